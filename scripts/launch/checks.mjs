@@ -1,0 +1,40 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runTool } from './run-tool.mjs'
+
+/** Style, types and dead code. Returns the exit code of the first check that fails, or 0. */
+export async function runChecks() {
+  return (
+    (await runTool('biome', ['check', '.'], '@biomejs/biome')) ||
+    (await runTool('tsc', ['-p', 'tsconfig.json', '--noEmit'], 'typescript')) ||
+    (await runTool('knip', []))
+  )
+}
+
+/** Returns vitest's exit code, after a line with the numbers that other programs can read. */
+export async function runTests(args) {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-test-'))
+  const report = join(folder, 'report.json')
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+    const code = await runTool('vitest', ['run', ...reporters, ...args])
+    console.log(summary(report))
+    return code
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function summary(report) {
+  try {
+    const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8'))
+    // A file that cannot even be loaded has no tests to count.
+    const broken = testResults.filter(
+      (file) => file.status === 'failed' && file.assertionResults.length === 0,
+    )
+    return `${numPassedTests} passed, ${numFailedTests + broken.length} failed`
+  } catch {
+    return 'The tests did not run to their end.'
+  }
+}

@@ -1,0 +1,10 @@
+import { requireNode } from './launch/node-version.mjs'
+
+requireNode()
+
+async function start() {
+  const { launch } = await import('./launch/launch.mjs')
+  await launch('src/main.js', process.argv.slice(2))
+}
+
+start()
