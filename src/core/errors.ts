@@ -1,0 +1,62 @@
+/** Every refusal Baton can answer with: its HTTP status and its title. docs/errors.md is made from this table. */
+export const ERRORS = {
+  VALIDATION_FAILED: { status: 400, title: 'The request is not well formed' },
+  MALFORMED_JSON: { status: 400, title: 'The body is not valid JSON' },
+  LEASE_OUT_OF_RANGE: { status: 400, title: 'The lease is outside the limits of this workspace' },
+  UNAUTHENTICATED: { status: 401, title: 'A valid API key is needed' },
+  FORBIDDEN: { status: 403, title: 'This key may not do that' },
+  HOST_NOT_ALLOWED: { status: 403, title: 'Baton is not served under this host name' },
+  ORIGIN_NOT_ALLOWED: { status: 403, title: 'This web origin may not talk to Baton' },
+  NOT_FOUND: { status: 404, title: 'There is no such thing here' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'This path does not take that method' },
+  DENIED_ACTIVE_CLAIM: { status: 409, title: 'Another holder has this task' },
+  DENIED_COMPLETED: { status: 409, title: 'The task is already completed' },
+  NOT_READY: { status: 409, title: 'The task cannot be claimed now' },
+  WRONG_AGENT: { status: 409, title: 'The task is reserved for another agent' },
+  MISSING_CAPABILITY: { status: 409, title: 'The agent lacks a capability the task needs' },
+  LIMIT_REACHED: { status: 409, title: 'A limit of this workspace is reached' },
+  GENERATION_MISMATCH: { status: 409, title: 'The claim is of another generation' },
+  SESSION_MISMATCH: { status: 409, title: 'Another session holds this claim' },
+  NO_CLAIM: { status: 409, title: 'No active claim stands behind this write' },
+  ALREADY_EXPIRED: { status: 409, title: 'The lease had already expired' },
+  STALE_GENERATION: { status: 409, title: 'A newer claim was granted since' },
+  FUTURE_GENERATION: { status: 409, title: 'No such generation was ever granted' },
+  TASK_ALREADY_COMPLETED: { status: 409, title: 'The task has its result already' },
+  CONTINUATION_LIMIT: { status: 409, title: 'The task has used up its continuations' },
+  WRONG_STATE: { status: 409, title: 'The task is not in a state that allows this' },
+  ALREADY_EXISTS: { status: 409, title: 'Something with this name exists already' },
+  VERSION_MISMATCH: { status: 412, title: 'The thing was changed since it was read' },
+  BODY_TOO_LARGE: { status: 413, title: 'The body is larger than allowed' },
+  RESULT_TOO_LARGE: { status: 413, title: 'The result is larger than this workspace allows' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'This idempotency key was used for another request' },
+  INTERNAL: { status: 500, title: 'Something went wrong inside Baton' },
+  UNAVAILABLE: { status: 503, title: 'The database cannot be reached right now' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** A refusal as a value: rules return it, the HTTP layer words it as problem+json. */
+export interface Refusal {
+  readonly ok: false
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly [extra: string]: unknown
+}
+
+export const refuse = (code: ErrorCode, detail: string, extra?: Record<string, unknown>): Refusal => ({
+  ...extra,
+  ok: false,
+  code,
+  detail,
+})
+
+/** A refusal on its way up through code that cannot go on, such as a request handler. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly refusal: Refusal
+  constructor(code: ErrorCode, detail: string, extra?: Record<string, unknown>) {
+    super(detail)
+    this.refusal = refuse(code, detail, extra)
+  }
+}

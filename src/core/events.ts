@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { TASK_TRANSITIONS, type TaskState, type TransitionName } from './states.ts'
+
+/**
+ * The event catalogue: a schema for the payload of each type. State changes are named as in states.ts; the rest
+ * are notes that leave the state alone.
+ */
+const text = z.string()
+const held = { agent: text, session: text }
+const fence = { command: text, code: text, givenGeneration: z.int(), givenSession: text }
+const failure = { failureClass: text.optional(), error: text.nullable().optional(), attempt: z.int() }
+
+export const EVENTS = {
+  task_created: z.object({ title: text, taskType: text, priority: z.int(), dependsOn: z.array(text) }),
+  task_queued: z.object({ because: z.enum(['due', 'dependencies_met']) }),
+  task_skipped: z.object({ because: text }),
+  task_assigned: z.object({ ...held, leaseMs: z.int(), attempt: z.int(), previousState: text.nullable() }),
+  task_started: z.object({ ...held, attempt: z.int() }),
+  task_continuing: z.object({ ...held, continuations: z.int() }),
+  task_resumed: z.object({ ...held, continuations: z.int() }),
+  task_released: z.object({ ...held, reason: text }),
+  task_requeued: z.object({ because: text }),
+  task_completed: z.object({ ...held, workProductRef: text, late: z.boolean() }),
+  task_output_submitted: z.object({ ...held, workProductRef: text }),
+  task_human_review_requested: z.object({ reason: text, workProductRef: text.optional() }),
+  task_verification_passed: z.object({ verdict: text.nullable() }),
+  task_verification_failed: z.object({ verdict: text.nullable(), attempt: z.int() }),
+  task_human_approved: z.object({ comment: text.nullable() }),
+  task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int() }),
+  task_retrying: z.object({ ...failure, dueAt: z.number(), waitMs: z.number() }),
+  task_lease_expired: z.object({ ...held, attempt: z.int(), leaseExpiredAt: z.number() }),
+  task_failed: z.object({ ...failure, reason: text }),
+  task_budget_exceeded: z.object({ error: text.nullable().optional() }),
+  task_paused: z.object({ reason: text.nullable() }),
+  task_unpaused: z.object({}),
+  task_unpaused_to_wait: z.object({}),
+  task_retried: z.object({ reason: text.nullable() }),
+  task_reset: z.object({ reason: text.nullable(), epoch: z.int() }),
+  task_cancelled: z.object({ reason: text.nullable() }),
+
+  task_updated: z.object({ fields: z.array(text) }),
+  task_archived: z.object({}),
+  task_progress: z.object({
+    ...held,
+    percent: z.number().optional(),
+    step: text.optional(),
+    checkpoint: z.boolean(),
+  }),
+  task_result_rejected: z.object({
+    code: text,
+    givenGeneration: z.int(),
+    givenSession: text,
+    workLost: z.boolean(),
+    workProductRef: text,
+    resultBytes: z.int(),
+  }),
+  claim_renewed: z.object({ ...held, leaseExpiresAt: z.number() }),
+  claim_write_refused: z.object(fence),
+
+  workspace_created: z.object({ name: text }),
+  key_created: z.object({ keyId: text, name: text, role: text }),
+  key_revoked: z.object({ keyId: text, name: text }),
+  limits_changed: z.object({ changed: z.record(text, z.unknown()) }),
+  agent_registered: z.object({ agent: text, by: text }),
+  session_started: z.object({ session: text }),
+  session_ended: z.object({ session: text, reason: text }),
+} as const satisfies Record<TransitionName, z.ZodType> & Record<string, z.ZodType>
+
+export type EventType = keyof typeof EVENTS
+export const eventTypes = Object.keys(EVENTS) as EventType[]
+
+/** An event before it has its place (seq) in the workspace's log. */
+export interface EventDraft {
+  readonly type: EventType
+  readonly taskId: number | null
+  readonly generation: number | null
+  readonly from: TaskState | null
+  readonly to: TaskState | null
+  readonly actor: string
+  readonly payload: Record<string, unknown>
+  readonly at: number
+}
+
+export interface StoredEvent extends EventDraft {
+  readonly seq: number
+}
+
+/** The state a task's events lead to. Throws when the log contradicts itself or the table: then a write bypassed the rules. */
+export function replay(events: readonly StoredEvent[]): { state: TaskState; generation: number } | null {
+  let now: { state: TaskState; generation: number } | null = null
+  for (const event of events) {
+    if (event.to === null) continue
+    if (now && event.from !== now.state)
+      throw new Error(`event ${event.seq} leaves ${event.from}, but the task was ${now.state}`)
+    if (event.type !== 'task_created') {
+      const rule = TASK_TRANSITIONS[event.type as TransitionName]
+      if (!now || !(rule.from as readonly TaskState[]).includes(now.state) || rule.to !== event.to)
+        throw new Error(`event ${event.seq} (${event.type}) is not in the table`)
+      if (event.generation! < now.generation) throw new Error(`event ${event.seq} lowers the generation`)
+    }
+    now = { state: event.to, generation: event.generation! }
+  }
+  return now
+}

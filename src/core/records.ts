@@ -1,0 +1,195 @@
+import type { EventDraft } from './events.ts'
+import { queueRank } from './retry.ts'
+import {
+  CLAIM_ENDS,
+  type ClaimEnd,
+  type ClaimState,
+  isTerminal,
+  TASK_TRANSITIONS,
+  type TaskState,
+  type TransitionName,
+} from './states.ts'
+
+/** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
+export interface TaskRecord {
+  readonly id: number
+  readonly uuid: string
+  readonly key: string | null
+  state: TaskState
+  /** Where a paused task goes back to. */
+  pausedFrom: TaskState | null
+  priority: number
+  /** Raised by one at each claim, by nothing else, and never lowered. */
+  generation: number
+  /** Raised by an explicit reset; at most one result is accepted in each epoch. */
+  epoch: number
+  version: number
+  /** Attempts spent in this epoch; the first claim makes it 1. */
+  attempt: number
+  maxRetries: number
+  continuations: number
+  /** Its place in the queue while it is queued, else null. */
+  rank: number | null
+  /** When time will move this task on: a retry, a start at a given time, a verdict that does not come. */
+  dueAt: number | null
+  /** It waits for other tasks. */
+  blocked: boolean
+  onlyAgent: string | null
+  capabilities: readonly string[] | null
+  review: 'none' | 'human' | 'verifier'
+  /** How the newest claim stands; null before the first one. Session, agent and lease are that claim's. */
+  claimState: ClaimState | null
+  session: string | null
+  agent: string | null
+  leaseMs: number
+  leaseExpiresAt: number | null
+  /** Fingerprint of the result that is accepted, or waits for a verdict, in this epoch. */
+  resultHash: string | null
+  createdAt: number
+  updatedAt: number
+  startedAt: number | null
+  completedAt: number | null
+  archivedAt: number | null
+}
+
+export interface ClaimOpened {
+  readonly kind: 'opened'
+  readonly taskId: number
+  readonly generation: number
+  readonly session: string
+  readonly agent: string
+  readonly leaseExpiresAt: number
+  readonly at: number
+}
+
+export interface ClaimEnded {
+  readonly kind: 'ended'
+  readonly taskId: number
+  readonly generation: number
+  readonly state: ClaimState
+  readonly reason: ClaimEnd
+  readonly at: number
+}
+
+export interface ResultWritten {
+  readonly kind: 'written'
+  readonly taskId: number
+  readonly epoch: number
+  readonly generation: number
+  readonly session: string
+  readonly agent: string | null
+  /** null while a verdict is awaited. */
+  readonly accepted: boolean | null
+  readonly rejection: string | null
+  readonly ref: string
+  readonly hash: string
+  /** The result as JSON text; parsed by nobody on the way in. */
+  readonly data: string
+  readonly summary: string | null
+  readonly at: number
+}
+
+export interface ResultJudged {
+  readonly kind: 'judged'
+  readonly taskId: number
+  readonly epoch: number
+  readonly accepted: boolean
+  readonly rejection: string | null
+}
+
+/** What people read of a task, changed with it: only the fields that are there. */
+export interface DetailsChanged {
+  readonly taskId: number
+  readonly set: {
+    title?: string | undefined
+    description?: string | null | undefined
+    tags?: readonly string[] | undefined
+    progressPercent?: number | undefined
+    progressStep?: string | undefined
+    checkpoint?: unknown
+  }
+}
+
+/** What one decision wants written, beside the record itself. All of it goes into one transaction. */
+export interface Effects {
+  claims: (ClaimOpened | ClaimEnded)[]
+  results: (ResultWritten | ResultJudged)[]
+  details: DetailsChanged[]
+  events: EventDraft[]
+}
+
+export const noEffects = (): Effects => ({ claims: [], results: [], details: [], events: [] })
+
+/** Who acts, as it is put on record: `agent:alpha`, `key:ci`, `system`. */
+export type Actor = string
+
+/**
+ * A task being changed. All rules change state through `move`, which is the only place that assigns `state`: it
+ * checks the table, raises the version and leaves the one event.
+ */
+export class TaskDraft {
+  readonly record: TaskRecord
+  readonly effects: Effects
+  readonly now: number
+  changed = false
+
+  constructor(record: TaskRecord, now: number, effects: Effects = noEffects()) {
+    this.record = { ...record }
+    this.now = now
+    this.effects = effects
+  }
+
+  touch(): void {
+    if (!this.changed) this.record.version += 1
+    this.changed = true
+    this.record.updatedAt = this.now
+  }
+
+  move(name: TransitionName, actor: Actor, payload: Record<string, unknown> = {}): void {
+    const { from, to } = TASK_TRANSITIONS[name]
+    const was = this.record.state
+    if (!(from as readonly TaskState[]).includes(was)) throw new Error(`${name} is not possible from ${was}`)
+    this.touch()
+    this.record.state = to
+    if (to !== 'paused') this.record.pausedFrom = null
+    this.record.rank = to === 'queued' ? queueRank(this.now, this.record.priority) : null
+    if (isTerminal(to)) this.record.completedAt = this.now
+    else if (isTerminal(was)) this.record.completedAt = null
+    this.note(name, actor, payload, was, to)
+  }
+
+  /** An event that changes no state. */
+  note(
+    type: EventDraft['type'],
+    actor: Actor,
+    payload: Record<string, unknown>,
+    from: TaskState | null = null,
+    to: TaskState | null = null,
+  ): void {
+    this.effects.events.push({
+      type,
+      taskId: this.record.id,
+      generation: this.record.generation,
+      from,
+      to,
+      actor,
+      payload,
+      at: this.now,
+    })
+  }
+
+  endClaim(reason: ClaimEnd): void {
+    const { record } = this
+    if (record.claimState !== 'active') return
+    record.claimState = CLAIM_ENDS[reason]
+    this.touch()
+    this.effects.claims.push({
+      kind: 'ended',
+      taskId: record.id,
+      generation: record.generation,
+      state: record.claimState,
+      reason,
+      at: this.now,
+    })
+  }
+}

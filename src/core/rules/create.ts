@@ -1,0 +1,70 @@
+import type { NewTask, TriggerRule } from '../commands.ts'
+import type { EventDraft } from '../events.ts'
+import type { TaskRecord } from '../records.ts'
+import { queueRank } from '../retry.ts'
+import { isTerminal, type TaskState } from '../states.ts'
+
+/** A new task, queued at once unless its hour or other tasks hold it back. */
+export function createTask(
+  task: NewTask,
+  dependencies: readonly TaskState[],
+  identity: { id: number; uuid: string },
+  actor: string,
+  now: number,
+): { record: TaskRecord; event: EventDraft } {
+  const readiness = readinessOf(task.triggerRule, dependencies)
+  const early = task.runAt !== null && task.runAt > now
+  const state: TaskState =
+    readiness === 'never' ? 'skipped' : readiness === 'wait' || early ? 'pending' : 'queued'
+  const record: TaskRecord = {
+    ...identity,
+    key: task.key,
+    state,
+    pausedFrom: null,
+    priority: task.priority,
+    generation: 0,
+    epoch: 1,
+    version: 1,
+    attempt: 0,
+    maxRetries: task.maxRetries,
+    continuations: 0,
+    rank: state === 'queued' ? queueRank(now, task.priority) : null,
+    dueAt: early && state === 'pending' ? task.runAt : null,
+    blocked: readiness === 'wait',
+    onlyAgent: task.onlyAgent,
+    capabilities: task.capabilities,
+    review: task.review,
+    claimState: null,
+    session: null,
+    agent: null,
+    leaseMs: 0,
+    leaseExpiresAt: null,
+    resultHash: null,
+    createdAt: now,
+    updatedAt: now,
+    startedAt: null,
+    completedAt: state === 'skipped' ? now : null,
+    archivedAt: null,
+  }
+  const { title, taskType, dependsOn } = task.details
+  const event: EventDraft = {
+    type: 'task_created',
+    taskId: record.id,
+    generation: 0,
+    from: null,
+    to: state,
+    actor,
+    payload: { title, taskType, priority: task.priority, dependsOn: [...dependsOn] },
+    at: now,
+  }
+  return { record, event }
+}
+
+/** Automatos 5.3: may a task with these upstream states go on, must it wait, or will it never run? */
+export function readinessOf(rule: TriggerRule, upstream: readonly TaskState[]): 'wait' | 'ready' | 'never' {
+  if (rule === 'always') return 'ready'
+  if (rule === 'all_success' && upstream.some((state) => isTerminal(state) && state !== 'completed'))
+    return 'never'
+  if (rule === 'none_failed' && upstream.includes('failed')) return 'never'
+  return upstream.every(isTerminal) ? 'ready' : 'wait'
+}

@@ -1,0 +1,70 @@
+import type { Circumstances, Fence } from '../commands.ts'
+import { type Refusal, refuse } from '../errors.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
+import { hasAttemptsLeft, leaseIsOver } from '../retry.ts'
+
+/**
+ * The fence: does this write come from the present holder? Judged under the row's lock, at the database's time.
+ * `names` words a wrong generation, since renewals and results have different codes for it in the API.
+ */
+export function judgeFence(
+  record: TaskRecord,
+  fence: Fence,
+  now: number,
+  names: 'GENERATION_MISMATCH' | 'STALE_OR_FUTURE',
+): Refusal | null {
+  const facts = { currentGeneration: record.generation, taskState: record.state }
+  if (record.generation === 0) return refuse('NO_CLAIM', 'Nobody has claimed this task yet.', facts)
+  if (fence.generation !== record.generation) {
+    const detail = `Generation ${fence.generation} was given; the task is at generation ${record.generation}.`
+    if (names === 'GENERATION_MISMATCH') return refuse('GENERATION_MISMATCH', detail, facts)
+    return refuse(
+      fence.generation < record.generation ? 'STALE_GENERATION' : 'FUTURE_GENERATION',
+      detail,
+      facts,
+    )
+  }
+  if (fence.session !== record.session)
+    return refuse('SESSION_MISMATCH', `Generation ${record.generation} belongs to another session.`, facts)
+  if (record.claimState === 'expired')
+    return refuse('ALREADY_EXPIRED', 'The lease expired before this write.', facts)
+  if (record.claimState !== 'active')
+    return refuse(
+      'NO_CLAIM',
+      `The claim has ended (${record.claimState}); the task is ${record.state}.`,
+      facts,
+    )
+  if (leaseIsOver(record.leaseExpiresAt!, now))
+    return refuse('ALREADY_EXPIRED', 'The lease expired before this write.', facts)
+  return null
+}
+
+/** The claim is over and its work is not done: another attempt, or the dead letter when attempts or generations ran out. */
+export function expireLease(draft: TaskDraft, around: Circumstances): void {
+  const { record } = draft
+  const held = { agent: record.agent!, session: record.session!, attempt: record.attempt }
+  const leaseExpiredAt = record.leaseExpiresAt!
+  draft.endClaim('EXPIRED')
+  const exhausted = whatRanOut(record, around)
+  if (exhausted) {
+    draft.move('task_failed', 'system', {
+      failureClass: 'infrastructure',
+      error: 'The lease expired.',
+      attempt: record.attempt,
+      reason: exhausted,
+    })
+  } else {
+    // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
+    record.dueAt = draft.now
+    draft.move('task_lease_expired', 'system', { ...held, leaseExpiredAt })
+  }
+}
+
+export function whatRanOut(record: TaskRecord, around: Circumstances): 'attempts' | 'generations' | null {
+  if (record.generation >= around.limits.maxGenerationsPerTask) return 'generations'
+  return hasAttemptsLeft(record.attempt, record.maxRetries) ? null : 'attempts'
+}
+
+/** Lease over but the row still says active: the sweep has not come by yet, so whoever comes first settles it. */
+export const leaseRanOut = (record: TaskRecord, now: number) =>
+  record.claimState === 'active' && leaseIsOver(record.leaseExpiresAt!, now)

@@ -1,0 +1,179 @@
+import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import { type Refusal, refuse } from '../errors.ts'
+import type { TaskDraft } from '../records.ts'
+import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
+import { expireLease, judgeFence, leaseRanOut, whatRanOut } from './fence.ts'
+
+type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
+type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail'>
+
+const MAX_CONTINUATIONS = 10
+
+/** Every write of a holder but its result: judged by the fence, refused with a trace when it is stale. */
+export function holderWrite(draft: TaskDraft, command: HolderCommand, around: Circumstances): Reply {
+  const names = command.kind === 'renew' ? 'GENERATION_MISMATCH' : 'STALE_OR_FUTURE'
+  const refusal = judgeFence(draft.record, command.fence, around.now, names)
+  if (refusal) return refuseWithTrace(draft, command, refusal, around)
+  switch (command.kind) {
+    case 'renew':
+      return renew(draft, command, around)
+    case 'start':
+      return start(draft, around)
+    case 'progress':
+      return progress(draft, command, around)
+    case 'continue':
+      return continueLater(draft)
+    case 'release':
+      return release(draft, command, around)
+    case 'fail':
+      return fail(draft, command, around)
+  }
+}
+
+function refuseWithTrace(
+  draft: TaskDraft,
+  command: HolderCommand,
+  refusal: Refusal,
+  around: Circumstances,
+): Reply {
+  // The caller may be the first to notice that the lease is over; then the task should not wait for the sweep.
+  if (leaseRanOut(draft.record, around.now)) expireLease(draft, around)
+  draft.note('claim_write_refused', around.actor, {
+    command: command.kind,
+    code: refusal.code,
+    givenGeneration: command.fence.generation,
+    givenSession: command.fence.session,
+  })
+  return refusal
+}
+
+const held = (draft: TaskDraft) => ({ agent: draft.record.agent!, session: draft.record.session! })
+const byAgent = (draft: TaskDraft) => `agent:${draft.record.agent}`
+const done = (draft: TaskDraft, reason: string): Reply => ({ ok: true, reason, record: draft.record })
+
+function renew(draft: TaskDraft, command: Command<'renew'>, around: Circumstances): Reply {
+  const { record } = draft
+  if (command.leaseMs !== undefined) record.leaseMs = command.leaseMs
+  record.leaseExpiresAt = around.now + record.leaseMs
+  draft.touch()
+  draft.note('claim_renewed', byAgent(draft), { ...held(draft), leaseExpiresAt: record.leaseExpiresAt })
+  return {
+    ok: true,
+    reason: 'RENEWED',
+    leaseExpiresAt: new Date(record.leaseExpiresAt).toISOString(),
+    ttlMs: record.leaseMs,
+    requests: [],
+    budget: null,
+  }
+}
+
+function start(draft: TaskDraft, around: Circumstances): Reply {
+  const { record } = draft
+  // Saying "start" twice (a lost reply) is no mistake of the holder.
+  if (record.state === 'running') return done(draft, 'STARTED')
+  record.startedAt ??= around.now
+  if (record.state === 'continuing') {
+    draft.move('task_resumed', byAgent(draft), { ...held(draft), continuations: record.continuations })
+  } else {
+    draft.move('task_started', byAgent(draft), { ...held(draft), attempt: record.attempt })
+  }
+  return done(draft, 'STARTED')
+}
+
+function progress(draft: TaskDraft, command: Command<'progress'>, around: Circumstances): Reply {
+  // Progress proves that work began, whether the holder said so or not.
+  if (draft.record.state !== 'running') start(draft, around)
+  draft.touch()
+  const { percent, step, checkpoint } = command
+  const set = { progressPercent: percent, progressStep: step, checkpoint }
+  draft.effects.details.push({ taskId: draft.record.id, set })
+  draft.note('task_progress', byAgent(draft), {
+    ...held(draft),
+    percent,
+    step,
+    checkpoint: checkpoint !== undefined,
+  })
+  return done(draft, 'NOTED')
+}
+
+function continueLater(draft: TaskDraft): Reply {
+  const { record } = draft
+  if (record.continuations >= MAX_CONTINUATIONS)
+    return refuse(
+      'CONTINUATION_LIMIT',
+      `The task was continued ${record.continuations} times; submit or fail it.`,
+    )
+  const reply: Reply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
+  if (record.state === 'continuing') return reply
+  record.continuations += 1
+  // The claim stays: a continuation is the same attempt by the same holder, so nobody else may step in.
+  draft.move('task_continuing', byAgent(draft), { ...held(draft), continuations: record.continuations })
+  return reply
+}
+
+function release(draft: TaskDraft, command: Command<'release'>, around: Circumstances): Reply {
+  const { record } = draft
+  const who = held(draft)
+  draft.endClaim('VOLUNTARY')
+  // Given back unharmed: the attempt was not spent.
+  record.attempt -= 1
+  record.dueAt = null
+  if (whatRanOut(record, around) === 'generations')
+    draft.move('task_failed', 'system', { attempt: record.attempt, reason: 'generations' })
+  else draft.move('task_released', byAgent(draft), { ...who, reason: command.reason })
+  return done(draft, 'RELEASED')
+}
+
+function fail(draft: TaskDraft, command: Command<'fail'>, around: Circumstances): Reply {
+  const { record } = draft
+  const actor = byAgent(draft)
+  const { failureClass, error } = command
+  const failure = { failureClass, error, attempt: record.attempt }
+  record.dueAt = null
+  switch (failureClass) {
+    case 'human':
+      draft.endClaim('NEEDS_HUMAN')
+      draft.move('task_human_review_requested', actor, { reason: error ?? 'The agent asks for a person.' })
+      break
+    case 'budget':
+      draft.endClaim('OVER_BUDGET')
+      draft.move('task_budget_exceeded', actor, { error })
+      break
+    case 'dependency':
+      draft.endClaim('ERROR')
+      draft.move('task_skipped', actor, { because: error ?? 'A dependency failed.' })
+      break
+    case 'cancelled':
+      draft.endClaim('ERROR')
+      draft.move('task_cancelled', actor, { reason: error })
+      break
+    case 'invalid':
+      draft.endClaim('ERROR')
+      draft.move('task_failed', actor, { ...failure, reason: 'invalid' })
+      break
+    case 'rate_limited':
+    case 'infrastructure':
+    case 'quality':
+      draft.endClaim('ERROR')
+      retryLater(draft, command, around)
+  }
+  return done(draft, 'FAILED')
+}
+
+function retryLater(draft: TaskDraft, command: Command<'fail'>, around: Circumstances): void {
+  const { record } = draft
+  const failure = { failureClass: command.failureClass, error: command.error, attempt: record.attempt }
+  // A rate limit is nobody's failure: the task is parked and the attempt given back.
+  if (command.failureClass === 'rate_limited') record.attempt -= 1
+  const exhausted = whatRanOut(record, around)
+  if (exhausted) {
+    draft.move('task_failed', byAgent(draft), { ...failure, reason: exhausted })
+    return
+  }
+  record.dueAt = Math.max(command.retryAt ?? around.now + backoffMs(failure.attempt), around.now)
+  draft.move('task_retrying', byAgent(draft), {
+    ...failure,
+    dueAt: record.dueAt,
+    waitMs: record.dueAt - around.now,
+  })
+}

@@ -1,0 +1,207 @@
+import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import { type Refusal, refuse } from '../errors.ts'
+import type { TaskDraft } from '../records.ts'
+import { backoffMs, queueRank } from '../retry.ts'
+import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
+import { whatRanOut } from './fence.ts'
+
+type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
+type Act<K extends TaskCommand['kind']> = (
+  draft: TaskDraft,
+  command: Command<K>,
+  around: Circumstances,
+) => Refusal | null
+
+/** The transition an act stands for: from other states it is refused. */
+const STANDS_FOR = {
+  cancel: 'task_cancelled',
+  pause: 'task_paused',
+  resume: 'task_unpaused',
+  retry: 'task_retried',
+  reset: 'task_reset',
+  approve: 'task_human_approved',
+  reject: 'task_human_rejected',
+  verdict: 'task_verification_passed',
+} as const satisfies Partial<Record<TaskCommand['kind'], TransitionName>>
+
+type StateAct = keyof typeof STANDS_FOR
+type OperatorCommand = Command<StateAct | 'update' | 'archive'>
+
+/** What people (and the verifier) do to a task. An act that takes the task from its holder ends the claim. */
+export function operate(draft: TaskDraft, command: OperatorCommand, around: Circumstances): Reply {
+  const refusal = isStateAct(command)
+    ? changeState(draft, command, around)
+    : changeFields(draft, command, around)
+  return refusal ?? { ok: true, reason: 'DONE', record: draft.record }
+}
+
+const isStateAct = (command: OperatorCommand): command is Command<StateAct> => command.kind in STANDS_FOR
+
+function changeState(draft: TaskDraft, command: Command<StateAct>, around: Circumstances): Refusal | null {
+  const { state } = draft.record
+  const { from, to } = TASK_TRANSITIONS[STANDS_FOR[command.kind]]
+  // Cancelling or pausing twice is one wish, said twice.
+  if (state === to && (command.kind === 'cancel' || command.kind === 'pause')) return null
+  if (!(from as readonly TaskState[]).includes(state))
+    return refuse('WRONG_STATE', `A task that is ${state} does not take "${command.kind}".`, {
+      taskState: state,
+    })
+  return (ACTS[command.kind] as Act<StateAct>)(draft, command, around)
+}
+
+const ACTS: { [K in StateAct]: Act<K> } = {
+  cancel(draft, { reason }, { actor }) {
+    draft.endClaim('CANCELLED')
+    dropPendingResult(draft, 'CANCELLED')
+    draft.record.dueAt = null
+    draft.move('task_cancelled', actor, { reason })
+    return null
+  },
+
+  pause(draft, { reason }, { actor }) {
+    const { record } = draft
+    record.pausedFrom = record.state
+    // An hour of its own survives the pause; a retry's wait does not, since resuming is a person's "now".
+    if (record.state !== 'pending') record.dueAt = null
+    draft.endClaim('PAUSED')
+    draft.move('task_paused', actor, { reason })
+    return null
+  },
+
+  resume(draft, _command, { actor, now }) {
+    const { record } = draft
+    if (record.blocked || (record.dueAt !== null && record.dueAt > now)) {
+      draft.move('task_unpaused_to_wait', actor)
+    } else {
+      record.dueAt = null
+      draft.move('task_unpaused', actor)
+    }
+    return null
+  },
+
+  retry(draft, { reason }, { actor }) {
+    const { record } = draft
+    // A person's retry opens a new account of attempts; the generation goes on.
+    record.attempt = 0
+    record.dueAt = null
+    dropPendingResult(draft, 'RETRIED')
+    draft.move('task_retried', actor, { reason })
+    return null
+  },
+
+  reset(draft, { reason }, { actor }) {
+    const { record } = draft
+    record.epoch += 1
+    Object.assign(record, { attempt: 0, continuations: 0, resultHash: null, dueAt: null, startedAt: null })
+    Object.assign(record, { archivedAt: null, blocked: false })
+    draft.move('task_reset', actor, { reason, epoch: record.epoch })
+    return null
+  },
+
+  approve(draft, { comment }, { actor }) {
+    if (draft.record.resultHash === null)
+      return refuse('WRONG_STATE', 'There is no result to approve; retry the task instead.')
+    judge(draft, true, null)
+    draft.move('task_human_approved', actor, { comment })
+    return null
+  },
+
+  reject(draft, { comment }, around) {
+    dropPendingResult(draft, 'HUMAN_REJECTED')
+    retryOrFail(draft, 'task_human_rejected', { comment }, around)
+    return null
+  },
+
+  verdict(draft, { verdict, note }, around) {
+    draft.record.dueAt = null
+    if (verdict === 'unsure') {
+      draft.move('task_human_review_requested', around.actor, { reason: note ?? 'The verifier is unsure.' })
+    } else if (verdict === 'passed') {
+      judge(draft, true, null)
+      draft.move('task_verification_passed', around.actor, { verdict: note })
+    } else {
+      dropPendingResult(draft, 'VERIFICATION_FAILED')
+      retryOrFail(draft, 'task_verification_failed', { verdict: note }, around)
+    }
+    return null
+  },
+}
+
+function retryOrFail(
+  draft: TaskDraft,
+  name: TransitionName,
+  why: Record<string, unknown>,
+  around: Circumstances,
+): void {
+  const { record } = draft
+  const exhausted = whatRanOut(record, around)
+  const payload = { ...why, attempt: record.attempt }
+  if (exhausted) {
+    draft.move('task_failed', around.actor, { ...payload, failureClass: 'quality', reason: exhausted })
+  } else {
+    record.dueAt = around.now + backoffMs(record.attempt)
+    draft.move(name, around.actor, payload)
+  }
+}
+
+function judge(draft: TaskDraft, accepted: boolean, rejection: string | null): void {
+  const { id, epoch } = draft.record
+  draft.effects.results.push({ kind: 'judged', taskId: id, epoch, accepted, rejection })
+}
+
+function dropPendingResult(draft: TaskDraft, rejection: string): void {
+  if (draft.record.resultHash === null) return
+  judge(draft, false, rejection)
+  draft.record.resultHash = null
+}
+
+function changeFields(
+  draft: TaskDraft,
+  command: Command<'update' | 'archive'>,
+  around: Circumstances,
+): Refusal | null {
+  return command.kind === 'update' ? update(draft, command, around) : archive(draft, around)
+}
+
+function archive(draft: TaskDraft, { actor, now }: Circumstances): Refusal | null {
+  const { record } = draft
+  if (!isTerminal(record.state))
+    return refuse('WRONG_STATE', `Only finished tasks are archived; this one is ${record.state}.`)
+  if (record.archivedAt === null) {
+    draft.touch()
+    record.archivedAt = now
+    draft.note('task_archived', actor, {})
+  }
+  return null
+}
+
+function update(draft: TaskDraft, command: Command<'update'>, { actor }: Circumstances): Refusal | null {
+  const { record } = draft
+  if (command.ifVersion !== null && command.ifVersion !== record.version)
+    return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
+      currentVersion: record.version,
+    })
+  const { priority, maxRetries, onlyAgent, title, description, tags } = command.patch
+  draft.effects.details.push({ taskId: record.id, set: { title, description, tags } })
+  if (maxRetries !== undefined) record.maxRetries = maxRetries
+  if (priority !== undefined) {
+    // The time already waited stays: the new place is as if it had been queued with this priority.
+    if (record.rank !== null) record.rank = queueRank(record.rank, priority - record.priority)
+    record.priority = priority
+  }
+  draft.touch()
+  draft.note('task_updated', actor, { fields: Object.keys(command.patch) })
+  if (onlyAgent !== undefined) reserveFor(draft, onlyAgent, actor)
+  return null
+}
+
+function reserveFor(draft: TaskDraft, onlyAgent: string | null, actor: string): void {
+  const { record } = draft
+  record.onlyAgent = onlyAgent
+  if (onlyAgent === null || !isHeld(record.state) || record.agent === onlyAgent) return
+  draft.endClaim('REASSIGNED')
+  // Taken away, not failed: the attempt is given back.
+  record.attempt -= 1
+  record.dueAt = null
+  draft.move('task_requeued', actor, { because: `reassigned to ${onlyAgent}` })
+}

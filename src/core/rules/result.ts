@@ -1,0 +1,136 @@
+import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import { type Refusal, refuse } from '../errors.ts'
+import { workProductRef } from '../keys.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
+import { VERIFY_TIMEOUT_MS } from '../retry.ts'
+import { expireLease, judgeFence, leaseRanOut } from './fence.ts'
+
+type Submit = Extract<TaskCommand, { kind: 'submit' }>
+
+/** A result is offered. Coditect 6.2: the higher generation wins, then the session; completed and unclaimed tasks take none. */
+export function submit(draft: TaskDraft, command: Submit, around: Circumstances): Reply {
+  const { record } = draft
+  const ref = workProductRef(record.key ?? record.uuid, command.fence.generation, command.submission.hash)
+  if (isSameSubmissionAgain(record, command)) return accepted(record, ref)
+  const late = leaseRanOut(record, around.now) || record.claimState === 'expired'
+  const refusal = whyNotAccepted(record, command, around, late)
+  if (refusal) {
+    if (leaseRanOut(record, around.now)) expireLease(draft, around)
+    return reject(draft, command, refusal, ref, around)
+  }
+  return accept(draft, command, ref, around, late)
+}
+
+/** A lost reply: the same holder sends the same work again and is told again that it was taken. */
+function isSameSubmissionAgain(record: TaskRecord, { fence, submission }: Submit): boolean {
+  return (
+    record.resultHash !== null &&
+    record.resultHash === submission.hash &&
+    record.generation === fence.generation &&
+    record.session === fence.session
+  )
+}
+
+function whyNotAccepted(
+  record: TaskRecord,
+  { fence }: Submit,
+  around: Circumstances,
+  late: boolean,
+): Refusal | null {
+  const fenced = judgeFence(record, fence, around.now, 'STALE_OR_FUTURE')
+  const facts = { currentGeneration: record.generation, taskState: record.state }
+  // A result of the newest generation for a task that has one already, whoever sends it.
+  if (record.state === 'completed' && fence.generation === record.generation)
+    return refuse('TASK_ALREADY_COMPLETED', 'The task has its result; reset it to accept new work.', facts)
+  if (fenced?.code !== 'ALREADY_EXPIRED') return fenced
+  // Nobody has claimed since, or the generation would differ: the work is as good as on time.
+  const untouched =
+    late && (record.claimState === 'active' || ['awaiting_retry', 'queued'].includes(record.state))
+  if (around.limits.lateResults && untouched) return null
+  return refuse('NO_CLAIM', 'The lease had expired, and late results are not taken here.', facts)
+}
+
+function accept(draft: TaskDraft, command: Submit, ref: string, around: Circumstances, late: boolean): Reply {
+  const { record } = draft
+  const { submission } = command
+  const who = { agent: record.agent!, session: record.session! }
+  const actor = `agent:${record.agent}`
+  record.startedAt ??= around.now
+  record.resultHash = submission.hash
+  draft.effects.results.push({
+    kind: 'written',
+    taskId: record.id,
+    epoch: record.epoch,
+    generation: record.generation,
+    session: record.session!,
+    agent: record.agent,
+    accepted: record.review === 'none' ? true : null,
+    rejection: null,
+    ref,
+    hash: submission.hash,
+    data: submission.data,
+    summary: submission.summary,
+    at: around.now,
+  })
+  record.dueAt = record.review === 'verifier' ? around.now + VERIFY_TIMEOUT_MS : null
+  if (record.review === 'none') {
+    draft.endClaim('COMPLETED')
+    draft.move('task_completed', actor, { ...who, workProductRef: ref, late })
+  } else {
+    draft.endClaim('SUBMITTED')
+    if (record.review === 'human')
+      draft.move('task_human_review_requested', actor, {
+        reason: 'The task asks for review.',
+        workProductRef: ref,
+      })
+    else draft.move('task_output_submitted', actor, { ...who, workProductRef: ref })
+  }
+  return accepted(record, ref)
+}
+
+const accepted = (record: TaskRecord, ref: string): Reply => ({
+  ok: true,
+  reason: 'ACCEPTED',
+  workProductRef: ref,
+  record,
+})
+
+function reject(
+  draft: TaskDraft,
+  command: Submit,
+  refusal: Refusal,
+  ref: string,
+  around: Circumstances,
+): Reply {
+  const { record } = draft
+  const { fence, submission } = command
+  // Work of a real holder that came too late is kept. A session that never held this generation did no work for it.
+  const workLost =
+    refusal.code !== 'FUTURE_GENERATION' && refusal.code !== 'SESSION_MISMATCH' && record.generation > 0
+  if (workLost) {
+    draft.effects.results.push({
+      kind: 'written',
+      taskId: record.id,
+      epoch: record.epoch,
+      generation: fence.generation,
+      session: fence.session,
+      agent: null,
+      accepted: false,
+      rejection: refusal.code,
+      ref,
+      hash: submission.hash,
+      data: submission.data,
+      summary: submission.summary,
+      at: around.now,
+    })
+  }
+  draft.note('task_result_rejected', around.actor, {
+    code: refusal.code,
+    givenGeneration: fence.generation,
+    givenSession: fence.session,
+    workLost,
+    workProductRef: ref,
+    resultBytes: submission.bytes,
+  })
+  return { ...refusal, currentGeneration: record.generation, workLost }
+}

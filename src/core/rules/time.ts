@@ -1,0 +1,45 @@
+import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { TaskDraft } from '../records.ts'
+import { expireLease, leaseRanOut } from './fence.ts'
+
+/** What time does to a task. Asking when nothing is due changes nothing, so sweeps may ask twice. */
+export function elapse(draft: TaskDraft, around: Circumstances): Reply {
+  const { record } = draft
+  if (leaseRanOut(record, around.now)) {
+    expireLease(draft, around)
+  } else if (record.dueAt !== null && record.dueAt <= around.now) {
+    if (record.state === 'pending' && record.blocked) {
+      // Its hour has come, but other tasks have not: from here on only they hold it back.
+      record.dueAt = null
+      draft.touch()
+    } else if (record.state === 'awaiting_retry' || record.state === 'pending') {
+      record.dueAt = null
+      draft.move('task_queued', 'system', { because: 'due' })
+    } else if (record.state === 'verifying') {
+      record.dueAt = null
+      draft.move('task_human_review_requested', 'system', { reason: 'No verdict came in time.' })
+    }
+  }
+  return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
+}
+
+type Unblock = Extract<TaskCommand, { kind: 'unblock' }>
+
+/** The tasks it waits for have moved. */
+export function unblock(draft: TaskDraft, command: Unblock, around: Circumstances): Reply {
+  const { record } = draft
+  if (record.blocked && command.readiness === 'never' && record.state === 'pending') {
+    record.blocked = false
+    record.dueAt = null
+    draft.move('task_skipped', 'system', { because: command.because })
+  } else if (record.blocked && command.readiness === 'ready') {
+    record.blocked = false
+    draft.touch()
+    // A paused task only remembers that the way is free; a task with an hour of its own still waits for that.
+    if (record.state === 'pending' && (record.dueAt === null || record.dueAt <= around.now)) {
+      record.dueAt = null
+      draft.move('task_queued', 'system', { because: 'dependencies_met' })
+    }
+  }
+  return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
+}

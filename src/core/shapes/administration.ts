@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { LimitsSchema } from '../limits.ts'
+import { Instant, Name, Slug } from './common.ts'
+
+export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
+export type Role = (typeof ROLES)[number]
+
+/** What a key may do: read; work as an agent; operate tasks; administer the workspace; make workspaces. */
+export const RIGHTS = ['read', 'work', 'operate', 'admin', 'instance'] as const
+export type Right = (typeof RIGHTS)[number]
+
+export const RIGHTS_OF: Record<Role, readonly Right[]> = {
+  viewer: ['read'],
+  member: ['read', 'work', 'operate'],
+  admin: ['read', 'work', 'operate', 'admin'],
+  owner: ['read', 'work', 'operate', 'admin'],
+}
+
+export const KeyBody = z.strictObject({
+  name: Name,
+  role: z.enum(ROLES).default('member'),
+  scopes: z
+    .array(z.enum(['read', 'work', 'operate', 'admin']))
+    .min(1)
+    .optional()
+    .describe('Less than the role would allow'),
+  expiresAt: Instant.optional(),
+})
+
+export const KeyView = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  role: z.enum(ROLES),
+  scopes: z.array(z.string()).nullable(),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+  revokedAt: z.string().nullable(),
+})
+
+export const WorkspaceBody = z.strictObject({ name: Name })
+export const WorkspaceView = z.object({ id: z.string(), name: z.string(), createdAt: z.string() })
+
+/** Defaults are for new workspaces; a change names only what changes. */
+export const LimitsPatch = z.strictObject(
+  Object.fromEntries(
+    Object.entries(LimitsSchema.shape).map(([name, field]) => [name, field.unwrap().optional()]),
+  ) as {
+    [K in keyof typeof LimitsSchema.shape]: z.ZodOptional<
+      ReturnType<(typeof LimitsSchema.shape)[K]['unwrap']>
+    >
+  },
+)
+
+export const SessionBody = z.strictObject({
+  session: Name.optional(),
+  agent: Slug.optional(),
+  userId: Name.optional(),
+})
+export const HeartbeatBody = z.strictObject({})

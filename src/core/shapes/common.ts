@@ -1,0 +1,26 @@
+import { z } from 'zod'
+
+/** Shapes of the API. Each is declared once: the server checks with it, documents it, and clients take their types from it. */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
+const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f]+$/
+
+export const Name = z.string().min(1).max(200).regex(NO_CONTROL_CHARACTERS)
+export const Slug = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]*$/)
+export const Tag = Name.max(100)
+export const Text = z.string().max(100_000)
+export const ShortText = z.string().max(2_000)
+export const Uuid = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+export const Instant = z.iso.datetime({ offset: true })
+export const LeaseSeconds = z.int().min(1).max(86_400)
+export const Generation = z.int().min(0).max(2_147_483_647)
+
+/** What a holder says with every write. */
+export const fence = { session: Name, generation: Generation }
+
+export const listOf = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() })

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { TRIGGER_RULES } from '../commands.ts'
+import { parseTaskKey } from '../keys.ts'
+import { taskStates } from '../states.ts'
+import { Instant, Name, ShortText, Slug, Tag, Text, Uuid } from './common.ts'
+
+export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
+
+export const TaskCreate = z.strictObject({
+  title: Name.max(500),
+  taskType: Name.max(50).default('other'),
+  priority: z.int().min(1).max(10).default(5),
+  description: Text.nullable().optional(),
+  input: z.unknown().optional(),
+  tags: z.array(Tag).max(50).default([]),
+  key: z
+    .string()
+    .regex(new RegExp(TASK_KEY_PATTERN))
+    .optional()
+    .describe('A Coditect task key such as B-003-implement-dashboard::2'),
+  dependsOn: z.array(Uuid).max(1000).default([]),
+  triggerRule: z.enum(TRIGGER_RULES).default('all_success'),
+  requiredCapabilities: z.array(Tag).max(50).default([]),
+  agent: Slug.optional().describe('Only this agent may take the task'),
+  maxRetries: z.int().min(0).max(100).default(3),
+  runAt: Instant.optional(),
+  verification: z.strictObject({ kind: z.literal('human') }).optional(),
+})
+export type TaskCreate = z.input<typeof TaskCreate>
+
+export const LARGEST_TASK_BATCH = 10_000
+export const TaskCreateBatch = z.strictObject({ tasks: z.array(TaskCreate).min(1).max(LARGEST_TASK_BATCH) })
+
+export const TaskPatchBody = z.strictObject({
+  title: Name.max(500).optional(),
+  description: Text.nullable().optional(),
+  tags: z.array(Tag).max(50).optional(),
+  priority: z.int().min(1).max(10).optional(),
+  maxRetries: z.int().min(0).max(100).optional(),
+  agent: Slug.nullable().optional(),
+})
+
+export const OperatorAct = z.strictObject({ reason: ShortText.optional(), comment: ShortText.optional() })
+
+export const TaskView = z.object({
+  id: Uuid,
+  key: z.string().nullable(),
+  title: z.string(),
+  taskType: z.string(),
+  description: z.string().nullable(),
+  input: z.unknown(),
+  tags: z.array(z.string()),
+  state: z.enum(taskStates),
+  stateType: z.enum(['pending', 'running', 'paused', 'terminal']),
+  board: z.enum(['inbox', 'assigned', 'in_progress', 'review', 'done']),
+  priority: z.int(),
+  generation: z.int(),
+  epoch: z.int(),
+  version: z.int(),
+  attempt: z.int(),
+  maxRetries: z.int(),
+  continuations: z.int(),
+  agent: z.string().nullable(),
+  requiredCapabilities: z.array(z.string()),
+  dependsOn: z.array(Uuid),
+  holder: z
+    .object({ agent: z.string(), session: z.string(), generation: z.int(), leaseExpiresAt: z.string() })
+    .nullable(),
+  progress: z.object({ percent: z.number().nullable(), step: z.string().nullable() }).nullable(),
+  checkpointData: z.unknown(),
+  dueAt: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  startedAt: z.string().nullable(),
+  completedAt: z.string().nullable(),
+  archivedAt: z.string().nullable(),
+})
+
+export const isTaskKey = (text: string) => parseTaskKey(text) !== null

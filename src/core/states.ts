@@ -1,0 +1,100 @@
+/** The state machines, as data. Code walks these tables; docs/state-machines.md is drawn from them. */
+
+export const TASK_STATES = {
+  pending: { type: 'pending', board: 'inbox' },
+  queued: { type: 'pending', board: 'inbox' },
+  awaiting_retry: { type: 'pending', board: 'assigned' },
+  assigned: { type: 'running', board: 'assigned' },
+  running: { type: 'running', board: 'in_progress' },
+  continuing: { type: 'running', board: 'in_progress' },
+  verifying: { type: 'paused', board: 'review' },
+  awaiting_human: { type: 'paused', board: 'review' },
+  paused: { type: 'paused', board: 'inbox' },
+  budget_exceeded: { type: 'paused', board: 'review' },
+  completed: { type: 'terminal', board: 'done' },
+  failed: { type: 'terminal', board: 'done' },
+  cancelled: { type: 'terminal', board: 'done' },
+  skipped: { type: 'terminal', board: 'done' },
+} as const
+
+export type TaskState = keyof typeof TASK_STATES
+export type StateType = (typeof TASK_STATES)[TaskState]['type']
+export const taskStates = Object.keys(TASK_STATES) as TaskState[]
+
+const ofType = (type: StateType) => taskStates.filter((state) => TASK_STATES[state].type === type)
+const HELD = ['assigned', 'running', 'continuing'] as const
+const NOT_TERMINAL = taskStates.filter((state) => TASK_STATES[state].type !== 'terminal')
+const TERMINAL = ofType('terminal')
+
+export const isTerminal = (state: TaskState) => TASK_STATES[state].type === 'terminal'
+/** A holder is at work: the row must carry an active claim, and only then. */
+export const isHeld = (state: TaskState) => TASK_STATES[state].type === 'running'
+
+interface Transition {
+  readonly from: readonly TaskState[]
+  readonly to: TaskState
+  /** Who makes the change happen. */
+  readonly by: 'holder' | 'operator' | 'time' | 'flow'
+}
+
+/**
+ * Every change of a task's state, named by the one event it leaves. A change that is not here cannot be made:
+ * `move` in records.ts throws on it, and the simulation checks every event against this table.
+ */
+export const TASK_TRANSITIONS = {
+  task_queued: { from: ['pending', 'awaiting_retry'], to: 'queued', by: 'time' },
+  task_skipped: { from: ['pending', ...HELD], to: 'skipped', by: 'flow' },
+  task_assigned: { from: ['queued', 'awaiting_retry'], to: 'assigned', by: 'holder' },
+  task_started: { from: ['assigned'], to: 'running', by: 'holder' },
+  task_continuing: { from: ['assigned', 'running'], to: 'continuing', by: 'holder' },
+  task_resumed: { from: ['continuing'], to: 'running', by: 'holder' },
+  task_released: { from: HELD, to: 'queued', by: 'holder' },
+  task_requeued: { from: HELD, to: 'queued', by: 'flow' },
+  task_completed: { from: [...HELD, 'awaiting_retry', 'queued'], to: 'completed', by: 'holder' },
+  task_output_submitted: { from: [...HELD, 'awaiting_retry', 'queued'], to: 'verifying', by: 'holder' },
+  task_human_review_requested: {
+    from: [...HELD, 'verifying', 'awaiting_retry', 'queued'],
+    to: 'awaiting_human',
+    by: 'holder',
+  },
+  task_verification_passed: { from: ['verifying'], to: 'completed', by: 'flow' },
+  task_verification_failed: { from: ['verifying'], to: 'awaiting_retry', by: 'flow' },
+  task_human_approved: { from: ['awaiting_human'], to: 'completed', by: 'operator' },
+  task_human_rejected: { from: ['awaiting_human'], to: 'awaiting_retry', by: 'operator' },
+  task_retrying: { from: HELD, to: 'awaiting_retry', by: 'holder' },
+  task_lease_expired: { from: HELD, to: 'awaiting_retry', by: 'time' },
+  task_failed: {
+    from: [...HELD, 'verifying', 'awaiting_human', 'queued', 'awaiting_retry'],
+    to: 'failed',
+    by: 'holder',
+  },
+  task_budget_exceeded: { from: HELD, to: 'budget_exceeded', by: 'holder' },
+  task_paused: { from: ['pending', 'queued', 'awaiting_retry', ...HELD], to: 'paused', by: 'operator' },
+  task_unpaused: { from: ['paused', 'budget_exceeded'], to: 'queued', by: 'operator' },
+  task_unpaused_to_wait: { from: ['paused'], to: 'pending', by: 'operator' },
+  task_retried: { from: ['failed', 'awaiting_retry', 'awaiting_human'], to: 'queued', by: 'operator' },
+  task_reset: { from: TERMINAL, to: 'queued', by: 'operator' },
+  task_cancelled: { from: NOT_TERMINAL, to: 'cancelled', by: 'operator' },
+} as const satisfies Record<string, Transition>
+
+export type TransitionName = keyof typeof TASK_TRANSITIONS
+
+export const CLAIM_STATES = ['active', 'released', 'expired', 'superseded', 'error'] as const
+export type ClaimState = (typeof CLAIM_STATES)[number]
+
+/** How a claim ends. The reason is what people read in a task's lineage (Coditect 9.2). */
+export const CLAIM_ENDS = {
+  COMPLETED: 'released',
+  SUBMITTED: 'released',
+  VOLUNTARY: 'released',
+  NEEDS_HUMAN: 'released',
+  OVER_BUDGET: 'released',
+  EXPIRED: 'expired',
+  SUPERSEDED: 'superseded',
+  CANCELLED: 'superseded',
+  PAUSED: 'superseded',
+  REASSIGNED: 'superseded',
+  ERROR: 'error',
+} as const satisfies Record<string, ClaimState>
+
+export type ClaimEnd = keyof typeof CLAIM_ENDS
