@@ -1,0 +1,111 @@
+import { askFor, decideAll, type Request } from '../core/batch.ts'
+import type { Reply } from '../core/commands.ts'
+import { StoreUnavailable, type Transactor } from './store.ts'
+
+interface Waiting {
+  request: Request
+  resolve: (reply: Reply) => void
+  reject: (error: unknown) => void
+}
+
+/** Requests of one workspace that wait for a transaction, and how many transactions it has under way. */
+interface Lane {
+  waiting: Waiting[]
+  underWay: number
+  scheduled: boolean
+}
+
+/**
+ * Turns concurrent requests into few transactions: whatever has gathered when a transaction may start goes into it
+ * together. No time is spent waiting for company; under load the company is there already. Each caller is answered
+ * after commit.
+ */
+export class Combiner {
+  readonly #store: Transactor
+  readonly #lanes = new Map<number, Lane>()
+  readonly #largestBatch: number
+  /** Two: while one batch is being written, the next can be locked and decided. */
+  readonly #underWayPerWorkspace: number
+  #closed = false
+  #idle: (() => void)[] = []
+
+  constructor(store: Transactor, options: { largestBatch?: number; underWayPerWorkspace?: number } = {}) {
+    this.#store = store
+    this.#largestBatch = options.largestBatch ?? 500
+    this.#underWayPerWorkspace = options.underWayPerWorkspace ?? 2
+  }
+
+  run(workspaceId: number, request: Request): Promise<Reply> {
+    if (this.#closed) return Promise.reject(new StoreUnavailable('Baton is shutting down.'))
+    return new Promise((resolve, reject) => {
+      const lane = this.#lane(workspaceId)
+      lane.waiting.push({ request, resolve, reject })
+      this.#schedule(workspaceId, lane)
+    })
+  }
+
+  /** Finishes what was begun and takes nothing new. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#lanes.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
+  #lane(workspaceId: number): Lane {
+    let lane = this.#lanes.get(workspaceId)
+    if (!lane) {
+      lane = { waiting: [], underWay: 0, scheduled: false }
+      this.#lanes.set(workspaceId, lane)
+    }
+    return lane
+  }
+
+  #schedule(workspaceId: number, lane: Lane): void {
+    if (lane.scheduled || lane.underWay >= this.#underWayPerWorkspace) return
+    lane.scheduled = true
+    // After the present turn of the event loop: requests that were read from sockets together travel together.
+    setImmediate(() => {
+      lane.scheduled = false
+      this.#flush(workspaceId, lane)
+      this.#forgetIfIdle(workspaceId, lane)
+    })
+  }
+
+  #flush(workspaceId: number, lane: Lane): void {
+    if (lane.waiting.length === 0 || lane.underWay >= this.#underWayPerWorkspace) return
+    const batch = lane.waiting.splice(0, this.#largestBatch)
+    lane.underWay += 1
+    void this.#transact(workspaceId, batch).finally(() => {
+      lane.underWay -= 1
+      this.#flush(workspaceId, lane)
+      this.#forgetIfIdle(workspaceId, lane)
+    })
+    if (lane.waiting.length > 0) this.#flush(workspaceId, lane)
+  }
+
+  #forgetIfIdle(workspaceId: number, lane: Lane): void {
+    if (lane.waiting.length > 0 || lane.underWay > 0 || lane.scheduled) return
+    this.#lanes.delete(workspaceId)
+    if (this.#lanes.size > 0) return
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  async #transact(workspaceId: number, batch: Waiting[]): Promise<void> {
+    const requests = batch.map(({ request }) => request)
+    try {
+      const replies = await this.#store.transact(workspaceId, askFor(requests), (view) => {
+        const { replies, changes } = decideAll(view, requests)
+        return { answer: replies, changes }
+      })
+      for (const [i, waiting] of batch.entries()) waiting.resolve(replies[i]!)
+    } catch (error) {
+      if (batch.length === 1 || error instanceof StoreUnavailable) {
+        for (const waiting of batch) waiting.reject(error)
+        return
+      }
+      // One bad request must not sink the others: halve until it stands alone. Nothing was written, so nothing is done twice.
+      const middle = batch.length >> 1
+      await this.#transact(workspaceId, batch.slice(0, middle))
+      await this.#transact(workspaceId, batch.slice(middle))
+    }
+  }
+}

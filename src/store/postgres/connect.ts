@@ -1,0 +1,91 @@
+import pg from 'pg'
+import { StartRefused } from '../../core/refusal.ts'
+import { StoreUnavailable } from '../store.ts'
+
+export const SCHEMA = 'baton'
+
+/** bigint and float8 as numbers: our ids and milliseconds stay below 2^53. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === 20 || oid === 701
+      ? Number
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+}
+
+/**
+ * Connections of the server. They take on the plain role at start-up, so that row-level security holds for them, and
+ * carry time limits: a stopped client must not hold locks for ever.
+ */
+export function serverPool(url: string, role: string, size: number, forWriting: boolean): pg.Pool {
+  const settings = [
+    `role=${role}`,
+    `search_path=${SCHEMA}`,
+    'statement_timeout=30s',
+    'lock_timeout=10s',
+    'idle_in_transaction_session_timeout=15s',
+    'timezone=UTC',
+    // One plan for every batch size: planning anew costs more than the best plan gains.
+    ...(forWriting ? ['plan_cache_mode=force_generic_plan'] : []),
+  ]
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'baton',
+    options: settings.map((setting) => `-c ${setting}`).join(' '),
+    max: size,
+    types,
+    pipeline: true,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+  } as pg.PoolConfig)
+  // An idle connection that breaks is replaced at next use; without a listener the event would end the process.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+export async function adminClient(url: string): Promise<pg.Client> {
+  let client: pg.Client
+  try {
+    client = new pg.Client({
+      connectionString: url,
+      application_name: 'baton-setup',
+      connectionTimeoutMillis: 5_000,
+      types,
+    })
+    client.on('error', () => undefined)
+    await client.connect()
+  } catch (error) {
+    throw new StartRefused(`The database cannot be used (${withoutPassword(url)}): ${reasonOf(error)}.`)
+  }
+  return client
+}
+
+const reasonOf = (error: unknown) => {
+  const { message, code } = error as { message?: string; code?: string }
+  return (message || code || String(error)).replace(/\.$/, '')
+}
+
+function withoutPassword(url: string): string {
+  try {
+    const parsed = new URL(url)
+    return `${parsed.protocol}//${parsed.host}${parsed.pathname}`
+  } catch {
+    return 'DATABASE_URL is not a URL'
+  }
+}
+
+/** SQLSTATE classes and socket errors that say: not now. */
+const NOT_NOW = /^(08|53|57P0|58|25P0[34]|55P03|57014)/
+const RETRY = /^(40001|40P01)$/
+
+export const isTransient = (error: unknown) => RETRY.test((error as { code?: string }).code ?? '')
+
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return error
+  const { code, message } = error as { code?: string; message?: string }
+  const fromServer = error instanceof pg.DatabaseError
+  // Whatever does not come from the server itself comes from the way to it: sockets, time-outs, ended clients.
+  if (!fromServer || NOT_NOW.test(code ?? ''))
+    return new StoreUnavailable(message ?? String(error), { cause: error })
+  return error
+}

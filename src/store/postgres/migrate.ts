@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { StartRefused } from '../../core/refusal.ts'
+import { adminClient, SCHEMA } from './connect.ts'
+
+interface Migration {
+  version: number
+  name: string
+  checksum: string
+  sql: string
+}
+
+/** The SQL files stay beside the sources; compiled code looks for them there too. */
+const MIGRATIONS_FOLDER = join(packageRoot(), 'src/store/postgres/migrations')
+
+function packageRoot(): string {
+  const here = dirname(fileURLToPath(import.meta.url))
+  return here.replace(/([/\\]dist)?[/\\]src[/\\]store[/\\]postgres$/, '')
+}
+
+export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
+  return readdirSync(folder)
+    .filter((file) => /^\d{4}_.*\.sql$/.test(file))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(join(folder, name), 'utf8')
+      return {
+        version: Number(name.slice(0, 4)),
+        name,
+        sql,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+      }
+    })
+}
+
+/** Brings the database up to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once. */
+export async function migrate(url: string, role: string, migrations = readMigrations()): Promise<void> {
+  const client = await adminClient(url)
+  try {
+    await refuseOldServer(client)
+    await client.query('begin')
+    // Held until commit, so of several nodes one migrates and the others find it done. 0xba70 is Baton's own lock.
+    await client.query('select pg_advisory_xact_lock(47728)')
+    await applyMissing(client, migrations)
+    await grantToServer(client, role)
+    await client.query('commit')
+  } catch (error) {
+    if (error instanceof StartRefused) throw error
+    throw new StartRefused(`The database could not be set up: ${(error as Error).message}.`)
+  } finally {
+    await client.end()
+  }
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
+  if (Number(rows[0]!.server_version_num) < 150_000)
+    throw new StartRefused('Baton needs Postgres 15 or newer.')
+}
+
+async function applyMissing(client: pg.Client, migrations: Migration[]): Promise<void> {
+  await client.query(`create schema if not exists ${SCHEMA}`)
+  await client.query(`set local search_path = ${SCHEMA}`)
+  await client.query(`create table if not exists schema_migrations (
+    version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
+  const { rows } = await client.query<Migration>(
+    'select version, name, checksum from schema_migrations order by version',
+  )
+  const known = new Map(migrations.map((migration) => [migration.version, migration]))
+  const applied = new Set<number>()
+  for (const row of rows) {
+    const ours = known.get(row.version)
+    if (!ours)
+      throw new StartRefused(
+        `The database is newer than this Baton: it has ${row.name}, which this version does not know.`,
+      )
+    if (ours.checksum !== row.checksum)
+      throw new StartRefused(`The database was set up with another ${row.name} than this Baton has.`)
+    applied.add(row.version)
+  }
+  for (const migration of migrations) {
+    if (applied.has(migration.version)) continue
+    await client.query(migration.sql)
+    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ])
+  }
+}
+
+/** What the server may do to each table. Nothing else: the log is append-only because nobody may update it. */
+const GRANTS: Record<string, string> = {
+  schema_migrations: 'select',
+  workspaces: 'select, insert',
+  workspace_counters: 'select, insert, update',
+  limits: 'select, insert, update',
+  api_keys: 'select, insert, update',
+  agents: 'select, insert, update',
+  sessions: 'select, insert, update',
+  tasks: 'select, insert, update',
+  task_details: 'select, insert, update',
+  task_dependencies: 'select, insert',
+  claims: 'select, insert, update',
+  results: 'select, insert, update',
+  events: 'select, insert',
+  idempotency_keys: 'select, insert, delete',
+}
+
+async function grantToServer(client: pg.Client, role: string): Promise<void> {
+  const name = client.escapeIdentifier(role)
+  const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role])
+  if (rowCount === 0) {
+    await client.query(`create role ${name} nologin`)
+  }
+  const { rows } = await client.query<{ member: boolean }>(
+    `select pg_has_role(current_user, $1, 'member') or rolsuper as member from pg_roles where rolname = current_user`,
+    [role],
+  )
+  if (!rows[0]!.member) await client.query(`grant ${name} to current_user`)
+  await client.query(`grant usage on schema ${SCHEMA} to ${name}`)
+  await client.query(`grant usage, select on all sequences in schema ${SCHEMA} to ${name}`)
+  for (const [table, rights] of Object.entries(GRANTS))
+    await client.query(`grant ${rights} on ${table} to ${name}`)
+}
+
+/** Row-level security does not hold for owners and superusers, so the server must be neither; durability must not be off. */
+export async function assertSafeToServe(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query(`
+    select current_user as name, r.rolsuper, r.rolbypassrls,
+           (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where n.nspname = '${SCHEMA}' and c.relkind = 'r' and pg_has_role(current_user, c.relowner, 'usage'))::int as owned,
+           (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where n.nspname = '${SCHEMA}' and c.relkind = 'r' and c.relname <> 'schema_migrations'
+               and not (c.relrowsecurity and c.relforcerowsecurity))::int as unguarded,
+           (select string_agg(name || ' = ' || setting, ', ') from pg_settings
+             where name in ('fsync', 'full_page_writes') and setting = 'off'
+                or name = 'synchronous_commit' and setting = 'off') as unsafe
+      from pg_roles r where r.rolname = current_user`)
+  const facts = rows[0]!
+  if (facts.rolsuper || facts.rolbypassrls || facts.owned > 0)
+    throw new StartRefused(
+      `Baton will not serve as the database role "${facts.name}": it is a superuser, an owner or exempt from row-level security, so workspaces could leak.`,
+    )
+  if (facts.unguarded > 0)
+    throw new StartRefused('Some tables of the database have lost their row-level security.')
+  if (facts.unsafe)
+    throw new StartRefused(`The database is not durable (${facts.unsafe}); acknowledged work could be lost.`)
+}

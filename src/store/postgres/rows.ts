@@ -1,0 +1,85 @@
+import type { Column } from './columns.ts'
+
+/**
+ * Many rows as parameters of one statement. A column whose value is the same in all rows travels once; the others
+ * travel as arrays and are unnested. Batches are alike (all claims of a moment go to the same state at the same
+ * time), so most columns are the former, which spares both sides the work of writing and reading arrays.
+ */
+export interface Rows {
+  /** Which columns are the same in all rows: a name for the statement's form. */
+  form: string
+  /** `unnest(…) with ordinality as u(…, ord)`: never empty, since the first column always differs. */
+  from: string
+  /** An expression for each column, by its name. */
+  of: Record<string, string>
+  values: unknown[]
+}
+
+const SQL_TYPES: Partial<Record<Column['type'], string>> = { instant: 'double precision', texts: 'text[]' }
+const sqlType = (type: Column['type']) => SQL_TYPES[type] ?? type
+
+/** JSON never holds this character unescaped, so JSON texts can be joined with it and need no quoting. */
+const SEPARATOR = '\u001f'
+const NULL_MARK = '\u001e'
+
+/** `values` is one list a column, all of one length; the parameters are counted from `firstParameter`. */
+export function asRows(
+  columns: readonly Column[],
+  values: readonly (readonly unknown[])[],
+  firstParameter: number,
+): Rows {
+  const unnested: string[] = []
+  const names: string[] = []
+  const of: Record<string, string> = {}
+  const parameters: unknown[] = []
+  let form = ''
+  columns.forEach((column, i) => {
+    const list = values[i]!
+    const place = `$${firstParameter + parameters.length}`
+    const isSame = i > 0 && allSame(list)
+    form += isSame ? '1' : '0'
+    if (isSame) {
+      of[column.name] = fromParameter(column, `${place}::${sqlType(column.type)}`)
+      parameters.push(list[0] ?? null)
+    } else {
+      unnested.push(asArray(column, place))
+      names.push(column.name)
+      of[column.name] = fromParameter(column, `u.${column.name}${column.type === 'texts' ? '::text[]' : ''}`)
+      parameters.push(column.type === 'json' ? joined(list) : arrayLiteral(list))
+    }
+  })
+  const from = `unnest(${unnested.join(', ')}) with ordinality as u(${names.join(', ')}, ord)`
+  return { form, from, of, values: parameters }
+}
+
+function allSame(list: readonly unknown[]): boolean {
+  const first = list[0]
+  for (let i = 1; i < list.length; i++) if (list[i] !== first) return false
+  return true
+}
+
+const fromParameter = ({ type }: Column, expression: string) =>
+  type === 'instant' ? `to_timestamp(${expression} / 1000)` : expression
+
+function asArray({ type }: Column, place: string): string {
+  if (type === 'json') return `string_to_array(${place}, E'\\x1f', E'\\x1e')::json[]`
+  // An array of arrays would have to be rectangular; lists of texts travel as texts.
+  return `${place}::${type === 'texts' ? 'text' : sqlType(type)}[]`
+}
+
+const joined = (list: readonly unknown[]) => list.map((value) => value ?? NULL_MARK).join(SEPARATOR)
+
+/** A Postgres array literal, without the driver looking at each value's type. */
+export function arrayLiteral(values: readonly unknown[]): string {
+  let text = '{'
+  for (let i = 0; i < values.length; i++) {
+    if (i > 0) text += ','
+    const value = values[i]
+    if (value === null || value === undefined) text += 'NULL'
+    else if (typeof value === 'number' || typeof value === 'boolean') text += value
+    else text += quoted(Array.isArray(value) ? arrayLiteral(value) : (value as string))
+  }
+  return `${text}}`
+}
+
+const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`

@@ -1,0 +1,205 @@
+import { type Column, taskColumns } from './columns.ts'
+import { asRows, type Rows } from './rows.ts'
+
+/** The statements of the write path. Each is prepared once a connection under its name. */
+export interface Statement {
+  name: string
+  text: string
+}
+/** A statement with its parameters. */
+export type Bound = [Statement, unknown[]]
+
+const statement = (name: string, text: string): Statement => ({ name, text })
+type Types = Record<string, Column['type']>
+const columnsOf = (types: Types): Column[] => Object.entries(types).map(([name, type]) => ({ name, type }))
+
+export const begin = statement('begin', 'begin')
+export const commit = statement('commit', 'commit')
+export const rollback = statement('rollback', 'rollback')
+
+// The workspace this transaction may see. $1 workspace.
+export const nameWorkspace = statement('name_workspace', `select set_config('baton.workspace_id', $1, true)`)
+
+// The tasks a batch is about, locked in ascending order. $1 workspace, $2 ids.
+export const lockTasks = statement(
+  'lock_tasks',
+  `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) order by t.id for update`,
+)
+
+// The first waiting tasks this agent may have, locked; those that others are just taking are passed over.
+// $1 workspace, $2 agent, $3 capabilities, $4 limit.
+export const lockNext = statement(
+  'lock_next',
+  `select ${taskColumns('t')} from tasks t
+    where t.workspace_id = $1 and t.rank is not null
+      and (t.only_agent is null or t.only_agent = $2) and (t.capabilities is null or t.capabilities <@ $3::text[])
+    order by t.rank, t.id limit $4 for update skip locked`,
+)
+
+// Unused task ids. $1 how many.
+export const freshIds = statement('fresh_ids', `select nextval('task_ids') from generate_series(1, $1)`)
+
+// First answers given under these keys. $1 workspace, $2 keys.
+export const rememberedReplies = statement(
+  'remembered_replies',
+  `select key, body_hash, reply from idempotency_keys where workspace_id = $1 and key = any($2::text[])`,
+)
+
+// The clock, read in a statement of its own after the locks; and the limits that hold at that moment. $1 workspace.
+export const circumstances = statement(
+  'circumstances',
+  `select ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
+          l.max_generations_per_task, l.max_result_bytes, l.late_results
+     from workspace_counters c join limits l using (workspace_id) where c.workspace_id = $1`,
+)
+
+type Values = readonly (readonly unknown[])[]
+
+/** Statements over rows come in a few forms, by which columns are the same in all rows; each form is written once. */
+function overRows(name: string, columns: readonly Column[], before: number, write: (rows: Rows) => string) {
+  const forms = new Map<string, Statement>()
+  return (first: readonly unknown[], values: Values): Bound => {
+    const rows = asRows(columns, values, before + 1)
+    let form = forms.get(rows.form)
+    if (!form) {
+      form = statement(`${name}_${Number.parseInt(rows.form, 2).toString(36)}`, write(rows))
+      forms.set(rows.form, form)
+    }
+    return [form, [...first, ...rows.values]]
+  }
+}
+
+function insertInto(table: string, columns: readonly Column[], after = '') {
+  const names = columns.map(({ name }) => name)
+  const insert = overRows(`insert_${table}`, columns, 1, ({ of, from }) => {
+    const expressions = names.map((name) => of[name])
+    return `insert into ${table} (workspace_id, ${names.join(', ')}) select $1, ${expressions.join(', ')} from ${from} ${after}`
+  })
+  return (workspaceId: number, values: Values) => insert([workspaceId], values)
+}
+
+function updateTasksIn(name: string, columns: readonly Column[]) {
+  const update = overRows(name, [{ name: 'id', type: 'bigint' }, ...columns], 1, ({ of, from }) => {
+    const sets = columns.map((column) => `${column.name} = ${of[column.name]}`)
+    return `update tasks t set ${sets.join(', ')} from ${from} where t.workspace_id = $1 and t.id = u.id`
+  })
+  return (workspaceId: number, values: Values) => update([workspaceId], values)
+}
+
+// Changed tasks, row by row: ids, then these columns.
+export const updateTasks = (name: string, columns: readonly Column[]) => updateTasksIn(name, columns)
+
+// New tasks, with what people read of them and what they wait for.
+export const insertTasks = (columns: readonly Column[]) => insertInto('tasks', columns)
+export const insertDetails = insertInto(
+  'task_details',
+  columnsOf({
+    task_id: 'bigint',
+    title: 'text',
+    task_type: 'text',
+    description: 'text',
+    input: 'json',
+    tags: 'texts',
+  }),
+)
+export const insertDependencies = insertInto(
+  'task_dependencies',
+  columnsOf({ task_id: 'bigint', depends_on: 'bigint', trigger_rule: 'text' }),
+)
+
+// Some of what people read of one task. $1 workspace, $2 task, then the columns.
+export const updateDetails = (columns: readonly string[]): Statement =>
+  statement(
+    `update_details_${columns.join('_')}`,
+    `update task_details set ${columns.map((name, i) => `${name} = $${i + 3}`).join(', ')} where workspace_id = $1 and task_id = $2`,
+  )
+
+// Claims that ended. Before the new ones are written, or the index on active claims would see two.
+const endOfClaims = overRows(
+  'end_claims',
+  columnsOf({ task_id: 'bigint', generation: 'int', state: 'text', end_reason: 'text', ended_at: 'instant' }),
+  1,
+  ({ of, from }) =>
+    `update claims c set state = ${of.state}, end_reason = ${of.end_reason}, ended_at = ${of.ended_at}
+       from ${from} where c.workspace_id = $1 and c.task_id = u.task_id and c.generation = ${of.generation}`,
+)
+export const endClaims = (workspaceId: number, values: Values) => endOfClaims([workspaceId], values)
+
+// Claims that were granted, or granted and ended within one batch.
+export const openClaims = insertInto(
+  'claims',
+  columnsOf({
+    task_id: 'bigint',
+    generation: 'int',
+    session: 'text',
+    agent: 'text',
+    state: 'text',
+    acquired_at: 'instant',
+    check_at: 'instant',
+    ended_at: 'instant',
+    end_reason: 'text',
+  }),
+)
+
+// Results, accepted or not. The same one again is no second row.
+export const insertResults = insertInto(
+  'results',
+  columnsOf({
+    task_id: 'bigint',
+    generation: 'int',
+    session: 'text',
+    hash: 'text',
+    epoch: 'int',
+    agent: 'text',
+    accepted: 'boolean',
+    rejection: 'text',
+    ref: 'text',
+    data: 'json',
+    summary: 'text',
+    submitted_at: 'instant',
+  }),
+  'on conflict (workspace_id, task_id, generation, session, hash) do nothing',
+)
+
+// Verdicts on results that waited for one.
+const verdicts = overRows(
+  'judge_results',
+  columnsOf({ task_id: 'bigint', epoch: 'int', accepted: 'boolean', rejection: 'text' }),
+  1,
+  ({ of, from }) =>
+    `update results r set accepted = ${of.accepted}, rejection = ${of.rejection}
+       from ${from} where r.workspace_id = $1 and r.task_id = u.task_id and r.epoch = ${of.epoch} and r.accepted is null`,
+)
+export const judgeResults = (workspaceId: number, values: Values) => verdicts([workspaceId], values)
+
+// First answers, to be given again.
+export const rememberReplies = insertInto(
+  'idempotency_keys',
+  columnsOf({ key: 'text', body_hash: 'text', reply: 'json' }),
+)
+
+// The events, numbered without gaps. Last of all: the counter's row is locked from here to commit, and no longer.
+// $1 workspace, $2 how many, $3 change in active claims, $4 most claims allowed, then the columns.
+const EVENT = columnsOf({
+  payload: 'json',
+  type: 'text',
+  task_id: 'bigint',
+  generation: 'int',
+  from_state: 'text',
+  to_state: 'text',
+  actor: 'text',
+  at: 'instant',
+})
+export const appendEvents = overRows(
+  'append_events',
+  EVENT,
+  4,
+  ({ of, from }) =>
+    `with counter as (
+       update workspace_counters set last_seq = last_seq + $2::int, active_claims = case
+           when $3::int > 0 and active_claims + $3::int > $4::int then refuse_claims_over_limit()
+           else active_claims + $3::int end
+        where workspace_id = $1 returning last_seq - $2::int as base)
+     insert into events (workspace_id, seq, ${EVENT.map(({ name }) => name).join(', ')})
+     select $1, counter.base + u.ord, ${EVENT.map(({ name }) => of[name]).join(', ')} from counter, ${from}`,
+)

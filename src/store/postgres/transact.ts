@@ -1,0 +1,338 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import type { Ask, Changes, View } from '../../core/batch.ts'
+import type { Limits } from '../../core/limits.ts'
+import type {
+  ClaimEnded,
+  ClaimOpened,
+  DetailsChanged,
+  ResultJudged,
+  ResultWritten,
+  TaskRecord,
+} from '../../core/records.ts'
+import { StoreUnavailable, type Transactor } from '../store.ts'
+import { ALL, changesRareColumns, fieldsOf, HOT, RARE, readRecord } from './columns.ts'
+import { asUnavailable, isTransient } from './connect.ts'
+import { arrayLiteral } from './rows.ts'
+import type { Bound } from './statements.ts'
+import * as sql from './statements.ts'
+
+const TRIES = 5
+
+/** What was committed, for those who wait for it: a hint, never the truth. */
+export type Committed = (workspaceId: number, what: { events: number; tasksWaiting: boolean }) => void
+
+export class PostgresTransactor implements Transactor {
+  readonly #pool: pg.Pool
+  readonly #committed: Committed
+
+  constructor(pool: pg.Pool, committed: Committed = () => undefined) {
+    this.#pool = pool
+    this.#committed = committed
+  }
+
+  async transact<T>(
+    workspaceId: number,
+    ask: Ask,
+    decide: (view: View) => { answer: T; changes: Changes },
+  ): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(workspaceId, ask, decide)
+      } catch (error) {
+        if (!(isTransient(error) || lostARace(error)) || tries === TRIES) throw asUnavailable(error)
+      }
+    }
+  }
+
+  /** Two round trips: begin, lock and look; then write and commit. Each is sent as a whole before its answers are read. */
+  async #once<T>(
+    workspaceId: number,
+    ask: Ask,
+    decide: (view: View) => { answer: T; changes: Changes },
+  ): Promise<T> {
+    const client = await this.#pool.connect().catch((error) => {
+      throw asUnavailable(error)
+    })
+    let broken = true
+    try {
+      const view = await look(client, workspaceId, ask)
+      const { answer, changes } = decide(view)
+      const writes = plan(workspaceId, view, changes)
+      if (writes.length === 0) {
+        await client.query(sql.rollback)
+      } else {
+        const results = await send(client, [...writes, [sql.commit, []]])
+        if (results.at(-1)!.command !== 'COMMIT')
+          throw new StoreUnavailable('The transaction was not committed.')
+        this.#committed(workspaceId, {
+          events: changes.events.length,
+          tasksWaiting: changes.events.some(({ to }) => to === 'queued'),
+        })
+      }
+      broken = false
+      return answer
+    } finally {
+      // A connection with an unknown transaction on it is not used again.
+      if (broken)
+        await client.query(sql.rollback).then(
+          () => (broken = false),
+          () => undefined,
+        )
+      client.release(broken)
+    }
+  }
+}
+
+/** Unique violations that mean: somebody else was first, so look again. */
+function lostARace(error: unknown): boolean {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === 'BT001' || (code === '23505' && constraint === 'idempotency_keys_pkey')
+}
+
+/** Sends all statements, then waits for all answers; throws the first error of the server, which the later ones only echo. */
+async function send(client: pg.PoolClient, statements: readonly Bound[]): Promise<pg.QueryArrayResult[]> {
+  const sent = statements.map(([statement, values]) =>
+    client.query({ ...statement, values, rowMode: 'array' }),
+  )
+  const settled = await Promise.allSettled(sent)
+  return settled.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason
+    return outcome.value
+  })
+}
+
+async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promise<View> {
+  const statements: Bound[] = [
+    [sql.begin, []],
+    [sql.nameWorkspace, [String(workspaceId)]],
+    [sql.lockTasks, [workspaceId, arrayLiteral(ask.taskIds)]],
+  ]
+  for (const { pick, limit } of ask.picks)
+    statements.push([sql.lockNext, [workspaceId, pick.agent, arrayLiteral(pick.capabilities), limit]])
+  statements.push([sql.circumstances, [workspaceId]])
+  if (ask.newTasks > 0) statements.push([sql.freshIds, [ask.newTasks]])
+  if (ask.idempotencyKeys.length > 0)
+    statements.push([sql.rememberedReplies, [workspaceId, arrayLiteral(ask.idempotencyKeys)]])
+
+  const [, , locked, ...rest] = await send(client, statements)
+  const records = new Map<number, TaskRecord>()
+  const read = (row: unknown[]) => {
+    const record = readRecord(row)
+    records.set(record.id, record)
+    return record.id
+  }
+  locked!.rows.forEach(read)
+  const picked = ask.picks.map(() => rest.shift()!.rows.map(read))
+  const [around] = rest.shift()!.rows
+  if (!around) throw new Error(`workspace ${workspaceId} does not exist`)
+  const fresh =
+    ask.newTasks === 0 ? [] : rest.shift()!.rows.map(([id]) => ({ id, random: randomInt(2 ** 22) }))
+  const remembered = ask.idempotencyKeys.length === 0 ? [] : rest.shift()!.rows
+  const [now, activeClaims, ...limits] = around
+  return {
+    now,
+    activeClaims,
+    limits: readLimits(limits),
+    records,
+    picked,
+    fresh,
+    remembered: new Map(remembered.map(([key, bodyHash, reply]) => [key, { bodyHash, reply }])),
+  }
+}
+
+export const readLimits = (row: unknown[]) =>
+  ({
+    minLeaseSeconds: row[0],
+    maxLeaseSeconds: row[1],
+    maxConcurrentClaims: row[2],
+    maxGenerationsPerTask: row[3],
+    maxResultBytes: row[4],
+    lateResults: row[5],
+  }) as Limits
+
+/** All changes as statements, in the order they must be written: tasks before what refers to them, events last. */
+function plan(workspaceId: number, view: View, changes: Changes): Bound[] {
+  const writes = [
+    ...planTasks(workspaceId, view, changes),
+    ...planDetails(workspaceId, changes),
+    ...planClaims(workspaceId, changes),
+    ...planResults(workspaceId, changes),
+  ]
+  const { remember, events } = changes
+  if (remember.length > 0) {
+    const replies = remember.map(({ reply }) => JSON.stringify(reply))
+    writes.push(
+      sql.rememberReplies(workspaceId, [pluck(remember, 'key'), pluck(remember, 'bodyHash'), replies]),
+    )
+  }
+  if (events.length > 0) {
+    const payloads = events.map(({ payload }) => JSON.stringify(payload))
+    const first = [workspaceId, events.length, changes.activeClaimsDelta, view.limits.maxConcurrentClaims]
+    writes.push(sql.appendEvents(first, [payloads, ...EVENT_FIELDS.map((field) => pluck(events, field))]))
+  }
+  return writes
+}
+
+const EVENT_FIELDS = ['type', 'taskId', 'generation', 'from', 'to', 'actor', 'at'] as const
+
+const pluck = <T, K extends keyof T>(items: readonly T[], field: K): T[K][] =>
+  items.map((item) => item[field])
+
+const insertTasks = sql.insertTasks(ALL)
+const updateHot = sql.updateTasks('update_tasks', HOT)
+const updateWhole = sql.updateTasks('update_tasks_whole', [...HOT, ...RARE])
+
+function planTasks(workspaceId: number, view: View, changes: Changes): Bound[] {
+  const writes: Bound[] = []
+  if (changes.created.length > 0) writes.push(...planNewTasks(workspaceId, changes.created))
+  // By the state they go to: tasks that do the same have most columns in common.
+  const groups = new Map<string, TaskRecord[]>()
+  for (const task of changes.tasks) {
+    const isWhole = changesRareColumns(view.records.get(task.id)!, task)
+    const name = isWhole ? `whole ${task.state}` : task.state
+    const group = groups.get(name)
+    if (group) group.push(task)
+    else groups.set(name, [task])
+  }
+  for (const [name, tasks] of groups) {
+    const ids = pluck(tasks, 'id')
+    if (name.startsWith('whole'))
+      writes.push(updateWhole(workspaceId, [ids, ...fieldsOf([...HOT, ...RARE], tasks)]))
+    else writes.push(updateHot(workspaceId, [ids, ...fieldsOf(HOT, tasks)]))
+  }
+  return writes
+}
+
+function planNewTasks(workspaceId: number, created: Changes['created']): Bound[] {
+  const records = pluck(created, 'record')
+  const details = created.map(({ task }) => task.details)
+  const ids = pluck(records, 'id')
+  const inputs = details.map(({ input }) => (input === undefined ? null : JSON.stringify(input)))
+  const dependencies = created.flatMap(({ record, task }) =>
+    task.dependsOn.map((dependsOn) => ({ taskId: record.id, dependsOn, rule: task.triggerRule })),
+  )
+  const writes = [
+    insertTasks(workspaceId, fieldsOf(ALL, records)),
+    sql.insertDetails(workspaceId, [
+      ids,
+      pluck(details, 'title'),
+      pluck(details, 'taskType'),
+      pluck(details, 'description'),
+      inputs,
+      pluck(details, 'tags'),
+    ]),
+  ]
+  if (dependencies.length > 0) {
+    const columns = [
+      pluck(dependencies, 'taskId'),
+      pluck(dependencies, 'dependsOn'),
+      pluck(dependencies, 'rule'),
+    ]
+    writes.push(sql.insertDependencies(workspaceId, columns))
+  }
+  return writes
+}
+
+const DETAIL_COLUMNS = {
+  title: 'title',
+  description: 'description',
+  tags: 'tags',
+  progressPercent: 'progress_percent',
+  progressStep: 'progress_step',
+  checkpoint: 'checkpoint',
+} as const satisfies Record<keyof DetailsChanged['set'], string>
+
+/** Row by row, only the columns that changed: details change rarely, and seldom many at once. */
+function planDetails(workspaceId: number, changes: Changes): Bound[] {
+  const writes: Bound[] = []
+  for (const { taskId, set } of changes.details) {
+    const given = Object.entries(set).filter(([, value]) => value !== undefined) as [
+      keyof typeof set,
+      unknown,
+    ][]
+    if (given.length === 0) continue
+    const columns = given.map(([field]) => DETAIL_COLUMNS[field])
+    const values = given.map(([field, value]) => (field === 'checkpoint' ? JSON.stringify(value) : value))
+    writes.push([sql.updateDetails(columns), [workspaceId, taskId, ...values]])
+  }
+  return writes
+}
+
+/** A claim that was granted and ended within one batch is written once, as ended. */
+function planClaims(workspaceId: number, changes: Changes): Bound[] {
+  const opened = new Map<string, { claim: ClaimOpened; end: ClaimEnded | null }>()
+  const ended: ClaimEnded[] = []
+  for (const claim of changes.claims) {
+    const name = `${claim.taskId}/${claim.generation}`
+    if (claim.kind === 'opened') opened.set(name, { claim, end: null })
+    else {
+      const fresh = opened.get(name)
+      if (fresh) fresh.end = claim
+      else ended.push(claim)
+    }
+  }
+  const writes: Bound[] = []
+  if (ended.length > 0) {
+    const fields = ['taskId', 'generation', 'state', 'reason', 'at'] as const
+    const columns = fields.map((field) => pluck(ended, field))
+    writes.push(sql.endClaims(workspaceId, columns))
+  }
+  if (opened.size > 0) {
+    const claims = [...opened.values()].map(({ claim }) => claim)
+    const ends = [...opened.values()].map(({ end }) => end)
+    writes.push(
+      sql.openClaims(workspaceId, [
+        pluck(claims, 'taskId'),
+        pluck(claims, 'generation'),
+        pluck(claims, 'session'),
+        pluck(claims, 'agent'),
+        ends.map((end) => end?.state ?? 'active'),
+        pluck(claims, 'at'),
+        pluck(claims, 'leaseExpiresAt'),
+        ends.map((end) => end?.at),
+        ends.map((end) => end?.reason),
+      ]),
+    )
+  }
+  return writes
+}
+
+const RESULT_FIELDS = [
+  'taskId',
+  'generation',
+  'session',
+  'hash',
+  'epoch',
+  'agent',
+  'accepted',
+  'rejection',
+  'ref',
+  'data',
+  'summary',
+  'at',
+] as const
+
+function planResults(workspaceId: number, changes: Changes): Bound[] {
+  if (changes.results.length === 0) return []
+  const written = changes.results.filter((result): result is ResultWritten => result.kind === 'written')
+  const judged = changes.results.filter((result): result is ResultJudged => result.kind === 'judged')
+  const writes: Bound[] = []
+  if (written.length > 0)
+    writes.push(
+      sql.insertResults(
+        workspaceId,
+        RESULT_FIELDS.map((field) => pluck(written, field)),
+      ),
+    )
+  if (judged.length > 0) {
+    const columns = [
+      pluck(judged, 'taskId'),
+      pluck(judged, 'epoch'),
+      pluck(judged, 'accepted'),
+      pluck(judged, 'rejection'),
+    ]
+    writes.push(sql.judgeResults(workspaceId, columns))
+  }
+  return writes
+}
