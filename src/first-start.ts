@@ -1,0 +1,48 @@
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StartRefused } from './core/refusal.ts'
+import { createKey, listKeys, newSecret } from './store/postgres/keys.ts'
+import type { PostgresStore } from './store/postgres/store.ts'
+import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspaces.ts'
+
+/**
+ * At the first start: a workspace, and its owner's key in the data folder, readable by its owner alone. A workspace
+ * that has keys is not given another one by whoever happens to start a server on its database.
+ */
+export async function ensureOwnerKey(store: PostgresStore, dataFolder: string): Promise<void> {
+  await ensureFirstWorkspace(store.writers)
+  if ((await listKeys(store.writers, FIRST_WORKSPACE)).length > 0) return
+  const file = join(dataFolder, 'owner-key')
+  // The file first: a crash in between leaves a key that opens nothing yet, and the next start takes it up.
+  const secret = (await readKey(file)) ?? (await writeKey(file, newSecret()))
+  await createKey(
+    store.writers,
+    FIRST_WORKSPACE,
+    { name: 'owner', role: 'owner', instanceAdmin: true, secret },
+    'system',
+  )
+}
+
+async function readKey(file: string): Promise<string | null> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return /^baton_[A-Za-z0-9_-]{43}$/.test(text.trim()) ? text.trim() : null
+}
+
+async function writeKey(file: string, secret: string): Promise<string> {
+  try {
+    const draft = await open(`${file}.new`, 'w', 0o600)
+    try {
+      await draft.chmod(0o600)
+      await draft.writeFile(`${secret}\n`)
+      await draft.sync()
+    } finally {
+      await draft.close()
+    }
+    await rename(`${file}.new`, file)
+    return secret
+  } catch (error) {
+    throw new StartRefused(
+      `The owner key cannot be written to ${file} (${(error as NodeJS.ErrnoException).code}).`,
+    )
+  }
+}

@@ -1,0 +1,183 @@
+import type { z } from 'zod'
+import type { Reply } from '../core/commands.ts'
+import { ERRORS, type Refusal, Refused } from '../core/errors.ts'
+import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
+import type { TaskRecord } from '../core/records.ts'
+import type { ClaimBatchBody, ClaimBody, NextBody, RenewBatchBody } from '../core/shapes/claims.ts'
+import { findSession, heldBy, touchSession } from '../store/postgres/names.ts'
+import { type Caller, granted, type Kernel } from './kernel.ts'
+import { command, taskIdOf } from './tasks.ts'
+import { taskView } from './views.ts'
+
+/** A lease inside the workspace's limits, in milliseconds. */
+export async function leaseMsOf(
+  kernel: Kernel,
+  caller: Caller,
+  seconds: number | undefined,
+): Promise<number> {
+  const known = kernel.limits(caller.workspaceId)
+  const { minLeaseSeconds, maxLeaseSeconds } = known instanceof Promise ? await known : known
+  const lease = seconds ?? Math.min(Math.max(DEFAULT_LEASE_SECONDS, minLeaseSeconds), maxLeaseSeconds)
+  if (lease < minLeaseSeconds || lease > maxLeaseSeconds) {
+    const message = `must be ${minLeaseSeconds} to ${maxLeaseSeconds} in this workspace`
+    throw new Refused('LEASE_OUT_OF_RANGE', `leaseSeconds ${message}.`, {
+      errors: [{ field: 'leaseSeconds', message }],
+    })
+  }
+  return lease * 1000
+}
+
+/** Who claims, with a lease, and known to Baton from now on. */
+async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBody>) {
+  const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
+  const capabilities = await kernel.capabilitiesOf(caller, body.agent)
+  await kernel.sessionIsKnown(caller, body.session, body.agent)
+  return { agent: body.agent, session: body.session, leaseMs, capabilities }
+}
+
+export async function claimTask(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  body: z.output<typeof ClaimBody>,
+) {
+  const taskId = taskIdOf(uuid)
+  const who = await claimant(kernel, caller, body)
+  const reply = granted(
+    await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
+  )
+  return { reason: reply.reason, claim: reply.claim }
+}
+
+export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBatchBody>) {
+  const { taskIds, ...claim } = body
+  const who = await claimant(kernel, caller, claim)
+  const results = await each(caller, taskIds, (item, uuid) =>
+    kernel.run(item, { on: 'task', taskId: taskIdOf(uuid), uuid, command: { kind: 'claim', ...who } }),
+  )
+  return {
+    results: results.map((reply, i) => ({
+      taskId: taskIds[i],
+      ...outcome(reply, ({ claim }) => ({ claim })),
+    })),
+  }
+}
+
+/** The next tasks in the queue for this agent, waiting up to `waitMs` for the first of them. */
+export async function claimNext(
+  kernel: Kernel,
+  caller: Caller,
+  body: z.output<typeof NextBody>,
+  gone: AbortSignal,
+) {
+  const { limit, waitMs, capabilities = [], ...claim } = body
+  const until = performance.now() + waitMs
+  const { agent, session, leaseMs, capabilities: registered } = await claimant(kernel, caller, claim)
+  const pick = { agent, capabilities: [...new Set([...registered, ...capabilities])].sort() }
+  for (;;) {
+    const left = until - performance.now()
+    // Before looking, not after: work that comes between the look and the wait must not be slept through.
+    const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
+    const reply = granted(await kernel.run(caller, { on: 'next', pick, session, leaseMs, limit }))
+    const claims = reply.claims as { claim: object; record: TaskRecord }[]
+    if (claims.length > 0) return { claims: await withTasks(kernel, caller, claims) }
+    if (!arrival || gone.aborted) return { claims: [] }
+    await arrival
+    if (gone.aborted) return { claims: [] }
+  }
+}
+
+async function withTasks(kernel: Kernel, caller: Caller, claims: { claim: object; record: TaskRecord }[]) {
+  const tasks = await kernel.store.tasksById(
+    caller.workspaceId,
+    claims.map(({ record }) => record.id),
+  )
+  const views = new Map(tasks.map((task) => [task.record.id, taskView(task)]))
+  return claims.map(({ claim, record }) => ({ ...claim, task: views.get(record.id) }))
+}
+
+export async function renewTask(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  body: { session: string; generation: number; leaseSeconds?: number | undefined },
+) {
+  const { leaseSeconds, ...fence } = body
+  const leaseMs = leaseSeconds === undefined ? undefined : await leaseMsOf(kernel, caller, leaseSeconds)
+  const { ok: _ok, ...answer } = await command(kernel, caller, uuid, { kind: 'renew', fence, leaseMs })
+  return answer
+}
+
+export async function renewBatch(
+  kernel: Kernel,
+  caller: Caller,
+  { renewals }: z.output<typeof RenewBatchBody>,
+) {
+  const leases = await Promise.all(
+    renewals.map(({ leaseSeconds }) =>
+      leaseSeconds === undefined ? undefined : leaseMsOf(kernel, caller, leaseSeconds),
+    ),
+  )
+  const replies = await each(caller, renewals, (item, { taskId: uuid, session, generation }, i) => {
+    const renew = { kind: 'renew', fence: { session, generation }, leaseMs: leases[i] } as const
+    return kernel.run(item, { on: 'task', taskId: taskIdOf(uuid), uuid, command: renew })
+  })
+  return {
+    results: replies.map((reply, i) => ({ taskId: renewals[i]!.taskId, ...outcome(reply, withoutOk) })),
+  }
+}
+
+const withoutOk = ({ ok: _ok, ...rest }: object & { ok?: unknown }) => rest
+
+/** A beat renews all that the session holds, and says what it has lost since it last knew. */
+export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
+  const { writers } = kernel.store
+  const session = await findSession(writers, caller.workspaceId, nameOrId)
+  if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
+  await touchSession(writers, caller.workspaceId, session.session)
+  const held = await heldBy(writers, caller.workspaceId, session.session)
+  const replies = await each(caller, held, (item, { taskId, uuid, generation }) => {
+    const renew = { kind: 'renew', fence: { session: session.session, generation } } as const
+    return kernel.run(item, { on: 'task', taskId, uuid, command: renew })
+  })
+  const results = replies.map((reply, i) => ({
+    taskId: held[i]!.uuid,
+    generation: held[i]!.generation,
+    ...outcome(reply, withoutOk),
+  }))
+  return {
+    session: session.session,
+    renewed: results.filter(({ reason }) => reason === 'RENEWED'),
+    lost: results.filter(({ reason }) => reason !== 'RENEWED'),
+  }
+}
+
+/** Each on its own account: one refusal does not undo the others. Under an idempotency key each item has a key of its own. */
+export function each<T>(
+  caller: Caller,
+  items: readonly T[],
+  act: (caller: Caller, item: T, index: number) => Promise<Reply>,
+): Promise<Reply[]> {
+  return Promise.all(
+    items.map(async (item, index) => {
+      const { idempotency } = caller
+      const own = idempotency && { ...idempotency, key: `${idempotency.key}#${index}` }
+      try {
+        return await act({ ...caller, idempotency: own }, item, index)
+      } catch (error) {
+        if (error instanceof Refused) return error.refusal
+        throw error
+      }
+    }),
+  )
+}
+
+/** An item of a batch's answer: what single requests answer, with the refusal's code as its reason. */
+export function outcome(
+  reply: Reply,
+  view: (granted: Record<string, unknown>) => object,
+): { reason: unknown; [field: string]: unknown } {
+  if (reply.ok) return { reason: reply.reason, ...view(reply as Record<string, unknown>) }
+  const { ok: _ok, code, detail, ...extra } = reply as Refusal
+  return { reason: code, status: ERRORS[code].status, detail, ...extra }
+}

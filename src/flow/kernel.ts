@@ -1,0 +1,96 @@
+import type { Idempotency, Request } from '../core/batch.ts'
+import type { Granted } from '../core/commands.ts'
+import { type Refusal, Refused } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import type { Right } from '../core/shapes/administration.ts'
+import { Combiner } from '../store/combiner.ts'
+import { rememberAgent, rememberSession } from '../store/postgres/names.ts'
+import type { PostgresStore } from '../store/postgres/store.ts'
+import { changeLimits, readLimitsOf } from '../store/postgres/workspaces.ts'
+import { Remembering } from './remembering.ts'
+import { WorkArrivals } from './work-arrivals.ts'
+
+/** Who asks: a key's workspace, its name on record and its rights. */
+export interface Caller {
+  workspaceId: number
+  actor: string
+  rights: ReadonlySet<Right>
+  idempotency?: Idempotency | undefined
+}
+
+const KNOWN_FOR_MS = 5_000
+
+/** What all steps of the flow share: the door to the store, and a short memory of names and limits. */
+export class Kernel {
+  readonly store: PostgresStore
+  readonly arrivals: WorkArrivals
+  readonly #combiner: Combiner
+  readonly #limits: Remembering<Limits>
+  readonly #agents: Remembering<readonly string[]>
+  readonly #sessions: Remembering<true>
+
+  constructor(store: PostgresStore) {
+    this.store = store
+    this.#combiner = new Combiner(store)
+    this.arrivals = new WorkArrivals(store)
+    this.#limits = new Remembering(KNOWN_FOR_MS, 10_000)
+    this.#agents = new Remembering(KNOWN_FOR_MS, 100_000)
+    // A session's row is only ever added to, so knowing it once is knowing it for good.
+    this.#sessions = new Remembering(3_600_000, 100_000)
+  }
+
+  run(
+    caller: Caller,
+    request: DistributiveOmit<Request, 'actor' | 'idempotency'>,
+  ): Promise<Granted | Refusal> {
+    return this.#combiner.run(caller.workspaceId, {
+      ...request,
+      actor: caller.actor,
+      idempotency: caller.idempotency,
+    } as Request)
+  }
+
+  limits(workspaceId: number): Limits | Promise<Limits> {
+    return this.#limits.get(`${workspaceId}`, () => readLimitsOf(this.store.writers, workspaceId))
+  }
+
+  async changeLimits(caller: Caller, changed: Partial<Limits>): Promise<Limits> {
+    const limits = await changeLimits(this.store.writers, caller.workspaceId, changed, caller.actor)
+    this.#limits.set(`${caller.workspaceId}`, limits)
+    return limits
+  }
+
+  /** What an agent can do, by its registration; a slug that is new becomes an external agent. */
+  capabilitiesOf(caller: Caller, agent: string): readonly string[] | Promise<readonly string[]> {
+    return this.#agents.get(`${caller.workspaceId}/${agent}`, async () => {
+      const { capabilities } = await rememberAgent(
+        this.store.writers,
+        caller.workspaceId,
+        agent,
+        caller.actor,
+      )
+      return capabilities
+    })
+  }
+
+  sessionIsKnown(caller: Caller, session: string, agent: string): true | Promise<true> {
+    return this.#sessions.get(`${caller.workspaceId}/${session}`, async () => {
+      await rememberSession(this.store.writers, caller.workspaceId, { session, agent }, caller.actor)
+      return true
+    })
+  }
+
+  async close(): Promise<void> {
+    this.arrivals.close()
+    await this.#combiner.close()
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+/** The reply, or the refusal thrown on to whoever words it. */
+export function granted(reply: Granted | Refusal): Granted {
+  if (reply.ok) return reply as Granted
+  const { code, detail, ok: _ok, ...extra } = reply as Refusal
+  throw new Refused(code, detail, extra)
+}

@@ -1,0 +1,39 @@
+/** A small memory for what seldom changes: values kept for a while, the oldest forgotten first. Waiting look-ups are shared. */
+export class Remembering<T> {
+  readonly #keptForMs: number
+  readonly #most: number
+  readonly #known = new Map<string, { value: T; until: number }>()
+  readonly #asked = new Map<string, Promise<T>>()
+
+  constructor(keptForMs: number, most: number) {
+    this.#keptForMs = keptForMs
+    this.#most = most
+  }
+
+  /** At once when it is known; a promise only when it must be looked up, so that known things cost no turn of the loop. */
+  get(name: string, lookUp: () => Promise<T>): T | Promise<T> {
+    const known = this.#known.get(name)
+    if (known && known.until > performance.now()) return known.value
+    let asked = this.#asked.get(name)
+    if (!asked) {
+      asked = lookUp()
+        .then((value) => {
+          this.set(name, value)
+          return value
+        })
+        .finally(() => this.#asked.delete(name))
+      this.#asked.set(name, asked)
+    }
+    return asked
+  }
+
+  set(name: string, value: T): void {
+    this.#known.delete(name)
+    this.#known.set(name, { value, until: performance.now() + this.#keptForMs })
+    if (this.#known.size > this.#most) this.#known.delete(this.#known.keys().next().value!)
+  }
+
+  clear(): void {
+    this.#known.clear()
+  }
+}

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto'
+import type { z } from 'zod'
+import type { Submission } from '../core/commands.ts'
+import { Refused } from '../core/errors.ts'
+import type { TaskRecord } from '../core/records.ts'
+import type { FailBody, ResultBatchBody, SubmitBody } from '../core/shapes/claims.ts'
+import { isTerminal } from '../core/states.ts'
+import { each, outcome } from './claims.ts'
+import type { Caller, Kernel } from './kernel.ts'
+import { briefView, command, taskIdOf } from './tasks.ts'
+import { unblockDownstream } from './unblock.ts'
+
+type Submit = z.output<typeof SubmitBody>
+
+/** The result as it will be stored, with the fingerprint by which the same work sent twice is known. */
+async function submissionOf(
+  kernel: Kernel,
+  caller: Caller,
+  { result, summary }: Pick<Submit, 'result' | 'summary'>,
+): Promise<Submission> {
+  const data = JSON.stringify(result ?? null)
+  const bytes = Buffer.byteLength(data)
+  const known = kernel.limits(caller.workspaceId)
+  const { maxResultBytes } = known instanceof Promise ? await known : known
+  if (bytes > maxResultBytes) {
+    const message = `is ${bytes} bytes long; this workspace takes ${maxResultBytes}`
+    throw new Refused('RESULT_TOO_LARGE', `The result ${message}.`, {
+      errors: [{ field: 'result', message }],
+    })
+  }
+  return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }
+}
+
+export async function submitResult(kernel: Kernel, caller: Caller, uuid: string, body: Submit) {
+  const { session, generation } = body
+  const submission = await submissionOf(kernel, caller, body)
+  const reply = await command(kernel, caller, uuid, {
+    kind: 'submit',
+    fence: { session, generation },
+    submission,
+  })
+  return { reason: reply.reason, workProductRef: reply.workProductRef, task: briefView(reply.record) }
+}
+
+export async function submitBatch(
+  kernel: Kernel,
+  caller: Caller,
+  { results }: z.output<typeof ResultBatchBody>,
+) {
+  const submissions = await Promise.all(results.map((result) => submissionOf(kernel, caller, result)))
+  const replies = await each(caller, results, (item, { taskId: uuid, session, generation }, i) => {
+    const submit = { kind: 'submit', fence: { session, generation }, submission: submissions[i]! } as const
+    return kernel.run(item, { on: 'task', taskId: taskIdOf(uuid), uuid, command: submit })
+  })
+  const ended = replies.filter(({ ok }) => ok).map(({ record }) => record as TaskRecord)
+  void unblockDownstream(
+    kernel,
+    caller.workspaceId,
+    ended.filter(({ state }) => isTerminal(state)).map(({ id }) => id),
+  )
+  return {
+    results: replies.map((reply, i) => ({
+      taskId: results[i]!.taskId,
+      ...outcome(reply, ({ workProductRef, record }) => ({ workProductRef, task: briefView(record) })),
+    })),
+  }
+}
+
+export async function failTask(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  body: z.output<typeof FailBody>,
+) {
+  const { session, generation, failureClass, error, retryAt } = body
+  const reply = await command(kernel, caller, uuid, {
+    kind: 'fail',
+    fence: { session, generation },
+    failureClass,
+    error: error ?? null,
+    retryAt: retryAt === undefined ? undefined : Date.parse(retryAt),
+  })
+  return { reason: reply.reason, task: briefView(reply.record) }
+}

@@ -1,0 +1,105 @@
+import type { TaskRecord } from '../core/records.ts'
+import { isHeld, TASK_STATES } from '../core/states.ts'
+import type { EventWithTask } from '../store/postgres/reads.ts'
+import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
+
+/** How things look from outside. */
+
+export const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+
+/** What the narrow row alone tells of a task. */
+export function recordView(record: TaskRecord) {
+  const { type, board } = TASK_STATES[record.state]
+  return {
+    id: record.uuid,
+    key: record.key,
+    state: record.state,
+    stateType: type,
+    board,
+    priority: record.priority,
+    generation: record.generation,
+    epoch: record.epoch,
+    version: record.version,
+    attempt: record.attempt,
+    maxRetries: record.maxRetries,
+    continuations: record.continuations,
+    agent: record.onlyAgent,
+    requiredCapabilities: record.capabilities ?? [],
+    verification: record.review === 'none' ? null : { kind: record.review },
+    holder: isHeld(record.state)
+      ? {
+          agent: record.agent,
+          session: record.session,
+          generation: record.generation,
+          leaseExpiresAt: instant(record.leaseExpiresAt),
+        }
+      : null,
+    dueAt: instant(record.dueAt),
+    createdAt: instant(record.createdAt),
+    updatedAt: instant(record.updatedAt),
+    startedAt: instant(record.startedAt),
+    completedAt: instant(record.completedAt),
+    archivedAt: instant(record.archivedAt),
+  }
+}
+
+export function taskView({ record, details }: StoredTask) {
+  const { title, taskType, description, input, tags, dependsOn, progressPercent, progressStep, checkpoint } =
+    details
+  const hasProgress = progressPercent != null || progressStep != null
+  return {
+    ...recordView(record),
+    title,
+    taskType,
+    description,
+    input: input ?? null,
+    tags,
+    dependsOn,
+    progress: hasProgress ? { percent: progressPercent ?? null, step: progressStep ?? null } : null,
+    checkpointData: checkpoint ?? null,
+  }
+}
+
+/** A generation in a task's lineage; `resultAccepted` tells what became of the work done under it. */
+export function claimRowView(claim: StoredClaim, results: readonly StoredResult[]) {
+  const own = results.filter(
+    ({ generation, session }) => generation === claim.generation && session === claim.session,
+  )
+  const accepted = own.find((result) => result.accepted === true)
+  return {
+    generation: claim.generation,
+    session: claim.session,
+    agent: claim.agent,
+    state: claim.state,
+    acquiredAt: instant(claim.acquiredAt),
+    releasedAt: instant(claim.endedAt),
+    releaseReason: claim.endReason,
+    resultAccepted: accepted ? true : own.some((result) => result.accepted === false) ? false : null,
+    workProductRef: accepted?.ref ?? null,
+  }
+}
+
+export const resultView = (result: StoredResult) => ({
+  workProductRef: result.ref,
+  generation: result.generation,
+  epoch: result.epoch,
+  session: result.session,
+  agent: result.agent,
+  accepted: result.accepted,
+  rejectionReason: result.rejection,
+  result: result.data,
+  summary: result.summary,
+  submittedAt: instant(result.submittedAt),
+})
+
+export const eventView = (event: EventWithTask) => ({
+  seq: event.seq,
+  type: event.type,
+  taskId: event.taskUuid,
+  generation: event.generation,
+  from: event.from,
+  to: event.to,
+  actor: event.actor,
+  payload: event.payload,
+  at: instant(event.at),
+})

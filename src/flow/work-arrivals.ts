@@ -1,0 +1,44 @@
+import type { PostgresStore } from '../store/postgres/store.ts'
+
+/** Work may come from another node, whose commits are not heard here; so waiting callers look again this often. */
+const LOOK_AGAIN_MS = 1_000
+
+/** Lets callers wait for work without asking the database again and again. */
+export class WorkArrivals {
+  readonly #waiting = new Map<number, Set<() => void>>()
+  readonly #stopListening: () => void
+
+  constructor(store: PostgresStore) {
+    this.#stopListening = store.onCommit((workspaceId, { tasksWaiting }) => {
+      if (tasksWaiting) this.#wake(workspaceId)
+    })
+  }
+
+  /** Resolves when work may have come, when `forMs` is over, or when the caller has gone. */
+  next(workspaceId: number, forMs: number, gone: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(workspaceId) ?? new Set()
+      this.#waiting.set(workspaceId, waiting)
+      const done = () => {
+        clearTimeout(timer)
+        gone.removeEventListener('abort', done)
+        waiting.delete(done)
+        if (waiting.size === 0 && this.#waiting.get(workspaceId) === waiting)
+          this.#waiting.delete(workspaceId)
+        resolve()
+      }
+      const timer = setTimeout(done, Math.min(forMs, LOOK_AGAIN_MS))
+      gone.addEventListener('abort', done)
+      waiting.add(done)
+    })
+  }
+
+  close(): void {
+    this.#stopListening()
+    for (const workspaceId of [...this.#waiting.keys()]) this.#wake(workspaceId)
+  }
+
+  #wake(workspaceId: number): void {
+    for (const done of [...(this.#waiting.get(workspaceId) ?? [])]) done()
+  }
+}

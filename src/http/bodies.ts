@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify'
+import { Refused } from '../core/errors.ts'
+
+/**
+ * Text that Postgres cannot store: NUL, and halves of surrogate pairs. JSON can smuggle them in as escapes, so bodies
+ * with such escapes, and only those, are walked.
+ */
+const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]/
+
+/** Deeper than this, and Postgres or the engine's own JSON writer may run out of stack. */
+const DEEPEST = 200
+
+export function installJsonParser(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    // Some clients name the type of a body they do not send. Whether one is needed is the schema's business.
+    if (text === '') return done(null, undefined)
+    parse(request, text as string, (error, body) => {
+      if (error) done(poisonIn(text as string) ?? error, undefined)
+      else done(whyNotStorable(text as string, body), body)
+    })
+  })
+}
+
+/** Names that would reach into the prototypes of objects; Fastify's parser stops at them but does not say where. */
+function poisonIn(text: string): Refused | null {
+  const [, field] = /"(__proto__|constructor)"\s*:/.exec(text) ?? []
+  if (field === undefined) return null
+  const message = 'is not a field of any request'
+  return new Refused('VALIDATION_FAILED', `${field} ${message}.`, { errors: [{ field, message }] })
+}
+
+function whyNotStorable(text: string, body: unknown): Refused | null {
+  const mayBeDeep = text.length > 2 * DEEPEST
+  if (!mayBeDeep && !SUSPICIOUS.test(text)) return null
+  if (!SUSPICIOUS.test(text) && countOf(text, '{') + countOf(text, '[') <= DEEPEST) return null
+  const found = unstorable(body)
+  return found && new Refused('VALIDATION_FAILED', `${found.field} ${found.message}.`, { errors: [found] })
+}
+
+function countOf(text: string, character: string): number {
+  let count = 0
+  for (let at = text.indexOf(character); at !== -1 && count <= DEEPEST; at = text.indexOf(character, at + 1))
+    count++
+  return count
+}
+
+const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
+
+/** The first place that cannot be stored, or null. A stack of its own: bodies may be nested deeply. */
+function unstorable(root: unknown): { field: string; message: string } | null {
+  const stack: [value: unknown, path: string, depth: number][] = [[root, '', 0]]
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const [value, path, depth] = next
+    const field = path.length > 200 ? `${path.slice(0, 200)}…` : path || 'body'
+    const unfit = { field, message: 'contains a NUL or half a surrogate pair, which cannot be stored' }
+    if (typeof value === 'string' && !isStorable(value)) return unfit
+    if (value === null || typeof value !== 'object') continue
+    if (depth > DEEPEST) return { field, message: `is nested deeper than ${DEEPEST} levels` }
+    for (const [key, inner] of Object.entries(value)) {
+      if (!isStorable(key)) return unfit
+      const below = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
+      stack.push([inner, below, depth + 1])
+    }
+  }
+  return null
+}

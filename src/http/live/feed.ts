@@ -1,0 +1,140 @@
+import { eventView } from '../../flow/views.ts'
+import type { PostgresStore } from '../../store/postgres/store.ts'
+
+export type EventView = ReturnType<typeof eventView>
+
+/** Events of other nodes are not announced here, so each watched log is also looked at this often. */
+const LOOK_AGAIN_MS = 2_000
+const PAGE = 500
+const KEPT = 2_000
+
+/** The end of one workspace's log, read once for all who watch it. */
+interface Tail {
+  lastSeq: number
+  /** The newest events, without gaps up to lastSeq. */
+  kept: EventView[]
+  watchers: number
+  waiting: Set<() => void>
+  reading: Promise<void> | null
+  readAgain: boolean
+}
+
+/**
+ * The log as a stream. Commits only hint that there is more; what is shown is always read from the log by seq, so
+ * nothing is missed, doubled or out of order, whoever wrote it.
+ */
+export class EventFeed {
+  readonly #store: PostgresStore
+  readonly #tails = new Map<number, Tail>()
+  readonly #stopListening: () => void
+  readonly #timer: NodeJS.Timeout
+  readonly #closing = new AbortController()
+
+  constructor(store: PostgresStore) {
+    this.#store = store
+    this.#stopListening = store.onCommit((workspaceId, { events }) => {
+      if (events > 0) this.#read(workspaceId)
+    })
+    this.#timer = setInterval(() => {
+      for (const workspaceId of this.#tails.keys()) this.#read(workspaceId)
+    }, LOOK_AGAIN_MS)
+    this.#timer.unref()
+  }
+
+  /** Pages of events after `after` (from now on, if null), for as long as `gone` does not fire. */
+  async *watch(workspaceId: number, after: number | null, gone: AbortSignal): AsyncGenerator<EventView[]> {
+    const tail = await this.#join(workspaceId)
+    const over = AbortSignal.any([gone, this.#closing.signal])
+    let seen = after ?? tail.lastSeq
+    try {
+      while (!over.aborted) {
+        const page = await this.#after(workspaceId, tail, seen)
+        if (page.length > 0) {
+          seen = page.at(-1)!.seq
+          yield page
+        } else {
+          await this.#more(tail, seen, over)
+        }
+      }
+    } finally {
+      tail.watchers -= 1
+      if (tail.watchers === 0) this.#tails.delete(workspaceId)
+    }
+  }
+
+  close(): void {
+    this.#stopListening()
+    clearInterval(this.#timer)
+    this.#closing.abort()
+  }
+
+  async #join(workspaceId: number): Promise<Tail> {
+    let tail = this.#tails.get(workspaceId)
+    if (!tail) {
+      tail = { lastSeq: -1, kept: [], watchers: 0, waiting: new Set(), reading: null, readAgain: false }
+      this.#tails.set(workspaceId, tail)
+    }
+    tail.watchers += 1
+    if (tail.lastSeq === -1) {
+      const lastSeq = await this.#store.lastSeq(workspaceId).catch((error) => {
+        tail.watchers -= 1
+        if (tail.watchers === 0) this.#tails.delete(workspaceId)
+        throw error
+      })
+      // A read may have come first and know more.
+      if (tail.lastSeq === -1) tail.lastSeq = lastSeq
+    }
+    return tail
+  }
+
+  async #after(workspaceId: number, tail: Tail, seen: number): Promise<EventView[]> {
+    if (seen >= tail.lastSeq) return []
+    const first = tail.kept[0]?.seq ?? Number.POSITIVE_INFINITY
+    if (seen + 1 >= first) return tail.kept.slice(seen + 1 - first, seen + 1 - first + PAGE)
+    return (await this.#store.events(workspaceId, seen, PAGE)).map(eventView)
+  }
+
+  #more(tail: Tail, seen: number, over: AbortSignal): Promise<void> {
+    if (over.aborted || tail.lastSeq > seen) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = () => {
+        tail.waiting.delete(done)
+        over.removeEventListener('abort', done)
+        resolve()
+      }
+      over.addEventListener('abort', done)
+      tail.waiting.add(done)
+    })
+  }
+
+  /** One read at a time; a hint during a read makes one more, since that read may have been too early. */
+  #read(workspaceId: number): void {
+    const tail = this.#tails.get(workspaceId)
+    if (!tail || tail.lastSeq === -1) return
+    if (tail.reading) {
+      tail.readAgain = true
+      return
+    }
+    tail.reading = this.#catchUp(workspaceId, tail)
+      // The store is away; the next hint or the timer tries again.
+      .catch(() => undefined)
+      .finally(() => {
+        tail.reading = null
+        if (!tail.readAgain) return
+        tail.readAgain = false
+        this.#read(workspaceId)
+      })
+  }
+
+  async #catchUp(workspaceId: number, tail: Tail): Promise<void> {
+    for (;;) {
+      const events = await this.#store.events(workspaceId, tail.lastSeq, PAGE)
+      if (events.length === 0) return
+      tail.kept.push(...events.map(eventView))
+      if (tail.kept.length > KEPT) tail.kept.splice(0, tail.kept.length - KEPT)
+      tail.lastSeq = events.at(-1)!.seq
+      for (const done of [...tail.waiting]) done()
+      if (events.length < PAGE) return
+    }
+  }
+}

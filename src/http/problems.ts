@@ -1,0 +1,99 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ERRORS, type ErrorCode, Refused } from '../core/errors.ts'
+import { StoreUnavailable } from '../store/store.ts'
+
+/** Errors as RFC 9457 problem+json. */
+
+export function sendProblem(
+  reply: FastifyReply,
+  code: ErrorCode,
+  detail: string,
+  extra: Record<string, unknown> = {},
+) {
+  const { status, title } = ERRORS[code]
+  if (code === 'UNAVAILABLE') reply.header('retry-after', '1')
+  if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .send({ ...extra, type: `urn:baton:error:${code}`, title, status, code, detail })
+}
+
+export function onError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof Refused) {
+    const { code, detail, ok: _ok, ...extra } = error.refusal
+    return sendProblem(reply, code, detail, extra)
+  }
+  if (error instanceof StoreUnavailable) {
+    request.log.warn({ err: error }, 'the store is unavailable')
+    return sendProblem(
+      reply,
+      'UNAVAILABLE',
+      'Try again in a moment; nothing is lost, and repeated requests are safe.',
+    )
+  }
+  if ('validation' in error && error.validation) return sendInvalid(reply, error)
+  return sendParserProblem(error, request, reply)
+}
+
+interface Invalid {
+  instancePath: string
+  keyword: string
+  params: Record<string, unknown>
+  message?: string
+}
+
+/** The first thing that is wrong, with the name of its field. */
+function sendInvalid(reply: FastifyReply, error: FastifyError) {
+  const [first] = error.validation as unknown as Invalid[]
+  const field = fieldOf(first!, error.validationContext)
+  const message = messageOf(first!)
+  return sendProblem(reply, 'VALIDATION_FAILED', `${field} ${message}.`, { errors: [{ field, message }] })
+}
+
+function fieldOf({ instancePath, keyword, params }: Invalid, where: string | undefined): string {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keyword === 'additionalProperties') path.push(String(params.additionalProperty))
+  if (keyword === 'required') path.push(String(params.missingProperty))
+  const name = path
+    .map((part, i) => (/^\d+$/.test(part) ? `[${part}]` : i === 0 ? part : `.${part}`))
+    .join('')
+  return name === '' ? (where ?? 'body') : name
+}
+
+function messageOf({ keyword, params, message }: Invalid): string {
+  switch (keyword) {
+    case 'additionalProperties':
+      return 'is not a field of this request'
+    case 'required':
+      return 'is missing'
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
+    case 'pattern':
+      return 'does not have the right form'
+    default:
+      return message ?? 'is not valid'
+  }
+}
+
+/** What Fastify itself refuses before a handler sees it. */
+const FASTIFY_CODES: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'MALFORMED_JSON',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'MALFORMED_JSON',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'MALFORMED_JSON',
+}
+
+function sendParserProblem(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) {
+  const { code = '', statusCode = 500 } = error as FastifyError
+  const known = FASTIFY_CODES[code]
+  if (known) return sendProblem(reply, known, `${error.message.replace(/\.$/, '')}.`)
+  if (statusCode >= 400 && statusCode < 500)
+    return sendProblem(reply, 'VALIDATION_FAILED', `${error.message.replace(/\.$/, '')}.`)
+  request.log.error({ err: error }, 'a request failed')
+  return sendProblem(reply, 'INTERNAL', 'The error is in the server log; nothing was half written.')
+}

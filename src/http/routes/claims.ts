@@ -1,0 +1,109 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { z } from 'zod'
+import * as shapes from '../../core/shapes/claims.ts'
+import { claimBatch, claimNext, claimTask, renewBatch, renewTask } from '../../flow/claims.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import { failTask, submitBatch, submitResult } from '../../flow/results.ts'
+import { briefView, command } from '../../flow/tasks.ts'
+import { IdParams, route } from '../schema.ts'
+
+type OnTask<B extends z.ZodType> = { Params: { id: string }; Body: z.output<B> }
+
+/** Results may be as large as a workspace's limit can be set; the limit itself is checked with the workspace's own number. */
+const LARGEST_RESULT_BODY = 101 * 1024 * 1024
+
+export function claimRoutes(app: FastifyInstance, kernel: Kernel): void {
+  const onTask = (summary: string, body: z.ZodType, more: { bodyLimit?: number } = {}) =>
+    route({ summary, tag: 'claims', needs: 'work', params: IdParams, body, ...more })
+  const onMany = (summary: string, body: z.ZodType, more: { bodyLimit?: number } = {}) =>
+    route({ summary, tag: 'claims', needs: 'work', body, ...more })
+
+  app.post<OnTask<typeof shapes.ClaimBody>>(
+    '/tasks/:id/claim',
+    onTask('Claim a task', shapes.ClaimBody),
+    ({ params, body, caller }) => claimTask(kernel, caller, params.id, body),
+  )
+  app.post<{ Body: z.output<typeof shapes.NextBody> }>(
+    '/claims/next',
+    onMany('Claim the next tasks of the queue', shapes.NextBody),
+    ({ body, caller }, reply) => claimNext(kernel, caller, body, goneSignal(reply)),
+  )
+  app.post<{ Body: z.output<typeof shapes.ClaimBatchBody> }>(
+    '/claims/batch',
+    onMany('Claim several tasks', shapes.ClaimBatchBody),
+    ({ body, caller }) => claimBatch(kernel, caller, body),
+  )
+  app.post<{ Body: z.output<typeof shapes.RenewBatchBody> }>(
+    '/claims/renew',
+    onMany('Renew several leases', shapes.RenewBatchBody),
+    ({ body, caller }) => renewBatch(kernel, caller, body),
+  )
+  app.post<OnTask<typeof shapes.RenewBody>>(
+    '/tasks/:id/renew',
+    onTask('Renew a lease', shapes.RenewBody),
+    ({ params, body, caller }) => renewTask(kernel, caller, params.id, body),
+  )
+  app.post<OnTask<typeof shapes.SubmitBody>>(
+    '/tasks/:id/submit',
+    onTask('Submit the result', shapes.SubmitBody, { bodyLimit: LARGEST_RESULT_BODY }),
+    ({ params, body, caller }) => submitResult(kernel, caller, params.id, body),
+  )
+  app.post<{ Body: z.output<typeof shapes.ResultBatchBody> }>(
+    '/results/batch',
+    onMany('Submit several results', shapes.ResultBatchBody, { bodyLimit: LARGEST_RESULT_BODY }),
+    ({ body, caller }) => submitBatch(kernel, caller, body),
+  )
+  app.post<OnTask<typeof shapes.FailBody>>(
+    '/tasks/:id/fail',
+    onTask('Say that the work failed', shapes.FailBody),
+    ({ params, body, caller }) => failTask(kernel, caller, params.id, body),
+  )
+  holderRoutes(app, kernel, onTask)
+}
+
+function holderRoutes(
+  app: FastifyInstance,
+  kernel: Kernel,
+  onTask: (summary: string, body: z.ZodType) => ReturnType<typeof route>,
+): void {
+  app.post<OnTask<typeof shapes.FenceBody>>(
+    '/tasks/:id/start',
+    onTask('Say that work began', shapes.FenceBody),
+    async ({ params, body: fence, caller }) =>
+      answer(await command(kernel, caller, params.id, { kind: 'start', fence })),
+  )
+  app.post<OnTask<typeof shapes.FenceBody>>(
+    '/tasks/:id/continue',
+    onTask('Ask for another turn', shapes.FenceBody),
+    async ({ params, body: fence, caller }) =>
+      answer(await command(kernel, caller, params.id, { kind: 'continue', fence })),
+  )
+  app.post<OnTask<typeof shapes.ReleaseBody>>(
+    '/tasks/:id/release',
+    onTask('Give the task back', shapes.ReleaseBody),
+    async ({ params, body: { reason, ...fence }, caller }) =>
+      answer(await command(kernel, caller, params.id, { kind: 'release', fence, reason })),
+  )
+  app.post<OnTask<typeof shapes.ProgressBody>>(
+    '/tasks/:id/progress',
+    onTask('Report progress or a checkpoint', shapes.ProgressBody),
+    async ({ params, body: { percent, step, checkpointData: checkpoint, ...fence }, caller }) =>
+      answer(
+        await command(kernel, caller, params.id, { kind: 'progress', fence, percent, step, checkpoint }),
+      ),
+  )
+}
+
+const answer = ({ ok: _ok, record, ...rest }: { ok: true; record?: unknown }) => ({
+  ...rest,
+  task: briefView(record),
+})
+
+/** Fires when the client is gone, so that nobody claims work for it any more. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort()
+  })
+  return gone.signal
+}

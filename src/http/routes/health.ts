@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import type { Kernel } from '../../flow/kernel.ts'
+import { sendProblem } from '../problems.ts'
+import { route } from '../schema.ts'
+
+export function healthRoutes(app: FastifyInstance, kernel: Kernel): void {
+  app.get(
+    '/health/live',
+    route({ summary: 'The process runs', tag: 'health', needs: 'nothing' }),
+    async () => ({ status: 'ok' }),
+  )
+
+  app.get(
+    '/health/ready',
+    route({ summary: 'The database answers', tag: 'health', needs: 'nothing' }),
+    async (request, reply) => {
+      try {
+        await kernel.store.readers.query('select 1')
+        return { status: 'ok' }
+      } catch (error) {
+        request.log.warn({ err: error }, 'not ready')
+        return sendProblem(reply, 'UNAVAILABLE', 'The database does not answer.')
+      }
+    },
+  )
+}

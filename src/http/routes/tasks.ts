@@ -1,0 +1,257 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { TaskCommand } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
+import { listOf } from '../../core/shapes/common.ts'
+import { OperatorAct, TaskCreate, TaskCreateBatch, TaskPatchBody, TaskView } from '../../core/shapes/tasks.ts'
+import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import { createTasks, operate, readTask, updateTask } from '../../flow/tasks.ts'
+import { claimRowView, eventView, resultView, taskView } from '../../flow/views.ts'
+import { cursorOf, readCursor } from '../cursor.ts'
+import { Digits, IdParams, numberOr, Page, pageSize, route } from '../schema.ts'
+
+const ListQuery = z.strictObject({
+  ...Page,
+  state: z.string().max(200).optional(),
+  stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
+  tag: z.string().max(100).optional(),
+  agent: z.string().max(100).optional(),
+  priorityMin: z
+    .string()
+    .regex(/^([1-9]|10)$/)
+    .optional(),
+  q: z.string().max(200).optional(),
+  archived: z.enum(['true', 'false']).optional(),
+})
+
+const TEN_THOUSAND_TASKS_BYTES = 32 * 1024 * 1024
+
+export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
+  const tag = 'tasks'
+
+  app.post<{ Body: z.output<typeof TaskCreate> }>(
+    '/tasks',
+    route({
+      summary: 'Create a task',
+      tag,
+      needs: 'operate',
+      body: TaskCreate,
+      status: 201,
+      answer: TaskView,
+    }),
+    async (request, reply) => {
+      const [task] = await createTasks(kernel, request.caller, [request.body]).catch(forSingleTask)
+      return reply.code(201).header('etag', etag(task!.version)).send(task)
+    },
+  )
+
+  app.post<{ Body: z.output<typeof TaskCreateBatch> }>(
+    '/tasks/batch',
+    route({
+      summary: 'Create many tasks, all or none',
+      tag,
+      needs: 'operate',
+      body: TaskCreateBatch,
+      status: 201,
+      answer: z.object({ items: z.array(TaskView) }),
+      bodyLimit: TEN_THOUSAND_TASKS_BYTES,
+    }),
+    async (request, reply) =>
+      reply.code(201).send({ items: await createTasks(kernel, request.caller, request.body.tasks) }),
+  )
+
+  app.get<{ Querystring: z.output<typeof ListQuery> }>(
+    '/tasks',
+    route({
+      summary: 'List tasks, newest first',
+      tag,
+      needs: 'read',
+      query: ListQuery,
+      answer: listOf(TaskView),
+    }),
+    async ({ query, caller }) => {
+      const limit = pageSize(query.limit)
+      const filter = {
+        states: statesIn(query.state, query.stateType),
+        tag: query.tag,
+        agent: query.agent,
+        priorityMin: query.priorityMin === undefined ? undefined : Number(query.priorityMin),
+        text: query.q,
+        before: query.cursor === undefined ? undefined : readCursor(query.cursor),
+        archived: query.archived === 'true',
+      }
+      const tasks = await kernel.store.tasks(caller.workspaceId, filter, limit + 1)
+      const shown = tasks.slice(0, limit)
+      return {
+        items: shown.map(taskView),
+        nextCursor: tasks.length > limit ? cursorOf(shown.at(-1)!.record.id) : null,
+      }
+    },
+  )
+
+  app.get<{ Params: { id: string } }>(
+    '/tasks/:id',
+    route({ summary: 'Read a task', tag, needs: 'read', params: IdParams, answer: TaskView }),
+    async ({ params, caller }, reply) => {
+      const task = await readTask(kernel, caller, params.id)
+      return reply.header('etag', etag(task.record.version)).send(taskView(task))
+    },
+  )
+
+  app.patch<{ Params: { id: string }; Body: z.output<typeof TaskPatchBody> }>(
+    '/tasks/:id',
+    route({
+      summary: 'Change a task',
+      tag,
+      needs: 'operate',
+      params: IdParams,
+      body: TaskPatchBody,
+      answer: TaskView,
+    }),
+    async ({ params, body, caller, headers }, reply) => {
+      const task = await updateTask(kernel, caller, params.id, body, versionIn(headers['if-match']))
+      return reply.header('etag', etag(task.version)).send(task)
+    },
+  )
+
+  taskReads(app, kernel)
+  operatorRoutes(app, kernel)
+}
+
+function taskReads(app: FastifyInstance, kernel: Kernel): void {
+  const options = (summary: string, query?: z.ZodType) =>
+    route({ summary, tag: 'tasks', needs: 'read', params: IdParams, ...(query ? { query } : {}) })
+
+  app.get<{ Params: { id: string } }>(
+    '/tasks/:id/claims',
+    options('The lineage: every generation'),
+    async ({ params, caller }) => {
+      const { record } = await readTask(kernel, caller, params.id)
+      const { workspaceId } = caller
+      const [claims, results] = await Promise.all([
+        kernel.store.claims(workspaceId, record.id),
+        kernel.store.results(workspaceId, record.id),
+      ])
+      return { items: claims.map((claim) => claimRowView(claim, results)), nextCursor: null }
+    },
+  )
+
+  app.get<{ Params: { id: string } }>(
+    '/tasks/:id/results',
+    options('Accepted and rejected results'),
+    async ({ params, caller }) => {
+      const { record } = await readTask(kernel, caller, params.id)
+      const results = await kernel.store.results(caller.workspaceId, record.id)
+      return { items: results.map(resultView), nextCursor: null }
+    },
+  )
+
+  app.get<{ Params: { id: string } }>(
+    '/tasks/:id/dependencies',
+    options('What the task waits for'),
+    async ({ params, caller }) => {
+      const { record } = await readTask(kernel, caller, params.id)
+      const items = await kernel.store.dependencies(caller.workspaceId, record.id)
+      return {
+        items: items.map(({ uuid, state, triggerRule }) => ({ taskId: uuid, state, triggerRule })),
+        nextCursor: null,
+      }
+    },
+  )
+
+  const EventsQuery = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
+  app.get<{ Params: { id: string }; Querystring: z.output<typeof EventsQuery> }>(
+    '/tasks/:id/events',
+    options('What happened to the task', EventsQuery),
+    async ({ params, caller, query }) => {
+      const { record } = await readTask(kernel, caller, params.id)
+      const limit = pageSize(query.limit)
+      const after = numberOr(query.after, 0)
+      const events = await kernel.store.eventsOfTask(caller.workspaceId, record.id, after, limit)
+      return {
+        items: events.map(eventView),
+        nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
+      }
+    },
+  )
+}
+
+type ActBody = z.output<typeof OperatorAct> | undefined
+
+const ACTS: Record<string, { summary: string; command: (body: ActBody) => TaskCommand }> = {
+  cancel: { summary: 'Cancel', command: (body) => ({ kind: 'cancel', reason: body?.reason ?? null }) },
+  pause: { summary: 'Pause', command: (body) => ({ kind: 'pause', reason: body?.reason ?? null }) },
+  resume: { summary: 'Resume after a pause', command: () => ({ kind: 'resume' }) },
+  retry: {
+    summary: 'Try a failed task again',
+    command: (body) => ({ kind: 'retry', reason: body?.reason ?? null }),
+  },
+  reset: {
+    summary: 'Open a finished task for new work',
+    command: (body) => ({ kind: 'reset', reason: body?.reason ?? null }),
+  },
+  archive: { summary: 'Archive a finished task', command: () => ({ kind: 'archive' }) },
+  approve: {
+    summary: 'Accept the result',
+    command: (body) => ({ kind: 'approve', comment: body?.comment ?? body?.reason ?? null }),
+  },
+  reject: {
+    summary: 'Reject the result',
+    command: (body) => ({ kind: 'reject', comment: body?.comment ?? body?.reason ?? null }),
+  },
+}
+
+function operatorRoutes(app: FastifyInstance, kernel: Kernel): void {
+  for (const [name, { summary, command }] of Object.entries(ACTS)) {
+    app.post<{ Params: { id: string }; Body: ActBody }>(
+      `/tasks/:id/${name}`,
+      route({
+        summary,
+        tag: 'tasks',
+        needs: 'operate',
+        params: IdParams,
+        body: OperatorAct,
+        bodyIsOptional: true,
+        answer: TaskView,
+      }),
+      async ({ params, body, caller }) => operate(kernel, caller, params.id, command(body)),
+    )
+  }
+}
+
+const etag = (version: number) => `"${version}"`
+
+function versionIn(ifMatch: string | undefined): number | null {
+  if (ifMatch === undefined || ifMatch === '*') return null
+  const [, version] = /^(?:W\/)?"(\d{1,10})"$/.exec(ifMatch) ?? []
+  if (version === undefined)
+    throw new Refused('VERSION_MISMATCH', 'If-Match does not name a version of this task.')
+  return Number(version)
+}
+
+function statesIn(state: string | undefined, stateType: string | undefined): TaskState[] | undefined {
+  if (state === undefined)
+    return stateType === undefined
+      ? undefined
+      : taskStates.filter((name) => TASK_STATES[name].type === stateType)
+  const names = state.split(',')
+  const unknown = names.find((name) => !(name in TASK_STATES))
+  if (unknown !== undefined) {
+    const message = `names no state: "${unknown}"`
+    throw new Refused('VALIDATION_FAILED', `state ${message}.`, { errors: [{ field: 'state', message }] })
+  }
+  return names as TaskState[]
+}
+
+/** Whoever creates one task has no "tasks[0]" in the request. */
+function forSingleTask(error: unknown): never {
+  if (!(error instanceof Refused)) throw error
+  const { code, detail, ok: _ok, errors, ...extra } = error.refusal
+  const own = (text: string) => text.replace('tasks[0].', '')
+  const named = (errors as { field: string; message: string }[] | undefined)?.map(({ field, message }) => ({
+    field: own(field),
+    message,
+  }))
+  throw new Refused(code, own(detail), { ...extra, ...(named ? { errors: named } : {}) })
+}

@@ -1,0 +1,81 @@
+import type { RouteShorthandOptions } from 'fastify'
+import { z } from 'zod'
+import type { Right } from '../core/shapes/administration.ts'
+
+/** zod shapes as JSON Schema: Fastify's own compiler checks requests with them, and OpenAPI shows them. */
+export function jsonSchema(shape: z.ZodType): Record<string, unknown> {
+  const { $schema: _draft, ...schema } = z.toJSONSchema(shape, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+  })
+  return schema
+}
+
+const Problem = {
+  type: 'object',
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string' },
+    detail: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: { type: 'object', properties: { field: { type: 'string' }, message: { type: 'string' } } },
+    },
+  },
+}
+
+interface RouteShape {
+  summary: string
+  tag: string
+  needs: Right | 'nothing'
+  params?: z.ZodType
+  query?: z.ZodType
+  body?: z.ZodType
+  /** The body may be left out altogether. */
+  bodyIsOptional?: boolean
+  status?: number
+  answer?: z.ZodType
+  bodyLimit?: number
+}
+
+/** Everything a route declares, in one place. */
+export function route(shape: RouteShape): RouteShorthandOptions {
+  const answer = shape.answer ? jsonSchema(shape.answer) : { type: 'object', additionalProperties: true }
+  return {
+    config: { needs: shape.needs, ...(shape.bodyIsOptional ? { bodyIsOptional: true } : {}) },
+    ...(shape.bodyLimit ? { bodyLimit: shape.bodyLimit } : {}),
+    schema: {
+      summary: shape.summary,
+      tags: [shape.tag],
+      ...(shape.needs === 'nothing' ? { security: [] } : {}),
+      ...(shape.params ? { params: jsonSchema(shape.params) } : {}),
+      ...(shape.query ? { querystring: jsonSchema(shape.query) } : {}),
+      ...(shape.body ? { body: jsonSchema(shape.body) } : {}),
+      response: {
+        [shape.status ?? 200]: { description: 'Done', ...answer },
+        '4xx': { description: 'Refused', content: { 'application/problem+json': { schema: Problem } } },
+      },
+    } as RouteShorthandOptions['schema'] & object,
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    bodyIsOptional?: boolean
+  }
+}
+
+export const IdParams = z.object({ id: z.string().min(1).max(200) })
+
+/** Query values are text; these read them as numbers. */
+export const Digits = z.string().regex(/^\d{1,15}$/)
+export const numberOr = (text: string | undefined, otherwise: number) =>
+  text === undefined ? otherwise : Number(text)
+
+export const Page = { cursor: z.string().max(200).optional(), limit: Digits.optional() }
+const LARGEST_PAGE = 200
+export const pageSize = (limit: string | undefined) =>
+  Math.min(Math.max(numberOr(limit, 50), 1), LARGEST_PAGE)

@@ -1,0 +1,80 @@
+import swagger from '@fastify/swagger'
+import websocket from '@fastify/websocket'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Logger } from 'pino'
+import type { Kernel } from '../flow/kernel.ts'
+import { installJsonParser } from './bodies.ts'
+import { type Doors, installGate, KeyRing } from './gate.ts'
+import { EventFeed } from './live/feed.ts'
+import { onError, sendProblem } from './problems.ts'
+import { administrationRoutes } from './routes/administration.ts'
+import { claimRoutes } from './routes/claims.ts'
+import { eventRoutes } from './routes/events.ts'
+import { healthRoutes } from './routes/health.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { taskRoutes } from './routes/tasks.ts'
+
+export interface ServerOptions {
+  kernel: Kernel
+  doors: Doors
+  logger: Logger
+}
+
+const PREFIX = '/api/v1'
+
+export async function buildServer({ kernel, doors, logger }: ServerOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: 1024 * 1024,
+    // "1" is no number and 1 no text: what is not what it should be is refused, never bent.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+    routerOptions: { maxParamLength: 300 },
+    forceCloseConnections: 'idle',
+  })
+  // Answers are written as they are: the schemas of answers are there for the reader of the documentation.
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.setErrorHandler(onError)
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, 'NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]}.`),
+  )
+  installJsonParser(app)
+  const keys = new KeyRing(kernel.store.readers)
+  installGate(app, doors, keys)
+  app.addHook('preValidation', async (request) => {
+    if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
+  })
+
+  await app.register(swagger, { openapi: OPENAPI })
+  await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
+  const feed = new EventFeed(kernel.store)
+  app.addHook('preClose', async () => feed.close())
+
+  await app.register(
+    async (api) => {
+      taskRoutes(api, kernel)
+      claimRoutes(api, kernel)
+      sessionRoutes(api, kernel)
+      eventRoutes(api, kernel, feed)
+      administrationRoutes(api, kernel, keys)
+      healthRoutes(api, kernel)
+    },
+    { prefix: PREFIX },
+  )
+  healthRoutes(app, kernel)
+  app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
+    app.swagger(),
+  )
+  return app
+}
+
+const OPENAPI = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Baton',
+    version: '1',
+    description: 'A durable control plane for fleets of AI agents. Errors are problem+json with a code.',
+  },
+  components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer' } } },
+  security: [{ key: [] }],
+}

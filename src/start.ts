@@ -1,0 +1,100 @@
+import { access, constants, mkdir } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Config } from './config.ts'
+import { StartRefused } from './core/refusal.ts'
+import { ensureOwnerKey } from './first-start.ts'
+import { Kernel } from './flow/kernel.ts'
+import { buildServer } from './http/server.ts'
+import { startEmbeddedPostgres } from './store/postgres/embedded/start.ts'
+import { PostgresStore } from './store/postgres/store.ts'
+import { startUpkeep } from './upkeep/upkeep.ts'
+
+export interface Baton {
+  url: string
+  stop(): Promise<void>
+}
+
+/** Starts the parts in their order, and stops those that started when a later one does not. */
+export async function start(config: Config): Promise<Baton> {
+  const logger = pino(
+    { level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] },
+    pino.destination(2),
+  )
+  const stops: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    for (const undo of stops.splice(0).reverse()) await undo()
+  }
+  try {
+    await refuseTakenPort(config)
+    await openDataFolder(config.dataFolder)
+    const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
+    const store = await PostgresStore.open(databaseUrl, config.databaseRole)
+    stops.push(() => store.close())
+    await ensureOwnerKey(store, config.dataFolder)
+    const kernel = new Kernel(store)
+    stops.push(() => kernel.close())
+    const upkeep = startUpkeep(kernel, logger)
+    stops.push(() => upkeep.stop())
+    const app = await buildServer({ kernel, logger, doors: { hosts: config.hosts, origins: config.origins } })
+    stops.push(() => app.close())
+    await app.listen({ host: config.host, port: config.port }).catch((error) => {
+      throw unusablePort(config, error)
+    })
+    const { port } = app.server.address() as { port: number }
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host
+    return { url: `http://${host}:${port}`, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function openDataFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new StartRefused(
+      `The data folder ${folder} cannot be written (${code}); set BATON_DATA to one that can.`,
+    )
+  }
+}
+
+async function embedded(
+  config: Config,
+  logger: pino.Logger,
+  stops: (() => Promise<unknown>)[],
+): Promise<string> {
+  const postgres = await startEmbeddedPostgres({
+    folder: join(config.dataFolder, 'postgres'),
+    log: (line) => logger.info({ from: 'postgres' }, line),
+  })
+  stops.push(() => postgres.stop())
+  return postgres.url
+}
+
+/** Looked at before anything is touched: a second `npm start` should change nothing. */
+async function refuseTakenPort(config: Config): Promise<void> {
+  if (config.port === 0) return
+  const probe = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject)
+      probe.listen(config.port, config.host, resolve)
+    })
+    await new Promise((resolve) => probe.close(resolve))
+  } catch (error) {
+    throw unusablePort(config, error as NodeJS.ErrnoException)
+  }
+}
+
+function unusablePort({ host, port }: Config, error: NodeJS.ErrnoException): Error {
+  if (error.code === 'EADDRINUSE')
+    return new StartRefused(`Port ${port} is taken by another program; stop it or set BATON_PORT.`)
+  if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return new StartRefused(`Baton cannot listen on ${host} port ${port} (${error.code}).`)
+  return error
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import type { Baton } from '../../src/start.ts'
+import { start } from '../../src/start.ts'
+import { freshDatabase } from './database.ts'
+
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers as a client would
+  body: any
+  headers: Headers
+}
+
+export interface ServerUnderTest {
+  url: string
+  api: string
+  ownerKey: string
+  databaseUrl: string
+  /** A request as the owner, or with another key. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: { key?: string; headers?: Record<string, string> },
+  ): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** A whole server in this process, on a free port and a database of its own. */
+export async function startServer(env: Record<string, string> = {}): Promise<ServerUnderTest> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-server-'))
+  const database = await freshDatabase()
+  const baton: Baton = await start(
+    readConfig({
+      BATON_DATA: folder,
+      BATON_PORT: '0',
+      DATABASE_URL: database.url,
+      BATON_LOG_LEVEL: 'silent',
+      ...env,
+    }),
+  )
+  const ownerKey = readFileSync(join(folder, 'owner-key'), 'utf8').trim()
+  const api = `${baton.url}/api/v1`
+  return {
+    url: baton.url,
+    api,
+    ownerKey,
+    databaseUrl: database.url,
+    async call(method, path, body, { key = ownerKey, headers = {} } = {}) {
+      const response = await fetch(`${api}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? null : JSON.parse(text),
+      }
+    },
+    async close() {
+      await baton.stop()
+      await database.drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
