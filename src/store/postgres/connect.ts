@@ -80,12 +80,20 @@ const RETRY = /^(40001|40P01)$/
 
 export const isTransient = (error: unknown) => RETRY.test((error as { code?: string }).code ?? '')
 
+/** For errors of the driver: those that say "not now" as such, the server's own complaints as they are. */
 export function asUnavailable(error: unknown): unknown {
-  if (error instanceof StoreUnavailable) return error
   const { code, message } = error as { code?: string; message?: string }
-  const fromServer = error instanceof pg.DatabaseError
-  // Whatever does not come from the server itself comes from the way to it: sockets, time-outs, ended clients.
-  if (!fromServer || NOT_NOW.test(code ?? ''))
-    return new StoreUnavailable(message ?? String(error), { cause: error })
-  return error
+  // What does not come from the server itself comes from the way to it: sockets, time-outs, ended clients.
+  const isFromServer = error instanceof pg.DatabaseError
+  if (isFromServer && !NOT_NOW.test(code ?? '')) return error
+  return new StoreUnavailable(message ?? String(error), { cause: error })
+}
+
+/** A connection from the pool, or StoreUnavailable. */
+export async function connectionFrom(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw asUnavailable(error)
+  }
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { TriggerRule } from '../../core/commands.ts'
 import type { TaskState } from '../../core/states.ts'
-import { asUnavailable } from './connect.ts'
+import { scopedQuery } from './scoped-query.ts'
 
 /** What upkeep asks across workspaces. It only asks: each change names its workspace and goes through the one door. */
 
@@ -16,25 +16,8 @@ export interface BlockedTask extends DueTask {
   upstream: TaskState[]
 }
 
-async function everywhere<T>(pool: pg.Pool, text: string, values: unknown[]): Promise<T[]> {
-  try {
-    const client = await pool.connect()
-    try {
-      await client.query('begin')
-      await client.query(`select set_config('baton.scope', 'upkeep', true)`)
-      const { rows } = await client.query(text, values)
-      await client.query('commit')
-      return rows as T[]
-    } catch (error) {
-      await client.query('rollback').catch(() => undefined)
-      throw error
-    } finally {
-      client.release()
-    }
-  } catch (error) {
-    throw asUnavailable(error)
-  }
-}
+const everywhere = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[]) =>
+  scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
 
 /** Active claims whose hour to be looked at has come and whose lease is over. */
 export const expiredLeases = (pool: pg.Pool, limit: number) =>
@@ -58,29 +41,13 @@ export const renewedLeases = (pool: pg.Pool, limit: number) =>
     [limit],
   )
 
-export async function lookAgainLater(
-  pool: pg.Pool,
-  workspaceId: number,
-  taskIds: readonly number[],
-): Promise<void> {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
-    await client.query(`select set_config('baton.workspace_id', $1, true)`, [String(workspaceId)])
-    await client.query(
-      `update claims c set check_at = t.lease_expires_at from tasks t
+export const lookAgainLater = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
+  scopedQuery(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `update claims c set check_at = t.lease_expires_at from tasks t
         where c.workspace_id = $1 and c.task_id = any($2::bigint[]) and c.state = 'active'
           and t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation`,
-      [workspaceId, taskIds],
-    )
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw asUnavailable(error)
-  } finally {
-    client.release()
-  }
-}
+    values: [workspaceId, taskIds],
+  })
 
 /** Tasks whose hour has come: retries, starts at a given time, verdicts that did not come. */
 export const dueTasks = (pool: pg.Pool, limit: number) =>

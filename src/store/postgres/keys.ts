@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { uuidCarrying } from '../../core/ids.ts'
 import type { Right, Role } from '../../core/shapes/administration.ts'
-import { asUnavailable } from './connect.ts'
+import { scopedQuery } from './scoped-query.ts'
 import { inWorkspace, type WorkspaceTransaction } from './workspace-transaction.ts'
 
 export interface ApiKey {
@@ -109,24 +109,9 @@ async function revoke(
 
 /** The key a request presents, if it is one that is valid now. The policy shows just the row with this hash. */
 export async function findKey(pool: pg.Pool, key: string): Promise<ApiKey | null> {
-  try {
-    const client = await pool.connect()
-    try {
-      await client.query('begin')
-      await client.query(`select set_config('baton.key_hash', $1, true)`, [hashOf(key).toString('hex')])
-      const { rows } = await client.query<ApiKey>(
-        `select ${KEY_COLUMNS} from api_keys k
-          where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`,
-      )
-      await client.query('commit')
-      return rows[0] ?? null
-    } catch (error) {
-      await client.query('rollback').catch(() => undefined)
-      throw error
-    } finally {
-      client.release()
-    }
-  } catch (error) {
-    throw asUnavailable(error)
-  }
+  const [found] = await scopedQuery<ApiKey>(pool, 'baton.key_hash', hashOf(key).toString('hex'), {
+    text: `select ${KEY_COLUMNS} from api_keys k
+      where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`,
+  })
+  return found ?? null
 }

@@ -4,8 +4,7 @@ import type { StoredEvent } from '../../core/events.ts'
 import type { TaskState } from '../../core/states.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask } from '../store.ts'
 import { readRecord, taskColumns } from './columns.ts'
-import { asUnavailable } from './connect.ts'
-import * as sql from './statements.ts'
+import { scopedQuery } from './scoped-query.ts'
 
 type Row = unknown[]
 
@@ -36,28 +35,12 @@ export class PostgresReader implements Reader {
     this.#pool = pool
   }
 
-  /** One read in a transaction that names its workspace. */
-  async query(workspaceId: number, text: string, values: unknown[]): Promise<Row[]> {
-    try {
-      const client = await this.#pool.connect()
-      let broken = true
-      try {
-        const sent = [
-          client.query(sql.begin),
-          client.query({ ...sql.nameWorkspace, values: [String(workspaceId)] }),
-          client.query({ text, values, rowMode: 'array' }),
-          client.query(sql.commit),
-        ] as const
-        const settled = await Promise.allSettled(sent)
-        for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
-        broken = false
-        return (settled[2] as PromiseFulfilledResult<pg.QueryArrayResult>).value.rows
-      } finally {
-        client.release(broken)
-      }
-    } catch (error) {
-      throw asUnavailable(error)
-    }
+  query(workspaceId: number, text: string, values: unknown[]): Promise<Row[]> {
+    return scopedQuery<Row>(this.#pool, 'baton.workspace_id', String(workspaceId), {
+      text,
+      values,
+      rowMode: 'array',
+    })
   }
 
   async task(workspaceId: number, taskId: number): Promise<StoredTask | null> {

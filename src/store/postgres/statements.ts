@@ -20,10 +20,11 @@ export const rollback = statement('rollback', 'rollback')
 // The workspace this transaction may see. $1 workspace.
 export const nameWorkspace = statement('name_workspace', `select set_config('baton.workspace_id', $1, true)`)
 
-// The tasks a batch is about, locked in ascending order. $1 workspace, $2 ids.
+// The tasks a batch is about, locked in ascending order. Keys never change, so references to the row need not wait.
+// $1 workspace, $2 ids.
 export const lockTasks = statement(
   'lock_tasks',
-  `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) order by t.id for update`,
+  `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) order by t.id for no key update`,
 )
 
 // The first waiting tasks this agent may have, locked; those that others are just taking are passed over.
@@ -33,7 +34,7 @@ export const lockNext = statement(
   `select ${taskColumns('t')} from tasks t
     where t.workspace_id = $1 and t.rank is not null
       and (t.only_agent is null or t.only_agent = $2) and (t.capabilities is null or t.capabilities <@ $3::text[])
-    order by t.rank, t.id limit $4 for update skip locked`,
+    order by t.rank, t.id limit $4 for no key update skip locked`,
 )
 
 // Unused task ids. $1 how many.

@@ -12,7 +12,7 @@ import type {
 } from '../../core/records.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
 import { ALL, changesRareColumns, fieldsOf, HOT, RARE, readRecord } from './columns.ts'
-import { asUnavailable, isTransient } from './connect.ts'
+import { asUnavailable, connectionFrom, isTransient } from './connect.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
@@ -40,7 +40,8 @@ export class PostgresTransactor implements Transactor {
       try {
         return await this.#once(workspaceId, ask, decide)
       } catch (error) {
-        if (!(isTransient(error) || lostARace(error)) || tries === TRIES) throw asUnavailable(error)
+        if (!(isTransient(error) || lostARace(error))) throw error
+        if (tries === TRIES) throw new StoreUnavailable('Others were faster each time.', { cause: error })
       }
     }
   }
@@ -51,16 +52,14 @@ export class PostgresTransactor implements Transactor {
     ask: Ask,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
-    const client = await this.#pool.connect().catch((error) => {
-      throw asUnavailable(error)
-    })
+    const client = await connectionFrom(this.#pool)
     let broken = true
     try {
       const view = await look(client, workspaceId, ask)
       const { answer, changes } = decide(view)
       const writes = plan(workspaceId, view, changes)
       if (writes.length === 0) {
-        await client.query(sql.rollback)
+        await send(client, [[sql.rollback, []]])
       } else {
         const results = await send(client, [...writes, [sql.commit, []]])
         if (results.at(-1)!.command !== 'COMMIT')
@@ -97,7 +96,7 @@ async function send(client: pg.PoolClient, statements: readonly Bound[]): Promis
   )
   const settled = await Promise.allSettled(sent)
   return settled.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason
+    if (outcome.status === 'rejected') throw asUnavailable(outcome.reason)
     return outcome.value
   })
 }
@@ -163,21 +162,31 @@ function plan(workspaceId: number, view: View, changes: Changes): Bound[] {
   if (remember.length > 0) {
     const replies = remember.map(({ reply }) => JSON.stringify(reply))
     writes.push(
-      sql.rememberReplies(workspaceId, [pluck(remember, 'key'), pluck(remember, 'bodyHash'), replies]),
+      sql.rememberReplies(workspaceId, [
+        remember.map((one) => one.key),
+        remember.map((one) => one.bodyHash),
+        replies,
+      ]),
     )
   }
   if (events.length > 0) {
     const payloads = events.map(({ payload }) => JSON.stringify(payload))
     const first = [workspaceId, events.length, changes.activeClaimsDelta, view.limits.maxConcurrentClaims]
-    writes.push(sql.appendEvents(first, [payloads, ...EVENT_FIELDS.map((field) => pluck(events, field))]))
+    writes.push(
+      sql.appendEvents(first, [
+        payloads,
+        events.map((event) => event.type),
+        events.map((event) => event.taskId),
+        events.map((event) => event.generation),
+        events.map((event) => event.from),
+        events.map((event) => event.to),
+        events.map((event) => event.actor),
+        events.map((event) => event.at),
+      ]),
+    )
   }
   return writes
 }
-
-const EVENT_FIELDS = ['type', 'taskId', 'generation', 'from', 'to', 'actor', 'at'] as const
-
-const pluck = <T, K extends keyof T>(items: readonly T[], field: K): T[K][] =>
-  items.map((item) => item[field])
 
 const insertTasks = sql.insertTasks(ALL)
 const updateHot = sql.updateTasks('update_tasks', HOT)
@@ -196,7 +205,7 @@ function planTasks(workspaceId: number, view: View, changes: Changes): Bound[] {
     else groups.set(name, [task])
   }
   for (const [name, tasks] of groups) {
-    const ids = pluck(tasks, 'id')
+    const ids = tasks.map((one) => one.id)
     if (name.startsWith('whole'))
       writes.push(updateWhole(workspaceId, [ids, ...fieldsOf([...HOT, ...RARE], tasks)]))
     else writes.push(updateHot(workspaceId, [ids, ...fieldsOf(HOT, tasks)]))
@@ -205,9 +214,9 @@ function planTasks(workspaceId: number, view: View, changes: Changes): Bound[] {
 }
 
 function planNewTasks(workspaceId: number, created: Changes['created']): Bound[] {
-  const records = pluck(created, 'record')
+  const records = created.map((one) => one.record)
   const details = created.map(({ task }) => task.details)
-  const ids = pluck(records, 'id')
+  const ids = records.map((one) => one.id)
   const inputs = details.map(({ input }) => (input === undefined ? null : JSON.stringify(input)))
   const dependencies = created.flatMap(({ record, task }) =>
     task.dependsOn.map((dependsOn) => ({ taskId: record.id, dependsOn, rule: task.triggerRule })),
@@ -216,18 +225,18 @@ function planNewTasks(workspaceId: number, created: Changes['created']): Bound[]
     insertTasks(workspaceId, fieldsOf(ALL, records)),
     sql.insertDetails(workspaceId, [
       ids,
-      pluck(details, 'title'),
-      pluck(details, 'taskType'),
-      pluck(details, 'description'),
+      details.map((one) => one.title),
+      details.map((one) => one.taskType),
+      details.map((one) => one.description),
       inputs,
-      pluck(details, 'tags'),
+      details.map((one) => one.tags),
     ]),
   ]
   if (dependencies.length > 0) {
     const columns = [
-      pluck(dependencies, 'taskId'),
-      pluck(dependencies, 'dependsOn'),
-      pluck(dependencies, 'rule'),
+      dependencies.map((one) => one.taskId),
+      dependencies.map((one) => one.dependsOn),
+      dependencies.map((one) => one.rule),
     ]
     writes.push(sql.insertDependencies(workspaceId, columns))
   }
@@ -274,22 +283,28 @@ function planClaims(workspaceId: number, changes: Changes): Bound[] {
   }
   const writes: Bound[] = []
   if (ended.length > 0) {
-    const fields = ['taskId', 'generation', 'state', 'reason', 'at'] as const
-    const columns = fields.map((field) => pluck(ended, field))
-    writes.push(sql.endClaims(workspaceId, columns))
+    writes.push(
+      sql.endClaims(workspaceId, [
+        ended.map((claim) => claim.taskId),
+        ended.map((claim) => claim.generation),
+        ended.map((claim) => claim.state),
+        ended.map((claim) => claim.reason),
+        ended.map((claim) => claim.at),
+      ]),
+    )
   }
   if (opened.size > 0) {
     const claims = [...opened.values()].map(({ claim }) => claim)
     const ends = [...opened.values()].map(({ end }) => end)
     writes.push(
       sql.openClaims(workspaceId, [
-        pluck(claims, 'taskId'),
-        pluck(claims, 'generation'),
-        pluck(claims, 'session'),
-        pluck(claims, 'agent'),
+        claims.map((claim) => claim.taskId),
+        claims.map((claim) => claim.generation),
+        claims.map((claim) => claim.session),
+        claims.map((claim) => claim.agent),
         ends.map((end) => end?.state ?? 'active'),
-        pluck(claims, 'at'),
-        pluck(claims, 'leaseExpiresAt'),
+        claims.map((claim) => claim.at),
+        claims.map((claim) => claim.leaseExpiresAt),
         ends.map((end) => end?.at),
         ends.map((end) => end?.reason),
       ]),
@@ -298,21 +313,6 @@ function planClaims(workspaceId: number, changes: Changes): Bound[] {
   return writes
 }
 
-const RESULT_FIELDS = [
-  'taskId',
-  'generation',
-  'session',
-  'hash',
-  'epoch',
-  'agent',
-  'accepted',
-  'rejection',
-  'ref',
-  'data',
-  'summary',
-  'at',
-] as const
-
 function planResults(workspaceId: number, changes: Changes): Bound[] {
   if (changes.results.length === 0) return []
   const written = changes.results.filter((result): result is ResultWritten => result.kind === 'written')
@@ -320,17 +320,27 @@ function planResults(workspaceId: number, changes: Changes): Bound[] {
   const writes: Bound[] = []
   if (written.length > 0)
     writes.push(
-      sql.insertResults(
-        workspaceId,
-        RESULT_FIELDS.map((field) => pluck(written, field)),
-      ),
+      sql.insertResults(workspaceId, [
+        written.map((result) => result.taskId),
+        written.map((result) => result.generation),
+        written.map((result) => result.session),
+        written.map((result) => result.hash),
+        written.map((result) => result.epoch),
+        written.map((result) => result.agent),
+        written.map((result) => result.accepted),
+        written.map((result) => result.rejection),
+        written.map((result) => result.ref),
+        written.map((result) => result.data),
+        written.map((result) => result.summary),
+        written.map((result) => result.at),
+      ]),
     )
   if (judged.length > 0) {
     const columns = [
-      pluck(judged, 'taskId'),
-      pluck(judged, 'epoch'),
-      pluck(judged, 'accepted'),
-      pluck(judged, 'rejection'),
+      judged.map((one) => one.taskId),
+      judged.map((one) => one.epoch),
+      judged.map((one) => one.accepted),
+      judged.map((one) => one.rejection),
     ]
     writes.push(sql.judgeResults(workspaceId, columns))
   }

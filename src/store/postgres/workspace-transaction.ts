@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { EventDraft, EventType } from '../../core/events.ts'
-import { asUnavailable } from './connect.ts'
+import { asUnavailable, connectionFrom } from './connect.ts'
 import * as sql from './statements.ts'
 
 export interface WorkspaceTransaction {
@@ -15,39 +15,43 @@ export async function inWorkspace<T>(
   workspaceId: number,
   act: (tx: WorkspaceTransaction) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect().catch((error) => {
-    throw asUnavailable(error)
-  })
-  let broken: boolean | Error = true
+  const client = await connectionFrom(pool)
+  const query = (statement: pg.QueryConfig) =>
+    client.query(statement).catch((error) => {
+      throw asUnavailable(error)
+    })
+  let broken = true
   try {
     const events: Pick<EventDraft, 'type' | 'actor' | 'payload'>[] = []
-    await client.query(sql.begin)
-    await client.query({ ...sql.nameWorkspace, values: [String(workspaceId)] })
+    await query(sql.begin)
+    await query({ ...sql.nameWorkspace, values: [String(workspaceId)] })
     const answer = await act({
-      query: (text, values) => client.query({ text, values: values ?? [] }),
+      query: (text, values) => query({ text, values: values ?? [] }),
       emit: (type, actor, payload) => void events.push({ type, actor, payload }),
     })
-    if (events.length > 0) await append(client, workspaceId, events)
-    await client.query(sql.commit)
+    if (events.length > 0) await append(query, workspaceId, events)
+    await query(sql.commit)
     broken = false
     return answer
-  } catch (error) {
-    await client.query(sql.rollback).then(
-      () => (broken = false),
-      () => undefined,
-    )
-    throw asUnavailable(error)
   } finally {
+    // A connection with an unknown transaction on it is not used again.
+    if (broken)
+      await client.query(sql.rollback).then(
+        () => {
+          broken = false
+        },
+        () => undefined,
+      )
     client.release(broken)
   }
 }
 
 async function append(
-  client: pg.PoolClient,
+  query: (statement: pg.QueryConfig) => Promise<pg.QueryResult>,
   workspaceId: number,
   events: readonly Pick<EventDraft, 'type' | 'actor' | 'payload'>[],
 ): Promise<void> {
-  const { rows } = await client.query<{ now: number }>('select ms(clock_timestamp()) as now')
+  const { rows } = await query({ text: 'select ms(clock_timestamp()) as now' })
   const each = (value: (event: (typeof events)[number]) => unknown) => events.map(value)
   const none = each(() => null)
   const [statement, values] = sql.appendEvents(
@@ -63,5 +67,5 @@ async function append(
       each(() => rows[0]!.now),
     ],
   )
-  await client.query({ ...statement, values })
+  await query({ ...statement, values })
 }

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { Refused } from '../../core/errors.ts'
 import { uuidCarrying } from '../../core/ids.ts'
 import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../core/limits.ts'
-import { asUnavailable } from './connect.ts'
+import { connectionFrom } from './connect.ts'
 import { inWorkspace, type WorkspaceTransaction } from './workspace-transaction.ts'
 
 export interface Workspace {
@@ -31,14 +31,10 @@ export async function createWorkspace(
   limits: Partial<Limits> = {},
 ): Promise<Workspace> {
   // The number is taken before the transaction, so that the transaction can name it and the policies let it in.
-  const workspaceId = await pool
-    .query<{ id: number }>(`select nextval(pg_get_serial_sequence('workspaces', 'workspace_id')) as id`)
-    .then(
-      ({ rows }) => rows[0]!.id,
-      (error) => {
-        throw asUnavailable(error)
-      },
-    )
+  const client = await connectionFrom(pool)
+  const sequence = `select nextval(pg_get_serial_sequence('workspaces', 'workspace_id')) as id`
+  const { rows } = await client.query<{ id: number }>(sequence).finally(() => client.release())
+  const workspaceId = rows[0]!.id
   return inWorkspace(pool, workspaceId, (tx) => insertWorkspace(tx, workspaceId, name, actor, limits))
 }
 

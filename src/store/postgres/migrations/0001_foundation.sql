@@ -227,8 +227,8 @@ create function current_workspace() returns integer language sql stable parallel
   as $$ select nullif(current_setting('baton.workspace_id', true), '')::integer $$;
 
 -- Milliseconds since the epoch, as JavaScript counts.
-create function ms(timestamptz) returns double precision language sql stable parallel safe
-  as $$ select floor(date_part('epoch', $1) * 1000) $$;
+create function ms(timestamptz) returns bigint language sql stable parallel safe
+  as $$ select floor(date_part('epoch', $1) * 1000)::bigint $$;
 
 -- Two nodes may both believe there is room for the last claim; the one that writes second starts over.
 create function refuse_claims_over_limit() returns integer language plpgsql as $$
