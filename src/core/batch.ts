@@ -12,7 +12,7 @@ export interface Idempotency {
   bodyHash: string
 }
 
-/** Which waiting tasks somebody may be given. Equal filters share one look at the queue. */
+/** Which waiting tasks somebody may be given: those kept for the agent, and those anybody with its capabilities may have. */
 export interface Pick {
   agent: string
   capabilities: readonly string[]
@@ -33,7 +33,10 @@ export type Request = Common &
 export interface Ask {
   /** Ascending: everybody locks in one order, so nobody deadlocks. */
   taskIds: number[]
-  picks: { pick: Pick; limit: number }[]
+  /** The head of the queue for each set of capabilities. */
+  waiting: { capabilities: readonly string[]; limit: number }[]
+  /** Tasks kept for single agents. */
+  reserved: { agent: string; limit: number }[]
   newTasks: number
   idempotencyKeys: string[]
 }
@@ -49,8 +52,10 @@ export interface View {
   limits: Limits
   activeClaims: number
   records: Map<number, TaskRecord>
-  /** Task ids for each entry of `Ask.picks`; their records are in `records`. */
-  picked: number[][]
+  /** Ids for each entry of `Ask.waiting`, in the order of the queue; their records are in `records`. */
+  waiting: number[][]
+  /** Ids of the tasks kept for the asked agents. */
+  reserved: number[]
   /** An unused id and 22 random bits for each new task. */
   fresh: { id: number; random: number }[]
   remembered: Map<string, Remembered>
@@ -65,16 +70,18 @@ export interface Changes extends Effects {
 
 export function askFor(requests: readonly Request[]): Ask {
   const taskIds = new Set<number>()
-  const picks = new Map<string, { pick: Pick; limit: number }>()
+  const heads = new Map<string, readonly string[]>()
+  const reserved = new Map<string, number>()
   const idempotencyKeys = new Set<string>()
+  let wanted = 0
   let newTasks = 0
   for (const request of requests) {
     if (request.on === 'task') taskIds.add(request.taskId)
     else if (request.on === 'next') {
-      const name = pickName(request.pick)
-      const known = picks.get(name)
-      if (known) known.limit += request.limit
-      else picks.set(name, { pick: request.pick, limit: request.limit })
+      const { agent, capabilities } = request.pick
+      heads.set(headName(capabilities), capabilities)
+      reserved.set(agent, (reserved.get(agent) ?? 0) + request.limit)
+      wanted += request.limit
     } else {
       newTasks += request.tasks.length
       // Locked too: a dependency that completes meanwhile either is seen as completed or sees the new task waiting.
@@ -84,13 +91,15 @@ export function askFor(requests: readonly Request[]): Ask {
   }
   return {
     taskIds: [...taskIds].sort((a, b) => a - b),
-    picks: [...picks.values()],
+    // Each head is as long as all callers together want: they may all be after the same tasks.
+    waiting: [...heads.values()].map((capabilities) => ({ capabilities, limit: wanted })),
+    reserved: [...reserved].map(([agent, limit]) => ({ agent, limit })),
     newTasks,
     idempotencyKeys: [...idempotencyKeys],
   }
 }
 
-const pickName = (pick: Pick) => JSON.stringify([pick.agent, pick.capabilities])
+const headName = (capabilities: readonly string[]) => JSON.stringify(capabilities)
 
 /** Decides a whole batch in order: each request sees what the ones before it did. Replies stand in the order of requests. */
 export function decideAll(view: View, requests: readonly Request[]): { replies: Reply[]; changes: Changes } {
@@ -104,7 +113,8 @@ class Batch {
   readonly #changed = new Map<number, TaskRecord>()
   readonly #created: Changes['created'] = []
   readonly #remember = new Map<string, { key: string } & Remembered>()
-  readonly #candidates = new Map<string, number[]>()
+  /** Last first, so that what is taken can be dropped from the end. */
+  readonly #heads = new Map<string, number[]>()
   #activeClaimsDelta = 0
   #countedClaims = 0
   #freshUsed = 0
@@ -112,8 +122,8 @@ class Batch {
   constructor(view: View, requests: readonly Request[]) {
     this.#view = view
     this.#requests = requests
-    askFor(requests).picks.forEach(({ pick }, i) => {
-      this.#candidates.set(pickName(pick), [...(view.picked[i] ?? [])])
+    askFor(requests).waiting.forEach(({ capabilities }, i) => {
+      this.#heads.set(headName(capabilities), view.waiting[i]!.toReversed())
     })
   }
 
@@ -184,7 +194,6 @@ class Batch {
 
   #next(request: Extract<Request, { on: 'next' }>): Reply {
     const { pick, session, leaseMs, limit, actor } = request
-    const waiting = this.#candidates.get(pickName(pick))!
     const command: TaskCommand = {
       kind: 'claim',
       agent: pick.agent,
@@ -193,13 +202,33 @@ class Batch {
       leaseMs,
     }
     const claims: { claim: unknown; record: TaskRecord }[] = []
-    while (claims.length < limit && waiting.length > 0) {
-      const record = this.#record(waiting.shift()!)!
+    for (const record of this.#stillWaitingFor(pick)) {
+      if (claims.length === limit) break
       const reply = this.#apply(record.id, record.uuid, command, actor)
       if (reply.ok) claims.push({ claim: reply.claim, record: this.#record(record.id)! })
-      else if (reply.code === 'LIMIT_REACHED' && claims.length === 0) return reply
+      else if (reply.code === 'LIMIT_REACHED') {
+        if (claims.length === 0) return reply
+        break
+      }
     }
     return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims }
+  }
+
+  /** What nobody in this batch has taken yet, in the order of the queue: the common head and what is kept for the agent. */
+  *#stillWaitingFor(pick: Pick): Generator<TaskRecord> {
+    const head = this.#heads.get(headName(pick.capabilities))!
+    // Many callers may share a head; what the ones before took is passed over once, not by each of them.
+    while (head.length > 0 && this.#record(head.at(-1)!)!.rank === null) head.pop()
+    const own = this.#view.reserved.map(this.#record).filter((record) => record!.onlyAgent === pick.agent)
+    let left = head.length
+    for (let o = 0; left > 0 || o < own.length; ) {
+      const common = left > 0 ? this.#record(head[left - 1]!) : undefined
+      const isCommon = isBefore(common, own[o])
+      const next = isCommon ? common! : own[o]!
+      if (isCommon) left -= 1
+      else o += 1
+      if (next.rank !== null) yield next
+    }
   }
 
   #create(tasks: readonly NewTask[], actor: Actor): Reply {
@@ -230,4 +259,11 @@ class Batch {
     })
     return { ok: true, reason: 'CREATED', records }
   }
+}
+
+/** In the order of the queue; what was taken has no rank any more and may come first, to be passed over. */
+function isBefore(a: TaskRecord | undefined, b: TaskRecord | undefined): boolean {
+  if (!a || !b) return a !== undefined
+  const order = (a.rank ?? Number.NEGATIVE_INFINITY) - (b.rank ?? Number.NEGATIVE_INFINITY)
+  return Number.isNaN(order) || order < 0 || (order === 0 && a.id < b.id)
 }

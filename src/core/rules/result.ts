@@ -105,8 +105,8 @@ function reject(
   const { record } = draft
   const { fence, submission } = command
   // Work of a real holder that came too late is kept. A session that never held this generation did no work for it.
-  const workLost =
-    refusal.code !== 'FUTURE_GENERATION' && refusal.code !== 'SESSION_MISMATCH' && record.generation > 0
+  const wasHeld = fence.generation >= 1 && fence.generation <= record.generation
+  const workLost = wasHeld && refusal.code !== 'SESSION_MISMATCH'
   if (workLost) {
     draft.effects.results.push({
       kind: 'written',

@@ -1,4 +1,4 @@
-import type { Ask, Changes, Pick, Remembered, View } from '../../core/batch.ts'
+import type { Ask, Changes, Remembered, View } from '../../core/batch.ts'
 import type { TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
@@ -110,28 +110,37 @@ export class MemoryStore implements Store {
     const records = new Map<number, TaskRecord>()
     const show = (record: TaskRecord | undefined) => record && records.set(record.id, { ...record })
     for (const id of ask.taskIds) show(workspace.tasks.get(id))
-    const picked = ask.picks.map(({ pick, limit }) => {
-      const waiting = firstWaiting(workspace, pick, limit)
+    const first = (isFor: (task: TaskRecord) => boolean, limit: number) => {
+      const waiting = firstWaiting(workspace, isFor, limit)
       waiting.forEach(show)
       return waiting.map(({ id }) => id)
-    })
+    }
+    const waiting = ask.waiting.map(({ capabilities, limit }) =>
+      first(
+        (task) =>
+          task.onlyAgent === null && (task.capabilities ?? []).every((one) => capabilities.includes(one)),
+        limit,
+      ),
+    )
+    const reserved = ask.reserved.flatMap(({ agent, limit }) =>
+      first((task) => task.onlyAgent === agent, limit),
+    )
     const fresh = Array.from({ length: ask.newTasks }, () => ({
       id: ++this.#lastId,
       random: Math.floor(this.#random() * 2 ** 22),
     }))
     const { limits, activeClaims, remembered } = workspace
-    return { now: this.#now(), limits, activeClaims, records, picked, fresh, remembered }
+    return { now: this.#now(), limits, activeClaims, records, waiting, reserved, fresh, remembered }
   }
 }
 
-function firstWaiting(workspace: Workspace, pick: Pick, limit: number): TaskRecord[] {
+function firstWaiting(
+  workspace: Workspace,
+  isFor: (task: TaskRecord) => boolean,
+  limit: number,
+): TaskRecord[] {
   return [...workspace.tasks.values()]
-    .filter(
-      (task) =>
-        task.rank !== null &&
-        (task.onlyAgent === null || task.onlyAgent === pick.agent) &&
-        (task.capabilities ?? []).every((capability) => pick.capabilities.includes(capability)),
-    )
+    .filter((task) => task.rank !== null && isFor(task))
     .sort((a, b) => a.rank! - b.rank! || a.id - b.id)
     .slice(0, limit)
 }
@@ -185,11 +194,7 @@ function write(workspace: Workspace, changes: Changes): void {
 
 function addResult(results: StoredResult[], result: ResultWritten, data: unknown): void {
   const { generation, session, hash, epoch, agent, accepted, rejection, ref, summary, at } = result
-  const known = results.some(
-    (other) => other.generation === generation && other.session === session && other.hash === hash,
-  )
-  if (known) return
-  results.push({
+  const row = {
     generation,
     epoch,
     session,
@@ -201,7 +206,13 @@ function addResult(results: StoredResult[], result: ResultWritten, data: unknown
     data,
     summary,
     submittedAt: at,
-  })
+  }
+  const known = results.find(
+    (other) => other.generation === generation && other.session === session && other.hash === hash,
+  )
+  if (!known) results.push(row)
+  // Refused before, accepted now: the same row changes its verdict.
+  else if (known.accepted === false && accepted !== false) Object.assign(known, row)
 }
 
 function listOf<T>(map: Map<number, T[]>, key: number): T[] {

@@ -27,14 +27,23 @@ export const lockTasks = statement(
   `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) order by t.id for no key update`,
 )
 
-// The first waiting tasks this agent may have, locked; those that others are just taking are passed over.
-// $1 workspace, $2 agent, $3 capabilities, $4 limit.
-export const lockNext = statement(
-  'lock_next',
+// The first waiting tasks that anybody with these capabilities may have, locked; those that others are just taking
+// are passed over. $1 workspace, $2 capabilities, $3 limit.
+export const lockWaiting = statement(
+  'lock_waiting',
   `select ${taskColumns('t')} from tasks t
-    where t.workspace_id = $1 and t.rank is not null
-      and (t.only_agent is null or t.only_agent = $2) and (t.capabilities is null or t.capabilities <@ $3::text[])
-    order by t.rank, t.id limit $4 for no key update skip locked`,
+    where t.workspace_id = $1 and t.rank is not null and t.only_agent is null
+      and (t.capabilities is null or t.capabilities <@ $2::text[])
+    order by t.rank, t.id limit $3 for no key update skip locked`,
+)
+
+// The first waiting tasks that are kept for these agents, likewise. $1 workspace, $2 agents, $3 how many for each.
+export const lockReserved = statement(
+  'lock_reserved',
+  `select kept.* from unnest($2::text[], $3::int[]) as a(agent, wanted) cross join lateral (
+     select ${taskColumns('t')} from tasks t
+      where t.workspace_id = $1 and t.rank is not null and t.only_agent = a.agent
+      order by t.rank, t.id limit a.wanted for no key update skip locked) kept`,
 )
 
 // Unused task ids. $1 how many.
@@ -142,7 +151,8 @@ export const openClaims = insertInto(
   }),
 )
 
-// Results, accepted or not. The same one again is no second row.
+// Results, accepted or not. The same one again is no second row; one that was refused before and is accepted now (the
+// task was paused, say) changes its verdict.
 export const insertResults = insertInto(
   'results',
   columnsOf({
@@ -159,7 +169,10 @@ export const insertResults = insertInto(
     summary: 'text',
     submitted_at: 'instant',
   }),
-  'on conflict (workspace_id, task_id, generation, session, hash) do nothing',
+  `on conflict (workspace_id, task_id, generation, session, hash) do update
+     set accepted = excluded.accepted, rejection = excluded.rejection, epoch = excluded.epoch, agent = excluded.agent,
+         submitted_at = excluded.submitted_at
+   where results.accepted is false and excluded.accepted is not false`,
 )
 
 // Verdicts on results that waited for one.

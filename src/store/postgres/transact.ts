@@ -107,8 +107,13 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
     [sql.nameWorkspace, [String(workspaceId)]],
     [sql.lockTasks, [workspaceId, arrayLiteral(ask.taskIds)]],
   ]
-  for (const { pick, limit } of ask.picks)
-    statements.push([sql.lockNext, [workspaceId, pick.agent, arrayLiteral(pick.capabilities), limit]])
+  for (const { capabilities, limit } of ask.waiting)
+    statements.push([sql.lockWaiting, [workspaceId, arrayLiteral(capabilities), limit]])
+  if (ask.reserved.length > 0) {
+    const agents = arrayLiteral(ask.reserved.map(({ agent }) => agent))
+    const limits = arrayLiteral(ask.reserved.map(({ limit }) => limit))
+    statements.push([sql.lockReserved, [workspaceId, agents, limits]])
+  }
   statements.push([sql.circumstances, [workspaceId]])
   if (ask.newTasks > 0) statements.push([sql.freshIds, [ask.newTasks]])
   if (ask.idempotencyKeys.length > 0)
@@ -122,7 +127,8 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
     return record.id
   }
   locked!.rows.forEach(read)
-  const picked = ask.picks.map(() => rest.shift()!.rows.map(read))
+  const waiting = ask.waiting.map(() => rest.shift()!.rows.map(read))
+  const reserved = ask.reserved.length === 0 ? [] : rest.shift()!.rows.map(read)
   const [around] = rest.shift()!.rows
   if (!around) throw new Error(`workspace ${workspaceId} does not exist`)
   const fresh =
@@ -134,7 +140,8 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
     activeClaims,
     limits: readLimits(limits),
     records,
-    picked,
+    waiting,
+    reserved,
     fresh,
     remembered: new Map(remembered.map(([key, bodyHash, reply]) => [key, { bodyHash, reply }])),
   }

@@ -116,7 +116,8 @@ create table tasks (
 ) with (fillfactor = 60);
 
 -- The queue. rank is null outside it, so later changes of state leave this index, and with it HOT, alone.
-create index tasks_waiting on tasks (workspace_id, rank, id) where rank is not null;
+create index tasks_waiting on tasks (workspace_id, rank, id) where rank is not null and only_agent is null;
+create index tasks_reserved on tasks (workspace_id, only_agent, rank, id) where rank is not null and only_agent is not null;
 create index tasks_due on tasks (due_at) where due_at is not null;
 create index tasks_blocked on tasks (workspace_id, id) where blocked;
 create unique index tasks_key on tasks (workspace_id, key) where key is not null;

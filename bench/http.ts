@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { ClaimBody } from '../src/core/shapes/claims.ts'
+import { Kernel } from '../src/flow/kernel.ts'
+import { IdParams, route } from '../src/http/schema.ts'
+import { buildServer } from '../src/http/server.ts'
+import { createKey } from '../src/store/postgres/keys.ts'
+import type { Bed, Lot } from './bed.ts'
+import type { Measured } from './drive.ts'
+
+export interface HttpLoad {
+  port: number
+  key: string
+  connections: number
+  lot: Lot
+  /** Tasks a request: one claim each on its own path, or this many in a batch. */
+  tasksPerRequest: number
+  act: 'claim' | 'echo'
+}
+
+export interface HttpBed {
+  run(load: Pick<HttpLoad, 'connections' | 'lot' | 'tasksPerRequest' | 'act'>): Promise<Measured>
+  close(): Promise<void>
+}
+
+/** The server as it is served, with one route more: it checks key and body like a claim and gives the body back. */
+export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
+  const kernel = new Kernel(bed.store)
+  const doors = { hosts: ['127.0.0.1'], origins: [] }
+  const app = await buildServer({ kernel, doors, logger: pino({ level: 'silent' }) })
+  app.post(
+    '/api/v1/tasks/:id/echo',
+    route({ summary: 'Echo', tag: 'bench', needs: 'work', params: IdParams, body: ClaimBody }),
+    async ({ body }) => body,
+  )
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  const { key } = await createKey(
+    bed.store.writers,
+    bed.workspaceId,
+    { name: 'bench', role: 'member' },
+    'bench',
+  )
+  return {
+    run: (load) => fromAnotherProcess({ ...load, port, key }),
+    async close() {
+      await app.close()
+      await kernel.close()
+    },
+  }
+}
+
+/** The load comes from a process of its own: a client in the server's process would be measured with it. */
+async function fromAnotherProcess(load: HttpLoad): Promise<Measured> {
+  const client = spawn(process.execPath, [fileURLToPath(new URL('http-client.js', import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  client.stdin.end(JSON.stringify(load))
+  let answer = ''
+  client.stdout.on('data', (chunk) => {
+    answer += chunk
+  })
+  const [code] = await once(client, 'close')
+  if (code !== 0) throw new Error('the load client failed')
+  return JSON.parse(answer)
+}

@@ -1,0 +1,91 @@
+import type { Reply, TaskCommand } from '../src/core/commands.ts'
+import { Combiner } from '../src/store/combiner.ts'
+import { type Bed, type Lot, uuidOf } from './bed.ts'
+import { closedLoop, type Measured, openLoop } from './drive.ts'
+
+const CALLERS = 1_000
+const fence = { session: 's-1', generation: 1 }
+const CLAIM: TaskCommand = {
+  kind: 'claim',
+  agent: 'alpha',
+  session: 's-1',
+  leaseMs: 60_000,
+  capabilities: [],
+}
+const SUBMIT: TaskCommand = {
+  kind: 'submit',
+  fence,
+  submission: { data: '{"ok":true}', hash: '4b8a0c6e1f0d4a55b1c2d3e4f5061728', bytes: 11, summary: null },
+}
+
+/** One command on a task of the lot, through the store's combiner. A refusal would make the figure a lie, so it throws. */
+function asker(bed: Bed, combiner: Combiner, lot: Lot, command: TaskCommand) {
+  return async (index: number): Promise<Reply> => {
+    const request = {
+      on: 'task',
+      taskId: lot.firstId + index,
+      uuid: uuidOf(lot, index),
+      command,
+      actor: 'agent:alpha',
+    } as const
+    const reply = await combiner.run(bed.workspaceId, request)
+    if (!reply.ok) throw new Error(`${command.kind} was refused: ${reply.code}`)
+    return reply
+  }
+}
+
+export async function kernelClaims(bed: Bed, lot: Lot): Promise<Measured> {
+  return closedLoop(CALLERS, lot.count, asker(bed, new Combiner(bed.store), lot, CLAIM))
+}
+
+export async function kernelSubmits(bed: Bed, lot: Lot): Promise<Measured> {
+  return closedLoop(CALLERS, lot.count, asker(bed, new Combiner(bed.store), lot, SUBMIT))
+}
+
+/** Claim and release of `sample` tasks spread over everything stored, several rounds; each pair counts as two. */
+export async function kernelRounds(bed: Bed, lot: Lot, sample: number, rounds: number): Promise<Measured> {
+  const combiner = new Combiner(bed.store)
+  const stride = Math.floor(lot.count / sample)
+  // Neither in the order of the table nor the same in each round: 7919 is a prime, so every task has its turn.
+  const place = (i: number) => ((i * 7919) % sample) * stride
+  let generation = 0
+  const parts: Measured[] = []
+  for (let round = 0; round < rounds; round++) {
+    generation += 1
+    const claim = asker(bed, combiner, lot, CLAIM)
+    const release = asker(bed, combiner, lot, {
+      kind: 'release',
+      fence: { session: 's-1', generation },
+      reason: 'VOLUNTARY',
+    })
+    parts.push(await closedLoop(CALLERS, sample, (i) => claim(place(i))))
+    parts.push(await closedLoop(CALLERS, sample, (i) => release(place(i))))
+  }
+  // The first round warms caches and plans up.
+  const counted = parts.slice(2)
+  const seconds = counted.reduce((sum, part) => sum + part.count / part.perSecond, 0)
+  const worst = (pick: (part: Measured) => number) => Math.max(...counted.map(pick))
+  const count = counted.reduce((sum, part) => sum + part.count, 0)
+  return {
+    count,
+    perSecond: count / seconds,
+    p50Ms: worst((m) => m.p50Ms),
+    p99Ms: worst((m) => m.p99Ms),
+    nodeMicros: worst((m) => m.nodeMicros),
+  }
+}
+
+/** 50,000 claims and 10,000 submits a second, come what may. Submits take tasks that were claimed before. */
+export async function kernelOpenLoop(
+  bed: Bed,
+  claims: Lot,
+  claimed: Lot,
+  seconds: number,
+): Promise<{ claims: Measured; submits: Measured }> {
+  const combiner = new Combiner(bed.store)
+  const [claim, submit] = await openLoop(seconds, [
+    { perSecond: 50_000, ask: asker(bed, combiner, claims, CLAIM) },
+    { perSecond: 10_000, ask: asker(bed, combiner, claimed, SUBMIT) },
+  ])
+  return { claims: claim!, submits: submit! }
+}
