@@ -165,10 +165,23 @@ create table claims (
   ended_at timestamptz,
   end_reason text,
   primary key (workspace_id, task_id, generation),
-  foreign key (workspace_id, task_id) references tasks (workspace_id, id),
   check ((state = 'active') = (ended_at is null)),
   check ((ended_at is null) = (end_reason is null))
 );
+-- A foreign key in all but name: it is checked once for all rows of a statement. A declared one is checked row by row,
+-- which costs a fifth of all claims a second. Tasks are never deleted, so the other direction needs no check.
+create function claims_belong_to_tasks() returns trigger language plpgsql
+  set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  if exists (select from added a where not exists (
+    select from tasks t where t.workspace_id = a.workspace_id and t.id = a.task_id)) then
+    raise foreign_key_violation using message = 'a claim must belong to a task of its workspace';
+  end if;
+  return null;
+end $$;
+create trigger claims_belong_to_tasks after insert on claims
+  referencing new table as added for each statement execute function claims_belong_to_tasks();
+
 create unique index claims_one_active on claims (workspace_id, task_id) where state = 'active';
 create index claims_to_check on claims (check_at) where state = 'active';
 
