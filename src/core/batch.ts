@@ -1,6 +1,6 @@
 import type { Circumstances, NewTask, Reply, TaskCommand } from './commands.ts'
 import { decide } from './decide.ts'
-import { refuse } from './errors.ts'
+import { type Refusal, refuse, refuseField } from './errors.ts'
 import { uuidCarrying } from './ids.ts'
 import type { Limits } from './limits.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from './records.ts'
@@ -38,6 +38,8 @@ export interface Ask {
   /** Tasks kept for single agents. */
   reserved: { agent: string; limit: number }[]
   newTasks: number
+  /** Task keys somebody wants to give. */
+  newKeys: string[]
   idempotencyKeys: string[]
 }
 
@@ -58,6 +60,8 @@ export interface View {
   reserved: number[]
   /** An unused id and 22 random bits for each new task. */
   fresh: { id: number; random: number }[]
+  /** Those of `Ask.newKeys` that are given already. */
+  takenKeys: ReadonlySet<string>
   remembered: Map<string, Remembered>
 }
 
@@ -73,6 +77,7 @@ export function askFor(requests: readonly Request[]): Ask {
   const heads = new Map<string, readonly string[]>()
   const reserved = new Map<string, number>()
   const idempotencyKeys = new Set<string>()
+  const newKeys = new Set<string>()
   let wanted = 0
   let newTasks = 0
   for (const request of requests) {
@@ -85,7 +90,10 @@ export function askFor(requests: readonly Request[]): Ask {
     } else {
       newTasks += request.tasks.length
       // Locked too: a dependency that completes meanwhile either is seen as completed or sees the new task waiting.
-      for (const task of request.tasks) for (const id of task.dependsOn) taskIds.add(id)
+      for (const task of request.tasks) {
+        for (const id of task.dependsOn) taskIds.add(id)
+        if (task.key !== null) newKeys.add(task.key)
+      }
     }
     if (request.idempotency) idempotencyKeys.add(request.idempotency.key)
   }
@@ -95,6 +103,7 @@ export function askFor(requests: readonly Request[]): Ask {
     waiting: [...heads.values()].map((capabilities) => ({ capabilities, limit: wanted })),
     reserved: [...reserved].map(([agent, limit]) => ({ agent, limit })),
     newTasks,
+    newKeys: [...newKeys],
     idempotencyKeys: [...idempotencyKeys],
   }
 }
@@ -112,6 +121,7 @@ class Batch {
   readonly #effects = noEffects()
   readonly #changed = new Map<number, TaskRecord>()
   readonly #created: Changes['created'] = []
+  readonly #newKeys = new Set<string>()
   readonly #remember = new Map<string, { key: string } & Remembered>()
   /** Last first, so that what is taken can be dropped from the end. */
   readonly #heads = new Map<string, number[]>()
@@ -232,32 +242,40 @@ class Batch {
   }
 
   #create(tasks: readonly NewTask[], actor: Actor): Reply {
-    const dependencies: TaskRecord[][] = []
-    for (const [index, task] of tasks.entries()) {
-      const found = task.dependsOn.map(this.#record)
-      const missing = found.findIndex((record, i) => record?.uuid !== task.details.dependsOn[i])
-      if (missing !== -1)
-        return refuse(
-          'VALIDATION_FAILED',
-          `tasks[${index}].dependsOn[${missing}] names no task of this workspace.`,
-          {
-            errors: [
-              { field: `tasks[${index}].dependsOn[${missing}]`, message: 'names no task of this workspace' },
-            ],
-          },
-        )
-      dependencies.push(found as TaskRecord[])
-    }
+    const refusal = this.#whyNotCreated(tasks)
+    if (refusal) return refusal
+    const dependencies = tasks.map((task) => task.dependsOn.map((id) => this.#record(id)!))
     const records = tasks.map((task, index) => {
       const { id, random } = this.#view.fresh[this.#freshUsed++]!
       const identity = { id, uuid: uuidCarrying(id, this.#view.now, random) }
       const states = dependencies[index]!.map(({ state }) => state)
       const { record, event } = createTask(task, states, identity, actor, this.#view.now)
       this.#created.push({ record, task })
+      if (task.key !== null) this.#newKeys.add(task.key)
       this.#effects.events.push(event)
       return record
     })
     return { ok: true, reason: 'CREATED', records }
+  }
+
+  #whyNotCreated(tasks: readonly NewTask[]): Refusal | null {
+    const keys = new Set<string>()
+    for (const [index, task] of tasks.entries()) {
+      const missing = task.dependsOn.findIndex(
+        (id, i) => this.#record(id)?.uuid !== task.details.dependsOn[i],
+      )
+      if (missing !== -1)
+        return refuseField(
+          'VALIDATION_FAILED',
+          `tasks[${index}].dependsOn[${missing}]`,
+          'names no task of this workspace',
+        )
+      if (task.key === null) continue
+      if (keys.has(task.key) || this.#newKeys.has(task.key) || this.#view.takenKeys.has(task.key))
+        return refuseField('ALREADY_EXISTS', `tasks[${index}].key`, 'is the key of another task')
+      keys.add(task.key)
+    }
+    return null
   }
 }
 

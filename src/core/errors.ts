@@ -51,6 +51,10 @@ export const refuse = (code: ErrorCode, detail: string, extra?: Record<string, u
   detail,
 })
 
+/** A refusal because of one field, which it names. */
+export const refuseField = (code: ErrorCode, field: string, message: string): Refusal =>
+  refuse(code, `${field} ${message}.`, { errors: [{ field, message }] })
+
 /** A refusal on its way up through code that cannot go on, such as a request handler. */
 export class Refused extends Error {
   override name = 'Refused'
@@ -58,5 +62,14 @@ export class Refused extends Error {
   constructor(code: ErrorCode, detail: string, extra?: Record<string, unknown>) {
     super(detail)
     this.refusal = refuse(code, detail, extra)
+  }
+
+  /** Because of one field, which it names. */
+  static field(code: ErrorCode, field: string, message: string): Refused {
+    return Refused.because(refuseField(code, field, message))
+  }
+
+  static because({ ok: _ok, code, detail, ...extra }: Refusal): Refused {
+    return new Refused(code, detail, extra)
   }
 }

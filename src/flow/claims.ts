@@ -20,9 +20,7 @@ export async function leaseMsOf(
   const lease = seconds ?? Math.min(Math.max(DEFAULT_LEASE_SECONDS, minLeaseSeconds), maxLeaseSeconds)
   if (lease < minLeaseSeconds || lease > maxLeaseSeconds) {
     const message = `must be ${minLeaseSeconds} to ${maxLeaseSeconds} in this workspace`
-    throw new Refused('LEASE_OUT_OF_RANGE', `leaseSeconds ${message}.`, {
-      errors: [{ field: 'leaseSeconds', message }],
-    })
+    throw Refused.field('LEASE_OUT_OF_RANGE', 'leaseSeconds', message)
   }
   return lease * 1000
 }

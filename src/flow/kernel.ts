@@ -91,6 +91,5 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 /** The reply, or the refusal thrown on to whoever words it. */
 export function granted(reply: Granted | Refusal): Granted {
   if (reply.ok) return reply as Granted
-  const { code, detail, ok: _ok, ...extra } = reply as Refusal
-  throw new Refused(code, detail, extra)
+  throw Refused.because(reply as Refusal)
 }

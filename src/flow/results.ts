@@ -24,9 +24,7 @@ async function submissionOf(
   const { maxResultBytes } = known instanceof Promise ? await known : known
   if (bytes > maxResultBytes) {
     const message = `is ${bytes} bytes long; this workspace takes ${maxResultBytes}`
-    throw new Refused('RESULT_TOO_LARGE', `The result ${message}.`, {
-      errors: [{ field: 'result', message }],
-    })
+    throw Refused.field('RESULT_TOO_LARGE', 'result', message)
   }
   return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }
 }

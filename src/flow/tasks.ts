@@ -24,7 +24,7 @@ export function taskIdOf(uuid: string): number {
 /** All of them or none. */
 export async function createTasks(kernel: Kernel, caller: Caller, tasks: readonly Create[]) {
   const wanted = tasks.map((task, index) => newTask(task, index))
-  const reply = await keyIsTaken(kernel.run(caller, { on: 'new', tasks: wanted }))
+  const reply = await kernel.run(caller, { on: 'new', tasks: wanted })
   const records = granted(reply).records as TaskRecord[]
   return records.map((record, i) => taskView({ record, details: wanted[i]!.details }))
 }
@@ -34,8 +34,11 @@ function newTask(task: Create, index: number): NewTask {
     const id = idCarriedBy(uuid)
     const field = `tasks[${index}].dependsOn[${i}]`
     if (id === null || task.dependsOn.indexOf(uuid) !== i) {
-      const message = id === null ? 'names no task of this workspace' : 'is named twice'
-      throw new Refused('VALIDATION_FAILED', `${field} ${message}.`, { errors: [{ field, message }] })
+      throw Refused.field(
+        'VALIDATION_FAILED',
+        field,
+        id === null ? 'names no task of this workspace' : 'is named twice',
+      )
     }
     return id
   })
@@ -58,17 +61,6 @@ function newTask(task: Create, index: number): NewTask {
       tags: task.tags,
       dependsOn: task.dependsOn,
     },
-  }
-}
-
-async function keyIsTaken<T>(reply: Promise<T>): Promise<T> {
-  try {
-    return await reply
-  } catch (error) {
-    const { code, constraint } = error as { code?: string; constraint?: string }
-    if (code === '23505' && constraint === 'tasks_key')
-      throw new Refused('ALREADY_EXISTS', 'A task with this key exists already.')
-    throw error
   }
 }
 

@@ -27,8 +27,7 @@ export function installJsonParser(app: FastifyInstance): void {
 function poisonIn(text: string): Refused | null {
   const [, field] = /"(__proto__|constructor)"\s*:/.exec(text) ?? []
   if (field === undefined) return null
-  const message = 'is not a field of any request'
-  return new Refused('VALIDATION_FAILED', `${field} ${message}.`, { errors: [{ field, message }] })
+  return Refused.field('VALIDATION_FAILED', field, 'is not a field of any request')
 }
 
 function whyNotStorable(text: string, body: unknown): Refused | null {
@@ -36,7 +35,7 @@ function whyNotStorable(text: string, body: unknown): Refused | null {
   if (!mayBeDeep && !SUSPICIOUS.test(text)) return null
   if (!SUSPICIOUS.test(text) && countOf(text, '{') + countOf(text, '[') <= DEEPEST) return null
   const found = unstorable(body)
-  return found && new Refused('VALIDATION_FAILED', `${found.field} ${found.message}.`, { errors: [found] })
+  return found && Refused.field('VALIDATION_FAILED', found.field, found.message)
 }
 
 function countOf(text: string, character: string): number {

@@ -5,9 +5,6 @@ export const cursorOf = (id: number) => Buffer.from(`t${id}`).toString('base64ur
 
 export function readCursor(cursor: string): number {
   const [, id] = /^t(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (id === undefined) {
-    const message = 'is not a cursor of this list'
-    throw new Refused('VALIDATION_FAILED', `cursor ${message}.`, { errors: [{ field: 'cursor', message }] })
-  }
+  if (id === undefined) throw Refused.field('VALIDATION_FAILED', 'cursor', 'is not a cursor of this list')
   return Number(id)
 }

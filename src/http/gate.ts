@@ -105,10 +105,7 @@ export function readIdempotencyKey(request: FastifyRequest): void {
   const key = request.headers['idempotency-key']
   if (key === undefined || request.method !== 'POST' || !request.caller) return
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
-    const message = 'must be 1 to 200 visible ASCII characters'
-    throw new Refused('VALIDATION_FAILED', `Idempotency-Key ${message}.`, {
-      errors: [{ field: 'Idempotency-Key', message }],
-    })
+    throw Refused.field('VALIDATION_FAILED', 'Idempotency-Key', 'must be 1 to 200 visible ASCII characters')
   }
   const bodyHash = hash('sha256', `${request.url}\n${JSON.stringify(request.body ?? null)}`)
   request.caller = { ...request.caller, idempotency: { key, bodyHash } }

@@ -89,10 +89,7 @@ function startOf(request: FastifyRequest<Streaming>): number | null {
   const given = request.headers['last-event-id'] ?? request.query.after
   if (given === undefined) return null
   if (typeof given !== 'string' || !/^\d{1,15}$/.test(given)) {
-    const message = 'is not the id of an event'
-    throw new Refused('VALIDATION_FAILED', `Last-Event-ID ${message}.`, {
-      errors: [{ field: 'Last-Event-ID', message }],
-    })
+    throw Refused.field('VALIDATION_FAILED', 'Last-Event-ID', 'is not the id of an event')
   }
   return Number(given)
 }

@@ -238,8 +238,7 @@ function statesIn(state: string | undefined, stateType: string | undefined): Tas
   const names = state.split(',')
   const unknown = names.find((name) => !(name in TASK_STATES))
   if (unknown !== undefined) {
-    const message = `names no state: "${unknown}"`
-    throw new Refused('VALIDATION_FAILED', `state ${message}.`, { errors: [{ field: 'state', message }] })
+    throw Refused.field('VALIDATION_FAILED', 'state', `names no state: "${unknown}"`)
   }
   return names as TaskState[]
 }

@@ -129,8 +129,20 @@ export class MemoryStore implements Store {
       id: ++this.#lastId,
       random: Math.floor(this.#random() * 2 ** 22),
     }))
+    const given = new Set([...workspace.tasks.values()].map(({ key }) => key))
+    const takenKeys = new Set(ask.newKeys.filter((key) => given.has(key)))
     const { limits, activeClaims, remembered } = workspace
-    return { now: this.#now(), limits, activeClaims, records, waiting, reserved, fresh, remembered }
+    return {
+      now: this.#now(),
+      limits,
+      activeClaims,
+      records,
+      waiting,
+      reserved,
+      fresh,
+      takenKeys,
+      remembered,
+    }
   }
 }
 

@@ -49,6 +49,12 @@ export const lockReserved = statement(
 // Unused task ids. $1 how many.
 export const freshIds = statement('fresh_ids', `select nextval('task_ids') from generate_series(1, $1)`)
 
+// Those of these task keys that are given. $1 workspace, $2 keys.
+export const takenKeys = statement(
+  'taken_keys',
+  `select key from tasks where workspace_id = $1 and key = any($2::text[])`,
+)
+
 // First answers given under these keys. $1 workspace, $2 keys.
 export const rememberedReplies = statement(
   'remembered_replies',

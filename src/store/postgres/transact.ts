@@ -86,7 +86,8 @@ export class PostgresTransactor implements Transactor {
 /** Unique violations that mean: somebody else was first, so look again. */
 function lostARace(error: unknown): boolean {
   const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === 'BT001' || (code === '23505' && constraint === 'idempotency_keys_pkey')
+  const isOurs = constraint === 'idempotency_keys_pkey' || constraint === 'tasks_key'
+  return code === 'BT001' || (code === '23505' && isOurs)
 }
 
 /** Sends all statements, then waits for all answers; throws the first error of the server, which the later ones only echo. */
@@ -116,6 +117,7 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
   }
   statements.push([sql.circumstances, [workspaceId]])
   if (ask.newTasks > 0) statements.push([sql.freshIds, [ask.newTasks]])
+  if (ask.newKeys.length > 0) statements.push([sql.takenKeys, [workspaceId, arrayLiteral(ask.newKeys)]])
   if (ask.idempotencyKeys.length > 0)
     statements.push([sql.rememberedReplies, [workspaceId, arrayLiteral(ask.idempotencyKeys)]])
 
@@ -133,6 +135,7 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
   if (!around) throw new Error(`workspace ${workspaceId} does not exist`)
   const fresh =
     ask.newTasks === 0 ? [] : rest.shift()!.rows.map(([id]) => ({ id, random: randomInt(2 ** 22) }))
+  const taken = ask.newKeys.length === 0 ? [] : rest.shift()!.rows
   const remembered = ask.idempotencyKeys.length === 0 ? [] : rest.shift()!.rows
   const [now, activeClaims, ...limits] = around
   return {
@@ -143,6 +146,7 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
     waiting,
     reserved,
     fresh,
+    takenKeys: new Set(taken.map(([key]) => key)),
     remembered: new Map(remembered.map(([key, bodyHash, reply]) => [key, { bodyHash, reply }])),
   }
 }

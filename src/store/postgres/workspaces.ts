@@ -106,8 +106,7 @@ export async function changeLimits(
     const limits: Limits = { ...rows[0], ...changed }
     if (limits.minLeaseSeconds > limits.maxLeaseSeconds) {
       const field = 'minLeaseSeconds' in changed ? 'minLeaseSeconds' : 'maxLeaseSeconds'
-      const message = 'minLeaseSeconds would be above maxLeaseSeconds'
-      throw new Refused('VALIDATION_FAILED', `${message}.`, { errors: [{ field, message }] })
+      throw Refused.field('VALIDATION_FAILED', field, 'would put minLeaseSeconds above maxLeaseSeconds')
     }
     const fields = limitFields.filter((field) => changed[field] !== undefined)
     if (fields.length > 0) {
