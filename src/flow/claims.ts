@@ -77,15 +77,34 @@ export async function claimNext(
     // Before looking, not after: work that comes between the look and the wait must not be slept through.
     const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
     const reply = granted(await kernel.run(caller, { on: 'next', pick, session, leaseMs, limit }))
-    const claims = reply.claims as { claim: object; record: TaskRecord }[]
-    if (claims.length > 0) return { claims: await withTasks(kernel, caller, claims) }
-    if (!arrival || gone.aborted) return { claims: [] }
+    const claims = reply.claims as Handed[]
+    if (claims.length > 0 && !gone.aborted) return { claims: await withTasks(kernel, caller, claims) }
+    if (claims.length > 0) await giveBack(kernel, caller, claims)
+    if (!arrival || gone.aborted || kernel.arrivals.isClosed) return { claims: [] }
     await arrival
     if (gone.aborted) return { claims: [] }
   }
 }
 
-async function withTasks(kernel: Kernel, caller: Caller, claims: { claim: object; record: TaskRecord }[]) {
+interface Handed {
+  claim: { session: string; generation: number }
+  record: TaskRecord
+}
+
+/** The client left while its claims were being granted: nobody would work on them until their leases end. */
+async function giveBack(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {
+  await Promise.all(
+    claims.map(({ claim: { session, generation }, record: { id, uuid } }) => {
+      const release = { kind: 'release', fence: { session, generation }, reason: 'CLIENT_GONE' } as const
+      return kernel.run(
+        { ...caller, idempotency: undefined },
+        { on: 'task', taskId: id, uuid, command: release },
+      )
+    }),
+  )
+}
+
+async function withTasks(kernel: Kernel, caller: Caller, claims: readonly Handed[]) {
   const tasks = await kernel.store.tasksById(
     caller.workspaceId,
     claims.map(({ record }) => record.id),

@@ -7,6 +7,7 @@ const LOOK_AGAIN_MS = 1_000
 export class WorkArrivals {
   readonly #waiting = new Map<number, Set<() => void>>()
   readonly #stopListening: () => void
+  isClosed = false
 
   constructor(store: PostgresStore) {
     this.#stopListening = store.onCommit((workspaceId, { tasksWaiting }) => {
@@ -16,6 +17,7 @@ export class WorkArrivals {
 
   /** Resolves when work may have come, when `forMs` is over, or when the caller has gone. */
   next(workspaceId: number, forMs: number, gone: AbortSignal): Promise<void> {
+    if (this.isClosed) return Promise.resolve()
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(workspaceId) ?? new Set()
       this.#waiting.set(workspaceId, waiting)
@@ -33,7 +35,9 @@ export class WorkArrivals {
     })
   }
 
+  /** Everybody who waits is sent home, and nobody waits any more. */
   close(): void {
+    this.isClosed = true
     this.#stopListening()
     for (const workspaceId of [...this.#waiting.keys()]) this.#wake(workspaceId)
   }

@@ -88,7 +88,9 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/
 
 export async function admit(request: FastifyRequest, keys: KeyRing): Promise<void> {
   const { needs } = request.routeOptions.config
-  if (needs === 'nothing' || needs === undefined) return
+  if (request.is404 || needs === 'nothing') return
+  // Closed unless it says otherwise: a route that forgets to say what it needs must not be open to all.
+  if (needs === undefined) throw new Error(`${request.url} does not say what it needs`)
   const [, presented] = BEARER.exec(request.headers.authorization ?? '') ?? []
   const found = presented === undefined ? null : keys.get(presented)
   const key = found instanceof Promise ? await found : found

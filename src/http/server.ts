@@ -48,7 +48,11 @@ export async function buildServer({ kernel, doors, logger }: ServerOptions): Pro
   await app.register(swagger, { openapi: OPENAPI })
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
   const feed = new EventFeed(kernel.store)
-  app.addHook('preClose', async () => feed.close())
+  // Those who wait, for events or for work, would keep the server from closing.
+  app.addHook('preClose', async () => {
+    feed.close()
+    kernel.arrivals.close()
+  })
 
   await app.register(
     async (api) => {
