@@ -18,13 +18,21 @@ export interface Pick {
   capabilities: readonly string[]
 }
 
+export interface OnTask {
+  taskId: number
+  uuid: string
+  command: TaskCommand
+}
+
 interface Common {
   actor: Actor
   idempotency?: Idempotency | undefined
 }
 export type Request = Common &
   (
-    | { on: 'task'; taskId: number; uuid: string; command: TaskCommand }
+    | ({ on: 'task' } & OnTask)
+    /** Each on its own account, but one request: one answer under one idempotency key. */
+    | { on: 'many'; items: readonly OnTask[] }
     | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number }
     | { on: 'new'; tasks: readonly NewTask[] }
   )
@@ -82,6 +90,7 @@ export function askFor(requests: readonly Request[]): Ask {
   let newTasks = 0
   for (const request of requests) {
     if (request.on === 'task') taskIds.add(request.taskId)
+    else if (request.on === 'many') for (const { taskId } of request.items) taskIds.add(taskId)
     else if (request.on === 'next') {
       const { agent, capabilities } = request.pick
       heads.set(headName(capabilities), capabilities)
@@ -156,10 +165,11 @@ class Batch {
     const first = this.#remember.get(idempotency.key) ?? this.#view.remembered.get(idempotency.key)
     if (first && first.bodyHash !== idempotency.bodyHash)
       return refuse('IDEMPOTENCY_KEY_REUSED', `The key "${idempotency.key}" stands for another request.`)
-    if (first) return first.reply
+    if (first) return asOfNow(first.reply, this.#view.now)
     const reply = this.#decide(request)
     // A refusal or an empty queue changed nothing, so asking again under the same key is a new question.
-    if (reply.ok && reply.reason !== 'NO_WORK') this.#remember.set(idempotency.key, { ...idempotency, reply })
+    if (reply.ok && reply.reason !== 'NO_WORK' && reply.reason !== 'ALL_REFUSED')
+      this.#remember.set(idempotency.key, { ...idempotency, reply })
     return reply
   }
 
@@ -167,6 +177,12 @@ class Batch {
     switch (request.on) {
       case 'task':
         return this.#apply(request.taskId, request.uuid, request.command, request.actor)
+      case 'many': {
+        const replies = request.items.map((item) =>
+          this.#apply(item.taskId, item.uuid, item.command, request.actor),
+        )
+        return { ok: true, reason: replies.some(({ ok }) => ok) ? 'SOME_DONE' : 'ALL_REFUSED', replies }
+      }
       case 'next':
         return this.#next(request)
       case 'new':
@@ -285,3 +301,30 @@ function isBefore(a: TaskRecord | undefined, b: TaskRecord | undefined): boolean
   const order = (a.rank ?? Number.NEGATIVE_INFINITY) - (b.rank ?? Number.NEGATIVE_INFINITY)
   return Number.isNaN(order) || order < 0 || (order === 0 && a.id < b.id)
 }
+
+/**
+ * The first answer, told again later: the same claims, but the time left is what is left now. A client counts from the
+ * start of the request that was answered, which may be a retry.
+ */
+function asOfNow(reply: Reply, now: number): Reply {
+  const { claim, claims, replies } = reply as {
+    claim?: Timed
+    claims?: { claim: Timed }[]
+    replies?: Reply[]
+  }
+  if (claim) return { ...reply, claim: timeLeft(claim, now) } as Reply
+  if (claims)
+    return { ...reply, claims: claims.map((one) => ({ ...one, claim: timeLeft(one.claim, now) })) } as Reply
+  if (replies) return { ...reply, replies: replies.map((one) => asOfNow(one, now)) } as Reply
+  return reply
+}
+
+interface Timed {
+  leaseExpiresAt: string
+  ttlMs: number
+}
+
+const timeLeft = (claim: Timed, now: number) => ({
+  ...claim,
+  ttlMs: Math.max(0, Date.parse(claim.leaseExpiresAt) - now),
+})

@@ -74,9 +74,15 @@ export type TaskCommand =
   | { kind: 'resume' }
   | { kind: 'retry'; reason: string | null }
   | { kind: 'reset'; reason: string | null }
-  | { kind: 'approve'; comment: string | null }
-  | { kind: 'reject'; comment: string | null }
-  | { kind: 'verdict'; verdict: 'passed' | 'failed' | 'unsure'; note: string | null }
+  /** Judgements may name the generation whose result they are about; of another one they are refused. */
+  | { kind: 'approve'; comment: string | null; generation?: number | undefined }
+  | { kind: 'reject'; comment: string | null; generation?: number | undefined }
+  | {
+      kind: 'verdict'
+      verdict: 'passed' | 'failed' | 'unsure'
+      note: string | null
+      generation?: number | undefined
+    }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
   | { kind: 'archive' }
   /** Time passed: whatever is due for this task happens now. */

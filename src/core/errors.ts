@@ -1,6 +1,7 @@
 /** Every refusal Baton can answer with: its HTTP status and its title. docs/errors.md is made from this table. */
 export const ERRORS = {
   VALIDATION_FAILED: { status: 400, title: 'The request is not well formed' },
+  MALFORMED_REQUEST: { status: 400, title: 'The request is not HTTP as it should be' },
   MALFORMED_JSON: { status: 400, title: 'The body is not valid JSON' },
   LEASE_OUT_OF_RANGE: { status: 400, title: 'The lease is outside the limits of this workspace' },
   UNAUTHENTICATED: { status: 401, title: 'A valid API key is needed' },
@@ -8,7 +9,6 @@ export const ERRORS = {
   HOST_NOT_ALLOWED: { status: 403, title: 'Baton is not served under this host name' },
   ORIGIN_NOT_ALLOWED: { status: 403, title: 'This web origin may not talk to Baton' },
   NOT_FOUND: { status: 404, title: 'There is no such thing here' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'This path does not take that method' },
   DENIED_ACTIVE_CLAIM: { status: 409, title: 'Another holder has this task' },
   DENIED_COMPLETED: { status: 409, title: 'The task is already completed' },
   NOT_READY: { status: 409, title: 'The task cannot be claimed now' },
@@ -28,6 +28,7 @@ export const ERRORS = {
   VERSION_MISMATCH: { status: 412, title: 'The thing was changed since it was read' },
   BODY_TOO_LARGE: { status: 413, title: 'The body is larger than allowed' },
   RESULT_TOO_LARGE: { status: 413, title: 'The result is larger than this workspace allows' },
+  HEADERS_TOO_LARGE: { status: 431, title: 'The path or the headers are too long' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'This idempotency key was used for another request' },
   INTERNAL: { status: 500, title: 'Something went wrong inside Baton' },

@@ -29,7 +29,12 @@ export const EVENTS = {
   task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int() }),
   task_retrying: z.object({ ...failure, dueAt: z.number(), waitMs: z.number() }),
   task_lease_expired: z.object({ ...held, attempt: z.int(), leaseExpiredAt: z.number() }),
-  task_failed: z.object({ ...failure, reason: text }),
+  task_failed: z.object({
+    ...failure,
+    reason: text,
+    comment: text.nullable().optional(),
+    verdict: text.nullable().optional(),
+  }),
   task_budget_exceeded: z.object({ error: text.nullable().optional() }),
   task_paused: z.object({ reason: text.nullable() }),
   task_unpaused: z.object({}),

@@ -153,8 +153,11 @@ export class TaskDraft {
     this.record.state = to
     if (to !== 'paused') this.record.pausedFrom = null
     this.record.rank = to === 'queued' ? queueRank(this.now, this.record.priority) : null
-    if (isTerminal(to)) this.record.completedAt = this.now
-    else if (isTerminal(was)) this.record.completedAt = null
+    if (isTerminal(to)) {
+      this.record.completedAt = this.now
+      this.record.dueAt = null
+    }
+    if (!isTerminal(to)) this.record.completedAt = null
     this.note(name, actor, payload, was, to)
   }
 

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
-import type { Reply } from '../core/commands.ts'
+import type { OnTask } from '../core/batch.ts'
+import type { Reply, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused } from '../core/errors.ts'
+import { idCarriedBy } from '../core/ids.ts'
 import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { ClaimBatchBody, ClaimBody, NextBody, RenewBatchBody } from '../core/shapes/claims.ts'
@@ -25,12 +27,26 @@ export async function leaseMsOf(
   return lease * 1000
 }
 
-/** Who claims, with a lease, and known to Baton from now on. */
-async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBody>) {
+/** Who claims, with a lease, and known to Baton from now on. A claim of tasks that are not there makes nobody known. */
+async function claimant(
+  kernel: Kernel,
+  caller: Caller,
+  body: z.output<typeof ClaimBody>,
+  taskUuids?: readonly string[],
+) {
   const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
+  if (taskUuids && !kernel.knows(caller, body.agent, body.session))
+    await someAreThere(kernel, caller, taskUuids)
   const capabilities = await kernel.capabilitiesOf(caller, body.agent)
   await kernel.sessionIsKnown(caller, body.session, body.agent)
   return { agent: body.agent, session: body.session, leaseMs, capabilities }
+}
+
+async function someAreThere(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<void> {
+  const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
+  const found = await kernel.store.tasksById(caller.workspaceId, ids)
+  if (!found.some(({ record }) => uuids.includes(record.uuid)))
+    throw new Refused('NOT_FOUND', `There is no task ${uuids[0]} in this workspace.`)
 }
 
 export async function claimTask(
@@ -40,7 +56,7 @@ export async function claimTask(
   body: z.output<typeof ClaimBody>,
 ) {
   const taskId = taskIdOf(uuid)
-  const who = await claimant(kernel, caller, body)
+  const who = await claimant(kernel, caller, body, [uuid])
   const reply = granted(
     await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
   )
@@ -49,12 +65,10 @@ export async function claimTask(
 
 export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBatchBody>) {
   const { taskIds, ...claim } = body
-  const who = await claimant(kernel, caller, claim)
-  const results = await each(caller, taskIds, (item, uuid) =>
-    kernel.run(item, { on: 'task', taskId: taskIdOf(uuid), uuid, command: { kind: 'claim', ...who } }),
-  )
+  const who = await claimant(kernel, caller, claim, taskIds)
+  const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
   return {
-    results: results.map((reply, i) => ({
+    results: replies.map((reply, i) => ({
       taskId: taskIds[i],
       ...outcome(reply, ({ claim }) => ({ claim })),
     })),
@@ -130,15 +144,15 @@ export async function renewBatch(
   caller: Caller,
   { renewals }: z.output<typeof RenewBatchBody>,
 ) {
-  const leases = await Promise.all(
-    renewals.map(({ leaseSeconds }) =>
-      leaseSeconds === undefined ? undefined : leaseMsOf(kernel, caller, leaseSeconds),
-    ),
+  const replies = await runMany(
+    kernel,
+    caller,
+    renewals,
+    async ({ taskId, session, generation, leaseSeconds }) => {
+      const leaseMs = leaseSeconds === undefined ? undefined : await leaseMsOf(kernel, caller, leaseSeconds)
+      return onTask(taskId, { kind: 'renew', fence: { session, generation }, leaseMs })
+    },
   )
-  const replies = await each(caller, renewals, (item, { taskId: uuid, session, generation }, i) => {
-    const renew = { kind: 'renew', fence: { session, generation }, leaseMs: leases[i] } as const
-    return kernel.run(item, { on: 'task', taskId: taskIdOf(uuid), uuid, command: renew })
-  })
   return {
     results: replies.map((reply, i) => ({ taskId: renewals[i]!.taskId, ...outcome(reply, withoutOk) })),
   }
@@ -153,10 +167,16 @@ export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
   if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
   await touchSession(writers, caller.workspaceId, session.session)
   const held = await heldBy(writers, caller.workspaceId, session.session)
-  const replies = await each(caller, held, (item, { taskId, uuid, generation }) => {
-    const renew = { kind: 'renew', fence: { session: session.session, generation } } as const
-    return kernel.run(item, { on: 'task', taskId, uuid, command: renew })
-  })
+  const replies = await runMany(
+    kernel,
+    { ...caller, idempotency: undefined },
+    held,
+    ({ taskId, uuid, generation }) => ({
+      taskId,
+      uuid,
+      command: { kind: 'renew', fence: { session: session.session, generation } },
+    }),
+  )
   const results = replies.map((reply, i) => ({
     taskId: held[i]!.uuid,
     generation: held[i]!.generation,
@@ -169,24 +189,33 @@ export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
   }
 }
 
-/** Each on its own account: one refusal does not undo the others. Under an idempotency key each item has a key of its own. */
-export function each<T>(
+export const onTask = (uuid: string, command: TaskCommand): OnTask => ({
+  taskId: taskIdOf(uuid),
+  uuid,
+  command,
+})
+
+/** Each on its own account: one that is refused, even before it reaches the store, does not undo the others. */
+export async function runMany<T>(
+  kernel: Kernel,
   caller: Caller,
-  items: readonly T[],
-  act: (caller: Caller, item: T, index: number) => Promise<Reply>,
+  wanted: readonly T[],
+  itemOf: (one: T) => OnTask | Promise<OnTask>,
 ): Promise<Reply[]> {
-  return Promise.all(
-    items.map(async (item, index) => {
-      const { idempotency } = caller
-      const own = idempotency && { ...idempotency, key: `${idempotency.key}#${index}` }
+  const items = await Promise.all(
+    wanted.map(async (one) => {
       try {
-        return await act({ ...caller, idempotency: own }, item, index)
+        return await itemOf(one)
       } catch (error) {
         if (error instanceof Refused) return error.refusal
         throw error
       }
     }),
   )
+  const isItem = (item: OnTask | Refusal): item is OnTask => 'command' in item
+  const reply = granted(await kernel.run(caller, { on: 'many', items: items.filter(isItem) }))
+  const replies = [...(reply.replies as Reply[])]
+  return items.map((item) => (isItem(item) ? replies.shift()! : item))
 }
 
 /** An item of a batch's answer: what single requests answer, with the refusal's code as its reason. */

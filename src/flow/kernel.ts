@@ -35,8 +35,7 @@ export class Kernel {
     this.arrivals = new WorkArrivals(store)
     this.#limits = new Remembering(KNOWN_FOR_MS, 10_000)
     this.#agents = new Remembering(KNOWN_FOR_MS, 100_000)
-    // A session's row is only ever added to, so knowing it once is knowing it for good.
-    this.#sessions = new Remembering(3_600_000, 100_000)
+    this.#sessions = new Remembering(KNOWN_FOR_MS, 100_000)
   }
 
   run(
@@ -54,8 +53,13 @@ export class Kernel {
     return this.#limits.get(`${workspaceId}`, () => readLimitsOf(this.store.writers, workspaceId))
   }
 
-  async changeLimits(caller: Caller, changed: Partial<Limits>): Promise<Limits> {
-    const limits = await changeLimits(this.store.writers, caller.workspaceId, changed, caller.actor)
+  /** `allowed` sees the present limits under their lock, and throws to refuse. */
+  async changeLimits(
+    caller: Caller,
+    changed: Partial<Limits>,
+    allowed: (present: Limits) => void,
+  ): Promise<Limits> {
+    const limits = await changeLimits(this.store.writers, caller.workspaceId, changed, caller.actor, allowed)
     this.#limits.set(`${caller.workspaceId}`, limits)
     return limits
   }
@@ -78,6 +82,18 @@ export class Kernel {
       await rememberSession(this.store.writers, caller.workspaceId, { session, agent }, caller.actor)
       return true
     })
+  }
+
+  /** Whether a claim by these would make nobody known. */
+  knows(caller: Caller, agent: string, session: string): boolean {
+    return (
+      this.#agents.has(`${caller.workspaceId}/${agent}`) &&
+      this.#sessions.has(`${caller.workspaceId}/${session}`)
+    )
+  }
+
+  sessionEnded(caller: Caller, session: string): void {
+    this.#sessions.forget(`${caller.workspaceId}/${session}`)
   }
 
   async close(): Promise<void> {

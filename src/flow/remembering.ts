@@ -33,6 +33,14 @@ export class Remembering<T> {
     if (this.#known.size > this.#most) this.#known.delete(this.#known.keys().next().value!)
   }
 
+  has(name: string): boolean {
+    return (this.#known.get(name)?.until ?? 0) > performance.now()
+  }
+
+  forget(name: string): void {
+    this.#known.delete(name)
+  }
+
   clear(): void {
     this.#known.clear()
   }

@@ -5,9 +5,9 @@ import { Refused } from '../core/errors.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { FailBody, ResultBatchBody, SubmitBody } from '../core/shapes/claims.ts'
 import { isTerminal } from '../core/states.ts'
-import { each, outcome } from './claims.ts'
+import { onTask, outcome, runMany } from './claims.ts'
 import type { Caller, Kernel } from './kernel.ts'
-import { briefView, command, taskIdOf } from './tasks.ts'
+import { briefView, command } from './tasks.ts'
 import { unblockDownstream } from './unblock.ts'
 
 type Submit = z.output<typeof SubmitBody>
@@ -45,10 +45,9 @@ export async function submitBatch(
   caller: Caller,
   { results }: z.output<typeof ResultBatchBody>,
 ) {
-  const submissions = await Promise.all(results.map((result) => submissionOf(kernel, caller, result)))
-  const replies = await each(caller, results, (item, { taskId: uuid, session, generation }, i) => {
-    const submit = { kind: 'submit', fence: { session, generation }, submission: submissions[i]! } as const
-    return kernel.run(item, { on: 'task', taskId: taskIdOf(uuid), uuid, command: submit })
+  const replies = await runMany(kernel, caller, results, async ({ taskId, session, generation, ...work }) => {
+    const submission = await submissionOf(kernel, caller, work)
+    return onTask(taskId, { kind: 'submit', fence: { session, generation }, submission })
   })
   const ended = replies.filter(({ ok }) => ok).map(({ record }) => record as TaskRecord)
   void unblockDownstream(

@@ -1,11 +1,12 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { Refused } from '../core/errors.ts'
 
 /**
- * Text that Postgres cannot store: NUL, and halves of surrogate pairs. JSON can smuggle them in as escapes, so bodies
- * with such escapes, and only those, are walked.
+ * What JSON can say but Postgres cannot store, or not as it was said: NUL, halves of surrogate pairs, numbers beyond all
+ * bounds. They hide behind escapes, exponents and long rows of digits, so bodies with those, and only those, are walked.
  */
-const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]/
+const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]|[0-9][eE]\+?[0-9]{3}|[0-9]{309}/
 
 /** Deeper than this, and Postgres or the engine's own JSON writer may run out of stack. */
 const DEEPEST = 200
@@ -13,12 +14,16 @@ const DEEPEST = 200
 export function installJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     // Some clients name the type of a body they do not send. Whether one is needed is the schema's business.
-    if (text === '') return done(null, undefined)
-    parse(request, text as string, (error, body) => {
-      if (error) done(poisonIn(text as string) ?? error, undefined)
-      else done(whyNotStorable(text as string, body), body)
+    if (bytes.length === 0) return done(null, undefined)
+    // Decoding would mend broken text silently, and nobody would know what was meant.
+    if (!isUtf8(bytes as Buffer))
+      return done(new Refused('MALFORMED_JSON', 'The body is not UTF-8.'), undefined)
+    const text = bytes.toString()
+    parse(request, text, (error, body) => {
+      if (error) done(poisonIn(text) ?? error, undefined)
+      else done(whyNotStorable(text, body), body)
     })
   })
 }
@@ -26,14 +31,14 @@ export function installJsonParser(app: FastifyInstance): void {
 /** Names that would reach into the prototypes of objects; Fastify's parser stops at them but does not say where. */
 function poisonIn(text: string): Refused | null {
   const [, field] = /"(__proto__|constructor)"\s*:/.exec(text) ?? []
-  if (field === undefined) return null
-  return Refused.field('VALIDATION_FAILED', field, 'is not a field of any request')
+  return field === undefined
+    ? null
+    : Refused.field('VALIDATION_FAILED', field, 'is not a field of any request')
 }
 
 function whyNotStorable(text: string, body: unknown): Refused | null {
-  const mayBeDeep = text.length > 2 * DEEPEST
+  const mayBeDeep = text.length > 2 * DEEPEST && countOf(text, '{') + countOf(text, '[') > DEEPEST
   if (!mayBeDeep && !SUSPICIOUS.test(text)) return null
-  if (!SUSPICIOUS.test(text) && countOf(text, '{') + countOf(text, '[') <= DEEPEST) return null
   const found = unstorable(body)
   return found && Refused.field('VALIDATION_FAILED', found.field, found.message)
 }
@@ -55,6 +60,8 @@ function unstorable(root: unknown): { field: string; message: string } | null {
     const field = path.length > 200 ? `${path.slice(0, 200)}…` : path || 'body'
     const unfit = { field, message: 'contains a NUL or half a surrogate pair, which cannot be stored' }
     if (typeof value === 'string' && !isStorable(value)) return unfit
+    if (typeof value === 'number' && !Number.isFinite(value))
+      return { field, message: 'is too large a number' }
     if (value === null || typeof value !== 'object') continue
     if (depth > DEEPEST) return { field, message: `is nested deeper than ${DEEPEST} levels` }
     for (const [key, inner] of Object.entries(value)) {

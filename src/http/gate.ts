@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { Refused } from '../core/errors.ts'
-import { RIGHTS_OF, type Right } from '../core/shapes/administration.ts'
+import { type Right, rightsOf } from '../core/shapes/administration.ts'
 import type { Caller } from '../flow/kernel.ts'
 import { Remembering } from '../flow/remembering.ts'
 import { type ApiKey, findKey } from '../store/postgres/keys.ts'
@@ -66,7 +66,7 @@ export class KeyRing {
     // By hash: a memory dump should not be a list of keys.
     return this.#known.get(hash('sha256', key), async () => {
       const found = await findKey(this.#pool, key)
-      return found && { ...found, rights: rightsOf(found) }
+      return found && { ...found, rights: allRightsOf(found) }
     })
   }
 
@@ -78,8 +78,8 @@ export class KeyRing {
 
 type Known = ApiKey & { rights: ReadonlySet<Right> }
 
-function rightsOf({ role, scopes, instanceAdmin }: ApiKey): ReadonlySet<Right> {
-  const rights = RIGHTS_OF[role].filter((right) => scopes === null || scopes.includes(right))
+function allRightsOf({ role, scopes, instanceAdmin }: ApiKey): ReadonlySet<Right> {
+  const rights = rightsOf(role, scopes)
   return new Set(instanceAdmin ? [...rights, 'instance'] : rights)
 }
 

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, type ErrorCode, Refused } from '../core/errors.ts'
 import { StoreUnavailable } from '../store/store.ts'
@@ -10,13 +12,20 @@ export function sendProblem(
   detail: string,
   extra: Record<string, unknown> = {},
 ) {
-  const { status, title } = ERRORS[code]
   if (code === 'UNAVAILABLE') reply.header('retry-after', '1')
+  // A refused upgrade has left the hands of the HTTP server; nobody else would hang up.
+  const { socket, headers } = reply.request.raw
+  if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroySoon())
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
   return reply
-    .code(status)
+    .code(ERRORS[code].status)
     .type('application/problem+json')
-    .send({ ...extra, type: `urn:baton:error:${code}`, title, status, code, detail })
+    .send(problem(code, detail, extra))
+}
+
+function problem(code: ErrorCode, detail: string, extra: Record<string, unknown> = {}) {
+  const { status, title } = ERRORS[code]
+  return { ...extra, type: `urn:baton:error:${code}`, title, status, code, detail }
 }
 
 export function onError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) {
@@ -79,8 +88,24 @@ function messageOf({ keyword, params, message }: Invalid): string {
   }
 }
 
+/** What is no HTTP never becomes a request; it is answered all the same, by hand. */
+export function answerNonsense(error: Error & { code?: string }, socket: Socket): void {
+  // The client is gone, or an answer is already on its way.
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const code = tooLarge ? 'HEADERS_TOO_LARGE' : 'MALFORMED_REQUEST'
+  const body = JSON.stringify(
+    problem(code, tooLarge ? 'The path or a header is too long.' : 'This is not HTTP.'),
+  )
+  const { status } = ERRORS[code]
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+json\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}`
+  socket.end(`${head}\r\n\r\n${body}`)
+}
+
 /** What Fastify itself refuses before a handler sees it. */
 const FASTIFY_CODES: Record<string, ErrorCode> = {
+  FST_ERR_BAD_URL: 'MALFORMED_REQUEST',
+  FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
   FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'MALFORMED_JSON',

@@ -1,6 +1,7 @@
 import type { RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
 import type { Right } from '../core/shapes/administration.ts'
+import { Name } from '../core/shapes/common.ts'
 
 /** zod shapes as JSON Schema: Fastify's own compiler checks requests with them, and OpenAPI shows them. */
 export function jsonSchema(shape: z.ZodType): Record<string, unknown> {
@@ -52,7 +53,7 @@ export function route(shape: RouteShape): RouteShorthandOptions {
       tags: [shape.tag],
       ...(shape.needs === 'nothing' ? { security: [] } : {}),
       ...(shape.params ? { params: jsonSchema(shape.params) } : {}),
-      ...(shape.query ? { querystring: jsonSchema(shape.query) } : {}),
+      querystring: jsonSchema(shape.query ?? z.strictObject({})),
       ...(shape.body ? { body: jsonSchema(shape.body) } : {}),
       response: {
         [shape.status ?? 200]: { description: 'Done', ...answer },
@@ -68,14 +69,14 @@ declare module 'fastify' {
   }
 }
 
-export const IdParams = z.object({ id: z.string().min(1).max(200) })
+export const IdParams = z.object({ id: Name })
 
 /** Query values are text; these read them as numbers. */
 export const Digits = z.string().regex(/^\d{1,15}$/)
 export const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
 
-export const Page = { cursor: z.string().max(200).optional(), limit: Digits.optional() }
+export const Page = { cursor: Name.optional(), limit: Digits.optional() }
 const LARGEST_PAGE = 200
 export const pageSize = (limit: string | undefined) =>
   Math.min(Math.max(numberOr(limit, 50), 1), LARGEST_PAGE)

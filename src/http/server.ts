@@ -6,7 +6,7 @@ import type { Kernel } from '../flow/kernel.ts'
 import { installJsonParser } from './bodies.ts'
 import { type Doors, installGate, KeyRing } from './gate.ts'
 import { EventFeed } from './live/feed.ts'
-import { onError, sendProblem } from './problems.ts'
+import { answerNonsense, onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -31,6 +31,8 @@ export async function buildServer({ kernel, doors, logger }: ServerOptions): Pro
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: 'idle',
+    frameworkErrors: onError,
+    clientErrorHandler: answerNonsense,
   })
   // Answers are written as they are: the schemas of answers are there for the reader of the documentation.
   app.setSerializerCompiler(() => JSON.stringify)

@@ -2,7 +2,7 @@ import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
 import { refuse } from '../errors.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { isHeld } from '../states.ts'
-import { expireLease, leaseRanOut } from './fence.ts'
+import { expireLease, leaseRanOut, whatRanOut } from './fence.ts'
 
 type Claim = Extract<TaskCommand, { kind: 'claim' }>
 
@@ -11,9 +11,11 @@ export function claim(draft: TaskDraft, command: Claim, around: Circumstances): 
   if (leaseRanOut(record, around.now)) expireLease(draft, around)
   const denial = whyNotClaimable(record, command, around)
   if (denial) return denial
-  if (record.generation >= around.limits.maxGenerationsPerTask) {
-    draft.move('task_failed', 'system', { attempt: record.attempt, reason: 'generations' })
-    return refuse('NOT_READY', 'The task has used up its generations and is in the dead letter now.', {
+  // Limits may have been lowered since the task was queued.
+  const exhausted = whatRanOut(record, around)
+  if (exhausted) {
+    draft.move('task_failed', 'system', { attempt: record.attempt, reason: exhausted })
+    return refuse('NOT_READY', `The task has used up its ${exhausted} and is in the dead letter now.`, {
       taskState: record.state,
     })
   }

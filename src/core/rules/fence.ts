@@ -68,3 +68,14 @@ export function whatRanOut(record: TaskRecord, around: Circumstances): 'attempts
 /** Lease over but the row still says active: the sweep has not come by yet, so whoever comes first settles it. */
 export const leaseRanOut = (record: TaskRecord, now: number) =>
   record.claimState === 'active' && leaseIsOver(record.leaseExpiresAt!, now)
+
+/**
+ * After its lease a claim stays open for its result, until somebody claims anew, the result comes, or a person acts on
+ * the task. An expired claim that is no longer open has no lease time.
+ */
+export const isOpenForLateResults = (record: TaskRecord) =>
+  record.claimState === 'expired' && record.leaseExpiresAt !== null
+
+export function closeForLateResults(record: TaskRecord): void {
+  if (record.claimState === 'expired') record.leaseExpiresAt = null
+}

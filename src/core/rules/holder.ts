@@ -54,14 +54,15 @@ const done = (draft: TaskDraft, reason: string): Reply => ({ ok: true, reason, r
 function renew(draft: TaskDraft, command: Command<'renew'>, around: Circumstances): Reply {
   const { record } = draft
   if (command.leaseMs !== undefined) record.leaseMs = command.leaseMs
-  record.leaseExpiresAt = around.now + record.leaseMs
+  // Never shorter than the holder was told before: an old renewal may arrive after a newer one.
+  record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, around.now + record.leaseMs)
   draft.touch()
   draft.note('claim_renewed', byAgent(draft), { ...held(draft), leaseExpiresAt: record.leaseExpiresAt })
   return {
     ok: true,
     reason: 'RENEWED',
     leaseExpiresAt: new Date(record.leaseExpiresAt).toISOString(),
-    ttlMs: record.leaseMs,
+    ttlMs: record.leaseExpiresAt - around.now,
     requests: [],
     budget: null,
   }
@@ -98,13 +99,14 @@ function progress(draft: TaskDraft, command: Command<'progress'>, around: Circum
 
 function continueLater(draft: TaskDraft): Reply {
   const { record } = draft
+  const reply: Reply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
+  // Said twice, the last one too: the first answer may have been lost.
+  if (record.state === 'continuing') return reply
   if (record.continuations >= MAX_CONTINUATIONS)
     return refuse(
       'CONTINUATION_LIMIT',
       `The task was continued ${record.continuations} times; submit or fail it.`,
     )
-  const reply: Reply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
-  if (record.state === 'continuing') return reply
   record.continuations += 1
   // The claim stays: a continuation is the same attempt by the same holder, so nobody else may step in.
   draft.move('task_continuing', byAgent(draft), { ...held(draft), continuations: record.continuations })
@@ -137,6 +139,8 @@ function fail(draft: TaskDraft, command: Command<'fail'>, around: Circumstances)
       break
     case 'budget':
       draft.endClaim('OVER_BUDGET')
+      // Stopped, not failed: the attempt is given back.
+      record.attempt -= 1
       draft.move('task_budget_exceeded', actor, { error })
       break
     case 'dependency':

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import { whatRanOut } from './fence.ts'
+import { closeForLateResults, whatRanOut } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type Act<K extends TaskCommand['kind']> = (
@@ -46,6 +46,19 @@ function changeState(draft: TaskDraft, command: Command<StateAct>, around: Circu
     return refuse('WRONG_STATE', `A task that is ${state} does not take "${command.kind}".`, {
       taskState: state,
     })
+  if (
+    'generation' in command &&
+    command.generation !== undefined &&
+    command.generation !== draft.record.generation
+  )
+    return refuse(
+      'STALE_GENERATION',
+      `This is about generation ${command.generation}; the task is at ${draft.record.generation}.`,
+      {
+        currentGeneration: draft.record.generation,
+      },
+    )
+  closeForLateResults(draft.record)
   return (ACTS[command.kind] as Act<StateAct>)(draft, command, around)
 }
 
@@ -63,6 +76,8 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     record.pausedFrom = record.state
     // An hour of its own survives the pause; a retry's wait does not, since resuming is a person's "now".
     if (record.state !== 'pending') record.dueAt = null
+    // Taken away, not failed: the attempt is given back.
+    if (isHeld(record.state)) record.attempt -= 1
     draft.endClaim('PAUSED')
     draft.move('task_paused', actor, { reason })
     return null
@@ -84,6 +99,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     // A person's retry opens a new account of attempts; the generation goes on.
     record.attempt = 0
     record.dueAt = null
+    record.archivedAt = null
     dropPendingResult(draft, 'RETRIED')
     draft.move('task_retried', actor, { reason })
     return null

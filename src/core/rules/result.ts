@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { VERIFY_TIMEOUT_MS } from '../retry.ts'
-import { expireLease, judgeFence, leaseRanOut } from './fence.ts'
+import { closeForLateResults, expireLease, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
@@ -12,7 +12,7 @@ export function submit(draft: TaskDraft, command: Submit, around: Circumstances)
   const { record } = draft
   const ref = workProductRef(record.key ?? record.uuid, command.fence.generation, command.submission.hash)
   if (isSameSubmissionAgain(record, command)) return accepted(record, ref)
-  const late = leaseRanOut(record, around.now) || record.claimState === 'expired'
+  const late = leaseRanOut(record, around.now) || isOpenForLateResults(record)
   const refusal = whyNotAccepted(record, command, around, late)
   if (refusal) {
     if (leaseRanOut(record, around.now)) expireLease(draft, around)
@@ -56,6 +56,7 @@ function accept(draft: TaskDraft, command: Submit, ref: string, around: Circumst
   const who = { agent: record.agent!, session: record.session! }
   const actor = `agent:${record.agent}`
   record.startedAt ??= around.now
+  closeForLateResults(record)
   record.resultHash = submission.hash
   draft.effects.results.push({
     kind: 'written',

@@ -5,16 +5,20 @@ import { Instant, Name, Slug } from './common.ts'
 export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
-/** What a key may do: read; work as an agent; operate tasks; administer the workspace; make workspaces. */
-export const RIGHTS = ['read', 'work', 'operate', 'admin', 'instance'] as const
+/** What a key may do: read; work as an agent; operate tasks; administer the workspace; own it; make workspaces. */
+export const RIGHTS = ['read', 'work', 'operate', 'admin', 'own', 'instance'] as const
 export type Right = (typeof RIGHTS)[number]
 
-export const RIGHTS_OF: Record<Role, readonly Right[]> = {
+const RIGHTS_OF: Record<Role, readonly Right[]> = {
   viewer: ['read'],
   member: ['read', 'work', 'operate'],
   admin: ['read', 'work', 'operate', 'admin'],
-  owner: ['read', 'work', 'operate', 'admin'],
+  owner: ['read', 'work', 'operate', 'admin', 'own'],
 }
+
+/** What a key with this role and these scopes may do: scopes only ever take away. */
+export const rightsOf = (role: Role, scopes: readonly string[] | null | undefined): Right[] =>
+  RIGHTS_OF[role].filter((right) => scopes == null || scopes.includes(right))
 
 export const KeyBody = z.strictObject({
   name: Name,

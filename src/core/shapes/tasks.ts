@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TRIGGER_RULES } from '../commands.ts'
 import { parseTaskKey } from '../keys.ts'
 import { taskStates } from '../states.ts'
-import { Instant, Name, ShortText, Slug, Tag, Text, Uuid } from './common.ts'
+import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Uuid } from './common.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
@@ -40,7 +40,13 @@ export const TaskPatchBody = z.strictObject({
   agent: Slug.nullable().optional(),
 })
 
-export const OperatorAct = z.strictObject({ reason: ShortText.optional(), comment: ShortText.optional() })
+export const OperatorAct = z.strictObject({
+  reason: ShortText.optional(),
+  comment: ShortText.optional(),
+  generation: Generation.optional().describe(
+    'The generation whose result is judged; of another one it is refused',
+  ),
+})
 
 export const TaskView = z.object({
   id: Uuid,

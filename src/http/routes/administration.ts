@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
-import { LimitsSchema } from '../../core/limits.ts'
-import { KeyBody, KeyView, LimitsPatch, WorkspaceBody } from '../../core/shapes/administration.ts'
+import { type Limits, LimitsSchema } from '../../core/limits.ts'
+import { KeyBody, KeyView, LimitsPatch, rightsOf, WorkspaceBody } from '../../core/shapes/administration.ts'
 import { listOf } from '../../core/shapes/common.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { instant } from '../../flow/views.ts'
@@ -22,13 +23,19 @@ const keyView = (key: ApiKey) => ({
   revokedAt: instant(key.revokedAt),
 })
 
+/** The limits have no version of their own; what they are is their version. */
+const etagOf = (limits: Limits) => `"${hash('sha256', JSON.stringify(limits)).slice(0, 16)}"`
+
 export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing): void {
   const { writers } = kernel.store
 
   app.get(
     '/limits',
     route({ summary: 'What this workspace may do', tag: 'limits', needs: 'read', answer: LimitsSchema }),
-    ({ caller }) => kernel.limits(caller.workspaceId),
+    async ({ caller }, reply) => {
+      const limits = await kernel.limits(caller.workspaceId)
+      return reply.header('etag', etagOf(limits)).send(limits)
+    },
   )
   app.patch<{ Body: z.output<typeof LimitsPatch> }>(
     '/limits',
@@ -39,7 +46,14 @@ export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys:
       body: LimitsPatch,
       answer: LimitsSchema,
     }),
-    ({ body, caller }) => kernel.changeLimits(caller, body),
+    async ({ body, caller, headers }, reply) => {
+      const expected = headers['if-match']
+      const limits = await kernel.changeLimits(caller, body, (present) => {
+        if (expected !== undefined && expected !== '*' && expected !== etagOf(present))
+          throw new Refused('VERSION_MISMATCH', 'The limits were changed since they were read.')
+      })
+      return reply.header('etag', etagOf(limits)).send(limits)
+    },
   )
 
   app.get(
@@ -90,6 +104,8 @@ export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys:
       answer: KeyView.extend({ key: z.string() }),
     }),
     async ({ body, caller }, reply) => {
+      const beyond = rightsOf(body.role, body.scopes).find((right) => !caller.rights.has(right))
+      if (beyond) throw new Refused('FORBIDDEN', `The new key could "${beyond}", which this key cannot.`)
       const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
       const made = await createKey(writers, caller.workspaceId, { ...body, expiresAt }, caller.actor)
       return reply.code(201).send({ ...keyView(made), key: made.key })

@@ -105,6 +105,7 @@ export function sessionRoutes(app: FastifyInstance, kernel: Kernel): void {
         ),
       )
       await endSession(writers, caller.workspaceId, session.session, caller.actor)
+      kernel.sessionEnded(caller, session.session)
       return reply.code(204).send()
     },
   )

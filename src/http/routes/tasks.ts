@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
-import { listOf } from '../../core/shapes/common.ts'
+import { listOf, Name, Tag } from '../../core/shapes/common.ts'
 import { OperatorAct, TaskCreate, TaskCreateBatch, TaskPatchBody, TaskView } from '../../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import type { Kernel } from '../../flow/kernel.ts'
@@ -13,15 +13,15 @@ import { Digits, IdParams, numberOr, Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject({
   ...Page,
-  state: z.string().max(200).optional(),
+  state: Name.optional(),
   stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
-  tag: z.string().max(100).optional(),
-  agent: z.string().max(100).optional(),
+  tag: Tag.optional(),
+  agent: Name.optional(),
   priorityMin: z
     .string()
     .regex(/^([1-9]|10)$/)
     .optional(),
-  q: z.string().max(200).optional(),
+  q: Name.optional(),
   archived: z.enum(['true', 'false']).optional(),
 })
 
@@ -194,11 +194,19 @@ const ACTS: Record<string, { summary: string; command: (body: ActBody) => TaskCo
   archive: { summary: 'Archive a finished task', command: () => ({ kind: 'archive' }) },
   approve: {
     summary: 'Accept the result',
-    command: (body) => ({ kind: 'approve', comment: body?.comment ?? body?.reason ?? null }),
+    command: (body) => ({
+      kind: 'approve',
+      comment: body?.comment ?? body?.reason ?? null,
+      generation: body?.generation,
+    }),
   },
   reject: {
     summary: 'Reject the result',
-    command: (body) => ({ kind: 'reject', comment: body?.comment ?? body?.reason ?? null }),
+    command: (body) => ({
+      kind: 'reject',
+      comment: body?.comment ?? body?.reason ?? null,
+      generation: body?.generation,
+    }),
   },
 }
 
@@ -236,7 +244,7 @@ function statesIn(state: string | undefined, stateType: string | undefined): Tas
       ? undefined
       : taskStates.filter((name) => TASK_STATES[name].type === stateType)
   const names = state.split(',')
-  const unknown = names.find((name) => !(name in TASK_STATES))
+  const unknown = names.find((name) => !Object.hasOwn(TASK_STATES, name))
   if (unknown !== undefined) {
     throw Refused.field('VALIDATION_FAILED', 'state', `names no state: "${unknown}"`)
   }

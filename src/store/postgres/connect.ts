@@ -38,8 +38,10 @@ export function serverPool(url: string, role: string, size: number, forWriting: 
     idleTimeoutMillis: 30_000,
     keepAlive: true,
   } as pg.PoolConfig)
-  // An idle connection that breaks is replaced at next use; without a listener the event would end the process.
+  // A connection that breaks is replaced at next use, and whoever uses it is told by its query. Without a listener the
+  // event would end the process.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 

@@ -82,13 +82,16 @@ export async function revokeKey(
   return inWorkspace(pool, workspaceId, async (tx) => {
     // All keys of the workspace, so that two owners cannot revoke each other at the same moment.
     const { rows } = await tx.query(
-      `select ${KEY_COLUMNS} from api_keys k where workspace_id = $1 and revoked_at is null order by key_id for update`,
+      `select ${KEY_COLUMNS}, coalesce(expires_at <= clock_timestamp(), false) as "isExpired"
+         from api_keys k where workspace_id = $1 and revoked_at is null order by key_id for update`,
       [workspaceId],
     )
-    const keys = rows as ApiKey[]
+    const keys = rows as (ApiKey & { isExpired: boolean })[]
+    const isOwners = ({ role, scopes, isExpired }: (typeof keys)[number]) =>
+      role === 'owner' && scopes === null && !isExpired
     const key = keys.find((candidate) => candidate.keyId === keyId)
     if (!key) return 'unknown'
-    if (key.role === 'owner' && keys.filter(({ role }) => role === 'owner').length === 1) return 'last owner'
+    if (isOwners(key) && keys.filter(isOwners).length === 1) return 'last owner'
     await revoke(tx, workspaceId, key, actor)
     return 'revoked'
   })

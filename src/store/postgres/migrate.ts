@@ -112,24 +112,34 @@ const GRANTS: Record<string, string> = {
 
 async function grantToServer(client: pg.Client, role: string): Promise<void> {
   const name = client.escapeIdentifier(role)
-  const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role])
-  if (rowCount === 0) {
-    await client.query(`create role ${name} nologin`)
-  }
-  const { rows } = await client.query<{ member: boolean }>(
-    `select pg_has_role(current_user, $1, 'member') or rolsuper as member from pg_roles where rolname = current_user`,
-    [role],
-  )
-  if (!rows[0]!.member) await client.query(`grant ${name} to current_user`)
+  // Roles belong to the whole server: another database's first start may be making this one right now.
+  await client.query(`do $$ begin
+    if not exists (select from pg_roles where rolname = ${client.escapeLiteral(role)}) then create role ${name} nologin; end if;
+    exception when duplicate_object or unique_violation then null;
+  end $$`)
+  await mayTakeOn(client, name)
   await client.query(`grant usage on schema ${SCHEMA} to ${name}`)
   await client.query(`grant usage, select on all sequences in schema ${SCHEMA} to ${name}`)
   for (const [table, rights] of Object.entries(GRANTS))
     await client.query(`grant ${rights} on ${table} to ${name}`)
 }
 
+/** The login must be allowed to become the role. Tried, not looked up: what it takes differs between versions of Postgres. */
+async function mayTakeOn(client: pg.Client, name: string): Promise<void> {
+  await client.query('savepoint before_role')
+  try {
+    await client.query(`set local role ${name}`)
+    await client.query('rollback to savepoint before_role')
+  } catch {
+    await client.query('rollback to savepoint before_role')
+    await client.query(`grant ${name} to current_user`)
+  }
+}
+
 /** Row-level security does not hold for owners and superusers, so the server must be neither; durability must not be off. */
 export async function assertSafeToServe(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query(`
+  const { rows } = await pool
+    .query(`
     select current_user as name, r.rolsuper, r.rolbypassrls,
            (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
              where n.nspname = '${SCHEMA}' and c.relkind = 'r' and pg_has_role(current_user, c.relowner, 'usage'))::int as owned,
@@ -140,6 +150,9 @@ export async function assertSafeToServe(pool: pg.Pool): Promise<void> {
              where name in ('fsync', 'full_page_writes') and setting = 'off'
                 or name = 'synchronous_commit' and setting = 'off') as unsafe
       from pg_roles r where r.rolname = current_user`)
+    .catch((error: Error) => {
+      throw new StartRefused(`The database cannot be served from: ${error.message}.`)
+    })
   const facts = rows[0]!
   if (facts.rolsuper || facts.rolbypassrls || facts.owned > 0)
     throw new StartRefused(

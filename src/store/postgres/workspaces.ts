@@ -98,11 +98,13 @@ export async function changeLimits(
   workspaceId: number,
   changed: Partial<Limits>,
   actor: string,
+  allowed: (present: Limits) => void = () => undefined,
 ): Promise<Limits> {
   return inWorkspace(pool, workspaceId, async (tx) => {
     const { rows } = await tx.query(`select ${limitSelect} from limits where workspace_id = $1 for update`, [
       workspaceId,
     ])
+    allowed(rows[0])
     const limits: Limits = { ...rows[0], ...changed }
     if (limits.minLeaseSeconds > limits.maxLeaseSeconds) {
       const field = 'minLeaseSeconds' in changed ? 'minLeaseSeconds' : 'maxLeaseSeconds'

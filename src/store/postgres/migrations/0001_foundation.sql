@@ -131,7 +131,7 @@ create table task_details (
   description text,
   input json,
   tags text[] not null default '{}',
-  progress_percent real,
+  progress_percent double precision,
   progress_step text,
   checkpoint json,
   primary key (workspace_id, task_id),
@@ -272,4 +272,5 @@ create policy presented_key on api_keys for select
 create policy upkeep_looks on tasks for select using ((select current_setting('baton.scope', true)) = 'upkeep');
 create policy upkeep_looks on claims for select using ((select current_setting('baton.scope', true)) = 'upkeep');
 create policy upkeep_looks on task_dependencies for select using ((select current_setting('baton.scope', true)) = 'upkeep');
-create policy upkeep_forgets on idempotency_keys for all using ((select current_setting('baton.scope', true)) = 'upkeep');
+create policy upkeep_looks on idempotency_keys for select using ((select current_setting('baton.scope', true)) = 'upkeep');
+create policy upkeep_forgets on idempotency_keys for delete using ((select current_setting('baton.scope', true)) = 'upkeep');
