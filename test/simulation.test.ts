@@ -1,0 +1,91 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import type { ErrorCode } from '../src/core/errors.ts'
+import { BUGS, type BugName } from './simulation/bugs.ts'
+import { Coverage } from './simulation/coverage.ts'
+import { report, runSeed } from './simulation/run.ts'
+
+const SEEDS = 2_000
+const LONG = 240_000
+
+/** Ways of the table that no run can take, and why. */
+const UNREACHABLE = {
+  // A task at its last generation fails instead of awaiting a retry; only a limit lowered meanwhile leads here.
+  'task_failed from awaiting_retry': 'limits do not change during a run',
+}
+
+/** Every refusal the kernel can make; the others are those of the HTTP layer, its parsers and its guards. */
+const OF_THE_KERNEL: ErrorCode[] = [
+  'VALIDATION_FAILED',
+  'NOT_FOUND',
+  'DENIED_ACTIVE_CLAIM',
+  'DENIED_COMPLETED',
+  'NOT_READY',
+  'WRONG_AGENT',
+  'MISSING_CAPABILITY',
+  'LIMIT_REACHED',
+  'GENERATION_MISMATCH',
+  'SESSION_MISMATCH',
+  'NO_CLAIM',
+  'ALREADY_EXPIRED',
+  'STALE_GENERATION',
+  'FUTURE_GENERATION',
+  'TASK_ALREADY_COMPLETED',
+  'CONTINUATION_LIMIT',
+  'WRONG_STATE',
+  'VERSION_MISMATCH',
+  'IDEMPOTENCY_KEY_REUSED',
+]
+
+describe('whatever goes wrong', () => {
+  const coverage = new Coverage()
+
+  test(`every sentence of invariants/ holds after every step of ${SEEDS} runs`, {
+    timeout: LONG,
+  }, async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const outcome = await runSeed(seed, { coverage })
+      if (outcome.broken) expect.fail(report(outcome))
+    }
+    console.log(String(coverage))
+  })
+
+  test('the runs took every way in the table of transitions', () => {
+    expect(coverage.missedTransitions.filter((way) => !(way in UNREACHABLE))).toEqual([])
+  })
+
+  test('the runs met every refusal of the kernel', () => {
+    expect(OF_THE_KERNEL.filter((code) => !coverage.replies.has(code))).toEqual([])
+  })
+})
+
+test('a seed is a run: a second time it leaves the same trace', { timeout: LONG }, async () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const first = await runSeed(seed)
+    const second = await runSeed(seed)
+    expect(second).toEqual(first)
+  }
+})
+
+test('different seeds are different runs', async () => {
+  const hashes = new Set<string>()
+  for (let seed = 1; seed <= 10; seed++) hashes.add((await runSeed(seed)).hash)
+  expect(hashes.size).toBe(10)
+})
+
+describe('a planted bug is noticed', () => {
+  const WITHIN = 300
+  const found: string[] = []
+  afterAll(() => console.log(found.join('\n')))
+
+  for (const [name, bug] of Object.entries(BUGS))
+    test(`${name}: ${bug.says}`, { timeout: LONG }, async () => {
+      for (let seed = 1; seed <= WITHIN; seed++) {
+        const { broken } = await runSeed(seed, { bug: name as BugName })
+        if (!broken) continue
+        found.push(`${name.padEnd(28)} seed ${String(seed).padStart(3)}  ${broken.invariant}`)
+        expect(bug.foundBy).toContain(broken.invariant)
+        return
+      }
+      expect.fail(`Nobody noticed in ${WITHIN} runs.`)
+    })
+})

@@ -1,0 +1,237 @@
+import { askFor, type Changes, decideAll, type Request, type View } from '../../src/core/batch.ts'
+import type { TaskCommand } from '../../src/core/commands.ts'
+import type { TaskRecord } from '../../src/core/records.ts'
+import type { PlantedBug } from './planted-bug.ts'
+import { SimulatedStore } from './store.ts'
+
+/** The view with some tasks looking different from what they are. */
+function withRecords(view: View, change: (record: TaskRecord) => Partial<TaskRecord> | null): View {
+  const records = new Map(view.records)
+  for (const [id, record] of records) {
+    const other = change(record)
+    if (other) records.set(id, { ...record, ...other })
+  }
+  return { ...view, records }
+}
+
+type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
+
+/** The request with its command changed, when it is of this kind and its task exists. */
+function onCommand<K extends TaskCommand['kind']>(
+  kind: K,
+  change: (command: Command<K>, record: TaskRecord) => TaskCommand,
+): NonNullable<PlantedBug['request']> {
+  return (request, view) => {
+    if (request.on !== 'task' || request.command.kind !== kind) return request
+    const record = view.records.get(request.taskId)
+    return record ? { ...request, command: change(request.command as Command<K>, record) } : request
+  }
+}
+
+class StoreWithoutLocks extends SimulatedStore {
+  protected override locked<T>(_workspaceId: number, act: () => Promise<T>): Promise<T> {
+    return act()
+  }
+}
+
+const withoutKey = ({ idempotency: _, ...request }: Request): Request => request as Request
+const isClaim = (request: Request) =>
+  request.on === 'next' || (request.on === 'task' && request.command.kind === 'claim')
+
+const mistakes = {
+  noLock: {
+    says: 'Transactions on one task run side by side.',
+    foundBy: [
+      'claimRowsAreOneToGeneration',
+      'oneActiveClaim',
+      'oneEventForEachChange',
+      'versionGrows',
+      'generationNeverFalls',
+      'heldMeansActiveClaim',
+      'claimsAreCounted',
+      'replayGivesTheTask',
+      'resultHashIsTheStandingResult',
+      'eventTimesNeverFall',
+      'sameKeyGivesTheSameReply',
+      'createdOnce',
+    ],
+    Store: StoreWithoutLocks,
+  },
+  clientsClock: {
+    says: 'Leases are judged by the clock of whoever asks.',
+    foundBy: ['eventTimesNeverFall', 'grantsDoNotOverlap', 'beliefsAreTrue'],
+    view: (view, [first]) => ({ ...view, now: first!.clock }),
+  },
+  clockBeforeLock: {
+    says: 'The clock is read before the lock is held, so a wait for the lock is overlooked.',
+    foundBy: [
+      'eventTimesNeverFall',
+      'leasesAreExtendedOnlyWhileLive',
+      'grantsDoNotOverlap',
+      'beliefsAreTrue',
+    ],
+    wrap: (door, now) => ({
+      transact(workspaceId, ask, decide) {
+        const before = now()
+        return door.transact(workspaceId, ask, (view) => decide({ ...view, now: before }))
+      },
+    }),
+  },
+  renewsTheExpired: {
+    says: 'A renewal looks at the generation but not at the time.',
+    foundBy: ['leasesAreExtendedOnlyWhileLive'],
+    view(view, envelopes) {
+      const renewed = new Set(
+        envelopes.map(({ request }) =>
+          request.on === 'task' && request.command.kind === 'renew' ? request.taskId : 0,
+        ),
+      )
+      return withRecords(view, ({ id, claimState, leaseExpiresAt }) =>
+        renewed.has(id) && claimState === 'active' && leaseExpiresAt! <= view.now
+          ? { leaseExpiresAt: view.now + 1 }
+          : null,
+      )
+    },
+  },
+  generationFallsOnRelease: {
+    says: 'A released claim gives its generation back.',
+    foundBy: ['generationNeverFalls'],
+    changes: (changes) => ({
+      ...changes,
+      tasks: changes.tasks.map((task) =>
+        task.state === 'queued' &&
+        changes.events.some(({ type, taskId }) => type === 'task_released' && taskId === task.id)
+          ? { ...task, generation: task.generation - 1 }
+          : task,
+      ),
+    }),
+  },
+  noFence: {
+    says: 'A result is taken from whoever sends one, whatever generation it names.',
+    foundBy: ['acceptedResultIsTheHolders', 'resultHashIsTheStandingResult', 'completedMeansAccepted'],
+    request: onCommand('submit', (command, { generation, session }) =>
+      session === null ? command : { ...command, fence: { generation, session } },
+    ),
+    changes: (changes, requests) => ({
+      ...changes,
+      results: changes.results.map((result) => {
+        const sender = requests.find(
+          (request) =>
+            request.on === 'task' &&
+            request.command.kind === 'submit' &&
+            result.kind === 'written' &&
+            request.command.submission.hash === result.hash,
+        )
+        return sender ? { ...result, ...(sender as { command: Command<'submit'> }).command.fence } : result
+      }),
+    }),
+  },
+  ignoresTheSession: {
+    says: 'The fence compares the generation and not the session.',
+    foundBy: ['acknowledgedGrantsAreStored', 'acknowledgedResultsAreStored'],
+    request(request, view) {
+      if (request.on !== 'task' || !('fence' in request.command)) return request
+      const record = view.records.get(request.taskId)
+      const { fence } = request.command
+      if (record?.generation !== fence.generation) return request
+      return { ...request, command: { ...request.command, fence: { ...fence, session: record.session! } } }
+    },
+  },
+  claimsForgetTheirKeys: {
+    says: 'An idempotency key on a claim is ignored.',
+    foundBy: ['sameKeyGivesTheSameReply'],
+    request: (request) => (isClaim(request) ? withoutKey(request) : request),
+  },
+  keysServeAnything: {
+    says: 'A key answers for any request that names it.',
+    foundBy: ['sameKeyGivesTheSameReply'],
+    request: (request) =>
+      request.idempotency ? { ...request, idempotency: { ...request.idempotency, bodyHash: '' } } : request,
+  },
+  eventsOutsideTheTransaction: {
+    says: 'Events are written after the commit, in a transaction of their own.',
+    foundBy: ['oneEventForEachChange'],
+    wrap: (door) => ({
+      async transact(workspaceId, ask, decide) {
+        let events: Changes['events'] = []
+        const answer = await door.transact(workspaceId, ask, (view) => {
+          const { answer, changes } = decide(view)
+          events = changes.events
+          return { answer, changes: { ...changes, events: [] } }
+        })
+        return door.transact(workspaceId, askFor([]), (view) => ({
+          answer,
+          changes: { ...decideAll(view, []).changes, events },
+        }))
+      },
+    }),
+  },
+  answersBeforeCommit: {
+    says: 'Callers are answered when the decision is made, before it is written.',
+    foundBy: ['acknowledgedTasksAreStored', 'acknowledgedGrantsAreStored', 'acknowledgedResultsAreStored'],
+    wrap: (door) => ({
+      transact: (workspaceId, ask, decide) =>
+        new Promise((resolve, reject) => {
+          const decideAloud: typeof decide = (view) => {
+            const decision = decide(view)
+            resolve(decision.answer)
+            return decision
+          }
+          door.transact(workspaceId, ask, decideAloud).catch(reject)
+        }),
+    }),
+  },
+  acceptsTwice: {
+    says: 'A completed task takes another result.',
+    foundBy: ['oneAcceptedResultAnEpoch'],
+    changes: (changes) => ({
+      ...changes,
+      results: changes.results.map((result) =>
+        result.kind === 'written' && result.rejection === 'TASK_ALREADY_COMPLETED'
+          ? { ...result, accepted: true, rejection: null }
+          : result,
+      ),
+    }),
+  },
+  sweepsByOldLease: {
+    says: 'The sweep expires a lease by the time it read before it held the lock, though it was renewed since.',
+    foundBy: ['grantsDoNotOverlap', 'beliefsAreTrue'],
+    view(view, envelopes) {
+      const swept = new Map(
+        envelopes
+          .filter(({ request }) => request.on === 'task' && request.command.kind === 'elapse')
+          .map(({ seen }) => [seen!.id, seen!]),
+      )
+      return withRecords(view, ({ id, generation }) => {
+        const seen = swept.get(id)
+        return seen?.generation === generation ? { leaseExpiresAt: seen.leaseExpiresAt } : null
+      })
+    },
+  },
+  expiredClaimsStayCounted: {
+    says: 'The counter of active claims forgets those that expire.',
+    foundBy: ['claimsAreCounted'],
+    changes: (changes) => {
+      const expired = changes.claims.filter(
+        (claim) => claim.kind === 'ended' && claim.reason === 'EXPIRED',
+      ).length
+      return { ...changes, activeClaimsDelta: changes.activeClaimsDelta + expired }
+    },
+  },
+  retriesInMemory: {
+    says: 'The wait before a retry is kept by a timer in the node, not in the row.',
+    foundBy: ['everyRowCanMove'],
+    changes: (changes) => ({
+      ...changes,
+      tasks: changes.tasks.map((task) => (task.state === 'awaiting_retry' ? { ...task, dueAt: null } : task)),
+    }),
+  },
+  dependentsAreForgotten: {
+    says: 'Nobody tells a task that the tasks it waits for have ended.',
+    foundBy: ['everyTaskEnds'],
+    request: onCommand('unblock', (command) => ({ ...command, readiness: 'wait' })),
+  },
+} satisfies Record<string, PlantedBug>
+
+export type BugName = keyof typeof mistakes
+export const BUGS: Record<BugName, PlantedBug> = mistakes

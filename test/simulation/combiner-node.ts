@@ -1,0 +1,56 @@
+import { Combiner } from '../../src/store/combiner.ts'
+import { StoreUnavailable } from '../../src/store/store.ts'
+import { nameOf, outcomeOf } from './describe.ts'
+import { type Arrival, ServerNode } from './node.ts'
+import { NodeDied, WORKSPACE } from './store.ts'
+
+/**
+ * The real combiner at work. It starts its transactions in setImmediate, which the scheduler lets run before a step
+ * ends; so it is as deterministic as everything else.
+ */
+export class CombinerNode extends ServerNode {
+  #combiner = this.#fresh()
+  /** The decision whose answers are just being given: at most one transaction ends in a step. */
+  #answering = 0
+
+  protected override take({ envelope, answer }: Arrival): void {
+    const { world } = this
+    const { request } = envelope
+    this.#combiner.run(WORKSPACE, request).then(
+      (reply) => {
+        world.trace.add(`  ${this.name} ${nameOf(envelope)} → ${outcomeOf(reply)}`)
+        world.ledger.answered(envelope, reply, this.#answering)
+        answer(reply)
+      },
+      (error) => {
+        if (!(error instanceof StoreUnavailable)) world.breaks('rulesNeverThrow', String(error.stack))
+        answer(null)
+      },
+    )
+  }
+
+  protected override forget(): void {
+    this.#combiner = this.#fresh()
+  }
+
+  #fresh(): Combiner {
+    const combiner: Combiner = new Combiner(
+      {
+        transact: (workspaceId, ask, decide) =>
+          this.within(async (transaction) => {
+            // Requests that waited in an earlier life are never sent.
+            if (combiner !== this.#combiner) throw new NodeDied()
+            const answer = await this.through(transaction).transact(workspaceId, ask, (view) => {
+              const decision = decide(view)
+              this.world.coverage.batch('combined', (decision.answer as unknown[]).length)
+              return decision
+            })
+            this.#answering = transaction.order
+            return answer
+          }),
+      },
+      { largestBatch: this.world.random.int(2, 6) },
+    )
+    return combiner
+  }
+}

@@ -1,0 +1,58 @@
+import type { Reply } from '../../src/core/commands.ts'
+import type { StoredEvent } from '../../src/core/events.ts'
+import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
+
+type Counts = Map<string, number>
+const raise = (counts: Counts, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
+
+/** How often each thing happened over all runs: a simulation that never gets somewhere proves nothing about it. */
+export class Coverage {
+  /** `task_failed from verifying` and the like. */
+  readonly transitions: Counts = new Map()
+  readonly replies: Counts = new Map()
+  readonly faults: Counts = new Map()
+  readonly batches: Counts = new Map()
+  readonly endings: Counts = new Map()
+
+  event({ type, from, to }: StoredEvent): void {
+    if (to !== null && from !== null) raise(this.transitions, `${type} from ${from}`)
+  }
+
+  reply = (reply: Reply) => void raise(this.replies, reply.ok ? String(reply.reason) : String(reply.code))
+
+  fault(name: string): void {
+    raise(this.faults, name)
+  }
+
+  batch(kind: 'gathered' | 'combined', size: number): void {
+    raise(this.batches, `${kind} ${size}`)
+  }
+
+  ending(state: string): void {
+    raise(this.endings, state)
+  }
+
+  /** Ways in the table of transitions that no run has taken. */
+  get missedTransitions(): string[] {
+    return allTransitions().filter((name) => !this.transitions.has(name))
+  }
+
+  toString(): string {
+    const sections = { ...this } as Record<string, unknown>
+    return Object.entries(sections)
+      .filter((entry): entry is [string, Counts] => entry[1] instanceof Map)
+      .map(([title, counts]) => `${title}\n${columns(counts)}`)
+      .join('\n')
+  }
+}
+
+const allTransitions = () =>
+  (Object.keys(TASK_TRANSITIONS) as TransitionName[]).flatMap((name) =>
+    TASK_TRANSITIONS[name].from.map((from) => `${name} from ${from}`),
+  )
+
+const columns = (counts: Counts) =>
+  [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, count]) => `  ${String(count).padStart(9)}  ${name}`)
+    .join('\n')

@@ -1,0 +1,65 @@
+import { askFor, decideAll } from '../../src/core/batch.ts'
+import type { Reply } from '../../src/core/commands.ts'
+import { nameOf, outcomeOf } from './describe.ts'
+import { type Arrival, type Envelope, ServerNode } from './node.ts'
+import { NodeDied, type Transaction, WORKSPACE } from './store.ts'
+
+/** Gathers requests for a random while and decides a random number of them in one transaction. Bugs are planted here. */
+export class GatheringNode extends ServerNode {
+  readonly #waiting: Arrival[] = []
+  #gathering = false
+
+  protected override take(arrival: Arrival): void {
+    this.#waiting.push(arrival)
+    this.#gather()
+  }
+
+  protected override forget(): void {
+    for (const { answer } of this.#waiting.splice(0)) answer(null)
+  }
+
+  #gather(): void {
+    if (this.#gathering || this.#waiting.length === 0) return
+    this.#gathering = true
+    const { scheduler, random, plan } = this.world
+    scheduler.after(random.chance(0.3) ? 0 : random.int(0, plan.gatherMs), `${this.name} gathers`, () => {
+      this.#gathering = false
+      const batch = this.#waiting.splice(0, random.int(1, 8))
+      if (batch.length > 0) void this.#transact(batch)
+      this.#gather()
+    })
+  }
+
+  async #transact(batch: Arrival[]): Promise<void> {
+    const { world } = this
+    const envelopes = batch.map(({ envelope }) => envelope)
+    world.coverage.batch('gathered', batch.length)
+    try {
+      await this.within(async (transaction) => {
+        const replies = await this.#decide(transaction, envelopes)
+        for (const [i, { envelope, answer }] of batch.entries()) {
+          world.ledger.answered(envelope, replies[i]!, transaction.order)
+          answer(replies[i]!)
+        }
+      })
+    } catch (error) {
+      if (!(error instanceof NodeDied)) world.breaks('rulesNeverThrow', String((error as Error).stack))
+      for (const { answer } of batch) answer(null)
+    }
+  }
+
+  #decide(transaction: Transaction, envelopes: readonly Envelope[]): Promise<Reply[]> {
+    const { bug, trace, scheduler } = this.world
+    const requests = envelopes.map(({ request }) => request)
+    const door = this.through(transaction)
+    const { transact } = bug.wrap?.(door, () => scheduler.now) ?? door
+    return transact(WORKSPACE, askFor(requests), (view) => {
+      const seen = bug.view?.(view, envelopes) ?? view
+      const understood = requests.map((request) => bug.request?.(request, seen) ?? request)
+      const { replies, changes } = decideAll(seen, understood)
+      for (const [i, reply] of replies.entries())
+        trace.add(`  ${transaction.label} ${nameOf(envelopes[i]!)} → ${outcomeOf(reply)}`)
+      return { answer: replies, changes: bug.changes?.(changes, requests) ?? changes }
+    })
+  }
+}

@@ -1,0 +1,53 @@
+import type { SeenTask, Sight } from '../observer.ts'
+import type { World } from '../world.ts'
+import { claimInvariants } from './claims.ts'
+import type { TaskInvariant } from './invariant.ts'
+import { beliefs, promises } from './promises.ts'
+import { resultInvariants } from './results.ts'
+import { stateInvariants } from './states.ts'
+import { worldInvariants } from './world.ts'
+
+const rows = { ...claimInvariants, ...resultInvariants, ...stateInvariants }
+/** Found by the actors themselves rather than by a look at the store. */
+const heard = {
+  sameKeyGivesTheSameReply: { says: 'The same idempotency key gives the same reply.' },
+  rulesNeverThrow: { says: 'No request makes the rules throw.' },
+  clientsNeverThrow: { says: 'No reply surprises a client.' },
+  everyTaskEnds: { says: 'In a calm world every task that waits for no person reaches a terminal state.' },
+}
+
+export const INVARIANTS = { ...rows, ...promises, ...beliefs, ...worldInvariants, ...heard }
+export type InvariantName = keyof typeof INVARIANTS
+
+/** Holds every sentence against what the last step has left behind. */
+export function check(world: World, sight: Sight): void {
+  for (const task of sight.changed) holdAgainst(rows, task, world)
+  // Nothing was written and nothing said: then only time can have broken something.
+  const quiet = !world.ledger.news && sight.changed.length === 0 && sight.newEvents.length === 0
+  world.ledger.news = false
+  for (const task of sight.tasks.values()) {
+    if (!quiet) holdAgainst(promises, task, world)
+    holdAgainst(beliefs, task, world)
+  }
+  if (quiet) return
+  for (const [name, { broken }] of Object.entries(worldInvariants)) {
+    const detail = broken(sight, world)
+    if (detail) world.breaks(name, detail)
+  }
+}
+
+function holdAgainst(invariants: Record<string, TaskInvariant>, task: SeenTask, world: World): void {
+  for (const name in invariants) {
+    const detail = guarded(() => invariants[name]!.broken(task, world))
+    if (detail) world.breaks(name, `task ${task.record.id}: ${detail}`)
+  }
+}
+
+/** `replay` throws when the log contradicts itself: that is an answer too. */
+function guarded<T>(ask: () => T): T | string {
+  try {
+    return ask()
+  } catch (error) {
+    return (error as Error).message
+  }
+}

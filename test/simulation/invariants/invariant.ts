@@ -1,0 +1,14 @@
+import type { SeenTask, Sight } from '../observer.ts'
+import type { World } from '../world.ts'
+
+/** A sentence that must be true of every task after every step, and what to say when it is not. */
+export interface TaskInvariant {
+  readonly says: string
+  readonly broken: (task: SeenTask, world: World) => string | false | null | undefined
+}
+
+/** The same for the world as a whole. */
+export interface WorldInvariant {
+  readonly says: string
+  readonly broken: (sight: Sight, world: World) => string | false | null | undefined
+}

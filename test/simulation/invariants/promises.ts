@@ -1,0 +1,91 @@
+import type { SeenTask } from '../observer.ts'
+import type { World } from '../world.ts'
+import type { TaskInvariant } from './invariant.ts'
+import { REVIEWED } from './results.ts'
+
+const toldOf = ({ record }: SeenTask, { ledger }: World) => ledger.told.get(record.uuid)
+
+const acknowledgedGrantsAreStored: TaskInvariant = {
+  says: 'A claim that was granted to somebody is in the lineage of its task.',
+  broken: (task, world) => {
+    const lost = toldOf(task, world)?.grants.find(
+      ({ generation, session }) => task.claims[generation - 1]?.session !== session,
+    )
+    return lost && `${lost.session} was told of g${lost.generation}`
+  },
+}
+
+const acknowledgedResultsAreStored: TaskInvariant = {
+  says: 'A result that somebody was told is accepted is stored as theirs, accepted or under review.',
+  broken: (task, world) => {
+    for (const { ref, session, generation } of toldOf(task, world)?.results ?? []) {
+      const found = task.results.find((result) => result.ref === ref)
+      if (found?.session !== session || found.generation !== generation) return `${session} was told ${ref}`
+      if (found.accepted === false && !REVIEWED.includes(found.rejection!))
+        return `${ref} was told accepted and is stored as ${found.rejection}`
+    }
+    return null
+  },
+}
+
+const acceptedTwiceIsOneProduct: TaskInvariant = {
+  says: 'A submission that is accepted twice has one work product.',
+  broken: (task, world) => {
+    const results = toldOf(task, world)?.results ?? []
+    const other = results.find(
+      ({ generation, ref }) => results.find((first) => first.generation === generation)!.ref !== ref,
+    )
+    return other && `g${other.generation} was accepted as ${other.ref} too`
+  },
+}
+
+const grantsDoNotOverlap: TaskInvariant = {
+  says: 'Nobody is granted a task while another was told it holds it, unless that claim was ended by an act.',
+  broken: (task, world) => {
+    for (const { generation, session, until } of toldOf(task, world)?.grants ?? []) {
+      const claim = task.claims[generation - 1]
+      if (claim?.session !== session) continue
+      const ended = task.endedAt.get(generation) ?? Infinity
+      if (claim.endReason === 'EXPIRED' && ended < until)
+        return `g${generation} expired ${until - ended} ms before the time it was told`
+      const byAct = claim.endReason !== null && claim.endReason !== 'EXPIRED'
+      const next = task.openedAt.get(generation + 1) ?? Infinity
+      if (next < (byAct ? Math.min(until, ended) : until))
+        return `g${generation + 1} began while g${generation} held`
+    }
+    return null
+  },
+}
+
+const beliefsAreTrue: TaskInvariant = {
+  says: 'A client that counts its lease from its first try never believes in it longer than the store does.',
+  broken: ({ record, claims }, { agents, scheduler: { now } }) => {
+    for (const { life } of agents)
+      for (const { task, generation, believesUntil } of life?.holdings ?? []) {
+        if (task.id !== record.id || believesUntil <= now) continue
+        const claim = claims[generation - 1]
+        if (claim?.session !== life!.session || claim.endReason === 'EXPIRED')
+          return `${life!.session} believes in g${generation} for ${believesUntil - now} ms more`
+      }
+    return null
+  },
+}
+
+const judgementsAreOfWhatWasSeen: TaskInvariant = {
+  says: 'A verdict judges the result it was made for, not one that came after it.',
+  broken: (task, world) => {
+    const wrong = toldOf(task, world)?.judgements.find(({ seen, struck }) => seen !== struck)
+    return wrong && `${wrong.kind} of g${wrong.seen} struck g${wrong.struck}`
+  },
+}
+
+/** About what people were told: checked when something was written or said, */
+export const promises = {
+  acknowledgedGrantsAreStored,
+  acknowledgedResultsAreStored,
+  acceptedTwiceIsOneProduct,
+  grantsDoNotOverlap,
+  judgementsAreOfWhatWasSeen,
+}
+/** and what time alone can break: after every step. */
+export const beliefs = { beliefsAreTrue }

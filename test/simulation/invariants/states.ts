@@ -1,0 +1,136 @@
+import { EVENTS, replay } from '../../../src/core/events.ts'
+import {
+  isTerminal,
+  TASK_TRANSITIONS,
+  type TaskState,
+  type TransitionName,
+} from '../../../src/core/states.ts'
+import { isSame } from '../observer.ts'
+import type { TaskInvariant } from './invariant.ts'
+
+const changesAreInTheTable: TaskInvariant = {
+  says: 'Every change of state is one of the table of transitions.',
+  broken: ({ news }) => {
+    const wrong = news.find(({ type, from, to }) => {
+      if (to === null || type === 'task_created') return false
+      const rule = TASK_TRANSITIONS[type as TransitionName]
+      return rule?.to !== to || !(rule.from as readonly TaskState[]).includes(from!)
+    })
+    return wrong ? `${wrong.type}: ${wrong.from} → ${wrong.to}` : null
+  },
+}
+
+const oneEventForEachChange: TaskInvariant = {
+  says: 'Every change of state leaves exactly one event, and every such event stands for one change.',
+  broken: ({ news, before, record }) => {
+    let state = before?.state ?? null
+    for (const { from, to, type } of news) {
+      if (to === null) continue
+      if (from !== state) return `${type} leaves ${from}, the task was ${state}`
+      state = to
+    }
+    return state !== record.state && `the events lead to ${state}, the task is ${record.state}`
+  },
+}
+
+const replayGivesTheTask: TaskInvariant = {
+  says: 'Replaying the events of a task gives its state and its generation.',
+  broken: ({ events, record }) => {
+    const end = replay(events)
+    return (
+      (end?.state !== record.state || end.generation !== record.generation) &&
+      `replayed ${end?.state} g${end?.generation}, stored ${record.state} g${record.generation}`
+    )
+  },
+}
+
+const eventTimesNeverFall: TaskInvariant = {
+  says: 'The events of a task never go back in time: the clock is read under the lock.',
+  broken: ({ events, news }) => {
+    for (let i = Math.max(1, events.length - news.length); i < events.length; i++)
+      if (events[i]!.at < events[i - 1]!.at) return `${events[i]!.type} is older than the event before it`
+    return null
+  },
+}
+
+const eventsFitTheirSchemas: TaskInvariant = {
+  says: 'The payload of every event fits the catalogue.',
+  broken: ({ news }) => {
+    const wrong = news.find(({ type, payload }) => !EVENTS[type].safeParse(payload).success)
+    return wrong ? `${wrong.type} ${JSON.stringify(wrong.payload)}` : null
+  },
+}
+
+const WAITS_FOR_A_PERSON: readonly TaskState[] = ['paused', 'awaiting_human', 'budget_exceeded']
+
+const everyRowCanMove: TaskInvariant = {
+  says: 'A task that is not finished has a due time, a lease, an unmet dependency, a place in the queue or a person.',
+  broken: ({ record }) => {
+    const { state, dueAt, blocked, claimState, leaseExpiresAt, rank } = record
+    const moves =
+      isTerminal(state) ||
+      WAITS_FOR_A_PERSON.includes(state) ||
+      (state === 'queued' && rank !== null) ||
+      (state === 'pending' && (blocked || dueAt !== null)) ||
+      ((state === 'awaiting_retry' || state === 'verifying') && dueAt !== null) ||
+      (claimState === 'active' && leaseExpiresAt !== null)
+    return !moves && `nothing will ever move a task that is ${state}`
+  },
+}
+
+const dueTimesAreForTimeToMove: TaskInvariant = {
+  says: 'Only a task that time can move has a due time, or upkeep would ask about it for ever.',
+  broken: ({ record: { state, dueAt } }) =>
+    dueAt !== null &&
+    !['pending', 'awaiting_retry', 'verifying', 'paused'].includes(state) &&
+    `${state}, due at ${dueAt}`,
+}
+
+const rankedMeansQueued: TaskInvariant = {
+  says: 'A task has a place in the queue exactly while it is queued.',
+  broken: ({ record: { rank, state } }) =>
+    (rank !== null) !== (state === 'queued') && `${state}, rank ${rank}`,
+}
+
+const marksFitTheState: TaskInvariant = {
+  says: 'completedAt is set exactly in terminal states, archivedAt only there, pausedFrom exactly while paused.',
+  broken: ({ record: { state, completedAt, archivedAt, pausedFrom } }) =>
+    ((completedAt !== null) !== isTerminal(state) ||
+      (archivedAt !== null && !isTerminal(state)) ||
+      (pausedFrom !== null) !== (state === 'paused')) &&
+    `${state}, completedAt ${completedAt}, archivedAt ${archivedAt}, pausedFrom ${pausedFrom}`,
+}
+
+const versionGrows: TaskInvariant = {
+  says: 'The version never falls, and grows when the task changes.',
+  broken: ({ record, before }) =>
+    before !== null &&
+    (isSame(record, before) ? record.version < before.version : record.version <= before.version) &&
+    `version ${before.version}, then ${record.version}`,
+}
+
+const attemptsAreBounded: TaskInvariant = {
+  says: 'No claim makes more attempts than maxRetries + 1, and none are counted below zero.',
+  broken: ({ record: { attempt, maxRetries }, before }) => {
+    // A batch may claim the task first and lower the number after that.
+    const allowed = Math.max(maxRetries, before?.maxRetries ?? 0) + 1
+    return (
+      (attempt < 0 || (attempt > (before?.attempt ?? 0) && attempt > allowed)) &&
+      `attempt ${attempt} of ${allowed}`
+    )
+  },
+}
+
+export const stateInvariants = {
+  changesAreInTheTable,
+  oneEventForEachChange,
+  replayGivesTheTask,
+  eventTimesNeverFall,
+  eventsFitTheirSchemas,
+  everyRowCanMove,
+  dueTimesAreForTimeToMove,
+  rankedMeansQueued,
+  marksFitTheState,
+  versionGrows,
+  attemptsAreBounded,
+}

@@ -1,0 +1,121 @@
+import type { Request } from '../../src/core/batch.ts'
+import type { Reply } from '../../src/core/commands.ts'
+import type { TaskRecord } from '../../src/core/records.ts'
+import type { Grant } from './describe.ts'
+import type { Envelope } from './node.ts'
+
+interface ToldGrant {
+  readonly generation: number
+  readonly session: string
+  /** The latest instant, on the server's clock, up to which this holder was told it holds the task. */
+  until: number
+}
+
+interface ToldResult {
+  readonly generation: number
+  readonly session: string
+  readonly ref: string
+}
+
+/** A person or a verifier looked at one generation's work; its act met that of another. */
+interface ToldJudgement {
+  readonly kind: string
+  readonly seen: number
+  readonly struck: number
+}
+
+/** What was said about one task. */
+interface Told {
+  readonly grants: ToldGrant[]
+  readonly results: ToldResult[]
+  readonly judgements: ToldJudgement[]
+}
+
+const JUDGEMENTS: readonly string[] = ['approve', 'reject', 'verdict']
+
+/** Everything the servers have said to anybody. What is written here was acknowledged, so it must be true for good. */
+export class Ledger {
+  /** By the outside id of the task. */
+  readonly told = new Map<string, Told>()
+  /** Something was said since this was last set to false. */
+  news = false
+  readonly #byKey = new Map<string, { body: string; reply: string; order: number }>()
+  readonly #breaks: (invariant: string, detail: string) => void
+  readonly #count: (reply: Reply) => void
+
+  constructor(breaks: (invariant: string, detail: string) => void, count: (reply: Reply) => void) {
+    this.#breaks = breaks
+    this.#count = count
+  }
+
+  /** `order` tells which decision came first: answers may overtake each other. */
+  answered({ request, seen }: Envelope, reply: Reply, order: number): void {
+    this.#count(reply)
+    this.#compareWithFirstAnswer(request, reply, order)
+    if (!reply.ok) return
+    this.news = true
+    switch (request.on) {
+      case 'new':
+        for (const { uuid } of reply.records as TaskRecord[]) this.#about(uuid)
+        break
+      case 'next':
+        for (const { claim } of reply.claims as { claim: Grant }[]) this.#granted(claim.taskId, claim)
+        break
+      case 'task':
+        this.#answeredOnTask(request, reply, seen)
+    }
+  }
+
+  #about(uuid: string): Told {
+    let told = this.told.get(uuid)
+    if (!told) {
+      told = { grants: [], results: [], judgements: [] }
+      this.told.set(uuid, told)
+    }
+    return told
+  }
+
+  #answeredOnTask(
+    { command, uuid }: Extract<Request, { on: 'task' }>,
+    reply: Reply,
+    seen: TaskRecord | null,
+  ): void {
+    if (command.kind === 'claim') this.#granted(uuid, reply.claim as Grant)
+    if (command.kind === 'renew')
+      this.#granted(uuid, { ...command.fence, leaseExpiresAt: reply.leaseExpiresAt as string })
+    if (command.kind === 'submit')
+      this.#about(uuid).results.push({ ...command.fence, ref: reply.workProductRef as string })
+    if (seen && JUDGEMENTS.includes(command.kind)) {
+      const struck = (reply.record as TaskRecord).generation
+      this.#about(uuid).judgements.push({ kind: command.kind, seen: seen.generation, struck })
+    }
+  }
+
+  #granted(uuid: string, claim: Pick<Grant, 'generation' | 'session' | 'leaseExpiresAt'>): void {
+    const { generation, session } = claim
+    const until = Date.parse(claim.leaseExpiresAt)
+    const { grants } = this.#about(uuid)
+    const told = grants.find((grant) => grant.generation === generation && grant.session === session)
+    if (told) told.until = Math.max(told.until, until)
+    else grants.push({ generation, session, until })
+  }
+
+  #compareWithFirstAnswer(request: Request, reply: Reply, order: number): void {
+    const { idempotency } = request
+    if (!idempotency) return
+    const first = this.#byKey.get(idempotency.key)
+    // An empty queue is no answer to remember: the next time there may be work.
+    const stands = reply.ok && reply.reason !== 'NO_WORK'
+    // Another request under the key gets a refusal, and no other answer.
+    if (first && first.body !== idempotency.bodyHash) {
+      if (stands) this.#breaks('sameKeyGivesTheSameReply', `${idempotency.key} served two requests`)
+      return
+    }
+    // Told again later, less time is left: that alone may differ.
+    const said = JSON.stringify(reply, (name, value) => (name === 'ttlMs' ? undefined : value))
+    // A refusal decided before the answer that stands is only late.
+    if (first && first.reply !== said && first.order < order)
+      this.#breaks('sameKeyGivesTheSameReply', `${idempotency.key}: ${first.reply} and then ${said}`)
+    if (!first && stands) this.#byKey.set(idempotency.key, { body: idempotency.bodyHash, reply: said, order })
+  }
+}

@@ -1,0 +1,75 @@
+import type { Request } from '../../src/core/batch.ts'
+import type { Reply } from '../../src/core/commands.ts'
+import type { TaskRecord } from '../../src/core/records.ts'
+import { nameOf } from './describe.ts'
+import type { Envelope } from './node.ts'
+import type { World } from './world.ts'
+
+/** No answer came. Whether the server did what it was asked, the sender cannot know. */
+export class Unanswered extends Error {
+  override name = 'Unanswered'
+}
+
+// Made once: a stack for each of thousands costs more than all the rules together.
+const UNANSWERED = new Unanswered()
+
+export interface Sender {
+  readonly name: string
+  /** What its wall clock shows. */
+  readonly clock: () => number
+}
+
+/** Everything between a client and the nodes: requests and replies that are late, lost or doubled. */
+export class Network {
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  call(sender: Sender, request: Request, seen: TaskRecord | null = null): Promise<Reply> {
+    const { scheduler, random, faults, coverage } = this.#world
+    const envelope: Envelope = { request, from: sender.name, clock: sender.clock(), seen }
+    return new Promise((resolve, reject) => {
+      const giveUp = scheduler.after(random.int(1_000, 6_000), `${nameOf(envelope)} unanswered`, () =>
+        reject(UNANSWERED),
+      )
+      const settle = (act: () => void) => {
+        giveUp.cancelled = true
+        act()
+      }
+      if (random.chance(faults.duplicate)) {
+        coverage.fault('duplicate')
+        this.#deliver(envelope, 'again ', () => undefined)
+      }
+      if (random.chance(faults.lostRequest)) return coverage.fault('lost request')
+      this.#deliver(envelope, '', (reply) => {
+        if (random.chance(faults.lostReply)) return coverage.fault('lost reply')
+        scheduler.after(this.#travelMs(), `${nameOf(envelope)} ${reply ? 'answered' : 'broken off'}`, () =>
+          settle(() => (reply ? resolve(reply) : reject(UNANSWERED))),
+        )
+      })
+    })
+  }
+
+  #deliver(envelope: Envelope, prefix: string, answer: (reply: Reply | null) => void): void {
+    const { scheduler, random, nodes } = this.#world
+    const node = random.pick(nodes)
+    scheduler.after(this.#travelMs(), `${prefix}${nameOf(envelope)} reaches ${node.name}`, () =>
+      node.receive({ envelope, answer }),
+    )
+  }
+
+  #travelMs(): number {
+    const { random, faults, coverage } = this.#world
+    if (random.chance(faults.verySlow)) {
+      coverage.fault('delay beyond the lease')
+      return random.int(20_000, 60_000)
+    }
+    if (random.chance(faults.slow)) {
+      coverage.fault('delay')
+      return random.int(200, 8_000)
+    }
+    return random.int(0, 40)
+  }
+}

@@ -1,0 +1,86 @@
+import type { Request } from '../../src/core/batch.ts'
+import type { Reply } from '../../src/core/commands.ts'
+import type { TaskRecord } from '../../src/core/records.ts'
+import type { Transactor } from '../../src/store/store.ts'
+import { NodeDied, type Transaction } from './store.ts'
+import type { World } from './world.ts'
+
+/** A request on its way, with what only a broken server would look at. */
+export interface Envelope {
+  readonly request: Request
+  readonly from: string
+  /** The sender's own clock when it sent this. */
+  readonly clock: number
+  /** The task as the sender saw it before it asked. */
+  readonly seen: TaskRecord | null
+}
+
+export interface Arrival {
+  readonly envelope: Envelope
+  /** Hears null when the connection breaks. */
+  readonly answer: (reply: Reply | null) => void
+}
+
+/** A server process. It may die at any wait of a transaction; what it had not sent off to the store is then never done. */
+export abstract class ServerNode {
+  readonly name: string
+  protected readonly world: World
+  #alive = true
+  #transactions = 0
+  readonly #underWay = new Set<Transaction>()
+
+  constructor(world: World, name: string) {
+    this.world = world
+    this.name = name
+  }
+
+  receive(arrival: Arrival): void {
+    if (this.#alive) this.take(arrival)
+    else arrival.answer(null)
+  }
+
+  protected abstract take(arrival: Arrival): void
+  /** Everything it knows is gone. */
+  protected abstract forget(): void
+
+  /** Runs one transaction that dies with this node. */
+  protected async within<T>(act: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const label = `${this.name}#${++this.#transactions}`
+    const killNode = () => this.#crash()
+    const transaction: Transaction = { label, order: 0, abandoned: false, committing: false, killNode }
+    this.#underWay.add(transaction)
+    try {
+      return await act(transaction)
+    } finally {
+      this.#underWay.delete(transaction)
+    }
+  }
+
+  protected through(transaction: Transaction): Transactor {
+    const { store, pauses } = this.world
+    return {
+      transact: (workspaceId, ask, decide) => {
+        pauses.entering = transaction
+        return store.transact(workspaceId, ask, (view) => {
+          if (transaction.abandoned) throw new NodeDied()
+          transaction.order = ++this.world.decisions
+          const decision = decide(view)
+          pauses.deciding = transaction
+          return decision
+        })
+      },
+    }
+  }
+
+  #crash(): void {
+    if (!this.#alive) return
+    this.#alive = false
+    const { scheduler, random, coverage } = this.world
+    coverage.fault('node crash')
+    for (const transaction of this.#underWay) transaction.abandoned = true
+    this.forget()
+    scheduler.after(random.int(100, 5_000), `${this.name} starts again`, () => {
+      this.#alive = true
+    })
+  }
+}

@@ -1,0 +1,110 @@
+import type { View } from '../../src/core/batch.ts'
+import type { StoredEvent } from '../../src/core/events.ts'
+import type { TaskRecord } from '../../src/core/records.ts'
+import type { StoredClaim, StoredResult } from '../../src/store/store.ts'
+import { WORKSPACE } from './store.ts'
+import type { World } from './world.ts'
+
+/** A task as it stands in the store after a step, and as it stood before. */
+export interface SeenTask {
+  record: TaskRecord
+  before: TaskRecord | null
+  claims: readonly StoredClaim[]
+  results: readonly StoredResult[]
+  resultsBefore: readonly StoredResult[]
+  readonly events: StoredEvent[]
+  /** The events since `before`. */
+  news: readonly StoredEvent[]
+  /** The true times at which each generation was first seen open and ended, whatever the rows say. */
+  readonly openedAt: Map<number, number>
+  readonly endedAt: Map<number, number>
+}
+
+export interface Sight {
+  readonly now: number
+  readonly view: View
+  readonly tasks: ReadonlyMap<number, SeenTask>
+  readonly changed: readonly SeenTask[]
+  readonly newEvents: readonly StoredEvent[]
+  /** The seq of the last event before these. */
+  readonly lastSeq: number
+}
+
+/** Looks at the store after every step. It reads what is committed, as any other node would find it. */
+export class Observer {
+  readonly tasks = new Map<number, SeenTask>()
+  readonly #world: World
+  #lastSeq = 0
+  #last: Sight | null = null
+  #looks = 0
+  #commitsSeen = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** What the last step has left behind. Between two commits nothing can change; still it looks now and then. */
+  async look(): Promise<Sight> {
+    const { pauses, scheduler } = this.#world
+    this.#looks += 1
+    const { now } = scheduler
+    if (this.#last && pauses.commits === this.#commitsSeen && this.#looks % 10 !== 0)
+      return { ...this.#last, now, changed: [], newEvents: [] }
+    this.#commitsSeen = pauses.commits
+    this.#last = await this.#lookAtAll()
+    return this.#last
+  }
+
+  async #lookAtAll(): Promise<Sight> {
+    const { store, scheduler, coverage } = this.#world
+    const view = await store.look()
+    const newEvents = await store.events(WORKSPACE, this.#lastSeq, 1_000)
+    const changed: SeenTask[] = []
+    for (const record of view.records.values()) {
+      const known = this.tasks.get(record.id)
+      if (known && newEvents.length === 0 && isSame(known.record, record)) continue
+      const news = newEvents.filter(({ taskId }) => taskId === record.id)
+      if (known && news.length === 0 && isSame(known.record, record)) continue
+      changed.push(await this.#update(record, news, scheduler.now))
+    }
+    for (const event of newEvents) coverage.event(event)
+    const lastSeq = this.#lastSeq
+    this.#lastSeq += newEvents.length
+    return { now: scheduler.now, view, tasks: this.tasks, changed, newEvents, lastSeq }
+  }
+
+  async #update(record: TaskRecord, news: StoredEvent[], now: number): Promise<SeenTask> {
+    const { store } = this.#world
+    const task = this.tasks.get(record.id) ?? neverSeen(record)
+    task.before = this.tasks.has(record.id) ? task.record : null
+    this.tasks.set(record.id, task)
+    task.record = record
+    task.news = news
+    task.events.push(...news)
+    task.claims = await store.claims(WORKSPACE, record.id)
+    task.resultsBefore = task.results
+    task.results = await store.results(WORKSPACE, record.id)
+    for (const { generation, state } of task.claims) {
+      if (!task.openedAt.has(generation)) task.openedAt.set(generation, now)
+      if (state !== 'active' && !task.endedAt.has(generation)) task.endedAt.set(generation, now)
+    }
+    return task
+  }
+}
+
+const neverSeen = (record: TaskRecord): SeenTask => ({
+  record,
+  before: null,
+  claims: [],
+  results: [],
+  resultsBefore: [],
+  events: [],
+  news: [],
+  openedAt: new Map(),
+  endedAt: new Map(),
+})
+
+export function isSame(a: TaskRecord, b: TaskRecord): boolean {
+  for (const field in a) if (a[field as keyof TaskRecord] !== b[field as keyof TaskRecord]) return false
+  return true
+}

@@ -1,0 +1,73 @@
+import type { Random } from './random.ts'
+import type { Trace } from './trace.ts'
+
+export interface Job {
+  readonly at: number
+  readonly label: string
+  readonly run: () => void
+  cancelled: boolean
+}
+
+export const START = Date.UTC(2030, 0, 1)
+
+/**
+ * Time and order of a run. Whoever waits, for a message, a lock or an hour, waits for a job here. Jobs whose time has
+ * come run one at a time in an order that only the seed decides; when there are none, time jumps to the next one.
+ */
+export class Scheduler {
+  now = START
+  readonly #random: Random
+  readonly #trace: Trace
+  readonly #ready: Job[] = []
+  /** Latest first, so that the next one is popped off the end. */
+  readonly #later: Job[] = []
+
+  constructor(random: Random, trace: Trace) {
+    this.#random = random
+    this.#trace = trace
+  }
+
+  after(ms: number, label: string, run: () => void): Job {
+    const job: Job = { at: this.now + Math.max(0, Math.round(ms)), label, run, cancelled: false }
+    if (job.at <= this.now) this.#ready.push(job)
+    else {
+      let i = this.#later.length
+      while (i > 0 && this.#later[i - 1]!.at <= job.at) i--
+      this.#later.splice(i, 0, job)
+    }
+    return job
+  }
+
+  sleep(ms: number, label: string): Promise<void> {
+    return new Promise((resolve) => this.after(ms, label, resolve))
+  }
+
+  /** Runs one job and everything that follows from it up to the next wait. False when nobody waits for anything. */
+  async step(): Promise<boolean> {
+    const job = this.#next()
+    if (!job) return false
+    this.#trace.add(`${((this.now - START) / 1000).toFixed(3)} ${job.label}`)
+    job.run()
+    // Not a timer: it returns once every promise that can settle has settled, so each step ends in full quiet.
+    await new Promise((resolve) => setImmediate(resolve))
+    return true
+  }
+
+  #next(): Job | null {
+    for (;;) {
+      while (this.#ready.length > 0) {
+        const i = this.#random.int(0, this.#ready.length - 1)
+        const job = this.#ready[i]!
+        this.#ready[i] = this.#ready.at(-1)!
+        this.#ready.pop()
+        if (!job.cancelled) return job
+      }
+      const next = this.#later.pop()
+      if (!next) return null
+      if (next.cancelled) continue
+      this.now = next.at
+      this.#ready.push(next)
+      while (this.#later.at(-1)?.at === this.now) this.#ready.push(this.#later.pop()!)
+    }
+  }
+}
