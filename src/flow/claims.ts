@@ -6,7 +6,6 @@ import { idCarriedBy } from '../core/ids.ts'
 import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { ClaimBatchBody, ClaimBody, NextBody, RenewBatchBody } from '../core/shapes/claims.ts'
-import { findSession, heldBy, touchSession } from '../store/postgres/names.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
@@ -158,36 +157,7 @@ export async function renewBatch(
   }
 }
 
-const withoutOk = ({ ok: _ok, ...rest }: object & { ok?: unknown }) => rest
-
-/** A beat renews all that the session holds, and says what it has lost since it last knew. */
-export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
-  const { writers } = kernel.store
-  const session = await findSession(writers, caller.workspaceId, nameOrId)
-  if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
-  await touchSession(writers, caller.workspaceId, session.session)
-  const held = await heldBy(writers, caller.workspaceId, session.session)
-  const replies = await runMany(
-    kernel,
-    { ...caller, idempotency: undefined },
-    held,
-    ({ taskId, uuid, generation }) => ({
-      taskId,
-      uuid,
-      command: { kind: 'renew', fence: { session: session.session, generation } },
-    }),
-  )
-  const results = replies.map((reply, i) => ({
-    taskId: held[i]!.uuid,
-    generation: held[i]!.generation,
-    ...outcome(reply, withoutOk),
-  }))
-  return {
-    session: session.session,
-    renewed: results.filter(({ reason }) => reason === 'RENEWED'),
-    lost: results.filter(({ reason }) => reason !== 'RENEWED'),
-  }
-}
+export const withoutOk = ({ ok: _ok, ...rest }: object & { ok?: unknown }) => rest
 
 export const onTask = (uuid: string, command: TaskCommand): OnTask => ({
   taskId: taskIdOf(uuid),

@@ -27,8 +27,12 @@ const keyView = (key: ApiKey) => ({
 const etagOf = (limits: Limits) => `"${hash('sha256', JSON.stringify(limits)).slice(0, 16)}"`
 
 export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing): void {
-  const { writers } = kernel.store
+  limitRoutes(app, kernel)
+  workspaceRoutes(app, kernel)
+  keyRoutes(app, kernel, keys)
+}
 
+function limitRoutes(app: FastifyInstance, kernel: Kernel): void {
   app.get(
     '/limits',
     route({ summary: 'What this workspace may do', tag: 'limits', needs: 'read', answer: LimitsSchema }),
@@ -55,7 +59,10 @@ export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys:
       return reply.header('etag', etagOf(limits)).send(limits)
     },
   )
+}
 
+function workspaceRoutes(app: FastifyInstance, kernel: Kernel): void {
+  const { writers } = kernel.store
   app.get(
     '/workspaces',
     route({ summary: 'The workspaces of this key', tag: 'workspaces', needs: 'read' }),
@@ -84,7 +91,10 @@ export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys:
       return reply.code(201).send({ id: workspace.uuid, name: workspace.name, ownerKey: owner.key })
     },
   )
+}
 
+function keyRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing): void {
+  const { writers } = kernel.store
   app.get(
     '/keys',
     route({ summary: 'Keys of this workspace', tag: 'keys', needs: 'admin', answer: listOf(KeyView) }),

@@ -15,7 +15,7 @@ export function healthRoutes(app: FastifyInstance, kernel: Kernel): void {
     route({ summary: 'The database answers', tag: 'health', needs: 'nothing' }),
     async (request, reply) => {
       try {
-        await kernel.store.readers.query('select 1')
+        await kernel.store.ping()
         return { status: 'ok' }
       } catch (error) {
         request.log.warn({ err: error }, 'not ready')

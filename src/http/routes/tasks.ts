@@ -61,6 +61,14 @@ export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
       reply.code(201).send({ items: await createTasks(kernel, request.caller, request.body.tasks) }),
   )
 
+  taskLists(app, kernel)
+  taskReads(app, kernel)
+  operatorRoutes(app, kernel)
+}
+
+function taskLists(app: FastifyInstance, kernel: Kernel): void {
+  const tag = 'tasks'
+
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/tasks',
     route({
@@ -114,9 +122,6 @@ export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
       return reply.header('etag', etag(task.version)).send(task)
     },
   )
-
-  taskReads(app, kernel)
-  operatorRoutes(app, kernel)
 }
 
 function taskReads(app: FastifyInstance, kernel: Kernel): void {

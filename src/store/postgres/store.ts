@@ -56,6 +56,11 @@ export class PostgresStore extends PostgresReader implements Transactor {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Throws when the database does not answer. */
+  async ping(): Promise<void> {
+    await this.readers.query('select 1')
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.writers.end(), this.readers.end()])
   }
