@@ -4,23 +4,31 @@ import { start } from './start.ts'
 
 /** The entry point: one line when serving, one sentence when not. */
 try {
-  const baton = await start(readConfig(process.env))
-  console.log(`baton ready on ${baton.url}`)
+  const starting = start(readConfig(process.env))
   let stopping = false
   const stop = (signal: NodeJS.Signals) => {
     // A second signal is impatience, not a second wish; a third would come by kill -9.
     if (stopping) return
     stopping = true
-    baton.stop().then(
-      () => process.exit(0),
-      (error) => {
-        console.error(`Baton did not stop cleanly after ${signal}: ${error.message}`)
-        process.exit(1)
-      },
-    )
+    // Refused starts stop what they had started themselves.
+    starting
+      .then(
+        (baton) => baton.stop(),
+        () => undefined,
+      )
+      .then(
+        () => process.exit(0),
+        (error) => {
+          console.error(`Baton did not stop cleanly after ${signal}: ${error.message}`)
+          process.exit(1)
+        },
+      )
   }
+  // Before anything is started: a signal during the start must not leave a database behind.
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  const { url } = await starting
+  if (!stopping) console.log(`baton ready on ${url}`)
 } catch (error) {
   if (!(error instanceof StartRefused)) throw error
   console.error(error.message)

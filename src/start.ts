@@ -1,4 +1,4 @@
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants, mkdir, rmdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -26,9 +26,10 @@ export async function start(config: Config): Promise<Baton> {
   const stop = async () => {
     for (const undo of stops.splice(0).reverse()) await undo()
   }
+  let made: string | undefined
   try {
     await refuseTakenPort(config)
-    await openDataFolder(config.dataFolder)
+    made = await openDataFolder(config.dataFolder)
     const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
     stops.push(() => store.close())
@@ -38,7 +39,11 @@ export async function start(config: Config): Promise<Baton> {
     const upkeep = startUpkeep(kernel, logger)
     stops.push(() => upkeep.stop())
     const app = await buildServer({ kernel, logger, doors: { hosts: config.hosts, origins: config.origins } })
-    stops.push(() => app.close())
+    stops.push(async () => {
+      // Those that finish a request only now would stay open until their keep-alive ends.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
+      await app.close().finally(() => clearInterval(sweep))
+    })
     await app.listen({ host: config.host, port: config.port }).catch((error) => {
       throw unusablePort(config, error)
     })
@@ -47,14 +52,18 @@ export async function start(config: Config): Promise<Baton> {
     return { url: `http://${host}:${port}`, stop }
   } catch (error) {
     await stop()
+    // A refused start leaves nothing behind; a folder with something in it stays.
+    if (made) await rmdir(config.dataFolder).catch(() => undefined)
     throw error
   }
 }
 
-async function openDataFolder(folder: string): Promise<void> {
+/** Answers with the first folder it had to make, if any. */
+async function openDataFolder(folder: string): Promise<string | undefined> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.W_OK)
+    return made
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new StartRefused(

@@ -44,7 +44,9 @@ export interface Ask {
   /** The head of the queue for each set of capabilities. */
   waiting: { capabilities: readonly string[]; limit: number }[]
   /** Tasks kept for single agents. */
-  reserved: { agent: string; limit: number }[]
+  reserved: { agent: string; capabilities: readonly string[]; limit: number }[]
+  /** Generations that results are offered for: of those that are past, it must be known who held them. */
+  offered: { taskId: number; generation: number }[]
   newTasks: number
   /** Task keys somebody wants to give. */
   newKeys: string[]
@@ -66,6 +68,8 @@ export interface View {
   waiting: number[][]
   /** Ids of the tasks kept for the asked agents. */
   reserved: number[]
+  /** The sessions of past generations of `Ask.offered`, by `heldName`. */
+  pastHolders: ReadonlyMap<string, string>
   /** An unused id and 22 random bits for each new task. */
   fresh: { id: number; random: number }[]
   /** Those of `Ask.newKeys` that are given already. */
@@ -83,18 +87,25 @@ export interface Changes extends Effects {
 export function askFor(requests: readonly Request[]): Ask {
   const taskIds = new Set<number>()
   const heads = new Map<string, readonly string[]>()
-  const reserved = new Map<string, number>()
+  const reserved = new Map<string, Pick>()
+  const wantedBy = new Map<string, number>()
   const idempotencyKeys = new Set<string>()
   const newKeys = new Set<string>()
+  const offered: Ask['offered'] = []
+  const offers = ({ taskId, command }: OnTask) => {
+    taskIds.add(taskId)
+    if (command.kind === 'submit') offered.push({ taskId, generation: command.fence.generation })
+  }
   let wanted = 0
   let newTasks = 0
   for (const request of requests) {
-    if (request.on === 'task') taskIds.add(request.taskId)
-    else if (request.on === 'many') for (const { taskId } of request.items) taskIds.add(taskId)
+    if (request.on === 'task') offers(request)
+    else if (request.on === 'many') request.items.forEach(offers)
     else if (request.on === 'next') {
       const { agent, capabilities } = request.pick
       heads.set(headName(capabilities), capabilities)
-      reserved.set(agent, (reserved.get(agent) ?? 0) + request.limit)
+      reserved.set(JSON.stringify([agent, capabilities]), request.pick)
+      wantedBy.set(agent, (wantedBy.get(agent) ?? 0) + request.limit)
       wanted += request.limit
     } else {
       newTasks += request.tasks.length
@@ -110,12 +121,15 @@ export function askFor(requests: readonly Request[]): Ask {
     taskIds: [...taskIds].sort((a, b) => a - b),
     // Each head is as long as all callers together want: they may all be after the same tasks.
     waiting: [...heads.values()].map((capabilities) => ({ capabilities, limit: wanted })),
-    reserved: [...reserved].map(([agent, limit]) => ({ agent, limit })),
+    reserved: [...reserved.values()].map((pick) => ({ ...pick, limit: wantedBy.get(pick.agent)! })),
+    offered,
     newTasks,
     newKeys: [...newKeys],
     idempotencyKeys: [...idempotencyKeys],
   }
 }
+
+export const heldName = (taskId: number, generation: number) => `${taskId}/${generation}`
 
 const headName = (capabilities: readonly string[]) => JSON.stringify(capabilities)
 
@@ -194,13 +208,26 @@ class Batch {
     const record = this.#record(taskId)
     if (!record || record.uuid !== uuid)
       return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
-    const decision = decide(record, command, this.#around(actor), this.#effects)
+    const sessionOf = (generation: number) => this.#sessionOf(taskId, generation)
+    const decision = decide(record, command, { ...this.#around(actor), sessionOf }, this.#effects)
     if (decision.record !== record) this.#changed.set(taskId, decision.record)
     this.#countClaims()
     return decision.reply
   }
 
   #record = (id: number) => this.#changed.get(id) ?? this.#view.records.get(id)
+
+  /** Who held a past generation: it may have become past only in this batch. */
+  #sessionOf(taskId: number, generation: number): string | undefined {
+    const past = this.#view.pastHolders.get(heldName(taskId, generation))
+    if (past !== undefined) return past
+    const before = this.#view.records.get(taskId)
+    if (before?.generation === generation) return before.session ?? undefined
+    const isIt = (claim: Effects['claims'][number]) =>
+      claim.taskId === taskId && claim.generation === generation
+    const opened = this.#effects.claims.find((claim) => claim.kind === 'opened' && isIt(claim))
+    return opened?.kind === 'opened' ? opened.session : undefined
+  }
 
   #around(actor: Actor): Circumstances {
     const { now, limits, activeClaims } = this.#view
@@ -245,7 +272,10 @@ class Batch {
     const head = this.#heads.get(headName(pick.capabilities))!
     // Many callers may share a head; what the ones before took is passed over once, not by each of them.
     while (head.length > 0 && this.#record(head.at(-1)!)!.rank === null) head.pop()
-    const own = this.#view.reserved.map(this.#record).filter((record) => record!.onlyAgent === pick.agent)
+    const own = [...new Set(this.#view.reserved)]
+      .map(this.#record)
+      .filter((record) => record!.onlyAgent === pick.agent && record!.rank !== null)
+      .sort((a, b) => a!.rank! - b!.rank! || a!.id - b!.id)
     let left = head.length
     for (let o = 0; left > 0 || o < own.length; ) {
       const common = left > 0 ? this.#record(head[left - 1]!) : undefined
@@ -312,6 +342,7 @@ function asOfNow(reply: Reply, now: number): Reply {
     claims?: { claim: Timed }[]
     replies?: Reply[]
   }
+  if ('ttlMs' in reply) return { ...reply, ...timeLeft(reply as unknown as Timed, now) } as Reply
   if (claim) return { ...reply, claim: timeLeft(claim, now) } as Reply
   if (claims)
     return { ...reply, claims: claims.map((one) => ({ ...one, claim: timeLeft(one.claim, now) })) } as Reply

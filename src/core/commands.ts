@@ -105,6 +105,8 @@ export interface Circumstances {
   limits: Limits
   roomForClaims: number
   actor: Actor
+  /** Who held an earlier generation of this task. */
+  sessionOf?: ((generation: number) => string | undefined) | undefined
 }
 
 export interface Granted {

@@ -28,6 +28,7 @@ export const ERRORS = {
   VERSION_MISMATCH: { status: 412, title: 'The thing was changed since it was read' },
   BODY_TOO_LARGE: { status: 413, title: 'The body is larger than allowed' },
   RESULT_TOO_LARGE: { status: 413, title: 'The result is larger than this workspace allows' },
+  UPGRADE_REQUIRED: { status: 426, title: 'This path is for WebSockets' },
   HEADERS_TOO_LARGE: { status: 431, title: 'The path or the headers are too long' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'This idempotency key was used for another request' },

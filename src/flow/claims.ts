@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { OnTask } from '../core/batch.ts'
 import type { Reply, TaskCommand } from '../core/commands.ts'
-import { ERRORS, type Refusal, Refused } from '../core/errors.ts'
+import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
 import type { TaskRecord } from '../core/records.ts'
@@ -26,27 +26,33 @@ export async function leaseMsOf(
   return lease * 1000
 }
 
-/** Who claims, with a lease, and known to Baton from now on. A claim of tasks that are not there makes nobody known. */
-async function claimant(
-  kernel: Kernel,
-  caller: Caller,
-  body: z.output<typeof ClaimBody>,
-  taskUuids?: readonly string[],
-) {
+/** Who claims, with a lease, and known to Baton from now on. */
+async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBody>) {
   const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
-  if (taskUuids && !kernel.knows(caller, body.agent, body.session))
-    await someAreThere(kernel, caller, taskUuids)
   const capabilities = await kernel.capabilitiesOf(caller, body.agent)
   await kernel.sessionIsKnown(caller, body.session, body.agent)
   return { agent: body.agent, session: body.session, leaseMs, capabilities }
 }
 
-async function someAreThere(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<void> {
+/** A claim of tasks that are not there makes nobody known, so it goes no further than this. */
+async function areThere(
+  kernel: Kernel,
+  caller: Caller,
+  who: Named,
+  uuids: readonly string[],
+): Promise<boolean> {
+  if (kernel.knows(caller, who.agent, who.session)) return true
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const found = await kernel.store.tasksById(caller.workspaceId, ids)
-  if (!found.some(({ record }) => uuids.includes(record.uuid)))
-    throw new Refused('NOT_FOUND', `There is no task ${uuids[0]} in this workspace.`)
+  return found.some(({ record }) => uuids.includes(record.uuid))
 }
+
+interface Named {
+  agent: string
+  session: string
+}
+
+const noSuchTask = (uuid: string) => refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 
 export async function claimTask(
   kernel: Kernel,
@@ -55,7 +61,8 @@ export async function claimTask(
   body: z.output<typeof ClaimBody>,
 ) {
   const taskId = taskIdOf(uuid)
-  const who = await claimant(kernel, caller, body, [uuid])
+  if (!(await areThere(kernel, caller, body, [uuid]))) throw Refused.because(noSuchTask(uuid))
+  const who = await claimant(kernel, caller, body)
   const reply = granted(
     await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
   )
@@ -64,7 +71,9 @@ export async function claimTask(
 
 export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBatchBody>) {
   const { taskIds, ...claim } = body
-  const who = await claimant(kernel, caller, claim, taskIds)
+  if (!(await areThere(kernel, caller, claim, taskIds)))
+    return { results: taskIds.map((uuid) => ({ taskId: uuid, ...outcome(noSuchTask(uuid), () => ({})) })) }
+  const who = await claimant(kernel, caller, claim)
   const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
   return {
     results: replies.map((reply, i) => ({

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
 import type { SessionBody } from '../core/shapes/administration.ts'
@@ -37,7 +37,9 @@ export async function openSession(
   caller: Caller,
   body: z.output<typeof SessionBody> | undefined,
 ) {
-  const given = { ...body, session: body?.session ?? `s-${randomUUID()}` }
+  // Under an idempotency key the name follows from the key: asked twice, it is the same session.
+  const made = caller.idempotency ? hash('sha256', caller.idempotency.key).slice(0, 32) : randomUUID()
+  const given = { ...body, session: body?.session ?? `s-${made}` }
   const { session, isNew } = await rememberSession(
     kernel.store.writers,
     caller.workspaceId,

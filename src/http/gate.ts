@@ -57,6 +57,7 @@ const KEY_KNOWN_FOR_MS = 5_000
 export class KeyRing {
   readonly #pool: pg.Pool
   readonly #known = new Remembering<Known | null>(KEY_KNOWN_FOR_MS, 10_000)
+  readonly #listeners = new Set<() => void>()
 
   constructor(pool: pg.Pool) {
     this.#pool = pool
@@ -70,9 +71,21 @@ export class KeyRing {
     })
   }
 
-  /** A key was revoked here: no more grace on this node. */
+  /** A key was revoked here: no more grace on this node, and those who hold streams open look again. */
   forgetAll(): void {
     this.#known.clear()
+    for (const listener of this.#listeners) listener()
+  }
+
+  onRevoked(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Whether the key that opened this request still would. */
+  async stillAdmits(request: FastifyRequest): Promise<boolean> {
+    const presented = keyIn(request)
+    return presented !== undefined && (await this.get(presented)) !== null
   }
 }
 
@@ -83,7 +96,8 @@ function allRightsOf({ role, scopes, instanceAdmin }: ApiKey): ReadonlySet<Right
   return new Set(instanceAdmin ? [...rights, 'instance'] : rights)
 }
 
-const BEARER = /^Bearer ([A-Za-z0-9_-]{20,200})$/
+const BEARER = /^Bearer +([A-Za-z0-9_-]{20,200})$/i
+const keyIn = (request: FastifyRequest) => BEARER.exec(request.headers.authorization ?? '')?.[1]
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/
 
 export async function admit(request: FastifyRequest, keys: KeyRing): Promise<void> {
@@ -91,7 +105,7 @@ export async function admit(request: FastifyRequest, keys: KeyRing): Promise<voi
   if (request.is404 || needs === 'nothing') return
   // Closed unless it says otherwise: a route that forgets to say what it needs must not be open to all.
   if (needs === undefined) throw new Error(`${request.url} does not say what it needs`)
-  const [, presented] = BEARER.exec(request.headers.authorization ?? '') ?? []
+  const presented = keyIn(request)
   const found = presented === undefined ? null : keys.get(presented)
   const key = found instanceof Promise ? await found : found
   if (key === null) throw new Refused('UNAUTHENTICATED', 'Send a valid key as "Authorization: Bearer <key>".')

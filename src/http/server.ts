@@ -21,12 +21,16 @@ export interface ServerOptions {
 }
 
 const PREFIX = '/api/v1'
+/** How long requests that are under way may take when the server stops. */
+const GRACE_MS = 3_000
 
 export async function buildServer({ kernel, doors, logger }: ServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 1024 * 1024,
+    // Time to send a request in, large results included; one that trickles for ever holds memory for nothing.
+    requestTimeout: 120_000,
     // "1" is no number and 1 no text: what is not what it should be is refused, never bent.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     routerOptions: { maxParamLength: 300 },
@@ -54,6 +58,8 @@ export async function buildServer({ kernel, doors, logger }: ServerOptions): Pro
   app.addHook('preClose', async () => {
     feed.close()
     kernel.arrivals.close()
+    // Whoever is still connected after that, with half a request or none, is not waited for.
+    setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
 
   await app.register(
@@ -61,7 +67,7 @@ export async function buildServer({ kernel, doors, logger }: ServerOptions): Pro
       taskRoutes(api, kernel)
       claimRoutes(api, kernel)
       sessionRoutes(api, kernel)
-      eventRoutes(api, kernel, feed)
+      eventRoutes(api, kernel, feed, keys)
       administrationRoutes(api, kernel, keys)
       healthRoutes(api, kernel)
     },

@@ -1,4 +1,4 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { Circumstances, Fence, Reply, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
@@ -106,8 +106,7 @@ function reject(
   const { record } = draft
   const { fence, submission } = command
   // Work of a real holder that came too late is kept. A session that never held this generation did no work for it.
-  const wasHeld = fence.generation >= 1 && fence.generation <= record.generation
-  const workLost = wasHeld && refusal.code !== 'SESSION_MISMATCH'
+  const workLost = heldOnce(record, fence, around)
   if (workLost) {
     draft.effects.results.push({
       kind: 'written',
@@ -134,4 +133,9 @@ function reject(
     resultBytes: submission.bytes,
   })
   return { ...refusal, currentGeneration: record.generation, workLost }
+}
+
+function heldOnce(record: TaskRecord, { generation, session }: Fence, { sessionOf }: Circumstances): boolean {
+  if (generation < 1 || generation > record.generation) return false
+  return session === (generation === record.generation ? record.session : sessionOf?.(generation))
 }

@@ -5,13 +5,15 @@ import { z } from 'zod'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
 const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f]+$/
 
-export const Name = z.string().min(1).max(200).regex(NO_CONTROL_CHARACTERS)
+const nameUpTo = (length: number) => z.string().min(1).max(length).regex(NO_CONTROL_CHARACTERS)
+export const Name = nameUpTo(200)
+export const Title = nameUpTo(500)
 export const Slug = z
   .string()
   .min(1)
   .max(100)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]*$/)
-export const Tag = Name.max(100)
+export const Tag = nameUpTo(100)
 export const Text = z.string().max(100_000)
 export const ShortText = z.string().max(2_000)
 export const Uuid = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { TRIGGER_RULES } from '../commands.ts'
 import { parseTaskKey } from '../keys.ts'
 import { taskStates } from '../states.ts'
-import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Uuid } from './common.ts'
+import { Generation, Instant, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
 export const TaskCreate = z.strictObject({
-  title: Name.max(500),
-  taskType: Name.max(50).default('other'),
+  title: Title,
+  taskType: Tag.default('other'),
   priority: z.int().min(1).max(10).default(5),
   description: Text.nullable().optional(),
   input: z.unknown().optional(),
@@ -32,7 +32,7 @@ export const LARGEST_TASK_BATCH = 10_000
 export const TaskCreateBatch = z.strictObject({ tasks: z.array(TaskCreate).min(1).max(LARGEST_TASK_BATCH) })
 
 export const TaskPatchBody = z.strictObject({
-  title: Name.max(500).optional(),
+  title: Title.optional(),
   description: Text.nullable().optional(),
   tags: z.array(Tag).max(50).optional(),
   priority: z.int().min(1).max(10).optional(),

@@ -29,6 +29,8 @@ export class EventFeed {
   readonly #stopListening: () => void
   readonly #timer: NodeJS.Timeout
   readonly #closing = new AbortController()
+  /** Fires when the server stops: streams end then, read or not. */
+  readonly closing = this.#closing.signal
 
   constructor(store: PostgresStore) {
     this.#store = store

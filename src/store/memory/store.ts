@@ -1,4 +1,4 @@
-import type { Ask, Changes, Remembered, View } from '../../core/batch.ts'
+import { type Ask, type Changes, heldName, type Remembered, type View } from '../../core/batch.ts'
 import type { TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
@@ -122,13 +122,22 @@ export class MemoryStore implements Store {
         limit,
       ),
     )
-    const reserved = ask.reserved.flatMap(({ agent, limit }) =>
-      first((task) => task.onlyAgent === agent, limit),
+    const reserved = ask.reserved.flatMap(({ agent, capabilities, limit }) =>
+      first(
+        (task) =>
+          task.onlyAgent === agent && (task.capabilities ?? []).every((one) => capabilities.includes(one)),
+        limit,
+      ),
     )
     const fresh = Array.from({ length: ask.newTasks }, () => ({
       id: ++this.#lastId,
       random: Math.floor(this.#random() * 2 ** 22),
     }))
+    const pastHolders = new Map<string, string>()
+    for (const { taskId, generation } of ask.offered) {
+      const claim = workspace.claims.get(taskId)?.find((one) => one.generation === generation)
+      if (claim) pastHolders.set(heldName(taskId, generation), claim.session)
+    }
     const given = new Set([...workspace.tasks.values()].map(({ key }) => key))
     const takenKeys = new Set(ask.newKeys.filter((key) => given.has(key)))
     const { limits, activeClaims, remembered } = workspace
@@ -139,6 +148,7 @@ export class MemoryStore implements Store {
       records,
       waiting,
       reserved,
+      pastHolders,
       fresh,
       takenKeys,
       remembered,

@@ -46,6 +46,9 @@ export async function migrate(url: string, role: string, migrations = readMigrat
     await client.query('select pg_advisory_xact_lock(47728)')
     await applyMissing(client, migrations)
     await grantToServer(client, role)
+    // Before anything is kept: a database that cannot be served from is left as it was.
+    await client.query(`set local role ${client.escapeIdentifier(role)}`)
+    await assertSafeToServe(client)
     await client.query('commit')
   } catch (error) {
     if (error instanceof StartRefused) throw error
@@ -137,7 +140,7 @@ async function mayTakeOn(client: pg.Client, name: string): Promise<void> {
 }
 
 /** Row-level security does not hold for owners and superusers, so the server must be neither; durability must not be off. */
-export async function assertSafeToServe(pool: pg.Pool): Promise<void> {
+export async function assertSafeToServe(pool: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await pool
     .query(`
     select current_user as name, r.rolsuper, r.rolbypassrls,

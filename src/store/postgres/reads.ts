@@ -20,7 +20,8 @@ export interface TaskFilter {
   archived?: boolean | undefined
 }
 
-const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at), t.uuid`
+const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
+  (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)`
 
 export interface EventWithTask extends StoredEvent {
   /** The outside id of its task. */
@@ -121,8 +122,11 @@ export class PostgresReader implements Reader {
   async events(workspaceId: number, after: number, limit: number): Promise<EventWithTask[]> {
     const rows = await this.query(
       workspaceId,
-      `select ${EVENT_COLUMNS} from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
-        where e.workspace_id = $1 and e.seq > $2 order by e.seq limit $3`,
+      // The page first, then the outside ids of its tasks: joined the other way round, a new table without statistics is
+      // walked for every event.
+      `with e as materialized (
+         select * from events where workspace_id = $1 and seq > $2 order by seq limit $3)
+       select ${EVENT_COLUMNS} from e order by e.seq`,
       [workspaceId, after, limit],
     )
     return rows.map(readEvent)
@@ -138,8 +142,7 @@ export class PostgresReader implements Reader {
     const rows = await this.query(
       workspaceId,
       `with e as materialized (select * from events where workspace_id = $1 and task_id = $2)
-       select ${EVENT_COLUMNS} from e join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
-        where e.seq > $3 order by e.seq limit $4`,
+       select ${EVENT_COLUMNS} from e where e.seq > $3 order by e.seq limit $4`,
       [workspaceId, taskId, after, limit],
     )
     return rows.map(readEvent)

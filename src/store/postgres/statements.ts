@@ -40,10 +40,19 @@ export const lockWaiting = statement(
 // The first waiting tasks that are kept for these agents, likewise. $1 workspace, $2 agents, $3 how many for each.
 export const lockReserved = statement(
   'lock_reserved',
-  `select kept.* from unnest($2::text[], $3::int[]) as a(agent, wanted) cross join lateral (
+  `select kept.* from unnest($2::text[], $3::int[], $4::text[]) as a(agent, wanted, capabilities) cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.rank is not null and t.only_agent = a.agent
+        and (t.capabilities is null or t.capabilities <@ a.capabilities::text[])
       order by t.rank, t.id limit a.wanted for no key update skip locked) kept`,
+)
+
+// Who held these generations. $1 workspace, $2 tasks, $3 generations.
+export const holdersOf = statement(
+  'holders_of',
+  `select c.task_id, c.generation, c.session
+     from unnest($2::bigint[], $3::int[]) as u(task_id, generation)
+     join claims c on c.workspace_id = $1 and c.task_id = u.task_id and c.generation = u.generation`,
 )
 
 // Unused task ids. $1 how many.

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
-import type { Ask, Changes, View } from '../../core/batch.ts'
+import { type Ask, type Changes, heldName, type View } from '../../core/batch.ts'
 import type { Limits } from '../../core/limits.ts'
 import type {
   ClaimEnded,
@@ -113,7 +113,8 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
   if (ask.reserved.length > 0) {
     const agents = arrayLiteral(ask.reserved.map(({ agent }) => agent))
     const limits = arrayLiteral(ask.reserved.map(({ limit }) => limit))
-    statements.push([sql.lockReserved, [workspaceId, agents, limits]])
+    const capabilities = arrayLiteral(ask.reserved.map((one) => one.capabilities))
+    statements.push([sql.lockReserved, [workspaceId, agents, limits, capabilities]])
   }
   statements.push([sql.circumstances, [workspaceId]])
   if (ask.newTasks > 0) statements.push([sql.freshIds, [ask.newTasks]])
@@ -138,6 +139,7 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
   const taken = ask.newKeys.length === 0 ? [] : rest.shift()!.rows
   const remembered = ask.idempotencyKeys.length === 0 ? [] : rest.shift()!.rows
   const [now, activeClaims, ...limits] = around
+  const pastHolders = await holdersOfThePast(client, workspaceId, ask, records)
   return {
     now,
     activeClaims,
@@ -145,10 +147,28 @@ async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promi
     records,
     waiting,
     reserved,
+    pastHolders,
     fresh,
     takenKeys: new Set(taken.map(([key]) => key)),
     remembered: new Map(remembered.map(([key, bodyHash, reply]) => [key, { bodyHash, reply }])),
   }
+}
+
+/** Asked for only when somebody offers a result of a past generation, which is rare. */
+async function holdersOfThePast(
+  client: pg.PoolClient,
+  workspaceId: number,
+  ask: Ask,
+  records: ReadonlyMap<number, TaskRecord>,
+): Promise<Map<string, string>> {
+  const past = ask.offered.filter(
+    ({ taskId, generation }) => generation < (records.get(taskId)?.generation ?? 0),
+  )
+  if (past.length === 0) return new Map()
+  const ids = arrayLiteral(past.map(({ taskId }) => taskId))
+  const generations = arrayLiteral(past.map(({ generation }) => generation))
+  const [found] = await send(client, [[sql.holdersOf, [workspaceId, ids, generations]]])
+  return new Map(found!.rows.map(([taskId, generation, session]) => [heldName(taskId, generation), session]))
 }
 
 export const readLimits = (row: unknown[]) =>

@@ -69,7 +69,7 @@ create table sessions (
   unique (workspace_id, session_id)
 );
 
-create sequence task_ids as bigint cache 1000;
+create sequence task_ids as bigint;
 
 -- What the claim path touches, and nothing else: narrow, half-empty pages (HOT updates), no index on what changes often.
 create table tasks (

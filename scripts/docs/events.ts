@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { EVENTS, type EventType, eventTypes } from '../../src/core/events.ts'
+import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
+import { code, madeFrom, page, table } from './markdown.ts'
+import { beginnings } from './state-machines.ts'
+
+const SOURCE = 'src/core/events.ts'
+
+interface Shape {
+  type?: string | string[]
+  enum?: string[]
+  items?: Shape
+  properties?: Record<string, Shape>
+  required?: string[]
+}
+
+export function eventsPage(): string {
+  const changes = eventTypes.filter((type) => newState(type) !== null)
+  const notes = eventTypes.filter((type) => newState(type) === null)
+  return page(
+    madeFrom(SOURCE),
+    '# Events',
+    `Whatever happens in a workspace leaves an event, written in the same transaction. Events are numbered from 1 without gaps, in the order in which they were committed: a reader that has seen number n has missed nothing before it. They are never changed. The catalogue is [${SOURCE}](../${SOURCE}).`,
+    'Read them with `GET /api/v1/events?after=<seq>`, as a stream with `GET /api/v1/events/stream`, or over a WebSocket with `GET /api/v1/events/ws`.',
+    'Every event has the fields `seq`, `type`, `taskId` and `generation` (null when it is about no task), `from` and `to` (null when it changes no state), `actor`, `payload` and `at`. The payload depends on the type. A question mark means that a field may be missing; moments in payloads are milliseconds since 1970.',
+    '## Changes of state',
+    'Each stands for one change of one task. Replaying them in order gives the state of the task. Where they lead from is in [state-machines.md](state-machines.md).',
+    table(
+      ['type', 'new state', 'payload'],
+      changes.map((type) => [code(type), newState(type)!, payloadOf(type)]),
+    ),
+    '## Notes',
+    'They leave the state of the task alone.',
+    table(
+      ['type', 'payload'],
+      notes.map((type) => [code(type), payloadOf(type)]),
+    ),
+  )
+}
+
+/** The state an event leads to, or null when it changes none. */
+function newState(type: EventType): string | null {
+  if (type === 'task_created') return [...new Set(beginnings().map(({ state }) => code(state)))].join(' or ')
+  return type in TASK_TRANSITIONS ? code(TASK_TRANSITIONS[type as TransitionName].to) : null
+}
+
+function payloadOf(type: EventType): string {
+  const { properties = {}, required = [] } = z.toJSONSchema(EVENTS[type]) as Shape
+  const fields = Object.entries(properties).map(
+    ([name, shape]) => `${code(required.includes(name) ? name : `${name}?`)} ${inWords(shape)}`,
+  )
+  return fields.length === 0 ? 'empty' : fields.join(', ')
+}
+
+/** `text`, `whole number`, `text or null`, `list of text`, … */
+function inWords(shape: Shape): string {
+  if (shape.enum) return shape.enum.map((value) => `"${value}"`).join(' or ')
+  const kinds = [shape.type ?? 'anything'].flat()
+  return kinds
+    .map((kind) => (kind === 'array' ? `list of ${inWords(shape.items ?? {})}` : word(kind)))
+    .join(' or ')
+}
+
+const WORDS: Record<string, string> = { string: 'text', integer: 'whole number', boolean: 'yes or no' }
+const word = (kind: string) => WORDS[kind] ?? kind

@@ -1,0 +1,276 @@
+import pg from 'pg'
+import { EVENTS, type EventType, replay, type StoredEvent } from '../../src/core/events.ts'
+import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/core/states.ts'
+import { describeEvent } from './clients.ts'
+import { grantsIn, type Ledger, tasksIn, titlesIn } from './ledger.ts'
+
+/** Sentences that hold of every database at every moment, each with a query for whatever contradicts it. */
+const INVARIANTS: Record<string, string> = {
+  'Event seq is gapless from 1, and the counter stands at the last one (9).': `
+    select c.workspace_id, c.last_seq, count(e.seq), min(e.seq), max(e.seq)
+      from workspace_counters c left join events e using (workspace_id) group by 1, 2
+    having count(e.seq) <> c.last_seq or coalesce(max(e.seq), 0) <> c.last_seq or coalesce(min(e.seq), 1) <> 1`,
+
+  'Claim rows of a task are exactly 1..generation (1, 3).': `
+    select t.uuid, t.generation, count(c.generation), max(c.generation)
+      from tasks t left join claims c on c.workspace_id = t.workspace_id and c.task_id = t.id
+     group by t.uuid, t.generation having count(c.generation) <> t.generation or max(c.generation) <> t.generation`,
+
+  'A task has at most one active claim, its newest one, exactly while it is held (2).': `
+    select t.uuid, t.state, t.generation, array_agg(c.generation)
+      from tasks t left join claims c on c.workspace_id = t.workspace_id and c.task_id = t.id and c.state = 'active'
+     group by t.uuid, t.state, t.generation
+    having (t.state in ('assigned', 'running', 'continuing')) <> (count(c.generation) = 1)
+        or count(c.generation) > 1 or max(c.generation) <> t.generation`,
+
+  'The row of a task tells the truth about its newest claim.': `
+    select t.uuid from tasks t join claims c
+        on c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = t.generation
+     where (c.state, c.session, c.agent) is distinct from (t.claim_state, t.session, t.agent)`,
+
+  'The counter of active claims is their number.': `
+    select w.workspace_id, w.active_claims, count(c.task_id)
+      from workspace_counters w left join claims c on c.workspace_id = w.workspace_id and c.state = 'active'
+     group by 1, 2 having w.active_claims <> count(c.task_id)`,
+
+  'At most one result is accepted in each epoch, with the generation and session of its claim (4).': `
+    select r.task_id, r.epoch, count(*) from results r
+      left join claims c on c.workspace_id = r.workspace_id and c.task_id = r.task_id
+       and c.generation = r.generation and c.session = r.session
+     where r.accepted group by 1, 2 having count(*) > 1 or count(c.task_id) <> count(*)`,
+
+  'A task is completed exactly when a result is accepted in its present epoch, and it names that one (5).': `
+    select t.uuid, t.state, r.hash from tasks t left join results r
+        on r.workspace_id = t.workspace_id and r.task_id = t.id and r.epoch = t.epoch and r.accepted
+     where (t.state = 'completed') <> (r.task_id is not null) or (r.task_id is not null and r.hash <> t.result_hash)`,
+
+  'Every change of state leaves the state that the one before led to, and the last one led to the present (7).': `
+    select task_id, seq, type from (
+      select e.*, lag(to_state) over task as came_from, lead(seq) over task as next_seq, t.state, t.generation as now
+        from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
+       where e.to_state is not null window task as (partition by e.workspace_id, e.task_id order by e.seq)) chain
+     where from_state is distinct from came_from
+        or (next_seq is null and (to_state, generation) is distinct from (state, now))`,
+
+  'Every task was created by one event, and each claim and each ending of one has its event.': `
+    select t.uuid, t.generation from tasks t
+      left join events e on e.workspace_id = t.workspace_id and e.task_id = t.id
+     group by t.workspace_id, t.id
+    having count(*) filter (where e.type = 'task_created') <> 1
+        or count(*) filter (where e.type = 'task_assigned') <> t.generation`,
+
+  'The events of a task never go back in time.': `
+    select task_id, seq from (
+      select task_id, seq, at, lag(at) over (partition by workspace_id, task_id order by seq) as earlier
+        from events where task_id is not null) e where at < earlier`,
+
+  'A task that is not finished has a place in the queue, a due time, a lease or an unmet dependency (15).': `
+    select uuid, state from tasks
+     where not (state in ('completed', 'failed', 'cancelled', 'skipped') or rank is not null or due_at is not null
+       or blocked or (claim_state = 'active' and lease_expires_at is not null))`,
+
+  'No task has more attempts than it may (16).': `
+    select uuid, attempt from tasks where attempt > max_retries + 1 or attempt > generation`,
+
+  'Claims, results, details and events belong to a task of the same workspace (19).': `
+    select 'claims', task_id from claims c where not exists
+      (select 1 from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id)
+    union all select 'results', task_id from results r where not exists
+      (select 1 from claims c where c.workspace_id = r.workspace_id and c.task_id = r.task_id and c.generation = r.generation)
+    union all select 'events', task_id from events e where task_id is not null and not exists
+      (select 1 from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)
+    union all select 'details', t.id from tasks t where not exists
+      (select 1 from task_details d where d.workspace_id = t.workspace_id and d.task_id = t.id)`,
+
+  'Every session and agent of a claim is remembered, with one event each.': `
+    with said as (
+      select workspace_id, payload->>'session' as name, count(*) from events where type = 'session_started' group by 1, 2
+      union all
+      select workspace_id, payload->>'agent', count(*) from events where type = 'agent_registered' group by 1, 2),
+    known as (select workspace_id, session as name from sessions union all select workspace_id, slug from agents),
+    used as (select workspace_id, session as name from claims union select workspace_id, agent from claims)
+    select name, said.count from known full join said using (workspace_id, name) full join used using (workspace_id, name)
+     where known.name is null or said.count is distinct from 1`,
+}
+
+type Rows = Record<string, unknown>[]
+
+/** Everything that is wrong in this database, given what people were told. None of it may be. */
+export async function contradictions(url: string, ledger: Ledger): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'crash test' })
+  await client.connect()
+  try {
+    await client.query(`set search_path = baton`)
+    const ask = async (sql: string, values: unknown[] = []) => (await client.query(sql, values)).rows as Rows
+    const found: string[] = []
+    for (const [says, sql] of Object.entries(INVARIANTS)) {
+      const [row] = await ask(`${sql} limit 1`)
+      if (row) found.push(`${says} But: ${JSON.stringify(row)}`)
+    }
+    return [...found, ...(await lostWrites(ask, ledger)), ...(await contradictingEvents(ask, ledger))]
+  } finally {
+    await client.end()
+  }
+}
+
+type Ask = (sql: string, values?: unknown[]) => Promise<Rows>
+
+async function lostWrites(ask: Ask, ledger: Ledger): Promise<string[]> {
+  return [
+    ...(await creations(ask, ledger)),
+    ...(await grants(ask, ledger)),
+    ...(await acceptances(ask, ledger)),
+    ...(await holderWrites(ask, ledger)),
+  ]
+}
+
+/** Titles are unique to a request, so a task by a title tells how often that request was carried out. */
+async function creations(ask: Ask, ledger: Ledger): Promise<string[]> {
+  const rows = await ask(
+    `select d.title, t.uuid from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id`,
+  )
+  const stored = new Map<string, string[]>()
+  for (const { title, uuid } of rows as { title: string; uuid: string }[])
+    stored.set(title, [...(stored.get(title) ?? []), uuid])
+  const wrong: string[] = []
+  for (const asked of ledger.all.filter(({ kind }) => kind === 'create')) {
+    const made = titlesIn(asked).map((title) => stored.get(title) ?? [])
+    const told = asked.outcome === 'acknowledged' ? tasksIn(asked) : null
+    const isRight = told
+      ? told.every(({ id }, i) => made[i]!.length === 1 && made[i]![0] === id)
+      : asked.outcome === 'refused'
+        ? made.every((ids) => ids.length === 0)
+        : made.every((ids) => ids.length === made[0]!.length && ids.length <= 1)
+    if (!isRight) wrong.push(`a creation (${asked.outcome}) made ${JSON.stringify(made)}`)
+  }
+  return wrong
+}
+
+/** So are the sessions of claims. */
+async function grants(ask: Ask, ledger: Ledger): Promise<string[]> {
+  const rows = await ask(
+    `select c.session, t.uuid || ' ' || c.generation as grant
+       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id`,
+  )
+  const stored = new Map<string, string[]>()
+  for (const { session, grant } of rows as { session: string; grant: string }[])
+    stored.set(session, [...(stored.get(session) ?? []), grant])
+  const wrong: string[] = []
+  for (const asked of ledger.all.filter(({ kind }) => kind === 'claim' || kind === 'next')) {
+    const found = stored.get(asked.body.session as string) ?? []
+    const told = grantsOf(asked)
+    const isRight = told
+      ? told.length === found.length && told.every((grant) => found.includes(grant))
+      : found.length <= ((asked.body.limit as number | undefined) ?? 1)
+    if (!isRight) wrong.push(`a ${asked.kind} (${asked.outcome}) was told ${told} and made ${found}`)
+  }
+  return wrong
+}
+
+/** The grants a claim must have left, or null when nobody knows. */
+function grantsOf(asked: Parameters<typeof grantsIn>[0]): string[] | null {
+  if (asked.outcome === 'unknown') return null
+  if (asked.outcome === 'refused') return []
+  return grantsIn(asked).map(({ taskId, generation }) => `${taskId} ${generation}`)
+}
+
+async function acceptances(ask: Ask, ledger: Ledger): Promise<string[]> {
+  const rows = await ask(
+    `select t.uuid, r.generation, r.session, r.ref, r.data::text as data
+       from results r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id where r.accepted`,
+  )
+  const stored = new Map(rows.map((row) => [row.uuid as string, row]))
+  const wrong: string[] = []
+  for (const { hold, body, answer } of ledger.of('acknowledged', 'submit')) {
+    const row = stored.get(hold!.taskId)
+    const isRight =
+      row?.generation === hold!.generation &&
+      row.session === hold!.session &&
+      row.ref === answer.workProductRef &&
+      row.data === JSON.stringify(body.result)
+    if (!isRight)
+      wrong.push(`the accepted ${JSON.stringify(body.result)} is stored as ${JSON.stringify(row)}`)
+  }
+  return wrong
+}
+
+const LEAVES = { renew: 'claim_renewed', release: 'task_released', submit: 'task_completed' } as const
+
+/** Each of these leaves one event: as many as were told, and no more than those besides that nobody answered. */
+async function holderWrites(ask: Ask, ledger: Ledger): Promise<string[]> {
+  const wrong: string[] = []
+  for (const [kind, type] of Object.entries(LEAVES) as [keyof typeof LEAVES, string][]) {
+    const rows = await ask(
+      `select t.uuid || ' ' || e.generation as claim, count(*)::int
+         from events e join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id where e.type = $1 group by 1`,
+      [type],
+    )
+    const least = new Map<string, number>()
+    const most = new Map<string, number>()
+    const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
+    for (const { hold, outcome, answer } of ledger.all.filter((asked) => asked.kind === kind)) {
+      const name = `${hold!.taskId} ${hold!.generation}`
+      // The same submission said twice is one; a second one is told what the first was.
+      const isRepeat = kind === 'submit' && outcome === 'acknowledged' && least.has(name)
+      if (outcome === 'acknowledged' && answer && !isRepeat) add(least, name)
+      if (outcome !== 'refused' && !isRepeat) add(most, name)
+    }
+    const stored = new Map(rows.map(({ claim, count }) => [claim as string, count as number]))
+    for (const name of new Set([...stored.keys(), ...most.keys()])) {
+      const count = stored.get(name) ?? 0
+      if (count < (least.get(name) ?? 0) || count > (most.get(name) ?? 0))
+        wrong.push(
+          `${type} of ${name}: ${count}, told ${least.get(name) ?? 0}, at most ${most.get(name) ?? 0}`,
+        )
+    }
+  }
+  const leases = ledger.of('acknowledged', 'renew')
+  const shortened = await ask(
+    `select t.uuid, t.lease_expires_at, u.told from unnest($1::uuid[], $2::int[], $3::timestamptz[]) u(uuid, generation, told)
+       join tasks t using (uuid, generation) where t.claim_state = 'active' and t.lease_expires_at < u.told`,
+    [
+      leases.map(({ hold }) => hold!.taskId),
+      leases.map(({ hold }) => hold!.generation),
+      leases.map(({ answer }) => answer.leaseExpiresAt),
+    ],
+  )
+  return [...wrong, ...shortened.map((row) => `a lease is shorter than was told: ${JSON.stringify(row)}`)]
+}
+
+/** The log is what readers saw of it, fits its catalogue, and tells the story of every task. */
+async function contradictingEvents(ask: Ask, ledger: Ledger): Promise<string[]> {
+  const rows = await ask(
+    `select e.seq::int, e.type, e.task_id::int as "taskId", t.uuid, e.generation, e.from_state as "from",
+            e.to_state as "to", e.actor, e.payload, t.state, t.generation as now
+       from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
+      where e.workspace_id = 1 order by e.seq`,
+  )
+  const wrong: string[] = []
+  const stories = new Map<number, { events: StoredEvent[]; state: unknown; now: unknown }>()
+  for (const row of rows) {
+    const event = row as unknown as StoredEvent & { uuid: string }
+    const seen = ledger.readEvents.get(event.seq)
+    if (seen !== undefined && seen !== describeEvent({ ...event, taskId: event.uuid }))
+      wrong.push(`event ${event.seq} was read as "${seen}" and is now ${JSON.stringify(event)}`)
+    if (!EVENTS[event.type as EventType].safeParse(event.payload).success || !isInTheTable(event))
+      wrong.push(`event ${event.seq} is not in the catalogue: ${JSON.stringify(event)}`)
+    if (event.taskId === null) continue
+    const story = stories.get(event.taskId) ?? { events: [], state: row.state, now: row.now }
+    story.events.push(event)
+    stories.set(event.taskId, story)
+  }
+  const lastRead = Math.max(0, ...ledger.readEvents.keys())
+  if (lastRead > rows.length) wrong.push(`event ${lastRead} was read, and the log ends at ${rows.length}`)
+  for (const { events, state, now } of stories.values()) {
+    const end = replay(events)
+    if (end?.state !== state || end?.generation !== now)
+      wrong.push(`replayed ${JSON.stringify(end)}, stored ${state} ${now}`)
+  }
+  return wrong
+}
+
+function isInTheTable({ type, from, to }: StoredEvent): boolean {
+  if (to === null || type === 'task_created') return from === null
+  const rule = TASK_TRANSITIONS[type as TransitionName]
+  return rule?.to === to && (rule.from as readonly TaskState[]).includes(from!)
+}

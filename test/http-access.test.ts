@@ -1,0 +1,280 @@
+import { createHash } from 'node:crypto'
+import fs, { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { start } from '../src/start.ts'
+import { freshDatabase } from './support/database.ts'
+import { pathTo, type Route, send } from './support/http-routes.ts'
+import { all, besiege, label, problemIn } from './support/http-siege.ts'
+import { expectRefusal, type Json, openWorkspace, type Workspace } from './support/http-workspace.ts'
+import { until } from './support/nodes.ts'
+import { cuttableWayTo } from './support/proxy.ts'
+import { startServer } from './support/server.ts'
+
+/** Who may come in, and what they may do there. */
+
+const { server, routes, w, nothingIsWrittenBy, close } = await besiege()
+afterAll(close)
+const closed = routes.filter(({ isOpen }) => !isOpen)
+
+async function keyWith(workspace: Workspace, more: Json): Promise<{ id: string; key: string }> {
+  const made = await workspace.post('/keys', { name: 'a key', ...more })
+  expect(made.status).toBe(201)
+  return made.body
+}
+const statusWith = async (key: string, path = '/limits') => (await send(server, 'GET', path, { key })).status
+
+/** A request that is let in or not, and can do nothing if it is: its body is no object, its id nobody's. */
+function knockAt(route: Route, options: { key?: string; headers?: Record<string, string> }) {
+  const nobody = '01890000-0000-7000-8000-00000000ffff'
+  const path = pathTo(route, { task: nobody, session: nobody, key: nobody })
+  const query = route.path === '/events/stream' ? '?after=x' : ''
+  return send(server, route.method, path + query, { ...options, ...(route.body ? { body: '[]' } : {}) })
+}
+
+describe('a request without a valid key', () => {
+  const BAD: [what: string, header: string][] = [
+    ['no key', ''],
+    ['a key of nobody', `Bearer baton_${'x'.repeat(43)}`],
+    ['a key with one letter more', `Bearer ${w.ownerKey}x`],
+    ['a key with one letter less', `Bearer ${w.ownerKey.slice(0, -1)}`],
+    ['a key and something else', `Bearer ${w.ownerKey} ${w.ownerKey}`],
+    ['a key without its scheme', w.ownerKey],
+    ['a password', `Basic ${Buffer.from(`owner:${w.ownerKey}`).toString('base64')}`],
+    ['an SQL', "Bearer ' or 1=1 --"],
+    ['a novel', `Bearer ${'x'.repeat(8_000)}`],
+  ]
+  test.each(BAD)(
+    'that shows %s is UNAUTHENTICATED on every route, whatever its body',
+    async (what, authorization) => {
+      await nothingIsWrittenBy(() =>
+        all(closed, async (route) => {
+          const reply = await knockAt(route, { headers: { authorization } })
+          expect(problemIn(reply, `${what} at ${label(route)}`)).toMatchObject({
+            status: 401,
+            code: 'UNAUTHENTICATED',
+          })
+        }),
+      )
+    },
+  )
+
+  test('is told how to come in, and a key in the address is no key', async () => {
+    const answer = await fetch(`${server.api}/tasks?key=${w.ownerKey}&access_token=${w.ownerKey}`)
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+  })
+
+  test('may look at health and the API document, and at nothing else', async () => {
+    for (const path of ['/health/live', '/health/ready', '/openapi.json', '/api/v1/health/live'])
+      expect((await fetch(`${server.url}${path}`)).status, path).toBe(200)
+    expect(closed.length).toBeGreaterThan(30)
+  })
+})
+
+describe('a key may do what its role and scopes say', () => {
+  const RIGHTS: Record<string, string[]> = {
+    viewer: ['read'],
+    member: ['read', 'work', 'operate'],
+    admin: ['read', 'work', 'operate', 'admin'],
+    owner: ['read', 'work', 'operate', 'admin'],
+  }
+  /** What reading and writing needs, by tag. A new tag must be added here before its routes are tested. */
+  const NEEDS: Record<string, [reading: string, writing: string]> = {
+    tasks: ['read', 'operate'],
+    claims: ['read', 'work'],
+    sessions: ['read', 'work'],
+    events: ['read', 'none'],
+    limits: ['read', 'admin'],
+    workspaces: ['read', 'instance'],
+    keys: ['admin', 'admin'],
+  }
+  const SCOPES = [undefined, ['read'], ['work'], ['operate'], ['admin'], ['read', 'work']]
+  const cases = Object.keys(RIGHTS).flatMap((role) => SCOPES.map((scopes) => ({ role, scopes })))
+
+  test.each(cases)('$role with scopes $scopes, on every route', async ({ role, scopes }) => {
+    const { key } = await keyWith(w, { role, ...(scopes ? { scopes } : {}) })
+    const rights = RIGHTS[role]!.filter((right) => !scopes || scopes.includes(right))
+    await nothingIsWrittenBy(() =>
+      all(closed, async (route) => {
+        const needs = NEEDS[route.tag]?.[route.method === 'GET' ? 0 : 1]
+        expect(needs, `what does ${label(route)} need? Say so in this test`).toBeDefined()
+        const reply = await knockAt(route, { key })
+        if (rights.includes(needs!))
+          expect([200, 400, 404, 426], `${label(route)}: ${reply.text}`).toContain(reply.status)
+        else expect(problemIn(reply, label(route))).toMatchObject({ status: 403, code: 'FORBIDDEN' })
+      }),
+    )
+  })
+
+  test('only the key of the first start makes workspaces', async () => {
+    const { key } = await keyWith(await openWorkspace(server), { role: 'owner' })
+    for (const nobody of [key, w.ownerKey])
+      expectRefusal(
+        await server.call('POST', '/workspaces', { name: 'mine' }, { key: nobody }),
+        403,
+        'FORBIDDEN',
+      )
+    expect((await server.call('POST', '/workspaces', { name: 'ours' })).status).toBe(201)
+  })
+
+  test.each([
+    { maker: { role: 'admin', scopes: ['admin'] }, wanted: { role: 'admin' } },
+    { maker: { role: 'owner', scopes: ['admin', 'read'] }, wanted: { role: 'member' } },
+    { maker: { role: 'admin' }, wanted: { role: 'owner' } },
+  ])('$maker makes no key that may do more than itself: $wanted', async ({ maker, wanted }) => {
+    const { key } = await keyWith(w, maker)
+    expectRefusal(await server.call('POST', '/keys', { name: 'more', ...wanted }, { key }), 403, 'FORBIDDEN')
+  })
+})
+
+describe('a key', () => {
+  const secretsIn = async (needle: string) => {
+    const database = new pg.Client({ connectionString: server.databaseUrl })
+    await database.connect()
+    try {
+      const tables = await database.query(
+        `select table_name from information_schema.tables where table_schema = 'baton'`,
+      )
+      const found: string[] = []
+      for (const { table_name: table } of tables.rows) {
+        const { rowCount } = await database.query(
+          `select 1 from baton.${table} t where position($1 in t::text) > 0`,
+          [needle],
+        )
+        if (rowCount) found.push(table)
+      }
+      return found
+    } finally {
+      await database.end()
+    }
+  }
+
+  test('is shown once, and is afterwards in no answer, no event and no table, but as a hash', async () => {
+    const made = await w.post('/keys', { name: 'once' }, { 'idempotency-key': 'k-1' })
+    const { key, id, prefix } = made.body
+    expect(key).toMatch(/^baton_[A-Za-z0-9_-]{43}$/)
+    expect(key.startsWith(prefix) && prefix.length <= 12, 'the prefix gives little away').toBe(true)
+    const listed = (await w.call('GET', '/keys')).body.items
+    expect(listed.find((item: Json) => item.id === id)).toMatchObject({
+      name: 'once',
+      role: 'member',
+      prefix,
+    })
+    const said = JSON.stringify([listed, await w.events(), await w.call('GET', '/workspaces')])
+    for (const secret of [key, w.ownerKey, server.ownerKey]) {
+      expect(said).not.toContain(secret.slice(13))
+      expect(await secretsIn(secret.slice(13))).toEqual([])
+      expect(await secretsIn(createHash('sha256').update(secret).digest('hex'))).toEqual(['api_keys'])
+    }
+  })
+
+  test('that is revoked opens nothing from that moment on, not even if it was in use just then', async () => {
+    const keys = await Promise.all(Array.from({ length: 30 }, () => keyWith(w, { role: 'viewer' })))
+    await Promise.all(
+      keys.flatMap(({ id, key }) => [
+        statusWith(key),
+        w.call('DELETE', `/keys/${id}`),
+        statusWith(key, '/events'),
+      ]),
+    )
+    expect(await Promise.all(keys.map(({ key }) => statusWith(key)))).toEqual(Array(30).fill(401))
+    expectRefusal(await w.call('DELETE', `/keys/${keys[0]!.id}`), 404, 'NOT_FOUND')
+    const listed = (await w.call('GET', '/keys')).body.items.find((item: Json) => item.id === keys[0]!.id)
+    expect(listed.revokedAt).toEqual(expect.any(String))
+  })
+
+  test('that expires works until then and not after, though it was known', async () => {
+    const soon = await keyWith(w, { expiresAt: new Date(Date.now() + 1_500).toISOString() })
+    expect(await statusWith(soon.key)).toBe(200)
+    await until(async () => (await statusWith(soon.key)) === 401)
+    const past = await keyWith(w, { expiresAt: '2020-01-01T00:00:00+02:00' })
+    expect(await statusWith(past.key)).toBe(401)
+  })
+
+  test('of the last owner stays; of two who revoke each other at once, one does', async () => {
+    const team = await openWorkspace(server)
+    const [first] = (await team.call('GET', '/keys')).body.items
+    expectRefusal(await team.call('DELETE', `/keys/${first.id}`), 409, 'WRONG_STATE')
+    const second = await keyWith(team, { role: 'owner' })
+    const answers = await Promise.all([
+      server.call('DELETE', `/keys/${first.id}`, undefined, { key: second.key }),
+      team.call('DELETE', `/keys/${second.id}`),
+    ])
+    const left = await Promise.all([statusWith(team.ownerKey), statusWith(second.key)])
+    expect(left.sort(), JSON.stringify(answers.map(({ status }) => status))).toEqual([200, 401])
+  })
+
+  test.each([
+    ['has expired', { expiresAt: '2020-01-01T00:00:00Z' }],
+    ['may only read', { scopes: ['read'] }],
+  ])('of an owner who %s is no owner’s key to fall back on', async (_what, more) => {
+    const team = await openWorkspace(server)
+    const [first] = (await team.call('GET', '/keys')).body.items
+    await keyWith(team, { role: 'owner', ...more })
+    expectRefusal(await team.call('DELETE', `/keys/${first.id}`), 409, 'WRONG_STATE')
+    expect((await team.call('GET', '/keys')).status, 'somebody can still administer').toBe(200)
+  })
+})
+
+test('the owner’s key is in a file for its owner alone, whatever the umask, and survives a restart', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'baton-access-'))
+  const database = await freshDatabase()
+  const before = process.umask(0)
+  try {
+    const env = {
+      BATON_DATA: join(parent, 'data'),
+      BATON_PORT: '0',
+      DATABASE_URL: database.url,
+      BATON_LOG_LEVEL: 'silent',
+    }
+    const keys = new Set<string>()
+    for (let i = 0; i < 2; i++) {
+      const baton = await start(readConfig(env))
+      const file = join(env.BATON_DATA, 'owner-key')
+      expect([statSync(file).mode & 0o777, statSync(env.BATON_DATA).mode & 0o777]).toEqual([0o600, 0o700])
+      const key = readFileSync(file, 'utf8').trim()
+      keys.add(key)
+      expect(
+        (await fetch(`${baton.url}/api/v1/keys`, { headers: { authorization: `Bearer ${key}` } })).status,
+      ).toBe(200)
+      await baton.stop()
+    }
+    expect(keys.size).toBe(1)
+  } finally {
+    process.umask(before)
+    await database.drop()
+    rmSync(parent, { recursive: true })
+  }
+})
+
+test('no key is ever in the log, however much is logged and whatever goes wrong', async () => {
+  let log = ''
+  const spy = vi.spyOn(fs, 'write').mockImplementation(((_fd: number, data: string, ...rest: unknown[]) => {
+    log += data
+    process.nextTick(rest.at(-1) as (error: null, written: number) => void, null, Buffer.byteLength(data))
+  }) as typeof fs.write)
+  const database = await freshDatabase()
+  const way = await cuttableWayTo(database.url)
+  const loud = await startServer({ BATON_LOG_LEVEL: 'trace', DATABASE_URL: way.url })
+  try {
+    const { key } = (await loud.call('POST', '/keys', { name: 'loud' })).body
+    await loud.call('POST', '/tasks', '{', { key })
+    await fetch(`${loud.api}/tasks`, { headers: { authorization: `Bearer ${key} x` } })
+    way.cut()
+    for (const secret of [key, loud.ownerKey])
+      expect((await loud.call('POST', '/keys', { name: 'cut off' }, { key: secret })).status).toBeGreaterThan(
+        400,
+      )
+    expect(log).toContain('the store is unavailable')
+    for (const secret of [loud.ownerKey, key]) expect(log).not.toContain(secret.slice(13))
+  } finally {
+    way.mend()
+    await loud.close()
+    await way.close()
+    await database.drop()
+    spy.mockRestore()
+  }
+})

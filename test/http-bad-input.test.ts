@@ -1,0 +1,220 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { pathTo, type Schema, sampleOf, send } from './support/http-routes.ts'
+import { all, besiege, label, problemIn, thingsIn } from './support/http-siege.ts'
+import { openWorkspace } from './support/http-workspace.ts'
+
+/**
+ * What a hostile client may put into a body. The routes come from the server's own OpenAPI document, so a new one is
+ * tried as well. Whatever is wrong is refused as a problem, by name, and leaves every table as it was.
+ */
+
+const { server, routes, w, own, post, nothingIsWrittenBy, close } = await besiege()
+afterAll(close)
+const withBody = routes.filter(({ body }) => body !== null)
+const createTask = routes.find(({ method, path }) => method === 'POST' && path === '/tasks')!
+
+type Wrong = [json: string, field: string | RegExp]
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+const text = (value: unknown) => JSON.stringify(value)
+const begins = (field: string) => new RegExp(`^${field.replace(/[.[\]]/g, '\\$&')}`)
+
+/** Everything that a value at this place must not be, as JSON. */
+function wrongFor(schema: Schema, field: string, sample: unknown): Wrong[] {
+  const { type, minimum = 0, maximum = 0 } = schema
+  const as = (...values: string[]): Wrong[] => values.map((json) => [json, field])
+  const unstorable = ['"a\\u0000b"', '"\\ud800"', '"x\\udc00x"', '"\\ude00\\ud83d"']
+  switch (type) {
+    case 'string': {
+      const limit = schema.maxLength ?? 100
+      const empty = schema.minLength || schema.pattern || schema.enum || schema.const ? ['""'] : []
+      const form = schema.pattern || schema.enum || schema.const ? ['"\\u0001 no!"'] : []
+      return as('1', 'true', '{}', '["x"]', ...unstorable, ...empty, ...form, text('x'.repeat(limit + 1)))
+    }
+    case 'integer':
+      return as(
+        '1e400',
+        '-1e400',
+        '9007199254740992',
+        '1.5',
+        '"1"',
+        'true',
+        '[1]',
+        `${minimum - 1}`,
+        `${maximum + 1}`,
+      )
+    case 'number':
+      return as('1e400', '"1"', 'true', '[]', `${minimum - 1}`, `${maximum + 1}`)
+    case 'boolean':
+      return as('1', '"true"', 'null', '[]')
+    case 'array': {
+      const items = Array((schema.maxItems ?? 5) + 1).fill((sample as unknown[])[0])
+      return [
+        ...as('{}', '"x"', '1', 'null'),
+        ...(schema.maxItems ? as(text(items)) : []),
+        ...(schema.minItems ? as('[]') : []),
+      ]
+    }
+    case 'object':
+      return as('[]', '"x"', '1', 'null')
+    default:
+      return [
+        ...[...unstorable, '{"\\u0000":1}', '{"a":[{"b\\ud800":1}]}', DEEP].map(
+          (json): Wrong => [json, begins(field)],
+        ),
+        ['{"__proto__":{"polluted":1}}', '__proto__'],
+        ['{"a":{"constructor":{"prototype":{"polluted":1}}}}', 'constructor'],
+      ]
+  }
+}
+
+/** One body for each wrong value at each place the schema knows, everything else being right. */
+function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, field: string | RegExp]> {
+  function* at(schema: Schema, path: (string | number)[], value: unknown): Generator<Wrong> {
+    const field = path
+      .map((part, i) => (typeof part === 'number' ? `[${part}]` : i ? `.${part}` : part))
+      .join('')
+    const nullable = schema.anyOf?.some(({ type }) => type === 'null')
+    const inner = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
+    const place = (json: string, to = path) => {
+      const copy = structuredClone({ root })
+      let parent = copy as unknown as Record<string | number, unknown>
+      for (const part of ['root', ...to].slice(0, -1)) parent = parent[part] as typeof parent
+      parent[['root', ...to].at(-1)!] = json === '' ? undefined : '@here@'
+      return text(copy.root).replace('"@here@"', () => json)
+    }
+    for (const [json, named] of wrongFor(inner, field || 'body', value)) yield [place(json), named]
+    if (inner.type && !nullable && path.length > 0) yield [place('null'), field]
+    if (inner.type === 'array') yield* at(inner.items!, [...path, 0], (value as unknown[])[0])
+    if (inner.type !== 'object') return
+    const dot = field && `${field}.`
+    yield [place('1', [...path, 'nonsense']), `${dot}nonsense`]
+    for (const name of inner.required ?? []) yield [place('', [...path, name]), `${dot}${name}`]
+    for (const [name, next] of Object.entries(inner.properties ?? {}))
+      yield* at(next, [...path, name], (value as Record<string, unknown>)[name])
+  }
+  yield* at(schema, [], root)
+}
+
+describe('bodies', () => {
+  test.each(withBody)('$method $path takes the sample that the others are made from', async (route) => {
+    const elsewhere = await openWorkspace(server)
+    const things = await thingsIn(elsewhere)
+    const body = text(sampleOf(route.body!, things))
+    const key = route.tag === 'workspaces' ? server.ownerKey : elsewhere.ownerKey
+    const reply = await send(server, route.method, pathTo(route, things), { body, key })
+    expect([200, 201, 409], reply.text).toContain(reply.status)
+  })
+
+  test.each(withBody)('$method $path refuses each wrong value at each place by name', async (route) => {
+    await nothingIsWrittenBy(() =>
+      all([...wrongBodies(route.body!, sampleOf(route.body!, own))], async ([body, field]) => {
+        const reply = await post(route, { body })
+        const what = `${field} in ${body.slice(0, 400)}`
+        const { code, errors } = problemIn(reply, what)
+        expect([reply.status, code], what).toEqual([400, 'VALIDATION_FAILED'])
+        if (typeof field === 'string') expect(errors[0].field, what).toBe(field)
+        else expect(errors[0].field, what).toMatch(field)
+      }),
+    )
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  const WHOLE: [what: string, body: string | Buffer, codes: string[], headers?: Record<string, string>][] = [
+    ['an array', '[]', ['VALIDATION_FAILED']],
+    ['a text', '"text"', ['VALIDATION_FAILED']],
+    ['null', 'null', ['VALIDATION_FAILED']],
+    ['a number', '1', ['VALIDATION_FAILED']],
+    ['half an object', '{"title":', ['MALFORMED_JSON']],
+    ['an object and more', '{}}', ['MALFORMED_JSON']],
+    ['single quotes', "{'title':'x'}", ['MALFORMED_JSON']],
+    ['NaN', '{"title":NaN}', ['MALFORMED_JSON']],
+    ['a prototype', '{"__proto__":{"polluted":1}}', ['VALIDATION_FAILED']],
+    [
+      'a prototype in disguise',
+      '{"\\u005f_proto__":{"polluted":1}}',
+      ['VALIDATION_FAILED', 'MALFORMED_JSON'],
+    ],
+    ['a prototype’s prototype', '{"constructor":{"prototype":{"polluted":1}}}', ['VALIDATION_FAILED']],
+    ['a hundred thousand levels', DEEP, ['VALIDATION_FAILED']],
+    [
+      'a hundred thousand objects',
+      `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+      ['VALIDATION_FAILED'],
+    ],
+    ['ten megabytes', `{"nonsense":"${'x'.repeat(10_485_760)}"}`, ['VALIDATION_FAILED', 'BODY_TOO_LARGE']],
+    ['ten megabytes of nothing', ' '.repeat(10_485_760), ['MALFORMED_JSON', 'BODY_TOO_LARGE']],
+    ['bytes that are no text', Buffer.from('7b22ff223a317d', 'hex'), ['VALIDATION_FAILED', 'MALFORMED_JSON']],
+    ['no content type', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': '' }],
+    ['plain text', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': 'text/plain' }],
+    [
+      'a form',
+      'title=x',
+      ['UNSUPPORTED_MEDIA_TYPE'],
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    ],
+    [
+      'a multipart form',
+      '--x--',
+      ['UNSUPPORTED_MEDIA_TYPE'],
+      { 'content-type': 'multipart/form-data; boundary=x' },
+    ],
+    ['almost JSON', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': 'application/jsonp' }],
+    ['a nonsense type', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': 'json' }],
+  ]
+  test.each(WHOLE)('a body that is %s is refused by every route', async (what, body, codes, headers) => {
+    await nothingIsWrittenBy(() =>
+      all(withBody, async (route) => {
+        const reply = await post(route, { body, headers })
+        expect(codes, `${what} to ${label(route)}: ${reply.text}`).toContain(
+          problemIn(reply, label(route)).code,
+        )
+      }),
+    )
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+  test('that are empty are refused by every route that needs a field', async () => {
+    const needy = withBody.filter(({ body }) => (body!.required ?? []).length > 0)
+    expect(needy.length).toBeGreaterThan(10)
+    await nothingIsWrittenBy(() =>
+      all(needy, async (route) => {
+        for (const headers of [undefined, { 'content-type': '' }])
+          expect(problemIn(await post(route, { body: '', headers }), label(route)).errors[0].field).toBe(
+            'body',
+          )
+      }),
+    )
+  })
+
+  // As long as the character that decoders put in its place, and not; by length, and in chunks.
+  test.each(['f09f98', 'ff', 'eda080'])(
+    'with the broken UTF-8 %s in a text are refused, not mended',
+    async (hex) => {
+      const broken = (json: string) => {
+        const [before, after] = json.split('@here@')
+        return Buffer.concat([Buffer.from(before!), Buffer.from(hex, 'hex'), Buffer.from(after!)])
+      }
+      await nothingIsWrittenBy(async () => {
+        for (const json of ['{"title":"a@here@b"}', '{"title":"x","input":{"@here@":1}}'])
+          for (const headers of [undefined, { 'content-length': '', 'transfer-encoding': 'chunked' }])
+            problemIn(await post(createTask, { body: broken(json), headers }), `${hex} in ${json}`)
+      })
+    },
+  )
+
+  test('may hold any text that can be stored, and give it back as it was', async () => {
+    const odd = { '\\u0000': '\\u0000 \\ud800', constructor: 'x', prototype: { a: '😀\u2028\u007f' } }
+    const task = {
+      title: '😀 {"}\\ NULL',
+      input: { ...odd, '': [0, -0.5, 1e300] },
+      tags: ['{}', 'null', '"', '\\'],
+    }
+    const made = await w.post('/tasks', task)
+    expect(made.status).toBe(201)
+    expect(await w.read(made.body)).toMatchObject(task)
+  })
+
+  test('whose numbers cannot be kept are refused, not bent into null', async () => {
+    const body = '{"title":"x","input":{"a":1e400}}'
+    await nothingIsWrittenBy(async () => problemIn(await post(createTask, { body }), body))
+  })
+})

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { StoreUnavailable } from '../src/store/store.ts'
+import { freshDatabase } from './support/database.ts'
+import { superuser, until } from './support/nodes.ts'
+import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
+import { granted, holder, outcome, type Task, Work } from './support/tasks.ts'
+
+const alpha = holder('alpha')
+
+let database: Awaited<ReturnType<typeof freshDatabase>>
+let way: CuttableWay
+let store: PostgresStore
+let work: Work
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  way = await cuttableWayTo(database.url)
+  store = await PostgresStore.open(way.url)
+  work = new Work(store, (await createWorkspace(store.writers, 'test', 'test')).workspaceId)
+})
+afterAll(async () => {
+  await store.close()
+  await way.close()
+  await database.drop()
+})
+
+/** Asks again while the store cannot be reached, as a client with an idempotency key may. */
+const persistently = <T>(ask: () => Promise<T>) =>
+  until(() =>
+    ask().catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return null
+      throw error
+    }),
+  )
+
+const committedClaims = (task: Task) =>
+  superuser(database.url, async (client) => {
+    const { rows } = await client.query('select generation from baton.claims where task_id = $1', [task.id])
+    return rows.length
+  })
+
+test.each(['writers', 'readers'] as const)(
+  'a connection in use that breaks does not end the process: %s',
+  async (pool) => {
+    // pg emits 'error' on the client besides failing its queries; without a listener Node ends the process.
+    const client = await store[pool].connect()
+    try {
+      expect(client.listenerCount('error')).toBeGreaterThan(0)
+    } finally {
+      client.release()
+    }
+  },
+)
+
+describe('when the way to the database is cut', () => {
+  test('requests and reads are refused as UNAVAILABLE, and work again when it is mended', async () => {
+    const task = await work.create()
+    way.cut()
+    await expect(work.claim(task, alpha)).rejects.toThrow(StoreUnavailable)
+    await expect(work.claims(task)).rejects.toThrow(StoreUnavailable)
+    way.mend()
+    expect(outcome(await persistently(() => work.claim(task, alpha)))).toBe('GRANTED')
+    expect(await persistently(() => work.claims(task))).toHaveLength(1)
+  })
+
+  test('a transaction that waits for a lock leaves nothing behind', async () => {
+    const task = await work.create()
+    await superuser(database.url, async (blocker) => {
+      await blocker.query('begin')
+      await blocker.query('select 1 from baton.tasks where id = $1 for update', [task.id])
+      const claim = work.claim(task, alpha)
+      await until(async () => {
+        const waiting = `select 1 from pg_stat_activity where datname = current_database()
+                          and application_name = 'baton' and wait_event_type = 'Lock'`
+        return (await blocker.query(waiting)).rowCount
+      })
+      way.cut()
+      await expect(claim).rejects.toThrow(StoreUnavailable)
+      await blocker.query('commit')
+    })
+    way.mend()
+    expect(outcome(await persistently(() => work.claim(task, alpha)))).toBe('GRANTED')
+    expect(await persistently(() => work.record(task))).toMatchObject({ generation: 1, attempt: 1 })
+  })
+
+  test('a claim whose answer is lost after commit is given again under its key, once', async () => {
+    const task = await work.create()
+    way.loseAnswersTo('commit')
+    const lost = work.under('claim-1').claim(task, alpha)
+    await until(async () => (await committedClaims(task)) === 1)
+    way.cut()
+    await expect(lost).rejects.toThrow(StoreUnavailable)
+    way.mend()
+    const again = await persistently(() => work.under('claim-1').claim(task, alpha))
+    expect(granted(again)).toMatchObject({ ...alpha, generation: 1 })
+    expect(await persistently(() => work.claims(task))).toHaveLength(1)
+    expect(outcome(await work.claim(task, alpha)), 'without the key').toBe('DENIED_ACTIVE_CLAIM')
+  })
+
+  test('a submission whose answer is lost after commit is told again that it was accepted', async () => {
+    const task = await work.create()
+    const hold = granted(await work.claim(task, alpha))
+    way.loseAnswersTo('commit')
+    const lost = work.submit(task, hold, { answer: 42 })
+    await until(async () =>
+      superuser(database.url, async (client) => {
+        const done = `select 1 from baton.tasks where id = $1 and state = 'completed'`
+        return (await client.query(done, [task.id])).rowCount
+      }),
+    )
+    way.cut()
+    await expect(lost).rejects.toThrow(StoreUnavailable)
+    way.mend()
+    expect(outcome(await persistently(() => work.submit(task, hold, { answer: 42 })))).toBe('ACCEPTED')
+    expect(await persistently(() => work.results(task))).toMatchObject([{ accepted: true }])
+  })
+})

@@ -1,0 +1,382 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { superuser } from './support/nodes.ts'
+import { type Seeded, type SeededDatabase, seededDatabase, workspaceTables } from './support/seed.ts'
+
+let database: SeededDatabase
+beforeAll(async () => {
+  database = await seededDatabase()
+})
+afterAll(() => database.close())
+
+/** Runs it as a superuser, whom no policy stops, and takes it back. */
+async function attempt(sql: string, values: unknown[] = []): Promise<pg.DatabaseError | null> {
+  return superuser(database.url, async (client) => {
+    await client.query('set search_path = baton')
+    await client.query('begin')
+    try {
+      await client.query(sql, values)
+      return null
+    } catch (error) {
+      return error as pg.DatabaseError
+    } finally {
+      await client.query('rollback')
+    }
+  })
+}
+
+interface Constraint {
+  table: string
+  name: string
+  definition: string
+}
+
+const constraints = () =>
+  superuser(database.url, async (client) => {
+    const { rows } = await client.query<Constraint>(
+      `select c.conrelid::regclass::text as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
+         from pg_constraint c where c.connamespace = 'baton'::regnamespace and c.contype in ('c', 'u', 'x')
+       union all
+       select i.indrelid::regclass::text, x.relname, pg_get_indexdef(i.indexrelid)
+         from pg_index i join pg_class x on x.oid = i.indexrelid
+        where x.relnamespace = 'baton'::regnamespace and i.indisunique
+          and not exists (select 1 from pg_constraint c where c.conindid = i.indexrelid)`,
+    )
+    const plain = (text: string) => text.replaceAll('::text', '').replaceAll('baton.', '')
+    return rows.map(({ table, name, definition }) => ({
+      table: plain(table),
+      name,
+      definition: plain(definition),
+    }))
+  })
+
+/** What the database refuses, whoever asks: the claim, the table, words of the constraint's definition, a way to break it. */
+const GUARDS: [claim: string, table: string, words: string, breaking: (rows: Seeded) => string][] = [
+  [
+    'a workspace has a name',
+    'workspaces',
+    "name <> ''",
+    ({ workspace }) => update('workspaces', "name = ''", workspace),
+  ],
+  [
+    'a workspace has a UUID of its own',
+    'workspaces',
+    'UNIQUE (uuid)',
+    () => `insert into workspaces (uuid, name) select uuid, 'twin' from workspaces limit 1`,
+  ],
+  [
+    'the log never counts below zero',
+    'workspace_counters',
+    'last_seq >= 0',
+    ({ workspace }) => update('workspace_counters', 'last_seq = -1', workspace),
+  ],
+  [
+    'there are never fewer than no claims',
+    'workspace_counters',
+    'active_claims >= 0',
+    ({ workspace }) => update('workspace_counters', 'active_claims = -1', workspace),
+  ],
+  [
+    'the shortest lease is not longer than the longest',
+    'limits',
+    'min_lease_seconds <= max_lease_seconds',
+    ({ workspace }) => update('limits', 'min_lease_seconds = max_lease_seconds + 1', workspace),
+  ],
+  [
+    'a key has a name',
+    'api_keys',
+    "name <> ''",
+    ({ workspace }) => update('api_keys', "name = ''", workspace),
+  ],
+  [
+    'a key is stored as a SHA-256',
+    'api_keys',
+    'length(key_hash) = 32',
+    ({ workspace }) => update('api_keys', `key_hash = 'bt_the_key_itself'`, workspace),
+  ],
+  [
+    'a key has one of four roles',
+    'api_keys',
+    'role = ANY',
+    ({ workspace }) => update('api_keys', `role = 'god'`, workspace),
+  ],
+  [
+    'one key opens one workspace',
+    'api_keys',
+    'UNIQUE (key_hash)',
+    ({ workspace }) =>
+      `update api_keys set key_hash = (select key_hash from api_keys where workspace_id <> ${workspace} limit 1)
+        where workspace_id = ${workspace}`,
+  ],
+  [
+    'an agent has a slug',
+    'agents',
+    "slug <> ''",
+    ({ workspace }) => update('agents', "slug = ''", workspace),
+  ],
+  [
+    'a slug names one agent',
+    'agents',
+    'UNIQUE (workspace_id, slug)',
+    ({ workspace }) =>
+      `insert into agents (workspace_id, agent_id, slug, name) values (${workspace}, gen_random_uuid(), 'alpha', 'twin')`,
+  ],
+  [
+    'a session has a name',
+    'sessions',
+    "session <> ''",
+    ({ workspace }) => update('sessions', "session = ''", workspace),
+  ],
+  [
+    'a session has an id of its own',
+    'sessions',
+    'UNIQUE (workspace_id, session_id)',
+    ({ workspace }) =>
+      `insert into sessions (workspace_id, session, session_id)
+       select workspace_id, 'twin', session_id from sessions where workspace_id = ${workspace}`,
+  ],
+
+  [
+    'a task is in a state of the table',
+    'tasks',
+    "ARRAY['pending', 'queued'",
+    ({ queued }) => task(queued, `state = 'resting', rank = null`),
+  ],
+  ['a priority is 1 to 10', 'tasks', 'priority <= 10', ({ queued }) => task(queued, 'priority = 11')],
+  [
+    'a generation is never negative',
+    'tasks',
+    'generation >= 0',
+    ({ queued }) => task(queued, `generation = -1, claim_state = 'released'`),
+  ],
+  ['epochs count from 1', 'tasks', 'epoch >= 1', ({ queued }) => task(queued, 'epoch = 0')],
+  ['attempts are never negative', 'tasks', 'attempt >= 0', ({ queued }) => task(queued, 'attempt = -1')],
+  [
+    'retries are never negative',
+    'tasks',
+    'max_retries >= 0',
+    ({ queued }) => task(queued, 'max_retries = -1'),
+  ],
+  [
+    'a review is one of three kinds',
+    'tasks',
+    'review = ANY',
+    ({ queued }) => task(queued, `review = 'maybe'`),
+  ],
+  ['a key names one task', 'tasks', 'tasks_key', ({ held }) => task(held, `key = 'A-001-queued'`)],
+  [
+    'a queued task has its place in the queue',
+    'tasks',
+    'rank IS NOT NULL',
+    ({ queued }) => task(queued, 'rank = null'),
+  ],
+  [
+    'only a finished task has an end',
+    'tasks',
+    'completed_at IS NOT NULL',
+    ({ queued }) => task(queued, 'completed_at = now()'),
+  ],
+  [
+    'a task is held exactly while its claim is active',
+    'tasks',
+    "claim_state IS DISTINCT FROM 'active'",
+    ({ completed }) => task(completed, `claim_state = 'active'`),
+  ],
+  ['generation 0 means never claimed', 'tasks', 'generation = 0', ({ held }) => task(held, 'generation = 0')],
+  [
+    'a completed task has its result',
+    'tasks',
+    'result_hash IS NOT NULL',
+    ({ completed }) => task(completed, 'result_hash = null'),
+  ],
+  [
+    'a paused task knows where it goes back to',
+    'tasks',
+    'paused_from IS NOT NULL',
+    ({ queued }) => task(queued, `state = 'paused', rank = null`),
+  ],
+  [
+    'a task that waits for its hour has one',
+    'tasks',
+    'due_at IS NOT NULL',
+    ({ queued }) => task(queued, `state = 'awaiting_retry', rank = null`),
+  ],
+
+  [
+    'a task has a title',
+    'task_details',
+    "title <> ''",
+    ({ workspace }) => update('task_details', "title = ''", workspace),
+  ],
+  [
+    'a dependency has a rule',
+    'task_dependencies',
+    'trigger_rule = ANY',
+    ({ workspace }) => update('task_dependencies', `trigger_rule = 'sometimes'`, workspace),
+  ],
+  [
+    'a task does not wait for itself',
+    'task_dependencies',
+    'task_id <> depends_on',
+    ({ workspace }) => update('task_dependencies', 'depends_on = task_id', workspace),
+  ],
+
+  [
+    'a task has at most one active claim',
+    'claims',
+    'claims_one_active',
+    ({ held, workspace }) => claim(workspace, held, 2, 'active', 'null, null'),
+  ],
+  [
+    'claims count from 1',
+    'claims',
+    'generation >= 1',
+    ({ held, workspace }) => claim(workspace, held, 0, 'released', `now(), 'VOLUNTARY'`),
+  ],
+  [
+    'a claim is in a state of the table',
+    'claims',
+    'state = ANY',
+    ({ held, workspace }) => claim(workspace, held, 2, 'lost', `now(), 'VOLUNTARY'`),
+  ],
+  [
+    'an active claim has not ended',
+    'claims',
+    "(state = 'active') = (ended_at IS NULL)",
+    ({ held }) => `update claims set ended_at = now(), end_reason = 'EXPIRED' where task_id = ${held}`,
+  ],
+  [
+    'a claim that ended says why',
+    'claims',
+    'end_reason IS NULL',
+    ({ completed }) => `update claims set end_reason = null where task_id = ${completed}`,
+  ],
+
+  [
+    'an epoch has at most one result that is not rejected',
+    'results',
+    'results_one_an_epoch',
+    ({ completed, workspace }) => result(workspace, completed, 1, 1, 'true, null'),
+  ],
+  [
+    'results count generations from 1',
+    'results',
+    'generation >= 1',
+    ({ completed, workspace }) => result(workspace, completed, 0, 1, `false, 'STALE_GENERATION'`),
+  ],
+  [
+    'results count epochs from 1',
+    'results',
+    'epoch >= 1',
+    ({ completed, workspace }) => result(workspace, completed, 1, 0, `false, 'STALE_GENERATION'`),
+  ],
+  [
+    'a rejected result says why',
+    'results',
+    'rejection IS NOT NULL',
+    ({ completed, workspace }) => result(workspace, completed, 1, 1, 'false, null'),
+  ],
+  [
+    'events count from 1',
+    'events',
+    'seq >= 1',
+    ({ workspace }) =>
+      `insert into events (workspace_id, seq, type, actor, payload, at)
+       values (${workspace}, 0, 'task_created', 'nobody', '{}', now())`,
+  ],
+]
+
+const update = (table: string, set: string, workspace: number) =>
+  `update ${table} set ${set} where workspace_id = ${workspace}`
+const task = (id: number, set: string) => `update tasks set ${set} where id = ${id}`
+const claim = (workspace: number, id: number, generation: number, state: string, ended: string) =>
+  `insert into claims (workspace_id, task_id, generation, session, agent, state, acquired_at, check_at, ended_at, end_reason)
+   values (${workspace}, ${id}, ${generation}, 's', 'a', '${state}', now(), now(), ${ended})`
+const result = (workspace: number, id: number, generation: number, epoch: number, verdict: string) =>
+  `insert into results (workspace_id, task_id, generation, session, hash, epoch, accepted, rejection, ref, data, submitted_at)
+   values (${workspace}, ${id}, ${generation}, 's', 'other', ${epoch}, ${verdict}, 'wp', '{}', now())`
+
+describe('the database repeats the invariants', () => {
+  test.each(GUARDS)('%s', async (_claim, table, words, breaking) => {
+    const guards = (await constraints()).filter((c) => c.table === table && c.definition.includes(words))
+    expect(guards, 'these words name one constraint').toHaveLength(1)
+    expect(await attempt(breaking(database.a))).toMatchObject({
+      code: expect.stringMatching(/^23(514|505)$/),
+      constraint: guards[0]!.name,
+    })
+  })
+
+  test('every constraint of the schema is shown above', async () => {
+    const shown = (c: Constraint) =>
+      GUARDS.some(([, table, words]) => c.table === table && c.definition.includes(words))
+    expect((await constraints()).filter((c) => !shown(c))).toEqual([])
+  })
+
+  test('no table takes the same row twice', async () => {
+    for (const table of await workspaceTables(database.url)) {
+      const twice = `insert into ${table} select * from ${table} where workspace_id = $1 limit 1`
+      expect(await attempt(twice, [database.a.workspace]), table).toMatchObject({ code: '23505' })
+    }
+  })
+})
+
+describe('no row points across workspaces', () => {
+  const foreignKeys = () =>
+    superuser(database.url, async (client) => {
+      const { rows } = await client.query<{ table: string; target: string; from: string[]; to: string[] }>(
+        `select c.conrelid::regclass::text as table, c.confrelid::regclass::text as target,
+                (select array_agg(a.attname::text order by k.n) from unnest(c.conkey) with ordinality as k(num, n)
+                   join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.num) as from,
+                (select array_agg(a.attname::text order by k.n) from unnest(c.confkey) with ordinality as k(num, n)
+                   join pg_attribute a on a.attrelid = c.confrelid and a.attnum = k.num) as to
+           from pg_constraint c where c.connamespace = 'baton'::regnamespace and c.contype = 'f' order by 1`,
+      )
+      return rows.map((row) => ({ ...row, table: row.table.replace('baton.', '') }))
+    })
+
+  test('every foreign key leads with workspace_id on both sides', async () => {
+    const keys = await foreignKeys()
+    expect(keys.length).toBeGreaterThanOrEqual(11)
+    for (const { table, from, to } of keys)
+      expect([table, from[0], to[0]]).toEqual([table, 'workspace_id', 'workspace_id'])
+  })
+
+  test('every table hangs on a workspace, but for the log, and claims, which a trigger holds', async () => {
+    const hanging = new Set((await foreignKeys()).map(({ table }) => table))
+    const loose = (await workspaceTables(database.url)).filter((table) => !hanging.has(table))
+    expect(loose).toEqual(['claims', 'events', 'workspaces'])
+  })
+
+  /** What must differ for a copied row to get as far as its foreign keys. */
+  const UNIQUE_EVERYWHERE: Record<string, object> = { api_keys: { key_hash: `\\x${'ab'.repeat(32)}` } }
+
+  test('a row of one workspace cannot be copied to another, or to none', async () => {
+    const { a, b } = database
+    const pointing = new Set(['claims', ...(await foreignKeys()).map(({ table }) => table)])
+    const toTasks = (await foreignKeys()).filter(({ target }) => target.endsWith('tasks'))
+    const pointsAtTasks = new Set(['claims', ...toTasks.map(({ table }) => table)])
+    for (const table of pointing) {
+      const fresh = JSON.stringify(UNIQUE_EVERYWHERE[table] ?? {})
+      const moved = `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t)
+          || jsonb_build_object('workspace_id', $2::int) || '${fresh}')).* from ${table} t where workspace_id = $1 limit 1`
+      expect(await attempt(moved, [a.workspace, 999_999]), table).toMatchObject({ code: '23503' })
+      if (pointsAtTasks.has(table))
+        expect(await attempt(moved, [a.workspace, b.workspace]), table).toMatchObject({ code: '23503' })
+    }
+    expect([...pointsAtTasks]).toEqual(['claims', 'results', 'task_dependencies', 'task_details'])
+  })
+
+  test('workspace_id leads the primary key of every table', async () => {
+    const { rows } = await superuser(database.url, (client) =>
+      client.query<{ table: string; first: string }>(
+        `select c.relname as table, a.attname as first from pg_class c
+           left join pg_index i on i.indrelid = c.oid and i.indisprimary
+           left join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+          where c.relnamespace = 'baton'::regnamespace and c.relkind in ('r', 'p')
+            and c.relname <> 'schema_migrations' order by 1`,
+      ),
+    )
+    expect(rows.length).toBeGreaterThanOrEqual(13)
+    expect(rows.filter(({ first }) => first !== 'workspace_id')).toEqual([])
+  })
+})

@@ -1,0 +1,228 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SERVER_ROLE } from '../src/store/postgres/store.ts'
+import { superuser } from './support/nodes.ts'
+import { type SeededDatabase, seededDatabase, workspaceTables } from './support/seed.ts'
+
+let database: SeededDatabase
+let tables: string[]
+/** One connection, used by everybody in turn, as a pool may do it. */
+let pool: pg.Pool
+
+beforeAll(async () => {
+  database = await seededDatabase()
+  tables = await workspaceTables(database.url)
+  pool = new pg.Pool({
+    connectionString: database.url,
+    options: `-c role=${SERVER_ROLE} -c search_path=baton`,
+    max: 1,
+  })
+})
+afterAll(async () => {
+  await pool.end()
+  await database.close()
+})
+
+/** One statement in a transaction that named this workspace, or none; taken back afterwards. */
+async function asServer(
+  workspace: number | null,
+  sql: string,
+  values: unknown[] = [],
+  settings: Record<string, string> = {},
+): Promise<pg.QueryResult | pg.DatabaseError> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const local = `select set_config($1, $2, true)`
+    if (workspace !== null) await client.query(local, ['baton.workspace_id', String(workspace)])
+    for (const setting of Object.entries(settings)) await client.query(local, setting)
+    return await client.query(sql, values)
+  } catch (error) {
+    return error as pg.DatabaseError
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+const NOT_ALLOWED = { code: '42501', message: expect.stringContaining('permission denied') }
+const NOT_ITS_ROW = { code: '42501', message: expect.stringContaining('row-level security') }
+const count = async (workspace: number | null, table: string, where = 'true') =>
+  ((await asServer(workspace, `select count(*)::int as n from ${table} where ${where}`)) as pg.QueryResult)
+    .rows[0].n
+
+async function rowOf(table: string, workspace: number): Promise<string> {
+  const { rows } = await superuser(database.url, (client) =>
+    client.query(`select to_jsonb(t) as row from baton.${table} t where workspace_id = $1 limit 1`, [
+      workspace,
+    ]),
+  )
+  expect(rows, `${table} has a row to show something with`).toHaveLength(1)
+  return JSON.stringify(rows[0].row)
+}
+
+const copyInto = (table: string) =>
+  `insert into ${table} select (jsonb_populate_record(null::${table}, $1::jsonb)).*`
+
+describe('row-level security', () => {
+  test('is on and forced for every table of the schema', async () => {
+    const { rows } = await superuser(database.url, (client) =>
+      client.query(
+        `select relname from pg_class where relnamespace = 'baton'::regnamespace and relkind in ('r', 'p')
+            and relname <> 'schema_migrations' and not (relrowsecurity and relforcerowsecurity)`,
+      ),
+    )
+    expect(rows).toEqual([])
+    expect(tables.length).toBeGreaterThanOrEqual(13)
+  })
+
+  test('shows no row of any table to a server that has named no workspace', async () => {
+    for (const table of tables) {
+      await rowOf(table, database.a.workspace)
+      expect([table, await count(null, table)]).toEqual([table, 0])
+    }
+  })
+
+  test('takes no row from a server that has named no workspace', async () => {
+    for (const table of tables) {
+      const row = await rowOf(table, database.a.workspace)
+      expect(await asServer(null, copyInto(table), [row]), table).toMatchObject(NOT_ITS_ROW)
+    }
+  })
+
+  test('shows a workspace its own rows and nobody else’s', async () => {
+    const { a, b } = database
+    for (const table of tables) {
+      const own = await count(a.workspace, table)
+      expect(own, table).toBeGreaterThan(0)
+      expect([table, await count(a.workspace, table, `workspace_id = ${b.workspace}`)]).toEqual([table, 0])
+      expect([table, await count(a.workspace, table, `workspace_id = ${a.workspace}`)]).toEqual([table, own])
+    }
+  })
+
+  test('takes no row for another workspace', async () => {
+    const { a, b } = database
+    for (const table of tables) {
+      const row = await rowOf(table, b.workspace)
+      expect(await asServer(a.workspace, copyInto(table), [row]), table).toMatchObject(NOT_ITS_ROW)
+    }
+  })
+
+  test('changes no row of another workspace, and gives none away', async () => {
+    const { a, b } = database
+    let shown = 0
+    for (const table of tables) {
+      const change = await asServer(
+        a.workspace,
+        `update ${table} set workspace_id = workspace_id where workspace_id = ${b.workspace}`,
+      )
+      if (change instanceof Error) {
+        expect(change, table).toMatchObject(NOT_ALLOWED)
+        continue
+      }
+      shown += 1
+      expect([table, change.rowCount]).toEqual([table, 0])
+      const gift = await asServer(a.workspace, `update ${table} set workspace_id = ${b.workspace}`)
+      expect(gift, table).toMatchObject(NOT_ITS_ROW)
+    }
+    expect(shown, 'tables the server may update at all').toBeGreaterThanOrEqual(8)
+  })
+
+  test('holds on a pooled connection after another workspace has used it', async () => {
+    const { a, b } = database
+    const backend = async () =>
+      ((await asServer(null, 'select pg_backend_pid() as pid')) as pg.QueryResult).rows[0].pid
+    const before = await backend()
+    expect(await count(a.workspace, 'tasks')).toBeGreaterThan(0)
+    const leftover = (await asServer(
+      null,
+      `select current_setting('baton.workspace_id', true) as named`,
+    )) as pg.QueryResult
+    expect(leftover.rows, 'SET LOCAL leaves an empty string behind').toEqual([{ named: '' }])
+    for (const table of tables) expect([table, await count(null, table)]).toEqual([table, 0])
+    const row = await rowOf('tasks', a.workspace)
+    expect(await asServer(null, copyInto('tasks'), [row])).toMatchObject(NOT_ITS_ROW)
+    expect(await count(b.workspace, 'tasks', `workspace_id = ${a.workspace}`)).toBe(0)
+    expect(await backend(), 'all of it on one connection').toBe(before)
+  })
+
+  test('holds for the pools of the store too: what one read named, the next does not see', async () => {
+    const { store, a, b } = database
+    for (let i = 0; i < 20; i++) {
+      const [own, foreign] = await Promise.all([
+        store.task(a.workspace, a.queued),
+        store.task(b.workspace, a.queued),
+      ])
+      expect(own?.record.id).toBe(a.queued)
+      expect(foreign).toBeNull()
+    }
+    for (const connections of [store.readers, store.writers]) {
+      const { rows } = await connections.query('select count(*)::int as n from tasks')
+      expect(rows).toEqual([{ n: 0 }])
+    }
+  })
+})
+
+describe('the server’s role', () => {
+  test('cannot rewrite, delete or truncate the log, not even its own workspace’s', async () => {
+    const { workspace } = database.a
+    expect(await asServer(workspace, `update events set actor = 'nobody'`)).toMatchObject(NOT_ALLOWED)
+    expect(await asServer(workspace, 'delete from events')).toMatchObject(NOT_ALLOWED)
+    expect(await asServer(workspace, 'truncate events')).toMatchObject(NOT_ALLOWED)
+  })
+
+  test('deletes nothing but forgotten idempotency keys', async () => {
+    for (const table of tables) {
+      const deleted = await asServer(database.a.workspace, `delete from ${table}`)
+      if (table === 'idempotency_keys') expect(deleted).toMatchObject({ rowCount: 1 })
+      else expect(deleted, table).toMatchObject(NOT_ALLOWED)
+    }
+  })
+
+  test('cannot lift the policies, change the schema or become somebody else', async () => {
+    const attempts = [
+      'alter table tasks disable row level security',
+      'drop policy own_workspace on tasks',
+      'create table sneaky (id int)',
+      'update schema_migrations set version = 99',
+    ]
+    for (const sql of attempts)
+      expect(await asServer(database.a.workspace, sql), sql).toMatchObject({ code: '42501' })
+  })
+
+  test('sees a key by its hash before it has a workspace, and no other key', async () => {
+    const presented = async (hash: string) =>
+      (await asServer(null, 'select workspace_id from api_keys', [], {
+        'baton.key_hash': hash,
+      })) as pg.QueryResult
+    const { rows } = await superuser(database.url, (client) =>
+      client.query(`select encode(key_hash, 'hex') as hash from baton.api_keys where workspace_id = $1`, [
+        database.b.workspace,
+      ]),
+    )
+    expect((await presented(rows[0].hash)).rows).toEqual([{ workspace_id: database.b.workspace }])
+    expect((await presented('00'.repeat(32))).rows).toEqual([])
+    expect((await presented('')).rows).toEqual([])
+  })
+
+  test('doing upkeep looks into every workspace and changes none', async () => {
+    const upkeep = { 'baton.scope': 'upkeep' }
+    const seen = (await asServer(
+      null,
+      'select distinct workspace_id from tasks',
+      [],
+      upkeep,
+    )) as pg.QueryResult
+    expect(new Set(seen.rows.map((row) => row.workspace_id))).toEqual(
+      new Set([database.a.workspace, database.b.workspace]),
+    )
+    for (const table of ['tasks', 'claims']) {
+      const changed = await asServer(null, `update ${table} set workspace_id = workspace_id`, [], upkeep)
+      expect([table, (changed as pg.QueryResult).rowCount]).toEqual([table, 0])
+    }
+    for (const table of tables) {
+      const row = await rowOf(table, database.a.workspace)
+      expect(await asServer(null, copyInto(table), [row], upkeep), table).toMatchObject(NOT_ITS_ROW)
+    }
+  })
+})

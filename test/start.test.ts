@@ -1,0 +1,556 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { connect, createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { canEnter } from '../src/store/postgres/embedded/account.ts'
+import { commandLineOf } from '../src/store/postgres/embedded/process-identity.ts'
+import { freshDatabase } from './support/database.ts'
+import {
+  allGone,
+  allPids,
+  type Compiled,
+  compileServer,
+  killProcess,
+  type Launched,
+  type LaunchOptions,
+  launch,
+  ownerKeyIn,
+  processesOn,
+} from './support/launched.ts'
+
+const isLinux = process.platform === 'linux'
+const isRoot = process.geteuid?.() === 0
+const nobody = { name: 'nobody', uid: 65534, gid: 65534 }
+
+let compiled: Compiled | undefined
+/** A data folder with a database in it, for tests that neither need a fresh one nor break it. */
+let used = ''
+let scratch = ''
+const launched: Launched[] = []
+
+beforeAll(async () => {
+  compiled = await compileServer()
+  used = await mkdtemp('/tmp/baton-start-test-used-')
+  await chmod(used, 0o755)
+  const first = startBaton({ BATON_DATA: join(used, 'data') })
+  await first.ready
+  first.child.kill('SIGTERM')
+  await first.ended
+})
+
+afterAll(async () => {
+  await compiled?.remove()
+  await rm(used, { recursive: true, force: true })
+})
+
+afterEach(async () => {
+  for (const { child, ended } of launched.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  for (const folder of [used, scratch].filter(Boolean)) {
+    for (const process_ of isLinux ? processesOn(folder) : []) killProcess(process_)
+    if (isLinux) await allGone(folder)
+  }
+  if (scratch) await rm(scratch, { recursive: true, force: true })
+  scratch = ''
+})
+
+const usedData = () => join(used, 'data')
+
+async function scratchFolder(mode = 0o755): Promise<string> {
+  scratch = await mkdtemp('/tmp/baton-start-test-')
+  await chmod(scratch, mode)
+  return scratch
+}
+
+function startBaton(env: Record<string, string>, options?: LaunchOptions): Launched {
+  const baton = launch(compiled!.main, env, options)
+  launched.push(baton)
+  return baton
+}
+
+/** A start that must be refused: exit code 1, nothing on stdout, and this one sentence on stderr. */
+async function refusal(env: Record<string, string>, options?: LaunchOptions): Promise<string> {
+  const baton = startBaton(env, options)
+  const ending = await baton.ended
+  const said = baton.stderr()
+  expect({ ...ending, stdout: baton.stdout() }, said).toEqual({ code: 1, signal: null, stdout: '' })
+  expect(said).toMatch(/^[A-Z][^\n]*\.\n$/)
+  expect(said.trim()).not.toMatch(/[.!?] [A-Z]/)
+  return said.trim()
+}
+
+async function stopped(baton: Launched, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  baton.child.kill(signal)
+  expect(await baton.ended, baton.stderr()).toEqual({ code: 0, signal: null })
+}
+
+/** Names, sizes and times of all that is in a folder; null when it is not there. */
+async function listing(folder: string): Promise<string[] | null> {
+  if (!existsSync(folder)) return null
+  const names = (await readdir(folder, { recursive: true })).sort()
+  return names.map((name) => {
+    const { size, mtimeMs, mode } = statSync(join(folder, name))
+    return `${name} ${size} ${mtimeMs} ${mode}`
+  })
+}
+
+async function get(url: string, path: string, key: string): Promise<Response> {
+  return fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
+}
+
+async function createTask(url: string, key: string, title: string): Promise<string> {
+  const response = await fetch(`${url}/api/v1/tasks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title }),
+  })
+  expect(response.status).toBe(201)
+  return ((await response.json()) as { id: string }).id
+}
+
+async function ask(url: string, statement: string): Promise<pg.QueryResultRow[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Every table in a database, with its rights and its number of rows: what a refused start must leave as it was. */
+async function contentOf(url: string): Promise<string[]> {
+  const rows = await ask(
+    url,
+    `select n.nspname || '.' || c.relname as name, c.relacl::text as rights,
+            (xpath('//c/text()', query_to_xml(format('select count(*) as c from %I.%I', n.nspname, c.relname), false, true, '')))[1] as rows
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema') order by 1`,
+  )
+  return rows.map(({ name, rights, rows }) => `${name} ${rights} ${rows}`)
+}
+
+describe('a start is refused in one sentence and changes nothing', () => {
+  /** The value itself is not repeated: it may hold a password. */
+  test.each([
+    ['BATON_PORT', 'http', 'BATON_PORT must be a port number.'],
+    ['BATON_PORT', '-1', 'BATON_PORT must be a port number.'],
+    ['BATON_PORT', '65536', 'BATON_PORT must be a port number.'],
+    ['DATABASE_URL', 'localhost/baton', 'DATABASE_URL must begin with postgres://.'],
+    ['DATABASE_URL', 'mysql://root:hunter2@localhost/baton', 'DATABASE_URL must begin with postgres://.'],
+    ['DATABASE_URL', 'postgres://baton:hunter2@localhost:port/baton', 'DATABASE_URL is not a URL.'],
+    ['BATON_DATABASE_ROLE', 'baton; drop table tasks', 'BATON_DATABASE_ROLE must be a plain role name.'],
+  ])('%s=%s', async (name, value, sentence) => {
+    const data = join(await scratchFolder(), 'data')
+    expect(await refusal({ [name]: value, BATON_DATA: data })).toBe(sentence)
+    expect(await listing(data)).toBeNull()
+  })
+
+  test('a database that nobody serves', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const port = await unusedPort()
+    const url = `postgres://baton:hunter2@127.0.0.1:${port}/baton`
+    const said = await refusal({ DATABASE_URL: url, BATON_DATA: data })
+    expect(said).toBe(
+      `The database cannot be used (postgres://127.0.0.1:${port}/baton): connect ECONNREFUSED 127.0.0.1:${port}.`,
+    )
+    expect(await listing(data)).toBeNull()
+  })
+
+  test('a wrong password, which is not repeated', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    const url = new URL(database.url)
+    url.password = 'hunter2'
+    const said = await refusal({ DATABASE_URL: url.href, BATON_DATA: data })
+    expect(said).toMatch(/^The database cannot be used .*password authentication failed/)
+    expect(said).not.toContain('hunter2')
+    expect(await contentOf(database.url)).toEqual([])
+    expect(await listing(data)).toBeNull()
+    await database.drop()
+  })
+
+  test('an unknown database', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    await database.drop()
+    const said = await refusal({ DATABASE_URL: database.url, BATON_DATA: data })
+    expect(said).toMatch(/^The database cannot be used .*database "test_\w+" does not exist\.$/)
+    expect(said).not.toContain(new URL(database.url).password)
+    expect(await listing(data)).toBeNull()
+  })
+
+  test('a port that another program has', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    expect(await refusal({ BATON_PORT: String(port), BATON_DATA: data })).toBe(
+      `Port ${port} is taken by another program; stop it or set BATON_PORT.`,
+    )
+    expect(await listing(data)).toBeNull()
+    other.close()
+  })
+
+  test('a data folder below a file, and one that is a file', async () => {
+    const file = join(await scratchFolder(), 'file')
+    await writeFile(file, 'precious')
+    for (const data of [file, join(file, 'below'), join(file, 'far', 'below')])
+      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} cannot be written (E`)
+    expect(readFileSync(file, 'utf8')).toBe('precious')
+  })
+
+  // Not below /proc: there Node's own recursive mkdir never returns.
+  test.skipIf(!isLinux)('a data folder where nothing can be written, not even by root', async () => {
+    const readOnly = readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .filter(
+        ([, folder, , options]) => options?.split(',').includes('ro') && statSync(folder!).isDirectory(),
+      )
+      .map(([, folder]) => folder!)
+    for (const folder of ['/sys', ...readOnly.slice(0, 2)]) {
+      const data = join(folder, 'baton')
+      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} cannot be written (E`)
+    }
+  })
+
+  test.skipIf(!isLinux || !isRoot || !canEnter(nobody, resolve(import.meta.dirname, '..')))(
+    "another user's data folder",
+    async () => {
+      const folder = await scratchFolder()
+      await mkdir(join(folder, 'data'))
+      for (const data of [join(folder, 'data'), join(folder, 'fresh', 'data')])
+        expect(await refusal({ BATON_DATA: data }, { uid: nobody.uid, gid: nobody.gid })).toMatch(
+          `The data folder ${data} cannot be written (EACCES)`,
+        )
+      expect(await readdir(folder, { recursive: true })).toEqual(['data'])
+    },
+  )
+
+  test('a database that is newer than the code, or was set up otherwise', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    const first = startBaton({ DATABASE_URL: database.url, BATON_DATA: data })
+    await first.ready
+    await stopped(first)
+    await ask(
+      database.url,
+      `insert into baton.schema_migrations (version, name, checksum) values (9999, '9999_future.sql', 'x')`,
+    )
+    const before = [await listing(data), await contentOf(database.url)]
+    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toBe(
+      'The database is newer than this Baton: it has 9999_future.sql, which this version does not know.',
+    )
+    expect([await listing(data), await contentOf(database.url)]).toEqual(before)
+
+    await ask(database.url, `delete from baton.schema_migrations where version = 9999`)
+    await ask(database.url, `update baton.schema_migrations set checksum = 'x' where version = 1`)
+    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
+      /^The database was set up with another 0001_\w+\.sql than this Baton has\.$/,
+    )
+    await database.drop()
+  })
+
+  test('a role that is a superuser or owns the tables', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    const env = { DATABASE_URL: database.url, BATON_DATA: data }
+    expect(await refusal({ ...env, BATON_DATABASE_ROLE: 'postgres' })).toMatch(
+      /^Baton will not serve as the database role "postgres": it is a superuser/,
+    )
+    expect(await contentOf(database.url)).toEqual([])
+    expect(await listing(data)).toBeNull()
+    await database.drop()
+  })
+
+  test('a database that would lose acknowledged work in a crash', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    const name = new URL(database.url).pathname.slice(1)
+    await ask(database.url, `alter database ${name} set synchronous_commit = off`)
+    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toBe(
+      'The database is not durable (synchronous_commit = off); acknowledged work could be lost.',
+    )
+    expect(await contentOf(database.url)).toEqual([])
+    await database.drop()
+  })
+
+  test('a role that is a superuser, on the embedded database, which does not stay behind', async () => {
+    await refusal({ BATON_DATA: usedData(), BATON_DATABASE_ROLE: 'postgres' })
+    if (isLinux) expect(processesOn(used)).toEqual([])
+    await startBaton({ BATON_DATA: usedData() }).ready
+  })
+
+  test('a data folder that another Baton is using, which goes on', async () => {
+    const first = startBaton({ BATON_DATA: usedData() })
+    const url = await first.ready
+    const before = await readdir(usedData())
+    expect(await refusal({ BATON_DATA: usedData() })).toMatch(
+      new RegExp(
+        `^The data folder ${usedData()}/postgres is in use by another Baton server \\(process ${first.child.pid}\\)`,
+      ),
+    )
+    expect(await refusal({ BATON_DATA: usedData(), BATON_PORT: new URL(url).port })).toMatch(
+      /^Port \d+ is taken/,
+    )
+    expect(await readdir(usedData())).toEqual(before)
+    await createTask(url, ownerKeyIn(usedData()), 'still served')
+    expect(first.child.exitCode).toBeNull()
+  })
+})
+
+async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+describe('the first start', () => {
+  test('makes the owner key for its owner alone, and says one line', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const baton = startBaton({ BATON_DATA: data })
+    const url = await baton.ready
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    const file = statSync(join(data, 'owner-key'))
+    expect(file.mode & 0o777).toBe(0o600)
+    expect(file.uid).toBe(process.geteuid?.())
+    expect(statSync(data).mode & 0o077).toBe(0)
+    expect((await get(url, '/keys', ownerKeyIn(data))).status).toBe(200)
+    expect((await get(url, '/keys', 'baton_nobody_nobody_nobody')).status).toBe(401)
+    await stopped(baton)
+    expect(baton.stdout()).toBe(`baton ready on ${url}\n`)
+    expect(baton.stderr()).toBe('')
+  })
+
+  test('is found again by the second one: the same key, the same tasks', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const first = startBaton({ BATON_DATA: data })
+    const firstUrl = await first.ready
+    const key = ownerKeyIn(data)
+    const task = await createTask(firstUrl, key, 'kept')
+    await stopped(first)
+
+    const second = startBaton({ BATON_DATA: data })
+    const url = await second.ready
+    expect(ownerKeyIn(data)).toBe(key)
+    expect(await (await get(url, `/tasks/${task}`, key)).json()).toMatchObject({ title: 'kept' })
+    const { items } = (await (await get(url, '/keys', key)).json()) as { items: unknown[] }
+    expect(items).toHaveLength(1)
+    await stopped(second)
+    expect(second.stdout()).toBe(`baton ready on ${url}\n`)
+  })
+
+  test('takes up a key that was written before a crash, but not yet stored', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    const key = `baton_${'k'.repeat(43)}`
+    await mkdir(data)
+    await writeFile(join(data, 'owner-key'), `${key}\n`, { mode: 0o600 })
+    const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url })
+    expect((await get(await baton.ready, '/keys', key)).status).toBe(200)
+    expect(ownerKeyIn(data)).toBe(key)
+    await stopped(baton)
+    await database.drop()
+  })
+
+  test('does not take half a key for one', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    await mkdir(data)
+    await writeFile(join(data, 'owner-key.new'), 'baton_half')
+    await writeFile(join(data, 'owner-key'), 'baton_half')
+    const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url })
+    const url = await baton.ready
+    expect(ownerKeyIn(data)).toMatch(/^baton_[\w-]{43}$/)
+    expect(statSync(join(data, 'owner-key')).mode & 0o777).toBe(0o600)
+    expect((await get(url, '/keys', ownerKeyIn(data))).status).toBe(200)
+    await stopped(baton)
+    await database.drop()
+  })
+
+  test('works in a folder with spaces, quotes and unicode, given relative to where it is started', async () => {
+    const folder = await scratchFolder()
+    const data = `it's "my" dätä 日本 $HOME`
+    const baton = startBaton({ BATON_DATA: data }, { cwd: folder })
+    const url = await baton.ready
+    expect((await get(url, '/keys', ownerKeyIn(join(folder, data)))).status).toBe(200)
+    await stopped(baton)
+    if (isLinux) expect(processesOn(folder)).toEqual([])
+  })
+
+  test.skipIf(!isLinux || !isRoot)('works for root below a folder that only root may enter', async () => {
+    const data = join(await scratchFolder(0o700), 'deep', 'data')
+    const baton = startBaton({ BATON_DATA: data })
+    expect((await get(await baton.ready, '/keys', ownerKeyIn(data))).status).toBe(200)
+    await stopped(baton)
+  })
+
+  test.skipIf(!isLinux)(
+    'puts no secret on a command line or into the log, however much is logged',
+    async () => {
+      const data = join(await scratchFolder(), 'data')
+      const baton = startBaton({ BATON_DATA: data, BATON_LOG_LEVEL: 'trace' })
+      const commandLines = new Set<string>()
+      let serving = false
+      const looking = (async () => {
+        while (!serving) {
+          for (const pid of allPids()) commandLines.add(commandLineOf(pid))
+          await sleep(2)
+        }
+      })()
+      const url = await baton.ready
+      const key = ownerKeyIn(data)
+      const password = readFileSync(join(data, 'postgres/password'), 'utf8').trim()
+      const wrong = `baton_${'w'.repeat(43)}`
+      await get(url, '/keys', wrong)
+      await createTask(url, key, 'traced')
+      const made = await fetch(`${url}/api/v1/keys`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'ci' }),
+      }).then((response) => response.json() as Promise<{ key: string }>)
+      // Errors are logged too, with all that hangs on them.
+      for (const process_ of processesOn(join(data, 'postgres'))) killProcess(process_)
+      await get(url, '/tasks', key).catch(() => undefined)
+      serving = true
+      await looking
+      baton.child.kill('SIGTERM')
+      await baton.ended
+
+      const secrets = { key, password, wrong, made: made.key }
+      const shown = [...commandLines, baton.stdout(), baton.stderr()].join('\n')
+      expect([...commandLines].some((line) => line.includes(join(data, 'postgres')))).toBe(true)
+      expect(baton.stderr()).toContain('"level":30')
+      for (const [name, secret] of Object.entries(secrets)) expect(shown.includes(secret), name).toBe(false)
+    },
+  )
+
+  test('shows the password of DATABASE_URL to nobody', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const database = await freshDatabase()
+    const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url, BATON_LOG_LEVEL: 'trace' })
+    const url = await baton.ready
+    const commandLine = isLinux ? commandLineOf(baton.child.pid!) : ''
+    await database.drop()
+    await get(url, '/tasks', ownerKeyIn(data))
+    await stopped(baton)
+    const shown = [commandLine, baton.stdout(), baton.stderr()].join('\n')
+    expect(shown).not.toContain(new URL(database.url).password)
+    expect(shown).not.toContain(ownerKeyIn(data))
+  })
+})
+
+/** A request whose head the server has read, and whose body it still waits for. */
+async function begunRequest(url: string, path: string, key: string) {
+  const sent = request(`${url}/api/v1${path}`, {
+    method: 'POST',
+    agent: new Agent({ keepAlive: true }),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', expect: '100-continue' },
+  })
+  const answer = once(sent, 'response').then(async ([response]) => ({
+    status: (response as IncomingMessage).statusCode,
+    body: JSON.parse(await text(response as IncomingMessage)),
+  }))
+  answer.catch(() => undefined)
+  sent.flushHeaders()
+  await once(sent, 'continue')
+  return { finish: (body: object) => sent.end(JSON.stringify(body)), answer }
+}
+
+/** The door is closed: nobody new is let in. */
+async function untilNotServed(url: string): Promise<void> {
+  for (;;) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    if (!isOpen) return
+    await sleep(5)
+  }
+}
+
+/** No longer than anything here waits by itself: long polls wait 60 s, idle connections 72 s. */
+const PROMPTLY_MS = 15_000
+
+describe('a signal to stop', () => {
+  test.skipIf(!isLinux).each(['SIGTERM', 'SIGINT'] as const)(
+    '%s ends the server with 0 and leaves no database behind',
+    async (signal) => {
+      const baton = startBaton({ BATON_DATA: usedData() })
+      await baton.ready
+      expect(processesOn(used).length).toBeGreaterThan(0)
+      baton.child.kill(signal)
+      baton.child.kill(signal)
+      await stopped(baton, signal)
+      expect(processesOn(used)).toEqual([])
+      expect(baton.stderr()).toBe('')
+    },
+  )
+
+  test('lets a request that was begun come to its end', async () => {
+    const baton = startBaton({ BATON_DATA: usedData() })
+    const url = await baton.ready
+    const key = ownerKeyIn(usedData())
+    const begun = await begunRequest(url, '/tasks', key)
+    const asked = performance.now()
+    baton.child.kill('SIGTERM')
+    await untilNotServed(url)
+    begun.finish({ title: 'begun before the signal' })
+    const { status, body } = await begun.answer
+    expect(status).toBe(201)
+    expect(await baton.ended).toEqual({ code: 0, signal: null })
+    expect(performance.now() - asked).toBeLessThan(PROMPTLY_MS)
+
+    const again = startBaton({ BATON_DATA: usedData() })
+    expect((await get(await again.ready, `/tasks/${body.id}`, key)).status).toBe(200)
+  })
+
+  test('ends long polls, event streams and sockets promptly', async () => {
+    const baton = startBaton({ BATON_DATA: usedData() })
+    const url = await baton.ready
+    const key = ownerKeyIn(usedData())
+    const headers = { authorization: `Bearer ${key}` }
+    const poll = await begunRequest(url, '/claims/next', key)
+    poll.finish({ agent: 'waiting', session: 'waiting', waitMs: 60_000 })
+    const stream = await fetch(`${url}/api/v1/events/stream`, { headers })
+    const reader = stream.body!.getReader()
+    await reader.read()
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/events/ws`, { headers })
+    await once(socket, 'open')
+
+    const asked = performance.now()
+    const closed = once(socket, 'close')
+    baton.child.kill('SIGTERM')
+    await closed
+    while (!(await reader.read()).done);
+    expect([200, 503]).toContain((await poll.answer).status)
+    expect(await baton.ended).toEqual({ code: 0, signal: null })
+    expect(performance.now() - asked).toBeLessThan(PROMPTLY_MS)
+  })
+
+  test.skipIf(!isLinux)('during the start leaves no database behind either', async () => {
+    const folder = join(usedData(), 'postgres')
+    const baton = startBaton({ BATON_DATA: usedData() })
+    // The database runs, and the server has yet to look at it.
+    while (!processesOn(folder).some(({ command }) => command.includes('walwriter'))) await sleep(5)
+    baton.child.kill('SIGTERM')
+    const ending = await baton.ended
+    await Promise.race([allGone(folder), sleep(5_000)])
+    expect(processesOn(folder), `left after ${JSON.stringify(ending)}`).toEqual([])
+  })
+})

@@ -1,0 +1,101 @@
+import pg from 'pg'
+import { expect } from 'vitest'
+import { pathTo, type Reply, type Route, routesOf, sampleOf, send, type Things } from './http-routes.ts'
+import { openWorkspace, type Workspace } from './http-workspace.ts'
+import { startServer } from './server.ts'
+
+/** A server under attack: its routes, two workspaces, and a look at every row it keeps. */
+export async function besiege() {
+  const server = await startServer()
+  const database = new pg.Client({ connectionString: server.databaseUrl })
+  await database.connect()
+  const routes = await routesOf(server)
+  const w = await openWorkspace(server)
+  const own = await thingsIn(w)
+  const foreign = await thingsIn(await openWorkspace(server))
+  const keyFor = ({ tag }: Route) => (tag === 'workspaces' ? server.ownerKey : w.ownerKey)
+
+  return {
+    server,
+    routes,
+    w,
+    own,
+    foreign,
+    /** A request that is right but for what is given. */
+    post(route: Route, { query = '', things = own, ...given }: Given = {}): Promise<Reply> {
+      const { body = route.body ? JSON.stringify(sampleOf(route.body, own)) : undefined, headers } = given
+      const path = pathTo(route, things) + query
+      return send(server, route.method, path, { body, headers, key: keyFor(route) })
+    },
+    async nothingIsWrittenBy(act: () => Promise<unknown>): Promise<void> {
+      const before = await everythingIn(database)
+      await act()
+      expect(await everythingIn(database)).toEqual(before)
+    },
+    async close() {
+      await database.end()
+      await server.close()
+    },
+  }
+}
+
+interface Given {
+  body?: string | Buffer
+  headers?: Record<string, string>
+  query?: string
+  things?: Things
+}
+
+export async function thingsIn(workspace: Workspace): Promise<Things> {
+  const task = await workspace.held()
+  const session = (await workspace.call('GET', '/sessions/s-alpha')).body
+  const made = await workspace.post('/keys', { name: 'ci' })
+  return { task: task.id, session: session.id, key: made.body.id }
+}
+
+/** A fingerprint of every row of every table, as only a superuser sees them. */
+async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
+  const tables = await database.query(
+    `select table_name as name from information_schema.tables where table_schema = 'baton' order by 1`,
+  )
+  const prints: Record<string, string> = {}
+  for (const { name } of tables.rows) {
+    const { rows } = await database.query(
+      `select count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as print from baton.${name} t`,
+    )
+    prints[name] = rows[0].print
+  }
+  expect(Number.parseInt(prints.tasks!, 10)).toBeGreaterThan(0)
+  return prints
+}
+
+export const label = ({ method, path }: Route) => `${method} ${path}`
+
+/** Every refusal looks like this; one that names no field would leave a client guessing. */
+export function problemIn(reply: Reply, what: string) {
+  const said = `${what.slice(0, 300)}: ${reply.text.slice(0, 200)}`
+  expect(reply.status, said).toBeGreaterThanOrEqual(400)
+  expect(reply.status, said).toBeLessThan(500)
+  expect(reply.type, said).toContain('application/problem+json')
+  const problem = JSON.parse(reply.text)
+  expect(problem, said).toMatchObject({
+    type: expect.stringMatching(/^urn:baton:error:/),
+    title: expect.any(String),
+    status: reply.status,
+    code: expect.stringMatching(/^[A-Z_]+$/),
+    detail: expect.any(String),
+  })
+  if (problem.code === 'VALIDATION_FAILED')
+    expect(problem.errors?.[0]?.field, said).toEqual(expect.any(String))
+  return problem
+}
+
+/** Runs them all, a few at a time. */
+export async function all<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items]
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) await act(item)
+    }),
+  )
+}

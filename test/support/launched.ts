@@ -1,0 +1,142 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { commandLineOf, startOf } from '../../src/store/postgres/embedded/process-identity.ts'
+
+/** Baton as people run it: compiled, in a process of its own, with nothing of ours in its environment. */
+
+const repository = resolve(import.meta.dirname, '../..')
+const MIGRATIONS = 'src/store/postgres/migrations'
+
+export interface Compiled {
+  main: string
+  remove(): Promise<void>
+}
+
+/** Below the repository, so that packages are found; in a folder that other users may enter. */
+export async function compileServer(): Promise<Compiled> {
+  await mkdir(join(repository, 'dist'), { recursive: true })
+  const folder = await mkdtemp(join(repository, 'dist', '.launched-'))
+  await chmod(folder, 0o755)
+  const config = {
+    extends: join(repository, 'tsconfig.json'),
+    compilerOptions: { outDir: folder, rootDir: repository },
+    include: [],
+    files: [join(repository, 'src/main.ts')],
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  const tsc = join(repository, 'node_modules/typescript/bin/tsc')
+  await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(({ stdout }) => {
+    throw new Error(`The server does not compile: ${stdout}`)
+  })
+  await cp(join(repository, MIGRATIONS), join(folder, MIGRATIONS), { recursive: true })
+  return {
+    main: join(folder, 'src/main.js'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+export interface Ending {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface Launched {
+  child: ChildProcess
+  /** The address, once it is served. Fails with what was said when the process ends before that. */
+  ready: Promise<string>
+  ended: Promise<Ending>
+  stdout(): string
+  stderr(): string
+}
+
+export interface LaunchOptions {
+  uid?: number
+  gid?: number
+  cwd?: string
+}
+
+const READY = /^baton ready on (http:\/\/\S+)$/m
+
+export function launch(main: string, env: Record<string, string>, options: LaunchOptions = {}): Launched {
+  const child = spawn(process.execPath, [main], {
+    cwd: '/',
+    ...options,
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', BATON_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Ending)
+  const ready = new Promise<string>((served, failed) => {
+    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk
+      const [, url] = READY.exec(stdout) ?? []
+      if (url) served(url)
+    })
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk
+    })
+    ended.then(({ code, signal }) =>
+      failed(new Error(`Baton ended (${signal ?? code}) before it served: ${stderr}${stdout}`)),
+    )
+  })
+  // Whoever launches it to be refused or killed does not wait for it to be ready.
+  ready.catch(() => undefined)
+  return { child, ready, ended, stdout: () => stdout, stderr: () => stderr }
+}
+
+export interface Process {
+  pid: number
+  start: string
+  command: string
+}
+
+/** Every process that works in this folder or was given a path in it: the postmaster, its children, an initdb. */
+export function processesOn(folder: string): Process[] {
+  return allPids().flatMap((pid) => {
+    const start = startOf(pid)
+    const command = commandLineOf(pid)
+    if (start === undefined || pid === process.pid) return []
+    return workingFolderOf(pid).startsWith(folder) || command.includes(folder)
+      ? [{ pid, start, command }]
+      : []
+  })
+}
+
+export const allPids = () =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+
+function workingFolderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return ''
+  }
+}
+
+export const isRunning = ({ pid, start }: Process) => startOf(pid) === start
+
+export function killProcess(process_: Process): void {
+  if (isRunning(process_)) process.kill(process_.pid, 'SIGKILL')
+}
+
+/** For processes that are no children of ours, so that no event tells of their end. */
+export async function allGone(folder: string): Promise<void> {
+  while (processesOn(folder).length > 0) await sleep(10)
+}
+
+/** The embedded database in this data folder, as its superuser. */
+export function embeddedUrl(dataFolder: string): string {
+  const password = readFileSync(join(dataFolder, 'postgres/password'), 'utf8').trim()
+  const [, , , port] = readFileSync(join(dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')
+  return `postgres://postgres:${password}@127.0.0.1:${port}/baton`
+}
+
+export const ownerKeyIn = (dataFolder: string) => readFileSync(join(dataFolder, 'owner-key'), 'utf8').trim()

@@ -1,0 +1,93 @@
+import pg from 'pg'
+import { afterAll, beforeAll } from 'vitest'
+import type { Limits } from '../../src/core/limits.ts'
+import { Combiner } from '../../src/store/combiner.ts'
+import { PostgresStore } from '../../src/store/postgres/store.ts'
+import type { Store, Transactor } from '../../src/store/store.ts'
+import { openStore, type StoreUnderTest } from './stores.ts'
+import { Work } from './tasks.ts'
+
+export type StoreKind = keyof typeof openStore
+export const storeKinds = Object.keys(openStore) as StoreKind[]
+
+/** Every request in a transaction of its own, many at once: the most races a workspace can see. */
+export const NO_COMPANY = { largestBatch: 1, underWayPerWorkspace: 8 }
+type CombinerOptions = ConstructorParameters<typeof Combiner>[1]
+
+/** Two nodes on one store, for a suite: each has its own connections and its own combiner. */
+export function useNodes(kind: StoreKind) {
+  let under: StoreUnderTest
+  let other: Store
+  beforeAll(async () => {
+    under = await openStore[kind]()
+    other = await anotherInstance(under.store)
+  })
+  afterAll(async () => {
+    if (other instanceof PostgresStore) await other.close()
+    await under.close()
+  })
+  return {
+    store: () => under.store,
+    /** Work in a new workspace. */
+    async work(limits?: Partial<Limits>, options?: CombinerOptions): Promise<Work> {
+      return new Work(under.store, await under.addWorkspace(limits), new Combiner(under.store, options))
+    },
+    /** The same new workspace, seen from both nodes. */
+    async pair(limits?: Partial<Limits>, options?: CombinerOptions): Promise<[Work, Work]> {
+      const workspace = await under.addWorkspace(limits)
+      const onNode = (store: Store) => new Work(store, workspace, new Combiner(store, options))
+      return [onNode(under.store), onNode(other)]
+    },
+  }
+}
+
+/** A second process would open the database anew; memory is one process by nature, so there it is the same store. */
+async function anotherInstance(store: Store): Promise<Store> {
+  return store instanceof PostgresStore ? PostgresStore.open(databaseUrlOf(store)) : store
+}
+
+export const databaseUrlOf = (store: Store) =>
+  (store as PostgresStore).writers.options.connectionString as string
+
+export async function superuser<T>(url: string, act: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'test-superuser' })
+  await client.connect()
+  try {
+    return await act(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The store, its clock behind (or, with a negative number, ahead): things done through it were done that long ago. */
+export const earlier = (store: Transactor, ms: number): Transactor => ({
+  transact: (workspaceId, ask, decide) =>
+    store.transact(workspaceId, ask, (view) => decide({ ...view, now: view.now - ms })),
+})
+
+/** The store, as if the workspace had these limits. */
+export const withLimits = (store: Transactor, limits: Partial<Limits>): Transactor => ({
+  transact: (workspaceId, ask, decide) =>
+    store.transact(workspaceId, ask, (view) => decide({ ...view, limits: { ...view.limits, ...limits } })),
+})
+
+/** The store, with its transactions counted. */
+export function counting(store: Transactor): Transactor & { transactions: number } {
+  const counted = {
+    transactions: 0,
+    transact: ((workspaceId, ask, decide) => {
+      counted.transactions += 1
+      return store.transact(workspaceId, ask, decide)
+    }) as Transactor['transact'],
+  }
+  return counted
+}
+
+/** Asks until the answer is yes. The test's own time limit is the limit. */
+export async function until<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (answer) return answer
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

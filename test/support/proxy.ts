@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A way to the database that can be cut, and mended: what a network does, without touching the server others use. */
+export async function cuttableWayTo(url: string) {
+  const target = new URL(url)
+  const open = new Set<Socket>()
+  let isCut = false
+  /** Set, answers are kept back from the moment a client has sent this. */
+  let keepAnswersBackAfter: string | null = null
+  const proxy = createServer((client) => {
+    if (isCut) return client.destroy()
+    const server = connect(Number(target.port), target.hostname)
+    let deaf = false
+    client.on('data', (data) => {
+      if (keepAnswersBackAfter && data.includes(keepAnswersBackAfter)) deaf = true
+      server.write(data)
+    })
+    server.on('data', (data) => void (deaf || client.write(data)))
+    const pairs: [Socket, Socket][] = [
+      [client, server],
+      [server, client],
+    ]
+    for (const [socket, other] of pairs) {
+      open.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        open.delete(socket)
+        other.destroy()
+      })
+    }
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String((proxy.address() as AddressInfo).port)
+  return {
+    url: through.href,
+    cut() {
+      isCut = true
+      for (const socket of open) socket.destroy()
+    },
+    mend() {
+      isCut = false
+      keepAnswersBackAfter = null
+    },
+    /** The request still arrives, its answer does not. */
+    loseAnswersTo(sent: string) {
+      keepAnswersBackAfter = sent
+    },
+    close: () => new Promise<void>((resolve) => proxy.close(() => resolve())),
+  }
+}
+
+export type CuttableWay = Awaited<ReturnType<typeof cuttableWayTo>>

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { PostgresStore } from '../../src/store/postgres/store.ts'
+import { createWorkspace } from '../../src/store/postgres/workspaces.ts'
+import { freshDatabase } from './database.ts'
+import { superuser } from './nodes.ts'
+import { granted, holder, Work } from './tasks.ts'
+
+/** A workspace with rows in every table: a queued, a held, a waiting and a completed task, and all that goes with them. */
+export interface Seeded {
+  workspace: number
+  queued: number
+  held: number
+  waiting: number
+  completed: number
+}
+
+export interface SeededDatabase {
+  url: string
+  store: PostgresStore
+  a: Seeded
+  b: Seeded
+  close: () => Promise<void>
+}
+
+export async function seededDatabase(): Promise<SeededDatabase> {
+  const { url, drop } = await freshDatabase()
+  const store = await PostgresStore.open(url)
+  const [a, b] = [await seed(store, url), await seed(store, url)]
+  const close = async () => {
+    await store.close()
+    await drop()
+  }
+  return { url, store, a, b, close }
+}
+
+async function seed(store: PostgresStore, url: string): Promise<Seeded> {
+  const { workspaceId: workspace } = await createWorkspace(store.writers, 'test', 'test')
+  const work = new Work(store, workspace)
+  const alpha = holder('alpha')
+  const queued = await work.under('first-request').create({ key: 'A-001-queued' })
+  const held = await work.create()
+  await work.claim(held, alpha)
+  const waiting = await work.create({}, [held])
+  const completed = await work.create()
+  await work.submit(completed, granted(await work.claim(completed, alpha)))
+  await superuser(url, async (client) => {
+    await client.query('set search_path = baton')
+    await client.query(
+      `insert into api_keys (workspace_id, key_id, name, key_hash, prefix, role)
+       values ($1, $2::uuid, 'ci', sha256($2::uuid::text::bytea), 'bt_', 'member')`,
+      [workspace, randomUUID()],
+    )
+    const agent = 'insert into agents (workspace_id, agent_id, slug, name) values ($1, $2, $3, $3)'
+    await client.query(agent, [workspace, randomUUID(), alpha.agent])
+    const session = 'insert into sessions (workspace_id, session, session_id) values ($1, $2, $3)'
+    await client.query(session, [workspace, alpha.session, randomUUID()])
+  })
+  return { workspace, queued: queued.id, held: held.id, waiting: waiting.id, completed: completed.id }
+}
+
+/** Every table of the schema that belongs to workspaces, present and future. */
+export async function workspaceTables(url: string): Promise<string[]> {
+  const { rows } = await superuser(url, (client) =>
+    client.query<{ name: string }>(
+      `select relname as name from pg_class
+        where relnamespace = 'baton'::regnamespace and relkind in ('r', 'p') and relname <> 'schema_migrations'
+        order by relname`,
+    ),
+  )
+  return rows.map(({ name }) => name)
+}

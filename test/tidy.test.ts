@@ -1,0 +1,253 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import * as rules from './tidy/rules.ts'
+import { dissect, functionsOf, importsOf } from './tidy/source.ts'
+
+const repository = resolve(import.meta.dirname, '..')
+const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.baton', 'results'])
+const TEXT = /\.(ts|tsx|mjs|js|json|md|sql|ya?ml|sh)$/
+
+function readAll(folder: string, found: rules.Files = {}): rules.Files {
+  for (const entry of readdirSync(join(repository, folder), { withFileTypes: true })) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (entry.isDirectory() && !NOT_OURS.has(entry.name)) readAll(path, found)
+    else if (entry.isFile() && TEXT.test(entry.name))
+      found[path] = readFileSync(join(repository, path), 'utf8')
+  }
+  return found
+}
+
+const files = readAll('')
+const withoutLock = Object.fromEntries(Object.entries(files).filter(([path]) => path !== 'package-lock.json'))
+/** Says that a rule finds this many faults in a sample, so that no rule is true of everything. */
+const bites = (faults: string[], count = 1) => expect(faults, faults.join('\n')).toHaveLength(count)
+const source = (path: string, ...lines: string[]) => ({ [path]: `${lines.join('\n')}\n` })
+
+describe('the arrows between rooms point one way', () => {
+  test('in our sources', () => {
+    expect(Object.keys(files).filter((path) => path.startsWith('src/')).length).toBeGreaterThan(40)
+    expect(rules.arrows(files)).toEqual([])
+  })
+
+  test('and the rule bites', () => {
+    bites(rules.arrows(source('src/core/a.ts', `import { b } from '../store/b.ts'`)))
+    bites(rules.arrows(source('src/core/a.ts', `import type { b } from '../store/b.ts'`)))
+    bites(rules.arrows(source('src/store/deep/a.ts', `export * from '../../flow/b.ts'`)))
+    bites(rules.arrows(source('src/flow/a.ts', `const b = await import('../http/b.ts')`)))
+    bites(rules.arrows(source('src/flow/a.ts', `import '../upkeep/b.ts'`)))
+    bites(rules.arrows(source('src/http/a.ts', `import {`, `  b,`, `} from '../upkeep/b.ts'`)))
+    bites(rules.arrows(source('src/flow/a.ts', `import b from '../../test/b.ts'`)))
+    bites(rules.arrows(source('src/flow/a.ts', `import b from '../start.ts'`)))
+    bites(rules.arrows(source('src/attic/a.ts', ``)))
+    bites(
+      rules.arrows(source('src/http/a.ts', `import b from '../flow/b.ts'`, `// from '../upkeep/b.ts'`)),
+      0,
+    )
+  })
+})
+
+describe('the core is pure', () => {
+  test('in our sources', () => expect(rules.pureCore(files)).toEqual([]))
+
+  test('and the rule bites', () => {
+    const core = (...lines: string[]) => rules.pureCore(source('src/core/a.ts', ...lines))
+    bites(core(`import { join } from 'node:path'`))
+    bites(core(`import pg from 'pg'`))
+    bites(core(`export async function a() {}`))
+    bites(core(`const b = await c`))
+    bites(core(`const now = Date.now()`))
+    bites(core(`const now = new Date()`))
+    bites(core(`const now = Date()`))
+    bites(core(`const now = performance.now()`))
+    bites(core(`const chance = Math.random()`))
+    bites(core(`const id = crypto.randomUUID()`), 1)
+    bites(core(`setTimeout(later, 10)`))
+    bites(core(`const { pid } = process.memoryUsage()`))
+    bites(core(`const text = \`at \${Date.now()}\``))
+    bites(core(`import { z } from 'zod'`, `const text = new Date(ms).toISOString() // never Date.now()`), 0)
+    bites(core(`const state = 'await' + "async"`, `/* process.env */`), 0)
+    bites(rules.pureCore(source('src/store/a.ts', `const now = Date.now()`)), 0)
+  })
+})
+
+describe('SQL is only below src/store', () => {
+  test('in our sources', () => expect(rules.sqlInStore(files)).toEqual([]))
+
+  test('and the rule bites', () => {
+    const sql = (line: string, path = 'src/http/a.ts') => rules.sqlInStore(source(path, line))
+    bites(sql(`pool.query('select 1')`))
+    bites(sql(`pool.query(\`select title from tasks where id = \${id}\`)`))
+    bites(sql('pool.query(`\n  SELECT * FROM tasks`)'))
+    bites(sql(`pool.query("select count(*) from tasks")`))
+    bites(sql(`pool.query('insert into tasks values (1)')`))
+    bites(sql(`pool.query('update tasks set state = 1')`))
+    bites(sql(`pool.query('update tasks t set state = 1')`))
+    bites(sql(`pool.query('delete from tasks')`))
+    bites(sql(`pool.query('create table a (b int)')`))
+    bites(sql('pool.query(`with a as (select 1) select 2`)'))
+    bites(sql(`pool.query('commit')`))
+    bites(sql(`pool.query('select 1')`, 'src/store/a.ts'), 0)
+    bites(sql(`summary('Create a task, select an agent, update what it says or delete from the board')`), 0)
+    bites(sql(`// pool.query('select 1')`), 0)
+  })
+})
+
+describe('only the entry point touches the environment', () => {
+  test('in our sources', () => expect(rules.environmentInMain(files)).toEqual([]))
+
+  test('and the rule bites', () => {
+    const environment = (line: string, path = 'src/flow/a.ts') => rules.environmentInMain(source(path, line))
+    bites(environment(`const port = process.env.PORT`))
+    bites(environment(`const { env } = process`))
+    bites(environment(`const port = process['env'].PORT`))
+    bites(environment(`import { env } from 'node:process'`))
+    bites(environment(`readConfig(process.env)`, 'src/main.ts'), 0)
+    bites(environment(`function readConfig(env: NodeJS.ProcessEnv) {}`, 'src/config.ts'), 0)
+  })
+})
+
+describe('rooms are small', () => {
+  test('in our sources', () => expect(rules.small(files)).toEqual([]))
+
+  test('and the rule bites', () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, i) => `  a(${i})`)
+    const small = (...text: string[]) => rules.small(source('src/flow/a.ts', ...text))
+    bites(small(...lines(401)))
+    bites(small(...lines(400)), 0)
+    bites(small('function a() {', ...lines(69), '}'))
+    bites(small('function a() {', ...lines(68), '}'), 0)
+    bites(small('export async function a(', '  b: string,', '): Promise<{ c: number }> {', ...lines(70), '}'))
+    bites(small('const a = (b: number) => {', ...lines(70), '}'))
+    bites(small('class A {', '  async #b(): Promise<void> {', ...lines(70), '  }', '}'))
+    bites(small('class A {', ...lines(90), '}'), 0)
+    bites(small('if (a(b)) {', ...lines(90), '}'), 0)
+    bites(small('const table = {', ...lines(90), '}'), 0)
+  })
+})
+
+describe('nothing is put off, and nothing names a machine of ours', () => {
+  test('in our files', () => {
+    expect(rules.nothingForLater(withoutLock)).toEqual([])
+    expect(rules.noMachineOfOurs(withoutLock)).toEqual([])
+  })
+
+  test('and the rules bite', () => {
+    bites(rules.nothingForLater(source('a.ts', `// ${'TO'}${'DO'}: later`, `// ${'FIX'}${'ME'}`)), 2)
+    bites(rules.nothingForLater(source('a.md', 'all is done, todos are for others')), 0)
+    const path = (...parts: string[]) => source('a.ts', `const a = '${['', ...parts].join('/')}'`)
+    bites(rules.noMachineOfOurs(path('home', 'ada', 'baton')))
+    bites(rules.noMachineOfOurs(path('Users', 'ada', 'baton')))
+    bites(rules.noMachineOfOurs(path('work', 'main')))
+    bites(rules.noMachineOfOurs(source('a.md', `see C:${'\\'}Users${'\\'}ada`)))
+    bites(rules.noMachineOfOurs(path('tmp', 'work', 'main')), 0)
+    bites(rules.noMachineOfOurs(source('a.ts', `import '../work/main.ts'`)), 0)
+  })
+})
+
+describe('migrations are numbered without gaps', () => {
+  test('in our folder', () => expect(rules.migrationsInOrder(files)).toEqual([]))
+
+  test('and the rule bites', () => {
+    const named = (...names: string[]) =>
+      rules.migrationsInOrder(
+        Object.fromEntries(names.map((name) => [`src/store/postgres/migrations/${name}`, ''])),
+      )
+    bites(named('0002_more.sql'))
+    bites(named('0001_one.sql', '0003_three.sql'))
+    bites(named('0001_one.sql', '0001_other.sql'))
+    bites(named('0001_One.sql'))
+    bites(named('0001_one.sql', 'notes.txt'))
+    bites(named('0001_one.sql', '0002_two.sql'), 0)
+  })
+})
+
+describe('the lock file names no hosts', () => {
+  test('in our lock file', () => {
+    expect(files['package-lock.json']).toContain('"packages"')
+    expect(rules.lockWithoutHosts(files)).toEqual([])
+  })
+
+  test('and the rule bites', () => {
+    const packages = {
+      'node_modules/a': { resolved: 'https://registry.example/a.tgz' },
+      'node_modules/b': {},
+    }
+    bites(rules.lockWithoutHosts({ 'package-lock.json': JSON.stringify({ packages }) }))
+  })
+})
+
+describe('links between documents lead somewhere', () => {
+  test('in our documents', () =>
+    expect(rules.linksLeadSomewhere(files, (path) => existsSync(join(repository, path)))).toEqual([]))
+
+  test('and the rule bites', () => {
+    const links = (text: string) =>
+      rules.linksLeadSomewhere(source('docs/a.md', text), (path) => path === 'docs/b.md')
+    bites(links('[b](c.md)'))
+    bites(links('[b](../b.md)'))
+    bites(links('![b](b.png "a picture")'))
+    bites(links('[b](c.md#part) and [b](b.md#part)'))
+    bites(
+      links('[b](b.md), [b](./b.md), [b](https://example.org/c.md), [b](#part), [b](mailto:a@example.org)'),
+      0,
+    )
+    bites(links('`[b](c.md)`\n```\n[b](c.md)\n```'), 0)
+  })
+})
+
+describe('the map of the house names every room', () => {
+  test('if there is one', () => expect(rules.roomsAreOnTheMap(files)).toEqual([]))
+
+  test('and the rule bites', () => {
+    const house = { 'src/core/a.ts': '', 'src/flow/a.ts': '', 'src/main.ts': '' }
+    bites(
+      rules.roomsAreOnTheMap({
+        ...house,
+        'ARCHITECTURE.md': '`src/core/` holds the rules; the flow is elsewhere.',
+      }),
+    )
+    bites(
+      rules.roomsAreOnTheMap({ ...house, 'ARCHITECTURE.md': '```\n  core/  rules\n  flow/  steps\n```' }),
+      0,
+    )
+  })
+})
+
+describe('the look at sources', () => {
+  test('tells code from comments, strings, templates and patterns', () => {
+    const text = `const a = 'x // y' // z\nconst b = \`p\${c + \`q\${d}\`}r\` /* s */ + /[/'\`]t/.test(e) + f / g / h\n`
+    const { code, strings } = dissect(text)
+    expect(code).toHaveLength(text.length)
+    expect(code.replace(/ +/g, ' ')).toBe(
+      `const a = ' '\u0020\nconst b = \` \${c + \` \${d}\`}\u0020\` + / /.test(e) + f / g / h\n`,
+    )
+    expect(strings.map((string) => string.text)).toEqual(['x // y', 'p', 'q', '', 'r'])
+    expect(strings.map((string) => string.line)).toEqual([1, 2, 2, 2, 2])
+  })
+
+  test('finds imports of every kind, and none in comments', () => {
+    const text = `import a from 'a'\nimport 'b'\nexport { c } from "c"\nconst d = await import('d')\n// from 'e'\n`
+    expect(importsOf(text)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('measures functions of every kind', () => {
+    const text = [
+      'export async function one(',
+      '  a: string,',
+      '): Promise<void> {',
+      '  await a',
+      '}',
+      'const two = async () => {',
+      '  call((x) => {',
+      '    x()',
+      '  })',
+      '}',
+    ].join('\n')
+    expect(functionsOf(text).map(({ line, lines }) => [line, lines])).toEqual([
+      [1, 5],
+      [6, 5],
+      [7, 3],
+    ])
+  })
+})

@@ -1,0 +1,211 @@
+import { dirname, join, normalize } from 'node:path'
+import { dissect, functionsOf, importsOf, lineAt } from './source.ts'
+
+/** A file's path in the repository, with its text. */
+export type Files = Record<string, string>
+/** What is wrong, one sentence each. */
+type Rule = (files: Files) => string[]
+
+const overSource = (files: Files, look: (path: string, text: string) => string[]) =>
+  Object.entries(files)
+    .filter(([path]) => /^src\/.*\.ts$/.test(path))
+    .flatMap(([path, text]) => look(path, text))
+
+/** Which rooms a room may use, beside itself. Files at the top are rooms of their own. */
+const USES: Record<string, readonly string[]> = {
+  core: [],
+  store: ['core'],
+  flow: ['core', 'store'],
+  upkeep: ['core', 'store', 'flow'],
+  http: ['core', 'store', 'flow'],
+  adapters: ['core'],
+  logs: ['core'],
+  sdk: ['core'],
+  cli: ['sdk'],
+  mcp: ['sdk'],
+  'config.ts': ['core'],
+  'first-start.ts': ['core', 'store'],
+  'start.ts': [
+    'core',
+    'store',
+    'flow',
+    'upkeep',
+    'http',
+    'adapters',
+    'logs',
+    'mcp',
+    'config.ts',
+    'first-start.ts',
+  ],
+  'main.ts': ['core', 'config.ts', 'start.ts'],
+}
+
+const roomOf = (path: string) => path.split('/')[1]!
+
+/** Work flows through the rooms in one direction. */
+export const arrows: Rule = (files) =>
+  overSource(files, (path, text) => {
+    const room = roomOf(path)
+    const uses = USES[room]
+    if (!uses)
+      return [`${path} is in no room that the tidy test knows: say in its table what ${room} may use.`]
+    return importsOf(text)
+      .filter((name) => name.startsWith('.'))
+      .map((name) => normalize(join(dirname(path), name)))
+      .filter((target) => !target.startsWith('src/') || ![room, ...uses].includes(roomOf(target)))
+      .map((target) => `${path} must not import ${target}: ${room} uses only ${[room, ...uses].join(', ')}.`)
+  })
+
+const IMPURE: [RegExp, string][] = [
+  [/\b(async|await)\b/g, 'waits'],
+  [/\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(/g, 'reads the clock'],
+  [/\bMath\.random\b|\bcrypto\b/g, 'uses chance'],
+  [/\bperformance\b/g, 'reads the clock'],
+  [/\bset(Timeout|Interval|Immediate)\b|\bqueueMicrotask\b/g, 'sets a timer'],
+  [/\b(process|globalThis|console|fetch|require)\b(?=[.(])/g, 'reaches outside'],
+]
+
+/** core/ decides: no clock, no chance, no I/O, and nothing of others but zod. */
+export const pureCore: Rule = (files) =>
+  overSource(files, (path, text) => {
+    if (!path.startsWith('src/core/')) return []
+    const foreign = importsOf(text).filter((name) => !name.startsWith('.') && name !== 'zod')
+    const { code } = dissect(text)
+    return [
+      ...foreign.map((name) => `${path} must not import ${name}: core uses only zod.`),
+      ...IMPURE.flatMap(([pattern, does]) =>
+        [...code.matchAll(pattern)].map(
+          (match) => `${path}:${lineAt(text, match.index)} ${does} (${match[0]}): core is pure.`,
+        ),
+      ),
+    ]
+  })
+
+const SQL = new RegExp(
+  [
+    'select\\s+(\\d|\\*|set_config|[\\w."]+\\s*(,|\\(|from\\b|as\\b))',
+    'insert\\s+into\\s',
+    'update\\s+\\S+\\s+(as\\s+)?(\\w+\\s+)?set\\s',
+    'delete\\s+from\\s',
+    '(create|alter|drop)\\s+(unique\\s+)?(table|index|role|schema|database|function|policy|sequence|view)\\s',
+    'with\\s+\\w+\\s+as\\s*\\(',
+    '(begin|commit|rollback|truncate|set\\s+(local\\s+)?\\w+\\s*=)\\b\\s*;?$',
+  ]
+    .map((statement) => `^\\s*${statement}`)
+    .join('|'),
+  'i',
+)
+
+/** SQL lives in one room. */
+export const sqlInStore: Rule = (files) =>
+  overSource(files, (path, text) =>
+    path.startsWith('src/store/')
+      ? []
+      : dissect(text)
+          .strings.filter((string) => SQL.test(string.text))
+          .map(
+            ({ line, text: sql }) =>
+              `${path}:${line} has SQL ("${sql.trim().slice(0, 40)}"): it belongs into src/store.`,
+          ),
+  )
+
+/** Configuration is read once and passed on: only the entry point touches the environment. */
+export const environmentInMain: Rule = (files) =>
+  overSource(files, (path, text) => {
+    if (path === 'src/main.ts') return []
+    const { code } = dissect(text)
+    const pattern = /\bprocess\s*\.\s*env\b|\bprocess\s*\[|\{[^{}]*\benv\b[^{}]*\}\s*=\s*process\b/g
+    const read = [...code.matchAll(pattern)].map(
+      (match) => `${path}:${lineAt(text, match.index)} reads the environment: only src/main.ts does.`,
+    )
+    const imported = importsOf(text).filter((name) => /^(node:)?process$/.test(name))
+    return [...read, ...imported.map((name) => `${path} must not import ${name}.`)]
+  })
+
+const LONGEST_FILE = 400
+const LONGEST_FUNCTION = 70
+
+/** Small rooms: a long file holds more than one idea, a long function more than one step. */
+export const small: Rule = (files) =>
+  Object.entries(files)
+    .filter(([path]) => /^(src|scripts)\/.*\.(ts|mjs)$/.test(path))
+    .flatMap(([path, text]) => {
+      const lines = text.split('\n').length - 1
+      return [
+        ...(lines > LONGEST_FILE ? [`${path} has ${lines} lines; ${LONGEST_FILE} are enough.`] : []),
+        ...functionsOf(text)
+          .filter((one) => one.lines > LONGEST_FUNCTION)
+          .map(
+            (one) =>
+              `${path}:${one.line} has a function of ${one.lines} lines; ${LONGEST_FUNCTION} are enough: ${one.name}`,
+          ),
+      ]
+    })
+
+const everyLine = (files: Files, pattern: RegExp, says: string) =>
+  Object.entries(files).flatMap(([path, text]) =>
+    text.split('\n').flatMap((line, i) => {
+      const [found] = pattern.exec(line) ?? []
+      return found ? [`${path}:${i + 1} ${says}: ${found.trim()}`] : []
+    }),
+  )
+
+// Put together from parts, so that this file does not break its own rules.
+const LATER = new RegExp(
+  `\\b(${['TO', 'FIX'].map((word) => word + (word === 'TO' ? 'DO' : 'ME')).join('|')})\\b`,
+)
+const SOMEBODYS_MACHINE = /(^|[\s'"`(=:,])(\/(home|Users|root|work)\/[\w.-]+|[A-Z]:\\Users\\)/
+
+export const nothingForLater: Rule = (files) => everyLine(files, LATER, 'puts something off')
+export const noMachineOfOurs: Rule = (files) =>
+  everyLine(files, SOMEBODYS_MACHINE, "names a path on somebody's machine")
+
+/** Migrations are numbered from 1 without gaps, or two branches could add the same number unseen. */
+export const migrationsInOrder: Rule = (files) =>
+  Object.keys(files)
+    .filter((path) => path.startsWith('src/store/postgres/migrations/'))
+    .map((path) => path.split('/').at(-1)!)
+    .sort()
+    .flatMap((name, i) => {
+      const expected = String(i + 1).padStart(4, '0')
+      return new RegExp(`^${expected}_[a-z0-9_]+\\.sql$`).test(name)
+        ? []
+        : [`The migration ${name} should be named ${expected}_what_it_does.sql.`]
+    })
+
+/** A lock file that names hosts installs from one registry only, and tells where it was made. */
+export const lockWithoutHosts: Rule = (files) =>
+  Object.entries(
+    (JSON.parse(files['package-lock.json'] ?? '{}').packages ?? {}) as Record<string, { resolved?: string }>,
+  )
+    .filter(([, { resolved }]) => resolved !== undefined)
+    .map(([name, { resolved }]) => `package-lock.json resolves ${name} at ${resolved}.`)
+
+/** Links between documents lead somewhere. `exists` knows files and folders of the repository. */
+export const linksLeadSomewhere = (files: Files, exists: (path: string) => boolean): string[] =>
+  Object.entries(files)
+    .filter(([path]) => path.endsWith('.md'))
+    .flatMap(([path, text]) => {
+      const prose = text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
+      const targets = [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)].map(
+        ([, target]) => target!,
+      )
+      return targets
+        .filter((target) => !/^([a-z][a-z0-9+.-]*:|#|\/\/)/i.test(target))
+        .map(
+          (target) =>
+            [target, normalize(join(dirname(path), decodeURI(target.replace(/[#?].*$/, ''))))] as const,
+        )
+        .filter(([, resolved]) => !exists(resolved))
+        .map(([target]) => `${path} links to ${target}, which is not there.`)
+    })
+
+/** The map of the house names every room. */
+export const roomsAreOnTheMap: Rule = (files) => {
+  const map = files['ARCHITECTURE.md']
+  if (map === undefined) return []
+  const rooms = new Set(Object.keys(files).flatMap((path) => /^src\/([^/]+)\//.exec(path)?.[1] ?? []))
+  return [...rooms]
+    .filter((room) => !new RegExp(`(^|[\\s\`/(])${room}/`, 'm').test(map))
+    .map((room) => `ARCHITECTURE.md does not name src/${room}/.`)
+}
