@@ -9,11 +9,11 @@ export interface Measured {
   nodeMicros: number
 }
 
-export function percentile(sorted: Float64Array, share: number): number {
+function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-export function measured(latencies: Float64Array, seconds: number, cpu: NodeJS.CpuUsage): Measured {
+function measured(latencies: Float64Array, seconds: number, cpu: NodeJS.CpuUsage): Measured {
   const sorted = latencies.slice().sort()
   return {
     count: latencies.length,

@@ -13,7 +13,7 @@ export interface Idempotency {
 }
 
 /** Which waiting tasks somebody may be given: those kept for the agent, and those anybody with its capabilities may have. */
-export interface Pick {
+interface Pick {
   agent: string
   capabilities: readonly string[]
 }

@@ -11,11 +11,7 @@ import { command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
-export async function leaseMsOf(
-  kernel: Kernel,
-  caller: Caller,
-  seconds: number | undefined,
-): Promise<number> {
+async function leaseMsOf(kernel: Kernel, caller: Caller, seconds: number | undefined): Promise<number> {
   const known = kernel.limits(caller.workspaceId)
   const { minLeaseSeconds, maxLeaseSeconds } = known instanceof Promise ? await known : known
   const lease = seconds ?? Math.min(Math.max(DEFAULT_LEASE_SECONDS, minLeaseSeconds), maxLeaseSeconds)

@@ -32,7 +32,7 @@ const nameOf = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
  * Any web page can reach 127.0.0.1. The Host must be one of ours (a rebound name is not), and an Origin, if there is
  * one, must be ours too. Compared with a list, not with each other: rebinding makes them equal.
  */
-export function checkDoors(request: FastifyRequest, doors: Doors): void {
+function checkDoors(request: FastifyRequest, doors: Doors): void {
   const host = request.headers.host ?? ''
   if (!doors.hosts.includes(nameOf(host)))
     throw new Refused('HOST_NOT_ALLOWED', `Baton does not answer to the host "${host}".`)
@@ -100,7 +100,7 @@ const BEARER = /^Bearer +([A-Za-z0-9_-]{20,200})$/i
 const keyIn = (request: FastifyRequest) => BEARER.exec(request.headers.authorization ?? '')?.[1]
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/
 
-export async function admit(request: FastifyRequest, keys: KeyRing): Promise<void> {
+async function admit(request: FastifyRequest, keys: KeyRing): Promise<void> {
   const { needs } = request.routeOptions.config
   if (request.is404 || needs === 'nothing') return
   // Closed unless it says otherwise: a route that forgets to say what it needs must not be open to all.
@@ -117,7 +117,7 @@ export async function admit(request: FastifyRequest, keys: KeyRing): Promise<voi
 }
 
 /** After the body is there: the key under which this very request may be repeated. */
-export function readIdempotencyKey(request: FastifyRequest): void {
+function readIdempotencyKey(request: FastifyRequest): void {
   const key = request.headers['idempotency-key']
   if (key === undefined || request.method !== 'POST' || !request.caller) return
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {

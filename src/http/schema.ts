@@ -4,7 +4,7 @@ import type { Right } from '../core/shapes/administration.ts'
 import { Name } from '../core/shapes/common.ts'
 
 /** zod shapes as JSON Schema: Fastify's own compiler checks requests with them, and OpenAPI shows them. */
-export function jsonSchema(shape: z.ZodType): Record<string, unknown> {
+function jsonSchema(shape: z.ZodType): Record<string, unknown> {
   const { $schema: _draft, ...schema } = z.toJSONSchema(shape, {
     target: 'draft-7',
     io: 'input',

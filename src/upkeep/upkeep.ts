@@ -20,20 +20,20 @@ const BATCH = 500
  * What time does. Every step asks the database what is due and settles it through the one door; nothing that matters
  * is kept here, so a step that is missed, repeated or run on two nodes at once does no harm.
  */
-export async function expireLeases(kernel: Kernel): Promise<number> {
+async function expireLeases(kernel: Kernel): Promise<number> {
   const due = await expiredLeases(kernel.store.readers, BATCH)
   await elapse(kernel, due)
   return due.length
 }
 
-export async function moveWhatIsDue(kernel: Kernel): Promise<number> {
+async function moveWhatIsDue(kernel: Kernel): Promise<number> {
   const due = await dueTasks(kernel.store.readers, BATCH)
   await elapse(kernel, due)
   return due.length
 }
 
 /** A renewed lease is not in the index under its new end; it is moved there when its old end has passed. */
-export async function followRenewals(kernel: Kernel): Promise<number> {
+async function followRenewals(kernel: Kernel): Promise<number> {
   const renewed = await renewedLeases(kernel.store.readers, BATCH)
   for (const workspaceId of new Set(renewed.map((claim) => claim.workspaceId))) {
     const own = renewed.filter((claim) => claim.workspaceId === workspaceId)
@@ -46,13 +46,13 @@ export async function followRenewals(kernel: Kernel): Promise<number> {
   return renewed.length
 }
 
-export async function unblockForgotten(kernel: Kernel): Promise<number> {
+async function unblockForgotten(kernel: Kernel): Promise<number> {
   const forgotten = await forgottenTasks(kernel.store.readers, BATCH)
   await unblockAll(kernel, forgotten)
   return 0
 }
 
-export async function forgetReplies(kernel: Kernel): Promise<number> {
+async function forgetReplies(kernel: Kernel): Promise<number> {
   await forgetOldReplies(kernel.store.writers)
   return 0
 }

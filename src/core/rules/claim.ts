@@ -85,7 +85,7 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
   return null
 }
 
-export function claimView(record: TaskRecord, now: number) {
+function claimView(record: TaskRecord, now: number) {
   return {
     taskId: record.uuid,
     generation: record.generation,

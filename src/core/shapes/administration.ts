@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { LimitsSchema } from '../limits.ts'
 import { Instant, Name, Slug } from './common.ts'
 
-export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
+const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /** What a key may do: read; work as an agent; operate tasks; administer the workspace; own it; make workspaces. */
-export const RIGHTS = ['read', 'work', 'operate', 'admin', 'own', 'instance'] as const
+const RIGHTS = ['read', 'work', 'operate', 'admin', 'own', 'instance'] as const
 export type Right = (typeof RIGHTS)[number]
 
 const RIGHTS_OF: Record<Role, readonly Right[]> = {
@@ -43,7 +43,6 @@ export const KeyView = z.object({
 })
 
 export const WorkspaceBody = z.strictObject({ name: Name })
-export const WorkspaceView = z.object({ id: z.string(), name: z.string(), createdAt: z.string() })
 
 /** Defaults are for new workspaces; a change names only what changes. */
 export const LimitsPatch = z.strictObject(
@@ -61,4 +60,3 @@ export const SessionBody = z.strictObject({
   agent: Slug.optional(),
   userId: Name.optional(),
 })
-export const HeartbeatBody = z.strictObject({})

@@ -42,7 +42,7 @@ export const FailBody = z.strictObject({
   retryAt: Instant.optional(),
 })
 
-export const ClaimView = z.object({
+const ClaimView = z.object({
   taskId: Uuid,
   generation: z.int(),
   session: z.string(),
@@ -52,3 +52,5 @@ export const ClaimView = z.object({
   leaseExpiresAt: z.string(),
   ttlMs: z.number(),
 })
+
+export const ClaimAnswer = z.object({ reason: z.literal('GRANTED'), claim: ClaimView })

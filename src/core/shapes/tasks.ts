@@ -28,7 +28,7 @@ export const TaskCreate = z.strictObject({
 })
 export type TaskCreate = z.input<typeof TaskCreate>
 
-export const LARGEST_TASK_BATCH = 10_000
+const LARGEST_TASK_BATCH = 10_000
 export const TaskCreateBatch = z.strictObject({ tasks: z.array(TaskCreate).min(1).max(LARGEST_TASK_BATCH) })
 
 export const TaskPatchBody = z.strictObject({

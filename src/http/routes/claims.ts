@@ -13,14 +13,14 @@ type OnTask<B extends z.ZodType> = { Params: { id: string }; Body: z.output<B> }
 const LARGEST_RESULT_BODY = 101 * 1024 * 1024
 
 export function claimRoutes(app: FastifyInstance, kernel: Kernel): void {
-  const onTask = (summary: string, body: z.ZodType, more: { bodyLimit?: number } = {}) =>
+  const onTask = (summary: string, body: z.ZodType, more: { bodyLimit?: number; answer?: z.ZodType } = {}) =>
     route({ summary, tag: 'claims', needs: 'work', params: IdParams, body, ...more })
   const onMany = (summary: string, body: z.ZodType, more: { bodyLimit?: number } = {}) =>
     route({ summary, tag: 'claims', needs: 'work', body, ...more })
 
   app.post<OnTask<typeof shapes.ClaimBody>>(
     '/tasks/:id/claim',
-    onTask('Claim a task', shapes.ClaimBody),
+    onTask('Claim a task', shapes.ClaimBody, { answer: shapes.ClaimAnswer }),
     ({ params, body, caller }) => claimTask(kernel, caller, params.id, body),
   )
   app.post<{ Body: z.output<typeof shapes.NextBody> }>(

@@ -171,7 +171,7 @@ async function holdersOfThePast(
   return new Map(found!.rows.map(([taskId, generation, session]) => [heldName(taskId, generation), session]))
 }
 
-export const readLimits = (row: unknown[]) =>
+const readLimits = (row: unknown[]) =>
   ({
     minLeaseSeconds: row[0],
     maxLeaseSeconds: row[1],

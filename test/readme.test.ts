@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ServerUnderTest, startServer } from './support/server.ts'
+
+/** The commands of the README, run as they stand, in a folder that looks like a new user's. */
+
+let server: ServerUnderTest
+const folder = mkdtempSync(join(tmpdir(), 'baton-readme-'))
+
+/** What the README needs of curl, for machines that have none. */
+const CURL = `#!${process.execPath}
+const headers = {}
+let url, body
+const args = process.argv.slice(2)
+while (args.length > 0) {
+  const arg = args.shift()
+  if (arg === '-H') { const [name, value] = args.shift().split(/: (.*)/); headers[name] = value }
+  else if (arg === '-d') body = args.shift()
+  else if (arg !== '-s') url = arg
+}
+fetch(url, { headers, body, method: body === undefined ? 'GET' : 'POST' })
+  .then((answer) => answer.text())
+  .then((text) => process.stdout.write(text))
+`
+
+beforeAll(async () => {
+  server = await startServer()
+  mkdirSync(join(folder, '.baton'))
+  writeFileSync(join(folder, '.baton/owner-key'), `${server.ownerKey}\n`)
+  writeFileSync(join(folder, 'curl'), CURL)
+  chmodSync(join(folder, 'curl'), 0o755)
+})
+
+afterAll(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const blocksIn = (file: string) =>
+  [...readFileSync(file, 'utf8').matchAll(/```sh\n(.*?)```/gs)].map(([, code]) => code!)
+
+test('the claim path in the README works when it is pasted into a shell', async () => {
+  const script = blocksIn('README.md')
+    .filter((code) => code.includes('curl') || code.includes('post '))
+    .join('\n')
+    .replaceAll('http://127.0.0.1:4400', server.url)
+  const PATH = `${process.env.PATH}${delimiter}${folder}`
+  const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script], { cwd: folder, env: { PATH } })
+  const answers = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+  expect(answers.map(({ reason, code, state }) => reason ?? code ?? state)).toEqual([
+    'GRANTED',
+    'DENIED_ACTIVE_CLAIM',
+    'RENEWED',
+    'ACCEPTED',
+    undefined,
+    'queued',
+    undefined,
+  ])
+  expect(answers[4].items.map(({ type }: { type: string }) => type)).toEqual([
+    'task_created',
+    'task_assigned',
+    'claim_renewed',
+    'task_completed',
+  ])
+  expect(answers[6].claims).toMatchObject([{ generation: 1, task: { title: 'Write the changelog' } }])
+})
+
+test('every npm command in the documents is a script of ours', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const pages = readdirSync('.').filter((name) => name.endsWith('.md'))
+  const named = pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/npm run ([a-z]+)/g)].map(([, name]) => name!),
+  )
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((name) => !(name in scripts))).toEqual([])
+})
