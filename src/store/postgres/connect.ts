@@ -13,6 +13,20 @@ const types: pg.CustomTypesConfig = {
 }
 
 /**
+ * Writing finds every row by its key, so there is one good plan for each statement, at any size: the rows whose ids are
+ * in the batch, hashed against what the batch wants of them. It is made once and kept, since planning anew for each
+ * batch costs more than it gains. The other kinds of plans are switched off: one that was made while a table was new and
+ * empty would go on to compare every row with every wish long after the table has grown.
+ */
+const PLAN_FOR_WRITING = [
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_bitmapscan=off',
+  'enable_nestloop=off',
+  'enable_mergejoin=off',
+]
+
+/**
  * Connections of the server. They take on the plain role at start-up, so that row-level security holds for them, and
  * carry time limits: a stopped client must not hold locks for ever.
  */
@@ -24,8 +38,7 @@ export function serverPool(url: string, role: string, size: number, forWriting: 
     'lock_timeout=10s',
     'idle_in_transaction_session_timeout=15s',
     'timezone=UTC',
-    // One plan for every batch size: planning anew costs more than the best plan gains.
-    ...(forWriting ? ['plan_cache_mode=force_generic_plan'] : []),
+    ...(forWriting ? PLAN_FOR_WRITING : []),
   ]
   const pool = new pg.Pool({
     connectionString: url,

@@ -47,12 +47,11 @@ export const lockReserved = statement(
       order by t.rank, t.id limit a.wanted for no key update skip locked) kept`,
 )
 
-// Who held these generations. $1 workspace, $2 tasks, $3 generations.
+// Who held any of these generations of any of these tasks. $1 workspace, $2 tasks, $3 generations.
 export const holdersOf = statement(
   'holders_of',
-  `select c.task_id, c.generation, c.session
-     from unnest($2::bigint[], $3::int[]) as u(task_id, generation)
-     join claims c on c.workspace_id = $1 and c.task_id = u.task_id and c.generation = u.generation`,
+  `select task_id, generation, session from claims
+    where workspace_id = $1 and task_id = any($2::bigint[]) and generation = any($3::int[])`,
 )
 
 // Unused task ids. $1 how many.
@@ -106,12 +105,14 @@ function insertInto(table: string, columns: readonly Column[], after = '') {
 function updateTasksIn(name: string, columns: readonly Column[]) {
   const update = overRows(name, [{ name: 'id', type: 'bigint' }, ...columns], 1, ({ of, from }) => {
     const sets = columns.map((column) => `${column.name} = ${of[column.name]}`)
-    return `update tasks t set ${sets.join(', ')} from ${from} where t.workspace_id = $1 and t.id = u.id`
+    return `update tasks t set ${sets.join(', ')} from ${from}
+      where t.workspace_id = $1 and t.id = any($2::bigint[]) and t.id = u.id`
   })
   return (workspaceId: number, values: Values) => update([workspaceId], values)
 }
 
-// Changed tasks, row by row: ids, then these columns.
+// Changed tasks: ids, then these columns. The ids are named twice, so that the rows are found by them whatever else the
+// planner believes about the table.
 export const updateTasks = (name: string, columns: readonly Column[]) => updateTasksIn(name, columns)
 
 // New tasks, with what people read of them and what they wait for.
@@ -146,7 +147,8 @@ const endOfClaims = overRows(
   1,
   ({ of, from }) =>
     `update claims c set state = ${of.state}, end_reason = ${of.end_reason}, ended_at = ${of.ended_at}
-       from ${from} where c.workspace_id = $1 and c.task_id = u.task_id and c.generation = ${of.generation}`,
+       from ${from} where c.workspace_id = $1 and c.task_id = any($2::bigint[]) and c.state = 'active'
+        and c.task_id = u.task_id and c.generation = ${of.generation}`,
 )
 export const endClaims = (workspaceId: number, values: Values) => endOfClaims([workspaceId], values)
 
@@ -197,7 +199,8 @@ const verdicts = overRows(
   1,
   ({ of, from }) =>
     `update results r set accepted = ${of.accepted}, rejection = ${of.rejection}
-       from ${from} where r.workspace_id = $1 and r.task_id = u.task_id and r.epoch = ${of.epoch} and r.accepted is null`,
+       from ${from} where r.workspace_id = $1 and r.task_id = any($2::bigint[]) and r.accepted is null
+        and r.task_id = u.task_id and r.epoch = ${of.epoch}`,
 )
 export const judgeResults = (workspaceId: number, values: Values) => verdicts([workspaceId], values)
 
