@@ -208,8 +208,7 @@ class Batch {
     const record = this.#record(taskId)
     if (!record || record.uuid !== uuid)
       return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
-    const sessionOf = (generation: number) => this.#sessionOf(taskId, generation)
-    const decision = decide(record, command, { ...this.#around(actor), sessionOf }, this.#effects)
+    const decision = decide(record, command, this.#around(taskId, actor), this.#effects)
     if (decision.record !== record) this.#changed.set(taskId, decision.record)
     this.#countClaims()
     return decision.reply
@@ -229,13 +228,14 @@ class Batch {
     return opened?.kind === 'opened' ? opened.session : undefined
   }
 
-  #around(actor: Actor): Circumstances {
+  #around(taskId: number, actor: Actor): Circumstances {
     const { now, limits, activeClaims } = this.#view
     return {
       now,
       limits,
       actor,
       roomForClaims: limits.maxConcurrentClaims - activeClaims - this.#activeClaimsDelta,
+      sessionOf: (generation) => this.#sessionOf(taskId, generation),
     }
   }
 

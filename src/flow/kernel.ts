@@ -42,11 +42,11 @@ export class Kernel {
     caller: Caller,
     request: DistributiveOmit<Request, 'actor' | 'idempotency'>,
   ): Promise<Granted | Refusal> {
-    return this.#combiner.run(caller.workspaceId, {
-      ...request,
-      actor: caller.actor,
-      idempotency: caller.idempotency,
-    } as Request)
+    // Set on the request itself: a copy by spreading costs more than all else that happens here.
+    const full = request as Request
+    full.actor = caller.actor
+    full.idempotency = caller.idempotency
+    return this.#combiner.run(caller.workspaceId, full)
   }
 
   limits(workspaceId: number): Limits | Promise<Limits> {

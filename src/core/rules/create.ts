@@ -16,8 +16,10 @@ export function createTask(
   const early = task.runAt !== null && task.runAt > now
   const state: TaskState =
     readiness === 'never' ? 'skipped' : readiness === 'wait' || early ? 'pending' : 'queued'
+  // Field by field: with a spread in front, the engine builds each record anew, at several times the cost.
   const record: TaskRecord = {
-    ...identity,
+    id: identity.id,
+    uuid: identity.uuid,
     key: task.key,
     state,
     pausedFrom: null,

@@ -63,9 +63,9 @@ export const taskColumns = (alias: string) =>
 
 /** Rows arrive as arrays in the order of ALL. Written out once, for the same reason. */
 export const readRecord = new Function(
-  'row',
-  `return { ${ALL.map(({ field }, i) => `${field}: row[${i}]`).join(', ')} }`,
-) as (row: unknown[]) => TaskRecord
+  `class Row { constructor(row) { ${ALL.map(({ field }, i) => `this.${field} = row[${i}]`).join('; ')} } }
+   return (row) => new Row(row)`,
+)() as (row: unknown[]) => TaskRecord
 
 export const changesRareColumns = (before: TaskRecord, after: TaskRecord) =>
   RARE.some(({ field }) => before[field] !== after[field])
