@@ -83,12 +83,30 @@ describe('migrate', () => {
   test('applies what is missing, and only that', async () => {
     const url = await migrated()
     const before = await picture(url)
-    const added = { version: 9000, name: '9000_more.sql', checksum: 'c', sql: 'create table more (id int)' }
-    await migrate(url, SERVER_ROLE, [...readMigrations(), added])
+    const guarded = 'alter table more enable row level security; alter table more force row level security'
+    const sql = `create table more (workspace_id int primary key); ${guarded}`
+    await migrate(url, SERVER_ROLE, [
+      ...readMigrations(),
+      { version: 9000, name: '9000_more.sql', checksum: 'c', sql },
+    ])
     const after = await picture(url)
     expect(after.applied!.slice(0, -1)).toEqual(before.applied)
     expect(after.applied!.at(-1)).toMatchObject({ version: 9000, name: '9000_more.sql' })
     expect(after.objects.map(({ relname }) => relname)).toContain('more')
+  })
+
+  test('keeps no table that row-level security does not guard', async () => {
+    const url = await migrated()
+    const before = await picture(url)
+    const open = {
+      version: 9000,
+      name: '9000_more.sql',
+      checksum: 'c',
+      sql: 'create table more (workspace_id int primary key)',
+    }
+    const message = await refusal(migrate(url, SERVER_ROLE, [...readMigrations(), open]))
+    expect(message).toContain('row-level security')
+    expect(await picture(url)).toEqual(before)
   })
 
   test('refuses a database that is newer, and changes nothing', async () => {
