@@ -30,22 +30,11 @@ async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof Cl
   return { agent: body.agent, session: body.session, leaseMs, capabilities }
 }
 
-/** A claim of tasks that are not there makes nobody known, so it goes no further than this. */
-async function areThere(
-  kernel: Kernel,
-  caller: Caller,
-  who: Named,
-  uuids: readonly string[],
-): Promise<boolean> {
-  if (kernel.knows(caller, who.agent, who.session)) return true
+/** A claim of tasks that are not there makes nobody known: before somebody new is written down, they are looked for. */
+async function areThere(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<boolean> {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const found = await kernel.store.tasksById(caller.workspaceId, ids)
   return found.some(({ record }) => uuids.includes(record.uuid))
-}
-
-interface Named {
-  agent: string
-  session: string
 }
 
 const noSuchTask = (uuid: string) => refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
@@ -57,7 +46,8 @@ export async function claimTask(
   body: z.output<typeof ClaimBody>,
 ) {
   const taskId = taskIdOf(uuid)
-  if (!(await areThere(kernel, caller, body, [uuid]))) throw Refused.because(noSuchTask(uuid))
+  const isKnown = kernel.knows(caller, body.agent, body.session)
+  if (!isKnown && !(await areThere(kernel, caller, [uuid]))) throw Refused.because(noSuchTask(uuid))
   const who = await claimant(kernel, caller, body)
   const reply = granted(
     await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
@@ -67,7 +57,8 @@ export async function claimTask(
 
 export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBatchBody>) {
   const { taskIds, ...claim } = body
-  if (!(await areThere(kernel, caller, claim, taskIds)))
+  const isKnown = kernel.knows(caller, claim.agent, claim.session)
+  if (!isKnown && !(await areThere(kernel, caller, taskIds)))
     return { results: taskIds.map((uuid) => ({ taskId: uuid, ...outcome(noSuchTask(uuid), () => ({})) })) }
   const who = await claimant(kernel, caller, claim)
   const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))

@@ -31,7 +31,8 @@ export class Combiner {
 
   constructor(store: Transactor, options: { largestBatch?: number; underWayPerWorkspace?: number } = {}) {
     this.#store = store
-    this.#largestBatch = options.largestBatch ?? 500
+    // Large: when requests come faster than they are served, larger batches serve more of them.
+    this.#largestBatch = options.largestBatch ?? 2_000
     this.#underWayPerWorkspace = options.underWayPerWorkspace ?? 2
   }
 

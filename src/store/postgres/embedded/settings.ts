@@ -1,3 +1,13 @@
+import { totalmem } from 'node:os'
+
+const MIB = 1024 * 1024
+
+/** A sixteenth of the memory there is, as containers count it, from 128 MiB to 1 GiB. */
+function sharedBuffers(): string {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return `${Math.min(Math.max(Math.floor(memory / 16 / MIB), 128), 1024)}MB`
+}
+
 /**
  * How the embedded server is tuned: for few connections, large batches and a small idle footprint, with full durability.
  * What is not named here keeps Postgres' default.
@@ -6,13 +16,14 @@ const TUNED: Record<string, string> = {
   cluster_name: 'baton',
   max_connections: '50',
   // Memory is taken only as pages are used, so this costs an idle server nothing.
-  shared_buffers: '128MB',
+  shared_buffers: sharedBuffers(),
+  wal_buffers: '32MB',
   huge_pages: 'off',
   // Three processes less than the default, which pays only with slow disks and large scans.
   io_method: 'sync',
   max_logical_replication_workers: '0',
   // Rare checkpoints: each makes the next write of every page a full one. Bounds the disk and the time of a recovery.
-  max_wal_size: '4GB',
+  max_wal_size: '2GB',
   min_wal_size: '512MB',
   checkpoint_timeout: '15min',
   wal_compression: 'off',
