@@ -27,10 +27,20 @@ try {
   // Before anything is started: a signal during the start must not leave a database behind.
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  process.on('SIGHUP', stop)
+  if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop)
   const { url } = await starting
   if (!stopping) console.log(`baton ready on ${url}`)
 } catch (error) {
   if (!(error instanceof StartRefused)) throw error
   console.error(error.message)
   process.exit(1)
+}
+
+/** npm does not pass on the signals it gets. When it is gone, whoever ended it meant us. */
+function stopWithParent(stop: (signal: NodeJS.Signals) => void): void {
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) stop('SIGTERM')
+  }, 500).unref()
 }

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { allGone, compileServer } from './support/launched.ts'
+
+test.skipIf(process.platform !== 'linux')(
+  'who ends npm ends Baton: it stops cleanly when its parent is gone',
+  async () => {
+    const { main, remove } = await compileServer()
+    const folder = await mkdtemp('/tmp/baton-npm-test-')
+    // As npm does it: a process between the user and Baton that passes no signals on.
+    const code = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(main)}], { stdio: 'inherit' })`
+    const env = {
+      PATH: process.env.PATH,
+      BATON_PORT: '0',
+      BATON_DATA: join(folder, 'data'),
+      npm_lifecycle_event: 'start',
+    }
+    const npm = spawn(process.execPath, ['-e', code], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      await new Promise<void>((ready) =>
+        npm.stdout.on('data', (chunk) => String(chunk).includes('baton ready') && ready()),
+      )
+      expect(existsSync(join(folder, 'data/postgres/cluster/postmaster.pid'))).toBe(true)
+      npm.kill('SIGTERM')
+      await allGone(folder)
+      expect(existsSync(join(folder, 'data/postgres/cluster/postmaster.pid'))).toBe(false)
+    } finally {
+      await remove()
+      await rm(folder, { recursive: true, force: true })
+    }
+  },
+)
