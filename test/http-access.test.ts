@@ -130,6 +130,16 @@ describe('a key may do what its role and scopes say', () => {
   })
 })
 
+test('a key that names another workspace than its own is told that there is none', async () => {
+  const own = (await server.call('GET', '/workspaces')).body.items[0].id
+  const other = (await server.call('POST', '/workspaces', { name: 'other' })).body.id
+  const naming = (id: string) =>
+    server.call('GET', '/limits', undefined, { headers: { 'x-workspace-id': id } })
+  expect((await naming(own)).status).toBe(200)
+  for (const id of [other, 'nonsense'])
+    expect(await naming(id)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+})
+
 describe('a key', () => {
   const secretsIn = async (needle: string) => {
     const database = new pg.Client({ connectionString: server.databaseUrl })

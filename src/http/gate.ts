@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { Refused } from '../core/errors.ts'
+import { idCarriedBy } from '../core/ids.ts'
 import { type Right, rightsOf } from '../core/shapes/administration.ts'
 import type { Caller } from '../flow/kernel.ts'
 import { Remembering } from '../flow/remembering.ts'
@@ -113,6 +114,10 @@ async function admit(request: FastifyRequest, keys: KeyRing): Promise<void> {
     throw new Refused('UNAUTHENTICATED', 'This key has expired.')
   if (!key.rights.has(needs))
     throw new Refused('FORBIDDEN', `This needs the right "${needs}", which the key "${key.name}" lacks.`)
+  // Keys are bound to one workspace; naming another must not quietly work on this one.
+  const named = request.headers['x-workspace-id']
+  if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== key.workspaceId))
+    throw new Refused('NOT_FOUND', 'This key opens no such workspace.')
   request.caller = { workspaceId: key.workspaceId, actor: `key:${key.name}`, rights: key.rights }
 }
 

@@ -15,6 +15,9 @@ interface Lane {
   scheduled: boolean
 }
 
+/** From here on, one more request in a batch saves little: better two batches at once than one that is twice as long. */
+const WORTH_A_BATCH = 500
+
 /**
  * Turns concurrent requests into few transactions: whatever has gathered when a transaction may start goes into it
  * together. No time is spent waiting for company; under load the company is there already. Each caller is answered
@@ -73,7 +76,9 @@ export class Combiner {
 
   #flush(workspaceId: number, lane: Lane): void {
     if (lane.waiting.length === 0 || lane.underWay >= this.#underWayPerWorkspace) return
-    const batch = lane.waiting.splice(0, this.#largestBatch)
+    // Half of a long queue, so that the next batch is decided while this one is written.
+    const share = Math.max(Math.ceil(lane.waiting.length / 2), WORTH_A_BATCH)
+    const batch = lane.waiting.splice(0, Math.min(share, this.#largestBatch))
     lane.underWay += 1
     void this.#transact(workspaceId, batch).finally(() => {
       lane.underWay -= 1
