@@ -102,7 +102,9 @@ function insertInto(table: string, columns: readonly Column[], after = '') {
   return (workspaceId: number, values: Values) => insert([workspaceId], values)
 }
 
-function updateTasksIn(name: string, columns: readonly Column[]) {
+// Changed tasks: ids, then these columns. The ids are named twice, so that the rows are found by them whatever else the
+// planner believes about the table.
+export function updateTasks(name: string, columns: readonly Column[]) {
   const update = overRows(name, [{ name: 'id', type: 'bigint' }, ...columns], 1, ({ of, from }) => {
     const sets = columns.map((column) => `${column.name} = ${of[column.name]}`)
     return `update tasks t set ${sets.join(', ')} from ${from}
@@ -110,10 +112,6 @@ function updateTasksIn(name: string, columns: readonly Column[]) {
   })
   return (workspaceId: number, values: Values) => update([workspaceId], values)
 }
-
-// Changed tasks: ids, then these columns. The ids are named twice, so that the rows are found by them whatever else the
-// planner believes about the table.
-export const updateTasks = (name: string, columns: readonly Column[]) => updateTasksIn(name, columns)
 
 // New tasks, with what people read of them and what they wait for.
 export const insertTasks = (columns: readonly Column[]) => insertInto('tasks', columns)
