@@ -54,6 +54,7 @@ describe('the core is pure', () => {
     const core = (...lines: string[]) => rules.pureCore(source('src/core/a.ts', ...lines))
     bites(core(`import { join } from 'node:path'`))
     bites(core(`import pg from 'pg'`))
+    bites(core(`import { z } from 'zod'`, `import { Parser } from 'yaml'`), 0)
     bites(core(`export async function a() {}`))
     bites(core(`const b = await c`))
     bites(core(`const now = Date.now()`))

@@ -1,0 +1,130 @@
+import { formatTaskKey, parentKey } from '../keys.ts'
+import { cyclesIn } from './cycles.ts'
+import type { Dependency, Draft, DraftTrack } from './drafts.ts'
+import { isTrack, readKey } from './keys.ts'
+import { below, type Problems } from './problems.ts'
+
+/** What tasks must be to each other: keys of their own in the right track, and an order in which they can be done. */
+export function checkTracks(tracks: readonly DraftTrack[], problems: Problems): void {
+  const drafts = tracks.flatMap(({ tasks }) => tasks.flatMap((task) => [task, ...task.subtasks]))
+  const byKey = indexByKey(drafts, problems)
+  for (const track of tracks) checkPlaces(track, problems)
+  const waits = new Map<Draft, Wait[]>()
+  for (const draft of drafts) waits.set(draft, [...waitsOf(draft, byKey, problems)])
+  for (const track of tracks) if (track.sequential) waitInSequence(track, waits)
+  for (const draft of drafts) handOnToParts(draft, waits)
+  reportCycles(drafts, waits, problems)
+}
+
+/** A task has to wait for another, and the plan says so here. */
+interface Wait {
+  on: Draft
+  line: number
+  path: string
+}
+
+function indexByKey(drafts: readonly Draft[], problems: Problems): Map<string, Draft> {
+  const byKey = new Map<string, Draft>()
+  for (const draft of drafts) {
+    if (!draft.key) continue
+    const first = byKey.get(draft.task.key)
+    if (!first) byKey.set(draft.task.key, draft)
+    // Subtasks of a double would be doubles too; their parent says it for them.
+    else if (!draft.parent)
+      problems.report(
+        draft.idLine,
+        below(draft.path, 'id'),
+        `is ${draft.task.key}, which is taken on line ${first.idLine} already`,
+      )
+  }
+  return byKey
+}
+
+/** Each key stands in its own track, and each place in a track is taken once. */
+function checkPlaces({ track, tasks }: DraftTrack, problems: Problems): void {
+  const taken = new Map<number, Draft>()
+  for (const draft of tasks) {
+    if (!draft.key) continue
+    const report = (message: string) => problems.report(draft.idLine, below(draft.path, 'id'), message)
+    // Of a track that cannot be, its name is the problem.
+    if (draft.key.track !== track) {
+      if (isTrack(track))
+        report(`is ${draft.task.key}, which belongs into track ${draft.key.track} and not ${track}`)
+      continue
+    }
+    const first = taken.get(draft.key.sequence)
+    if (!first) taken.set(draft.key.sequence, draft)
+    else if (first.task.key !== draft.task.key) {
+      const place = formatTaskKey({ ...draft.key, description: '' }).slice(0, -1)
+      report(`takes the place ${place}, which ${first.task.key} has on line ${first.idLine}`)
+    }
+  }
+}
+
+function* waitsOf(draft: Draft, byKey: ReadonlyMap<string, Draft>, problems: Problems): Generator<Wait> {
+  const listed = new Map<string, number>()
+  for (const dependency of draft.dependencies) {
+    const { key, line, path } = dependency
+    const firstLine = listed.get(key)
+    if (firstLine !== undefined) {
+      problems.report(line, path, `is ${key} again, which is listed on line ${firstLine} already`)
+      continue
+    }
+    listed.set(key, line)
+    const on = dependedOn(draft, dependency, byKey, problems)
+    if (on) yield { on, line, path }
+  }
+  for (const subtask of draft.subtasks) yield { on: subtask, line: subtask.task.line, path: subtask.path }
+}
+
+function dependedOn(
+  draft: Draft,
+  { key, line, path }: Dependency,
+  byKey: ReadonlyMap<string, Draft>,
+  problems: Problems,
+): Draft | null {
+  const { wrong } = readKey(key)
+  for (const message of wrong ?? []) problems.report(line, path, message)
+  if (wrong) return null
+  const own = draft.task.key
+  const why =
+    key === own
+      ? `is the task itself; a task cannot wait for itself`
+      : !draft.parent && parentKey(key) === own
+        ? `is ${key}, its own subtask; a task waits for its subtasks without being told`
+        : draft.parent && parentKey(own) === key
+          ? `is ${key}, its own parent, which waits for its subtasks`
+          : !byKey.has(key)
+            ? `is ${key}, and the plan has no such task`
+            : null
+  if (why === null) return byKey.get(key)!
+  problems.report(line, path, why)
+  return null
+}
+
+function waitInSequence({ tasks }: DraftTrack, waits: ReadonlyMap<Draft, Wait[]>): void {
+  const bySequence = new Map<number, Draft>()
+  for (const draft of tasks)
+    if (draft.key && !bySequence.has(draft.key.sequence)) bySequence.set(draft.key.sequence, draft)
+  const inOrder = [...bySequence].sort(([one], [other]) => one - other).map(([, draft]) => draft)
+  inOrder.slice(1).forEach((draft, i) => {
+    waits.get(draft)!.push({ on: inOrder[i]!, line: draft.task.line, path: draft.path })
+  })
+}
+
+/** The parts of a task wait for what the whole waits for. */
+function handOnToParts(whole: Draft, waits: ReadonlyMap<Draft, Wait[]>): void {
+  const parts = new Set(whole.subtasks)
+  const others = waits.get(whole)!.filter(({ on }) => !parts.has(on))
+  for (const part of parts) waits.get(part)!.push(...others)
+}
+
+function reportCycles(drafts: readonly Draft[], waits: ReadonlyMap<Draft, Wait[]>, problems: Problems): void {
+  const places = new Map(drafts.map((draft, i) => [draft, i]))
+  const graph = drafts.map((draft) => waits.get(draft)!.map((wait) => places.get(wait.on)!))
+  for (const cycle of cyclesIn(graph)) {
+    const names = [...cycle, cycle[0]!].map((place) => drafts[place]!.task.key)
+    const { line, path } = waits.get(drafts[cycle[0]!]!)!.find((wait) => wait.on === drafts[cycle[1]!])!
+    problems.report(line, path, `closes a cycle, in which each waits for the next: ${names.join(' → ')}`)
+  }
+}

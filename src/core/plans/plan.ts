@@ -1,0 +1,53 @@
+import type { TriggerRule } from '../commands.ts'
+import { Title } from '../shapes/common.ts'
+
+/** Project plans (Coditect 3.7): tracks of tasks with keys. What a plan may say is in fields.ts. */
+export interface Plan {
+  project: string
+  name: string | null
+  /** In the order given. */
+  tracks: PlanTrack[]
+}
+
+export interface PlanTrack {
+  track: string
+  /** How many agents may work on it at a time; null is the default. */
+  maxAgents: number | null
+  /** Each task also waits for the one before it in sequence. */
+  sequential: boolean
+  /** By sequence. */
+  tasks: PlanTask[]
+}
+
+export interface PlanTask {
+  key: string
+  title: string
+  description: string | null
+  taskType: string
+  priority: number
+  /** Keys, as the plan says them: what `sequential` and subtasks add is not among them. */
+  dependsOn: string[]
+  triggerRule: TriggerRule
+  tags: string[]
+  requiredCapabilities: string[]
+  agent: string | null
+  maxRetries: number
+  input: unknown
+  /** How the results of subtasks become the task's own; null without subtasks. */
+  merge: Merge | null
+  /** Their keys are `<key>::1`, `<key>::2` and so on. */
+  subtasks: PlanTask[]
+  line: number
+}
+
+export const MERGES = ['object', 'task'] as const
+type Merge = (typeof MERGES)[number]
+
+/** Of tasks and subtasks together. */
+export const LARGEST_PLAN_TASKS = 10_000
+
+/** What a task is called that was given no title: the first line of its description, if that can be a title. */
+export function defaultTitle(key: string, description: string | null): string {
+  const [firstLine = ''] = (description ?? '').split(/\r?\n/, 1)
+  return Title.safeParse(firstLine.trim()).data ?? key
+}

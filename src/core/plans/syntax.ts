@@ -1,0 +1,105 @@
+import { Composer, type CST, type Document, Lexer, Parser } from 'yaml'
+import { type PositionAt, positionsIn } from './lines.ts'
+import type { Problems } from './problems.ts'
+
+/**
+ * A level of the text is an entry on the parser's stack, and an input of 200 levels is seven levels down. Somewhat deeper
+ * texts are read to say all that is wrong with them; the library would run out of stack on really deep ones.
+ */
+const DEEPEST_STACK = 256
+
+type YamlDocument = Document.Parsed
+type Fault = (offset: number, message: string) => void
+
+/** The text as one YAML document, or null with the reasons why it is none. JSON is YAML. */
+export function readSyntax(
+  text: string,
+  problems: Problems,
+): { document: YamlDocument; at: PositionAt } | null {
+  const at = positionsIn(text)
+  let lastOffset = -1
+  const fault = (offset: number, message: string) => {
+    // Brackets left open all end at the same place; that is one mistake.
+    if (offset === lastOffset) return
+    lastOffset = offset
+    const { line, column } = at(Math.min(offset, text.length))
+    problems.say(line, `${message} (line ${line}, column ${column})`)
+  }
+  reportUnwritable(text, fault)
+  if (problems.any) return null
+  const document = compose(text, fault)
+  if (document === null || problems.any) return null
+  const version = document.directives?.yaml.version
+  if (version !== undefined && version !== '1.2')
+    problems.say(1, `only YAML 1.2 is read, not YAML ${version}`)
+  return { document, at }
+}
+
+// Neither YAML nor JSON may have these, and the library takes some of them for signals of its own.
+const UNWRITABLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+function reportUnwritable(text: string, fault: Fault): void {
+  for (const { 0: found, index } of text.matchAll(UNWRITABLE)) {
+    const code = found.charCodeAt(0)
+    const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+    const kind = code < 0x20 ? 'a control character' : 'half a surrogate pair'
+    fault(index, `${name}, ${kind}, cannot be in a text`)
+  }
+}
+
+function compose(text: string, fault: Fault): YamlDocument | null {
+  const tokens = ofOneDocument(tokensOf(text, fault), fault)
+  const [document] = faultTellingComposer(fault).compose(tokens, true, text.length)
+  for (const error of document?.errors ?? []) fault(error.pos[0], `YAML syntax error: ${error.message}`)
+  return (document as YamlDocument | undefined) ?? null
+}
+
+function* tokensOf(text: string, fault: Fault): Generator<CST.Token> {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme)
+    if (parser.stack.length > DEEPEST_STACK)
+      return fault(parser.offset, 'the plan is nested deeper than 200 levels')
+  }
+  yield* parser.end()
+}
+
+function* ofOneDocument(tokens: Iterable<CST.Token>, fault: Fault): Generator<CST.Token> {
+  let isSecond = false
+  for (const token of tokens) {
+    if (token.type === 'error') fault(token.offset, `YAML syntax error: ${token.message}`)
+    else if (token.type !== 'document') yield token
+    else if (isSecond) return fault(token.offset, 'a second document begins here; a plan is one document')
+    else {
+      yield token
+      isSecond = true
+    }
+  }
+}
+
+/**
+ * The library makes an Error object of each fault, and a few megabytes of faults would fill the memory with them. Told at
+ * once they can be dropped at once.
+ */
+function faultTellingComposer(fault: Fault): Composer {
+  const composer = new Composer({
+    schema: 'core',
+    resolveKnownTags: false,
+    stringKeys: true,
+    // Quadratic in the library; located.ts looks for doubles itself.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  })
+  type Source = number | readonly number[] | { offset: number }
+  const onError = (source: Source, code: string, message: string, isWarning?: boolean) => {
+    // located.ts says it better, and where.
+    if (isWarning || code === 'NON_STRING_KEY') return
+    const offset =
+      typeof source === 'number' ? source : 'offset' in source ? source.offset : (source as number[])[0]!
+    fault(offset, `YAML syntax error: ${message}`)
+  }
+  return Object.assign(composer, { onError })
+}

@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import { Slug } from '../shapes/common.ts'
+import type { Located } from './located.ts'
+import { quote } from './problems.ts'
+
+/** What a value is, in words. */
+export function describe(node: Located): string {
+  if (node.kind === 'list') return 'a list'
+  if (node.kind === 'map') return 'a mapping'
+  if (node.kind === 'refused' || node.value === null) return 'nothing'
+  return typeof node.value === 'string' ? quote(node.value) : `the ${typeof node.value} ${node.value}`
+}
+
+const KINDS: Record<string, string> = {
+  string: 'text',
+  number: 'a whole number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+}
+
+/** To know by it which pattern a text fails: zod's issues name it only so. */
+const notASlug = Slug.safeParse(' ').error?.issues[0] as { pattern?: string } | undefined
+
+/** Why a value does not have its shape; zod speaks of regular expressions and types, plans are also read by others. */
+export function wordIssue(issue: z.core.$ZodIssue, found = 'nothing'): string {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const hint =
+        issue.expected === 'string' && /^the (number|boolean)/.test(found) ? '; quotes make it text' : ''
+      return `must be ${KINDS[issue.expected] ?? issue.expected}, not ${found}${hint}`
+    }
+    case 'invalid_value':
+      return `must be ${issue.values.map(String).join(' or ')}, not ${found}`
+    case 'too_big':
+      if (issue.origin === 'string') return `must not be longer than ${issue.maximum} characters`
+      if (issue.origin === 'array') return `must not have more than ${issue.maximum} entries`
+      return `must be at most ${issue.maximum}, not ${found}`
+    case 'too_small':
+      return issue.origin === 'string'
+        ? 'must not be empty'
+        : `must be at least ${issue.minimum}, not ${found}`
+    case 'invalid_format':
+      return issue.pattern === notASlug?.pattern
+        ? `must be of letters, digits and . _ @ -, and begin with a letter or digit; it is ${found}`
+        : 'must be one line without control characters'
+    default:
+      return issue.message
+  }
+}

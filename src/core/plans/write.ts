@@ -1,0 +1,71 @@
+import { Document, type YAMLSeq } from 'yaml'
+import { TaskCreate } from '../shapes/tasks.ts'
+import { defaultTitle, type Plan, type PlanTask, type PlanTrack } from './plan.ts'
+
+type Written = Record<string, unknown>
+
+/** The plan as text that readPlan understands. What a task would have anyway is left out. */
+export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
+  if (format === 'json')
+    return `${JSON.stringify(
+      planAsWritten(plan, (list) => list),
+      null,
+      2,
+    )}\n`
+  // Words such as yes are text in YAML 1.2 but not in 1.1: quoted, other readers get them right too.
+  const document = new Document(null, { compat: 'yaml-1.1' })
+  const onOneLine = (list: readonly string[]) => {
+    const node = document.createNode(list) as YAMLSeq
+    node.flow = true
+    return node
+  }
+  document.contents = document.createNode(planAsWritten(plan, onOneLine), {
+    aliasDuplicateObjects: false,
+  }) as never
+  return document.toString({ lineWidth: 0 })
+}
+
+type WriteList = (list: readonly string[]) => unknown
+
+const planAsWritten = (plan: Plan, list: WriteList): Written => ({
+  project: plan.project,
+  ...(plan.name === null ? {} : { name: plan.name }),
+  tracks: Object.fromEntries(plan.tracks.map((track) => [track.track, trackAsWritten(track, list)])),
+})
+
+function trackAsWritten({ maxAgents, sequential, tasks }: PlanTrack, list: WriteList): unknown {
+  const written = tasks.map((task) => taskAsWritten(task, list))
+  if (maxAgents === null && !sequential) return written
+  return {
+    ...(maxAgents === null ? {} : { agents: maxAgents }),
+    ...(sequential ? { sequential } : {}),
+    tasks: written,
+  }
+}
+
+const { taskType, priority, triggerRule, maxRetries } = TaskCreate.shape
+const BY_DEFAULT = {
+  taskType: taskType.parse(undefined),
+  priority: priority.parse(undefined),
+  triggerRule: triggerRule.parse(undefined),
+  maxRetries: maxRetries.parse(undefined),
+}
+
+function taskAsWritten(task: PlanTask, list: WriteList): Written {
+  const written: Written = { id: task.key }
+  if (task.title !== defaultTitle(task.key, task.description)) written.title = task.title
+  if (task.description !== null) written.description = task.description
+  if (task.taskType !== BY_DEFAULT.taskType) written.type = task.taskType
+  if (task.priority !== BY_DEFAULT.priority) written.priority = task.priority
+  if (task.dependsOn.length > 0) written.depends_on = list(task.dependsOn)
+  if (task.triggerRule !== BY_DEFAULT.triggerRule) written.trigger_rule = task.triggerRule
+  if (task.tags.length > 0) written.tags = list(task.tags)
+  if (task.requiredCapabilities.length > 0) written.capabilities = list(task.requiredCapabilities)
+  if (task.agent !== null) written.agent = task.agent
+  if (task.maxRetries !== BY_DEFAULT.maxRetries) written.max_retries = task.maxRetries
+  if (task.input !== null && task.input !== undefined) written.input = task.input
+  if (task.merge === 'task') written.merge = task.merge
+  if (task.subtasks.length > 0)
+    written.subtasks = task.subtasks.map((subtask) => taskAsWritten(subtask, list))
+  return written
+}
