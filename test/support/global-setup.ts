@@ -3,24 +3,65 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../../src/store/postgres/embedded/start.ts'
+import { startMariadb } from './servers/mariadb.ts'
+import type { Server, Skipped } from './servers/obtain.ts'
+import { startValkey } from './servers/valkey.ts'
 
-/** One real Postgres for the whole run; each test file makes a database of its own in it. */
+type Started = PromiseSettledResult<Server | Skipped>[]
+
+/** One real server of each kind for the whole run; each test file makes a database of its own in it. */
 export default async function setup(project: TestProject) {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-test-'))
-  const postgres = await startEmbeddedPostgres({
-    folder: join(folder, 'postgres'),
-    log: () => undefined,
-    settings: { max_connections: '200' },
-  })
-  project.provide('postgresUrl', postgres.url)
-  return async () => {
-    await postgres.stop()
-    rmSync(folder, { recursive: true, force: true })
+  const started = await Promise.allSettled([startPostgres(), startValkey(), startMariadb()])
+  const failure = failureIn(started)
+  if (failure) {
+    await stopAll(started).catch(() => undefined)
+    throw failure
   }
+  const [postgresUrl, valkeyUrl, mariadbUrl] = started.map(urlOf)
+  project.provide('postgresUrl', postgresUrl!)
+  project.provide('valkeyUrl', valkeyUrl ?? null)
+  project.provide('mariadbUrl', mariadbUrl ?? null)
+  return () => stopAll(started)
+}
+
+async function startPostgres(): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-test-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const postgres = await startEmbeddedPostgres({
+      folder: join(folder, 'postgres'),
+      log: () => undefined,
+      settings: { max_connections: '200' },
+    })
+    return { url: postgres.url, stop: () => postgres.stop().finally(remove) }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+const urlOf = (one: Started[number]) =>
+  one.status === 'fulfilled' && 'url' in one.value ? one.value.url : null
+
+/** Each of them, even if another did not start or cannot be stopped. */
+async function stopAll(started: Started): Promise<void> {
+  const stops = started.map(async (one) => {
+    if (one.status === 'fulfilled' && 'stop' in one.value) await one.value.stop()
+  })
+  const failure = failureIn(await Promise.allSettled(stops))
+  if (failure) throw failure
+}
+
+function failureIn(results: PromiseSettledResult<unknown>[]): Error | undefined {
+  const failures = results.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
+  return failures.length > 1 ? new Error(failures.map(({ message }) => message).join('\n')) : failures[0]
 }
 
 declare module 'vitest' {
   export interface ProvidedContext {
     postgresUrl: string
+    /** Null where there is none. */
+    valkeyUrl: string | null
+    mariadbUrl: string | null
   }
 }

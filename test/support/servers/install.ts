@@ -1,0 +1,72 @@
+import { find, type Machine } from './machine.ts'
+
+export interface Packages {
+  names: string[]
+  /** The service that comes along, if one does. */
+  service?: string
+}
+
+const NO_QUESTIONS = { DEBIAN_FRONTEND: 'noninteractive' }
+// At runlevel 1 a package's own script starts no service.
+const NO_SERVICES = { RUNLEVEL: '1' }
+const PATIENT = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=2']
+
+let queue: Promise<unknown> = Promise.resolve()
+
+/**
+ * Installs the first of these that the archive has, and says why if none could be.
+ * One at a time: two servers are looked for at once, and apt's list of packages has a lock that it does not wait for.
+ */
+export function installFirstOf(choices: readonly Packages[], machine: Machine): Promise<string | undefined> {
+  const installed = queue.then(() => installNow(choices, machine))
+  queue = installed.catch(() => undefined)
+  return installed
+}
+
+async function installNow(choices: readonly Packages[], machine: Machine): Promise<string | undefined> {
+  if (!machine.exists('/etc/debian_version') || !find('apt-get', machine)) {
+    return 'it is installed by itself only on Debian and Ubuntu'
+  }
+  if (!machine.isRoot) return 'only root can install it'
+
+  // The lists on the machine first: bringing them up to date takes longer than the installation.
+  const known = await firstKnown(choices, machine)
+  const first = known ? await install(known, machine) : undefined
+  if (known && !first) return undefined
+
+  const update = await machine.run('apt-get', [...PATIENT, 'update'], NO_QUESTIONS)
+  const nowKnown = await firstKnown(choices, machine)
+  if (nowKnown) return await install(nowKnown, machine)
+  return first ?? (update.ok ? 'the archive does not have it' : complaint('apt-get update', update.output))
+}
+
+async function firstKnown(choices: readonly Packages[], machine: Machine): Promise<Packages | undefined> {
+  for (const choice of choices) {
+    const { output } = await machine.run('apt-cache', ['policy', choice.names[0]!])
+    // One that is installed is of no use to us, and its service may be of use to somebody.
+    const isTaken = choice.service !== undefined && !/^ *Installed: \(none\)/m.test(output)
+    if (/^ *Candidate: (?!\(none\))\S/m.test(output) && !isTaken) return choice
+  }
+  return undefined
+}
+
+async function install({ names, service }: Packages, machine: Machine): Promise<string | undefined> {
+  machine.say(`Installing ${names.join(' and ')} for the tests …`)
+  // Never at the price of something that is installed: MariaDB and MySQL displace each other.
+  const args = [...PATIENT, 'install', '--yes', '--no-install-recommends', '--no-remove', ...names]
+  const { ok, output } = await machine.run('apt-get', args, { ...NO_QUESTIONS, ...NO_SERVICES })
+  if (service) await endService(service, machine)
+  return ok ? undefined : complaint('apt-get install', output)
+}
+
+// systemd starts it all the same, as it knows no runlevels. It was not installed before, so nobody else uses it.
+async function endService(service: string, machine: Machine): Promise<void> {
+  await machine.run('service', [service, 'stop'])
+  await machine.run('update-rc.d', [service, 'disable'])
+}
+
+function complaint(command: string, output: string): string {
+  const lines = output.split('\n').filter(Boolean)
+  const line = lines.find((one) => one.startsWith('E: ')) ?? lines.at(-1) ?? 'it said nothing'
+  return `${command} failed: ${line.replace(/^E: /, '').replace(/[.\s]+$/, '')}`
+}

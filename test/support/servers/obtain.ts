@@ -1,0 +1,50 @@
+import { installFirstOf, type Packages } from './install.ts'
+import type { Machine } from './machine.ts'
+import type { PrivateServer } from './private-server.ts'
+
+export interface Server {
+  url: string
+  stop(): Promise<void>
+}
+
+export interface Skipped {
+  /** Why there is none, in one sentence. */
+  skipped: string
+}
+
+/** A kind of server that tests need, with the programs that one of it is started from. */
+export interface Kind<Programs> {
+  name: string
+  wanted: string
+  /** The variables that may name a server which runs already. */
+  variables: readonly string[]
+  packages: readonly Packages[]
+  locate(machine: Machine): Promise<Programs | undefined>
+  startPrivate(programs: Programs): Promise<PrivateServer>
+}
+
+/** The server that the environment names; or else one of our own, installed first if need be; or else none. */
+export async function obtain<P>(kind: Kind<P>, machine: Machine): Promise<Server | Skipped> {
+  const given = kind.variables.map((variable) => machine.env[variable]).find(Boolean)
+  if (given) return { url: given, stop: async () => undefined }
+
+  const installed = await kind.locate(machine)
+  if (installed) return kind.startPrivate(installed)
+  const whyNotInstalled = await installFirstOf(kind.packages, machine)
+  const nowInstalled = await kind.locate(machine)
+  if (nowInstalled) return kind.startPrivate(nowInstalled)
+
+  const why = `there is no ${kind.wanted} here, and ${whyNotInstalled ?? 'the package does not bring it'}`
+  const skipped = `The tests on ${kind.name} cannot run, because ${why}: install it, or set ${kind.variables.join(' or ')}.`
+  // A green run that left out a store would say more than was tested.
+  if (machine.env.CI === 'true') throw new Error(skipped)
+  machine.say(`Skipped: ${skipped}`)
+  return { skipped }
+}
+
+/** One of our own, whatever the environment names: for tests that kill it or set it up in another way. */
+export async function locateOrThrow<P>(kind: Kind<P>, machine: Machine): Promise<P> {
+  const installed = await kind.locate(machine)
+  if (!installed) throw new Error(`A private ${kind.name} needs ${kind.wanted}, and there is none here.`)
+  return installed
+}
