@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { ClaimBody } from '../src/core/shapes/claims.ts'
+import { serverDirectory } from '../src/flow/directory.ts'
 import { Kernel } from '../src/flow/kernel.ts'
 import { IdParams, route } from '../src/http/schema.ts'
 import { buildServer } from '../src/http/server.ts'
@@ -27,7 +28,7 @@ export interface HttpBed {
 
 /** The server as it is served, with one route more: it checks key and body like a claim and gives the body back. */
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
-  const kernel = new Kernel(bed.store)
+  const kernel = new Kernel(bed.store, serverDirectory(bed.store))
   const doors = { hosts: ['127.0.0.1'], origins: [] }
   const app = await buildServer({ kernel, doors, logger: pino({ level: 'silent' }) })
   app.post(

@@ -34,6 +34,21 @@ function asker(bed: Bed, combiner: Combiner, lot: Lot, command: TaskCommand) {
   }
 }
 
+/** The next task of the queue, whichever it is. */
+export async function nextOf(bed: Bed, combiner: Combiner): Promise<void> {
+  const pick = { agent: 'alpha', capabilities: [] }
+  const request = {
+    on: 'next',
+    pick,
+    session: 's-1',
+    leaseMs: 60_000,
+    limit: 1,
+    actor: 'agent:alpha',
+  } as const
+  const reply = await combiner.run(bed.workspaceId, request)
+  if (!reply.ok || (reply.claims as unknown[]).length !== 1) throw new Error('next gave nothing')
+}
+
 export async function kernelClaims(bed: Bed, lot: Lot): Promise<Measured> {
   return closedLoop(CALLERS, lot.count, asker(bed, new Combiner(bed.store), lot, CLAIM))
 }

@@ -1,8 +1,18 @@
 import type { Measured } from './drive.ts'
+import type { QueueFigure } from './queue.ts'
 
 type Results = Record<string, Measured>
 
 const whole = (value: number) => Math.round(value).toLocaleString('en-US')
+
+const aligned = (rows: string[][]): string => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows
+    .map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),
+    )
+    .join('\n')
+}
 
 export function table(results: Results): string {
   const rows = Object.entries(results).map(([name, m]) => [
@@ -12,20 +22,51 @@ export function table(results: Results): string {
     `${m.p99Ms.toFixed(1)} ms`,
     `${m.nodeMicros.toFixed(1)} µs`,
   ])
-  const all = [['what', 'rate', 'p50', 'p99', 'Node CPU each'], ...rows]
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  return all
-    .map((row) =>
-      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),
-    )
+  return aligned([['what', 'rate', 'p50', 'p99', 'Node CPU each'], ...rows])
+}
+
+export function queueTable(figures: readonly QueueFigure[]): string {
+  const rows = figures.map((figure) => [
+    `g ${figure.name} ${figure.version} on ${figure.on}`,
+    `${whole(figure.tasksPerSecond)}/s`,
+    `${whole(figure.enqueueMs)} ms`,
+    `${whole(figure.workMs)} ms`,
+    figure.cpuSecondsPer1000.toFixed(3),
+  ])
+  return aligned([['20,000 tasks, end to end', 'rate', 'enqueue', 'work', 'CPU s per 1,000'], ...rows])
+}
+
+type Goal = [goal: string, reached: number, isMet: boolean]
+
+const worded = (goals: readonly Goal[]) =>
+  goals
+    .map(([goal, reached, isMet]) => `${isMet ? 'met   ' : 'MISSED'}  ${goal}: ${reached.toFixed(2)}`)
     .join('\n')
+
+export function queueVerdicts(figures: readonly QueueFigure[], results: Results): string {
+  const of = (name: string, on: string) => figures.find((one) => one.name === name && one.on === on)!
+  const baton = of('baton', 'postgres')
+  const goals: Goal[] = []
+  for (const name of ['graphile-worker', 'pg-boss']) {
+    const rate = baton.tasksPerSecond / of(name, 'postgres').tasksPerSecond
+    const cpu = baton.cpuSecondsPer1000 / of(name, 'postgres').cpuSecondsPer1000
+    goals.push([`tasks a second ≥ ${name}`, rate, rate >= 1], [`CPU a task < ${name}`, cpu, cpu < 1])
+  }
+  const bullmq = baton.tasksPerSecond / of('bullmq', 'valkey').tasksPerSecond
+  goals.push(['tasks a second ≥ 2.5 × BullMQ', bullmq, bullmq >= 2.5])
+  const { p99Ms } = results['h wake-up of a waiting caller']!
+  goals.push(['wake-up: p99 < 20 ms', p99Ms, p99Ms < 20])
+  const [few, many] = Object.keys(results).filter((name) => name.startsWith('i '))
+  const growth = results[few!]!.perSecond / results[many!]!.perSecond
+  goals.push(['cost of next, many waiting ≤ 1.3 × few', growth, growth <= 1.3])
+  return worded(goals)
 }
 
 /** Each goal with what was reached. Ratios, so that they hold on other machines. */
 export function verdicts(results: Results): string {
   const rate = (name: string) => results[name]!.perSecond
   const stored = Object.keys(results).filter((name) => name.startsWith('e '))
-  const goals: [goal: string, reached: number, isMet: boolean][] = []
+  const goals: Goal[] = []
   const atLeast = (goal: string, least: number, reached: number) =>
     goals.push([goal, reached, reached >= least])
   const atMost = (goal: string, most: number, reached: number) => goals.push([goal, reached, reached <= most])
@@ -35,7 +76,5 @@ export function verdicts(results: Results): string {
   atMost('growth of cost ≤ 1.2', 1.2, rate(stored[0]!) / rate(stored[1]!))
   atMost('open loop: p99 of claims < 50 ms', 50, results['f open loop claims']!.p99Ms)
   atMost('open loop: p99 of submits < 50 ms', 50, results['f open loop submits']!.p99Ms)
-  return goals
-    .map(([goal, reached, isMet]) => `${isMet ? 'met   ' : 'MISSED'}  ${goal}: ${reached.toFixed(2)}`)
-    .join('\n')
+  return worded(goals)
 }

@@ -4,7 +4,8 @@ import { type Bed, makeBed } from './bed.ts'
 import type { Measured } from './drive.ts'
 import { makeHttpBed } from './http.ts'
 import { kernelClaims, kernelOpenLoop, kernelRounds, kernelSubmits } from './kernel.ts'
-import { table, verdicts } from './report.ts'
+import { compareQueues, nextAmong, type QueueFigure, wakeUps } from './queue.ts'
+import { queueTable, queueVerdicts, table, verdicts } from './report.ts'
 
 /** `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere. */
 
@@ -87,20 +88,38 @@ async function underOpenLoop(): Promise<void> {
   }
 }
 
-const bed = await makeBed()
-try {
-  await claimsAndSubmits(bed)
-  await overHttp(bed)
-} finally {
-  await bed.close()
+async function kernel(): Promise<void> {
+  const bed = await makeBed()
+  try {
+    await claimsAndSubmits(bed)
+    await overHttp(bed)
+  } finally {
+    await bed.close()
+  }
+  await growth()
+  await underOpenLoop()
 }
-await growth()
-await underOpenLoop()
+
+async function queue(): Promise<QueueFigure[]> {
+  const figures = await compareQueues(20_000, (what) => process.stderr.write(`${what} …\n`))
+  await measure('h wake-up of a waiting caller', () => wakeUps(quick ? 200 : 1_000))
+  await measure('i next, 10 thousand waiting', () => nextAmong(10_000, 5_000))
+  await measure(`i next, ${MANY / 1000} thousand waiting`, () => nextAmong(MANY, 5_000))
+  return figures
+}
+
+// `npm run bench -- queue` leaves the kernel out, `npm run bench -- kernel` the queue.
+const wants = (part: string) =>
+  process.argv.includes(part) || !/\b(queue|kernel)\b/.test(process.argv.slice(2).join(' '))
+if (wants('kernel')) await kernel()
+const queues = wants('queue') ? await queue() : []
 
 console.log(table(results))
-console.log(verdicts(results))
+if (queues.length > 0) console.log(queueTable(queues))
+if (wants('kernel')) console.log(verdicts(results))
+if (wants('queue')) console.log(queueVerdicts(queues, results))
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
-writeFileSync(file, JSON.stringify({ node: process.version, quick, results }, null, 2))
+writeFileSync(file, JSON.stringify({ node: process.version, quick, results, queues }, null, 2))
 console.log(`written to ${file}`)
 process.exit(0)

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import type { Config } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
 import { ensureOwnerKey } from './first-start.ts'
+import { serverDirectory } from './flow/directory.ts'
 import { Kernel } from './flow/kernel.ts'
 import { buildServer } from './http/server.ts'
 import { startEmbeddedPostgres } from './store/postgres/embedded/start.ts'
@@ -34,7 +35,7 @@ export async function start(config: Config): Promise<Baton> {
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
     stops.push(() => store.close())
     await ensureOwnerKey(store, config.dataFolder)
-    const kernel = new Kernel(store)
+    const kernel = new Kernel(store, serverDirectory(store))
     stops.push(() => kernel.close())
     const upkeep = startUpkeep(kernel, logger)
     stops.push(() => upkeep.stop())

@@ -80,7 +80,7 @@ export function stateMachines(): string {
 /** Asked of the rule that makes tasks, so that this page cannot say otherwise. */
 export function beginnings(): { when: string; state: TaskState }[] {
   const begin = (upstream: TaskState[], runAt: number | null) =>
-    createTask({ ...SAMPLE, runAt }, upstream, { id: 1, uuid: '' }, 'system', 0).record.state
+    createTask({ ...SAMPLE, runAt }, upstream, NOBODY, 'system', 0).record.state
   return [
     { when: 'nothing holds it back', state: begin([], null) },
     { when: 'its time has not come', state: begin([], 1) },
@@ -89,17 +89,35 @@ export function beginnings(): { when: string; state: TaskState }[] {
   ]
 }
 
+const NOBODY = { id: 1, uuid: '', parentId: null, dependsOn: [] }
+
 const SAMPLE: NewTask = {
   key: null,
+  projectId: 0,
+  parent: null,
+  merge: 'none',
   priority: 5,
   maxRetries: 3,
   onlyAgent: null,
-  capabilities: null,
+  capabilities: [],
   review: 'none',
   runAt: null,
+  expiresAt: null,
   dependsOn: [],
+  dependsOnNew: [],
+  unique: null,
   triggerRule: 'all_success',
-  details: { title: 'a task', taskType: 'other', description: null, input: null, tags: [], dependsOn: [] },
+  details: {
+    title: 'a task',
+    taskType: 'other',
+    description: null,
+    input: null,
+    tags: [],
+    dependsOn: [],
+    userId: null,
+    project: null,
+    parent: null,
+  },
 }
 
 const box = (type: StateType) => `type_${type}`

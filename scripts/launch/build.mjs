@@ -48,7 +48,7 @@ function copyWhatIsNotCompiled(folder, next) {
   if (folder === 'scripts' || !existsSync(inRoot(folder))) return
   cpSync(inRoot(folder), join(next, folder), {
     recursive: true,
-    filter: (path) => !/\.tsx?$/.test(path),
+    filter: (path) => !/\.tsx?$|[/\\]node_modules$/.test(path),
   })
 }
 
@@ -78,6 +78,8 @@ function fingerprint() {
 function filesBelow(folder) {
   if (!existsSync(inRoot(folder))) return []
   return readdirSync(inRoot(folder), { withFileTypes: true }).flatMap((entry) => {
+    // What the bench compares with is installed below it on demand, and is no source of ours.
+    if (entry.name === 'node_modules') return []
     const path = `${folder}/${entry.name}`
     return entry.isDirectory() ? filesBelow(path) : [path]
   })

@@ -1,6 +1,6 @@
 import type { Refusal } from './errors.ts'
 import type { Limits } from './limits.ts'
-import type { Actor, Effects, TaskRecord } from './records.ts'
+import type { Actor, Effects, SessionRecord, TaskRecord } from './records.ts'
 import type { FailureClass } from './retry.ts'
 
 /** What the holder of a claim says with every write: which claim it believes to hold. */
@@ -11,13 +11,22 @@ export interface Fence {
 
 export interface NewTask {
   key: string | null
+  projectId: number
+  /** The task it is a part of: one that is there, or one of the same request by its place in it. */
+  parent: { id: number; uuid: string } | { at: number } | null
+  merge: TaskRecord['merge']
   priority: number
   maxRetries: number
   onlyAgent: string | null
-  capabilities: readonly string[] | null
+  capabilities: readonly string[]
   review: TaskRecord['review']
   runAt: number | null
+  expiresAt: number | null
   dependsOn: readonly number[]
+  /** Tasks of the same request it waits for, by their places in it. */
+  dependsOnNew: readonly number[]
+  /** Made once under this key; asked for again, the first one is the answer. */
+  unique: { key: string; bodyHash: string } | null
   triggerRule: TriggerRule
   details: TaskDetails
 }
@@ -31,6 +40,14 @@ export interface TaskDetails {
   tags: readonly string[]
   /** Outside ids of the tasks it waits for. */
   dependsOn: readonly string[]
+  userId: string | null
+  /** Slug of its project. */
+  project: string | null
+  /** Outside id of the task it is a part of. */
+  parent: string | null
+  error?: string | null
+  failureClass?: string | null
+  exhausted?: string | null
   /** What its holders reported on the way. */
   progressPercent?: number | null
   progressStep?: string | null
@@ -83,12 +100,48 @@ export type TaskCommand =
       note: string | null
       generation?: number | undefined
     }
+  /** Part of a task that was divided in parts: it waits for them from now on. */
+  | { kind: 'divide'; merge: 'object' | 'task'; parts: number }
+  /** All parts are done, with these results: seen by the generation and the fingerprint they were read with. */
+  | { kind: 'merge'; parts: readonly MergedPart[]; submission: Submission }
+  /** The worker that holds it fell silent. */
+  | { kind: 'lose'; fence: Fence; silentMs: number }
+  /** No sign of life from the holder for this long. */
+  | { kind: 'stall'; silentMs: number }
+  | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
   | { kind: 'archive' }
   /** Time passed: whatever is due for this task happens now. */
   | { kind: 'elapse' }
   /** Its dependencies, as far as they are met now. */
   | { kind: 'unblock'; readiness: 'wait' | 'ready' | 'never'; because: string }
+
+export interface MergedPart {
+  id: number
+  generation: number
+  hash: string
+}
+
+export interface SessionOpening {
+  agent: string | null
+  userId: string | null
+  project: string | null
+  capacity: number | null
+  capabilities: readonly string[]
+  silenceMs: number | null
+}
+
+export type SessionCommand =
+  /** Opened on purpose; an open one of that name is taken up again with what is new. */
+  | { kind: 'open'; opening: SessionOpening }
+  /** Named by a claim. */
+  | { kind: 'mention'; agent: string }
+  /** Alive, and so is all it holds. */
+  | { kind: 'beat' }
+  | { kind: 'drain' }
+  | { kind: 'end'; reason: string }
+  /** Time passed: silent for too long, it is over. `silentMs` overrides how long is too long. */
+  | { kind: 'elapse'; silentMs?: number | undefined }
 
 export interface TaskPatch {
   title?: string | undefined
@@ -104,9 +157,21 @@ export interface Circumstances {
   now: number
   limits: Limits
   roomForClaims: number
+  /** The claiming session, if it is a worker. */
+  worker?: Worker | undefined
+  /** Whether the task's track has no room for this agent. */
+  trackIsFull?: ((record: TaskRecord, agent: string) => number | null) | undefined
+  /** The task of this id as it is now, under its lock. */
+  recordOf?: ((id: number) => TaskRecord | undefined) | undefined
   actor: Actor
-  /** Who held an earlier generation of this task. */
-  sessionOf?: ((generation: number) => string | undefined) | undefined
+  /** Who held an earlier generation of a task. */
+  sessionOf?: ((taskId: number, generation: number) => string | undefined) | undefined
+}
+
+/** A worker and how much it holds. */
+export interface Worker {
+  record: SessionRecord
+  held: number
 }
 
 export interface Granted {

@@ -3,7 +3,10 @@ import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.t
 import { claim } from './rules/claim.ts'
 import { holderWrite } from './rules/holder.ts'
 import { operate } from './rules/operator.ts'
+import { divide, merge } from './rules/parts.ts'
+import { promote } from './rules/promote.ts'
 import { submit } from './rules/result.ts'
+import { lose, stall } from './rules/stall.ts'
 import { elapse, unblock } from './rules/time.ts'
 
 /**
@@ -38,6 +41,16 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, around: Circumstances):
       return elapse(draft, around)
     case 'unblock':
       return unblock(draft, command, around)
+    case 'divide':
+      return divide(draft, command, around)
+    case 'merge':
+      return merge(draft, command, around)
+    case 'lose':
+      return lose(draft, command, around)
+    case 'stall':
+      return stall(draft, command, around)
+    case 'promote':
+      return promote(draft, command, around)
     default:
       return operate(draft, command, around)
   }

@@ -2,6 +2,7 @@
 export const ERRORS = {
   VALIDATION_FAILED: { status: 400, title: 'The request is not well formed' },
   MALFORMED_REQUEST: { status: 400, title: 'The request is not HTTP as it should be' },
+  PLAN_INVALID: { status: 400, title: 'The plan has problems' },
   MALFORMED_JSON: { status: 400, title: 'The body is not valid JSON' },
   LEASE_OUT_OF_RANGE: { status: 400, title: 'The lease is outside the limits of this workspace' },
   UNAUTHENTICATED: { status: 401, title: 'A valid API key is needed' },
@@ -14,6 +15,10 @@ export const ERRORS = {
   NOT_READY: { status: 409, title: 'The task cannot be claimed now' },
   WRONG_AGENT: { status: 409, title: 'The task is reserved for another agent' },
   MISSING_CAPABILITY: { status: 409, title: 'The agent lacks a capability the task needs' },
+  TRACK_FULL: { status: 409, title: 'The track has all the agents it may have' },
+  NO_CAPACITY: { status: 409, title: 'The worker holds all it can' },
+  WORKER_DRAINING: { status: 409, title: 'The worker takes no new work' },
+  WORKER_GONE: { status: 409, title: 'The worker is not registered any more' },
   LIMIT_REACHED: { status: 409, title: 'A limit of this workspace is reached' },
   GENERATION_MISMATCH: { status: 409, title: 'The claim is of another generation' },
   SESSION_MISMATCH: { status: 409, title: 'Another session holds this claim' },
@@ -24,6 +29,8 @@ export const ERRORS = {
   TASK_ALREADY_COMPLETED: { status: 409, title: 'The task has its result already' },
   CONTINUATION_LIMIT: { status: 409, title: 'The task has used up its continuations' },
   WRONG_STATE: { status: 409, title: 'The task is not in a state that allows this' },
+  LIMIT_BELOW_USE: { status: 409, title: 'More than the new limit is in use' },
+  PLAN_CONFLICT: { status: 409, title: 'The plan contradicts what is there already' },
   ALREADY_EXISTS: { status: 409, title: 'Something with this name exists already' },
   VERSION_MISMATCH: { status: 412, title: 'The thing was changed since it was read' },
   BODY_TOO_LARGE: { status: 413, title: 'The body is larger than allowed' },
@@ -61,6 +68,11 @@ export const refuseField = (code: ErrorCode, field: string, message: string): Re
 export class Refused extends Error {
   override name = 'Refused'
   readonly refusal: Refusal
+
+  get code(): ErrorCode {
+    return this.refusal.code
+  }
+
   constructor(code: ErrorCode, detail: string, extra?: Record<string, unknown>) {
     super(detail)
     this.refusal = refuse(code, detail, extra)

@@ -12,6 +12,7 @@ const failure = { failureClass: text.optional(), error: text.nullable().optional
 
 export const EVENTS = {
   task_created: z.object({ title: text, taskType: text, priority: z.int(), dependsOn: z.array(text) }),
+  task_divided: z.object({ parts: z.int(), merge: text }),
   task_queued: z.object({ because: z.enum(['due', 'dependencies_met']) }),
   task_skipped: z.object({ because: text }),
   task_assigned: z.object({ ...held, leaseMs: z.int(), attempt: z.int(), previousState: text.nullable() }),
@@ -29,6 +30,17 @@ export const EVENTS = {
   task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int() }),
   task_retrying: z.object({ ...failure, dueAt: z.number(), waitMs: z.number() }),
   task_lease_expired: z.object({ ...held, attempt: z.int(), leaseExpiredAt: z.number() }),
+  task_worker_lost: z.object({ ...held, attempt: z.int(), silentMs: z.number() }),
+  task_stalled: z.object({ ...held, attempt: z.int(), silentMs: z.number() }),
+  task_expired: z.object({ expiresAt: z.number() }),
+  task_merged: z.object({ parts: z.int(), workProductRef: text }),
+  task_result_promoted: z.object({
+    promotedGeneration: z.int(),
+    promotedSession: text,
+    workProductRef: text,
+    replaced: z.boolean(),
+    reason: text.nullable(),
+  }),
   task_failed: z.object({
     ...failure,
     reason: text,
@@ -40,6 +52,8 @@ export const EVENTS = {
   task_unpaused: z.object({}),
   task_unpaused_to_wait: z.object({}),
   task_retried: z.object({ reason: text.nullable() }),
+  task_retried_to_wait: z.object({ reason: text.nullable() }),
+  task_reset_to_wait: z.object({ reason: text.nullable(), epoch: z.int() }),
   task_reset: z.object({ reason: text.nullable(), epoch: z.int() }),
   task_cancelled: z.object({ reason: text.nullable() }),
 
@@ -59,6 +73,7 @@ export const EVENTS = {
     workProductRef: text,
     resultBytes: z.int(),
   }),
+  alert_raised: z.object({ alert: text, error: text.nullable() }),
   claim_renewed: z.object({ ...held, leaseExpiresAt: z.number() }),
   claim_write_refused: z.object(fence),
 
@@ -69,6 +84,12 @@ export const EVENTS = {
   agent_registered: z.object({ agent: text, by: text }),
   session_started: z.object({ session: text }),
   session_ended: z.object({ session: text, reason: text }),
+  worker_registered: z.object({ session: text, capacity: z.int(), capabilities: z.array(text) }),
+  worker_draining: z.object({ session: text }),
+  worker_lost: z.object({ session: text, silentMs: z.number(), claims: z.int() }),
+  project_created: z.object({ project: text }),
+  project_planned: z.object({ project: text, created: z.int(), updated: z.int() }),
+  track_changed: z.object({ project: text, track: text, maxAgents: z.int().nullable() }),
 } as const satisfies Record<TransitionName, z.ZodType> & Record<string, z.ZodType>
 
 export type EventType = keyof typeof EVENTS

@@ -26,6 +26,15 @@ export function formatTaskKey(key: TaskKey): string {
   return key.subtask === null ? base : `${base}::${key.subtask}`
 }
 
+/**
+ * The line of the queue a task stands in: its track. Parts of a task stand in a second line of that track, since a track
+ * may be kept for one agent, but a task is divided to be shared.
+ */
+export const lineOf = (key: TaskKey | null) =>
+  key === null ? '' : key.subtask === null ? key.track : `${key.track}::`
+export const linesOfTrack = (track: string) => [track, `${track}::`]
+export const trackOfLine = (line: string) => line.replace('::', '')
+
 /** The key of the task a subtask belongs to; a task that is none belongs to itself. */
 export const parentKey = (key: string) => key.replace(/::\d+$/, '')
 

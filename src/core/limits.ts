@@ -13,7 +13,14 @@ export const LimitsSchema = z.strictObject({
     .min(1024)
     .max(100 * MIB)
     .default(10 * MIB),
+  maxActiveSessions: z.int().min(1).max(1_000_000).default(50),
+  claimHistoryRetentionDays: z.int().min(1).max(36_500).default(90),
   lateResults: z.boolean().default(true),
+})
+
+/** With how much of them is used. */
+export const LimitsInUse = LimitsSchema.extend({
+  usage: z.object({ activeClaims: z.int(), activeSessions: z.int() }),
 })
 
 export type Limits = z.infer<typeof LimitsSchema>

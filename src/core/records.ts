@@ -5,6 +5,7 @@ import {
   type ClaimEnd,
   type ClaimState,
   isTerminal,
+  type SessionState,
   TASK_TRANSITIONS,
   type TaskState,
   type TransitionName,
@@ -15,6 +16,12 @@ export interface TaskRecord {
   readonly id: number
   readonly uuid: string
   readonly key: string | null
+  /** 0: it belongs to no project. */
+  readonly projectId: number
+  /** The line of the queue it stands in: its track, '' without a key. Parts of tasks have lines of their own (keys.ts). */
+  readonly line: string
+  /** The task it is a part of. */
+  readonly parentId: number | null
   state: TaskState
   /** Where a paused task goes back to. */
   pausedFrom: TaskState | null
@@ -27,21 +34,28 @@ export interface TaskRecord {
   /** Attempts spent in this epoch; the first claim makes it 1. */
   attempt: number
   maxRetries: number
+  /** What a task that was divided does when its parts are done: it is their results in order, or it is done by somebody. */
+  merge: 'none' | 'object' | 'task'
   continuations: number
   /** Its place in the queue while it is queued, else null. */
   rank: number | null
-  /** When time will move this task on: a retry, a start at a given time, a verdict that does not come. */
+  /** When time will move this task on: a retry, a start at a given time, a verdict that does not come, nobody's interest. */
   dueAt: number | null
   /** It waits for other tasks. */
   blocked: boolean
   onlyAgent: string | null
-  capabilities: readonly string[] | null
+  /** What an agent must be able to do, sorted; most tasks ask for nothing. */
+  readonly capabilities: readonly string[]
+  /** Nobody needs it after this hour: waiting in the queue then, it is given up. */
+  readonly expiresAt: number | null
   review: 'none' | 'human' | 'verifier'
   /** How the newest claim stands; null before the first one. Session, agent and lease are that claim's. */
   claimState: ClaimState | null
   session: string | null
   agent: string | null
   leaseMs: number
+  /** After a timeout the next holder gets at least this long. */
+  minLeaseMs: number
   leaseExpiresAt: number | null
   /** Fingerprint of the result that is accepted, or waits for a verdict, in this epoch. */
   resultHash: string | null
@@ -66,6 +80,8 @@ export interface ClaimEnded {
   readonly kind: 'ended'
   readonly taskId: number
   readonly generation: number
+  readonly session: string
+  readonly agent: string
   readonly state: ClaimState
   readonly reason: ClaimEnd
   readonly at: number
@@ -97,6 +113,16 @@ export interface ResultJudged {
   readonly rejection: string | null
 }
 
+/** A rejected result is the accepted one from now on, and what was accepted before is not. */
+export interface ResultPromoted {
+  readonly kind: 'promoted'
+  readonly taskId: number
+  readonly epoch: number
+  readonly generation: number
+  readonly session: string
+  readonly hash: string
+}
+
 /** What people read of a task, changed with it: only the fields that are there. */
 export interface DetailsChanged {
   readonly taskId: number
@@ -107,13 +133,41 @@ export interface DetailsChanged {
     progressPercent?: number | undefined
     progressStep?: string | undefined
     checkpoint?: unknown
+    /** Why the last attempt failed; null when that is over. */
+    error?: string | null | undefined
+    failureClass?: string | null | undefined
+    /** What ran out: with it, a failed task is a dead letter. */
+    exhausted?: string | null | undefined
   }
+}
+
+/** Whoever holds claims under one name. With a capacity it is a worker, and its silence costs it what it holds. */
+export interface SessionRecord {
+  readonly name: string
+  readonly uuid: string
+  agent: string | null
+  userId: string | null
+  project: string | null
+  state: SessionState
+  /** Opened on purpose, not merely named by a claim: such sessions count against maxActiveSessions. */
+  declared: boolean
+  /** How many tasks it can hold at once; null when it is no worker. */
+  capacity: number | null
+  capabilities: readonly string[]
+  /** Silent for longer than this, it is over. */
+  silenceMs: number
+  startedAt: number
+  lastSeenAt: number
+  /** When its silence is judged; null when it is over. */
+  dueAt: number | null
+  endedAt: number | null
+  endReason: string | null
 }
 
 /** What one decision wants written, beside the record itself. All of it goes into one transaction. */
 export interface Effects {
   claims: (ClaimOpened | ClaimEnded)[]
-  results: (ResultWritten | ResultJudged)[]
+  results: (ResultWritten | ResultJudged | ResultPromoted)[]
   details: DetailsChanged[]
   events: EventDraft[]
 }
@@ -153,6 +207,7 @@ export class TaskDraft {
     this.record.state = to
     if (to !== 'paused') this.record.pausedFrom = null
     this.record.rank = to === 'queued' ? queueRank(this.now, this.record.priority) : null
+    if (to === 'queued') this.record.dueAt = this.record.expiresAt
     if (isTerminal(to)) {
       this.record.completedAt = this.now
       this.record.dueAt = null
@@ -190,6 +245,8 @@ export class TaskDraft {
       kind: 'ended',
       taskId: record.id,
       generation: record.generation,
+      session: record.session!,
+      agent: record.agent!,
       state: record.claimState,
       reason,
       at: this.now,

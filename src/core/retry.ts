@@ -4,6 +4,8 @@ export const FAILURE_CLASSES = [
   'infrastructure',
   'quality',
   'rate_limited',
+  'timeout',
+  'out_of_memory',
   'invalid',
   'budget',
   'human',

@@ -42,6 +42,7 @@ interface Transition {
  * `move` in records.ts throws on it, and the simulation checks every event against this table.
  */
 export const TASK_TRANSITIONS = {
+  task_divided: { from: ['pending', 'queued'], to: 'pending', by: 'flow' },
   task_queued: { from: ['pending', 'awaiting_retry'], to: 'queued', by: 'time' },
   task_skipped: { from: ['pending', ...HELD], to: 'skipped', by: 'flow' },
   task_assigned: { from: ['queued', 'awaiting_retry'], to: 'assigned', by: 'holder' },
@@ -63,8 +64,13 @@ export const TASK_TRANSITIONS = {
   task_human_rejected: { from: ['awaiting_human'], to: 'awaiting_retry', by: 'operator' },
   task_retrying: { from: HELD, to: 'awaiting_retry', by: 'holder' },
   task_lease_expired: { from: HELD, to: 'awaiting_retry', by: 'time' },
+  task_worker_lost: { from: HELD, to: 'awaiting_retry', by: 'time' },
+  task_stalled: { from: HELD, to: 'awaiting_retry', by: 'operator' },
+  task_expired: { from: ['queued'], to: 'cancelled', by: 'time' },
+  task_merged: { from: ['pending'], to: 'completed', by: 'flow' },
+  task_result_promoted: { from: taskStates, to: 'completed', by: 'operator' },
   task_failed: {
-    from: [...HELD, 'verifying', 'awaiting_human', 'queued', 'awaiting_retry'],
+    from: ['pending', ...HELD, 'verifying', 'awaiting_human', 'queued', 'awaiting_retry'],
     to: 'failed',
     by: 'holder',
   },
@@ -73,6 +79,13 @@ export const TASK_TRANSITIONS = {
   task_unpaused: { from: ['paused', 'budget_exceeded'], to: 'queued', by: 'operator' },
   task_unpaused_to_wait: { from: ['paused'], to: 'pending', by: 'operator' },
   task_retried: { from: ['failed', 'awaiting_retry', 'awaiting_human'], to: 'queued', by: 'operator' },
+  /** A task that was divided waits for its parts again. */
+  task_retried_to_wait: {
+    from: ['failed', 'awaiting_retry', 'awaiting_human'],
+    to: 'pending',
+    by: 'operator',
+  },
+  task_reset_to_wait: { from: TERMINAL, to: 'pending', by: 'operator' },
   task_reset: { from: TERMINAL, to: 'queued', by: 'operator' },
   task_cancelled: { from: NOT_TERMINAL, to: 'cancelled', by: 'operator' },
 } as const satisfies Record<string, Transition>
@@ -90,6 +103,10 @@ export const CLAIM_ENDS = {
   NEEDS_HUMAN: 'released',
   OVER_BUDGET: 'released',
   EXPIRED: 'expired',
+  WORKER_LOST: 'expired',
+  STALLED: 'expired',
+  MERGED: 'released',
+  PROMOTED: 'superseded',
   SUPERSEDED: 'superseded',
   CANCELLED: 'superseded',
   PAUSED: 'superseded',
@@ -98,3 +115,7 @@ export const CLAIM_ENDS = {
 } as const satisfies Record<string, ClaimState>
 
 export type ClaimEnd = keyof typeof CLAIM_ENDS
+
+/** A session: whoever holds claims under one name. A worker is a session that said how much it can hold. */
+export const SESSION_STATES = ['active', 'draining', 'ended', 'lost'] as const
+export type SessionState = (typeof SESSION_STATES)[number]

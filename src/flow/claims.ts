@@ -1,17 +1,22 @@
 import type { z } from 'zod'
-import type { OnTask } from '../core/batch.ts'
+import type { OnTask } from '../core/batch/requests.ts'
 import type { Reply, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { ClaimBatchBody, ClaimBody, NextBody, RenewBatchBody } from '../core/shapes/claims.ts'
+import type { Store } from '../store/store.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
-async function leaseMsOf(kernel: Kernel, caller: Caller, seconds: number | undefined): Promise<number> {
+async function leaseMsOf(
+  kernel: Kernel<Store>,
+  caller: Caller,
+  seconds: number | undefined,
+): Promise<number> {
   const known = kernel.limits(caller.workspaceId)
   const { minLeaseSeconds, maxLeaseSeconds } = known instanceof Promise ? await known : known
   const lease = seconds ?? Math.min(Math.max(DEFAULT_LEASE_SECONDS, minLeaseSeconds), maxLeaseSeconds)
@@ -23,15 +28,16 @@ async function leaseMsOf(kernel: Kernel, caller: Caller, seconds: number | undef
 }
 
 /** Who claims, with a lease, and known to Baton from now on. */
-async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBody>) {
+async function claimant(kernel: Kernel<Store>, caller: Caller, body: z.output<typeof ClaimBody>) {
   const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
-  const capabilities = await kernel.capabilitiesOf(caller, body.agent)
-  await kernel.sessionIsKnown(caller, body.session, body.agent)
+  const ofAgent = await kernel.capabilitiesOf(caller, body.agent)
+  const { capabilities: ofSession } = await kernel.sessionIsKnown(caller, body.session, body.agent)
+  const capabilities = ofSession.length === 0 ? ofAgent : [...ofAgent, ...ofSession]
   return { agent: body.agent, session: body.session, leaseMs, capabilities }
 }
 
 /** A claim of tasks that are not there makes nobody known: before somebody new is written down, they are looked for. */
-async function areThere(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<boolean> {
+async function areThere(kernel: Kernel<Store>, caller: Caller, uuids: readonly string[]): Promise<boolean> {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const found = await kernel.store.tasksById(caller.workspaceId, ids)
   return found.some(({ record }) => uuids.includes(record.uuid))
@@ -72,15 +78,17 @@ export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<
 
 /** The next tasks in the queue for this agent, waiting up to `waitMs` for the first of them. */
 export async function claimNext(
-  kernel: Kernel,
+  kernel: Kernel<Store>,
   caller: Caller,
-  body: z.output<typeof NextBody>,
+  body: Omit<z.output<typeof NextBody>, 'project'>,
   gone: AbortSignal,
+  projectId?: number,
 ) {
-  const { limit, waitMs, capabilities = [], ...claim } = body
+  const { limit, waitMs, capabilities = [], tracks, ...claim } = body
   const until = performance.now() + waitMs
   const { agent, session, leaseMs, capabilities: registered } = await claimant(kernel, caller, claim)
-  const pick = { agent, capabilities: [...new Set([...registered, ...capabilities])].sort() }
+  const able = [...new Set([...registered, ...capabilities])].sort()
+  const pick = { agent, capabilities: able, projectId, tracks }
   for (;;) {
     const left = until - performance.now()
     // Before looking, not after: work that comes between the look and the wait must not be slept through.
@@ -101,7 +109,7 @@ interface Handed {
 }
 
 /** The client left while its claims were being granted: nobody would work on them until their leases end. */
-async function giveBack(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {
+async function giveBack(kernel: Kernel<Store>, caller: Caller, claims: readonly Handed[]): Promise<void> {
   await Promise.all(
     claims.map(({ claim: { session, generation }, record: { id, uuid } }) => {
       const release = { kind: 'release', fence: { session, generation }, reason: 'CLIENT_GONE' } as const
@@ -113,17 +121,16 @@ async function giveBack(kernel: Kernel, caller: Caller, claims: readonly Handed[
   )
 }
 
-async function withTasks(kernel: Kernel, caller: Caller, claims: readonly Handed[]) {
-  const tasks = await kernel.store.tasksById(
-    caller.workspaceId,
-    claims.map(({ record }) => record.id),
+async function withTasks(kernel: Kernel<Store>, caller: Caller, claims: readonly Handed[]) {
+  const records = claims.map(({ record }) => record)
+  const details = await kernel.details.of(caller.workspaceId, records)
+  return claims.map(({ claim, record }, i) =>
+    Object.assign({}, claim, { task: taskView({ record, details: details[i]! }) }),
   )
-  const views = new Map(tasks.map((task) => [task.record.id, taskView(task)]))
-  return claims.map(({ claim, record }) => ({ ...claim, task: views.get(record.id) }))
 }
 
 export async function renewTask(
-  kernel: Kernel,
+  kernel: Kernel<Store>,
   caller: Caller,
   uuid: string,
   body: { session: string; generation: number; leaseSeconds?: number | undefined },
@@ -163,7 +170,7 @@ export const onTask = (uuid: string, command: TaskCommand): OnTask => ({
 
 /** Each on its own account: one that is refused, even before it reaches the store, does not undo the others. */
 export async function runMany<T>(
-  kernel: Kernel,
+  kernel: Kernel<Store>,
   caller: Caller,
   wanted: readonly T[],
   itemOf: (one: T) => OnTask | Promise<OnTask>,

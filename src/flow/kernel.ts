@@ -1,13 +1,17 @@
-import type { Idempotency, Request } from '../core/batch.ts'
+import type { Idempotency, Request } from '../core/batch/requests.ts'
 import type { Granted } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
+import type { SessionRecord } from '../core/records.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import { Combiner } from '../store/combiner.ts'
-import { rememberAgent, rememberSession } from '../store/postgres/names.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
-import { changeLimits, readLimitsOf } from '../store/postgres/workspaces.ts'
+import type { Store } from '../store/store.ts'
+import { DetailsReading } from './details-reading.ts'
+import { EndedTasks } from './ended-tasks.ts'
+import { freshUuid } from './fresh-uuid.ts'
 import { Remembering } from './remembering.ts'
+import { followAll } from './unblock.ts'
 import { WorkArrivals } from './work-arrivals.ts'
 
 /** Who asks: a key's workspace, its name on record and its rights. */
@@ -20,22 +24,37 @@ export interface Caller {
 
 const KNOWN_FOR_MS = 5_000
 
-/** What all steps of the flow share: the door to the store, and a short memory of names and limits. */
-export class Kernel {
-  readonly store: PostgresStore
-  readonly arrivals: WorkArrivals
-  readonly #combiner: Combiner
-  readonly #limits: Remembering<Limits>
-  readonly #agents: Remembering<readonly string[]>
-  readonly #sessions: Remembering<true>
+/** What is known of names beside tasks and sessions. Each front door has its own. */
+export interface Directory {
+  /** What an agent can do, by its registration; a slug that is new becomes an external agent. */
+  capabilitiesOf(caller: Caller, agent: string): Promise<readonly string[]>
+  /** The number of a project, or null when there is none of this slug. */
+  projectOf(workspaceId: number, slug: string): Promise<number | null>
+}
 
-  constructor(store: PostgresStore) {
+/** What a session can do if it is a worker, and as which agent it works. */
+type KnownSession = Pick<SessionRecord, 'capabilities' | 'agent'>
+
+/** What all steps of the flow share: the door to the store, and a short memory of names and limits. */
+export class Kernel<S extends Store = PostgresStore> {
+  readonly store: S
+  readonly arrivals: WorkArrivals
+  readonly details: DetailsReading
+  readonly ended: EndedTasks
+  readonly #directory: Directory
+  readonly #combiner: Combiner
+  readonly #limits = new Remembering<Limits>(KNOWN_FOR_MS, 10_000)
+  readonly #agents = new Remembering<readonly string[]>(KNOWN_FOR_MS, 100_000)
+  readonly #projects = new Remembering<number | null>(KNOWN_FOR_MS, 100_000)
+  readonly #sessions = new Remembering<KnownSession>(KNOWN_FOR_MS, 100_000)
+
+  constructor(store: S, directory: Directory) {
     this.store = store
+    this.#directory = directory
     this.#combiner = new Combiner(store)
     this.arrivals = new WorkArrivals(store)
-    this.#limits = new Remembering(KNOWN_FOR_MS, 10_000)
-    this.#agents = new Remembering(KNOWN_FOR_MS, 100_000)
-    this.#sessions = new Remembering(KNOWN_FOR_MS, 100_000)
+    this.details = new DetailsReading(store)
+    this.ended = new EndedTasks((workspaceId, ended) => followAll(this, workspaceId, ended))
   }
 
   run(
@@ -50,37 +69,36 @@ export class Kernel {
   }
 
   limits(workspaceId: number): Limits | Promise<Limits> {
-    return this.#limits.get(`${workspaceId}`, () => readLimitsOf(this.store.writers, workspaceId))
+    return this.#limits.get(`${workspaceId}`, () => this.store.limits(workspaceId))
   }
 
-  /** `allowed` sees the present limits under their lock, and throws to refuse. */
-  async changeLimits(
-    caller: Caller,
-    changed: Partial<Limits>,
-    allowed: (present: Limits) => void,
-  ): Promise<Limits> {
-    const limits = await changeLimits(this.store.writers, caller.workspaceId, changed, caller.actor, allowed)
-    this.#limits.set(`${caller.workspaceId}`, limits)
-    return limits
+  limitsChanged(workspaceId: number, limits: Limits): void {
+    this.#limits.set(`${workspaceId}`, limits)
   }
 
-  /** What an agent can do, by its registration; a slug that is new becomes an external agent. */
   capabilitiesOf(caller: Caller, agent: string): readonly string[] | Promise<readonly string[]> {
-    return this.#agents.get(`${caller.workspaceId}/${agent}`, async () => {
-      const { capabilities } = await rememberAgent(
-        this.store.writers,
-        caller.workspaceId,
-        agent,
-        caller.actor,
-      )
-      return capabilities
-    })
+    return this.#agents.get(`${caller.workspaceId}/${agent}`, () =>
+      this.#directory.capabilitiesOf(caller, agent),
+    )
   }
 
-  sessionIsKnown(caller: Caller, session: string, agent: string): true | Promise<true> {
+  async projectOf(workspaceId: number, slug: string): Promise<number | null> {
+    const name = `${workspaceId}/${slug}`
+    const projectId = await this.#projects.get(name, () => this.#directory.projectOf(workspaceId, slug))
+    // That there is none may be untrue in a moment.
+    if (projectId === null) this.#projects.forget(name)
+    return projectId
+  }
+
+  /** The session is remembered on first use. */
+  sessionIsKnown(caller: Caller, session: string, agent: string): KnownSession | Promise<KnownSession> {
     return this.#sessions.get(`${caller.workspaceId}/${session}`, async () => {
-      await rememberSession(this.store.writers, caller.workspaceId, { session, agent }, caller.actor)
-      return true
+      const command = { kind: 'mention', agent } as const
+      const alone = { ...caller, idempotency: undefined }
+      const reply = granted(
+        await this.run(alone, { on: 'session', name: session, uuid: freshUuid(), command }),
+      )
+      return reply.record as SessionRecord
     })
   }
 
@@ -92,7 +110,7 @@ export class Kernel {
     )
   }
 
-  sessionEnded(caller: Caller, session: string): void {
+  sessionChanged(caller: Caller, session: string): void {
     this.#sessions.forget(`${caller.workspaceId}/${session}`)
   }
 

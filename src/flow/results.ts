@@ -5,6 +5,7 @@ import { Refused } from '../core/errors.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { FailBody, ResultBatchBody, SubmitBody } from '../core/shapes/claims.ts'
 import { isTerminal } from '../core/states.ts'
+import type { Store } from '../store/store.ts'
 import { onTask, outcome, runMany } from './claims.ts'
 import type { Caller, Kernel } from './kernel.ts'
 import { briefView, command } from './tasks.ts'
@@ -14,7 +15,7 @@ type Submit = z.output<typeof SubmitBody>
 
 /** The result as it will be stored, with the fingerprint by which the same work sent twice is known. */
 async function submissionOf(
-  kernel: Kernel,
+  kernel: Kernel<Store>,
   caller: Caller,
   { result, summary }: Pick<Submit, 'result' | 'summary'>,
 ): Promise<Submission> {
@@ -29,7 +30,7 @@ async function submissionOf(
   return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }
 }
 
-export async function submitResult(kernel: Kernel, caller: Caller, uuid: string, body: Submit) {
+export async function submitResult(kernel: Kernel<Store>, caller: Caller, uuid: string, body: Submit) {
   const { session, generation } = body
   const submission = await submissionOf(kernel, caller, body)
   const reply = await command(kernel, caller, uuid, {
@@ -41,7 +42,7 @@ export async function submitResult(kernel: Kernel, caller: Caller, uuid: string,
 }
 
 export async function submitBatch(
-  kernel: Kernel,
+  kernel: Kernel<Store>,
   caller: Caller,
   { results }: z.output<typeof ResultBatchBody>,
 ) {
@@ -64,7 +65,7 @@ export async function submitBatch(
 }
 
 export async function failTask(
-  kernel: Kernel,
+  kernel: Kernel<Store>,
   caller: Caller,
   uuid: string,
   body: z.output<typeof FailBody>,

@@ -1,33 +1,17 @@
-import { hash, randomUUID } from 'node:crypto'
 import type { z } from 'zod'
+import type { SessionOpening } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
-import type { SessionBody } from '../core/shapes/administration.ts'
-import {
-  endSession,
-  findSession,
-  heldBy,
-  rememberSession,
-  type Session,
-  touchSession,
-} from '../store/postgres/names.ts'
-import { outcome, runMany, withoutOk } from './claims.ts'
+import type { SessionRecord } from '../core/records.ts'
+import type { SessionBody } from '../core/shapes/sessions.ts'
+import { findSession, readSessionMemory } from '../store/postgres/session-memory.ts'
 import type { Caller, Kernel } from './kernel.ts'
+import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
 
-/** A session is whoever holds claims under one name. */
+/** A session is whoever holds claims under one name. A worker is one that says how much it can hold, and beats. */
 
-const sessionView = ({ id, session, agent, userId, startedAt, lastSeenAt, endedAt }: Session) => ({
-  id,
-  session,
-  agent,
-  userId,
-  startedAt: instant(startedAt),
-  lastSeenAt: instant(lastSeenAt),
-  endedAt: instant(endedAt),
-})
-
-async function theSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<Session> {
-  const session = await findSession(kernel.store.writers, caller.workspaceId, nameOrId)
+export async function theSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<SessionRecord> {
+  const session = await findSession(kernel.store.readers, caller.workspaceId, nameOrId)
   if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
   return session
 }
@@ -37,69 +21,53 @@ export async function openSession(
   caller: Caller,
   body: z.output<typeof SessionBody> | undefined,
 ) {
-  // Under an idempotency key the name follows from the key: asked twice, it is the same session.
-  const made = caller.idempotency ? hash('sha256', caller.idempotency.key).slice(0, 32) : randomUUID()
-  const given = { ...body, session: body?.session ?? `s-${made}` }
-  const { session, isNew } = await rememberSession(
-    kernel.store.writers,
-    caller.workspaceId,
-    given,
-    caller.actor,
-  )
-  return { session: sessionView(session), isNew }
+  const opening: SessionOpening = {
+    agent: body?.agent ?? null,
+    userId: body?.userId ?? null,
+    project: body?.project ?? null,
+    capacity: null,
+    capabilities: [],
+    silenceMs: body?.ttlSeconds === undefined ? null : body.ttlSeconds * 1000,
+  }
+  const name = body?.session ?? nameFor(caller, 's')
+  const { record, isNew } = await commandSession(kernel, caller, name, { kind: 'open', opening })
+  return { session: sessionView(record), isNew }
 }
 
+/** Session memory (Coditect 3.5): what it did, holds and finished, and how its project stands. */
 export async function showSession(kernel: Kernel, caller: Caller, nameOrId: string) {
   const session = await theSession(kernel, caller, nameOrId)
-  const held = await heldBy(kernel.store.writers, caller.workspaceId, session.session)
-  const activeClaims = held.map(({ uuid, key, generation, agent, leaseExpiresAt }) => ({
-    taskId: uuid,
-    key,
-    generation,
-    agent,
-    leaseExpiresAt: instant(leaseExpiresAt),
-  }))
-  return { ...sessionView(session), activeClaims }
+  const memory = await readSessionMemory(kernel.store.readers, caller.workspaceId, session)
+  return {
+    ...sessionView(session),
+    lastActivity: instant(memory.lastActivity),
+    taskLog: memory.taskLog.map((entry) => ({ ...entry, timestamp: instant(entry.timestamp) })),
+    taskLogIsWhole: memory.taskLogIsWhole,
+    activeClaims: memory.activeClaims.map((claim) => ({
+      ...claim,
+      leaseExpiresAt: instant(claim.expiresAt),
+      expiresAt: instant(claim.expiresAt),
+    })),
+    completedTasks: memory.completedTasks,
+    trackAssignments: memory.trackAssignments,
+    trackProgress: memory.trackProgress,
+  }
 }
 
-/** A beat renews all that the session holds, and says what it has lost since it last knew. */
+/** A beat renews all that the session holds, and says what it has lost since it was last seen. */
 export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
-  const { writers } = kernel.store
-  const session = await theSession(kernel, caller, nameOrId)
-  await touchSession(writers, caller.workspaceId, session.session)
-  const held = await heldBy(writers, caller.workspaceId, session.session)
-  const replies = await runMany(
-    kernel,
-    { ...caller, idempotency: undefined },
-    held,
-    ({ taskId, uuid, generation }) => ({
-      taskId,
-      uuid,
-      command: { kind: 'renew', fence: { session: session.session, generation } },
-    }),
-  )
-  const results = replies.map((reply, i) => ({
-    taskId: held[i]!.uuid,
-    generation: held[i]!.generation,
-    ...outcome(reply, withoutOk),
-  }))
+  const { name } = await theSession(kernel, caller, nameOrId)
+  const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
-    session: session.session,
-    renewed: results.filter(({ reason }) => reason === 'RENEWED'),
-    lost: results.filter(({ reason }) => reason !== 'RENEWED'),
+    ...beatView(settled, lost),
+    session: record.name,
+    state: record.state,
+    expiresAt: instant(record.dueAt),
   }
 }
 
 /** What it holds goes back to the queue, and it is over. */
 export async function closeSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<void> {
-  const { writers } = kernel.store
-  const { session } = await theSession(kernel, caller, nameOrId)
-  const held = await heldBy(writers, caller.workspaceId, session)
-  await runMany(kernel, { ...caller, idempotency: undefined }, held, ({ taskId, uuid, generation }) => ({
-    taskId,
-    uuid,
-    command: { kind: 'release', fence: { session, generation }, reason: 'SESSION_ENDED' },
-  }))
-  await endSession(writers, caller.workspaceId, session, caller.actor)
-  kernel.sessionEnded(caller, session)
+  const { name } = await theSession(kernel, caller, nameOrId)
+  await commandSession(kernel, caller, name, { kind: 'end', reason: 'closed' })
 }

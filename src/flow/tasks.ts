@@ -1,11 +1,13 @@
+import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import type { NewTask, TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
+import { parentKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { TaskCreate, TaskPatchBody } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
-import type { StoredTask } from '../store/store.ts'
+import type { Store, StoredTask } from '../store/store.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import { unblockDownstream } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
@@ -22,14 +24,72 @@ export function taskIdOf(uuid: string): number {
 }
 
 /** All of them or none. */
-export async function createTasks(kernel: Kernel, caller: Caller, tasks: readonly Create[]) {
-  const wanted = tasks.map((task, index) => newTask(task, index))
-  const reply = await kernel.run(caller, { on: 'new', tasks: wanted })
-  const records = granted(reply).records as TaskRecord[]
-  return records.map((record, i) => taskView({ record, details: wanted[i]!.details }))
+export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: readonly Create[]) {
+  const projects = await projectsOf(kernel, caller, tasks)
+  const wanted = tasks.map((task, index) => newTask(task, index, projects))
+  await findParents(kernel, caller, tasks, wanted)
+  const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
+  const records = reply.records as TaskRecord[]
+  return records.map((record, i) =>
+    taskView({ record, details: { ...wanted[i]!.details, parent: parentOf(wanted[i]!) } }),
+  )
 }
 
-function newTask(task: Create, index: number): NewTask {
+const parentOf = ({ parent }: NewTask) => (parent && 'uuid' in parent ? parent.uuid : null)
+
+/** The numbers of the named projects; every unknown one is told. */
+async function projectsOf(
+  kernel: Kernel<Store>,
+  { workspaceId }: Caller,
+  tasks: readonly Create[],
+): Promise<Map<string, number>> {
+  const slugs = new Set(tasks.map(({ project }) => project).filter((slug) => slug !== undefined))
+  const projects = new Map<string, number>()
+  for (const slug of slugs) {
+    const projectId = await kernel.projectOf(workspaceId, slug)
+    if (projectId !== null) projects.set(slug, projectId)
+  }
+  const errors = tasks.flatMap(({ project }, i) =>
+    project === undefined || projects.has(project)
+      ? []
+      : [{ field: `tasks[${i}].project`, message: 'names no project of this workspace' }],
+  )
+  if (errors.length > 0)
+    throw new Refused('VALIDATION_FAILED', `${errors[0]!.field} ${errors[0]!.message}.`, { errors })
+  return projects
+}
+
+/** A key such as B-003-dashboard::2 makes its task a part of B-003-dashboard, if that is there. */
+async function findParents(
+  kernel: Kernel<Store>,
+  { workspaceId }: Caller,
+  tasks: readonly Create[],
+  wanted: NewTask[],
+): Promise<void> {
+  const isPart = ({ key, parent }: NewTask) => key !== null && parent === null && parentKey(key) !== key
+  const places = wanted.flatMap((task, i) => (isPart(task) ? [i] : []))
+  if (places.length === 0) return
+  const here = new Map(wanted.map(({ projectId, key }, at) => [`${projectId}/${key}`, at]))
+  const keys = places.map((at) => ({ projectId: wanted[at]!.projectId, key: parentKey(wanted[at]!.key!) }))
+  const known = await kernel.store.tasksByKey(workspaceId, keys)
+  places.forEach((at, i) => {
+    const { projectId, key } = keys[i]!
+    const whole = here.get(`${projectId}/${key}`)
+    if (whole !== undefined) {
+      wanted[at]!.parent = { at: whole }
+      wanted[whole]!.merge = tasks[at]!.merge
+      return
+    }
+    const found = known.find((record) => record.projectId === projectId && record.key === key)
+    // One that is under way or done is not divided any more: what comes later stands alone.
+    if (found && (found.state === 'queued' || found.state === 'pending'))
+      wanted[at]!.parent = { id: found.id, uuid: found.uuid }
+  })
+}
+
+const NO_CAPABILITIES: readonly string[] = []
+
+function newTask(task: Create, index: number, projects: ReadonlyMap<string, number>): NewTask {
   const dependsOn = task.dependsOn.map((uuid, i) => {
     const id = idCarriedBy(uuid)
     const field = `tasks[${index}].dependsOn[${i}]`
@@ -42,16 +102,26 @@ function newTask(task: Create, index: number): NewTask {
     }
     return id
   })
-  const capabilities = [...new Set(task.requiredCapabilities)]
+  const capabilities =
+    task.requiredCapabilities.length === 0 ? NO_CAPABILITIES : [...new Set(task.requiredCapabilities)].sort()
+  const parentId = task.parentId === undefined ? null : idCarriedBy(task.parentId)
+  if (task.parentId !== undefined && parentId === null)
+    throw Refused.field('VALIDATION_FAILED', `tasks[${index}].parentId`, 'names no task of this workspace')
   return {
     key: task.key ?? null,
+    projectId: task.project === undefined ? 0 : projects.get(task.project)!,
+    parent: parentId === null ? null : { id: parentId, uuid: task.parentId! },
+    merge: parentId === null ? 'none' : task.merge,
     priority: task.priority,
     maxRetries: task.maxRetries,
     onlyAgent: task.agent ?? null,
-    capabilities: capabilities.length > 0 ? capabilities : null,
+    capabilities,
     review: task.verification?.kind ?? 'none',
     runAt: task.runAt === undefined ? null : Date.parse(task.runAt),
+    expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
     dependsOn,
+    dependsOnNew: [],
+    unique: uniqueOf(task),
     triggerRule: task.triggerRule,
     details: {
       title: task.title,
@@ -60,18 +130,34 @@ function newTask(task: Create, index: number): NewTask {
       input: task.input,
       tags: task.tags,
       dependsOn: task.dependsOn,
+      userId: task.userId ?? null,
+      project: task.project ?? null,
+      parent: null,
     },
   }
 }
 
-export async function readTask(kernel: Kernel, caller: Caller, uuid: string): Promise<StoredTask> {
+function uniqueOf(task: Create): NewTask['unique'] {
+  const { idempotencyKey, ...body } = task
+  if (idempotencyKey === undefined) return null
+  return { key: idempotencyKey, bodyHash: hash('sha256', JSON.stringify(body)) }
+}
+
+export async function readTask(kernel: Kernel<Store>, caller: Caller, uuid: string): Promise<StoredTask> {
   const task = await kernel.store.task(caller.workspaceId, taskIdOf(uuid))
   if (task?.record.uuid !== uuid) throw notFound(uuid)
   return task
 }
 
+/** Coditect 5.2's batch_get_states: those that are there, in the order asked for. */
+export async function readStates(kernel: Kernel<Store>, { workspaceId }: Caller, uuids: readonly string[]) {
+  const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
+  const tasks = await kernel.store.tasksById(workspaceId, ids)
+  return tasks.filter(({ record }) => uuids.includes(record.uuid)).map(({ record }) => recordView(record))
+}
+
 /** One command on one task, and what follows from it. */
-export async function command(kernel: Kernel, caller: Caller, uuid: string, command: TaskCommand) {
+export async function command(kernel: Kernel<Store>, caller: Caller, uuid: string, command: TaskCommand) {
   const reply = granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
   const record = reply.record as TaskRecord | undefined
   // Not awaited: its own transaction, so that a failed unblock cannot undo finished work. Upkeep catches what is missed.
@@ -79,13 +165,13 @@ export async function command(kernel: Kernel, caller: Caller, uuid: string, comm
   return reply
 }
 
-export async function operate(kernel: Kernel, caller: Caller, uuid: string, act: TaskCommand) {
+export async function operate(kernel: Kernel<Store>, caller: Caller, uuid: string, act: TaskCommand) {
   await command(kernel, caller, uuid, act)
   return taskView(await readTask(kernel, caller, uuid))
 }
 
 export async function updateTask(
-  kernel: Kernel,
+  kernel: Kernel<Store>,
   caller: Caller,
   uuid: string,
   body: z.output<typeof TaskPatchBody>,

@@ -1,21 +1,28 @@
+import { hash } from 'node:crypto'
+import type { TaskCommand } from '../core/commands.ts'
+import { idCarriedBy } from '../core/ids.ts'
+import { parseTaskKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import { readinessOf } from '../core/rules/create.ts'
 import { isTerminal } from '../core/states.ts'
-import { type BlockedTask, downstreamOf } from '../store/postgres/due.ts'
+import type { BlockedTask, Store } from '../store/store.ts'
 import type { Caller, Kernel } from './kernel.ts'
 
-const system = (workspaceId: number): Caller => ({ workspaceId, actor: 'system', rights: new Set() })
+export const system = (workspaceId: number): Caller => ({ workspaceId, actor: 'system', rights: new Set() })
 
 /** Tasks have ended: those that waited for them go on, or are skipped, and so do those that waited for the skipped ones. */
-export async function unblockDownstream(
-  kernel: Kernel,
+export const unblockDownstream = (kernel: Kernel<Store>, workspaceId: number, ended: readonly number[]) =>
+  kernel.ended.add(workspaceId, ended)
+
+export async function followAll(
+  kernel: Kernel<Store>,
   workspaceId: number,
   ended: readonly number[],
 ): Promise<void> {
   try {
     let wave = ended
     while (wave.length > 0) {
-      const waiting = await downstreamOf(kernel.store.readers, workspaceId, wave)
+      const waiting = await kernel.store.downstreamOf(workspaceId, wave)
       wave = await unblockAll(kernel, waiting)
     }
   } catch {
@@ -24,23 +31,60 @@ export async function unblockDownstream(
 }
 
 /** Answers with those that ended in turn. */
-export async function unblockAll(kernel: Kernel, waiting: readonly BlockedTask[]): Promise<number[]> {
+export async function unblockAll(kernel: Kernel<Store>, waiting: readonly BlockedTask[]): Promise<number[]> {
   const ended = await Promise.all(
-    waiting.map(async ({ workspaceId, taskId, uuid, triggerRule, upstream }) => {
-      const readiness = readinessOf(triggerRule, upstream)
-      if (readiness === 'wait') return null
-      const because =
-        readiness === 'never'
-          ? `a task it depends on is ${upstream.find((s) => isTerminal(s) && s !== 'completed')}`
-          : 'ready'
-      const reply = await kernel.run(system(workspaceId), {
-        on: 'task',
-        taskId,
-        uuid,
-        command: { kind: 'unblock', readiness, because },
-      })
+    waiting.map(async (task) => {
+      const command = await whatFollows(kernel, task)
+      if (!command) return null
+      const { workspaceId, taskId, uuid } = task
+      const reply = await kernel.run(system(workspaceId), { on: 'task', taskId, uuid, command })
       return reply.ok && isTerminal((reply.record as TaskRecord).state) ? taskId : null
     }),
   )
   return ended.filter((id) => id !== null)
 }
+
+async function whatFollows(kernel: Kernel<Store>, task: BlockedTask): Promise<TaskCommand | null> {
+  const { triggerRule, upstream, merge } = task
+  // A whole is made of all its parts, whatever rule it had before it was divided.
+  const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
+  if (readiness === 'wait') return null
+  if (readiness === 'ready' && merge === 'object') return mergeOf(kernel, task)
+  const culprit = upstream.find((state) => isTerminal(state) && state !== 'completed')
+  const because = readiness === 'never' ? `a task it depends on is ${culprit}` : 'ready'
+  return { kind: 'unblock', readiness, because }
+}
+
+/** The results of the parts in their order, under their names. */
+async function mergeOf(
+  kernel: Kernel<Store>,
+  { workspaceId, taskId }: BlockedTask,
+): Promise<TaskCommand | null> {
+  const whole = await kernel.store.task(workspaceId, taskId)
+  if (!whole) return null
+  const ids = whole.details.dependsOn.map(idCarriedBy).filter((id) => id !== null)
+  const upstream = await kernel.store.tasksById(workspaceId, ids)
+  const parts = upstream.map(({ record }) => record).filter(({ parentId }) => parentId === taskId)
+  parts.sort((a, b) => placeOf(a) - placeOf(b) || a.id - b.id)
+  const merged: Record<string, unknown> = {}
+  for (const part of parts) {
+    const results = await kernel.store.results(workspaceId, part.id)
+    const accepted = results.find(({ accepted, hash }) => accepted === true && hash === part.resultHash)
+    // Reset in this very moment: whoever completes it again comes by here again.
+    if (!accepted) return null
+    merged[part.key ?? part.uuid] = accepted.data
+  }
+  const data = JSON.stringify(merged)
+  return {
+    kind: 'merge',
+    parts: parts.map(({ id, generation, resultHash }) => ({ id, generation, hash: resultHash! })),
+    submission: {
+      data,
+      bytes: Buffer.byteLength(data),
+      hash: hash('sha256', data).slice(0, 32),
+      summary: `The results of ${parts.length} parts.`,
+    },
+  }
+}
+
+const placeOf = ({ key }: TaskRecord) => (key === null ? 0 : (parseTaskKey(key)?.subtask ?? 0))

@@ -1,3 +1,4 @@
+import { trackOfLine } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
 import type { EventWithTask } from '../store/postgres/reads.ts'
@@ -5,7 +6,24 @@ import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
 
 /** How things look from outside. */
 
-export const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+/** Tasks of one batch have their times in common, so most texts are made once and found here the next time. */
+const LATELY = 256
+const latelyMs = new Float64Array(LATELY).fill(Number.NaN)
+const latelyText: string[] = []
+
+export function instant(ms: number): string
+export function instant(ms: number | null): string | null
+export function instant(ms: number | null): string | null {
+  if (ms === null) return null
+  const place = ms % LATELY
+  if (latelyMs[place] === ms) return latelyText[place]!
+  const text = new Date(ms).toISOString()
+  if (place >= 0) {
+    latelyMs[place] = ms
+    latelyText[place] = text
+  }
+  return text
+}
 
 /** What the narrow row alone tells of a task. */
 export function recordView(record: TaskRecord) {
@@ -13,6 +31,8 @@ export function recordView(record: TaskRecord) {
   return {
     id: record.uuid,
     key: record.key,
+    track: record.line === '' ? null : trackOfLine(record.line),
+    merge: record.merge === 'none' ? null : record.merge,
     state: record.state,
     stateType: type,
     board,
@@ -24,7 +44,7 @@ export function recordView(record: TaskRecord) {
     maxRetries: record.maxRetries,
     continuations: record.continuations,
     agent: record.onlyAgent,
-    requiredCapabilities: record.capabilities ?? [],
+    requiredCapabilities: record.capabilities,
     verification: record.review === 'none' ? null : { kind: record.review },
     holder: isHeld(record.state)
       ? {
@@ -35,6 +55,7 @@ export function recordView(record: TaskRecord) {
         }
       : null,
     dueAt: instant(record.dueAt),
+    expiresAt: instant(record.expiresAt),
     createdAt: instant(record.createdAt),
     updatedAt: instant(record.updatedAt),
     startedAt: instant(record.startedAt),
@@ -44,20 +65,25 @@ export function recordView(record: TaskRecord) {
 }
 
 export function taskView({ record, details }: StoredTask) {
-  const { title, taskType, description, input, tags, dependsOn, progressPercent, progressStep, checkpoint } =
-    details
+  const { title, taskType, description, input, tags, dependsOn, project, parent, userId } = details
+  const { error, failureClass, progressPercent, progressStep, checkpoint } = details
   const hasProgress = progressPercent != null || progressStep != null
-  return {
-    ...recordView(record),
+  // Not by spreading: an object that begins with a spread costs several times as much, and every claim shows one.
+  return Object.assign(recordView(record), {
     title,
     taskType,
     description,
     input: input ?? null,
     tags,
     dependsOn,
+    project,
+    parentId: parent,
+    userId,
+    error: error ?? null,
+    failureClass: failureClass ?? null,
     progress: hasProgress ? { percent: progressPercent ?? null, step: progressStep ?? null } : null,
     checkpointData: checkpoint ?? null,
-  }
+  })
 }
 
 /** A generation in a task's lineage; `resultAccepted` tells what became of the work done under it. */

@@ -1,6 +1,6 @@
-import type { PostgresStore } from '../store/postgres/store.ts'
+import type { Store } from '../store/store.ts'
 
-/** Work may come from another node, whose commits are not heard here; so waiting callers look again this often. */
+/** Commits of other nodes are told by notices, which may be lost; so waiting callers also look again this often. */
 const LOOK_AGAIN_MS = 1_000
 
 /** Lets callers wait for work without asking the database again and again. */
@@ -9,7 +9,7 @@ export class WorkArrivals {
   readonly #stopListening: () => void
   isClosed = false
 
-  constructor(store: PostgresStore) {
+  constructor(store: Store) {
     this.#stopListening = store.onCommit((workspaceId, { tasksWaiting }) => {
       if (tasksWaiting) this.#wake(workspaceId)
     })

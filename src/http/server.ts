@@ -9,10 +9,15 @@ import { EventFeed } from './live/feed.ts'
 import { answerNonsense, onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { claimRoutes } from './routes/claims.ts'
+import { deadLetterRoutes } from './routes/dead-letters.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
+import { planRoutes } from './routes/plans.ts'
+import { projectRoutes } from './routes/projects.ts'
+import { resultRoutes } from './routes/results.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
+import { workerRoutes } from './routes/workers.ts'
 
 export interface ServerOptions {
   kernel: Kernel
@@ -66,6 +71,11 @@ export async function buildServer({ kernel, doors, logger }: ServerOptions): Pro
     async (api) => {
       taskRoutes(api, kernel)
       claimRoutes(api, kernel)
+      resultRoutes(api, kernel)
+      deadLetterRoutes(api, kernel)
+      workerRoutes(api, kernel)
+      projectRoutes(api, kernel)
+      await api.register(async (plans) => planRoutes(plans, kernel))
       sessionRoutes(api, kernel)
       eventRoutes(api, kernel, feed, keys)
       administrationRoutes(api, kernel, keys)

@@ -1,5 +1,7 @@
-import { askFor, decideAll, type Request } from '../core/batch.ts'
+import { decideAll } from '../core/batch/decide-all.ts'
+import { askFor, type Request } from '../core/batch/requests.ts'
 import type { Reply } from '../core/commands.ts'
+import { Turns } from '../core/turns.ts'
 import { StoreUnavailable, type Transactor } from './store.ts'
 
 interface Waiting {
@@ -17,6 +19,7 @@ interface Lane {
 
 /** From here on, one more request in a batch saves little: better two batches at once than one that is twice as long. */
 const WORTH_A_BATCH = 500
+const REMEMBERED_WORKSPACES = 10_000
 
 /**
  * Turns concurrent requests into few transactions: whatever has gathered when a transaction may start goes into it
@@ -26,6 +29,8 @@ const WORTH_A_BATCH = 500
 export class Combiner {
   readonly #store: Transactor
   readonly #lanes = new Map<number, Lane>()
+  /** Whose turn it is in each workspace; they outlive their lanes, and the longest unused is forgotten first. */
+  readonly #turns = new Map<number, Turns>()
   readonly #largestBatch: number
   /** Two: while one batch is being written, the next can be locked and decided. */
   readonly #underWayPerWorkspace: number
@@ -95,11 +100,20 @@ export class Combiner {
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
+  #turnsOf(workspaceId: number): Turns {
+    const turns = this.#turns.get(workspaceId) ?? new Turns()
+    this.#turns.delete(workspaceId)
+    this.#turns.set(workspaceId, turns)
+    if (this.#turns.size > REMEMBERED_WORKSPACES) this.#turns.delete(this.#turns.keys().next().value!)
+    return turns
+  }
+
   async #transact(workspaceId: number, batch: Waiting[]): Promise<void> {
     const requests = batch.map(({ request }) => request)
+    const turns = this.#turnsOf(workspaceId)
     try {
       const replies = await this.#store.transact(workspaceId, askFor(requests), (view) => {
-        const { replies, changes } = decideAll(view, requests)
+        const { replies, changes } = decideAll(view, requests, turns)
         return { answer: replies, changes }
       })
       for (const [i, waiting] of batch.entries()) waiting.resolve(replies[i]!)

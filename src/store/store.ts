@@ -1,8 +1,9 @@
-import type { Ask, Changes, View } from '../core/batch.ts'
-import type { TaskDetails } from '../core/commands.ts'
+import type { Ask, Changes, NewKey, View } from '../core/batch/requests.ts'
+import type { TaskDetails, TriggerRule } from '../core/commands.ts'
 import type { StoredEvent } from '../core/events.ts'
-import type { TaskRecord } from '../core/records.ts'
-import type { ClaimEnd, ClaimState } from '../core/states.ts'
+import type { Limits } from '../core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../core/records.ts'
+import type { ClaimEnd, ClaimState, TaskState } from '../core/states.ts'
 
 /**
  * The one door for change. A store locks what the ask names, reads its own clock after the locks, lets `decide`
@@ -45,18 +46,83 @@ export interface StoredResult {
   submittedAt: number
 }
 
+/** What a list of tasks may be narrowed by. Every store knows these. */
+export interface TaskFilter {
+  states?: readonly TaskState[] | undefined
+  userId?: string | undefined
+  /** Failed because their attempts or generations ran out. */
+  deadLetters?: boolean | undefined
+  /** Tasks with a smaller id: newest first, page by page. */
+  before?: number | undefined
+}
+
 /** What can be read of a workspace without changing it. */
 export interface Reader {
   task(workspaceId: number, taskId: number): Promise<StoredTask | null>
+  /** Those of the given tasks that are there, in the order given. */
+  tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]>
+  /** What people read of tasks whose records are in hand, in their order. */
+  detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]>
+  /** Those of the given keys that are given. */
+  tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]>
+  /** Newest first. Archived ones are left out. */
+  tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]>
   /** The lineage of a task: every generation, oldest first. */
   claims(workspaceId: number, taskId: number): Promise<StoredClaim[]>
   /** Accepted and rejected, oldest first. */
   results(workspaceId: number, taskId: number): Promise<StoredResult[]>
   /** In the order of their seq, which is the order they were committed in. */
   events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]>
+  session(workspaceId: number, name: string): Promise<SessionRecord | null>
+  /** By state, and by whether they are workers. */
+  sessions(workspaceId: number, filter: { workersOnly: boolean; limit: number }): Promise<SessionRecord[]>
+  limits(workspaceId: number): Promise<Limits>
+  counts(workspaceId: number): Promise<{ activeClaims: number; activeSessions: number }>
 }
 
-export type Store = Transactor & Reader
+export interface DueTask {
+  workspaceId: number
+  taskId: number
+  uuid: string
+}
+
+export interface BlockedTask extends DueTask {
+  merge: TaskRecord['merge']
+  triggerRule: TriggerRule
+  upstream: TaskState[]
+}
+
+/** What time and finished work ask of a store, across workspaces. They only ask: each change goes through the one door. */
+export interface Upkeep {
+  /** Held tasks whose lease is over, and tasks whose hour has come. */
+  dueTasks(limit: number): Promise<DueTask[]>
+  /** Sessions whose silence is to be judged. */
+  dueSessions(limit: number): Promise<{ workspaceId: number; name: string }[]>
+  /** Held tasks of a workspace that nobody touched since. */
+  heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]>
+  /** Blocked tasks that wait for any of these, with the states of everything they wait for. */
+  downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]>
+  /** The safety net: pending tasks that are blocked though something they wait for ended for good, or all of it did. */
+  forgottenTasks(limit: number): Promise<BlockedTask[]>
+  /** First answers and old claims are not kept for ever. */
+  forgetThePast(): Promise<void>
+}
+
+/** What was committed, for those who wait for it: a hint, never the truth. */
+export type Committed = (workspaceId: number, what: { events: number; tasksWaiting: boolean }) => void
+
+export interface Store extends Transactor, Reader, Upkeep {
+  /** The workspace of this name, made if it is new. */
+  workspace(name: string, limits?: Partial<Limits>): Promise<number>
+  /** The number of a workspace's project, made if it is new. */
+  project(workspaceId: number, slug: string): Promise<number>
+  setTrack(workspaceId: number, projectId: number, track: string, maxAgents: number | null): Promise<void>
+  /** Throws a `StartRefused` with one sentence when the server behind it cannot keep Baton's promises. */
+  ready(): Promise<void>
+  /** Called after each commit, of this process and, where the store can tell, of others. */
+  onCommit(listener: Committed): () => void
+  close(): Promise<void>
+}
 
 /** The store could not be asked, or it is unknown whether it wrote. Safe to ask again where the request is idempotent. */
 export class StoreUnavailable extends Error {

@@ -1,68 +1,46 @@
-import type { Logger } from 'pino'
 import type { TaskCommand } from '../core/commands.ts'
 import type { TaskRecord } from '../core/records.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Kernel } from '../flow/kernel.ts'
-import { unblockAll, unblockDownstream } from '../flow/unblock.ts'
-import {
-  type DueTask,
-  dueTasks,
-  expiredLeases,
-  forgetOldReplies,
-  forgottenTasks,
-  lookAgainLater,
-  renewedLeases,
-} from '../store/postgres/due.ts'
+import { commandSession } from '../flow/session-commands.ts'
+import { system, unblockAll, unblockDownstream } from '../flow/unblock.ts'
+import type { DueTask, Store } from '../store/store.ts'
 
 const BATCH = 500
 
 /**
- * What time does. Every step asks the database what is due and settles it through the one door; nothing that matters
- * is kept here, so a step that is missed, repeated or run on two nodes at once does no harm.
+ * What time does. Every step asks the store what is due and settles it through the one door; nothing that matters is
+ * kept here, so a step that is missed, repeated or run on two nodes at once does no harm.
  */
-async function expireLeases(kernel: Kernel): Promise<number> {
-  const due = await expiredLeases(kernel.store.readers, BATCH)
+async function moveWhatIsDue(kernel: Kernel<Store>): Promise<number> {
+  const due = await kernel.store.dueTasks(BATCH)
   await elapse(kernel, due)
   return due.length
 }
 
-async function moveWhatIsDue(kernel: Kernel): Promise<number> {
-  const due = await dueTasks(kernel.store.readers, BATCH)
-  await elapse(kernel, due)
+async function judgeSilence(kernel: Kernel<Store>): Promise<number> {
+  const due = await kernel.store.dueSessions(BATCH)
+  await Promise.all(
+    due.map(({ workspaceId, name }) => commandSession(kernel, system(workspaceId), name, { kind: 'elapse' })),
+  )
   return due.length
 }
 
-/** A renewed lease is not in the index under its new end; it is moved there when its old end has passed. */
-async function followRenewals(kernel: Kernel): Promise<number> {
-  const renewed = await renewedLeases(kernel.store.readers, BATCH)
-  for (const workspaceId of new Set(renewed.map((claim) => claim.workspaceId))) {
-    const own = renewed.filter((claim) => claim.workspaceId === workspaceId)
-    await lookAgainLater(
-      kernel.store.writers,
-      workspaceId,
-      own.map(({ taskId }) => taskId),
-    )
-  }
-  return renewed.length
-}
-
-async function unblockForgotten(kernel: Kernel): Promise<number> {
-  const forgotten = await forgottenTasks(kernel.store.readers, BATCH)
-  await unblockAll(kernel, forgotten)
+async function unblockForgotten(kernel: Kernel<Store>): Promise<number> {
+  await unblockAll(kernel, await kernel.store.forgottenTasks(BATCH))
   return 0
 }
 
-async function forgetReplies(kernel: Kernel): Promise<number> {
-  await forgetOldReplies(kernel.store.writers)
+async function forgetThePast(kernel: Kernel<Store>): Promise<number> {
+  await kernel.store.forgetThePast()
   return 0
 }
 
-async function elapse(kernel: Kernel, due: readonly DueTask[]): Promise<void> {
+async function elapse(kernel: Kernel<Store>, due: readonly DueTask[]): Promise<void> {
   const command: TaskCommand = { kind: 'elapse' }
   await Promise.all(
     due.map(async ({ workspaceId, taskId, uuid }) => {
-      const caller = { workspaceId, actor: 'system', rights: new Set<never>() }
-      const reply = await kernel.run(caller, { on: 'task', taskId, uuid, command })
+      const reply = await kernel.run(system(workspaceId), { on: 'task', taskId, uuid, command })
       if (reply.ok && isTerminal((reply.record as TaskRecord).state))
         await unblockDownstream(kernel, workspaceId, [taskId])
     }),
@@ -70,20 +48,24 @@ async function elapse(kernel: Kernel, due: readonly DueTask[]): Promise<void> {
 }
 
 interface Step {
-  run: (kernel: Kernel) => Promise<number>
+  run: (kernel: Kernel<Store>) => Promise<number>
   everyMs: number
 }
 
 const STEPS: Step[] = [
-  { run: expireLeases, everyMs: 250 },
   { run: moveWhatIsDue, everyMs: 250 },
-  { run: followRenewals, everyMs: 1_000 },
+  { run: judgeSilence, everyMs: 500 },
   { run: unblockForgotten, everyMs: 5_000 },
-  { run: forgetReplies, everyMs: 600_000 },
+  { run: forgetThePast, everyMs: 600_000 },
 ]
 
+/** Somebody to tell of steps that failed; they are tried again. */
+interface Complaints {
+  warn(about: { err: unknown; step: string }, message: string): void
+}
+
 /** Runs each step at its pace, again at once while a full batch was due. */
-export function startUpkeep(kernel: Kernel, logger: Logger): { stop: () => Promise<void> } {
+export function startUpkeep(kernel: Kernel<Store>, logger: Complaints): { stop: () => Promise<void> } {
   const stopping = new AbortController()
   const loops = STEPS.map((step) => keepDoing(step, kernel, logger, stopping.signal))
   return {
@@ -96,8 +78,8 @@ export function startUpkeep(kernel: Kernel, logger: Logger): { stop: () => Promi
 
 async function keepDoing(
   { run, everyMs }: Step,
-  kernel: Kernel,
-  logger: Logger,
+  kernel: Kernel<Store>,
+  logger: Complaints,
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {

@@ -23,7 +23,7 @@ export interface Schema {
 
 export interface Route {
   method: string
-  /** Below /api/v1, with `{id}` for ids. */
+  /** Below /api/v1, with `{id}` and the like for what it is about. */
   path: string
   tag: string
   query: string[]
@@ -64,26 +64,74 @@ export async function routesOf(server: ServerUnderTest): Promise<Route[]> {
     )
 }
 
-/** What requests may refer to: a task held by alpha in session s-alpha, the session itself and a key. */
+/** What requests may refer to, all of one workspace. */
 export interface Things {
+  /** Held by alpha in session s-alpha, at generation 2. */
   task: string
+  /** The task's rejected result of generation 1. */
+  ref: string
+  /** A task in the queue. */
+  waiting: string
   session: string
+  worker: string
   key: string
+  project: string
+  track: string
 }
 
-/** The path with an id of the kind it wants. A new kind of id must be added here before its routes are tested. */
+/** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
+const STANDS_FOR: Record<string, keyof Things> = {
+  '/tasks/{id}': 'task',
+  '/tasks/{id}/results/{ref}': 'ref',
+  '/sessions/{id}': 'session',
+  '/workers/{id}': 'worker',
+  '/keys/{id}': 'key',
+  '/projects/{slug}': 'project',
+  '/projects/{slug}/tracks/{track}': 'track',
+}
+
+/** The things a path names, in their order. */
+export const namedIn = ({ path }: Pick<Route, 'path'>): (keyof Things)[] =>
+  [...path.matchAll(/\{\w+\}/g)].map(({ 0: placeholder, index }) => {
+    const thing = STANDS_FOR[path.slice(0, index + placeholder.length)]
+    if (!thing)
+      throw new Error(`${path}: what should stand for ${placeholder}? Say so in test/support/http-routes.ts.`)
+    return thing
+  })
+
 export function pathTo(route: Pick<Route, 'path'>, things: Things): string {
-  if (!route.path.includes('{')) return route.path
-  const [, kind] = /^\/(tasks|sessions|keys)\/\{id\}/.exec(route.path) ?? []
-  if (!kind)
-    throw new Error(`${route.path}: which id should stand here? Say so in test/support/http-routes.ts.`)
-  return route.path.replace('{id}', things[kind.slice(0, -1) as keyof Things])
+  const named = namedIn(route)
+  return route.path.replace(/\{\w+\}/g, () => things[named.shift()!])
+}
+
+/** The same id for everything. */
+export const allOf = (id: string): Things => ({
+  task: id,
+  ref: id,
+  waiting: id,
+  session: id,
+  worker: id,
+  key: id,
+  project: id,
+  track: id,
+})
+
+/** A plan is text that the API document has no schema for: the one body that is not made from one. */
+export const takesPlan = ({ method, path }: Pick<Route, 'method' | 'path'>) =>
+  method === 'PUT' && path === '/projects/{slug}/plan'
+const samplePlan = ({ project }: Things) =>
+  JSON.stringify({ project, tracks: { A: [{ id: 'A-001-sample' }] } })
+
+/** The body of a request that is right, as JSON; undefined where there is none. */
+export function bodyFor(route: Route, things: Things): string | undefined {
+  if (takesPlan(route)) return samplePlan(things)
+  return route.body ? JSON.stringify(sampleOf(route.body, things)) : undefined
 }
 
 /** A body with every field the schema knows, all of them right. */
 export function sampleOf(schema: Schema, things: Things, name = ''): unknown {
   if (schema.anyOf) return sampleOf(schema.anyOf.find(({ type }) => type !== 'null')!, things, name)
-  if (/^(taskIds?|dependsOn)$/.test(name) && schema.type === 'string') return things.task
+  if (schema.type === 'string' && name in NAMING) return things[NAMING[name]!]
   if (name in KNOWN && schema.type !== 'array') return KNOWN[name]
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum[0]
@@ -109,12 +157,30 @@ export function sampleOf(schema: Schema, things: Things, name = ''): unknown {
   }
 }
 
+/** Fields that name things. */
+const NAMING: Record<string, keyof Things> = {
+  taskId: 'task',
+  taskIds: 'task',
+  dependsOn: 'task',
+  parentId: 'waiting',
+  project: 'project',
+  tracks: 'track',
+}
+
+const DAY_SECONDS = 86_400
 const KNOWN: Record<string, unknown> = {
   session: 's-alpha',
   agent: 'alpha',
-  generation: 1,
+  generation: 2,
   leaseSeconds: 60,
   key: 'A-001-sample',
+  // The least would be so little that the workspace itself, or time, would stand against it.
+  maxGenerationsPerTask: 100,
+  maxConcurrentClaims: 100,
+  maxActiveSessions: 50,
+  heartbeatSeconds: DAY_SECONDS,
+  ttlSeconds: DAY_SECONDS,
+  silentMs: 60_000,
   runAt: inAnHour(),
   retryAt: inAnHour(),
   expiresAt: inAnHour(),

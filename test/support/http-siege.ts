@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { expect } from 'vitest'
-import { pathTo, type Reply, type Route, routesOf, sampleOf, send, type Things } from './http-routes.ts'
-import { openWorkspace, type Workspace } from './http-workspace.ts'
+import { bodyFor, pathTo, type Reply, type Route, routesOf, send, type Things } from './http-routes.ts'
+import { expectRefusal, fence, openWorkspace, type Workspace } from './http-workspace.ts'
 import { startServer } from './server.ts'
 
 /** A server under attack: its routes, two workspaces, and a look at every row it keeps. */
@@ -23,7 +24,7 @@ export async function besiege() {
     foreign,
     /** A request that is right but for what is given. */
     post(route: Route, { query = '', things = own, ...given }: Given = {}): Promise<Reply> {
-      const { body = route.body ? JSON.stringify(sampleOf(route.body, own)) : undefined, headers } = given
+      const { body = bodyFor(route, own), headers } = given
       const path = pathTo(route, things) + query
       return send(server, route.method, path, { body, headers, key: keyFor(route) })
     },
@@ -46,15 +47,29 @@ interface Given {
   things?: Things
 }
 
+/** Names are of this workspace alone, as ids are; and nothing of it comes to its end while a test runs. */
 export async function thingsIn(workspace: Workspace): Promise<Things> {
-  const task = await workspace.held()
+  const own = randomUUID().slice(0, 8)
+  const [project, worker, track] = [`shop-${own}`, `worker-${own}`, 'A']
+  const task = await workspace.make()
+  const waiting = await workspace.make()
+  const claim = () => workspace.claim(task, 'alpha', { leaseSeconds: 3_600 })
+  await claim()
+  await workspace.on(task, 'release', fence('s-alpha', 1))
+  const late = await workspace.on(task, 'submit', { ...fence('s-alpha', 1), result: 'too late' })
+  expectRefusal(late, 409, 'NO_CLAIM', { workLost: true })
+  await claim()
   const session = (await workspace.call('GET', '/sessions/s-alpha')).body
-  const made = await workspace.post('/keys', { name: 'ci' })
-  return { task: task.id, session: session.id, key: made.body.id }
+  await workspace.post('/workers', { worker, capacity: 1, heartbeatSeconds: 86_400 })
+  await workspace.post('/projects', { slug: project })
+  await workspace.call('PUT', `/projects/${project}/tracks/${track}`, { maxAgents: 1 })
+  const ref = (await workspace.read(task, '/results')).items[0].workProductRef
+  const key = (await workspace.post('/keys', { name: 'ci' })).body.id
+  return { task: task.id, waiting: waiting.id, session: session.id, ref, worker, project, track, key }
 }
 
 /** A fingerprint of every row of every table, as only a superuser sees them. */
-async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
+export async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
   const tables = await database.query(
     `select table_name as name from information_schema.tables where table_schema = 'baton' order by 1`,
   )

@@ -5,6 +5,13 @@ import type { Answer, ServerUnderTest } from './server.ts'
 export type Json = Record<string, unknown>
 export type Task = { id: string }
 type Headers = Record<string, string>
+interface Event {
+  type: string
+  taskId: string | null
+  actor: string
+  payload: Json
+  at: string
+}
 
 export const fence = (session: string, generation: number) => ({ session, generation })
 export const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -43,7 +50,13 @@ export async function openWorkspace(server: ServerUnderTest, limits?: Json) {
   const count = async (type: string) =>
     (await events()).filter((event: { type: string }) => event.type === type).length
   const events = async (after = 0) => (await call('GET', `/events?limit=200&after=${after}`)).body.items
-  return { ownerKey, call, post, make, on, claim, read, next, reaches, held, expired, count, events }
+  /** Waits until so many events of a type are on record, and tells them. */
+  const happens = (type: string, times = 1): Promise<Event[]> =>
+    until(async () => {
+      const found = ((await events()) as Event[]).filter((event) => event.type === type)
+      return found.length >= times && found
+    })
+  return { ownerKey, call, post, make, on, claim, read, next, reaches, held, expired, count, events, happens }
 }
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>
 

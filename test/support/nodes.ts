@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import type { Limits } from '../../src/core/limits.ts'
 import { Combiner } from '../../src/store/combiner.ts'
-import { PostgresStore } from '../../src/store/postgres/store.ts'
+import type { PostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store, Transactor } from '../../src/store/store.ts'
 import { openStore, type StoreUnderTest } from './stores.ts'
 import { Work } from './tasks.ts'
@@ -20,10 +20,10 @@ export function useNodes(kind: StoreKind) {
   let other: Store
   beforeAll(async () => {
     under = await openStore[kind]()
-    other = await anotherInstance(under.store)
+    other = await under.another()
   })
   afterAll(async () => {
-    if (other instanceof PostgresStore) await other.close()
+    if (other !== under.store) await other.close()
     await under.close()
   })
   return {
@@ -39,11 +39,6 @@ export function useNodes(kind: StoreKind) {
       return [onNode(under.store), onNode(other)]
     },
   }
-}
-
-/** A second process would open the database anew; memory is one process by nature, so there it is the same store. */
-async function anotherInstance(store: Store): Promise<Store> {
-  return store instanceof PostgresStore ? PostgresStore.open(databaseUrlOf(store)) : store
 }
 
 export const databaseUrlOf = (store: Store) =>

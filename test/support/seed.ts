@@ -3,15 +3,22 @@ import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces.ts'
 import { freshDatabase } from './database.ts'
 import { superuser } from './nodes.ts'
+import { partsOf } from './parts.ts'
 import { granted, holder, Work } from './tasks.ts'
 
-/** A workspace with rows in every table: a queued, a held, a waiting and a completed task, and all that goes with them. */
+/** A workspace with rows in every table: tasks of each kind, and all that goes with them. */
 export interface Seeded {
   workspace: number
   queued: number
   held: number
   waiting: number
   completed: number
+  /** A project, and a task of it that is held on its track A. */
+  project: number
+  onTrack: number
+  /** A task that was divided, and a part of it. */
+  whole: number
+  part: number
 }
 
 export interface SeededDatabase {
@@ -43,6 +50,13 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   const waiting = await work.create({}, [held])
   const completed = await work.create()
   await work.submit(completed, granted(await work.claim(completed, alpha)))
+  const project = await store.project(workspace, 'shop')
+  await store.setTrack(workspace, project, 'A', 1)
+  const onTrack = await work.create({ key: 'A-001-on-track', projectId: project })
+  await work.claim(onTrack, alpha)
+  const whole = await work.create({ key: 'A-002-whole' })
+  const [part] = await work.createAll(partsOf(whole, 1))
+  await work.register('a-worker', 1)
   await superuser(url, async (client) => {
     await client.query('set search_path = baton')
     await client.query(
@@ -52,10 +66,9 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
     )
     const agent = 'insert into agents (workspace_id, agent_id, slug, name) values ($1, $2, $3, $3)'
     await client.query(agent, [workspace, randomUUID(), alpha.agent])
-    const session = 'insert into sessions (workspace_id, session, session_id) values ($1, $2, $3)'
-    await client.query(session, [workspace, alpha.session, randomUUID()])
   })
-  return { workspace, queued: queued.id, held: held.id, waiting: waiting.id, completed: completed.id }
+  const ids = { queued: queued.id, held: held.id, waiting: waiting.id, completed: completed.id }
+  return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id }
 }
 
 /** Every table of the schema that belongs to workspaces, present and future. */

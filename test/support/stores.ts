@@ -1,18 +1,26 @@
+import { Redis } from 'ioredis'
+import { inject } from 'vitest'
 import type { Limits } from '../../src/core/limits.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
+import { MysqlStore } from '../../src/store/mysql/store.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces.ts'
 import type { Store } from '../../src/store/store.ts'
+import { ValkeyStore } from '../../src/store/valkey/store.ts'
 import { freshDatabase } from './database.ts'
+import { freshMysqlDatabase } from './servers/mysql-database.ts'
+import { freshValkeyPrefix } from './servers/valkey.ts'
 
 export interface StoreUnderTest {
   store: Store
+  /** A second process would open the server anew; memory is one process by nature, so there it is the same store. */
+  another(): Promise<Store>
   addWorkspace(limits?: Partial<Limits>): Promise<number>
   close(): Promise<void>
 }
 
 /** Every claim store Baton has, opened fresh. One suite runs on all of them. */
-export const openStore: Record<'memory' | 'postgres', () => Promise<StoreUnderTest>> = {
+export const openStore: Record<'memory' | 'postgres' | 'valkey' | 'mysql', () => Promise<StoreUnderTest>> = {
   async memory() {
     const store = new MemoryStore()
     let last = 0
@@ -20,7 +28,7 @@ export const openStore: Record<'memory' | 'postgres', () => Promise<StoreUnderTe
       store.addWorkspace(++last, limits)
       return last
     }
-    return { store, addWorkspace, close: async () => undefined }
+    return { store, addWorkspace, another: async () => store, close: async () => undefined }
   },
 
   async postgres() {
@@ -28,6 +36,7 @@ export const openStore: Record<'memory' | 'postgres', () => Promise<StoreUnderTe
     const store = await PostgresStore.open(database.url)
     return {
       store,
+      another: () => PostgresStore.open(database.url),
       addWorkspace: async (limits) =>
         (await createWorkspace(store.writers, 'test', 'test', limits)).workspaceId,
       async close() {
@@ -36,4 +45,46 @@ export const openStore: Record<'memory' | 'postgres', () => Promise<StoreUnderTe
       },
     }
   },
+
+  async valkey() {
+    const url = inject('valkeyUrl')!
+    const prefix = freshValkeyPrefix()
+    const store = await ValkeyStore.open(url, { prefix })
+    let last = 0
+    return {
+      store,
+      another: () => ValkeyStore.open(url, { prefix }),
+      addWorkspace: (limits) => store.workspace(`test-${++last}`, limits),
+      async close() {
+        await store.close()
+        await deleteKeys(url, prefix)
+      },
+    }
+  },
+
+  async mysql() {
+    const database = await freshMysqlDatabase(inject('mariadbUrl')!)
+    const store = await MysqlStore.open(database.url)
+    let last = 0
+    return {
+      store,
+      another: () => MysqlStore.open(database.url),
+      addWorkspace: (limits) => store.workspace(`test-${++last}`, limits),
+      async close() {
+        await store.close()
+        await database.drop()
+      },
+    }
+  },
+}
+
+// Where there is no server of a kind, its store is left out; global-setup has said so.
+if (inject('valkeyUrl') === null) Reflect.deleteProperty(openStore, 'valkey')
+if (inject('mariadbUrl') === null) Reflect.deleteProperty(openStore, 'mysql')
+
+async function deleteKeys(url: string, prefix: string): Promise<void> {
+  const client = new Redis(url)
+  for await (const names of client.scanStream({ match: `{${prefix}*`, count: 1_000 }))
+    if (names.length > 0) await client.unlink(names as string[])
+  client.disconnect()
 }

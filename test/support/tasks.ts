@@ -1,6 +1,14 @@
-import { createHash } from 'node:crypto'
-import type { Request } from '../../src/core/batch.ts'
-import type { NewTask, Reply, TaskCommand, TaskDetails, TaskPatch } from '../../src/core/commands.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import type { Request } from '../../src/core/batch/requests.ts'
+import type {
+  NewTask,
+  Reply,
+  SessionCommand,
+  SessionOpening,
+  TaskCommand,
+  TaskDetails,
+  TaskPatch,
+} from '../../src/core/commands.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import { idCarriedBy } from '../../src/core/ids.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
@@ -18,7 +26,7 @@ export interface Hold extends Holder {
   generation: number
 }
 export type Task = Pick<TaskRecord, 'id' | 'uuid'>
-export type Overrides = Partial<Omit<NewTask, 'details'>> & Partial<Omit<TaskDetails, 'dependsOn'>>
+export type Overrides = Partial<Omit<NewTask, 'details'>> & Partial<Omit<TaskDetails, 'dependsOn' | 'parent'>>
 type Command<K extends TaskCommand['kind']> = Omit<Extract<TaskCommand, { kind: K }>, 'kind' | 'fence'>
 
 /** Long enough for any machine: no test waits for it, and none is disturbed by its end. */
@@ -29,15 +37,21 @@ export const atGeneration = (by: Holder, generation: number): Hold => ({ ...by, 
 
 /** `dependsOn` takes tasks' inside ids; their outside ids go with the details, as the API would send them. */
 export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = []): NewTask {
-  const { title, taskType, description, input, tags, ...rest } = overrides
+  const { title, taskType, description, input, tags, userId, project, ...rest } = overrides
   return {
     key: null,
+    projectId: 0,
+    parent: null,
+    merge: 'none',
     priority: 5,
     maxRetries: 3,
     onlyAgent: null,
-    capabilities: null,
+    capabilities: [],
     review: 'none',
     runAt: null,
+    expiresAt: null,
+    dependsOnNew: [],
+    unique: null,
     triggerRule: 'all_success',
     dependsOn: waitsFor.map(({ id }) => id),
     ...rest,
@@ -47,6 +61,9 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
       description: description ?? null,
       input: input ?? null,
       tags: tags ?? [],
+      userId: userId ?? null,
+      project: project ?? null,
+      parent: null,
       dependsOn: waitsFor.map(({ uuid }) => uuid),
     },
   }
@@ -73,6 +90,14 @@ export function granted(reply: Reply): Hold {
 /** The tasks that `next` handed out, in the order given. */
 export const handedOut = (reply: Reply): TaskRecord[] =>
   reply.ok ? (reply.claims as { record: TaskRecord }[]).map(({ record }) => record) : []
+
+interface NextOptions {
+  limit?: number
+  leaseMs?: number
+  capabilities?: readonly string[]
+  projectId?: number
+  tracks?: readonly string[]
+}
 
 /** Work in one workspace, through a combiner, said in words. */
 export class Work {
@@ -120,9 +145,17 @@ export class Work {
     return this.command(task, command, `agent:${agent}`)
   }
 
-  next(by: Holder, { limit = 1, capabilities = [] as readonly string[], leaseMs = LONG_LEASE_MS } = {}) {
+  next(
+    by: Holder,
+    {
+      limit = 1,
+      leaseMs = LONG_LEASE_MS,
+      capabilities = [] as readonly string[],
+      ...where
+    }: NextOptions = {},
+  ) {
     const { agent, session } = by
-    const pick = { agent, capabilities }
+    const pick = { agent, capabilities, ...where }
     return this.run({ on: 'next', actor: `agent:${agent}`, pick, session, leaseMs, limit })
   }
 
@@ -157,6 +190,25 @@ export class Work {
   archive = (task: Task) => this.command(task, { kind: 'archive' })
   update = (task: Task, patch: TaskPatch, ifVersion: number | null = null) =>
     this.command(task, { kind: 'update', ifVersion, patch })
+  /** A command on a session. */
+  session = (name: string, command: SessionCommand, actor = 'key:test') =>
+    this.run({ on: 'session', actor, name, uuid: randomUUID(), command })
+
+  /** A worker: a session that says how much it can hold. */
+  register = (name: string, capacity: number, more: Partial<SessionOpening> = {}) =>
+    this.session(name, {
+      kind: 'open',
+      opening: {
+        agent: null,
+        userId: null,
+        project: null,
+        capacity,
+        capabilities: [],
+        silenceMs: null,
+        ...more,
+      },
+    })
+
   /** Time passed: whatever is due happens. */
   elapse = (task: Task) => this.command(task, { kind: 'elapse' }, 'system')
 

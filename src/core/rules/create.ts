@@ -1,5 +1,6 @@
 import type { NewTask, TriggerRule } from '../commands.ts'
 import type { EventDraft } from '../events.ts'
+import { lineOf, parseTaskKey } from '../keys.ts'
 import type { TaskRecord } from '../records.ts'
 import { queueRank } from '../retry.ts'
 import { isTerminal, type TaskState } from '../states.ts'
@@ -8,7 +9,7 @@ import { isTerminal, type TaskState } from '../states.ts'
 export function createTask(
   task: NewTask,
   dependencies: readonly TaskState[],
-  identity: { id: number; uuid: string },
+  identity: { id: number; uuid: string; parentId: number | null; dependsOn: readonly string[] },
   actor: string,
   now: number,
 ): { record: TaskRecord; event: EventDraft } {
@@ -21,6 +22,11 @@ export function createTask(
     id: identity.id,
     uuid: identity.uuid,
     key: task.key,
+    projectId: task.projectId,
+    line: task.key === null ? '' : lineOf(parseTaskKey(task.key)),
+    parentId: identity.parentId,
+    // Of a part it says how the whole is put together.
+    merge: identity.parentId === null ? task.merge : 'none',
     state,
     pausedFrom: null,
     priority: task.priority,
@@ -31,7 +37,8 @@ export function createTask(
     maxRetries: task.maxRetries,
     continuations: 0,
     rank: state === 'queued' ? queueRank(now, task.priority) : null,
-    dueAt: early && state === 'pending' ? task.runAt : null,
+    dueAt: early && state === 'pending' ? task.runAt : state === 'queued' ? task.expiresAt : null,
+    expiresAt: task.expiresAt,
     blocked: readiness === 'wait',
     onlyAgent: task.onlyAgent,
     capabilities: task.capabilities,
@@ -40,6 +47,7 @@ export function createTask(
     session: null,
     agent: null,
     leaseMs: 0,
+    minLeaseMs: 0,
     leaseExpiresAt: null,
     resultHash: null,
     createdAt: now,
@@ -48,7 +56,7 @@ export function createTask(
     completedAt: state === 'skipped' ? now : null,
     archivedAt: null,
   }
-  const { title, taskType, dependsOn } = task.details
+  const { title, taskType } = task.details
   const event: EventDraft = {
     type: 'task_created',
     taskId: record.id,
@@ -56,7 +64,7 @@ export function createTask(
     from: null,
     to: state,
     actor,
-    payload: { title, taskType, priority: task.priority, dependsOn: [...dependsOn] },
+    payload: { title, taskType, priority: task.priority, dependsOn: [...identity.dependsOn] },
     at: now,
   }
   return { record, event }

@@ -1,6 +1,6 @@
 import type { Circumstances, Fence } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { Actor, TaskDraft, TaskRecord } from '../records.ts'
 import { hasAttemptsLeft, leaseIsOver } from '../retry.ts'
 
 /**
@@ -41,23 +41,51 @@ export function judgeFence(
 
 /** The claim is over and its work is not done: another attempt, or the dead letter when attempts or generations ran out. */
 export function expireLease(draft: TaskDraft, around: Circumstances): void {
+  const leaseExpiredAt = draft.record.leaseExpiresAt!
+  // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
+  takeAway(draft, around, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
+}
+
+const LOST = {
+  EXPIRED: 'task_lease_expired',
+  WORKER_LOST: 'task_worker_lost',
+  STALLED: 'task_stalled',
+} as const
+
+/** The holder is taken to be gone: its claim is over, and the task is tried again after `waitMs` if it may be. */
+export function takeAway(
+  draft: TaskDraft,
+  around: Circumstances,
+  how: keyof typeof LOST,
+  error: string,
+  waitMs: number,
+  more: Record<string, unknown> = {},
+): void {
   const { record } = draft
   const held = { agent: record.agent!, session: record.session!, attempt: record.attempt }
-  const leaseExpiredAt = record.leaseExpiresAt!
-  draft.endClaim('EXPIRED')
+  const by = how === 'STALLED' ? around.actor : 'system'
+  draft.endClaim(how)
   const exhausted = whatRanOut(record, around)
   if (exhausted) {
-    draft.move('task_failed', 'system', {
-      failureClass: 'infrastructure',
-      error: 'The lease expired.',
-      attempt: record.attempt,
-      reason: exhausted,
-    })
+    fail(draft, by, { failureClass: 'infrastructure', error, attempt: record.attempt }, exhausted)
   } else {
-    // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
-    record.dueAt = draft.now
-    draft.move('task_lease_expired', 'system', { ...held, leaseExpiredAt })
+    record.dueAt = draft.now + waitMs
+    draft.move(LOST[how], by, { ...held, ...more })
   }
+}
+
+/** Failed for good, and people can read why. `reason` tells what ran out, or why another attempt would not help. */
+export function fail(draft: TaskDraft, actor: Actor, failure: Record<string, unknown>, reason: string): void {
+  const isExhausted = reason === 'attempts' || reason === 'generations'
+  draft.effects.details.push({
+    taskId: draft.record.id,
+    set: {
+      ...('error' in failure ? { error: failure.error as string | null } : {}),
+      ...('failureClass' in failure ? { failureClass: failure.failureClass as string } : {}),
+      exhausted: isExhausted ? reason : null,
+    },
+  })
+  draft.move('task_failed', actor, { ...failure, reason })
 }
 
 export function whatRanOut(record: TaskRecord, around: Circumstances): 'attempts' | 'generations' | null {

@@ -2,7 +2,7 @@ import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
-import { expireLease, judgeFence, leaseRanOut, whatRanOut } from './fence.ts'
+import { expireLease, fail as failForGood, judgeFence, leaseRanOut, whatRanOut } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail'>
@@ -121,7 +121,7 @@ function release(draft: TaskDraft, command: Command<'release'>, around: Circumst
   record.attempt -= 1
   record.dueAt = null
   if (whatRanOut(record, around) === 'generations')
-    draft.move('task_failed', 'system', { attempt: record.attempt, reason: 'generations' })
+    failForGood(draft, 'system', { attempt: record.attempt }, 'generations')
   else draft.move('task_released', byAgent(draft), { ...who, reason: command.reason })
   return done(draft, 'RELEASED')
 }
@@ -153,9 +153,16 @@ function fail(draft: TaskDraft, command: Command<'fail'>, around: Circumstances)
       break
     case 'invalid':
       draft.endClaim('ERROR')
-      draft.move('task_failed', actor, { ...failure, reason: 'invalid' })
+      failForGood(draft, actor, failure, 'invalid')
+      break
+    case 'out_of_memory':
+      // ADE 8: the next attempt would run out of memory as well; a person must look.
+      draft.endClaim('ERROR')
+      draft.note('alert_raised', actor, { alert: 'OUT_OF_MEMORY', error })
+      failForGood(draft, actor, failure, 'out_of_memory')
       break
     case 'rate_limited':
+    case 'timeout':
     case 'infrastructure':
     case 'quality':
       draft.endClaim('ERROR')
@@ -169,15 +176,23 @@ function retryLater(draft: TaskDraft, command: Command<'fail'>, around: Circumst
   const failure = { failureClass: command.failureClass, error: command.error, attempt: record.attempt }
   // A rate limit is nobody's failure: the task is parked and the attempt given back.
   if (command.failureClass === 'rate_limited') record.attempt -= 1
+  if (command.failureClass === 'timeout') allowMoreTime(draft, around)
   const exhausted = whatRanOut(record, around)
   if (exhausted) {
-    draft.move('task_failed', byAgent(draft), { ...failure, reason: exhausted })
+    failForGood(draft, byAgent(draft), failure, exhausted)
     return
   }
+  const { failureClass, error } = command
+  draft.effects.details.push({ taskId: record.id, set: { failureClass, error, exhausted: null } })
   record.dueAt = Math.max(command.retryAt ?? around.now + backoffMs(failure.attempt), around.now)
   draft.move('task_retrying', byAgent(draft), {
     ...failure,
     dueAt: record.dueAt,
     waitMs: record.dueAt - around.now,
   })
+}
+
+/** ADE 8: what timed out is tried again with more time. */
+function allowMoreTime({ record }: TaskDraft, { limits }: Circumstances): void {
+  record.minLeaseMs = Math.min(record.leaseMs * 2, limits.maxLeaseSeconds * 1000)
 }

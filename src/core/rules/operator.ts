@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import { closeForLateResults, whatRanOut } from './fence.ts'
+import { closeForLateResults, fail, whatRanOut } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type Act<K extends TaskCommand['kind']> = (
@@ -101,7 +101,9 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     record.dueAt = null
     record.archivedAt = null
     dropPendingResult(draft, 'RETRIED')
-    draft.move('task_retried', actor, { reason })
+    draft.effects.details.push({ taskId: record.id, set: { exhausted: null } })
+    if (waitsForItsParts(draft)) draft.move('task_retried_to_wait', actor, { reason })
+    else draft.move('task_retried', actor, { reason })
     return null
   },
 
@@ -110,7 +112,9 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     record.epoch += 1
     Object.assign(record, { attempt: 0, continuations: 0, resultHash: null, dueAt: null, startedAt: null })
     Object.assign(record, { archivedAt: null, blocked: false })
-    draft.move('task_reset', actor, { reason, epoch: record.epoch })
+    draft.effects.details.push({ taskId: record.id, set: { exhausted: null } })
+    const name = waitsForItsParts(draft) ? 'task_reset_to_wait' : 'task_reset'
+    draft.move(name, actor, { reason, epoch: record.epoch })
     return null
   },
 
@@ -143,6 +147,12 @@ const ACTS: { [K in StateAct]: Act<K> } = {
   },
 }
 
+/** A task whose result is that of its parts has nothing to do itself but to wait for them again. */
+function waitsForItsParts({ record }: TaskDraft): boolean {
+  record.blocked = record.merge === 'object'
+  return record.blocked
+}
+
 function retryOrFail(
   draft: TaskDraft,
   name: TransitionName,
@@ -153,7 +163,7 @@ function retryOrFail(
   const exhausted = whatRanOut(record, around)
   const payload = { ...why, attempt: record.attempt }
   if (exhausted) {
-    draft.move('task_failed', around.actor, { ...payload, failureClass: 'quality', reason: exhausted })
+    fail(draft, around.actor, { ...payload, failureClass: 'quality' }, exhausted)
   } else {
     record.dueAt = around.now + backoffMs(record.attempt)
     draft.move(name, around.actor, payload)

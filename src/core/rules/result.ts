@@ -137,5 +137,5 @@ function reject(
 
 function heldOnce(record: TaskRecord, { generation, session }: Fence, { sessionOf }: Circumstances): boolean {
   if (generation < 1 || generation > record.generation) return false
-  return session === (generation === record.generation ? record.session : sessionOf?.(generation))
+  return session === (generation === record.generation ? record.session : sessionOf?.(record.id, generation))
 }

@@ -1,6 +1,6 @@
 import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
-import type { TaskDraft } from '../records.ts'
-import { expireLease, leaseRanOut } from './fence.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
+import { expireLease, fail, leaseRanOut } from './fence.ts'
 
 /** What time does to a task. Asking when nothing is due changes nothing, so sweeps may ask twice. */
 export function elapse(draft: TaskDraft, around: Circumstances): Reply {
@@ -15,6 +15,8 @@ export function elapse(draft: TaskDraft, around: Circumstances): Reply {
     } else if (record.state === 'awaiting_retry' || record.state === 'pending') {
       record.dueAt = null
       draft.move('task_queued', 'system', { because: 'due' })
+    } else if (record.state === 'queued') {
+      giveUp(draft)
     } else if (record.state === 'verifying') {
       record.dueAt = null
       draft.move('task_human_review_requested', 'system', { reason: 'No verdict came in time.' })
@@ -23,16 +25,39 @@ export function elapse(draft: TaskDraft, around: Circumstances): Reply {
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
 
+/** In the queue, its due time is the hour after which nobody needs it. */
+export const nobodyWantedIt = (record: TaskRecord, now: number) =>
+  record.state === 'queued' && record.dueAt !== null && record.dueAt <= now
+
+export function giveUp(draft: TaskDraft): void {
+  draft.move('task_expired', 'system', { expiresAt: draft.record.expiresAt! })
+}
+
 type Unblock = Extract<TaskCommand, { kind: 'unblock' }>
 
 /** The tasks it waits for have moved. */
 export function unblock(draft: TaskDraft, command: Unblock, around: Circumstances): Reply {
   const { record } = draft
-  if (record.blocked && command.readiness === 'never' && record.state === 'pending') {
+  if (
+    record.blocked &&
+    command.readiness === 'never' &&
+    record.state === 'pending' &&
+    record.merge !== 'none'
+  ) {
+    record.blocked = false
+    // Not skipped: its own work was under way, in parts, and one of them failed.
+    fail(
+      draft,
+      'system',
+      { failureClass: 'dependency', error: command.because, attempt: record.attempt },
+      'part',
+    )
+  } else if (record.blocked && command.readiness === 'never' && record.state === 'pending') {
     record.blocked = false
     record.dueAt = null
     draft.move('task_skipped', 'system', { because: command.because })
-  } else if (record.blocked && command.readiness === 'ready') {
+  } else if (record.blocked && command.readiness === 'ready' && record.merge !== 'object') {
+    // (What is the results of its parts is never handed out: it is merged.)
     record.blocked = false
     draft.touch()
     // A paused task only remembers that the way is free; a task with an hour of its own still waits for that.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LimitsSchema } from '../limits.ts'
-import { Instant, Name, Slug } from './common.ts'
+import { Instant, Name } from './common.ts'
 
 const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
@@ -54,9 +54,3 @@ export const LimitsPatch = z.strictObject(
     >
   },
 )
-
-export const SessionBody = z.strictObject({
-  session: Name.optional(),
-  agent: Slug.optional(),
-  userId: Name.optional(),
-})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FAILURE_CLASSES } from '../retry.ts'
-import { fence, Instant, LeaseSeconds, Name, ShortText, Slug, Tag, Uuid } from './common.ts'
+import { fence, Instant, LeaseSeconds, Name, ShortText, Slug, Tag, Track, Uuid } from './common.ts'
 
 const holder = { agent: Slug, session: Name, leaseSeconds: LeaseSeconds.optional() }
 
@@ -8,6 +8,8 @@ export const ClaimBody = z.strictObject(holder)
 export const NextBody = z.strictObject({
   ...holder,
   capabilities: z.array(Tag).max(50).optional(),
+  project: Slug.optional().describe('Only tasks of this project'),
+  tracks: z.array(Track).min(1).max(100).optional().describe('Only tasks of these tracks'),
   limit: z.int().min(1).max(1000).default(1),
   waitMs: z.int().min(0).max(60_000).default(0),
 })

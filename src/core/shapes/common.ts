@@ -14,6 +14,7 @@ export const Slug = z
   .max(100)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]*$/)
 export const Tag = nameUpTo(100)
+export const Track = z.string().regex(/^[A-Z]{1,8}$/)
 export const Text = z.string().max(100_000)
 export const ShortText = z.string().max(2_000)
 export const Uuid = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TRIGGER_RULES } from '../commands.ts'
 import { parseTaskKey } from '../keys.ts'
 import { taskStates } from '../states.ts'
-import { Generation, Instant, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
+import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
@@ -13,6 +13,16 @@ export const TaskCreate = z.strictObject({
   description: Text.nullable().optional(),
   input: z.unknown().optional(),
   tags: z.array(Tag).max(50).default([]),
+  project: Slug.optional(),
+  userId: Name.optional().describe('Whose task it is'),
+  parentId: Uuid.optional().describe('The task it is a part of'),
+  merge: z
+    .enum(['object', 'task'])
+    .default('object')
+    .describe("Of a part: the whole is the parts' results in order, or a task for whoever joins them"),
+  idempotencyKey: Name.optional().describe(
+    'Made once; asked for again within a day, the first one is the answer',
+  ),
   key: z
     .string()
     .regex(new RegExp(TASK_KEY_PATTERN))
@@ -24,6 +34,7 @@ export const TaskCreate = z.strictObject({
   agent: Slug.optional().describe('Only this agent may take the task'),
   maxRetries: z.int().min(0).max(100).default(3),
   runAt: Instant.optional(),
+  expiresAt: Instant.optional().describe('If nobody has taken it by then, it is given up'),
   verification: z.strictObject({ kind: z.literal('human') }).optional(),
 })
 export type TaskCreate = z.input<typeof TaskCreate>
@@ -51,6 +62,11 @@ export const OperatorAct = z.strictObject({
 export const TaskView = z.object({
   id: Uuid,
   key: z.string().nullable(),
+  project: z.string().nullable(),
+  track: z.string().nullable(),
+  parentId: Uuid.nullable(),
+  merge: z.enum(['object', 'task']).nullable(),
+  userId: z.string().nullable(),
   title: z.string(),
   taskType: z.string(),
   description: z.string().nullable(),
@@ -74,6 +90,9 @@ export const TaskView = z.object({
     .nullable(),
   progress: z.object({ percent: z.number().nullable(), step: z.string().nullable() }).nullable(),
   checkpointData: z.unknown(),
+  error: z.string().nullable(),
+  failureClass: z.string().nullable(),
+  expiresAt: z.string().nullable(),
   dueAt: z.string().nullable(),
   createdAt: z.string(),
   updatedAt: z.string(),

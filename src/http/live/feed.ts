@@ -3,7 +3,7 @@ import type { PostgresStore } from '../../store/postgres/store.ts'
 
 export type EventView = ReturnType<typeof eventView>
 
-/** Events of other nodes are not announced here, so each watched log is also looked at this often. */
+/** Commits of other nodes are told by notices, which may be lost; so each watched log is also looked at this often. */
 const LOOK_AGAIN_MS = 2_000
 const PAGE = 500
 const KEPT = 2_000

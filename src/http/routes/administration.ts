@@ -2,10 +2,11 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
-import { type Limits, LimitsSchema } from '../../core/limits.ts'
+import { type Limits, LimitsInUse, LimitsSchema } from '../../core/limits.ts'
 import { KeyBody, KeyView, LimitsPatch, rightsOf, WorkspaceBody } from '../../core/shapes/administration.ts'
 import { listOf } from '../../core/shapes/common.ts'
 import type { Kernel } from '../../flow/kernel.ts'
+import { changeLimits, limitsInUse } from '../../flow/limits.ts'
 import { instant } from '../../flow/views.ts'
 import { type ApiKey, createKey, listKeys, revokeKey } from '../../store/postgres/keys.ts'
 import { createWorkspace, readWorkspace } from '../../store/postgres/workspaces.ts'
@@ -35,10 +36,10 @@ export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys:
 function limitRoutes(app: FastifyInstance, kernel: Kernel): void {
   app.get(
     '/limits',
-    route({ summary: 'What this workspace may do', tag: 'limits', needs: 'read', answer: LimitsSchema }),
+    route({ summary: 'What this workspace may do', tag: 'limits', needs: 'read', answer: LimitsInUse }),
     async ({ caller }, reply) => {
-      const limits = await kernel.limits(caller.workspaceId)
-      return reply.header('etag', etagOf(limits)).send(limits)
+      const { limits, usage } = await limitsInUse(kernel, caller)
+      return reply.header('etag', etagOf(limits)).send({ ...limits, usage })
     },
   )
   app.patch<{ Body: z.output<typeof LimitsPatch> }>(
@@ -52,7 +53,7 @@ function limitRoutes(app: FastifyInstance, kernel: Kernel): void {
     }),
     async ({ body, caller, headers }, reply) => {
       const expected = headers['if-match']
-      const limits = await kernel.changeLimits(caller, body, (present) => {
+      const limits = await changeLimits(kernel, caller, body, (present) => {
         if (expected !== undefined && expected !== '*' && expected !== etagOf(present))
           throw new Refused('VERSION_MISMATCH', 'The limits were changed since they were read.')
       })

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import * as shapes from '../../core/shapes/claims.ts'
 import { claimBatch, claimNext, claimTask, renewBatch, renewTask } from '../../flow/claims.ts'
 import type { Kernel } from '../../flow/kernel.ts'
+import { namedProject } from '../../flow/projects.ts'
 import { failTask, submitBatch, submitResult } from '../../flow/results.ts'
 import { briefView, command } from '../../flow/tasks.ts'
 import { IdParams, route } from '../schema.ts'
@@ -26,7 +27,8 @@ export function claimRoutes(app: FastifyInstance, kernel: Kernel): void {
   app.post<{ Body: z.output<typeof shapes.NextBody> }>(
     '/claims/next',
     onMany('Claim the next tasks of the queue', shapes.NextBody),
-    ({ body, caller }, reply) => claimNext(kernel, caller, body, goneSignal(reply)),
+    async ({ body: { project, ...body }, caller }, reply) =>
+      claimNext(kernel, caller, body, goneSignal(reply), await namedProject(kernel, caller, project)),
   )
   app.post<{ Body: z.output<typeof shapes.ClaimBatchBody> }>(
     '/claims/batch',

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { SessionBody } from '../../core/shapes/administration.ts'
+import { SessionBody } from '../../core/shapes/sessions.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { beat, closeSession, openSession, showSession } from '../../flow/sessions.ts'
 import { IdParams, route } from '../schema.ts'

@@ -2,12 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
-import { listOf, Name, Tag } from '../../core/shapes/common.ts'
+import { idCarriedBy } from '../../core/ids.ts'
+import { listOf, Name, Slug, Tag, Track, Uuid } from '../../core/shapes/common.ts'
 import { OperatorAct, TaskCreate, TaskCreateBatch, TaskPatchBody, TaskView } from '../../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import type { Kernel } from '../../flow/kernel.ts'
-import { createTasks, operate, readTask, updateTask } from '../../flow/tasks.ts'
+import { namedProject } from '../../flow/projects.ts'
+import { createTasks, operate, readStates, readTask, updateTask } from '../../flow/tasks.ts'
 import { claimRowView, eventView, resultView, taskView } from '../../flow/views.ts'
+import { usersOf } from '../../store/postgres/session-memory.ts'
 import { cursorOf, readCursor } from '../cursor.ts'
 import { Digits, IdParams, numberOr, Page, pageSize, route } from '../schema.ts'
 
@@ -17,6 +20,10 @@ const ListQuery = z.strictObject({
   stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
   tag: Tag.optional(),
   agent: Name.optional(),
+  project: Slug.optional(),
+  track: Track.optional(),
+  userId: Name.optional(),
+  parentId: Uuid.optional(),
   priorityMin: z
     .string()
     .regex(/^([1-9]|10)$/)
@@ -66,8 +73,21 @@ export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
   operatorRoutes(app, kernel)
 }
 
+const StatesBody = z.strictObject({ taskIds: z.array(Uuid).min(1).max(1000) })
+
 function taskLists(app: FastifyInstance, kernel: Kernel): void {
   const tag = 'tasks'
+
+  app.post<{ Body: z.output<typeof StatesBody> }>(
+    '/tasks/states',
+    route({
+      summary: 'How several tasks stand; unknown ones are left out',
+      tag,
+      needs: 'read',
+      body: StatesBody,
+    }),
+    async ({ body, caller }) => ({ items: await readStates(kernel, caller, body.taskIds) }),
+  )
 
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/tasks',
@@ -86,6 +106,10 @@ function taskLists(app: FastifyInstance, kernel: Kernel): void {
         agent: query.agent,
         priorityMin: query.priorityMin === undefined ? undefined : Number(query.priorityMin),
         text: query.q,
+        track: query.track,
+        userId: query.userId,
+        projectId: await namedProject(kernel, caller, query.project),
+        parentId: query.parentId === undefined ? undefined : (idCarriedBy(query.parentId) ?? 0),
         before: query.cursor === undefined ? undefined : readCursor(query.cursor),
         archived: query.archived === 'true',
       }
@@ -138,7 +162,16 @@ function taskReads(app: FastifyInstance, kernel: Kernel): void {
         kernel.store.claims(workspaceId, record.id),
         kernel.store.results(workspaceId, record.id),
       ])
-      return { items: claims.map((claim) => claimRowView(claim, results)), nextCursor: null }
+      const users = await usersOf(
+        kernel.store.readers,
+        workspaceId,
+        claims.map(({ session }) => session),
+      )
+      const items = claims.map((claim) => ({
+        ...claimRowView(claim, results),
+        userId: users.get(claim.session) ?? null,
+      }))
+      return { items, nextCursor: null }
     },
   )
 

@@ -1,20 +1,38 @@
-import { type Ask, type Changes, heldName, type Remembered, type View } from '../../core/batch.ts'
-import type { TaskDetails } from '../../core/commands.ts'
+import {
+  type Ask,
+  type Changes,
+  heldName,
+  keyName,
+  maySomebodyGoOn,
+  type NewKey,
+  type SessionView,
+  type View,
+} from '../../core/batch/requests.ts'
+import type { TaskDetails, Worker } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
-import type { ResultWritten, TaskRecord } from '../../core/records.ts'
-import type { Store, StoredClaim, StoredResult, StoredTask } from '../store.ts'
-
-interface Workspace {
-  limits: Limits
-  tasks: Map<number, TaskRecord>
-  details: Map<number, TaskDetails>
-  claims: Map<number, StoredClaim[]>
-  results: Map<number, StoredResult[]>
-  events: StoredEvent[]
-  remembered: Map<string, Remembered>
-  activeClaims: number
-}
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { isTerminal } from '../../core/states.ts'
+import type {
+  BlockedTask,
+  Committed,
+  DueTask,
+  Store,
+  StoredClaim,
+  StoredResult,
+  StoredTask,
+  TaskFilter,
+} from '../store.ts'
+import {
+  activeSessions,
+  copyOf,
+  emptyWorkspace,
+  firstWaiting,
+  heldTasks,
+  tracksOf,
+  type Workspace,
+  write,
+} from './workspace.ts'
 
 export interface MemoryStoreOptions {
   now?: () => number
@@ -26,10 +44,12 @@ export interface MemoryStoreOptions {
 /** Everything in maps, nothing kept: for tests, the simulation and trying things out. The rules are the same ones. */
 export class MemoryStore implements Store {
   readonly #workspaces = new Map<number, Workspace>()
+  readonly #names = new Map<string, number>()
   readonly #now: () => number
   readonly #random: () => number
   readonly #pause: NonNullable<MemoryStoreOptions['pause']>
   readonly #locks = new Map<number, Promise<void>>()
+  readonly #listeners = new Set<Committed>()
   #lastId = 0
 
   constructor(options: MemoryStoreOptions = {}) {
@@ -39,16 +59,40 @@ export class MemoryStore implements Store {
   }
 
   addWorkspace(workspaceId: number, limits: Partial<Limits> = {}): void {
-    this.#workspaces.set(workspaceId, {
-      limits: { ...DEFAULT_LIMITS, ...limits },
-      tasks: new Map(),
-      details: new Map(),
-      claims: new Map(),
-      results: new Map(),
-      events: [],
-      remembered: new Map(),
-      activeClaims: 0,
-    })
+    this.#workspaces.set(workspaceId, emptyWorkspace(workspaceId, { ...DEFAULT_LIMITS, ...limits }))
+  }
+
+  async workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
+    const known = this.#names.get(name)
+    if (known !== undefined) return known
+    const workspaceId = this.#workspaces.size + 1
+    this.addWorkspace(workspaceId, limits)
+    this.#names.set(name, workspaceId)
+    return workspaceId
+  }
+
+  async project(workspaceId: number, slug: string): Promise<number> {
+    const { projects } = this.#workspace(workspaceId)
+    if (!projects.has(slug)) projects.set(slug, projects.size + 1)
+    return projects.get(slug)!
+  }
+
+  async setTrack(
+    workspaceId: number,
+    projectId: number,
+    track: string,
+    maxAgents: number | null,
+  ): Promise<void> {
+    this.#workspace(workspaceId).tracks.set(`${projectId}/${track}`, maxAgents)
+  }
+
+  async ready(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  onCommit(listener: Committed): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   async transact<T>(
@@ -58,12 +102,16 @@ export class MemoryStore implements Store {
   ): Promise<T> {
     const workspace = this.#workspace(workspaceId)
     await this.#pause('before lock')
-    const answer = await this.locked(workspaceId, async () => {
-      const { answer, changes } = decide(this.#look(workspace, ask))
+    const { answer, changes } = await this.locked(workspaceId, async () => {
+      const decided = decide(this.#look(workspace, ask))
       await this.#pause('before commit')
-      write(workspace, changes)
-      return answer
+      write(workspace, decided.changes)
+      return decided
     })
+    const { events } = changes
+    const tasksWaiting = maySomebodyGoOn(changes)
+    if (events.length > 0)
+      for (const listener of this.#listeners) listener(workspaceId, { events: events.length, tasksWaiting })
     await this.#pause('after commit')
     return answer
   }
@@ -83,21 +131,126 @@ export class MemoryStore implements Store {
   }
 
   async task(workspaceId: number, taskId: number): Promise<StoredTask | null> {
+    return (await this.tasksById(workspaceId, [taskId]))[0] ?? null
+  }
+
+  async tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]> {
     const { tasks, details } = this.#workspace(workspaceId)
-    const record = tasks.get(taskId)
-    return record ? { record: { ...record }, details: details.get(taskId)! } : null
+    return taskIds
+      .filter((id) => tasks.has(id))
+      .map((id) => ({ record: copyOf(tasks.get(id)!), details: details.get(id)! }))
+  }
+
+  async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
+    const { details } = this.#workspace(workspaceId)
+    return records.map(({ id }) => details.get(id)!)
+  }
+
+  async tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]> {
+    const names = new Set(keys.map(({ projectId, key }) => keyName(projectId, key)))
+    return [...this.#workspace(workspaceId).tasks.values()]
+      .filter(({ projectId, key }) => key !== null && names.has(keyName(projectId, key)))
+      .map(copyOf)
+  }
+
+  async tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]> {
+    const { tasks, details } = this.#workspace(workspaceId)
+    const { states, userId, deadLetters, before = Number.POSITIVE_INFINITY } = filter
+    const isWanted = ({ id, state, archivedAt }: TaskRecord) => {
+      if (archivedAt !== null) return false
+      const { userId: owner, exhausted } = details.get(id)!
+      if (deadLetters && !(state === 'failed' && exhausted)) return false
+      return id < before && (!states || states.includes(state)) && (userId === undefined || owner === userId)
+    }
+    const ids = [...tasks.values()].filter(isWanted).map(({ id }) => id)
+    return this.tasksById(workspaceId, ids.sort((a, b) => b - a).slice(0, limit))
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
-    return (this.#workspace(workspaceId).claims.get(taskId) ?? []).map((claim) => ({ ...claim }))
+    return (this.#workspace(workspaceId).claims.get(taskId) ?? []).map(copyOf)
   }
 
   async results(workspaceId: number, taskId: number): Promise<StoredResult[]> {
-    return (this.#workspace(workspaceId).results.get(taskId) ?? []).map((result) => ({ ...result }))
+    return (this.#workspace(workspaceId).results.get(taskId) ?? []).map(copyOf)
   }
 
   async events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]> {
     return this.#workspace(workspaceId).events.slice(after, after + limit)
+  }
+
+  async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
+    const session = this.#workspace(workspaceId).sessions.get(name)
+    return session ? copyOf(session) : null
+  }
+
+  async sessions(workspaceId: number, { workersOnly, limit }: { workersOnly: boolean; limit: number }) {
+    return [...this.#workspace(workspaceId).sessions.values()]
+      .filter(({ capacity }) => !workersOnly || capacity !== null)
+      .sort((a, b) => b.startedAt - a.startedAt || (a.name < b.name ? -1 : 1))
+      .slice(0, limit)
+      .map(copyOf)
+  }
+
+  async limits(workspaceId: number): Promise<Limits> {
+    return { ...this.#workspace(workspaceId).limits }
+  }
+
+  async counts(workspaceId: number) {
+    const workspace = this.#workspace(workspaceId)
+    return { activeClaims: workspace.activeClaims, activeSessions: activeSessions(workspace) }
+  }
+
+  async dueTasks(limit: number): Promise<DueTask[]> {
+    const now = this.#now()
+    const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) =>
+      (claimState === 'active' && leaseExpiresAt! <= now) || (dueAt !== null && dueAt <= now)
+    return this.#everywhere(({ tasks }) => [...tasks.values()].filter(isDue)).slice(0, limit)
+  }
+
+  async dueSessions(limit: number) {
+    const now = this.#now()
+    return [...this.#workspaces.values()]
+      .flatMap(({ id, sessions }) =>
+        [...sessions.values()]
+          .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+          .map(({ name }) => ({ workspaceId: id, name })),
+      )
+      .slice(0, limit)
+  }
+
+  async heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
+    return heldTasks(this.#workspace(workspaceId))
+      .filter(({ updatedAt }) => updatedAt <= before)
+      .map(({ id, uuid }) => ({ workspaceId, taskId: id, uuid }))
+      .slice(0, limit)
+  }
+
+  async downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
+    const workspace = this.#workspace(workspaceId)
+    return blockedTasks(workspace).filter(({ taskId }) =>
+      workspace.dependencies.get(taskId)!.some(({ on }) => taskIds.includes(on)),
+    )
+  }
+
+  async forgottenTasks(limit: number): Promise<BlockedTask[]> {
+    return [...this.#workspaces.values()]
+      .flatMap((workspace) =>
+        blockedTasks(workspace).filter(
+          ({ taskId, upstream }) =>
+            workspace.tasks.get(taskId)!.state === 'pending' &&
+            (upstream.every(isTerminal) ||
+              upstream.some((state) => isTerminal(state) && state !== 'completed')),
+        ),
+      )
+      .slice(0, limit)
+  }
+
+  async forgetThePast(): Promise<void> {}
+
+  #everywhere(find: (workspace: Workspace) => TaskRecord[]): DueTask[] {
+    return [...this.#workspaces.values()].flatMap((workspace) =>
+      find(workspace).map(({ id, uuid }) => ({ workspaceId: workspace.id, taskId: id, uuid })),
+    )
   }
 
   #workspace(workspaceId: number): Workspace {
@@ -108,137 +261,119 @@ export class MemoryStore implements Store {
 
   #look(workspace: Workspace, ask: Ask): View {
     const records = new Map<number, TaskRecord>()
-    const show = (record: TaskRecord | undefined) => record && records.set(record.id, { ...record })
+    const show = (record: TaskRecord | undefined) => record && records.set(record.id, copyOf(record))
     for (const id of ask.taskIds) show(workspace.tasks.get(id))
     const first = (isFor: (task: TaskRecord) => boolean, limit: number) => {
       const waiting = firstWaiting(workspace, isFor, limit)
       waiting.forEach(show)
       return waiting.map(({ id }) => id)
     }
-    const waiting = ask.waiting.map(({ capabilities, limit }) =>
+    const can = (task: TaskRecord, capabilities: readonly string[]) =>
+      task.capabilities.every((one) => capabilities.includes(one))
+    const waiting = ask.waiting.map(({ capabilities, projectId, lines, limit }) =>
       first(
         (task) =>
-          task.onlyAgent === null && (task.capabilities ?? []).every((one) => capabilities.includes(one)),
+          task.onlyAgent === null &&
+          (projectId === null || task.projectId === projectId) &&
+          (lines === null || lines.includes(task.line)) &&
+          can(task, capabilities),
         limit,
       ),
     )
     const reserved = ask.reserved.flatMap(({ agent, capabilities, limit }) =>
-      first(
-        (task) =>
-          task.onlyAgent === agent && (task.capabilities ?? []).every((one) => capabilities.includes(one)),
-        limit,
-      ),
+      first((task) => task.onlyAgent === agent && can(task, capabilities), limit),
     )
-    const fresh = Array.from({ length: ask.newTasks }, () => ({
-      id: ++this.#lastId,
-      random: Math.floor(this.#random() * 2 ** 22),
-    }))
-    const pastHolders = new Map<string, string>()
-    for (const { taskId, generation } of ask.offered) {
-      const claim = workspace.claims.get(taskId)?.find((one) => one.generation === generation)
-      if (claim) pastHolders.set(heldName(taskId, generation), claim.session)
-    }
-    const given = new Set([...workspace.tasks.values()].map(({ key }) => key))
-    const takenKeys = new Set(ask.newKeys.filter((key) => given.has(key)))
-    const { limits, activeClaims, remembered } = workspace
+    const sessions = this.#lookAtSessions(workspace, ask, show)
     return {
       now: this.#now(),
-      limits,
-      activeClaims,
+      limits: workspace.limits,
+      activeClaims: workspace.activeClaims,
+      activeSessions: activeSessions(workspace),
       records,
       waiting,
       reserved,
-      pastHolders,
-      fresh,
-      takenKeys,
-      remembered,
+      pastHolders: pastHolders(workspace, ask),
+      fresh: Array.from({ length: ask.newTasks }, () => ({
+        id: ++this.#lastId,
+        random: Math.floor(this.#random() * 2 ** 22),
+      })),
+      takenKeys: takenKeys(workspace, ask),
+      remembered: workspace.remembered,
+      workers: workersAmong(workspace, ask.claimants),
+      sessions,
+      tracks: tracksOf(workspace, records.values()),
     }
+  }
+
+  #lookAtSessions(workspace: Workspace, ask: Ask, show: (record: TaskRecord) => void) {
+    const sessions = new Map<string, SessionView>()
+    for (const name of ask.sessions) {
+      const record = workspace.sessions.get(name)
+      if (!record) continue
+      const holding = heldTasks(workspace, name)
+      holding.forEach(show)
+      const lost = [...workspace.claims].flatMap(([taskId, claims]) =>
+        claims
+          .filter(
+            ({ session, state, endedAt }) =>
+              session === name &&
+              (state === 'expired' || state === 'superseded') &&
+              endedAt! > record.lastSeenAt,
+          )
+          .map(({ generation, endReason, endedAt }) => ({
+            taskId: workspace.tasks.get(taskId)!.uuid,
+            generation,
+            reason: endReason!,
+            at: endedAt!,
+          })),
+      )
+      sessions.set(name, { record: copyOf(record), holding: holding.map(({ id }) => id), lost })
+    }
+    return sessions
   }
 }
 
-function firstWaiting(
-  workspace: Workspace,
-  isFor: (task: TaskRecord) => boolean,
-  limit: number,
-): TaskRecord[] {
+function workersAmong(workspace: Workspace, claimants: readonly string[]): Map<string, Worker> {
+  const workers = new Map<string, Worker>()
+  for (const name of claimants) {
+    const record = workspace.sessions.get(name)
+    if (record && record.capacity !== null)
+      workers.set(name, { record: copyOf(record), held: heldTasks(workspace, name).length })
+  }
+  return workers
+}
+
+function pastHolders(workspace: Workspace, ask: Ask): Map<string, string> {
+  const holders = new Map<string, string>()
+  for (const { taskId, generation } of ask.offered) {
+    const claim = workspace.claims.get(taskId)?.find((one) => one.generation === generation)
+    if (claim) holders.set(heldName(taskId, generation), claim.session)
+  }
+  return holders
+}
+
+function takenKeys(workspace: Workspace, ask: Ask): Set<string> {
+  if (ask.newKeys.length === 0) return new Set()
+  const given = new Set(
+    [...workspace.tasks.values()].map(({ projectId, key }) => (key === null ? '' : keyName(projectId, key))),
+  )
+  return new Set(
+    ask.newKeys.map(({ projectId, key }) => keyName(projectId, key)).filter((name) => given.has(name)),
+  )
+}
+
+function blockedTasks(workspace: Workspace): BlockedTask[] {
   return [...workspace.tasks.values()]
-    .filter((task) => task.rank !== null && isFor(task))
-    .sort((a, b) => a.rank! - b.rank! || a.id - b.id)
-    .slice(0, limit)
-}
-
-function write(workspace: Workspace, changes: Changes): void {
-  // Read before anything is written: a result that is no JSON must fail the whole transaction, as in a database.
-  const data = new Map(
-    changes.results
-      .filter((result) => result.kind === 'written')
-      .map((result) => [result, JSON.parse(result.data)]),
-  )
-  for (const { record, task } of changes.created) {
-    workspace.tasks.set(record.id, record)
-    workspace.details.set(record.id, task.details)
-  }
-  for (const task of changes.tasks) workspace.tasks.set(task.id, task)
-  for (const change of changes.claims) {
-    const claims = listOf(workspace.claims, change.taskId)
-    if (change.kind === 'opened') {
-      const { generation, session, agent, at } = change
-      claims.push({
-        generation,
-        session,
-        agent,
-        state: 'active',
-        acquiredAt: at,
-        endedAt: null,
-        endReason: null,
-      })
-    } else {
-      const claim = claims.find(({ generation }) => generation === change.generation)!
-      Object.assign(claim, { state: change.state, endedAt: change.at, endReason: change.reason })
-    }
-  }
-  for (const change of changes.results) {
-    const results = listOf(workspace.results, change.taskId)
-    if (change.kind === 'written') addResult(results, change, data.get(change))
-    else {
-      const awaited = results.find(({ epoch, accepted }) => epoch === change.epoch && accepted === null)
-      if (awaited) Object.assign(awaited, { accepted: change.accepted, rejection: change.rejection })
-    }
-  }
-  for (const { taskId, set } of changes.details) {
-    const given = Object.entries(set).filter(([, value]) => value !== undefined)
-    workspace.details.set(taskId, { ...workspace.details.get(taskId)!, ...Object.fromEntries(given) })
-  }
-  for (const { key, bodyHash, reply } of changes.remember) workspace.remembered.set(key, { bodyHash, reply })
-  for (const event of changes.events) workspace.events.push({ ...event, seq: workspace.events.length + 1 })
-  workspace.activeClaims += changes.activeClaimsDelta
-}
-
-function addResult(results: StoredResult[], result: ResultWritten, data: unknown): void {
-  const { generation, session, hash, epoch, agent, accepted, rejection, ref, summary, at } = result
-  const row = {
-    generation,
-    epoch,
-    session,
-    agent,
-    accepted,
-    rejection,
-    ref,
-    hash,
-    data,
-    summary,
-    submittedAt: at,
-  }
-  const known = results.find(
-    (other) => other.generation === generation && other.session === session && other.hash === hash,
-  )
-  if (!known) results.push(row)
-  // Refused before, accepted now: the same row changes its verdict.
-  else if (known.accepted === false && accepted !== false) Object.assign(known, row)
-}
-
-function listOf<T>(map: Map<number, T[]>, key: number): T[] {
-  const list = map.get(key) ?? []
-  map.set(key, list)
-  return list
+    .filter(({ blocked }) => blocked)
+    .map(({ id, uuid, merge }) => {
+      const dependencies = workspace.dependencies.get(id)!
+      return {
+        workspaceId: workspace.id,
+        taskId: id,
+        uuid,
+        merge,
+        triggerRule: dependencies[0]!.rule,
+        upstream: dependencies.map(({ on }) => workspace.tasks.get(on)!.state),
+      }
+    })
 }

@@ -1,4 +1,4 @@
-import type { TaskRecord } from '../../core/records.ts'
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 
 /** A column, and how its values travel: instants as milliseconds, JSON as text. */
 export interface Column {
@@ -6,11 +6,14 @@ export interface Column {
   type: 'bigint' | 'int' | 'smallint' | 'text' | 'boolean' | 'instant' | 'texts' | 'uuid' | 'json'
 }
 
-/** A column that holds a field of a record. */
-interface FieldColumn extends Column {
-  field: keyof TaskRecord & string
-  /** The field of many records. A function of its own for each field: one shared by all would be slow on every one. */
+/** A column, and what it holds of many records. A function of its own for each field: one shared by all would be slow on every one. */
+interface RecordColumn extends Column {
   of: (records: readonly TaskRecord[]) => unknown[]
+}
+
+/** A column that holds a field of a record. */
+interface FieldColumn extends RecordColumn {
+  field: keyof TaskRecord & string
 }
 
 const column = (field: keyof TaskRecord & string, type: Column['type']): FieldColumn => ({
@@ -20,7 +23,14 @@ const column = (field: keyof TaskRecord & string, type: Column['type']): FieldCo
   of: new Function('records', `return records.map((record) => record.${field})`) as FieldColumn['of'],
 })
 
-const IDENTITY = [column('id', 'bigint'), column('uuid', 'uuid'), column('key', 'text')]
+const IDENTITY = [
+  column('id', 'bigint'),
+  column('uuid', 'uuid'),
+  column('key', 'text'),
+  column('projectId', 'int'),
+  column('line', 'text'),
+  column('parentId', 'bigint'),
+]
 
 /** What claims, renewals and results change. */
 export const HOT = [
@@ -51,9 +61,29 @@ export const RARE = [
   column('blocked', 'boolean'),
   column('onlyAgent', 'text'),
   column('archivedAt', 'instant'),
+  column('merge', 'text'),
+  column('minLeaseMs', 'int'),
 ]
 
-const FIXED = [column('capabilities', 'texts'), column('review', 'text'), column('createdAt', 'instant')]
+const FIXED = [
+  column('capabilities', 'texts'),
+  column('review', 'text'),
+  column('expiresAt', 'instant'),
+  column('createdAt', 'instant'),
+]
+
+/** Tasks of one lane are the same to whoever looks for work. Most tasks are in the one without a name. */
+const laneOf = ({ projectId, line, capabilities }: TaskRecord) =>
+  projectId === 0 && line === '' && capabilities.length === 0
+    ? ''
+    : `${projectId}/${line}/${JSON.stringify(capabilities)}`
+
+/** Written with a new task and never read back: it only orders the queue. */
+export const LANE = {
+  name: 'lane',
+  type: 'text',
+  of: (records: readonly TaskRecord[]) => records.map(laneOf),
+} as const
 
 export const ALL = [...IDENTITY, ...HOT, ...RARE, ...FIXED]
 
@@ -71,5 +101,39 @@ export const changesRareColumns = (before: TaskRecord, after: TaskRecord) =>
   RARE.some(({ field }) => before[field] !== after[field])
 
 /** The values of these columns, one list a column. */
-export const fieldsOf = (columns: readonly FieldColumn[], records: readonly TaskRecord[]) =>
+export const fieldsOf = (columns: readonly RecordColumn[], records: readonly TaskRecord[]) =>
   columns.map((column) => column.of(records))
+
+/** The columns of a session, each with the field it holds; the first two are its identity. */
+const SESSION_FIELDS = {
+  session: ['name', 'text'],
+  session_id: ['uuid', 'uuid'],
+  agent: ['agent', 'text'],
+  user_ref: ['userId', 'text'],
+  project: ['project', 'text'],
+  state: ['state', 'text'],
+  declared: ['declared', 'boolean'],
+  capacity: ['capacity', 'int'],
+  capabilities: ['capabilities', 'texts'],
+  silence_ms: ['silenceMs', 'bigint'],
+  started_at: ['startedAt', 'instant'],
+  last_seen_at: ['lastSeenAt', 'instant'],
+  due_at: ['dueAt', 'instant'],
+  ended_at: ['endedAt', 'instant'],
+  end_reason: ['endReason', 'text'],
+} as const satisfies Record<string, [keyof SessionRecord, Column['type']]>
+
+const sessionFields = Object.entries(SESSION_FIELDS)
+export const SESSION_COLUMNS: Column[] = sessionFields.map(([name, [, type]]) => ({ name, type }))
+
+export const sessionColumns = (alias: string) =>
+  SESSION_COLUMNS.map(({ name, type }) =>
+    type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`,
+  ).join(', ')
+
+export const readSession = (row: readonly unknown[]): SessionRecord =>
+  Object.fromEntries(sessionFields.map(([, [field]], i) => [field, row[i]])) as unknown as SessionRecord
+
+/** The values of a session's columns, one list a column. */
+export const sessionValues = (sessions: readonly SessionRecord[]) =>
+  sessionFields.map(([, [field]]) => sessions.map((session) => session[field]))

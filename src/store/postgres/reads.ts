@@ -1,22 +1,28 @@
 import type pg from 'pg'
+import { keyName, type NewKey } from '../../core/batch/requests.ts'
 import type { TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
+import { linesOfTrack } from '../../core/keys.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { TaskState } from '../../core/states.ts'
-import type { Reader, StoredClaim, StoredResult, StoredTask } from '../store.ts'
-import { readRecord, taskColumns } from './columns.ts'
-import { scopedQuery } from './scoped-query.ts'
+import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
+import { readRecord, readSession, sessionColumns, taskColumns } from './columns.ts'
+import { arrayLiteral } from './rows.ts'
+import { scopedQueries, scopedQuery } from './scoped-query.ts'
+import { readLimitsOf } from './workspaces.ts'
 
 type Row = unknown[]
 
-/** What a list of tasks may be narrowed by. */
-export interface TaskFilter {
-  states?: readonly TaskState[] | undefined
+/** Here a list of tasks may be narrowed by more. */
+export interface TaskSearch extends TaskFilter {
   tag?: string | undefined
   agent?: string | undefined
+  projectId?: number | undefined
+  track?: string | undefined
+  parentId?: number | undefined
   priorityMin?: number | undefined
   text?: string | undefined
-  /** Tasks with a smaller id: newest first, page by page. */
-  before?: number | undefined
   archived?: boolean | undefined
 }
 
@@ -52,13 +58,63 @@ export class PostgresReader implements Reader {
   async tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]> {
     const rows = await this.query(
       workspaceId,
-      `${SELECT_TASKS} where t.workspace_id = $1 and t.id = any($2::bigint[]) order by array_position($2::bigint[], t.id)`,
-      [workspaceId, taskIds],
+      // The ids are named twice, so that both tables are read by them whatever the planner believes about their sizes.
+      `${SELECT_TASKS} where t.workspace_id = $1 and t.id = any($2::bigint[])
+         and d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
+      [workspaceId, arrayLiteral(taskIds)],
     )
-    return rows.map(readTask)
+    const found = new Map(rows.map(readTask).map((task) => [task.record.id, task]))
+    return taskIds.map((id) => found.get(id)).filter((task) => task !== undefined)
   }
 
-  async tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]> {
+  /** What people read of tasks whose records are in hand: a claim has just locked them. */
+  async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
+    const ids = arrayLiteral(records.map(({ id }) => id))
+    const projects = new Set(records.map(({ projectId }) => projectId))
+    const parents = records.map(({ parentId }) => parentId).filter((id) => id !== null)
+    projects.delete(0)
+    const questions: [text: string, list: string][] = [
+      [DETAILS_OF, ids],
+      [DEPENDENCIES_OF, ids],
+    ]
+    if (projects.size > 0) questions.push([SLUGS_OF, arrayLiteral([...projects])])
+    if (parents.length > 0) questions.push([UUIDS_OF, arrayLiteral(parents)])
+    const answers = await scopedQueries<Row>(
+      this.#pool,
+      'baton.workspace_id',
+      String(workspaceId),
+      questions.map(([text, list]) => ({ text, values: [workspaceId, list], rowMode: 'array' })),
+    )
+    const [rows, dependencies] = answers as [Row[], Row[]]
+    const slugs = projects.size > 0 ? answers[2]! : []
+    const wholes = parents.length > 0 ? answers.at(-1)! : []
+    const own = new Map(rows.map(([id, ...values]) => [id, values]))
+    const slugOf = new Map(slugs as [number, string][])
+    const wholeOf = new Map(wholes as [number, string][])
+    const waitsFor = new Map<unknown, string[]>()
+    for (const [id, uuid] of dependencies) waitsFor.set(id, [...(waitsFor.get(id) ?? []), uuid as string])
+    return records.map(({ id, projectId, parentId }) =>
+      readDetails([
+        ...own.get(id)!,
+        slugOf.get(projectId) ?? null,
+        parentId === null ? null : (wholeOf.get(parentId) ?? null),
+        waitsFor.get(id) ?? [],
+      ]),
+    )
+  }
+
+  async tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]> {
+    const names = new Set(keys.map(({ projectId, key }) => keyName(projectId, key)))
+    const rows = await this.query(
+      workspaceId,
+      `select ${taskColumns('t')} from tasks t
+        where t.workspace_id = $1 and t.project_id = any($2::int[]) and t.key = any($3::text[]) and t.key is not null`,
+      [workspaceId, [...new Set(keys.map(({ projectId }) => projectId))], keys.map(({ key }) => key)],
+    )
+    return rows.map(readRecord).filter(({ projectId, key }) => names.has(keyName(projectId, key!)))
+  }
+
+  async tasks(workspaceId: number, filter: TaskSearch, limit: number): Promise<StoredTask[]> {
     const conditions = ['t.workspace_id = $1']
     const values: unknown[] = [workspaceId]
     const where = (condition: string, value: unknown) => {
@@ -70,6 +126,11 @@ export class PostgresReader implements Reader {
     if (filter.agent !== undefined) where('t.agent = ?', filter.agent)
     if (filter.priorityMin !== undefined) where('t.priority >= ?', filter.priorityMin)
     if (filter.text !== undefined) where(`position(lower(?) in lower(d.title)) > 0`, filter.text)
+    if (filter.userId !== undefined) where('d.user_ref = ?', filter.userId)
+    if (filter.deadLetters) conditions.push(`d.exhausted is not null and t.state = 'failed'`)
+    if (filter.projectId !== undefined) where('t.project_id = ?', filter.projectId)
+    if (filter.track !== undefined) where('t.line = any(?::text[])', linesOfTrack(filter.track))
+    if (filter.parentId !== undefined) where('t.parent_id = ?', filter.parentId)
     if (filter.before !== undefined) where('t.id < ?', filter.before)
     conditions.push(filter.archived ? 't.archived_at is not null' : 't.archived_at is null')
     values.push(limit)
@@ -148,6 +209,41 @@ export class PostgresReader implements Reader {
     return rows.map(readEvent)
   }
 
+  async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
+    const rows = await this.query(
+      workspaceId,
+      `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and s.session = $2`,
+      [workspaceId, name],
+    )
+    return rows[0] ? readSession(rows[0]) : null
+  }
+
+  async sessions(workspaceId: number, { workersOnly, limit }: { workersOnly: boolean; limit: number }) {
+    const rows = await this.query(
+      workspaceId,
+      `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and (not $2 or s.capacity is not null)
+        order by s.started_at desc, s.session limit $3`,
+      [workspaceId, workersOnly, limit],
+    )
+    return rows.map(readSession)
+  }
+
+  limits(workspaceId: number): Promise<Limits> {
+    return readLimitsOf(this.#pool, workspaceId)
+  }
+
+  async counts(workspaceId: number) {
+    const [row] = await this.query(
+      workspaceId,
+      `select active_claims,
+              (select count(*) from sessions s where s.workspace_id = $1 and s.declared and s.ended_at is null)
+         from workspace_counters where workspace_id = $1`,
+      [workspaceId],
+    )
+    const [activeClaims, activeSessions] = row as [number, number]
+    return { activeClaims, activeSessions }
+  }
+
   async lastSeq(workspaceId: number): Promise<number> {
     const rows = await this.query(
       workspaceId,
@@ -172,24 +268,50 @@ export class PostgresReader implements Reader {
   }
 }
 
-const DETAIL_COLUMNS =
-  'd.title, d.task_type, d.description, d.input, d.tags, d.progress_percent, d.progress_step, d.checkpoint'
+const OWN_DETAILS = `d.title, d.task_type, d.description, d.input, d.tags, d.progress_percent, d.progress_step, d.checkpoint,
+   d.user_ref, d.error, d.failure_class, d.exhausted`
+const DETAIL_COLUMNS = `${OWN_DETAILS},
+   (select p.slug from projects p where p.workspace_id = t.workspace_id and p.project_id = t.project_id and t.project_id <> 0),
+   (select u.uuid from tasks u where u.workspace_id = t.workspace_id and u.id = t.parent_id)`
+const DETAILS_OF = `select d.task_id, ${OWN_DETAILS} from task_details d
+   where d.workspace_id = $1 and d.task_id = any($2::bigint[])`
+const DEPENDENCIES_OF = `select x.task_id, (select u.uuid from tasks u where u.workspace_id = $1 and u.id = x.depends_on)
+   from task_dependencies x where x.workspace_id = $1 and x.task_id = any($2::bigint[]) order by x.depends_on`
+const SLUGS_OF =
+  'select project_id, slug from projects where workspace_id = $1 and project_id = any($2::int[])'
+const UUIDS_OF = 'select id, uuid from tasks where workspace_id = $1 and id = any($2::bigint[])'
 const SELECT_TASKS = `select ${taskColumns('t')}, ${DETAIL_COLUMNS},
-    (select coalesce(array_agg(u.uuid::text order by x.depends_on), '{}') from task_dependencies x
-       join tasks u on u.workspace_id = x.workspace_id and u.id = x.depends_on
-      where x.workspace_id = t.workspace_id and x.task_id = t.id)
+    (select coalesce(array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
+       order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = t.workspace_id and x.task_id = t.id)
   from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id`
 
 function readTask(row: Row): StoredTask {
   const record = readRecord(row)
-  const [title, taskType, description, input, tags, progressPercent, progressStep, checkpoint, dependsOn] =
-    row.slice(-9)
-  const progress = { progressPercent, progressStep, checkpoint }
-  return {
-    record,
-    details: { title, taskType, description, input, tags, dependsOn, ...progress } as TaskDetails,
-  }
+  return { record, details: readDetails(row.slice(-DETAILS)) }
 }
+
+/** How many values `readDetails` reads. */
+const DETAILS = 15
+
+/** In the order they are selected. Written out: built field by field, it would cost several times as much. */
+const readDetails = (values: readonly unknown[]) =>
+  ({
+    title: values[0],
+    taskType: values[1],
+    description: values[2],
+    input: values[3],
+    tags: values[4],
+    progressPercent: values[5],
+    progressStep: values[6],
+    checkpoint: values[7],
+    userId: values[8],
+    error: values[9],
+    failureClass: values[10],
+    exhausted: values[11],
+    project: values[12],
+    parent: values[13],
+    dependsOn: values[14],
+  }) as TaskDetails
 
 function readEvent(row: Row): EventWithTask {
   const [seq, type, taskId, generation, from, to, actor, payload, at, taskUuid] = row

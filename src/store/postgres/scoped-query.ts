@@ -3,27 +3,44 @@ import { asUnavailable, connectionFrom } from './connect.ts'
 import * as sql from './statements.ts'
 
 /** What a transaction tells the policies about itself: it decides which rows there are. */
-type Scope = 'baton.workspace_id' | 'baton.key_hash' | 'baton.scope'
+type Scope = 'baton.workspace_id' | 'baton.workspace_name' | 'baton.key_hash' | 'baton.scope'
+
+interface Statement {
+  text: string
+  values?: unknown[]
+  rowMode?: 'array'
+}
 
 /** One statement in a transaction that names its scope, in one round trip. */
 export async function scopedQuery<R extends pg.QueryResultRow | unknown[]>(
   pool: pg.Pool,
   scope: Scope,
   value: string,
-  statement: { text: string; values?: unknown[]; rowMode?: 'array' },
+  statement: Statement,
 ): Promise<R[]> {
+  return (await scopedQueries<R>(pool, scope, value, [statement]))[0]!
+}
+
+/** The same with several statements. */
+export async function scopedQueries<R extends pg.QueryResultRow | unknown[]>(
+  pool: pg.Pool,
+  scope: Scope,
+  value: string,
+  statements: readonly Statement[],
+): Promise<R[][]> {
   const client = await connectionFrom(pool)
   let broken = true
   try {
     const settled = await Promise.allSettled([
       client.query(sql.begin),
       client.query('select set_config($1, $2, true)', [scope, value]),
-      client.query(statement as pg.QueryConfig),
+      ...statements.map((statement) => client.query(statement as pg.QueryConfig)),
       client.query(sql.commit),
     ])
     for (const outcome of settled) if (outcome.status === 'rejected') throw asUnavailable(outcome.reason)
     broken = false
-    return (settled[2] as PromiseFulfilledResult<pg.QueryResult>).value.rows as R[]
+    const answers = settled.slice(2, -1) as PromiseFulfilledResult<pg.QueryResult>[]
+    return answers.map((answer) => answer.value.rows as R[])
   } finally {
     client.release(broken)
   }

@@ -1,4 +1,4 @@
-import { type Column, taskColumns } from './columns.ts'
+import { type Column, SESSION_COLUMNS, sessionColumns, taskColumns } from './columns.ts'
 import { asRows, type Rows } from './rows.ts'
 
 /** The statements of the write path. Each is prepared once a connection under its name. */
@@ -27,14 +27,35 @@ export const lockTasks = statement(
   `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) order by t.id for no key update`,
 )
 
-// The first waiting tasks that anybody with these capabilities may have, locked; those that others are just taking
-// are passed over. $1 workspace, $2 capabilities, $3 limit.
+// The same, and all that these sessions hold: one statement, so that there is one order. $3 sessions.
+export const lockTasksAndHeld = statement(
+  'lock_tasks_and_held',
+  `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[] || array(
+     select c.task_id from claims c where c.workspace_id = $1 and c.state = 'active' and c.session = any($3::text[])))
+   order by t.id for no key update`,
+)
+
+// The lanes of the queue that are not empty, found by walking from one to the next; then the first tasks of each that fits
+// in, locked. Those that others are just taking are passed over. Where there are many lanes, a few of each do: all are
+// there, and callers come again. $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 lines or null.
 export const lockWaiting = statement(
   'lock_waiting',
-  `select ${taskColumns('t')} from tasks t
-    where t.workspace_id = $1 and t.rank is not null and t.only_agent is null
-      and (t.capabilities is null or t.capabilities <@ $2::text[])
-    order by t.rank, t.id limit $3 for no key update skip locked`,
+  `with recursive lanes as (
+     (select t.lane, t.project_id, t.line, t.capabilities from tasks t
+       where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
+     union all
+     select n.* from lanes l cross join lateral (
+       select t.lane, t.project_id, t.line, t.capabilities from tasks t
+        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
+        order by t.lane limit 1) n),
+   fitting as (
+     select l.lane, least($3::int, greatest(4, 2 * $3::int / count(*) over ())) as wanted from lanes l
+      where l.capabilities <@ $2::text[] and ($4::int is null or l.project_id = $4)
+        and ($5::text[] is null or l.line = any($5)))
+   select head.* from fitting f cross join lateral (
+     select ${taskColumns('t')} from tasks t
+      where t.workspace_id = $1 and t.lane = f.lane and t.rank is not null and t.only_agent is null
+      order by t.rank, t.id limit f.wanted for no key update skip locked) head`,
 )
 
 // The first waiting tasks that are kept for these agents, likewise. $1 workspace, $2 agents, $3 how many for each.
@@ -43,7 +64,7 @@ export const lockReserved = statement(
   `select kept.* from unnest($2::text[], $3::int[], $4::text[]) as a(agent, wanted, capabilities) cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.rank is not null and t.only_agent = a.agent
-        and (t.capabilities is null or t.capabilities <@ a.capabilities::text[])
+        and t.capabilities <@ a.capabilities::text[]
       order by t.rank, t.id limit a.wanted for no key update skip locked) kept`,
 )
 
@@ -57,10 +78,61 @@ export const holdersOf = statement(
 // Unused task ids. $1 how many.
 export const freshIds = statement('fresh_ids', `select nextval('task_ids') from generate_series(1, $1)`)
 
-// Those of these task keys that are given. $1 workspace, $2 keys.
+// Those of these task keys that may be given: the project is looked at afterwards. $1 workspace, $2 projects, $3 keys.
 export const takenKeys = statement(
   'taken_keys',
-  `select key from tasks where workspace_id = $1 and key = any($2::text[])`,
+  `select project_id, key from tasks
+    where workspace_id = $1 and project_id = any($2::int[]) and key = any($3::text[]) and key is not null`,
+)
+
+// Sessions that are to change, and the workers among those that claim. $1 workspace, $2 the former, $3 the latter.
+export const lockSessions = statement(
+  'lock_sessions',
+  `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and s.session = any($2::text[] || array(
+     select w.session from sessions w where w.workspace_id = $1 and w.session = any($3::text[]) and w.capacity is not null))
+   order by s.session for no key update`,
+)
+
+// After their lock: what these sessions hold. The same arguments; sessions that merely claim are looked up only if they
+// are workers.
+export const heldBySessions = statement(
+  'held_by_sessions',
+  `select s.session, array(select c.task_id from claims c
+      where c.workspace_id = $1 and c.session = s.session and c.state = 'active')
+     from unnest($2::text[] || array(select w.session from sessions w
+       where w.workspace_id = $1 and w.session = any($3::text[]) and w.capacity is not null)) as s(session)`,
+)
+
+// What these sessions lost since they were last seen. $1 workspace, $2 sessions.
+export const lostBySessions = statement(
+  'lost_by_sessions',
+  `select s.session, l.* from sessions s cross join lateral (
+     select (select t.uuid from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id),
+            c.generation, c.end_reason, ms(c.ended_at) from claims c
+      where c.workspace_id = $1 and c.session = s.session and c.state in ('expired', 'superseded')
+        and c.ended_at > s.last_seen_at order by c.ended_at limit 1000) l
+    where s.workspace_id = $1 and s.session = any($2::text[])`,
+)
+
+// Sessions that count against the limit. $1 workspace.
+export const activeSessions = statement(
+  'active_sessions',
+  `select count(*) from sessions where workspace_id = $1 and declared and ended_at is null`,
+)
+
+// Declared tracks, locked in one order. $1 workspace, $2 projects, $3 tracks.
+export const lockTracks = statement(
+  'lock_tracks',
+  `select project_id, track, max_agents from tracks
+    where workspace_id = $1 and project_id = any($2::int[]) and track = any($3::text[])
+    order by project_id, track for no key update`,
+)
+
+// Who is on them, after their lock. The same arguments.
+export const onTracks = statement(
+  'on_tracks',
+  `select project_id, track, agent, count(*) from track_claims
+    where workspace_id = $1 and project_id = any($2::int[]) and track = any($3::text[]) group by project_id, track, agent`,
 )
 
 // First answers given under these keys. $1 workspace, $2 keys.
@@ -73,7 +145,8 @@ export const rememberedReplies = statement(
 export const circumstances = statement(
   'circumstances',
   `select ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
-          l.max_generations_per_task, l.max_result_bytes, l.late_results
+          l.max_generations_per_task, l.max_result_bytes, l.late_results, l.max_active_sessions,
+          l.claim_history_retention_days
      from workspace_counters c join limits l using (workspace_id) where c.workspace_id = $1`,
 )
 
@@ -124,6 +197,7 @@ export const insertDetails = insertInto(
     description: 'text',
     input: 'json',
     tags: 'texts',
+    user_ref: 'text',
   }),
 )
 export const insertDependencies = insertInto(
@@ -201,6 +275,42 @@ const verdicts = overRows(
         and r.task_id = u.task_id and r.epoch = ${of.epoch}`,
 )
 export const judgeResults = (workspaceId: number, values: Values) => verdicts([workspaceId], values)
+
+// A rejected result is accepted after all: what was accepted before it goes first, since an epoch has one.
+// $1 workspace, $2 task, $3 epoch.
+export const replaceResult = statement(
+  'replace_result',
+  `update results set accepted = false, rejection = 'REPLACED'
+    where workspace_id = $1 and task_id = $2 and epoch = $3 and accepted is not false`,
+)
+// $1 workspace, $2 task, $3 epoch, $4 generation, $5 session, $6 hash.
+export const promoteResult = statement(
+  'promote_result',
+  `update results set accepted = true, rejection = null, epoch = $3
+    where workspace_id = $1 and task_id = $2 and generation = $4 and session = $5 and hash = $6`,
+)
+
+// Who came onto a track, and who left one.
+export const enterTracks = insertInto(
+  'track_claims',
+  columnsOf({ task_id: 'bigint', project_id: 'int', track: 'text', agent: 'text' }),
+)
+// $1 workspace, $2 tasks.
+export const leaveTracks = statement(
+  'leave_tracks',
+  `delete from track_claims where workspace_id = $1 and task_id = any($2::bigint[])`,
+)
+
+// Sessions, new or changed.
+export const writeSessions = insertInto(
+  'sessions',
+  SESSION_COLUMNS,
+  `on conflict (workspace_id, session) do update set ${SESSION_COLUMNS.slice(2)
+    .map(({ name }) => `${name} = excluded.${name}`)
+    .join(', ')}`,
+)
+// $1 workspace, $2 most sessions allowed.
+export const checkSessions = statement('check_sessions', 'select refuse_sessions_over_limit($1, $2)')
 
 // First answers, to be given again.
 export const rememberReplies = insertInto(

@@ -1,45 +1,58 @@
 import type pg from 'pg'
-import type { Ask, Changes, View } from '../../core/batch.ts'
-import type { Transactor } from '../store.ts'
+import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { BlockedTask, Committed, DueTask, Store } from '../store.ts'
 import { serverPool } from './connect.ts'
+import * as due from './due.ts'
 import { assertSafeToServe, migrate } from './migrate.ts'
+import { Notices } from './notices.ts'
+import { ensureProject, setTracks } from './projects.ts'
 import { PostgresReader } from './reads.ts'
-import { type Committed, PostgresTransactor } from './transact.ts'
+import { PostgresTransactor } from './transact.ts'
+import { ensureWorkspace } from './workspaces.ts'
 
 export const SERVER_ROLE = 'baton_server'
 
 const WRITERS = 4
 const READERS = 6
+const FOLLOW_EVERY_MS = 1_000
 
 /** Postgres, opened: set up to this version, checked to be safe, with one pool for writing and one for reading. */
-export class PostgresStore extends PostgresReader implements Transactor {
+export class PostgresStore extends PostgresReader implements Store {
   readonly writers: pg.Pool
   readonly readers: pg.Pool
   readonly #transactor: PostgresTransactor
+  readonly #notices: Notices
   readonly #listeners = new Set<Committed>()
+  #followAgainAt = 0
 
-  private constructor(writers: pg.Pool, readers: pg.Pool) {
+  private constructor(url: string, role: string) {
+    const readers = serverPool(url, role, READERS, false)
     super(readers)
-    this.writers = writers
     this.readers = readers
-    this.#transactor = new PostgresTransactor(writers, (workspaceId, what) => {
-      for (const listener of this.#listeners) listener(workspaceId, what)
+    this.writers = serverPool(url, role, WRITERS, true)
+    this.#notices = new Notices(url, readers, this.#tell)
+    this.#transactor = new PostgresTransactor(this.writers, (workspaceId, what) => {
+      this.#tell(workspaceId, what)
+      this.#notices.say(workspaceId, what)
     })
   }
 
   static async open(url: string, role = SERVER_ROLE): Promise<PostgresStore> {
     await migrate(url, role)
-    const store = new PostgresStore(
-      serverPool(url, role, WRITERS, true),
-      serverPool(url, role, READERS, false),
-    )
+    const store = new PostgresStore(url, role)
     try {
-      await assertSafeToServe(store.readers)
+      await store.ready()
+      await store.#notices.listen()
     } catch (error) {
       await store.close()
       throw error
     }
     return store
+  }
+
+  ready(): Promise<void> {
+    return assertSafeToServe(this.readers)
   }
 
   transact<T>(
@@ -50,10 +63,67 @@ export class PostgresStore extends PostgresReader implements Transactor {
     return this.#transactor.transact(workspaceId, ask, decide)
   }
 
-  /** Called after each commit of this process: a hint that there is something new to read. */
+  workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
+    return ensureWorkspace(this.writers, name, limits)
+  }
+
+  async project(workspaceId: number, slug: string): Promise<number> {
+    return (await ensureProject(this.writers, workspaceId, { slug, name: slug }, 'system')).projectId
+  }
+
+  setTrack(workspaceId: number, projectId: number, track: string, maxAgents: number | null): Promise<void> {
+    const tracks = [{ track, maxAgents, sequential: false }]
+    return setTracks(this.writers, workspaceId, { projectId, slug: String(projectId) }, tracks, 'system')
+  }
+
+  async dueTasks(limit: number): Promise<DueTask[]> {
+    await this.#followRenewals(limit)
+    const [expired, hours] = await Promise.all([
+      due.expiredLeases(this.readers, limit),
+      due.dueTasks(this.readers, limit),
+    ])
+    return [...expired, ...hours]
+  }
+
+  /** A renewed lease is not in the index under its new end; it is moved there when its old end has passed. */
+  async #followRenewals(limit: number): Promise<void> {
+    if (performance.now() < this.#followAgainAt) return
+    const renewed = await due.renewedLeases(this.readers, limit)
+    for (const workspaceId of new Set(renewed.map((claim) => claim.workspaceId))) {
+      const own = renewed.filter((claim) => claim.workspaceId === workspaceId)
+      const taskIds = own.map(({ taskId }) => taskId)
+      await due.lookAgainLater(this.writers, workspaceId, taskIds)
+    }
+    this.#followAgainAt = performance.now() + (renewed.length < limit ? FOLLOW_EVERY_MS : 0)
+  }
+
+  dueSessions(limit: number) {
+    return due.dueSessions(this.readers, limit)
+  }
+
+  heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
+    return due.heldUntouchedSince(this.readers, workspaceId, before, limit)
+  }
+
+  downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
+    return due.downstreamOf(this.readers, workspaceId, taskIds)
+  }
+
+  forgottenTasks(limit: number): Promise<BlockedTask[]> {
+    return due.forgottenTasks(this.readers, limit)
+  }
+
+  forgetThePast(): Promise<void> {
+    return due.forgetThePast(this.readers)
+  }
+
   onCommit(listener: Committed): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  #tell: Committed = (workspaceId, what) => {
+    for (const listener of this.#listeners) listener(workspaceId, what)
   }
 
   /** Throws when the database does not answer. */
@@ -62,6 +132,7 @@ export class PostgresStore extends PostgresReader implements Transactor {
   }
 
   async close(): Promise<void> {
+    await this.#notices.close()
     await Promise.all([this.writers.end(), this.readers.end()])
   }
 }

@@ -4,6 +4,7 @@ import { Refused } from '../../core/errors.ts'
 import { uuidCarrying } from '../../core/ids.ts'
 import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../core/limits.ts'
 import { connectionFrom } from './connect.ts'
+import { scopedQuery } from './scoped-query.ts'
 import { inWorkspace, type WorkspaceTransaction } from './workspace-transaction.ts'
 
 export interface Workspace {
@@ -19,6 +20,8 @@ const LIMIT_COLUMNS = {
   maxGenerationsPerTask: 'max_generations_per_task',
   maxResultBytes: 'max_result_bytes',
   lateResults: 'late_results',
+  maxActiveSessions: 'max_active_sessions',
+  claimHistoryRetentionDays: 'claim_history_retention_days',
 } as const satisfies Record<keyof Limits, string>
 
 const limitFields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
@@ -38,13 +41,32 @@ export async function createWorkspace(
   return inWorkspace(pool, workspaceId, (tx) => insertWorkspace(tx, workspaceId, name, actor, limits))
 }
 
+/** The workspace of this name, made unless it is there. Of several with one name it is the oldest. */
+export async function ensureWorkspace(pool: pg.Pool, name: string, limits: Partial<Limits>): Promise<number> {
+  if (name === FIRST_NAME) {
+    await ensureFirstWorkspace(pool, limits)
+    return FIRST_WORKSPACE
+  }
+  const find = () =>
+    scopedQuery<{ id: number }>(pool, 'baton.workspace_name', name, {
+      text: 'select workspace_id as id from workspaces where name = $1 order by workspace_id limit 1',
+      values: [name],
+    })
+  const [known] = await find()
+  if (known) return known.id
+  await createWorkspace(pool, name, 'system', limits)
+  // Two may have made one at the same moment; both take the older.
+  return (await find())[0]!.id
+}
+
 export const FIRST_WORKSPACE = 1
+const FIRST_NAME = 'default'
 
 /** Workspace 1, made unless it is there. */
-export async function ensureFirstWorkspace(pool: pg.Pool): Promise<void> {
+export async function ensureFirstWorkspace(pool: pg.Pool, limits: Partial<Limits> = {}): Promise<void> {
   await inWorkspace(pool, FIRST_WORKSPACE, async (tx) => {
     const { rowCount } = await tx.query('select 1 from workspaces where workspace_id = $1', [FIRST_WORKSPACE])
-    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, 'default', 'system', {})
+    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, FIRST_NAME, 'system', limits)
   }).catch((error) => {
     // Another node made it between our look and our write.
     if ((error as { code?: string }).code !== '23505') throw error
@@ -85,12 +107,49 @@ export async function readWorkspace(pool: pg.Pool, workspaceId: number): Promise
 }
 
 export async function readLimitsOf(pool: pg.Pool, workspaceId: number): Promise<Limits> {
-  return inWorkspace(pool, workspaceId, async (tx) => {
-    const { rows } = await tx.query(`select ${limitSelect} from limits where workspace_id = $1`, [
-      workspaceId,
-    ])
-    return rows[0]
-  })
+  const [limits] = await scopedQuery<Limits & pg.QueryResultRow>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    {
+      text: `select ${limitSelect} from limits where workspace_id = $1`,
+      values: [workspaceId],
+    },
+  )
+  return limits!
+}
+
+/** How much of each limit is in use. */
+const IN_USE = {
+  maxConcurrentClaims:
+    'select active_claims as used from workspace_counters where workspace_id = $1 for update',
+  maxActiveSessions:
+    'select count(*) as used from sessions where workspace_id = $1 and declared and ended_at is null',
+  maxGenerationsPerTask: `select coalesce(max(generation), 0) as used from tasks
+    where workspace_id = $1 and state not in ('completed', 'failed', 'cancelled', 'skipped')`,
+} as const satisfies Partial<Record<keyof Limits, string>>
+
+/** A limit below what is in use would be broken the moment it is set. Every such limit is named. */
+async function refuseBelowUse(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  changed: Partial<Limits>,
+): Promise<void> {
+  const errors: { field: string; message: string }[] = []
+  for (const [field, text] of Object.entries(IN_USE) as [keyof typeof IN_USE, string][]) {
+    const wanted = changed[field]
+    if (wanted === undefined) continue
+    const used = (await tx.query(text, [workspaceId])).rows[0].used as number
+    if (used > wanted) errors.push({ field, message: `would be ${wanted}, and ${used} are in use` })
+  }
+  if (errors.length > 0)
+    throw new Refused(
+      'LIMIT_BELOW_USE',
+      errors.map(({ field, message }) => `${field} ${message}.`).join(' '),
+      {
+        errors,
+      },
+    )
 }
 
 export async function changeLimits(
@@ -106,6 +165,7 @@ export async function changeLimits(
     ])
     allowed(rows[0])
     const limits: Limits = { ...rows[0], ...changed }
+    await refuseBelowUse(tx, workspaceId, changed)
     if (limits.minLeaseSeconds > limits.maxLeaseSeconds) {
       const field = 'minLeaseSeconds' in changed ? 'minLeaseSeconds' : 'maxLeaseSeconds'
       throw Refused.field('VALIDATION_FAILED', field, 'would put minLeaseSeconds above maxLeaseSeconds')

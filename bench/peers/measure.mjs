@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+
+/**
+ * `node PEER.mjs URL [TASKS]`: enqueues all tasks, then works them all off, and says in one line of JSON what it took.
+ * `open(url)` makes an empty queue and gives `enqueue(payloads)`; `readyWorkers(count)`, whose `finish()` ends when the
+ * server has written down that many tasks as completed; `calm()`; and `close()`, which leaves nothing behind.
+ */
+export async function measure(name, open) {
+  const [, , url, tasks = '20000'] = process.argv
+  const peer = await open(url)
+  // As a worker is a moment after its start: compiled code, open connections, tables with statistics.
+  await round(peer, Number(tasks))
+  await peer.calm()
+  await tellCaller('begin')
+  const figures = await round(peer, Number(tasks))
+  await tellCaller('end')
+  await peer.close()
+  const line = JSON.stringify({
+    peer: name,
+    version: peer.version ?? versionOf(name),
+    tasks: Number(tasks),
+    ...figures,
+  })
+  process.stdout.write(`${line}\n`, () => process.exit(0))
+}
+
+async function round(peer, count) {
+  const payloads = Array.from({ length: count }, (_, n) => ({ n }))
+  const workers = await peer.readyWorkers(count)
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  await peer.enqueue(payloads)
+  const enqueued = performance.now()
+  await workers.finish()
+  const finished = performance.now()
+  const { user, system } = process.cpuUsage(cpu)
+  await workers.stop()
+  return {
+    enqueueMs: enqueued - start,
+    workMs: finished - enqueued,
+    totalMs: finished - start,
+    cpuMs: (user + system) / 1000,
+  }
+}
+
+/** A caller that listens reads the server's CPU at this moment, so that neither set-up nor clean-up is in it. */
+async function tellCaller(moment) {
+  if (!process.send) return
+  const heard = new Promise((resolve) => process.once('message', resolve))
+  process.send(moment)
+  await heard
+}
+
+function versionOf(name) {
+  const manifest = new URL(`node_modules/${name}/package.json`, import.meta.url)
+  return JSON.parse(readFileSync(manifest, 'utf8')).version
+}
+
+/** The list in parts, all handed over at once: the peer's own connections decide how many are under way. */
+export function inParts(list, size, handOver) {
+  const parts = Array.from({ length: Math.ceil(list.length / size) }, (_, i) =>
+    list.slice(i * size, (i + 1) * size),
+  )
+  return Promise.all(parts.map(handOver))
+}
+
+/** `done` resolves when `mark` has heard of this many tasks. */
+export function countdown(count) {
+  let left = count
+  let end
+  const done = new Promise((resolve) => {
+    end = resolve
+  })
+  const mark = (tasks) => {
+    left -= tasks
+    if (left === 0) end()
+  }
+  return { mark, done }
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createQueue } from '../src/queue/queue.ts'
+import { Combiner } from '../src/store/combiner.ts'
+import { startEmbeddedPostgres } from '../src/store/postgres/embedded/start.ts'
+import { startPrivateMariadb } from '../test/support/servers/mariadb.ts'
+import { freshMysqlDatabase } from '../test/support/servers/mysql-database.ts'
+import { startPrivateValkey } from '../test/support/servers/valkey.ts'
+import { makeBed } from './bed.ts'
+import { closedLoop, type Measured } from './drive.ts'
+import { nextOf } from './kernel.ts'
+import { measurePeer, type PeerFigure, type QueueServer } from './peers/run.ts'
+import { cpuMsOfProcessTree } from './server-cpu.ts'
+
+export interface QueueFigure extends PeerFigure {
+  on: string
+}
+
+/** The same work on each store, beside other job queues on the same servers: all durable, one after the other. */
+export async function compareQueues(tasks: number, say: (what: string) => void): Promise<QueueFigure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
+  const postgres = await startEmbeddedPostgres({ folder: join(folder, 'postgres'), log: () => undefined })
+  const valkey = await startPrivateValkey()
+  const mariadb = await startPrivateMariadb(ROOMY)
+  const database = await freshMysqlDatabase(mariadb.url)
+  const servers: Record<string, QueueServer> = {
+    postgres: { url: postgres.url, cpuMs: () => cpuMsOfProcessTree(postgres.pid()!) },
+    valkey: { url: valkey.url, cpuMs: () => cpuMsOfProcessTree(valkey.pid()) },
+    mysql: { url: database.url, cpuMs: () => cpuMsOfProcessTree(mariadb.pid()) },
+  }
+  const figures: QueueFigure[] = []
+  try {
+    for (const [name, on] of [
+      ['baton', 'postgres'],
+      ['graphile-worker', 'postgres'],
+      ['pg-boss', 'postgres'],
+      ['baton', 'valkey'],
+      ['bullmq', 'valkey'],
+      ['baton', 'mysql'],
+    ] as const) {
+      say(`g ${name} on ${on}`)
+      figures.push({ ...(await measurePeer(name, servers[on]!, tasks)), on })
+    }
+    return figures
+  } finally {
+    await Promise.all([postgres.stop(), valkey.stop(), mariadb.stop()])
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** As much room as the embedded Postgres has. */
+const ROOMY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
+
+/** How long after its task was acknowledged a waiting caller has it. */
+export async function wakeUps(rounds: number): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
+  const postgres = await startEmbeddedPostgres({ folder: join(folder, 'postgres'), log: () => undefined })
+  const queue = await createQueue(postgres.url)
+  const latencies: number[] = []
+  const cpu = process.cpuUsage()
+  const begin = performance.now()
+  for (let round = 0; round < rounds; round++) {
+    const waiting = queue
+      .next('worker', { waitMs: 30_000 })
+      .then((claim) => ({ claim, at: performance.now() }))
+    // Until it waits indeed, and is not merely about to look.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await queue.enqueue({ title: 'task' })
+    const acknowledged = performance.now()
+    const { claim, at } = await waiting
+    latencies.push(Math.max(0, at - acknowledged))
+    await queue.submit(claim!, null)
+  }
+  const sorted = latencies.sort((a, b) => a - b)
+  const { user, system } = process.cpuUsage(cpu)
+  await queue.close()
+  await postgres.stop()
+  rmSync(folder, { recursive: true, force: true })
+  return {
+    count: rounds,
+    perSecond: rounds / ((performance.now() - begin) / 1000),
+    p50Ms: sorted[Math.floor(rounds / 2)]!,
+    p99Ms: sorted[Math.floor(rounds * 0.99)]!,
+    nodeMicros: (user + system) / rounds,
+  }
+}
+
+/** Single tasks off the head of a queue in which so many wait. */
+export async function nextAmong(waiting: number, count: number): Promise<Measured> {
+  const bed = await makeBed()
+  try {
+    await bed.fill(waiting)
+    await bed.calm()
+    const combiner = new Combiner(bed.store)
+    await closedLoop(64, 1_000, () => nextOf(bed, combiner))
+    return await closedLoop(64, count, () => nextOf(bed, combiner))
+  } finally {
+    await bed.close()
+  }
+}

@@ -1,0 +1,92 @@
+import { trackOfLine } from '../keys.ts'
+import type { TaskRecord } from '../records.ts'
+import type { Turns } from '../turns.ts'
+import { type Pick, trackName } from './requests.ts'
+
+type Look = (id: number) => TaskRecord | undefined
+
+/** One line of one project, in the order of the queue. */
+interface Line {
+  projectId: number
+  /** Anybody's; tasks that are kept for one agent differ in what else they ask. */
+  isCommon: boolean
+  /** Last first, so that what is taken can be dropped from the end. */
+  ids: number[]
+}
+
+/** The waiting tasks of one head, and in which order callers of a batch are given them. */
+export class WaitingLine {
+  readonly #lines: Line[]
+  readonly #look: Look
+
+  constructor(ids: readonly number[], look: Look) {
+    this.#look = look
+    this.#lines = linesOf(
+      ids.map((id) => look(id)!),
+      true,
+    )
+  }
+
+  /**
+   * What nobody in this batch has taken yet, and what is kept for the agent: the project whose turn it is, and in it the
+   * first of the queue. Told that a task was refused, it offers nothing of that line any more: its track is full.
+   */
+  *of(own: readonly TaskRecord[], turns: Turns): Generator<TaskRecord, void, 'taken' | 'refused'> {
+    const lines = own.length === 0 ? this.#lines : [...this.#lines, ...linesOf(own, false)]
+    const refused = new Map<Line, number>()
+    for (;;) {
+      let best: { line: Line; record: TaskRecord; turn: number } | null = null
+      for (const line of lines) {
+        const record = this.#first(line, refused.get(line) ?? 0)
+        if (!record) continue
+        const turn = turns.of(line.projectId)
+        if (!best || turn < best.turn || (turn === best.turn && isBefore(record, best.record)))
+          best = { line, record, turn }
+      }
+      if (!best) return
+      const { line, record } = best
+      if ((yield record) === 'taken') turns.served(line.projectId)
+      else if (this.#look(record.id)!.rank !== null)
+        refused.set(line, line.isCommon ? line.ids.length : (refused.get(line) ?? 0) + 1)
+    }
+  }
+
+  #first({ ids }: Line, passedOver: number): TaskRecord | undefined {
+    // Many callers may share a line; what the ones before took is passed over once, not by each of them.
+    while (ids.length > 0 && this.#look(ids.at(-1)!)!.rank === null) ids.pop()
+    for (let i = ids.length - 1 - passedOver; i >= 0; i--) {
+      const record = this.#look(ids[i]!)!
+      if (record.rank !== null) return record
+    }
+    return undefined
+  }
+}
+
+function linesOf(records: readonly TaskRecord[], isCommon: boolean): Line[] {
+  const lines = new Map<string, { projectId: number; records: TaskRecord[] }>()
+  for (const record of records) {
+    const name = trackName(record.projectId, record.line)
+    const line = lines.get(name)
+    if (line) line.records.push(record)
+    else lines.set(name, { projectId: record.projectId, records: [record] })
+  }
+  return [...lines.values()].map(({ projectId, records }) => ({
+    projectId,
+    isCommon,
+    ids: inOrder(records).map(({ id }) => id),
+  }))
+}
+
+/** Last first. Lists come in order from most stores, and checking is much cheaper than sorting. */
+function inOrder(records: TaskRecord[]): TaskRecord[] {
+  const isSorted = records.every((record, i) => i === 0 || isBefore(records[i - 1]!, record))
+  return (isSorted ? records : records.sort((a, b) => (isBefore(a, b) ? -1 : 1))).reverse()
+}
+
+const isBefore = (a: TaskRecord, b: TaskRecord) => a.rank! < b.rank! || (a.rank === b.rank && a.id < b.id)
+
+export const fits = (record: TaskRecord, { agent, projectId, tracks }: Pick) =>
+  record.onlyAgent === agent &&
+  record.rank !== null &&
+  (projectId === undefined || record.projectId === projectId) &&
+  (tracks === undefined || tracks.includes(trackOfLine(record.line)))

@@ -1,0 +1,75 @@
+import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import { refuse } from '../errors.ts'
+import { workProductRef } from '../keys.ts'
+import type { TaskDraft } from '../records.ts'
+import { CLAIM_ENDS } from '../states.ts'
+import { fail } from './fence.ts'
+
+type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
+
+/** A task is divided: it waits for its parts, and is their results in order, or work for whoever joins them. */
+export function divide(draft: TaskDraft, command: Command<'divide'>, around: Circumstances): Reply {
+  const { record } = draft
+  if (record.state !== 'queued' && record.state !== 'pending')
+    return refuse('WRONG_STATE', `A task that is ${record.state} cannot be divided.`, {
+      taskState: record.state,
+    })
+  // Divided further, it stays what it was asked to be first.
+  if (record.merge === 'none') record.merge = command.merge
+  record.blocked = true
+  if (record.state === 'queued') record.dueAt = null
+  draft.move('task_divided', around.actor, { parts: command.parts, merge: record.merge })
+  return { ok: true, reason: 'DIVIDED', record }
+}
+
+/** Baton itself is the holder of a merge: a generation of its own keeps "one accepted result, one claim" true. */
+const MERGER = { agent: 'baton', session: 'baton:merge' }
+
+/** The parts are done: their results, in order, are the result of the whole. */
+export function merge(draft: TaskDraft, command: Command<'merge'>, around: Circumstances): Reply {
+  const { record } = draft
+  if (record.state !== 'pending' || !record.blocked || record.merge !== 'object')
+    return { ok: true, reason: 'NOTHING_DUE', record }
+  // Somebody may have reset a part between the reading of its result and this moment.
+  const isAsRead = command.parts.every(({ id, generation, hash }) => {
+    const part = around.recordOf?.(id)
+    return part?.state === 'completed' && part.generation === generation && part.resultHash === hash
+  })
+  if (!isAsRead) return { ok: true, reason: 'NOTHING_DUE', record }
+  record.blocked = false
+  const { submission } = command
+  if (submission.bytes > around.limits.maxResultBytes) {
+    const error = `The results of its parts are ${submission.bytes} bytes together; ${around.limits.maxResultBytes} are allowed.`
+    fail(draft, 'system', { failureClass: 'invalid', error, attempt: record.attempt }, 'result too large')
+    return { ok: true, reason: 'MOVED', record }
+  }
+  record.generation += 1
+  record.claimState = CLAIM_ENDS.MERGED
+  Object.assign(record, MERGER, { resultHash: submission.hash, leaseMs: 0, leaseExpiresAt: null })
+  record.startedAt ??= around.now
+  const at = around.now
+  const { agent, session } = MERGER
+  const claim = { taskId: record.id, generation: record.generation, agent, session, at }
+  draft.effects.claims.push(
+    { kind: 'opened', ...claim, leaseExpiresAt: at },
+    { kind: 'ended', ...claim, state: CLAIM_ENDS.MERGED, reason: 'MERGED' },
+  )
+  const ref = workProductRef(record.key ?? record.uuid, record.generation, submission.hash)
+  draft.effects.results.push({
+    kind: 'written',
+    taskId: record.id,
+    epoch: record.epoch,
+    generation: record.generation,
+    session,
+    agent,
+    accepted: true,
+    rejection: null,
+    ref,
+    hash: submission.hash,
+    data: submission.data,
+    summary: submission.summary,
+    at,
+  })
+  draft.move('task_merged', 'system', { parts: command.parts.length, workProductRef: ref })
+  return { ok: true, reason: 'MERGED', record }
+}

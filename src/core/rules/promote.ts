@@ -1,0 +1,34 @@
+import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { TaskDraft } from '../records.ts'
+import { closeForLateResults } from './fence.ts'
+
+type Promote = Extract<TaskCommand, { kind: 'promote' }>
+
+/** A person takes a rejected result after all. Whoever holds the task is told at its next renewal. */
+export function promote(draft: TaskDraft, command: Promote, around: Circumstances): Reply {
+  const { record } = draft
+  const { generation, session, hash, ref, reason } = command
+  const replaced = record.state === 'completed' ? record.resultHash : null
+  closeForLateResults(record)
+  draft.endClaim('PROMOTED')
+  record.startedAt ??= around.now
+  record.resultHash = hash
+  record.dueAt = null
+  record.blocked = false
+  draft.effects.results.push({
+    kind: 'promoted',
+    taskId: record.id,
+    epoch: record.epoch,
+    generation,
+    session,
+    hash,
+  })
+  draft.move('task_result_promoted', around.actor, {
+    promotedGeneration: generation,
+    promotedSession: session,
+    workProductRef: ref,
+    replaced: replaced !== null,
+    reason,
+  })
+  return { ok: true, reason: 'PROMOTED', workProductRef: ref, record }
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { Name, Slug, Track } from './common.ts'
+
+export const ProjectBody = z.strictObject({ slug: Slug, name: Name.optional() })
+export const ProjectParams = z.object({ slug: Slug })
+export const TrackParams = z.object({ slug: Slug, track: Track })
+
+export const TrackBody = z.strictObject({
+  maxAgents: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .nullable()
+    .describe('Agents at work on the track at once; null for any number'),
+})
+
+const TrackView = z.object({
+  track: z.string(),
+  maxAgents: z.int().nullable(),
+  sequential: z.boolean(),
+  agents: z.array(z.string()),
+  completed: z.int(),
+  inProgress: z.int(),
+  pending: z.int(),
+})
+
+export const ProjectView = z.object({
+  id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  createdAt: z.string(),
+})
+export const ProjectWithTracks = ProjectView.extend({ tracks: z.array(TrackView) })
+
+export const PlanAnswer = z.object({
+  project: z.string(),
+  created: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  notInPlan: z
+    .array(z.string())
+    .describe('Keys of tasks that are there and that the plan does not name; they stay'),
+})

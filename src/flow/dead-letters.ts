@@ -1,0 +1,47 @@
+import type { TaskCommand } from '../core/commands.ts'
+import type { TaskRecord } from '../core/records.ts'
+import type { Store } from '../store/store.ts'
+import { onTask, outcome, runMany } from './claims.ts'
+import type { Caller, Kernel } from './kernel.ts'
+import { briefView } from './tasks.ts'
+
+/** Dead letters: tasks that failed because their attempts or generations ran out. A person decides what becomes of them. */
+
+const AT_ONCE = 500
+
+/** Each on its own account: of tasks that are no dead letters any more it is said why not. */
+export async function retryDeadLetters(
+  kernel: Kernel<Store>,
+  caller: Caller,
+  {
+    taskIds,
+    limit,
+    reason,
+  }: { taskIds?: readonly string[] | undefined; limit: number; reason: string | null },
+) {
+  const command: TaskCommand = { kind: 'retry', reason }
+  // All of them are many requests, and under one key the second would get the answer of the first.
+  const asking = taskIds ? caller : { ...caller, idempotency: undefined }
+  const results: { taskId: string; reason: unknown }[] = []
+  const retry = async (uuids: readonly string[]) => {
+    const replies = await runMany(kernel, asking, uuids, (uuid) => onTask(uuid, command))
+    replies.forEach((reply, i) => {
+      results.push({
+        taskId: uuids[i]!,
+        ...outcome(reply, ({ record }) => ({ task: briefView(record as TaskRecord) })),
+      })
+    })
+  }
+  if (taskIds) await retry(taskIds)
+  else {
+    let before: number | undefined
+    while (results.length < limit) {
+      const wanted = Math.min(AT_ONCE, limit - results.length)
+      const page = await kernel.store.tasks(caller.workspaceId, { deadLetters: true, before }, wanted)
+      if (page.length === 0) break
+      before = page.at(-1)!.record.id
+      await retry(page.map(({ record }) => record.uuid))
+    }
+  }
+  return { retried: results.filter((result) => result.reason === 'DONE').length, results }
+}

@@ -1,0 +1,21 @@
+import type { Limits } from '../core/limits.ts'
+import { changeLimits as change } from '../store/postgres/workspaces.ts'
+import type { Caller, Kernel } from './kernel.ts'
+
+/** `allowed` sees the present limits under their lock, and throws to refuse. */
+export async function changeLimits(
+  kernel: Kernel,
+  caller: Caller,
+  changed: Partial<Limits>,
+  allowed: (present: Limits) => void,
+): Promise<Limits> {
+  const limits = await change(kernel.store.writers, caller.workspaceId, changed, caller.actor, allowed)
+  kernel.limitsChanged(caller.workspaceId, limits)
+  return limits
+}
+
+/** The limits, and how much of them is used. */
+export async function limitsInUse(kernel: Kernel, { workspaceId }: Caller) {
+  const [limits, usage] = await Promise.all([kernel.limits(workspaceId), kernel.store.counts(workspaceId)])
+  return { limits, usage }
+}

@@ -1,0 +1,196 @@
+import type { OnTask } from '../core/batch/requests.ts'
+import type { NewTask, TaskPatch } from '../core/commands.ts'
+import { Refused } from '../core/errors.ts'
+import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
+import type { PlanProblem } from '../core/plans/problems.ts'
+import { readPlan } from '../core/plans/read.ts'
+import { isTerminal } from '../core/states.ts'
+import { tasksOfProject } from '../store/postgres/plan-tasks.ts'
+import {
+  listTracks,
+  type Project,
+  planEvent,
+  renameProject,
+  setTracks,
+  type Track,
+} from '../store/postgres/projects.ts'
+import type { StoredTask } from '../store/store.ts'
+import { type Caller, granted, type Kernel } from './kernel.ts'
+
+/** A plan becomes tasks: all of it or nothing. What is there already keeps its place and may be worded anew. */
+export async function importPlan(kernel: Kernel, caller: Caller, project: Project, text: string) {
+  const reading = readPlan(text)
+  if (!reading.ok) throw refusedPlan('PLAN_INVALID', reading.problems)
+  const { plan } = reading
+  if (plan.project !== project.slug)
+    throw refusedPlan('PLAN_INVALID', [
+      {
+        line: 1,
+        path: 'project',
+        message: `is "${plan.project}", but this is the plan of "${project.slug}"`,
+      },
+    ])
+  const existing = await tasksOfProject(kernel.store.readers, caller.workspaceId, project.projectId)
+  const wishes = new Wishes(plan, project, existing)
+  if (wishes.conflicts.length > 0) throw refusedPlan('PLAN_CONFLICT', wishes.conflicts)
+  const known = await listTracks(kernel.store.readers, caller.workspaceId, project.projectId)
+  const tracks = plan.tracks.map((track) => trackOf(track, known))
+  await setTracks(kernel.store.writers, caller.workspaceId, project, tracks, caller.actor)
+  const { tasks, changes } = wishes
+  if (tasks.length + changes.length > 0) granted(await kernel.run(caller, { on: 'new', tasks, changes }))
+  if (plan.name !== null && plan.name !== project.name)
+    await renameProject(kernel.store.writers, caller.workspaceId, project.projectId, plan.name)
+  const answer = { created: tasks.length, updated: changes.length, unchanged: wishes.unchanged }
+  await planEvent(kernel.store.writers, caller.workspaceId, project.slug, answer, caller.actor)
+  return { project: project.slug, ...answer, notInPlan: wishes.notInPlan }
+}
+
+const DEFAULT_AGENTS_PER_TRACK = 1
+
+/** Of a track that is there, what the plan does not say stays: a plan cannot say "any number". */
+function trackOf({ track, maxAgents, sequential }: PlanTrack, known: readonly Track[]): Track {
+  const there = known.find((one) => one.track === track)
+  const otherwise = there ? there.maxAgents : DEFAULT_AGENTS_PER_TRACK
+  return { track, maxAgents: maxAgents ?? otherwise, sequential }
+}
+
+function refusedPlan(code: 'PLAN_INVALID' | 'PLAN_CONFLICT', problems: readonly PlanProblem[]): Refused {
+  const [first] = problems
+  const more = problems.length === 1 ? '' : ` There are ${problems.length - 1} more problems.`
+  return new Refused(code, `Line ${first!.line}: ${first!.path} ${first!.message}.${more}`, {
+    errors: problems.map(({ line, path, message }) => ({ field: path, line, message })),
+  })
+}
+
+interface Wish {
+  task: PlanTask
+  /** The key of the task it is a part of. */
+  whole: PlanTask | null
+  dependsOn: string[]
+}
+
+/** What a plan wants changed, compared with what is there. */
+class Wishes {
+  readonly tasks: NewTask[] = []
+  readonly changes: OnTask[] = []
+  readonly conflicts: PlanProblem[] = []
+  readonly notInPlan: string[]
+  unchanged = 0
+  readonly #project: Project
+  readonly #existing: ReadonlyMap<string, StoredTask>
+  readonly #parentIds: ReadonlyMap<string, number | null>
+  /** Places of new tasks in the request, by key. */
+  readonly #places = new Map<string, number>()
+
+  constructor(plan: Plan, project: Project, existing: readonly StoredTask[]) {
+    this.#project = project
+    this.#existing = new Map(existing.map((task) => [task.record.key!, task]))
+    this.#parentIds = new Map(existing.map(({ record }) => [record.uuid, record.parentId]))
+    const wishes = plan.tracks.flatMap(wishesOfTrack)
+    for (const { task } of wishes)
+      if (!this.#existing.has(task.key)) this.#places.set(task.key, this.#places.size)
+    for (const wish of wishes) {
+      const known = this.#existing.get(wish.task.key)
+      if (known) this.#compare(wish, known)
+      else this.#create(wish)
+    }
+    const keys = new Set(wishes.map(({ task }) => task.key))
+    this.notInPlan = [...this.#existing.keys()].filter((key) => !keys.has(key))
+  }
+
+  #create(wish: Wish): void {
+    const { task, whole, dependsOn } = wish
+    const there = dependsOn
+      .map((key) => this.#existing.get(key)?.record)
+      .filter((record) => record !== undefined)
+    const isNew = (key: string) => this.#places.has(key)
+    const parent = whole && this.#parent(wish, whole)
+    this.tasks.push({
+      key: task.key,
+      projectId: this.#project.projectId,
+      parent,
+      merge: whole ? (whole.merge ?? 'object') : (task.merge ?? 'none'),
+      priority: task.priority,
+      maxRetries: task.maxRetries,
+      onlyAgent: task.agent,
+      capabilities: [...new Set(task.requiredCapabilities)].sort(),
+      review: 'none',
+      runAt: null,
+      expiresAt: null,
+      dependsOn: there.map(({ id }) => id),
+      dependsOnNew: dependsOn.filter(isNew).map((key) => this.#places.get(key)!),
+      unique: null,
+      triggerRule: task.merge === null ? task.triggerRule : 'all_success',
+      details: {
+        title: task.title,
+        taskType: task.taskType,
+        description: task.description,
+        input: task.input,
+        tags: task.tags,
+        dependsOn: there.map(({ uuid }) => uuid),
+        userId: null,
+        project: this.#project.slug,
+        parent: null,
+      },
+    })
+  }
+
+  #parent({ task }: Wish, whole: PlanTask): NewTask['parent'] {
+    const known = this.#existing.get(whole.key)?.record
+    if (!known) return { at: this.#places.get(whole.key)! }
+    if (known.state !== 'queued' && known.state !== 'pending')
+      this.#conflict(task, `is new, but ${whole.key} is ${known.state} and cannot be divided any more`)
+    return { id: known.id, uuid: known.uuid }
+  }
+
+  #compare({ task, dependsOn }: Wish, { record, details }: StoredTask): void {
+    const wanted = new Set(dependsOn.map((key) => this.#existing.get(key)?.record.uuid ?? `new ${key}`))
+    // Only what a plan can name: neither its own parts, nor tasks outside of the project.
+    const isNamed = (uuid: string) => this.#parentIds.has(uuid) && this.#parentIds.get(uuid) !== record.id
+    const has = new Set(details.dependsOn.filter(isNamed))
+    if (wanted.size !== has.size || [...wanted].some((uuid) => !has.has(uuid)))
+      this.#conflict(
+        task,
+        `depends on other tasks than the ${task.key} that is there; what a task waits for stays`,
+      )
+    const patch = isTerminal(record.state) ? {} : patchOf(task, { record, details })
+    if (Object.keys(patch).length === 0) this.unchanged += 1
+    else
+      this.changes.push({
+        taskId: record.id,
+        uuid: record.uuid,
+        command: { kind: 'update', ifVersion: null, patch },
+      })
+  }
+
+  #conflict(task: PlanTask, message: string): void {
+    this.conflicts.push({ line: task.line, path: task.key, message })
+  }
+}
+
+/** Parts wait for what the whole waits for; the whole waits for its parts. */
+function wishesOfTrack({ tasks, sequential }: PlanTrack): Wish[] {
+  return tasks.flatMap((task, i): Wish[] => {
+    const before = sequential && i > 0 ? [tasks[i - 1]!.key] : []
+    const dependsOn = [...new Set([...task.dependsOn, ...before])]
+    if (task.subtasks.length === 0) return [{ task, whole: null, dependsOn }]
+    const parts = task.subtasks.map((part) => ({
+      task: { ...part, triggerRule: part.dependsOn.length > 0 ? part.triggerRule : task.triggerRule },
+      whole: task,
+      dependsOn: [...new Set([...dependsOn, ...part.dependsOn])],
+    }))
+    return [{ task, whole: null, dependsOn: [] }, ...parts]
+  })
+}
+
+/** What the plan words otherwise. */
+function patchOf(task: PlanTask, { record, details }: StoredTask): TaskPatch {
+  const patch: TaskPatch = {}
+  if (task.title !== details.title) patch.title = task.title
+  if (task.description !== details.description) patch.description = task.description
+  if (task.tags.join('\n') !== details.tags.join('\n')) patch.tags = task.tags
+  if (task.priority !== record.priority) patch.priority = task.priority
+  if (task.maxRetries !== record.maxRetries) patch.maxRetries = task.maxRetries
+  if (task.agent !== record.onlyAgent) patch.onlyAgent = task.agent
+  return patch
+}

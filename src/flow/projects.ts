@@ -1,0 +1,87 @@
+import type { z } from 'zod'
+import { Refused } from '../core/errors.ts'
+import type { ProjectBody } from '../core/shapes/projects.ts'
+import {
+  createProject,
+  findProject,
+  listTracks,
+  type Project,
+  setTracks,
+  trackAssignments,
+  trackProgress,
+} from '../store/postgres/projects.ts'
+import type { Caller, Kernel } from './kernel.ts'
+import { instant } from './views.ts'
+
+const noProject = (slug: string) =>
+  new Refused('NOT_FOUND', `There is no project "${slug}" in this workspace.`)
+
+export async function theProject(kernel: Kernel, { workspaceId }: Caller, slug: string): Promise<Project> {
+  const project = await findProject(kernel.store.readers, workspaceId, slug)
+  if (!project) throw noProject(slug)
+  return project
+}
+
+/** The number of the project a request names, if it names one. */
+export async function namedProject(kernel: Kernel, { workspaceId }: Caller, slug: string | undefined) {
+  if (slug === undefined) return undefined
+  const projectId = await kernel.projectOf(workspaceId, slug)
+  if (projectId === null) throw noProject(slug)
+  return projectId
+}
+
+export const projectView = ({ uuid, slug, name, createdAt }: Project) => ({
+  id: uuid,
+  slug,
+  name,
+  createdAt: instant(createdAt),
+})
+
+export async function makeProject(
+  kernel: Kernel,
+  caller: Caller,
+  { slug, name }: z.output<typeof ProjectBody>,
+) {
+  const given = { slug, name: name ?? slug }
+  return projectView(await createProject(kernel.store.writers, caller.workspaceId, given, caller.actor))
+}
+
+/** A project, and for each of its tracks who is on it and how far it is. */
+export async function showProject(kernel: Kernel, caller: Caller, slug: string) {
+  const project = await theProject(kernel, caller, slug)
+  const { readers } = kernel.store
+  const [declared, progress, assignments] = await Promise.all([
+    listTracks(readers, caller.workspaceId, project.projectId),
+    trackProgress(readers, caller.workspaceId, project.projectId),
+    trackAssignments(readers, caller.workspaceId, project.projectId),
+  ])
+  const names = [...new Set([...declared, ...progress].map(({ track }) => track))].sort()
+  const tracks = names.map((track) => {
+    const { maxAgents = null, sequential = false } = declared.find((one) => one.track === track) ?? {}
+    const { completed = 0, inProgress = 0, pending = 0 } = progress.find((one) => one.track === track) ?? {}
+    const agents = assignments.find((one) => one.track === track)?.agents ?? []
+    return { track, maxAgents, sequential, agents, completed, inProgress, pending }
+  })
+  return { ...projectView(project), tracks }
+}
+
+/** How many agents a track may have. Those that are on it stay. */
+export async function changeTrack(
+  kernel: Kernel,
+  caller: Caller,
+  slug: string,
+  track: string,
+  maxAgents: number | null,
+) {
+  const project = await theProject(kernel, caller, slug)
+  const known = await listTracks(kernel.store.readers, caller.workspaceId, project.projectId)
+  const sequential = known.find((one) => one.track === track)?.sequential ?? false
+  await setTracks(
+    kernel.store.writers,
+    caller.workspaceId,
+    project,
+    [{ track, maxAgents, sequential }],
+    caller.actor,
+  )
+  return showProject(kernel, caller, slug)
+}

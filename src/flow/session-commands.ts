@@ -1,0 +1,67 @@
+import { hash, randomUUID } from 'node:crypto'
+import type { LostClaim } from '../core/batch/requests.ts'
+import type { Reply, SessionCommand } from '../core/commands.ts'
+import type { SessionRecord } from '../core/records.ts'
+import type { Store } from '../store/store.ts'
+import { freshUuid } from './fresh-uuid.ts'
+import { type Caller, granted, type Kernel } from './kernel.ts'
+import { instant } from './views.ts'
+
+/** What can be asked of a session in any store, and how it is told. */
+
+interface SessionReply {
+  record: SessionRecord
+  isNew: boolean
+  holds: number
+  settled: { taskId: string; generation: number; reply: Reply }[]
+  lost: LostClaim[]
+}
+
+export async function commandSession(
+  kernel: Kernel<Store>,
+  caller: Caller,
+  name: string,
+  command: SessionCommand,
+): Promise<SessionReply> {
+  const alone = { ...caller, idempotency: undefined }
+  const reply = granted(await kernel.run(alone, { on: 'session', name, uuid: freshUuid(), command }))
+  kernel.sessionChanged(caller, name)
+  return reply as unknown as SessionReply
+}
+
+/** What was renewed, and what is gone: lost before, or found expired just now. */
+export function beatView(settled: SessionReply['settled'], lost: readonly LostClaim[]) {
+  const renewed = settled.filter(({ reply }) => reply.ok)
+  const expired = settled.filter(({ reply }) => !reply.ok)
+  return {
+    renewed: renewed.map(({ taskId, generation, reply }) => {
+      const { ok: _ok, ...rest } = reply
+      return { taskId, generation, ...rest }
+    }),
+    lost: [
+      ...lost.map(({ taskId, generation, reason, at }) => ({ taskId, generation, reason, at: instant(at) })),
+      ...expired.map(({ taskId, generation }) => ({ taskId, generation, reason: 'EXPIRED', at: null })),
+    ],
+  }
+}
+
+export const sessionView = (session: SessionRecord) => ({
+  id: session.uuid,
+  session: session.name,
+  agent: session.agent,
+  userId: session.userId,
+  project: session.project,
+  state: session.state,
+  capacity: session.capacity,
+  capabilities: session.capabilities,
+  silenceSeconds: session.silenceMs / 1000,
+  startedAt: instant(session.startedAt),
+  lastSeenAt: instant(session.lastSeenAt),
+  expiresAt: instant(session.dueAt),
+  endedAt: instant(session.endedAt),
+  endReason: session.endReason,
+})
+
+/** Under an idempotency key the name follows from the key: asked twice, it is the same session. */
+export const nameFor = (caller: Caller, prefix: string) =>
+  `${prefix}-${caller.idempotency ? hash('sha256', caller.idempotency.key).slice(0, 32) : randomUUID()}`

@@ -1,0 +1,79 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { Refused } from '../../core/errors.ts'
+import { writePlan } from '../../core/plans/write.ts'
+import { PlanAnswer, ProjectParams } from '../../core/shapes/projects.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import { exportPlan } from '../../flow/plan-export.ts'
+import { importPlan } from '../../flow/plans.ts'
+import { theProject } from '../../flow/projects.ts'
+import { route } from '../schema.ts'
+
+/** Ten thousand tasks take about two; what is longer is no plan. */
+const LARGEST_PLAN_BYTES = 8 * 1024 * 1024
+const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml']
+
+const FormatQuery = z.strictObject({ format: z.enum(['yaml', 'json']).optional() })
+
+/** In a scope of its own: a plan is read as text, so that every problem can be told with its line. */
+export function planRoutes(app: FastifyInstance, kernel: Kernel): void {
+  const tag = 'projects'
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    ['application/json', ...YAML_TYPES],
+    { parseAs: 'buffer' },
+    (_request, bytes, done) => {
+      if (!isUtf8(bytes as Buffer)) return done(notUtf8(bytes as Buffer), undefined)
+      done(null, { text: bytes.toString() })
+    },
+  )
+
+  app.put<{ Params: { slug: string }; Body: { text: string } | undefined }>(
+    '/projects/:slug/plan',
+    route({
+      summary: 'Import a plan, as YAML or JSON: all of it or nothing',
+      tag,
+      needs: 'operate',
+      params: ProjectParams,
+      bodyLimit: LARGEST_PLAN_BYTES,
+      answer: PlanAnswer,
+    }),
+    async ({ params, body, caller }) => {
+      const project = await theProject(kernel, caller, params.slug)
+      return importPlan(kernel, caller, project, body?.text ?? '')
+    },
+  )
+
+  app.get<{ Params: { slug: string }; Querystring: z.output<typeof FormatQuery> }>(
+    '/projects/:slug/plan',
+    route({
+      summary: 'Export the plan, as JSON or YAML',
+      tag,
+      needs: 'read',
+      params: ProjectParams,
+      query: FormatQuery,
+    }),
+    async ({ params, query, caller, headers }, reply) => {
+      const plan = await exportPlan(kernel, caller, await theProject(kernel, caller, params.slug))
+      const format = query.format ?? (/yaml/.test(headers.accept ?? '') ? 'yaml' : 'json')
+      const type = format === 'yaml' ? 'application/yaml' : 'application/json'
+      return reply
+        .type(`${type}; charset=utf-8`)
+        .serializer((text: unknown) => text as string)
+        .send(writePlan(plan, format))
+    },
+  )
+}
+
+/** With its line, like all that is wrong with a plan. */
+function notUtf8(bytes: Buffer): Refused {
+  let line = 1
+  for (let start = 0; ; line++) {
+    const end = bytes.indexOf('\n', start)
+    if (end === -1 || !isUtf8(bytes.subarray(start, end))) break
+    start = end + 1
+  }
+  const message = 'this is not UTF-8'
+  return new Refused('PLAN_INVALID', `Line ${line}: ${message}.`, { errors: [{ field: '', line, message }] })
+}

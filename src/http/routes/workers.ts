@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { listOf, Name } from '../../core/shapes/common.ts'
+import { SessionView, StalledBody, WorkerBody } from '../../core/shapes/sessions.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import {
+  beatWorker,
+  drainWorker,
+  listWorkers,
+  registerWorker,
+  requeueStalled,
+  showWorker,
+  unregisterWorker,
+} from '../../flow/workers.ts'
+import { IdParams, route } from '../schema.ts'
+
+const Unregister = z.strictObject({ reason: Name.optional() })
+
+export function workerRoutes(app: FastifyInstance, kernel: Kernel): void {
+  const tag = 'workers'
+  const onWorker = { tag, params: IdParams }
+  const nothing = { body: z.strictObject({}), bodyIsOptional: true }
+
+  app.post<{ Body: z.output<typeof WorkerBody> }>(
+    '/workers',
+    route({
+      summary: 'Register a worker',
+      tag,
+      needs: 'work',
+      body: WorkerBody,
+      status: 201,
+      answer: SessionView,
+    }),
+    async ({ body, caller }, reply) => {
+      const { worker, isNew } = await registerWorker(kernel, caller, body)
+      return reply.code(isNew ? 201 : 200).send(worker)
+    },
+  )
+  app.get(
+    '/workers',
+    route({ summary: 'List workers, newest first', tag, needs: 'read', answer: listOf(SessionView) }),
+    ({ caller }) => listWorkers(kernel, caller),
+  )
+  app.get<{ Params: { id: string } }>(
+    '/workers/:id',
+    route({ ...onWorker, summary: 'A worker', needs: 'read', answer: SessionView }),
+    ({ params, caller }) => showWorker(kernel, caller, params.id),
+  )
+  app.post<{ Params: { id: string } }>(
+    '/workers/:id/heartbeat',
+    route({ ...onWorker, ...nothing, summary: 'Renew all that a worker holds', needs: 'work' }),
+    ({ params, caller }) => beatWorker(kernel, caller, params.id),
+  )
+  app.post<{ Params: { id: string } }>(
+    '/workers/:id/drain',
+    route({ ...onWorker, ...nothing, summary: 'Give a worker no new work', needs: 'work' }),
+    ({ params, caller }) => drainWorker(kernel, caller, params.id),
+  )
+  app.delete<{ Params: { id: string }; Querystring: z.output<typeof Unregister> }>(
+    '/workers/:id',
+    route({
+      ...onWorker,
+      query: Unregister,
+      summary: 'Unregister a worker; its claims go back to the queue',
+      needs: 'work',
+      status: 204,
+    }),
+    async ({ params, query, caller }, reply) => {
+      await unregisterWorker(kernel, caller, params.id, query.reason ?? 'unregistered')
+      return reply.code(204).send()
+    },
+  )
+  app.post<{ Body: z.output<typeof StalledBody> }>(
+    '/workers/requeue-stalled',
+    route({
+      summary: 'Take tasks from holders that show no sign of life',
+      tag,
+      needs: 'operate',
+      body: StalledBody,
+      bodyIsOptional: true,
+      answer: z.object({ requeued: z.int() }),
+    }),
+    async ({ body, caller }) => ({ requeued: await requeueStalled(kernel, caller, body.silentMs) }),
+  )
+}

@@ -1,0 +1,16 @@
+import type { z } from 'zod'
+import { Refused } from '../core/errors.ts'
+
+/** The value as the shape describes it, or a refusal that names every field that is not. */
+export function checked<S extends z.ZodType>(shape: S, value: unknown): z.output<S> {
+  const { success, data, error } = shape.safeParse(value)
+  if (success) return data
+  const errors = error.issues.map(({ path, message }) => ({ field: path.join('.') || 'value', message }))
+  throw new Refused(
+    'VALIDATION_FAILED',
+    errors.map(({ field, message }) => `${field}: ${message}`).join('; '),
+    {
+      errors,
+    },
+  )
+}

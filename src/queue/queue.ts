@@ -1,0 +1,251 @@
+import type { z } from 'zod'
+import type { TaskCommand } from '../core/commands.ts'
+import { Refused } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import { FailBody, NextBody } from '../core/shapes/claims.ts'
+import { Name } from '../core/shapes/common.ts'
+import { WorkerBody } from '../core/shapes/sessions.ts'
+import { type TaskCreate, TaskCreateBatch } from '../core/shapes/tasks.ts'
+import type { TaskState } from '../core/states.ts'
+import { claimNext, renewTask } from '../flow/claims.ts'
+import { retryDeadLetters } from '../flow/dead-letters.ts'
+import { type Caller, Kernel } from '../flow/kernel.ts'
+import { failTask, submitResult } from '../flow/results.ts'
+import { briefView, command, createTasks, operate, readTask, taskIdOf } from '../flow/tasks.ts'
+import { resultView, taskView } from '../flow/views.ts'
+import {
+  beatWorker,
+  drainWorker,
+  listWorkers,
+  registerWorker,
+  requeueStalled,
+  unregisterWorker,
+} from '../flow/workers.ts'
+import type { Store } from '../store/store.ts'
+import { startUpkeep } from '../upkeep/upkeep.ts'
+import { checked } from './checked.ts'
+import { openStore } from './open-store.ts'
+import { type Handler, WorkLoop, type WorkOptions } from './work-loop.ts'
+
+export { Refused } from '../core/errors.ts'
+export { StartRefused } from '../core/refusal.ts'
+export { StoreUnavailable } from '../store/store.ts'
+export { Unretryable } from './work-loop.ts'
+
+export interface QueueOptions {
+  /** Tasks of different workspaces never meet. Made when it is new. */
+  workspace?: string
+  /** For a workspace that is new; wider than the server's where they are not given. */
+  limits?: Partial<Limits>
+  /** Expired leases, retries that are due and silent workers are noticed by any open queue; at least one must be. */
+  upkeep?: boolean
+}
+
+export type TaskInput = z.input<typeof TaskCreate>
+export type Task = ReturnType<typeof taskView>
+export type WorkerInput = Omit<z.input<typeof WorkerBody>, 'worker'>
+export interface NextOptions extends Omit<z.input<typeof NextBody>, 'agent' | 'session' | 'limit'> {
+  signal?: AbortSignal
+}
+export type FailOptions = Partial<Pick<z.input<typeof FailBody>, 'failureClass' | 'retryAt'>> & {
+  /** false: another attempt would not help (ADE 8). */
+  retryable?: boolean
+}
+
+/** Wide: limits are for tenants that share a server, and a program is no tenant of its own queue. */
+const LIBRARY_LIMITS: Partial<Limits> = {
+  minLeaseSeconds: 1,
+  maxLeaseSeconds: 86_400,
+  maxConcurrentClaims: 100_000,
+  maxActiveSessions: 10_000,
+}
+
+/** A task in somebody's hands: what every write about it must carry. */
+export interface Claim {
+  task: Task
+  taskId: string
+  generation: number
+  session: string
+  agent: string
+  attempt: number
+  leaseExpiresAt: string
+  ttlMs: number
+}
+
+/** A queue in this process, on Postgres, Valkey or Redis, MySQL or MariaDB, or in memory. */
+export async function createQueue(url: string, options: QueueOptions = {}): Promise<Queue> {
+  const store = await openStore(url)
+  try {
+    const limits = { ...LIBRARY_LIMITS, ...options.limits }
+    const workspaceId = await store.workspace(options.workspace ?? 'default', limits)
+    return new Queue(store, workspaceId, options.upkeep ?? true)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+export class Queue {
+  readonly #store: Store
+  readonly #kernel: Kernel<Store>
+  readonly #caller: Caller
+  readonly #upkeep: { stop(): Promise<void> } | null
+  readonly #closing = new AbortController()
+  readonly #loops = new Set<WorkLoop>()
+
+  constructor(store: Store, workspaceId: number, upkeep: boolean) {
+    this.#store = store
+    this.#kernel = new Kernel(store, {
+      capabilitiesOf: async () => [],
+      projectOf: (workspace, slug) => store.project(workspace, slug),
+    })
+    this.#caller = { workspaceId, actor: 'queue', rights: new Set() }
+    this.#upkeep = upkeep ? startUpkeep(this.#kernel, { warn: () => undefined }) : null
+  }
+
+  async enqueue(task: TaskInput): Promise<Task> {
+    return (await this.enqueueMany([task]))[0]!
+  }
+
+  /** All of them or none, up to 10,000. */
+  async enqueueMany(tasks: readonly TaskInput[]): Promise<Task[]> {
+    return createTasks(this.#kernel, this.#caller, checked(TaskCreateBatch, { tasks: [...tasks] }).tasks)
+  }
+
+  /** The next task for this worker, waiting for one up to `waitMs`; null when none came. */
+  async next(worker: string, options: NextOptions = {}): Promise<Claim | null> {
+    return (await this.nextMany(worker, 1, options))[0] ?? null
+  }
+
+  async nextMany(worker: string, limit: number, options: NextOptions = {}): Promise<Claim[]> {
+    const { signal, ...rest } = options
+    const { project, ...body } = checked(NextBody, { ...rest, agent: 'queue', session: worker, limit })
+    const agent = await this.#agentOf(worker)
+    const projectId =
+      project === undefined ? undefined : await this.#store.project(this.#caller.workspaceId, project)
+    const closing = this.#closing.signal
+    const gone = signal ? AbortSignal.any([signal, closing]) : closing
+    const { claims } = await claimNext(this.#kernel, this.#caller, { ...body, agent }, gone, projectId)
+    return claims as unknown as Claim[]
+  }
+
+  /** Keeps the lease; answers with how long it holds from now. Refused when the claim is not one any more. */
+  async renew(claim: Claim, leaseSeconds?: number): Promise<{ leaseExpiresAt: string; ttlMs: number }> {
+    const body = { ...fenceOf(claim), leaseSeconds }
+    return (await renewTask(this.#kernel, this.#caller, claim.taskId, body)) as never
+  }
+
+  async submit(claim: Claim, result: unknown, summary?: string) {
+    return submitResult(this.#kernel, this.#caller, claim.taskId, { ...fenceOf(claim), result, summary })
+  }
+
+  async fail(claim: Claim, error: string, { retryable = true, ...how }: FailOptions = {}) {
+    const failureClass = how.failureClass ?? (retryable ? 'infrastructure' : 'invalid')
+    const body = checked(FailBody, { ...fenceOf(claim), ...how, error, failureClass })
+    return failTask(this.#kernel, this.#caller, claim.taskId, body)
+  }
+
+  /** Back to the queue unharmed; the attempt is not spent. */
+  async release(claim: Claim, reason = 'VOLUNTARY') {
+    return this.#holder(claim, { kind: 'release', fence: fenceOf(claim), reason })
+  }
+
+  /** What was reached on the way; whoever holds the task after this one finds the checkpoint in it. */
+  async progress(claim: Claim, said: { percent?: number; step?: string; checkpoint?: unknown }) {
+    return this.#holder(claim, { kind: 'progress', fence: fenceOf(claim), ...said })
+  }
+
+  cancel = (taskId: string, reason: string | null = null) => this.#operate(taskId, { kind: 'cancel', reason })
+  retry = (taskId: string, reason: string | null = null) => this.#operate(taskId, { kind: 'retry', reason })
+
+  /** Takes tasks from holders without a sign of life for so long; answers with how many. */
+  requeueStalled(silentMs = 60_000): Promise<number> {
+    return requeueStalled(this.#kernel, this.#caller, silentMs)
+  }
+
+  async get(taskId: string): Promise<Task> {
+    return taskView(await readTask(this.#kernel, this.#caller, taskId))
+  }
+
+  async status(taskId: string): Promise<TaskState> {
+    return (await readTask(this.#kernel, this.#caller, taskId)).record.state
+  }
+
+  /** Accepted and rejected, oldest first. */
+  async results(taskId: string) {
+    await readTask(this.#kernel, this.#caller, taskId)
+    const results = await this.#store.results(this.#caller.workspaceId, taskIdOf(taskId))
+    return results.map(resultView)
+  }
+
+  /** Newest first. */
+  async listByUser(userId: string, { states, limit = 100 }: { states?: TaskState[]; limit?: number } = {}) {
+    const tasks = await this.#store.tasks(this.#caller.workspaceId, { userId, states }, limit)
+    return tasks.map(taskView)
+  }
+
+  /** Tasks that ran out of attempts, newest first. */
+  async deadLetters(limit = 100): Promise<Task[]> {
+    return (await this.#store.tasks(this.#caller.workspaceId, { deadLetters: true }, limit)).map(taskView)
+  }
+
+  async retryDeadLetters(taskIds?: readonly string[]): Promise<number> {
+    const wanted = { taskIds, limit: 10_000, reason: null }
+    return (await retryDeadLetters(this.#kernel, this.#caller, wanted)).retried
+  }
+
+  async registerWorker(worker: string, input: WorkerInput) {
+    const body = checked(WorkerBody, { ...input, worker })
+    return (await registerWorker(this.#kernel, this.#caller, body)).worker
+  }
+
+  /** Alive, and so is all it holds; the answer says what it lost in the meantime. */
+  heartbeat = (worker: string) => beatWorker(this.#kernel, this.#caller, worker)
+  drainWorker = (worker: string) => drainWorker(this.#kernel, this.#caller, worker)
+  unregisterWorker = (worker: string, reason = 'unregistered') =>
+    unregisterWorker(this.#kernel, this.#caller, worker, reason)
+  workers = async () => (await listWorkers(this.#kernel, this.#caller)).items
+
+  /** What happened, in the order it was committed in, after this place in the log. */
+  events = (after = 0, limit = 100) => this.#store.events(this.#caller.workspaceId, after, limit)
+
+  /**
+   * Works until it is stopped: registers a worker, takes tasks as there is room, keeps their leases, and submits what the
+   * handler returns or says how it failed.
+   */
+  async work(worker: string, handler: Handler, options: WorkOptions = {}): Promise<WorkLoop> {
+    const loop = await WorkLoop.start(this, worker, handler, options)
+    this.#loops.add(loop)
+    return loop
+  }
+
+  /** Loops finish what they hold, then everything is closed. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#loops].map((loop) => loop.stop()))
+    this.#closing.abort()
+    await this.#upkeep?.stop()
+    await this.#kernel.close()
+    await this.#store.close()
+  }
+
+  async #agentOf(worker: string): Promise<string> {
+    checked(Name, worker)
+    const session = await this.#kernel.sessionIsKnown(this.#caller, worker, worker)
+    return session.agent ?? worker
+  }
+
+  async #holder(claim: Claim, act: TaskCommand) {
+    const reply = await command(this.#kernel, this.#caller, claim.taskId, act)
+    return briefView(reply.record)
+  }
+
+  #operate(taskId: string, act: TaskCommand): Promise<Task> {
+    return operate(this.#kernel, this.#caller, taskId, act)
+  }
+}
+
+const fenceOf = ({ session, generation }: Claim) => ({ session, generation })
+
+/** Whether an error is a refusal with this code, such as STALE_GENERATION. */
+export const isRefusal = (error: unknown, code: string): boolean =>
+  error instanceof Refused && error.code === code

@@ -1,0 +1,167 @@
+import { Refused } from '../core/errors.ts'
+import { renewAfterMs } from '../core/retry.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import type { Claim, NextOptions, Queue, WorkerInput } from './queue.ts'
+
+export interface WorkOptions
+  extends Partial<WorkerInput>,
+    Pick<NextOptions, 'project' | 'tracks' | 'leaseSeconds'> {}
+
+/** What a handler is given beside its claim. */
+export interface Work {
+  /** Fires when the claim is lost: another may hold the task now, and nothing done from here on will count. */
+  signal: AbortSignal
+  progress(said: { percent?: number; step?: string; checkpoint?: unknown }): Promise<unknown>
+}
+
+/** Its return value is the result. What it throws is a failed attempt, unless it is `Unretryable`. */
+export type Handler = (claim: Claim, work: Work) => Promise<unknown> | unknown
+
+/** Thrown by a handler when another attempt would not help. */
+export class Unretryable extends Error {
+  override name = 'Unretryable'
+}
+
+const WAIT_MS = 20_000
+/** After the store could not be asked. */
+const PAUSE_MS = 1_000
+const LONGEST_ERROR = 2_000
+
+export class WorkLoop {
+  readonly #queue: Queue
+  readonly #worker: string
+  readonly #handler: Handler
+  readonly #options: WorkOptions
+  readonly #capacity: number
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  readonly #beat: NodeJS.Timeout
+  readonly #done: Promise<void>
+  /** Of each claim: what to fire when it is lost. */
+  readonly #claims = new Map<string, AbortController>()
+
+  static async start(
+    queue: Queue,
+    worker: string,
+    handler: Handler,
+    options: WorkOptions,
+  ): Promise<WorkLoop> {
+    const { agent, userId, capabilities, capacity = 1, heartbeatSeconds = 60 } = options
+    await queue.registerWorker(worker, { agent, userId, capabilities, capacity, heartbeatSeconds })
+    return new WorkLoop(queue, worker, handler, options, capacity, heartbeatSeconds)
+  }
+
+  private constructor(
+    queue: Queue,
+    worker: string,
+    handler: Handler,
+    options: WorkOptions,
+    capacity: number,
+    heartbeatSeconds: number,
+  ) {
+    this.#queue = queue
+    this.#worker = worker
+    this.#handler = handler
+    this.#options = options
+    this.#capacity = capacity
+    const leaseMs = (options.leaseSeconds ?? heartbeatSeconds) * 1000
+    const everyMs = renewAfterMs(Math.min(leaseMs, heartbeatSeconds * 1000), Math.random())
+    this.#beat = setInterval(() => void this.#heartbeat(), everyMs)
+    this.#done = this.#run()
+  }
+
+  /** Takes nothing new and resolves when all that is under way is finished. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#done
+    await Promise.all(this.#underWay)
+    clearInterval(this.#beat)
+    await this.#queue.unregisterWorker(this.#worker, 'stopped').catch(() => undefined)
+  }
+
+  async #run(): Promise<void> {
+    const { project, tracks, leaseSeconds } = this.#options
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      const room = this.#capacity - this.#underWay.size
+      if (room === 0) {
+        await Promise.race(this.#underWay)
+        continue
+      }
+      try {
+        const options = { waitMs: WAIT_MS, project, tracks, leaseSeconds, signal }
+        for (const claim of await this.#queue.nextMany(this.#worker, room, options)) this.#take(claim)
+      } catch (error) {
+        if (error instanceof Refused && error.code === 'WORKER_GONE') await this.#registerAgain()
+        else await pause(PAUSE_MS, signal)
+      }
+    }
+  }
+
+  #take(claim: Claim): void {
+    const lost = new AbortController()
+    this.#claims.set(claim.taskId, lost)
+    const work = this.#perform(claim, lost).finally(() => {
+      this.#underWay.delete(work)
+      this.#claims.delete(claim.taskId)
+    })
+    this.#underWay.add(work)
+  }
+
+  async #perform(claim: Claim, lost: AbortController): Promise<void> {
+    const progress: Work['progress'] = (said) => this.#queue.progress(claim, said)
+    const outcome = await attempt(() => this.#handler(claim, { signal: lost.signal, progress }))
+    const tell =
+      'result' in outcome
+        ? () => this.#queue.submit(claim, outcome.result)
+        : () => this.#queue.fail(claim, wordsOf(outcome.error), howToGoOn(outcome.error))
+    for (;;) {
+      try {
+        await tell()
+        return
+      } catch (error) {
+        // Refused: the claim is lost, and the task is somebody else's. Unreachable: work is worth asking again for.
+        if (!(error instanceof StoreUnavailable) || lost.signal.aborted) return
+        await pause(PAUSE_MS, lost.signal)
+      }
+    }
+  }
+
+  async #heartbeat(): Promise<void> {
+    try {
+      const { lost } = await this.#queue.heartbeat(this.#worker)
+      for (const { taskId } of lost) this.#claims.get(taskId)?.abort()
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'WORKER_GONE') await this.#registerAgain()
+    }
+  }
+
+  /** It was taken to be lost: all it held is somebody else's now. */
+  async #registerAgain(): Promise<void> {
+    for (const claim of this.#claims.values()) claim.abort()
+    const { agent, userId, capabilities, heartbeatSeconds = 60 } = this.#options
+    const input = { agent, userId, capabilities, capacity: this.#capacity, heartbeatSeconds }
+    await this.#queue.registerWorker(this.#worker, input).catch(() => pause(PAUSE_MS, this.#stopping.signal))
+  }
+}
+
+const wordsOf = (error: unknown) => String((error as Error)?.message ?? error).slice(0, LONGEST_ERROR)
+const howToGoOn = (error: unknown) => ({ retryable: !(error instanceof Unretryable) })
+
+async function attempt(act: () => unknown): Promise<{ result: unknown } | { error: unknown }> {
+  try {
+    return { result: await act() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    stopping.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

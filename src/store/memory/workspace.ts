@@ -1,0 +1,177 @@
+import type { Changes, Remembered, TrackUse } from '../../core/batch/requests.ts'
+import { isOnTrack, trackName } from '../../core/batch/requests.ts'
+import type { TaskDetails, TriggerRule } from '../../core/commands.ts'
+import type { StoredEvent } from '../../core/events.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
+import { countsAsActive } from '../../core/rules/session.ts'
+import type { StoredClaim, StoredResult } from '../store.ts'
+
+/** Everything a workspace is, in maps. */
+export interface Workspace {
+  readonly id: number
+  limits: Limits
+  tasks: Map<number, TaskRecord>
+  details: Map<number, TaskDetails>
+  dependencies: Map<number, { on: number; rule: TriggerRule }[]>
+  claims: Map<number, StoredClaim[]>
+  results: Map<number, StoredResult[]>
+  events: StoredEvent[]
+  sessions: Map<string, SessionRecord>
+  remembered: Map<string, Remembered>
+  projects: Map<string, number>
+  /** Declared tracks, by `trackName`: how many agents each may have. */
+  tracks: Map<string, number | null>
+  activeClaims: number
+}
+
+export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
+  id,
+  limits,
+  tasks: new Map(),
+  details: new Map(),
+  dependencies: new Map(),
+  claims: new Map(),
+  results: new Map(),
+  events: [],
+  sessions: new Map(),
+  remembered: new Map(),
+  projects: new Map(),
+  tracks: new Map(),
+  activeClaims: 0,
+})
+
+/** What is kept must not change under those who were shown it, nor they under what is kept. */
+export const copyOf = <T extends object>(value: T): T => ({ ...value })
+
+export const heldTasks = (workspace: Workspace, by?: string): TaskRecord[] =>
+  [...workspace.tasks.values()].filter(
+    ({ claimState, session }) => claimState === 'active' && (by === undefined || session === by),
+  )
+
+export const activeSessions = ({ sessions }: Workspace) =>
+  [...sessions.values()].filter(countsAsActive).length
+
+export function tracksOf(workspace: Workspace, records: Iterable<TaskRecord>): Map<string, TrackUse> {
+  const tracks = new Map<string, TrackUse>()
+  for (const { projectId, line } of [...records].filter(isOnTrack)) {
+    const name = trackName(projectId, line)
+    const maxAgents = workspace.tracks.get(name)
+    if (maxAgents === undefined || tracks.has(name)) continue
+    const holders = new Map<string, number>()
+    for (const task of heldTasks(workspace))
+      if (task.projectId === projectId && task.line === line)
+        holders.set(task.agent!, (holders.get(task.agent!) ?? 0) + 1)
+    tracks.set(name, { maxAgents, holders })
+  }
+  return tracks
+}
+
+/** The first tasks of each project and line. */
+export function firstWaiting(
+  workspace: Workspace,
+  isFor: (task: TaskRecord) => boolean,
+  limit: number,
+): TaskRecord[] {
+  const waiting = [...workspace.tasks.values()]
+    .filter((task) => task.rank !== null && isFor(task))
+    .sort((a, b) => a.rank! - b.rank! || a.id - b.id)
+  const taken = new Map<string, number>()
+  return waiting.filter(({ projectId, line }) => {
+    const name = trackName(projectId, line)
+    const count = (taken.get(name) ?? 0) + 1
+    taken.set(name, count)
+    return count <= limit
+  })
+}
+
+export function write(workspace: Workspace, changes: Changes): void {
+  // Read before anything is written: a result that is no JSON must fail the whole transaction, as in a database.
+  const data = new Map(
+    changes.results
+      .filter((result) => result.kind === 'written')
+      .map((result) => [result, JSON.parse(result.data)]),
+  )
+  for (const { record, task, parentUuid } of changes.created) {
+    workspace.tasks.set(record.id, record)
+    workspace.details.set(record.id, { ...task.details, dependsOn: [], parent: parentUuid })
+  }
+  for (const { taskId, dependsOn, dependsOnUuid, rule } of changes.dependencies) {
+    listOf(workspace.dependencies, taskId).push({ on: dependsOn, rule })
+    const details = workspace.details.get(taskId)!
+    workspace.details.set(taskId, { ...details, dependsOn: [...details.dependsOn, dependsOnUuid] })
+  }
+  for (const task of changes.tasks) workspace.tasks.set(task.id, task)
+  writeClaims(workspace, changes)
+  writeResults(workspace, changes, data)
+  for (const { taskId, set } of changes.details) {
+    const given = Object.entries(set).filter(([, value]) => value !== undefined)
+    workspace.details.set(taskId, { ...workspace.details.get(taskId)!, ...Object.fromEntries(given) })
+  }
+  for (const session of changes.sessions) workspace.sessions.set(session.name, session)
+  for (const { key, bodyHash, reply } of changes.remember) workspace.remembered.set(key, { bodyHash, reply })
+  for (const event of changes.events) workspace.events.push({ ...event, seq: workspace.events.length + 1 })
+  workspace.activeClaims += changes.activeClaimsDelta
+}
+
+function writeClaims(workspace: Workspace, changes: Changes): void {
+  for (const change of changes.claims) {
+    const claims = listOf(workspace.claims, change.taskId)
+    if (change.kind === 'opened') {
+      const { generation, session, agent, at } = change
+      claims.push({
+        generation,
+        session,
+        agent,
+        state: 'active',
+        acquiredAt: at,
+        endedAt: null,
+        endReason: null,
+      })
+    } else {
+      const claim = claims.find(({ generation }) => generation === change.generation)!
+      Object.assign(claim, { state: change.state, endedAt: change.at, endReason: change.reason })
+    }
+  }
+}
+
+function writeResults(
+  workspace: Workspace,
+  changes: Changes,
+  data: ReadonlyMap<ResultWritten, unknown>,
+): void {
+  for (const change of changes.results) {
+    const results = listOf(workspace.results, change.taskId)
+    if (change.kind === 'written') addResult(results, change, data.get(change))
+    else if (change.kind === 'judged') {
+      const awaited = results.find(({ epoch, accepted }) => epoch === change.epoch && accepted === null)
+      if (awaited) Object.assign(awaited, { accepted: change.accepted, rejection: change.rejection })
+    } else {
+      const { epoch, generation, session, hash } = change
+      const replaced = results.find((result) => result.epoch === epoch && result.accepted !== false)
+      if (replaced) Object.assign(replaced, { accepted: false, rejection: 'REPLACED' })
+      const promoted = results.find(
+        (result) => result.generation === generation && result.session === session && result.hash === hash,
+      )
+      Object.assign(promoted!, { epoch, accepted: true, rejection: null })
+    }
+  }
+}
+
+function addResult(results: StoredResult[], result: ResultWritten, data: unknown): void {
+  const { kind: _kind, taskId: _taskId, at: submittedAt, ...rest } = result
+  const row: StoredResult = { ...rest, data, submittedAt }
+  const known = results.find(
+    ({ generation, session, hash }) =>
+      generation === row.generation && session === row.session && hash === row.hash,
+  )
+  if (!known) results.push(row)
+  // Refused before, accepted now: the same row changes its verdict.
+  else if (known.accepted === false && row.accepted !== false) Object.assign(known, row)
+}
+
+function listOf<K, T>(map: Map<K, T[]>, key: K): T[] {
+  const list = map.get(key) ?? []
+  map.set(key, list)
+  return list
+}

@@ -1,0 +1,305 @@
+import {
+  type Ask,
+  heldName,
+  isOnTrack,
+  keyName,
+  type LostClaim,
+  type Remembered,
+  type SessionView,
+  type TrackUse,
+  trackName,
+  type View,
+} from '../../core/batch/requests.ts'
+import type { Worker } from '../../core/commands.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { inLists } from './bulk.ts'
+import { readRecord, readSession, textOf } from './columns.ts'
+import type { Connection, Row } from './connect.ts'
+import { Packet } from './packet.ts'
+import { canServe, isOfHead, type Queue, queuesWithSomebody, readQueue } from './queues.ts'
+import * as statements from './statements.ts'
+
+/** However many queues share what a head may bring, each brings at least this many. */
+const FEW = 4
+/** What several queues together may bring, if that is more than what is wanted of them. */
+const PLENTY = 2_000
+
+/**
+ * Locks what an ask names and looks up the rest, in at most four packets. Everybody locks in one order: tasks by their
+ * ids, the heads of queues (where what others have locked is passed over), tracks, sessions. The clock is read by the
+ * last statement of all. What is read without a lock is read after the locks that guard it.
+ */
+export class Look {
+  readonly #connection: Connection
+  readonly #workspaceId: number
+  readonly #ask: Ask
+  readonly #records = new Map<number, TaskRecord>()
+  readonly #remembered = new Map<string, Remembered>()
+  readonly #takenKeys = new Set<string>()
+  readonly #pastHolders = new Map<string, string>()
+  readonly #tracks = new Map<string, { maxAgents: number; holders: Map<string, number> }>()
+  readonly #sessions = new Map<string, SessionRecord>()
+  readonly #holding = new Map<string, number[]>()
+  readonly #lost = new Map<string, LostClaim[]>()
+  readonly #tasksOfQueue = new Map<Queue, number[]>()
+  #queues: Queue[] = []
+  #workers: string[] = []
+  #around: Around | null = null
+
+  constructor(connection: Connection, workspaceId: number, ask: Ask) {
+    this.#connection = connection
+    this.#workspaceId = workspaceId
+    this.#ask = ask
+  }
+
+  async view(fresh: View['fresh']): Promise<View> {
+    const held = await this.#heldBySessions()
+    await this.#lockTasks(held)
+    await this.#lockHeads()
+    await this.#lockTracksAndSessions()
+    await this.#lockWhatSessionsTookMeanwhile()
+    const { now, activeClaims, activeSessions, limits } = this.#around!
+    const waiting = this.#ask.waiting.map((head) => this.#tasksIn((queue) => isOfHead(head, queue)))
+    const reserved = this.#ask.reserved.flatMap(({ agent, capabilities }) =>
+      this.#tasksIn((queue) => queue.onlyAgent === agent && canServe(capabilities, queue)),
+    )
+    return {
+      now,
+      limits,
+      activeClaims,
+      activeSessions,
+      records: this.#records,
+      waiting,
+      reserved,
+      pastHolders: this.#pastHolders,
+      fresh,
+      takenKeys: this.#takenKeys,
+      remembered: this.#remembered,
+      workers: this.#workersSeen(),
+      sessions: this.#sessionsSeen(),
+      tracks: this.#tracks satisfies ReadonlyMap<string, TrackUse>,
+    }
+  }
+
+  /** Before any lock: tasks come before sessions in the order of locks, and what sessions hold is to be locked too. */
+  async #heldBySessions(): Promise<number[]> {
+    if (this.#ask.sessions.length === 0) return []
+    const packet = new Packet()
+    const held: number[] = []
+    packet.ask(statements.heldBy(this.#workspaceId, this.#ask.sessions), (rows) => {
+      for (const [, taskId] of rows) held.push(taskId as number)
+    })
+    await packet.send(this.#connection)
+    return held
+  }
+
+  #show = (row: Row): number => {
+    const record = readRecord(row)
+    // Who holds a claim row without its task's lock would be passed over with it where locked rows are.
+    if (record.generation > 0 && record.session === null)
+      throw new Error(`task ${record.id} has lost its newest claim`)
+    this.#records.set(record.id, record)
+    return record.id
+  }
+
+  async #lockTasks(held: readonly number[]): Promise<void> {
+    const { taskIds, waiting, reserved, claimants, newKeys, idempotencyKeys } = this.#ask
+    const workspace = this.#workspaceId
+    const ids = held.length === 0 ? taskIds : [...new Set([...taskIds, ...held])].sort((a, b) => a - b)
+    const packet = new Packet()
+    packet.ask(statements.BEGIN)
+    for (const list of inLists(ids))
+      packet.ask(statements.lockTasks(workspace, list), (rows) => rows.forEach(this.#show))
+    if (waiting.length > 0 || reserved.length > 0) {
+      const agents = [...new Set(reserved.map(({ agent }) => agent))]
+      packet.ask(queuesWithSomebody(workspace, agents), (rows) => (this.#queues = rows.map(readQueue)))
+    }
+    for (const list of inLists(claimants))
+      packet.ask(statements.workersAmong(workspace, list), (rows) =>
+        this.#workers.push(...rows.map(([name]) => textOf(name))),
+      )
+    for (const list of inLists(newKeys))
+      packet.ask(statements.takenKeys(workspace, list), (rows) => {
+        for (const [projectId, key] of rows) this.#takenKeys.add(keyName(projectId as number, textOf(key)))
+      })
+    for (const list of inLists(idempotencyKeys))
+      packet.ask(statements.rememberedReplies(workspace, list), (rows) => {
+        for (const [key, bodyHash, reply] of rows)
+          this.#remembered.set(textOf(key), {
+            bodyHash: textOf(bodyHash),
+            reply: JSON.parse(reply as string),
+          })
+      })
+    await this.#sendWithClock(packet)
+  }
+
+  async #sendWithClock(packet: Packet): Promise<void> {
+    packet.ask(statements.circumstances(this.#workspaceId), ([row]) => {
+      if (!row) throw new Error(`workspace ${this.#workspaceId} does not exist`)
+      this.#around = readAround(row)
+    })
+    await packet.send(this.#connection)
+  }
+
+  async #lockHeads(): Promise<void> {
+    const wanted = this.#rowsWanted()
+    if (wanted.size === 0) return
+    const packet = new Packet()
+    for (const [queue, limit] of wanted)
+      packet.ask(statements.lockWaiting(this.#workspaceId, queue.id, limit), (rows) =>
+        this.#tasksOfQueue.set(queue, rows.map(this.#show)),
+      )
+    await this.#sendWithClock(packet)
+  }
+
+  /** How many tasks of each queue are to be seen. All a head may want could be in one queue, but not in each of hundreds. */
+  #rowsWanted(): Map<Queue, number> {
+    const wanted = new Map<Queue, number>()
+    const want = (queues: readonly Queue[], limit: number) => {
+      const share = Math.max(FEW, Math.ceil(Math.max(limit, PLENTY) / queues.length))
+      for (const queue of queues) wanted.set(queue, Math.max(wanted.get(queue) ?? 0, Math.min(limit, share)))
+    }
+    for (const head of this.#ask.waiting)
+      want(
+        this.#queues.filter((queue) => isOfHead(head, queue)),
+        head.limit,
+      )
+    for (const { agent, capabilities, limit } of this.#ask.reserved)
+      want(
+        this.#queues.filter((queue) => queue.onlyAgent === agent && canServe(capabilities, queue)),
+        limit,
+      )
+    return wanted
+  }
+
+  #tasksIn(isWanted: (queue: Queue) => boolean): number[] {
+    return [...this.#tasksOfQueue].flatMap(([queue, ids]) => (isWanted(queue) ? ids : []))
+  }
+
+  async #lockTracksAndSessions(): Promise<void> {
+    const packet = new Packet()
+    const workspace = this.#workspaceId
+    const { claimants, sessions } = this.#ask
+    if (claimants.length > 0 && this.#around!.hasTracks) this.#askForTracks(packet)
+    const names = [...new Set([...this.#workers, ...sessions])]
+    for (const list of inLists(names)) {
+      packet.ask(statements.lockSessions(workspace, list), (rows) => {
+        for (const record of rows.map(readSession)) this.#sessions.set(record.name, record)
+      })
+    }
+    for (const list of inLists(names))
+      packet.ask(statements.heldBy(workspace, list), (rows) => {
+        for (const [name, taskId] of rows) {
+          const held = this.#holding.get(textOf(name))
+          if (held) held.push(taskId as number)
+          else this.#holding.set(textOf(name), [taskId as number])
+        }
+      })
+    for (const list of inLists(sessions)) packet.ask(statements.lostBy(workspace, list), this.#readLost)
+    this.#askForPastHolders(packet)
+    if (!packet.isEmpty) await this.#sendWithClock(packet)
+  }
+
+  #askForTracks(packet: Packet): void {
+    const places = new Map<string, readonly [number, string]>()
+    for (const record of this.#records.values())
+      if (isOnTrack(record))
+        places.set(trackName(record.projectId, record.line), [record.projectId, record.line])
+    for (const list of inLists([...places.values()])) {
+      packet.ask(statements.lockTracks(this.#workspaceId, list), (rows) => {
+        for (const [projectId, track, maxAgents] of rows)
+          this.#tracks.set(trackName(projectId as number, textOf(track)), {
+            maxAgents: maxAgents as number,
+            holders: new Map(),
+          })
+      })
+      packet.ask(statements.holdersOfTracks(this.#workspaceId, list), (rows) => {
+        for (const [projectId, track, agent, count] of rows)
+          this.#tracks
+            .get(trackName(projectId as number, textOf(track)))
+            ?.holders.set(textOf(agent), count as number)
+      })
+    }
+  }
+
+  #readLost = (rows: Row[]): void => {
+    for (const [session, taskId, generation, reason, at] of rows) {
+      const lost = this.#lost.get(textOf(session)) ?? []
+      lost.push({ taskId, generation, reason: textOf(reason), at } as LostClaim)
+      this.#lost.set(textOf(session), lost)
+    }
+  }
+
+  /** Asked for only when somebody offers a result of a past generation, which is rare. */
+  #askForPastHolders(packet: Packet): void {
+    const past = this.#ask.offered.filter(
+      ({ taskId, generation }) => generation < (this.#records.get(taskId)?.generation ?? 0),
+    )
+    for (const list of inLists(past))
+      packet.ask(statements.holdersOf(this.#workspaceId, list), (rows) => {
+        for (const [taskId, generation, session] of rows)
+          this.#pastHolders.set(heldName(taskId as number, generation as number), textOf(session))
+      })
+  }
+
+  /** A session may have been given more between the first look and its lock. Out of order, so it may come to a deadlock. */
+  async #lockWhatSessionsTookMeanwhile(): Promise<void> {
+    const held = this.#ask.sessions.flatMap((name) => this.#holding.get(name) ?? [])
+    const unseen = held.filter((id) => !this.#records.has(id)).sort((a, b) => a - b)
+    if (unseen.length === 0) return
+    const packet = new Packet()
+    for (const list of inLists(unseen))
+      packet.ask(statements.lockTasks(this.#workspaceId, list), (rows) => rows.forEach(this.#show))
+    await this.#sendWithClock(packet)
+  }
+
+  #workersSeen(): Map<string, Worker> {
+    const workers = new Map<string, Worker>()
+    for (const name of this.#workers) {
+      const record = this.#sessions.get(name)
+      if (record && record.capacity !== null)
+        workers.set(name, { record, held: this.#holding.get(name)?.length ?? 0 })
+    }
+    return workers
+  }
+
+  #sessionsSeen(): Map<string, SessionView> {
+    const seen = new Map<string, SessionView>()
+    for (const name of this.#ask.sessions) {
+      const record = this.#sessions.get(name)
+      if (!record) continue
+      const isHeld = ({ session, claimState }: TaskRecord) => session === name && claimState === 'active'
+      const holding = (this.#holding.get(name) ?? []).filter((id) => isHeld(this.#records.get(id)!))
+      seen.set(name, { record, holding, lost: this.#lost.get(name) ?? [] })
+    }
+    return seen
+  }
+}
+
+interface Around {
+  now: number
+  activeClaims: number
+  activeSessions: number
+  hasTracks: boolean
+  limits: Limits
+}
+
+function readAround([now, activeClaims, activeSessions, hasTracks, ...limits]: Row): Around {
+  return {
+    now: now as number,
+    activeClaims: activeClaims as number,
+    activeSessions: activeSessions as number,
+    hasTracks: hasTracks === 1,
+    limits: readLimits(limits),
+  }
+}
+
+export function readLimits(row: Row): Limits {
+  const fields = Object.keys(statements.LIMIT_COLUMNS) as (keyof Limits)[]
+  const read = fields.map((field, i) => [
+    field,
+    typeof DEFAULT_LIMITS[field] === 'boolean' ? row[i] === 1 : row[i],
+  ])
+  return Object.fromEntries(read) as Limits
+}

@@ -1,0 +1,106 @@
+import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import type { Limits } from '../../core/limits.ts'
+import { StartRefused } from '../../core/refusal.ts'
+import type { Committed, Store } from '../store.ts'
+import { Pool } from './connect.ts'
+import { TaskIds } from './ids.ts'
+import { migrate } from './migrate.ts'
+import { Notices } from './notices.ts'
+import { Queues } from './queues.ts'
+import { MysqlReader } from './reads.ts'
+import { assertReady, factsOf, isMariadb, largestPacketOf } from './ready.ts'
+import { MysqlTransactor, type Server } from './transact.ts'
+import { MysqlUpkeep } from './upkeep.ts'
+import { projectOf, setTrack, workspaceNamed } from './workspaces.ts'
+
+const WRITERS = 4
+const READERS = 6
+
+/** MySQL or MariaDB, opened: checked to be safe, set up to this version, with one pool for writing and one for reading. */
+export class MysqlStore extends MysqlReader implements Store {
+  readonly #writers: Pool
+  readonly #readers: Pool
+  readonly #transactor: MysqlTransactor
+  readonly #upkeep: MysqlUpkeep
+  readonly #notices: Notices
+
+  private constructor(writers: Pool, readers: Pool, server: Server) {
+    super(readers)
+    this.#writers = writers
+    this.#readers = readers
+    this.#notices = new Notices(readers)
+    // Numbers come over the readers' connections: whoever waits for one must not need a second of the writers'.
+    this.#transactor = new MysqlTransactor(
+      writers,
+      server,
+      new TaskIds(readers),
+      new Queues(readers),
+      this.#notices,
+    )
+    this.#upkeep = new MysqlUpkeep(readers, server)
+  }
+
+  static async open(url: string): Promise<MysqlStore> {
+    const address = addressOf(url)
+    const [writers, readers] = [new Pool(url, WRITERS), new Pool(url, READERS)]
+    try {
+      const facts = await factsOf(readers)
+      assertReady(facts)
+      await migrate(writers)
+      const store = new MysqlStore(writers, readers, {
+        isMariadb: isMariadb(facts),
+        largestPacket: largestPacketOf(facts),
+      })
+      await store.ready()
+      return store
+    } catch (error) {
+      await Promise.allSettled([writers.close(), readers.close()])
+      if (error instanceof StartRefused) throw error
+      const reason = ((error as Error).message || String(error)).replace(/\.$/, '')
+      throw new StartRefused(`The database cannot be used (${address}): ${reason}.`, { cause: error })
+    }
+  }
+
+  async ready(): Promise<void> {
+    assertReady(await factsOf(this.#readers))
+  }
+
+  transact<T>(
+    workspaceId: number,
+    ask: Ask,
+    decide: (view: View) => { answer: T; changes: Changes },
+  ): Promise<T> {
+    return this.#transactor.transact(workspaceId, ask, decide)
+  }
+
+  workspace = (name: string, limits?: Partial<Limits>) => workspaceNamed(this.#readers, name, limits)
+  project = (workspaceId: number, slug: string) => projectOf(this.#readers, workspaceId, slug)
+  setTrack = (workspaceId: number, projectId: number, track: string, maxAgents: number | null) =>
+    setTrack(this.#readers, workspaceId, projectId, track, maxAgents)
+
+  dueTasks = (limit: number) => this.#upkeep.dueTasks(limit)
+  dueSessions = (limit: number) => this.#upkeep.dueSessions(limit)
+  heldUntouchedSince = (workspaceId: number, before: number, limit: number) =>
+    this.#upkeep.heldUntouchedSince(workspaceId, before, limit)
+  downstreamOf = (workspaceId: number, taskIds: readonly number[]) =>
+    this.#upkeep.downstreamOf(workspaceId, taskIds)
+  forgottenTasks = (limit: number) => this.#upkeep.forgottenTasks(limit)
+  forgetThePast = () => this.#upkeep.forgetThePast()
+
+  onCommit(listener: Committed): () => void {
+    return this.#notices.listen(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#notices.close()
+    await Promise.all([this.#writers.close(), this.#readers.close()])
+  }
+}
+
+/** For people: without the password. */
+function addressOf(url: string): string {
+  const { protocol, host, pathname } = URL.canParse(url) ? new URL(url) : new URL('none:')
+  if (!/^(mysql|mariadb):$/.test(protocol) || pathname.length < 2)
+    throw new StartRefused('The database URL must be like mysql://user:password@host:3306/database.')
+  return `${protocol}//${host}${pathname}`
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import { StoreUnavailable, type Transactor } from '../store.ts'
+import { asUnavailable, type Connection, isDuplicate, isWorthAnotherLook, type Pool } from './connect.ts'
+import type { TaskIds } from './ids.ts'
+import { Look } from './look.ts'
+import type { Notices } from './notices.ts'
+import type { Queues } from './queues.ts'
+import { COMMIT, ROLLBACK } from './statements.ts'
+import { writesOf } from './write.ts'
+
+/** As often as others may be faster before the caller is told. */
+const TRIES = 8
+const PAUSE_MS = 5
+
+export interface Server {
+  isMariadb: boolean
+  largestPacket: number
+}
+
+type Decide<T> = (view: View) => { answer: T; changes: Changes }
+
+export class MysqlTransactor implements Transactor {
+  readonly #pool: Pool
+  readonly #server: Server
+  readonly #ids: TaskIds
+  readonly #queues: Queues
+  readonly #notices: Notices
+
+  constructor(pool: Pool, server: Server, ids: TaskIds, queues: Queues, notices: Notices) {
+    this.#pool = pool
+    this.#server = server
+    this.#ids = ids
+    this.#queues = queues
+    this.#notices = notices
+  }
+
+  async transact<T>(workspaceId: number, ask: Ask, decide: Decide<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(workspaceId, ask, decide)
+      } catch (error) {
+        if (!isWorthAnotherLook(error)) throw asUnavailable(error)
+        // The same key given twice again and again is a mistake of ours, not bad luck.
+        if (tries === TRIES)
+          throw isDuplicate(error)
+            ? error
+            : new StoreUnavailable('Others were faster each time.', { cause: error })
+        this.#queues.lookAgain()
+        await sleep(Math.random() * PAUSE_MS * tries)
+      }
+    }
+  }
+
+  async #once<T>(workspaceId: number, ask: Ask, decide: Decide<T>): Promise<T> {
+    const fresh = await this.#ids.fresh(ask.newTasks)
+    const outcome = await this.#pool.use(async (connection) => {
+      try {
+        const view = await new Look(connection, workspaceId, ask).view(fresh)
+        const { answer, changes } = decide(view)
+        const lastSeq = await this.#commit(connection, workspaceId, view, changes)
+        return { answer, changes, lastSeq }
+      } catch (error) {
+        // Cut off from the server, perhaps in the midst of a commit: the connection is closed, and nobody knows.
+        if (error instanceof StoreUnavailable) throw error
+        await connection.send([ROLLBACK])
+        return { error }
+      }
+    })
+    if ('error' in outcome) throw outcome.error
+    const { events } = outcome.changes
+    const what = { events: events.length, tasksWaiting: events.some(({ to }) => to === 'queued') }
+    if (what.events > 0) this.#notices.committed(workspaceId, what, outcome.lastSeq)
+    return outcome.answer
+  }
+
+  /** Writes all of it, and resolves with the seq of the last event when that is committed. */
+  async #commit(connection: Connection, workspaceId: number, view: View, changes: Changes): Promise<number> {
+    const { isMariadb, largestPacket } = this.#server
+    const writes = await writesOf({ isMariadb, workspaceId, view, changes }, this.#queues)
+    const results = await connection.sendAll([...writes, COMMIT], largestPacket)
+    return results.find(({ made }) => made > 0)?.made ?? 0
+  }
+}

@@ -1,0 +1,69 @@
+import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../core/limits.ts'
+import { insert } from './bulk.ts'
+import { CLOCK } from './clock.ts'
+import { isDuplicate, type Pool } from './connect.ts'
+import { sql } from './sql.ts'
+import { LIMIT_COLUMNS } from './statements.ts'
+
+/** Workspaces, their projects and tracks: made when they are first named, by whichever node is first. */
+
+export async function workspaceNamed(
+  pool: Pool,
+  name: string,
+  limits: Partial<Limits> = {},
+): Promise<number> {
+  const find = async () =>
+    (await pool.rows(sql`select workspace_id from baton_workspaces where name = ${name}`))[0]
+  if (!(await find())) {
+    const given = LimitsSchema.parse({ ...DEFAULT_LIMITS, ...limits })
+    const fields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
+    const values = [name, CLOCK, ...fields.map((field) => given[field])]
+    for (const statement of insert(
+      'baton_workspaces',
+      ['name', 'created_at', ...Object.values(LIMIT_COLUMNS)],
+      [values],
+      ' on duplicate key update name = name',
+    ))
+      await pool.ask(statement)
+  }
+  const workspaceId = (await find())![0] as number
+  // On its own, and whenever there is none: whoever made the workspace may have been cut off before this.
+  await pool.ask(
+    sql`insert into baton_counters (workspace_id) values (${workspaceId}) on duplicate key update workspace_id = workspace_id`,
+  )
+  return workspaceId
+}
+
+/** Numbered from 1 in each workspace. */
+export async function projectOf(pool: Pool, workspaceId: number, slug: string): Promise<number> {
+  for (;;) {
+    const [found] = await pool.rows(
+      sql`select project_id from baton_projects where workspace_id = ${workspaceId} and slug = ${slug}`,
+    )
+    if (found) return found[0] as number
+    try {
+      await pool.ask(
+        sql`insert into baton_projects (workspace_id, project_id, slug)
+            select ${workspaceId}, coalesce(max(project_id), 0) + 1, ${slug} from baton_projects
+             where workspace_id = ${workspaceId}`,
+      )
+    } catch (error) {
+      // Somebody else made this one, or another with the same number: look again.
+      if (!isDuplicate(error)) throw error
+    }
+  }
+}
+
+export async function setTrack(
+  pool: Pool,
+  workspaceId: number,
+  projectId: number,
+  track: string,
+  maxAgents: number | null,
+): Promise<void> {
+  await pool.ask(
+    sql`insert into baton_tracks (workspace_id, project_id, track, max_agents)
+        values (${workspaceId}, ${projectId}, ${track}, ${maxAgents})
+        on duplicate key update max_agents = ${maxAgents}`,
+  )
+}

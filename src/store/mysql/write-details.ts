@@ -1,0 +1,77 @@
+import type { Changes } from '../../core/batch/requests.ts'
+import type { DetailsChanged } from '../../core/records.ts'
+import { insert, update } from './bulk.ts'
+import type { Sql } from './sql.ts'
+import type { Writing } from './write.ts'
+
+/** What people read of tasks. */
+
+const COLUMNS = {
+  title: 'title',
+  description: 'description',
+  tags: 'tags',
+  progressPercent: 'progress_percent',
+  progressStep: 'progress_step',
+  checkpoint: 'checkpoint',
+  error: 'error',
+  failureClass: 'failure_class',
+  exhausted: 'exhausted',
+} as const satisfies Record<keyof DetailsChanged['set'], string>
+
+type Field = keyof typeof COLUMNS
+
+const asJson = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+
+export function newDetails(workspaceId: number, created: Changes['created']): Sql[] {
+  const columns = [
+    'task_type',
+    'input',
+    'user_id',
+    'project',
+    'parent',
+    'is_dead_letter',
+    ...Object.values(COLUMNS),
+  ]
+  const rows = created.map(({ record, task: { details }, parentUuid }) => [
+    workspaceId,
+    record.id,
+    details.taskType,
+    asJson(details.input),
+    details.userId,
+    details.project,
+    parentUuid,
+    details.exhausted ? 1 : null,
+    ...(Object.keys(COLUMNS) as Field[]).map((field) => columnValue(field, details[field])),
+  ])
+  return insert('baton_task_details', ['workspace_id', 'task_id', ...columns], rows)
+}
+
+const columnValue = (field: Field, value: unknown): unknown =>
+  field === 'tags' || field === 'checkpoint' ? asJson(value) : value
+
+/** Together those that change the same fields. What a task is changed to last in a batch is what is written. */
+export function detailsWritten({ isMariadb, workspaceId, changes }: Writing): Sql[] {
+  const last = new Map<number, Map<Field, unknown>>()
+  for (const { taskId, set } of changes.details) {
+    const fields = last.get(taskId) ?? new Map<Field, unknown>()
+    last.set(taskId, fields)
+    for (const [field, value] of Object.entries(set))
+      if (value !== undefined) fields.set(field as Field, value)
+  }
+  const groups = new Map<string, { columns: string[]; rows: unknown[][] }>()
+  for (const [taskId, fields] of last) {
+    const given = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
+    const columns = given.map(([field]) => COLUMNS[field] as string)
+    const values = given.map(([field, value]) => columnValue(field, value))
+    if (fields.has('exhausted')) {
+      columns.push('is_dead_letter')
+      values.push(fields.get('exhausted') ? 1 : null)
+    }
+    const group = groups.get(columns.join()) ?? { columns, rows: [] }
+    groups.set(columns.join(), group)
+    group.rows.push([taskId, ...values])
+  }
+  return [...groups.values()].flatMap(({ columns, rows }) =>
+    update(isMariadb, { table: 'baton_task_details', workspaceId, key: 'task_id', columns, rows }),
+  )
+}

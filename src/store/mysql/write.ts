@@ -1,0 +1,192 @@
+import type { Changes, View } from '../../core/batch/requests.ts'
+import type { TaskRecord } from '../../core/records.ts'
+import { countsAsActive } from '../../core/rules/session.ts'
+import { inLists, insert, update } from './bulk.ts'
+import { rowOfRecord, rowOfSession, SESSION_COLUMNS, TASK_COLUMNS } from './columns.ts'
+import type { Queues } from './queues.ts'
+import { among, Sql, sql } from './sql.ts'
+import { claimsWritten } from './write-claims.ts'
+import { detailsWritten, newDetails } from './write-details.ts'
+import { resultsWritten } from './write-results.ts'
+
+export interface Writing {
+  isMariadb: boolean
+  workspaceId: number
+  view: View
+  changes: Changes
+}
+
+/** All changes as statements, in the order they must be written: tasks before what refers to them, events last. */
+export async function writesOf(writing: Writing, queues: Queues): Promise<Sql[]> {
+  const { changes } = writing
+  return [
+    ...newTasks(writing),
+    ...changedTasks(writing),
+    ...dependencies(writing),
+    ...(await queueMoves(writing, queues)),
+    ...claimsWritten(writing),
+    ...resultsWritten(writing),
+    ...detailsWritten(writing),
+    ...sessions(writing),
+    ...insert(
+      'baton_replies',
+      ['workspace_id', 'idempotency_key', 'body_hash', 'reply', 'created_at'],
+      changes.remember.map(({ key, bodyHash, reply }) => [
+        writing.workspaceId,
+        key,
+        bodyHash,
+        JSON.stringify(reply),
+        writing.view.now,
+      ]),
+    ),
+    ...countersMoved(writing),
+    ...eventsAppended(writing),
+  ]
+}
+
+function newTasks({ workspaceId, changes }: Writing): Sql[] {
+  const rows = changes.created.map(({ record }) => [workspaceId, ...rowOfRecord(record)])
+  return [
+    ...insert('baton_tasks', ['workspace_id', ...TASK_COLUMNS], rows),
+    ...newDetails(workspaceId, changes.created),
+  ]
+}
+
+/** By the state they go to, as tasks that do the same have most columns in common; and only what changed in any of them. */
+function changedTasks({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
+  const groups = new Map<string, { before: unknown[][]; after: unknown[][] }>()
+  for (const task of changes.tasks) {
+    const group = groups.get(task.state) ?? { before: [], after: [] }
+    groups.set(task.state, group)
+    group.before.push(rowOfRecord(view.records.get(task.id)!))
+    group.after.push(rowOfRecord(task))
+  }
+  return [...groups.values()].flatMap(({ before, after }) => {
+    const places = TASK_COLUMNS.map((_, at) => at).filter(
+      (at) => at > 0 && after.some((values, i) => values[at] !== before[i]![at]),
+    )
+    return update(isMariadb, {
+      table: 'baton_tasks',
+      workspaceId,
+      key: 'id',
+      columns: places.map((at) => TASK_COLUMNS[at]!),
+      rows: after.map((values) => [values[0], ...places.map((at) => values[at])]),
+    })
+  })
+}
+
+const dependencies = ({ workspaceId, view, changes }: Writing): Sql[] =>
+  insert(
+    'baton_task_dependencies',
+    ['workspace_id', 'task_id', 'depends_on', 'depends_on_uuid', 'trigger_rule', 'added_at', 'place'],
+    changes.dependencies.map(({ taskId, dependsOn, dependsOnUuid, rule }, place) => [
+      workspaceId,
+      taskId,
+      dependsOn,
+      dependsOnUuid,
+      rule,
+      view.now,
+      place,
+    ]),
+  )
+
+/** Tasks that leave the queue, come to it or change their place in it. */
+async function queueMoves({ workspaceId, view, changes }: Writing, queues: Queues): Promise<Sql[]> {
+  const leaving: TaskRecord[] = []
+  const coming = changes.created.map(({ record }) => record).filter(({ rank }) => rank !== null)
+  for (const task of changes.tasks) {
+    const before = view.records.get(task.id)!
+    if (before.rank === task.rank && before.onlyAgent === task.onlyAgent) continue
+    if (before.rank !== null) leaving.push(before)
+    if (task.rank !== null) coming.push(task)
+  }
+  if (leaving.length === 0 && coming.length === 0) return []
+  const numbers = await queues.numbersOf(workspaceId, [...leaving, ...coming])
+  const places = [...leaving, ...coming].map(({ rank, id }, i) => [workspaceId, numbers[i]!, rank, id])
+  const columns = ['workspace_id', 'queue_id', 'queue_rank', 'task_id']
+  const left = inLists(places.slice(0, leaving.length)).map(
+    (list) => sql`delete from baton_waiting where ${among(columns, list)}`,
+  )
+  return [...left, ...insert('baton_waiting', columns, places.slice(leaving.length))]
+}
+
+/** One that is new is inserted and nothing else: of two nodes that open it at the same time, one must look again. */
+function sessions({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
+  const isKnown = (name: string) => view.sessions.has(name)
+  const added = changes.sessions.filter(({ name }) => !isKnown(name))
+  const changed = changes.sessions.filter(({ name }) => isKnown(name))
+  return [
+    ...insert(
+      'baton_sessions',
+      ['workspace_id', ...SESSION_COLUMNS],
+      added.map((record) => [workspaceId, ...rowOfSession(record)]),
+    ),
+    ...update(isMariadb, {
+      table: 'baton_sessions',
+      workspaceId,
+      key: 'name',
+      columns: SESSION_COLUMNS.slice(1),
+      rows: changed.map(rowOfSession),
+    }),
+  ]
+}
+
+/**
+ * The counter's row is locked from here to commit, and no longer. Two nodes may both believe there is room for the last
+ * claim or session: the second finds there is not, and the null that says so fails the transaction.
+ */
+function countersMoved({ workspaceId, view, changes }: Writing): Sql[] {
+  const { events, activeClaimsDelta: claims } = changes
+  const { maxConcurrentClaims, maxActiveSessions } = view.limits
+  const sessions = activeSessionsDelta(view, changes)
+  if (events.length === 0 && claims === 0 && sessions === 0) return []
+  const moved = (column: string, by: number, most: number) => {
+    const name = new Sql(column)
+    if (by <= 0) return sql`${name} = ${name} + (${by})`
+    return sql`${name} = if(${name} + ${by} > ${most}, null, ${name} + ${by})`
+  }
+  return [
+    sql`update baton_counters set last_seq = last_insert_id(last_seq + ${events.length}),
+               ${moved('active_claims', claims, maxConcurrentClaims)},
+               ${moved('active_sessions', sessions, maxActiveSessions)}
+         where workspace_id = ${workspaceId}`,
+  ]
+}
+
+const activeSessionsDelta = (view: View, { sessions }: Changes) =>
+  sessions.reduce((sum, record) => {
+    const before = view.sessions.get(record.name)?.record ?? null
+    return sum + Number(countsAsActive(record)) - Number(countsAsActive(before))
+  }, 0)
+
+/** Numbered without gaps: from the counter's row back. */
+function eventsAppended({ workspaceId, changes: { events } }: Writing): Sql[] {
+  const columns = [
+    'workspace_id',
+    'seq',
+    'type',
+    'task_id',
+    'generation',
+    'from_state',
+    'to_state',
+    'actor',
+    'payload',
+    'at',
+  ]
+  return insert(
+    'baton_events',
+    columns,
+    events.map(({ type, taskId, generation, from, to, actor, payload, at }, i) => [
+      workspaceId,
+      new Sql(`last_insert_id() - ${events.length - 1 - i}`),
+      type,
+      taskId,
+      generation,
+      from,
+      to,
+      actor,
+      JSON.stringify(payload),
+      at,
+    ]),
+  )
+}

@@ -1,0 +1,232 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import {
+  type Ask,
+  heldName,
+  isOnTrack,
+  keyName,
+  type LostClaim,
+  type SessionView,
+  type TrackUse,
+  trackName,
+  type View,
+} from '../../core/batch/requests.ts'
+import type { Worker } from '../../core/commands.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { readRecord, readSession } from './columns.ts'
+import { arrayLiteral } from './rows.ts'
+import { send } from './send.ts'
+import type { Bound } from './statements.ts'
+import * as sql from './statements.ts'
+
+/** Between the look at what a session holds and its lock it was given more: look again. */
+export class ChangedMeanwhile extends Error {
+  override name = 'ChangedMeanwhile'
+}
+
+type Rows = unknown[][]
+
+/** Begins the transaction, locks what the ask names and looks it up: one round trip, unless tracks or the past matter. */
+export async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promise<View> {
+  const questions = new Questions(workspaceId)
+  questions.ask(sql.begin, [])
+  questions.ask(sql.nameWorkspace, [String(workspaceId)])
+  const locked = askForTasks(questions, ask)
+  const asksForSessions = ask.sessions.length + ask.claimants.length > 0
+  const names = [arrayLiteral(ask.sessions), arrayLiteral(ask.claimants)]
+  const sessionRows = asksForSessions ? questions.askIn(sql.lockSessions, names) : NOTHING
+  const heldRows = asksForSessions ? questions.askIn(sql.heldBySessions, names) : NOTHING
+  const lostRows = ask.sessions.length > 0 ? questions.askIn(sql.lostBySessions, [names[0]]) : NOTHING
+  const active = ask.sessions.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
+  const around = questions.askIn(sql.circumstances, [])
+  const fresh = ask.newTasks > 0 ? questions.ask(sql.freshIds, [ask.newTasks]) : NOTHING
+  const taken = ask.newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(ask)) : NOTHING
+  const remembered =
+    ask.idempotencyKeys.length > 0
+      ? questions.askIn(sql.rememberedReplies, [arrayLiteral(ask.idempotencyKeys)])
+      : NOTHING
+
+  await questions.send(client)
+  const records = new Map<number, TaskRecord>()
+  const read = (row: unknown[]) => {
+    const record = readRecord(row)
+    records.set(record.id, record)
+    return record.id
+  }
+  locked.tasks().forEach(read)
+  const waiting = locked.waiting.map((rows) => rows().map(read))
+  const reserved = locked.reserved().map(read)
+  const { sessions, workers } = readSessions(ask, records, sessionRows(), heldRows(), lostRows())
+  const { now, activeClaims, limits } = readCircumstances(workspaceId, around())
+  const tracks = await lookAtTracks(client, workspaceId, ask, records)
+  return {
+    // The clock is read after all locks, those of tracks included.
+    now: tracks?.now ?? now,
+    activeClaims: tracks?.activeClaims ?? activeClaims,
+    activeSessions: (active()[0]?.[0] as number | undefined) ?? 0,
+    limits,
+    records,
+    waiting,
+    reserved,
+    pastHolders: await holdersOfThePast(client, workspaceId, ask, records),
+    fresh: fresh().map(([id]) => ({ id: id as number, random: randomInt(2 ** 22) })),
+    takenKeys: new Set(taken().map(([projectId, key]) => keyName(projectId as number, key as string))),
+    remembered: new Map(remembered().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never)),
+    workers,
+    sessions,
+    tracks: tracks?.uses ?? new Map(),
+  }
+}
+
+const NOTHING = (): Rows => []
+
+/** Statements that are sent together; each gives a function that has its rows afterwards. */
+class Questions {
+  readonly #workspaceId: number
+  readonly #statements: Bound[] = []
+  #answers: pg.QueryArrayResult[] = []
+
+  constructor(workspaceId: number) {
+    this.#workspaceId = workspaceId
+  }
+
+  ask(statement: Bound[0], values: unknown[]): () => Rows {
+    const place = this.#statements.push([statement, values]) - 1
+    return () => this.#answers[place]!.rows
+  }
+
+  /** With the workspace as the first parameter. */
+  askIn = (statement: Bound[0], values: unknown[]) => this.ask(statement, [this.#workspaceId, ...values])
+
+  async send(client: pg.PoolClient): Promise<void> {
+    this.#answers = await send(client, this.#statements)
+  }
+}
+
+function askForTasks(questions: Questions, ask: Ask) {
+  const ids = arrayLiteral(ask.taskIds)
+  const tasks =
+    ask.sessions.length > 0
+      ? questions.askIn(sql.lockTasksAndHeld, [ids, arrayLiteral(ask.sessions)])
+      : questions.askIn(sql.lockTasks, [ids])
+  const waiting = ask.waiting.map(({ capabilities, limit, projectId, lines }) =>
+    questions.askIn(sql.lockWaiting, [
+      arrayLiteral(capabilities),
+      limit,
+      projectId,
+      lines && arrayLiteral(lines),
+    ]),
+  )
+  const reserved =
+    ask.reserved.length > 0
+      ? questions.askIn(sql.lockReserved, [
+          arrayLiteral(ask.reserved.map(({ agent }) => agent)),
+          arrayLiteral(ask.reserved.map(({ limit }) => limit)),
+          arrayLiteral(ask.reserved.map((one) => one.capabilities)),
+        ])
+      : NOTHING
+  return { tasks, waiting, reserved }
+}
+
+const keysOf = ({ newKeys }: Ask) => [
+  arrayLiteral([...new Set(newKeys.map(({ projectId }) => projectId))]),
+  arrayLiteral(newKeys.map(({ key }) => key)),
+]
+
+function readSessions(
+  ask: Ask,
+  records: ReadonlyMap<number, TaskRecord>,
+  sessionRows: Rows,
+  heldRows: Rows,
+  lostRows: Rows,
+) {
+  const held = new Map(heldRows.map(([session, ids]) => [session as string, (ids as unknown[]).map(Number)]))
+  const lost = new Map<string, LostClaim[]>()
+  for (const [session, taskId, generation, reason, at] of lostRows) {
+    const list = lost.get(session as string) ?? []
+    lost.set(session as string, [...list, { taskId, generation, reason, at } as LostClaim])
+  }
+  const found = new Map(sessionRows.map((row) => [row[0] as string, readSession(row)]))
+  const sessions = new Map<string, SessionView>()
+  for (const name of ask.sessions) {
+    const record = found.get(name)
+    if (!record) continue
+    const holding = held.get(name) ?? []
+    if (!holding.every((id) => records.has(id))) throw new ChangedMeanwhile()
+    sessions.set(name, { record, holding, lost: lost.get(name) ?? [] })
+  }
+  const workers = new Map<string, Worker>()
+  for (const name of ask.claimants) {
+    const record: SessionRecord | undefined = found.get(name)
+    if (record && record.capacity !== null) workers.set(name, { record, held: held.get(name)?.length ?? 0 })
+  }
+  return { sessions, workers }
+}
+
+function readCircumstances(workspaceId: number, rows: Rows) {
+  const [row] = rows
+  if (!row) throw new Error(`workspace ${workspaceId} does not exist`)
+  const [now, activeClaims, ...limits] = row as number[]
+  return { now: now!, activeClaims: activeClaims!, limits: readLimits(limits) }
+}
+
+/** Locked only when somebody claims on one: two agents must not both be the last that fits in. */
+async function lookAtTracks(
+  client: pg.PoolClient,
+  workspaceId: number,
+  ask: Ask,
+  records: ReadonlyMap<number, TaskRecord>,
+) {
+  if (ask.claimants.length === 0) return null
+  const onTracks = [...records.values()].filter(isOnTrack)
+  if (onTracks.length === 0) return null
+  const names = [
+    arrayLiteral([...new Set(onTracks.map(({ projectId }) => projectId))]),
+    arrayLiteral([...new Set(onTracks.map(({ line }) => line))]),
+  ]
+  const questions = new Questions(workspaceId)
+  const tracks = questions.askIn(sql.lockTracks, names)
+  const holders = questions.askIn(sql.onTracks, names)
+  const around = questions.askIn(sql.circumstances, [])
+  await questions.send(client)
+  const uses = new Map<string, TrackUse & { holders: Map<string, number> }>()
+  for (const [projectId, track, maxAgents] of tracks())
+    uses.set(trackName(projectId as number, track as string), {
+      maxAgents: maxAgents as number | null,
+      holders: new Map(),
+    })
+  for (const [projectId, track, agent, count] of holders())
+    uses.get(trackName(projectId as number, track as string))?.holders.set(agent as string, count as number)
+  const { now, activeClaims } = readCircumstances(workspaceId, around())
+  return { uses, now, activeClaims }
+}
+
+/** Asked for only when somebody offers a result of a past generation, which is rare. */
+async function holdersOfThePast(
+  client: pg.PoolClient,
+  workspaceId: number,
+  ask: Ask,
+  records: ReadonlyMap<number, TaskRecord>,
+): Promise<Map<string, string>> {
+  const past = ask.offered.filter(
+    ({ taskId, generation }) => generation < (records.get(taskId)?.generation ?? 0),
+  )
+  if (past.length === 0) return new Map()
+  const ids = arrayLiteral(past.map(({ taskId }) => taskId))
+  const generations = arrayLiteral(past.map(({ generation }) => generation))
+  const [found] = await send(client, [[sql.holdersOf, [workspaceId, ids, generations]]])
+  return new Map(found!.rows.map(([taskId, generation, session]) => [heldName(taskId, generation), session]))
+}
+
+const readLimits = (row: unknown[]) =>
+  ({
+    minLeaseSeconds: row[0],
+    maxLeaseSeconds: row[1],
+    maxConcurrentClaims: row[2],
+    maxGenerationsPerTask: row[3],
+    maxResultBytes: row[4],
+    lateResults: row[5],
+    maxActiveSessions: row[6],
+    claimHistoryRetentionDays: row[7],
+  }) as Limits

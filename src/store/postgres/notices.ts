@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { Committed } from '../store.ts'
+
+const CHANNEL = 'baton_commits'
+/** Between two notices at least this long, so that a busy node says it once for many commits. */
+const PAUSE_MS = 10
+const RECONNECT_MS = 1_000
+
+/**
+ * Tells other nodes that something was committed, and hears it from them. A notice is a hint: who waits looks for
+ * itself, and looks slowly even without one. Never sent within a writing transaction, where it would be a bottleneck.
+ */
+export class Notices {
+  readonly #url: string
+  readonly #sender: pg.Pool
+  readonly #heard: Committed
+  readonly #node = randomUUID()
+  readonly #unsaid = new Map<number, { events: number; tasksWaiting: boolean }>()
+  #listening: pg.Client | null = null
+  #timer: NodeJS.Timeout | null = null
+  #closed = false
+
+  constructor(url: string, sender: pg.Pool, heard: Committed) {
+    this.#url = url
+    this.#sender = sender
+    this.#heard = heard
+  }
+
+  /** Resolves when notices are heard, or when that is being tried again in the background. */
+  async listen(): Promise<void> {
+    if (this.#closed) return
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'baton-notices',
+      keepAlive: true,
+    })
+    const again = () => {
+      if (this.#listening !== client) return
+      this.#listening = null
+      if (!this.#closed) setTimeout(() => void this.listen(), RECONNECT_MS).unref()
+    }
+    this.#listening = client
+    client.on('error', again)
+    client.on('end', again)
+    client.on('notification', ({ payload }) => this.#hear(payload ?? ''))
+    try {
+      await client.connect()
+      await client.query(`listen ${CHANNEL}`)
+    } catch {
+      await client.end().catch(() => undefined)
+      again()
+    }
+  }
+
+  say(workspaceId: number, what: { events: number; tasksWaiting: boolean }): void {
+    const said = this.#unsaid.get(workspaceId)
+    this.#unsaid.set(workspaceId, {
+      events: (said?.events ?? 0) + what.events,
+      tasksWaiting: what.tasksWaiting || (said?.tasksWaiting ?? false),
+    })
+    if (this.#timer || this.#closed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#send()
+    }, PAUSE_MS)
+    this.#timer.unref()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#listening?.end().catch(() => undefined)
+  }
+
+  #send(): void {
+    const said = [...this.#unsaid].map(([workspaceId, { events, tasksWaiting }]) => [
+      workspaceId,
+      events,
+      tasksWaiting ? 1 : 0,
+    ])
+    this.#unsaid.clear()
+    // Payloads are limited to 8,000 bytes; a hundred workspaces fit in with room to spare.
+    for (let i = 0; i < said.length; i += 100) {
+      const payload = JSON.stringify([this.#node, ...said.slice(i, i + 100)])
+      this.#sender.query('select pg_notify($1, $2)', [CHANNEL, payload]).catch(() => undefined)
+    }
+  }
+
+  #hear(payload: string): void {
+    const [node, ...said] = JSON.parse(payload) as [string, ...[number, number, number][]]
+    if (node === this.#node) return
+    for (const [workspaceId, events, tasksWaiting] of said)
+      this.#heard(workspaceId, { events, tasksWaiting: tasksWaiting === 1 })
+  }
+}

@@ -1,0 +1,216 @@
+import type pg from 'pg'
+import { parseTaskKey } from '../../core/keys.ts'
+import type { SessionRecord } from '../../core/records.ts'
+import { readSession, sessionColumns } from './columns.ts'
+import { findProject, trackAssignments, trackProgress } from './projects.ts'
+import { scopedQuery } from './scoped-query.ts'
+
+/** What a session did, as Coditect 3.5 tells it. Everything is read off claims, results and the log: nothing is kept twice. */
+
+interface TaskLogEntry {
+  timestamp: number
+  event: 'CLAIM_ACQUIRED' | 'LEASE_RENEWED' | 'RESULT_SUBMITTED' | 'CLAIM_LOST' | 'CLAIM_RELEASED'
+  taskId: string
+  key: string | null
+  track: string | null
+  sequence: number | null
+  generation: number
+  agent: string
+  outcome: 'ACCEPTED' | 'REJECTED' | 'PENDING' | null
+  workProductRef: string | null
+  details: Record<string, unknown>
+}
+
+interface SessionMemory {
+  lastActivity: number
+  taskLog: TaskLogEntry[]
+  /** Whether the log begins with the session: of very long ones, only the newest entries are shown. */
+  taskLogIsWhole: boolean
+  activeClaims: { taskId: string; key: string | null; generation: number; agent: string; expiresAt: number }[]
+  completedTasks: string[]
+  trackAssignments: Record<string, string[]>
+  trackProgress: Record<string, { completed: number; inProgress: number; pending: number }>
+}
+
+const MOST_ENTRIES = 1_000
+
+const query = <T extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  workspaceId: number,
+  text: string,
+  values: unknown[],
+) =>
+  scopedQuery<T>(pool, 'baton.workspace_id', String(workspaceId), { text, values: [workspaceId, ...values] })
+
+export async function findSession(
+  pool: pg.Pool,
+  workspaceId: number,
+  nameOrId: string,
+): Promise<SessionRecord | null> {
+  const [row] = await scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select ${sessionColumns('s')} from sessions s
+            where s.workspace_id = $1 and (s.session = $2 or s.session_id::text = $2) order by s.session = $2 desc limit 1`,
+    values: [workspaceId, nameOrId],
+    rowMode: 'array',
+  })
+  return row ? readSession(row) : null
+}
+
+export async function readSessionMemory(
+  pool: pg.Pool,
+  workspaceId: number,
+  session: SessionRecord,
+): Promise<SessionMemory> {
+  const [log, held, completed, project] = await Promise.all([
+    readLog(pool, workspaceId, session.name),
+    readHeld(pool, workspaceId, session.name),
+    readCompleted(pool, workspaceId, session.name),
+    readProject(pool, workspaceId, session),
+  ])
+  const taskLog = log.map(asEntry)
+  return {
+    lastActivity: Math.max(session.lastSeenAt, taskLog.at(-1)?.timestamp ?? 0),
+    taskLog,
+    taskLogIsWhole: log.length < MOST_ENTRIES,
+    activeClaims: held,
+    completedTasks: completed.map(({ key, uuid }) => key ?? uuid),
+    ...project,
+  }
+}
+
+interface LogRow {
+  type: string
+  at: number
+  payload: Record<string, unknown>
+  generation: number
+  agent: string
+  uuid: string
+  key: string | null
+}
+
+/** The newest events of the generations this session held, in their order. */
+async function readLog(pool: pg.Pool, workspaceId: number, session: string): Promise<LogRow[]> {
+  const rows = await query<LogRow>(
+    pool,
+    workspaceId,
+    `with own as materialized (
+       select c.task_id, c.generation, c.agent from claims c where c.workspace_id = $1 and c.session = $2),
+     told as materialized (
+       select e.* from events e where e.workspace_id = $1 and e.task_id = any(array(select distinct task_id from own)))
+     select e.type, ms(e.at) as at, e.payload, o.generation, o.agent, t.uuid, t.key
+       from told e
+       join own o on o.task_id = e.task_id
+         and o.generation = coalesce((e.payload->>'givenGeneration')::int, e.generation)
+       join tasks t on t.workspace_id = $1 and t.id = e.task_id
+      where e.type = any($3::text[]) and coalesce(e.payload->>'givenSession', $2) = $2
+      order by e.seq desc limit ${MOST_ENTRIES}`,
+    [session, Object.keys(TOLD_AS)],
+  )
+  return rows.reverse()
+}
+
+/** Which events tell of a session's claims, and as what. */
+const TOLD_AS: Record<string, [TaskLogEntry['event'], TaskLogEntry['outcome']]> = {
+  task_assigned: ['CLAIM_ACQUIRED', null],
+  claim_renewed: ['LEASE_RENEWED', null],
+  task_completed: ['RESULT_SUBMITTED', 'ACCEPTED'],
+  task_output_submitted: ['RESULT_SUBMITTED', 'PENDING'],
+  task_human_review_requested: ['RESULT_SUBMITTED', 'PENDING'],
+  task_result_rejected: ['RESULT_SUBMITTED', 'REJECTED'],
+  task_released: ['CLAIM_RELEASED', null],
+  task_retrying: ['CLAIM_RELEASED', null],
+  task_failed: ['CLAIM_RELEASED', null],
+  task_budget_exceeded: ['CLAIM_RELEASED', null],
+  task_lease_expired: ['CLAIM_LOST', null],
+  task_worker_lost: ['CLAIM_LOST', null],
+  task_stalled: ['CLAIM_LOST', null],
+  task_requeued: ['CLAIM_LOST', null],
+  task_paused: ['CLAIM_LOST', null],
+  task_cancelled: ['CLAIM_LOST', null],
+}
+
+function asEntry({ type, at, payload, generation, agent, uuid, key }: LogRow): TaskLogEntry {
+  const [event, outcome] = TOLD_AS[type]!
+  const { workProductRef = null, ...rest } = payload
+  const parsed = key === null ? null : parseTaskKey(key)
+  const { agent: _agent, session: _session, givenSession: _given, ...details } = rest
+  return {
+    timestamp: at,
+    event,
+    taskId: uuid,
+    key,
+    track: parsed?.track ?? null,
+    sequence: parsed?.sequence ?? null,
+    generation,
+    agent,
+    outcome,
+    workProductRef: workProductRef as string | null,
+    details,
+  }
+}
+
+const readHeld = (pool: pg.Pool, workspaceId: number, session: string) =>
+  query<SessionMemory['activeClaims'][number]>(
+    pool,
+    workspaceId,
+    `select t.uuid as "taskId", t.key, t.generation, t.agent, ms(t.lease_expires_at) as "expiresAt"
+       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.state = 'active' and c.session = $2 order by c.acquired_at, c.task_id`,
+    [session],
+  )
+
+/** Tasks whose accepted result is this session's, oldest first. */
+const readCompleted = (pool: pg.Pool, workspaceId: number, session: string) =>
+  query<{ key: string | null; uuid: string }>(
+    pool,
+    workspaceId,
+    `with own as materialized (select distinct task_id from claims where workspace_id = $1 and session = $2)
+     select t.key, t.uuid from own o
+       join tasks t on t.workspace_id = $1 and t.id = o.task_id and t.state = 'completed'
+       join results r on r.workspace_id = $1 and r.task_id = o.task_id and r.session = $2 and r.accepted and r.epoch = t.epoch
+      order by r.submitted_at, t.id`,
+    [session],
+  )
+
+/** How the tracks of its project stand: the one it named, or the one it worked on last. */
+async function readProject(pool: pg.Pool, workspaceId: number, { name, project }: SessionRecord) {
+  const projectId =
+    project === null
+      ? await lastProjectOf(pool, workspaceId, name)
+      : ((await findProject(pool, workspaceId, project))?.projectId ?? 0)
+  const [progress, assignments] = await Promise.all([
+    trackProgress(pool, workspaceId, projectId),
+    projectId === 0 ? [] : trackAssignments(pool, workspaceId, projectId),
+  ])
+  return {
+    trackProgress: Object.fromEntries(progress.map(({ track, ...counts }) => [track, counts])),
+    trackAssignments: Object.fromEntries(assignments.map(({ track, agents }) => [track, agents])),
+  }
+}
+
+async function lastProjectOf(pool: pg.Pool, workspaceId: number, session: string): Promise<number> {
+  const [row] = await query<{ projectId: number }>(
+    pool,
+    workspaceId,
+    `select t.project_id as "projectId" from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.session = $2 order by c.acquired_at desc limit 1`,
+    [session],
+  )
+  return row?.projectId ?? 0
+}
+
+/** To whom these sessions belong, where they said so. */
+export async function usersOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  sessions: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await query<{ session: string; userId: string }>(
+    pool,
+    workspaceId,
+    `select session, user_ref as "userId" from sessions
+      where workspace_id = $1 and session = any($2::text[]) and user_ref is not null`,
+    [sessions],
+  )
+  return new Map(rows.map(({ session, userId }) => [session, userId]))
+}

@@ -1,0 +1,115 @@
+import type { StoredEvent } from '../../core/events.ts'
+import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
+import type { StoredClaim } from '../store.ts'
+
+/**
+ * How things are written: JSON made and read here alone. No script ever parses a record or a number in one, since what
+ * passes through a script's numbers comes back as 1e+15.
+ */
+
+/**
+ * The fields of a task in the order they are written, without their names, which would be most of it. New fields go to
+ * the end: a task that was written before they existed has null there.
+ */
+const FIELDS = Object.keys({
+  id: true,
+  uuid: true,
+  key: true,
+  projectId: true,
+  line: true,
+  parentId: true,
+  state: true,
+  pausedFrom: true,
+  priority: true,
+  generation: true,
+  epoch: true,
+  version: true,
+  attempt: true,
+  maxRetries: true,
+  merge: true,
+  continuations: true,
+  rank: true,
+  dueAt: true,
+  blocked: true,
+  onlyAgent: true,
+  capabilities: true,
+  expiresAt: true,
+  review: true,
+  claimState: true,
+  session: true,
+  agent: true,
+  leaseMs: true,
+  minLeaseMs: true,
+  leaseExpiresAt: true,
+  resultHash: true,
+  createdAt: true,
+  updatedAt: true,
+  startedAt: true,
+  completedAt: true,
+  archivedAt: true,
+} satisfies Record<keyof TaskRecord, true>) as (keyof TaskRecord)[]
+
+export function writeTask(record: TaskRecord): string {
+  return JSON.stringify(FIELDS.map((field) => record[field]))
+}
+
+export function readTask(text: string): TaskRecord {
+  const values = JSON.parse(text) as unknown[]
+  const record: Record<string, unknown> = {}
+  for (let i = 0; i < FIELDS.length; i++) record[FIELDS[i]!] = values[i] ?? null
+  return record as unknown as TaskRecord
+}
+
+/** Its seq is its place in the log. */
+export const writeEvent = ({
+  type,
+  taskId,
+  generation,
+  from,
+  to,
+  actor,
+  payload,
+  at,
+}: Omit<StoredEvent, 'seq'>) => JSON.stringify([type, taskId, generation, from, to, actor, payload, at])
+
+export function readEvent(text: string, seq: number): StoredEvent {
+  const [type, taskId, generation, from, to, actor, payload, at] = JSON.parse(text)
+  return { seq, type, taskId, generation, from, to, actor, payload, at }
+}
+
+/** What happened to a claim: it was opened, or it ended. */
+export const writeClaim = (claim: ClaimOpened | ClaimEnded) =>
+  JSON.stringify(
+    claim.kind === 'opened'
+      ? [claim.generation, claim.session, claim.agent, claim.at]
+      : [claim.generation, claim.state, claim.at, claim.reason, 'ended'],
+  )
+
+export function readClaims(texts: readonly string[]): StoredClaim[] {
+  const claims = new Map<number, StoredClaim>()
+  for (const text of texts) {
+    const [generation, ...rest] = JSON.parse(text)
+    if (rest.length === 3) {
+      const [session, agent, acquiredAt] = rest
+      claims.set(generation, {
+        generation,
+        session,
+        agent,
+        state: 'active',
+        acquiredAt,
+        endedAt: null,
+        endReason: null,
+      })
+    } else {
+      const [state, endedAt, endReason] = rest
+      Object.assign(claims.get(generation) ?? {}, { state, endedAt, endReason })
+    }
+  }
+  return [...claims.values()]
+}
+
+/** A number for a score: what is none would fail halfway through a script, which cannot be taken back. */
+export function score(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is no time or rank.`)
+  return String(value)
+}

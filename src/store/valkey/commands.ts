@@ -1,0 +1,66 @@
+import type { QueueName } from './keys.ts'
+
+/** Arguments of one command in a script: more do not fit on Lua's stack. Even, since many come in pairs. */
+const MOST_ARGUMENTS = 2_000
+
+interface Gathered {
+  head: string[]
+  args: string[]
+}
+
+/** What a transaction wants done. Commands that can take many things at once are given all of them at once. */
+export class Commands {
+  readonly #gathered = new Map<string, Gathered>()
+  readonly #counts = new Map<string, { key: string; field: string; change: number }>()
+  readonly #indexed = new Map<string, QueueName>()
+  readonly #last: string[][] = []
+
+  /** Adds to the one command of this kind on this key. No member is added by one and removed by another. */
+  gather(command: string, key: string, ...args: string[]): void {
+    const name = `${command} ${key}`
+    const known = this.#gathered.get(name)
+    if (known) known.args.push(...args)
+    else this.#gathered.set(name, { head: [command, key], args })
+  }
+
+  /** All strings that are to be written whole. */
+  set(key: string, value: string): void {
+    const known = this.#gathered.get('MSET')
+    if (known) known.args.push(key, value)
+    else this.#gathered.set('MSET', { head: ['MSET'], args: [key, value] })
+  }
+
+  /** Tasks came to this queue or left it: it is in its index while it is not empty. */
+  index(queue: QueueName): void {
+    this.#indexed.set(queue.key, queue)
+  }
+
+  count(key: string, field: string, change: 1 | -1): void {
+    const name = `${key} ${field}`
+    this.#counts.set(name, { key, field, change: (this.#counts.get(name)?.change ?? 0) + change })
+  }
+
+  /** After all that was gathered. */
+  after(...command: string[]): void {
+    this.#last.push(command)
+  }
+
+  /** Each command after its length. */
+  flat(): string[] {
+    const flat: string[] = []
+    for (const { head, args } of this.#gathered.values())
+      for (let from = 0; from < args.length; from += MOST_ARGUMENTS) {
+        const to = Math.min(from + MOST_ARGUMENTS, args.length)
+        flat.push(String(head.length + to - from), ...head)
+        for (let i = from; i < to; i++) flat.push(args[i]!)
+      }
+    const counts = [...this.#counts.values()].filter(({ change }) => change !== 0)
+    const last = [
+      ...counts.map(({ key, field, change }) => ['count', key, field, String(change)]),
+      ...[...this.#indexed.values()].map(({ index, key, name }) => ['indexed', index, key, name]),
+      ...this.#last,
+    ]
+    for (const command of last) flat.push(String(command.length), ...command)
+    return flat
+  }
+}

@@ -1,0 +1,108 @@
+import { type ChainableCommander, Redis, ReplyError } from 'ioredis'
+import { StartRefused } from '../../core/refusal.ts'
+import { StoreUnavailable } from '../store.ts'
+
+const CONNECT_WITHIN_MS = 3_000
+/** Longer than any answer takes, so that only a dead way is given up. */
+export const ANSWER_WITHIN_MS = 5_000
+/** For a connection that is just being made again. Longer would be a queue of requests at a server that is gone. */
+const RECONNECT_WITHIN_MS = 300
+const LONGEST_PAUSE_MS = 500
+
+/** `valkey:` is `redis:` under another name. */
+export function redisUrl(url: string): string {
+  const translated = url.replace(/^valkey(s?):\/\//i, (_, secure: string) => `redis${secure}://`)
+  if (!/^rediss?:\/\//i.test(translated) || !URL.canParse(translated))
+    throw new StartRefused(
+      'The address of the Valkey server must begin with valkey://, valkeys://, redis:// or rediss://.',
+    )
+  return translated
+}
+
+/**
+ * A connection that sends each command once, at once or not at all: a write that was sent again after a reconnect might be
+ * done twice, and one that waits for a server that is gone would be done when nobody expects it any more.
+ */
+export function connection(url: string, answerWithinMs: number): Redis {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: answerWithinMs,
+    connectTimeout: CONNECT_WITHIN_MS,
+    // A way that gives no answers is left at once, not after it says goodbye.
+    disconnectTimeout: 100,
+    keepAlive: 10_000,
+    noDelay: true,
+    retryStrategy: (attempt) => Math.min(10 * 2 ** Math.min(attempt, 10), LONGEST_PAUSE_MS),
+  })
+  // Whoever sends something is told by its command. Without a listener each attempt would be printed.
+  client.on('error', () => undefined)
+  return client
+}
+
+/** Resolves when commands can be sent. */
+export async function connected(client: Redis, withinMs = RECONNECT_WITHIN_MS): Promise<void> {
+  if (client.status === 'ready') return
+  const isReady = await new Promise<boolean>((resolve) => {
+    const settle = (ready: boolean) => {
+      clearTimeout(timer)
+      client.off('ready', yes)
+      resolve(ready)
+    }
+    const yes = () => settle(true)
+    const timer = setTimeout(() => settle(false), withinMs)
+    client.on('ready', yes)
+  })
+  if (!isReady) throw new StoreUnavailable('The Valkey server cannot be reached.')
+}
+
+export const isFromServer = (error: unknown): error is Error => error instanceof ReplyError
+
+/** What the server says when it cannot serve now, though the command was right. Nothing was written then. */
+const NOT_NOW =
+  /^(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOAUTH|NOPERM|UNKILLABLE)\b/
+
+export const saysNotNow = (error: unknown) => isFromServer(error) && NOT_NOW.test(error.message)
+
+/** For errors of the driver: the server's own complaints as they are, all else comes from the way to it. */
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || (isFromServer(error) && !saysNotNow(error))) return error
+  return new StoreUnavailable((error as Error).message ?? String(error), { cause: error })
+}
+
+/** Asks, once there is a connection; what comes from the way to the server is StoreUnavailable. */
+export async function ask<T>(client: Redis, question: (client: Redis) => Promise<T>): Promise<T> {
+  try {
+    await connected(client)
+    return await question(client)
+  } catch (error) {
+    throw asUnavailable(error)
+  }
+}
+
+type Commands = (string | number)[][]
+
+/** Several commands as one: nothing of others comes between them. Answers in their order. */
+export const together = (client: Redis, commands: Commands) =>
+  answersTo(client, commands, (given) => client.multi(given))
+
+/** The same, but others may come between: for what need not agree. */
+export const inTurn = (client: Redis, commands: Commands) =>
+  answersTo(client, commands, (given) => client.pipeline(given))
+
+async function answersTo(
+  client: Redis,
+  commands: Commands,
+  send: (commands: [string, ...unknown[]][]) => ChainableCommander,
+): Promise<unknown[]> {
+  if (commands.length === 0) return []
+  return ask(client, async () => {
+    const answers = await send(commands as [string, ...unknown[]][]).exec()
+    return answers!.map(([error, answer]) => {
+      if (error) throw error
+      return answer
+    })
+  })
+}

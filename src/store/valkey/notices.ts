@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { Changes } from '../../core/batch/requests.ts'
+import type { Committed } from '../store.ts'
+
+/**
+ * Tells whoever listens what was committed here, and what other processes committed. Theirs is a hint: it is published
+ * with the write, but a connection that is just away misses it. Who waits looks slowly even without one.
+ */
+export class Notices {
+  readonly #channel: string
+  readonly #connect: () => Redis
+  readonly #process = randomUUID()
+  readonly #listeners = new Set<Committed>()
+  #subscriber: Redis | null = null
+
+  constructor(channel: string, connect: () => Redis) {
+    this.#channel = channel
+    this.#connect = connect
+  }
+
+  listen(listener: Committed): () => void {
+    this.#listeners.add(listener)
+    this.#subscriber ??= this.#subscribe()
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Goes with the write, as a command after its length. */
+  commandFor(workspaceId: number, { events }: Changes): string[] {
+    if (events.length === 0) return []
+    const { tasksWaiting } = summaryOf(events)
+    const notice = [this.#process, workspaceId, events.length, tasksWaiting ? 1 : 0].join(' ')
+    return ['3', 'PUBLISH', this.#channel, notice]
+  }
+
+  tell(workspaceId: number, { events }: Changes): void {
+    if (events.length > 0) this.#tellAll(workspaceId, summaryOf(events))
+  }
+
+  close(): void {
+    this.#listeners.clear()
+    this.#subscriber?.disconnect()
+  }
+
+  #subscribe(): Redis {
+    const subscriber = this.#connect()
+    subscriber.on('message', (_channel: string, notice: string) => {
+      const [process, workspaceId, events, tasksWaiting] = notice.split(' ')
+      if (process === this.#process) return
+      this.#tellAll(Number(workspaceId), { events: Number(events), tasksWaiting: tasksWaiting === '1' })
+    })
+    // Again after each reconnect.
+    subscriber.on('ready', () => void subscriber.subscribe(this.#channel).catch(() => undefined))
+    subscriber.connect().catch(() => undefined)
+    return subscriber
+  }
+
+  #tellAll: Committed = (workspaceId, what) => {
+    for (const listener of this.#listeners) listener(workspaceId, what)
+  }
+}
+
+const summaryOf = (events: Changes['events']) => ({
+  events: events.length,
+  tasksWaiting: events.some(({ to }) => to === 'queued'),
+})

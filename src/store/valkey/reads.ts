@@ -1,0 +1,197 @@
+import type { Redis } from 'ioredis'
+import { keyName, type NewKey } from '../../core/batch/requests.ts'
+import type { TaskDetails } from '../../core/commands.ts'
+import type { StoredEvent } from '../../core/events.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
+import { readClaims, readEvent, readTask } from './codec.ts'
+import { ask, together } from './connect.ts'
+import { EVENTS_PER_LIST, idOf, type Keys } from './keys.ts'
+import type { ResultHead } from './results.ts'
+import { Script } from './script.ts'
+import { metaOf } from './workspaces.ts'
+
+/** So many tasks are looked at in one step of a search. */
+const SEARCH_STEP = 500
+
+const WHOLE_TASKS = 1_000
+
+/** Tasks with all that people read of them. KEYS: meta, which no task is without. ARGV: the tag of all keys, ids. */
+const WHOLE = `
+local tag, found = ARGV[1], {}
+for i = 2, #ARGV do
+  local id = ARGV[i]
+  found[i - 1] = {
+    redis.call('GET', tag .. 'task:' .. id), redis.call('GET', tag .. 'details:' .. id),
+    redis.call('HGETALL', tag .. 'changed:' .. id), redis.call('LRANGE', tag .. 'needs:' .. id, 0, -1)
+  }
+end
+return found
+`
+const wholeTasks = new Script(WHOLE)
+type Details = [made: string, changed: string[], needs: string[]]
+type WholeTask = [record: string | null, ...Details]
+
+/** Reads see one moment: what belongs together is asked for in one transaction. */
+export class ValkeyReader implements Reader {
+  protected readonly reader: Redis
+  protected readonly keysOf: (workspaceId: number) => Keys
+
+  constructor(reader: Redis, keysOf: (workspaceId: number) => Keys) {
+    this.reader = reader
+    this.keysOf = keysOf
+  }
+
+  async task(workspaceId: number, taskId: number): Promise<StoredTask | null> {
+    return (await this.tasksById(workspaceId, [taskId]))[0] ?? null
+  }
+
+  async tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]> {
+    const found = await this.#wholeTasks(workspaceId, taskIds)
+    return found.flatMap(([record, ...details]) =>
+      record === null ? [] : [{ record: readTask(record), details: readDetails(details) }],
+    )
+  }
+
+  async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
+    const found = await this.#wholeTasks(
+      workspaceId,
+      records.map(({ id }) => id),
+    )
+    return found.map(([, ...details]) => readDetails(details))
+  }
+
+  /** In pieces, since the server does nothing else meanwhile. */
+  async #wholeTasks(workspaceId: number, taskIds: readonly number[]): Promise<WholeTask[]> {
+    const { meta, tag } = this.keysOf(workspaceId)
+    const found: WholeTask[] = []
+    for (let i = 0; i < taskIds.length; i += WHOLE_TASKS) {
+      const ids = taskIds.slice(i, i + WHOLE_TASKS).map(String)
+      found.push(
+        ...(await ask(this.reader, (client) => wholeTasks.run<WholeTask[]>(client, [meta], [tag, ...ids]))),
+      )
+    }
+    return found
+  }
+
+  async tasksByKey(workspaceId: number, wanted: readonly NewKey[]): Promise<TaskRecord[]> {
+    if (wanted.length === 0) return []
+    const names = [...new Set(wanted.map(({ projectId, key }) => keyName(projectId, key)))]
+    const ids = await ask(this.reader, (client) => client.hmget(this.keysOf(workspaceId).taskKeys, ...names))
+    return this.#recordsOf(workspaceId, ids.filter((id) => id !== null).map(Number))
+  }
+
+  /** Tasks of a user and dead letters have lists of their own; for states, one is walked from the newest task on. */
+  async tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]> {
+    const { states, userId, deadLetters, before = Number.POSITIVE_INFINITY } = filter
+    const isListed = ({ state, archivedAt }: TaskRecord) =>
+      archivedAt === null && (!states || states.includes(state))
+    const isWanted = ({ record, details }: StoredTask) =>
+      isListed(record) &&
+      (userId === undefined || details.userId === userId) &&
+      (!deadLetters || (record.state === 'failed' && Boolean(details.exhausted)))
+    const found: StoredTask[] = []
+    let last = before
+    while (found.length < limit) {
+      const ids = await this.#newestBelow(workspaceId, filter, last, states ? SEARCH_STEP : limit)
+      if (ids.length === 0) break
+      last = ids.at(-1)!
+      const candidates = states ? await this.#recordsOf(workspaceId, ids) : null
+      const fitting = candidates ? candidates.filter(isListed).map(({ id }) => id) : ids
+      // What changed since it was found is looked at again, so that no answer contradicts its question.
+      for (let i = 0; i < fitting.length && found.length < limit; i += limit)
+        found.push(...(await this.tasksById(workspaceId, fitting.slice(i, i + limit))).filter(isWanted))
+    }
+    return found.slice(0, limit)
+  }
+
+  async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
+    return readClaims(
+      await ask(this.reader, (client) => client.lrange(this.keysOf(workspaceId).claims(taskId), 0, -1)),
+    )
+  }
+
+  async results(workspaceId: number, taskId: number): Promise<StoredResult[]> {
+    const fields = await ask(this.reader, (client) =>
+      client.hgetall(this.keysOf(workspaceId).results(taskId)),
+    )
+    const heads = JSON.parse(fields.list ?? '[]') as ResultHead[]
+    return heads.map(({ place, ...head }) => ({ ...head, data: JSON.parse(fields[`data:${place}`]!) }))
+  }
+
+  async events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]> {
+    const keys = this.keysOf(workspaceId)
+    const commands: (string | number)[][] = []
+    const last = after + limit
+    for (let seq = after + 1; seq <= last; ) {
+      const place = (seq - 1) % EVENTS_PER_LIST
+      const count = Math.min(EVENTS_PER_LIST - place, last - seq + 1)
+      commands.push(['lrange', keys.events(seq), place, place + count - 1])
+      seq += count
+    }
+    const texts = (await together(this.reader, commands)).flat() as string[]
+    return texts.map((text, i) => readEvent(text, after + 1 + i))
+  }
+
+  async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
+    const text = await ask(this.reader, (client) => client.get(this.keysOf(workspaceId).session(name)))
+    return text === null ? null : JSON.parse(text)
+  }
+
+  async sessions(workspaceId: number, { workersOnly, limit }: { workersOnly: boolean; limit: number }) {
+    const keys = this.keysOf(workspaceId)
+    return ask(this.reader, async (client) => {
+      const names = await client.zrange(workersOnly ? keys.workers : keys.sessions, 0, limit - 1)
+      if (names.length === 0) return []
+      const texts = await client.mget(names.map(keys.session))
+      return texts.map((text) => JSON.parse(text!) as SessionRecord)
+    })
+  }
+
+  async limits(workspaceId: number): Promise<Limits> {
+    return JSON.parse((await this.#meta(workspaceId, ['limits'])).limits)
+  }
+
+  async counts(workspaceId: number) {
+    const counts = await this.#meta(workspaceId, ['activeClaims', 'activeSessions'])
+    return { activeClaims: Number(counts.activeClaims), activeSessions: Number(counts.activeSessions) }
+  }
+
+  #meta<F extends string>(workspaceId: number, fields: readonly F[]) {
+    return metaOf(this.reader, this.keysOf(workspaceId), workspaceId, fields)
+  }
+
+  async #recordsOf(workspaceId: number, ids: readonly number[]): Promise<TaskRecord[]> {
+    if (ids.length === 0) return []
+    const texts = await ask(this.reader, (client) => client.mget(ids.map(this.keysOf(workspaceId).task)))
+    return texts.filter((text) => text !== null).map(readTask)
+  }
+
+  /** Ids below this one, the highest first: of a user, of dead letters, or of all, which are numbered without gaps. */
+  async #newestBelow(
+    workspaceId: number,
+    { userId, deadLetters }: TaskFilter,
+    before: number,
+    count: number,
+  ): Promise<number[]> {
+    const keys = this.keysOf(workspaceId)
+    const list = deadLetters ? keys.deadLetters : userId === undefined ? null : keys.user(userId)
+    if (list) {
+      const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`
+      const found = await ask(this.reader, (client) =>
+        client.zrevrangebyscore(list, below, '-inf', 'LIMIT', 0, count),
+      )
+      return found.map(idOf)
+    }
+    const lastId = Number((await this.#meta(workspaceId, ['lastId'])).lastId)
+    const highest = Math.min(lastId, Math.ceil(before) - 1)
+    return Array.from({ length: Math.max(0, Math.min(count, highest)) }, (_, i) => highest - i)
+  }
+}
+
+function readDetails([made, changed, needs]: Details): TaskDetails {
+  const details = { ...JSON.parse(made), dependsOn: needs.map((text) => JSON.parse(text)[1]) }
+  for (let i = 0; i < changed.length; i += 2) details[changed[i]!] = JSON.parse(changed[i + 1]!)
+  return details
+}

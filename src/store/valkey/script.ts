@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import { Command, type Redis } from 'ioredis'
+import { isFromServer } from './connect.ts'
+
+/** A Lua script, sent by its name; the server is given its text when it does not know it. */
+export class Script {
+  readonly #text: string
+  readonly #sha: string
+
+  constructor(text: string) {
+    this.#text = text
+    this.#sha = createHash('sha1').update(text).digest('hex')
+  }
+
+  /** On the wire when this returns, if the client is connected: what is sent afterwards is done afterwards. */
+  async run<T>(client: Redis, keys: readonly string[], values: readonly string[]): Promise<T> {
+    const send = (command: string, script: string) => {
+      // Not client.evalsha(...values): so many arguments would not fit on the stack.
+      const args = [script, String(keys.length), ...keys].concat(values as string[])
+      return client.sendCommand(new Command(command, args, { replyEncoding: 'utf8' })) as Promise<T>
+    }
+    try {
+      return await send('evalsha', this.#sha)
+    } catch (error) {
+      if (!isFromServer(error) || !error.message.startsWith('NOSCRIPT')) throw error
+      return send('eval', this.#text)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { Redis } from 'ioredis'
+import { type Ask, type Changes, trackName, type View } from '../../core/batch/requests.ts'
+import type { Limits } from '../../core/limits.ts'
+import { StartRefused } from '../../core/refusal.ts'
+import type { BlockedTask, Committed, DueTask, Store } from '../store.ts'
+import { Blocked } from './blocked.ts'
+import { ANSWER_WITHIN_MS, connection, redisUrl } from './connect.ts'
+import { Due } from './due.ts'
+import { Keys, sharedKeys } from './keys.ts'
+import { Notices } from './notices.ts'
+import { ValkeyReader } from './reads.ts'
+import { assertFormat, assertServerKeepsPromises } from './ready.ts'
+import { ValkeyTransactor } from './transact.ts'
+import { ensureProject, ensureWorkspace, setTrack } from './workspaces.ts'
+
+export interface ValkeyOptions {
+  /** All keys begin with it, so that several Batons can share a server. */
+  prefix?: string
+  /** When a connection that gives no answer is given up. */
+  answerWithinMs?: number
+}
+
+/** Valkey or Redis, opened and checked: one connection for writing, one for reading, and one for listening if asked. */
+export class ValkeyStore extends ValkeyReader implements Store {
+  readonly #writer: Redis
+  readonly #shared: ReturnType<typeof sharedKeys>
+  readonly #notices: Notices
+  readonly #transactor: ValkeyTransactor
+  readonly #due: Due
+  readonly #blocked: Blocked
+
+  private constructor(url: string, prefix: string, answerWithinMs: number) {
+    const reader = connection(url, answerWithinMs)
+    const keysOf = (workspaceId: number) => new Keys(prefix, workspaceId)
+    super(reader, keysOf)
+    this.#writer = connection(url, answerWithinMs)
+    this.#shared = sharedKeys(prefix)
+    this.#notices = new Notices(this.#shared.commits, () => connection(url, answerWithinMs))
+    this.#transactor = new ValkeyTransactor(this.#writer, keysOf, this.#notices)
+    this.#due = new Due(reader, keysOf, this.#shared.workspaces)
+    this.#blocked = new Blocked(reader, keysOf)
+  }
+
+  static async open(
+    url: string,
+    { prefix = 'baton', answerWithinMs = ANSWER_WITHIN_MS }: ValkeyOptions = {},
+  ): Promise<ValkeyStore> {
+    // The braces are the hash tag's.
+    if (prefix === '' || /[{}]/.test(prefix))
+      throw new StartRefused('The prefix of the keys must be a name without braces.')
+    const store = new ValkeyStore(redisUrl(url), prefix, answerWithinMs)
+    try {
+      await store.#connect(url)
+      await store.ready()
+      await assertFormat(store.#writer, store.#shared.format)
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+    return store
+  }
+
+  async #connect(url: string): Promise<void> {
+    // The driver says only that the connection is closed; why, it says before.
+    let cause: Error | undefined
+    this.#writer.once('error', (error) => {
+      cause = error
+    })
+    try {
+      await Promise.all([this.#writer.connect(), this.reader.connect()])
+    } catch (error) {
+      const { message } = cause ?? (error as Error)
+      throw new StartRefused(
+        `The Valkey server at ${new URL(url).host} cannot be used: ${message.replace(/\.$/, '')}.`,
+      )
+    }
+  }
+
+  ready(): Promise<void> {
+    return assertServerKeepsPromises(this.#writer)
+  }
+
+  transact<T>(
+    workspaceId: number,
+    ask: Ask,
+    decide: (view: View) => { answer: T; changes: Changes },
+  ): Promise<T> {
+    return this.#transactor.transact(workspaceId, ask, decide)
+  }
+
+  workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
+    return ensureWorkspace(this.#writer, this.#shared, this.keysOf, name, limits)
+  }
+
+  project(workspaceId: number, slug: string): Promise<number> {
+    return ensureProject(this.#writer, this.keysOf(workspaceId), workspaceId, slug)
+  }
+
+  setTrack(workspaceId: number, projectId: number, track: string, maxAgents: number | null): Promise<void> {
+    return setTrack(
+      this.#writer,
+      this.keysOf(workspaceId),
+      workspaceId,
+      trackName(projectId, track),
+      maxAgents,
+    )
+  }
+
+  dueTasks(limit: number): Promise<DueTask[]> {
+    return this.#due.tasks(limit)
+  }
+
+  dueSessions(limit: number) {
+    return this.#due.sessions(limit)
+  }
+
+  heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
+    return this.#due.heldUntouchedSince(workspaceId, before, limit)
+  }
+
+  downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
+    return this.#blocked.downstreamOf(workspaceId, taskIds)
+  }
+
+  async forgottenTasks(limit: number): Promise<BlockedTask[]> {
+    const found: BlockedTask[] = []
+    for (const workspaceId of await this.#due.workspaceIds()) {
+      if (found.length >= limit) break
+      found.push(...(await this.#blocked.forgottenIn(workspaceId, limit - found.length)))
+    }
+    return found
+  }
+
+  /** Nothing to do: first answers and the lineage of finished tasks have an hour at which the server forgets them. */
+  async forgetThePast(): Promise<void> {}
+
+  onCommit(listener: Committed): () => void {
+    return this.#notices.listen(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#notices.close()
+    this.#writer.disconnect()
+    this.reader.disconnect()
+  }
+}

@@ -1,0 +1,153 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import { StoreUnavailable, type Transactor } from '../store.ts'
+import { asUnavailable, connected, isFromServer } from './connect.ts'
+import { InOrder } from './in-order.ts'
+import type { Keys } from './keys.ts'
+import { look, type Seen } from './look.ts'
+import { lookAtResults } from './look-further.ts'
+import type { Notices } from './notices.ts'
+import { isNothing, plan, resultsToLookAt } from './plan.ts'
+import { Script } from './script.ts'
+import { PASS, SETTLE, WRITE } from './write.lua.ts'
+
+const write = new Script(WRITE)
+const pass = new Script(PASS)
+const settle = new Script(SETTLE)
+
+/** A caller is told to come again after this. Among those that write, each gets its turn long before. */
+const GIVE_UP_AFTER_MS = 20_000
+/** How long it is tried to find out what became of a write whose answer was lost. */
+const SETTLE_WITHIN_MS = 3_000
+/** The server takes few more in one command; it would close the connection. */
+const MOST_ARGUMENTS = 1_000_000
+const ASK_FOR_TURN_EVERY_MS = [1, 4] as const
+
+type Decide<T> = (view: View) => { answer: T; changes: Changes }
+type Settled = 'written' | 'void' | 'unknown'
+type Written = 'written' | 'changed' | 'late' | 'turn'
+
+/**
+ * A transaction is a look, a decision and a write. There is no lock: the write is done only if the workspace's version is
+ * still the one that was seen, and every write raises it; else it is looked and decided anew. A process that dies between
+ * the two leaves nothing behind. Processes that lose races to others take turns (turn.lua.ts).
+ *
+ * In this process the transactions of a workspace follow each other: a look is sent as soon as the write before it is,
+ * on the same connection, where the server does one after the other. So they never lose a race to each other.
+ */
+export class ValkeyTransactor implements Transactor {
+  readonly #client: Redis
+  readonly #keysOf: (workspaceId: number) => Keys
+  readonly #notices: Notices
+  readonly #inOrder = new InOrder()
+  readonly #token = randomUUID()
+  #transactions = 0
+
+  constructor(client: Redis, keysOf: (workspaceId: number) => Keys, notices: Notices) {
+    this.#client = client
+    this.#keysOf = keysOf
+    this.#notices = notices
+  }
+
+  async transact<T>(workspaceId: number, ask: Ask, decide: Decide<T>): Promise<T> {
+    const giveUpAt = performance.now() + GIVE_UP_AFTER_MS
+    for (let insists = false; ; insists = true) {
+      const done = await this.#attempt(workspaceId, ask, decide, insists, giveUpAt)
+      if (done) return done.answer
+      if (performance.now() > giveUpAt) throw new StoreUnavailable('Others were faster each time.')
+    }
+  }
+
+  /** Null when somebody else was faster. */
+  async #attempt<T>(
+    workspaceId: number,
+    ask: Ask,
+    decide: Decide<T>,
+    insists: boolean,
+    giveUpAt: number,
+  ): Promise<{ answer: T } | null> {
+    const keys = this.#keysOf(workspaceId)
+    const leave = await this.#inOrder.enter(workspaceId)
+    try {
+      const seen = await this.#look(keys, workspaceId, ask, insists, giveUpAt)
+      const { answer, changes, commands } = await this.#decide(workspaceId, seen, decide)
+      if (commands === null) return { answer }
+      const written = this.#write(keys, seen, commands)
+      leave()
+      if ((await written) !== 'written') return null
+      this.#notices.tell(workspaceId, changes)
+      return { answer }
+    } finally {
+      leave()
+    }
+  }
+
+  async #look(keys: Keys, workspaceId: number, ask: Ask, insists: boolean, giveUpAt: number): Promise<Seen> {
+    const token = this.#token
+    for (;;) {
+      const seen = await look(this.#client, keys, workspaceId, ask, { token, insists })
+      if (seen) return seen
+      if (performance.now() > giveUpAt) throw new StoreUnavailable('Others have the turn.')
+      await sleep(randomInt(...ASK_FOR_TURN_EVERY_MS))
+    }
+  }
+
+  /** What is to be written, or null if that is nothing. However it ends without a write, the turn goes on. */
+  async #decide<T>(workspaceId: number, seen: Seen, decide: Decide<T>) {
+    const keys = this.#keysOf(workspaceId)
+    let commands: string[] | null = null
+    try {
+      const { answer, changes } = decide(seen.view)
+      if (!isNothing(changes)) {
+        const more = await lookAtResults(this.#client, keys, resultsToLookAt(changes, seen))
+        commands = plan(keys, seen, new Map([...seen.results, ...more]), changes)
+        commands.push(...this.#notices.commandFor(workspaceId, changes))
+        if (commands.length > MOST_ARGUMENTS) throw new RangeError('This is too much for one transaction.')
+      }
+      return { answer, changes, commands }
+    } finally {
+      if (seen.hasTurn && commands === null)
+        await pass.run(this.#client, [keys.turn, keys.line], [this.#token]).catch(() => undefined)
+    }
+  }
+
+  /** Sent when this returns; resolves when it is known what became of it. */
+  async #write(keys: Keys, seen: Seen, commands: readonly string[]): Promise<Written> {
+    const transaction = keys.transaction(`${this.#token}:${++this.#transactions}`)
+    const { version, view } = seen
+    if (this.#client.status !== 'ready') throw new StoreUnavailable('The connection was lost.')
+    try {
+      return await write.run<Written>(
+        this.#client,
+        [keys.meta, keys.turn, keys.line, transaction],
+        [this.#token, String(version), String(view.now), ...commands],
+      )
+    } catch (error) {
+      if (isFromServer(error)) throw asUnavailable(error)
+      return this.#settle(keys, transaction, seen, error)
+    }
+  }
+
+  /** The answer was lost. It may have been written, or may still be on its way: asked for, it is one or the other. */
+  async #settle(keys: Keys, transaction: string, { version, view }: Seen, lost: unknown): Promise<Written> {
+    // A way that gives no answers gives none to the question either.
+    if (this.#client.status === 'ready') this.#client.disconnect(true)
+    const giveUpAt = performance.now() + SETTLE_WITHIN_MS
+    let outcome: Settled | null = null
+    while (outcome === null && performance.now() < giveUpAt)
+      try {
+        await connected(this.#client)
+        const asked = [String(version), String(view.now)]
+        outcome = await settle.run<Settled>(this.#client, [keys.meta, transaction], asked)
+      } catch {
+        await sleep(50)
+      }
+    if (outcome === 'written') return 'written'
+    if (outcome === 'void') return 'changed'
+    throw new StoreUnavailable('The connection was lost, and it is unknown whether the change was written.', {
+      cause: lost,
+    })
+  }
+}

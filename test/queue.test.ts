@@ -1,0 +1,219 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createQueue, type Queue, type QueueOptions, Refused, Unretryable } from '../src/queue/queue.ts'
+import { until } from './support/nodes.ts'
+import { queuePlaces } from './support/queue-urls.ts'
+
+const refusalOf = async (act: Promise<unknown>) => {
+  const error = await act.then(
+    () => null,
+    (thrown) => thrown,
+  )
+  expect(error).toBeInstanceOf(Refused)
+  return error as Refused
+}
+
+/** Resolves when `open` is called. */
+function gate() {
+  let open: () => void = () => undefined
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open: () => open(), passed }
+}
+
+describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
+  let place: Awaited<ReturnType<(typeof queuePlaces)[string]>>
+  let opened: Queue[] = []
+  let workspaces = 0
+  const open = async (options: QueueOptions = {}) => {
+    const limits = { minLeaseSeconds: 1, maxConcurrentClaims: 1_000, ...options.limits }
+    const queue = await createQueue(place.url, { workspace: `w${workspaces}`, ...options, limits })
+    opened.push(queue)
+    return queue
+  }
+  beforeAll(async () => {
+    place = await queuePlaces[kind]!()
+  })
+  afterEach(async () => {
+    await Promise.all(opened.map((queue) => queue.close()))
+    opened = []
+    workspaces += 1
+  })
+  afterAll(() => place.drop())
+
+  test('hands a task out once, and takes the result of its holder only', async () => {
+    const queue = await open()
+    const { id } = await queue.enqueue({ title: 'once' })
+    const claim = (await queue.next('w-1'))!
+    expect(claim).toMatchObject({ taskId: id, generation: 1, session: 'w-1' })
+    expect(await queue.next('w-2')).toBeNull()
+    const zombie = { ...claim, session: 'w-2' }
+    expect((await refusalOf(queue.submit(zombie, {}))).code).toBe('SESSION_MISMATCH')
+    expect(await queue.submit(claim, { done: true })).toMatchObject({ reason: 'ACCEPTED' })
+    expect(await queue.status(id)).toBe('completed')
+  })
+
+  test('refuses a holder that was passed over, and keeps its work', async () => {
+    const queue = await open()
+    const { id } = await queue.enqueue({ title: 'passed on' })
+    const first = (await queue.next('w-1'))!
+    await queue.release(first)
+    const second = (await queue.next('w-2'))!
+    expect(second.generation).toBe(2)
+    expect((await refusalOf(queue.submit(first, { mine: 1 }))).code).toBe('STALE_GENERATION')
+    await queue.submit(second, { mine: 2 })
+    expect((await queue.results(id)).map(({ accepted, result }) => ({ accepted, result }))).toEqual([
+      { accepted: false, result: { mine: 1 } },
+      { accepted: true, result: { mine: 2 } },
+    ])
+  })
+
+  test.skipIf(kind === 'memory')('is one queue for all processes that open it', async () => {
+    const [one, other] = [await open(), await open()]
+    const waiting = other.next('w-1', { waitMs: 30_000 })
+    const { id } = await one.enqueue({ title: 'from afar' })
+    expect((await waiting)?.taskId).toBe(id)
+  })
+
+  test('keeps workspaces apart', async () => {
+    const [shop, bank] = [
+      await open({ workspace: `shop${workspaces}` }),
+      await open({ workspace: `bank${workspaces}` }),
+    ]
+    const { id } = await shop.enqueue({ title: 'mine', userId: 'alice' })
+    expect(await bank.next('w-1')).toBeNull()
+    expect(await bank.listByUser('alice')).toEqual([])
+    expect((await refusalOf(bank.status(id))).code).toBe('NOT_FOUND')
+  })
+
+  test('waits for work, and gives up when it is told to', async () => {
+    const queue = await open()
+    const gone = new AbortController()
+    const waiting = queue.next('w-1', { waitMs: 30_000, signal: gone.signal })
+    gone.abort()
+    expect(await waiting).toBeNull()
+    const { id } = await queue.enqueue({ title: 'still there' })
+    expect((await queue.next('w-1'))?.taskId).toBe(id)
+  })
+
+  test('gives a worker no more than it can hold, and nothing when it drains', async () => {
+    const queue = await open()
+    await queue.registerWorker('w-1', { capacity: 2 })
+    await queue.enqueueMany(Array.from({ length: 5 }, (_, n) => ({ title: `n${n}` })))
+    expect(await queue.nextMany('w-1', 5)).toHaveLength(2)
+    expect((await refusalOf(queue.next('w-1'))).code).toBe('NO_CAPACITY')
+    await queue.drainWorker('w-1')
+    expect((await refusalOf(queue.next('w-1'))).code).toBe('WORKER_DRAINING')
+    await queue.unregisterWorker('w-1')
+    expect(await queue.nextMany('w-2', 5)).toHaveLength(5)
+  })
+
+  test('takes what a silent worker holds and tries it again', async () => {
+    const queue = await open()
+    await queue.registerWorker('w-1', { capacity: 1, heartbeatSeconds: 1 })
+    const { id } = await queue.enqueue({ title: 'left behind' })
+    await queue.next('w-1')
+    await until(async () => (await queue.status(id)) === 'awaiting_retry')
+    const types = (await queue.events(0, 100)).map(({ type }) => type)
+    expect(types).toEqual(expect.arrayContaining(['worker_lost', 'task_worker_lost']))
+    expect((await refusalOf(queue.heartbeat('w-1'))).code).toBe('WORKER_GONE')
+  })
+
+  test('works off what comes, says why things failed, and finishes before it closes', async () => {
+    const queue = await open()
+    const [good, bad, hopeless] = await queue.enqueueMany([
+      { title: 'good', input: { n: 7 } },
+      { title: 'bad' },
+      { title: 'hopeless' },
+    ])
+    const slow = gate()
+    await queue.work(
+      'w-1',
+      async ({ task }) => {
+        if (task.title === 'bad') throw new Error('not today')
+        if (task.title === 'hopeless') throw new Unretryable('never')
+        if (task.title === 'slow') await slow.passed
+        return { twice: (task.input as { n: number } | null)?.n ?? 0 }
+      },
+      { capacity: 3 },
+    )
+    await until(async () => (await queue.status(hopeless!.id)) === 'failed')
+    await until(async () => (await queue.status(bad!.id)) === 'awaiting_retry')
+    await until(async () => (await queue.status(good!.id)) === 'completed')
+    expect(await queue.get(bad!.id)).toMatchObject({ error: 'not today', failureClass: 'infrastructure' })
+    expect((await queue.results(good!.id))[0]).toMatchObject({ accepted: true, result: { twice: 7 } })
+
+    const last = await queue.enqueue({ title: 'slow' })
+    await until(async () => (await queue.get(last.id)).holder !== null)
+    const watcher = kind === 'memory' ? null : await open()
+    const closing = queue.close()
+    slow.open()
+    await closing
+    if (watcher) expect(await watcher.status(last.id)).toBe('completed')
+    opened = opened.filter((one) => one !== queue)
+  })
+
+  test('tells a handler when its claim is lost', async () => {
+    const queue = await open()
+    const begun = gate()
+    const lost = gate()
+    const { id } = await queue.enqueue({ title: 'to be cancelled' })
+    await queue.work(
+      'w-1',
+      async (_claim, { signal }) => {
+        signal.addEventListener('abort', lost.open)
+        begun.open()
+        await lost.passed
+      },
+      { leaseSeconds: 1 },
+    )
+    await begun.passed
+    await queue.cancel(id)
+    await lost.passed
+    expect(await queue.status(id)).toBe('cancelled')
+  })
+
+  test('brings stalled work back on demand', async () => {
+    const queue = await open()
+    const { id } = await queue.enqueue({ title: 'forgotten' })
+    await queue.next('w-1')
+    expect(await queue.requeueStalled(60_000)).toBe(0)
+    expect(await queue.requeueStalled(0)).toBe(1)
+    expect(await queue.status(id)).toBe('awaiting_retry')
+  })
+
+  test('makes a task once under a key, and refuses the key for another', async () => {
+    const queue = await open()
+    const first = await queue.enqueue({ title: 'order', idempotencyKey: 'k' })
+    expect((await queue.enqueue({ title: 'order', idempotencyKey: 'k' })).id).toBe(first.id)
+    const other = queue.enqueueMany([{ title: 'fine' }, { title: 'other', idempotencyKey: 'k' }])
+    expect((await refusalOf(other)).code).toBe('IDEMPOTENCY_KEY_REUSED')
+    expect(await queue.nextMany('w-1', 10)).toHaveLength(1)
+  })
+
+  test('names every field that is wrong, and writes nothing', async () => {
+    const queue = await open()
+    const wrong = [{ title: 'fine' }, { title: '', priority: 11 }] as never
+    const { code, refusal } = await refusalOf(queue.enqueueMany(wrong))
+    expect(code).toBe('VALIDATION_FAILED')
+    const fields = new Set((refusal.errors as { field: string }[]).map(({ field }) => field))
+    expect([...fields]).toEqual(['tasks.1.title', 'tasks.1.priority'])
+    expect(await queue.next('w-1')).toBeNull()
+  })
+})
+
+describe('a queue that cannot be opened', () => {
+  test('is refused in one sentence that does not repeat the URL', async () => {
+    await expect(createQueue('ftp://user:secret@example.org')).rejects.toThrow(/^A queue lives at/)
+    await expect(createQueue('nonsense')).rejects.not.toThrow(/nonsense/)
+  })
+
+  test.each(['postgres', 'redis', 'mysql'])(
+    'on %s says that nobody answers, without the password',
+    async (scheme) => {
+      const error = await createQueue(`${scheme}://user:secret@127.0.0.1:9/x`).catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(Error)
+      expect(String(error.message)).not.toContain('secret')
+    },
+  )
+})

@@ -1,0 +1,17 @@
+import type { Limits } from '../../src/core/limits.ts'
+import { MemoryStore } from '../../src/store/memory/store.ts'
+import { Work } from './tasks.ts'
+
+/** Work on a memory store whose clock stands until it is moved by hand. */
+export function clockwork(limits: Partial<Limits> = {}) {
+  let now = Date.UTC(2026, 0, 4, 6)
+  const store = new MemoryStore({ now: () => now })
+  store.addWorkspace(1, limits)
+  return {
+    work: new Work(store, 1),
+    now: () => now,
+    pass(ms: number): void {
+      now += ms
+    },
+  }
+}

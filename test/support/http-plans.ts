@@ -1,0 +1,38 @@
+import { expect } from 'vitest'
+import { everythingIn } from './http-siege.ts'
+import { type Json, openWorkspace, type Task, type Workspace } from './http-workspace.ts'
+import { superuser } from './nodes.ts'
+import type { ServerUnderTest } from './server.ts'
+
+/** What tests of plans share: a project, its plan in and out, and its tasks by their keys. */
+
+const YAML = { 'content-type': 'application/yaml' }
+
+/** Text is YAML unless the headers say otherwise; anything else is JSON. */
+export const putPlan = (w: Workspace, slug: string, plan: string | Json, headers?: Record<string, string>) =>
+  w.call('PUT', `/projects/${slug}/plan`, plan, headers ?? (typeof plan === 'string' ? YAML : {}))
+
+/** A workspace with an empty project. */
+export async function openProject(server: ServerUnderTest, slug = 'shop', limits?: Json): Promise<Workspace> {
+  const w = await openWorkspace(server, limits)
+  expect((await w.post('/projects', { slug })).status).toBe(201)
+  return w
+}
+
+export type Planned = Task & { key: string; state: string; dependsOn: string[] } & Json
+
+/** All tasks of a small workspace, in the order they were made. */
+export async function tasksByKey(w: Workspace): Promise<Map<string, Planned>> {
+  const { items } = (await w.call('GET', '/tasks?limit=200')).body as { items: Planned[] }
+  return new Map(items.toReversed().map((task) => [task.key, task]))
+}
+
+export async function nothingIsWrittenBy(
+  server: ServerUnderTest,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  const look = () => superuser(server.databaseUrl, everythingIn)
+  const before = await look()
+  await act()
+  expect(await look()).toEqual(before)
+}

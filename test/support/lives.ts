@@ -1,0 +1,273 @@
+import fc from 'fast-check'
+import type { Circumstances, Decision, NewTask, TaskCommand } from '../../src/core/commands.ts'
+import { TRIGGER_RULES } from '../../src/core/commands.ts'
+import { decide } from '../../src/core/decide.ts'
+import type { EventDraft } from '../../src/core/events.ts'
+import { DEFAULT_LIMITS } from '../../src/core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../../src/core/records.ts'
+import { FAILURE_CLASSES } from '../../src/core/retry.ts'
+import { createTask } from '../../src/core/rules/create.ts'
+import { type TaskState, taskStates } from '../../src/core/states.ts'
+import { newTask } from './tasks.ts'
+
+/** A step of a task's life: some time passes, then somebody says something. Fences are near the truth, not always true. */
+interface Step {
+  waitMs: number
+  say: (record: TaskRecord, now: number) => TaskCommand
+}
+
+const seldom = <T>(some: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: some })
+const sessions = fc.constantFrom('s-1', 's-2')
+const agents = fc.constantFrom('alpha', 'beta')
+const words = fc.option(fc.constantFrom('', 'because', 'no "reason"'))
+const nearlyTheFence = fc
+  .record({ off: fc.constantFrom(...Array(16).fill(0), -1, 1, -5), session: seldom(sessions) })
+  .map(({ off, session }) => (record: TaskRecord) => ({
+    generation: Math.max(0, record.generation + off),
+    session: session ?? record.session ?? 's-1',
+  }))
+const submission = fc.constantFrom('a', 'b').map((result) => ({
+  data: JSON.stringify({ result }),
+  hash: `hash-of-${result}`,
+  bytes: 14,
+  summary: null,
+}))
+
+const MERGED = { data: '{"parts":[]}', hash: 'hash-of-merged', bytes: 12, summary: null }
+/** The only part there is, and how it stands at every moment. */
+const AS_READ = { id: 8, generation: 1, hash: 'hash-of-part' }
+const PART = { id: 8, state: 'completed', generation: 1, resultHash: 'hash-of-part' } as TaskRecord
+
+const held = <T extends object>(more: fc.Arbitrary<T>) =>
+  fc.tuple(nearlyTheFence, more).map(
+    ([fence, rest]) =>
+      (record: TaskRecord) =>
+        ({ ...rest, fence: fence(record) }) as unknown as TaskCommand,
+  )
+const plain = (command: fc.Arbitrary<TaskCommand>) => command.map((said) => () => said)
+const kind = <K extends string>(name: K) => fc.constant(name)
+
+const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
+  claim: plain(
+    fc.record({
+      kind: kind('claim'),
+      agent: agents,
+      session: sessions,
+      leaseMs: fc.constantFrom(1_000, 60_000),
+      capabilities: fc.constantFrom(['sql'], ['sql'], ['sql'], []),
+    }),
+  ),
+  renew: held(
+    fc.record({ kind: kind('renew'), leaseMs: fc.option(fc.constant(30_000), { nil: undefined }) }),
+  ),
+  start: held(fc.record({ kind: kind('start') })),
+  progress: held(
+    fc.record({
+      kind: kind('progress'),
+      percent: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
+      step: fc.option(fc.constant('testing'), { nil: undefined }),
+      checkpoint: fc.option(fc.constant({ at: 3 }), { nil: undefined }),
+    }),
+  ),
+  continue: held(fc.record({ kind: kind('continue') })),
+  release: held(fc.record({ kind: kind('release'), reason: fc.constant('VOLUNTARY') })),
+  submit: held(fc.record({ kind: kind('submit'), submission })),
+  fail: fc
+    .tuple(
+      nearlyTheFence,
+      fc.constantFrom(...FAILURE_CLASSES),
+      words,
+      fc.option(fc.integer({ min: -60_000, max: 600_000 })),
+    )
+    .map(([fence, failureClass, error, retryIn]) => (record, now) => ({
+      kind: 'fail',
+      fence: fence(record),
+      failureClass,
+      error,
+      retryAt: retryIn === null ? undefined : now + retryIn,
+    })),
+  lose: held(fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000) })),
+  stall: plain(fc.record({ kind: kind('stall'), silentMs: fc.constantFrom(0, 1_000, 300_000) })),
+  divide: plain(
+    fc.record({
+      kind: kind('divide'),
+      merge: fc.constantFrom('object', 'object', 'task'),
+      parts: fc.constant(1),
+    }),
+  ),
+  merge: plain(
+    fc.record({
+      kind: kind('merge'),
+      parts: fc.constantFrom([AS_READ], [AS_READ], [AS_READ, { ...AS_READ, generation: 2 }]),
+      submission: fc.oneof(submission, fc.constant({ ...MERGED, bytes: 2 ** 40 })),
+    }),
+  ),
+  promote: fc.tuple(fc.nat({ max: 2 }), sessions, words).map(([back, session, reason]) => (record) => ({
+    kind: 'promote',
+    generation: Math.max(1, record.generation - back),
+    session,
+    hash: 'hash-of-promoted',
+    ref: 'wp-promoted',
+    reason,
+  })),
+  cancel: plain(fc.record({ kind: kind('cancel'), reason: words })),
+  pause: plain(fc.record({ kind: kind('pause'), reason: words })),
+  resume: plain(fc.record({ kind: kind('resume') })),
+  retry: plain(fc.record({ kind: kind('retry'), reason: words })),
+  reset: plain(fc.record({ kind: kind('reset'), reason: words })),
+  approve: plain(fc.record({ kind: kind('approve'), comment: words })),
+  reject: plain(fc.record({ kind: kind('reject'), comment: words })),
+  verdict: plain(
+    fc.record({ kind: kind('verdict'), verdict: fc.constantFrom('passed', 'failed', 'unsure'), note: words }),
+  ),
+  update: fc
+    .record({
+      stale: fc.boolean(),
+      patch: fc.record(
+        {
+          priority: fc.integer({ min: 1, max: 10 }),
+          onlyAgent: fc.option(agents),
+          title: fc.constant('new title'),
+        },
+        { requiredKeys: [] },
+      ),
+    })
+    .map(({ stale, patch }) => (record) => ({
+      kind: 'update',
+      ifVersion: stale ? record.version - 1 : null,
+      patch,
+    })),
+  archive: plain(fc.record({ kind: kind('archive') })),
+  elapse: plain(fc.record({ kind: kind('elapse') })),
+  unblock: plain(
+    fc.record({
+      kind: kind('unblock'),
+      readiness: fc.constantFrom('wait', 'ready', 'never'),
+      because: fc.constant('dependencies moved'),
+    }),
+  ),
+}
+
+const anything = fc.oneof(...Object.values(SAYINGS))
+const { claim, elapse, unblock, resume, reset, retry, archive, verdict, approve, reject, submit, fail } =
+  SAYINGS
+const { divide, merge, lose, stall, promote } = SAYINGS
+const byHolder = fc.oneof(SAYINGS.start, SAYINGS.progress, SAYINGS.continue, SAYINGS.release, submit, fail)
+const whileHeld = fc.oneof(
+  { weight: 9, arbitrary: byHolder },
+  { weight: 1, arbitrary: fc.oneof(lose, stall) },
+)
+/** What somebody who knows the state would say: else most lives would be over before they began. */
+const sensible: fc.Arbitrary<Step['say']> = fc
+  .record({
+    pending: fc.oneof(elapse, unblock, merge),
+    queued: fc.oneof({ weight: 7, arbitrary: claim }, { weight: 1, arbitrary: divide }),
+    awaiting_retry: fc.oneof(elapse, claim, retry),
+    assigned: whileHeld,
+    running: whileHeld,
+    continuing: whileHeld,
+    verifying: verdict,
+    awaiting_human: fc.oneof(approve, reject, retry),
+    paused: resume,
+    budget_exceeded: resume,
+    completed: fc.oneof(reset, archive),
+    failed: fc.oneof(reset, retry, promote),
+    cancelled: reset,
+    skipped: reset,
+  } satisfies Record<TaskState, fc.Arbitrary<Step['say']>>)
+  .map((known) => (record, now) => known[record.state](record, now))
+const said = fc.oneof({ weight: 2, arbitrary: sensible }, { weight: 1, arbitrary: anything })
+
+const step: fc.Arbitrary<Step> = fc.record({
+  waitMs: fc.oneof(
+    fc.constant(0),
+    fc.integer({ min: 1, max: 5_000 }),
+    fc.integer({ min: 5_000, max: 400_000 }),
+  ),
+  say: said,
+})
+
+const START = 1_767_506_400_000
+export const life = fc.record({
+  task: fc
+    .record({
+      review: fc.constantFrom('none' as const, 'none' as const, 'human' as const, 'verifier' as const),
+      maxRetries: fc.integer({ min: 0, max: 3 }),
+      runAt: seldom(fc.integer({ min: START - 10_000, max: START + 100_000 })),
+      triggerRule: fc.constantFrom(...TRIGGER_RULES),
+      onlyAgent: seldom(agents),
+      capabilities: seldom(fc.constant(['sql'])).map((needs) => needs ?? []),
+      expiresAt: seldom(fc.integer({ min: START - 10_000, max: START + 400_000 })),
+    })
+    .map((overrides): NewTask => newTask(overrides)),
+  upstream: fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(fc.constantFrom(...taskStates), { minLength: 1, maxLength: 2 }) },
+  ),
+  limits: fc.record({
+    maxGenerationsPerTask: fc.constantFrom(2, 5, 100),
+    lateResults: fc.boolean(),
+  }),
+  roomForClaims: fc.constantFrom(...Array(9).fill(1), 0),
+  /** Whoever claims is a worker that holds one of this many. */
+  worker: seldom(
+    fc.record({
+      state: fc.constantFrom('active' as const, 'draining' as const, 'lost' as const),
+      capacity: fc.constantFrom(1, 2),
+    }),
+  ),
+  trackIsFull: fc.constantFrom(...Array(9).fill(false), true),
+  steps: fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
+})
+type Life = typeof life extends fc.Arbitrary<infer T> ? T : never
+
+export interface Moment {
+  before: TaskRecord
+  command: TaskCommand
+  around: Circumstances
+  decision: Decision
+}
+
+/** Lives a life through `decide`, and shows each moment of it. */
+export function live({ task, upstream, steps, ...surroundings }: Life, look: (moment: Moment) => void) {
+  const identity = { id: 7, uuid: 'u', parentId: null, dependsOn: [] }
+  const { record: born, event } = createTask(task, upstream, identity, 'key:test', START)
+  const log: EventDraft[] = [event]
+  let record = born
+  let now = START
+  const told: string[] = []
+  for (const { waitMs, say } of steps) {
+    now += waitMs
+    const around = circumstances(surroundings, now)
+    const command = say(record, now)
+    told.push(`+${waitMs} ms, ${record.state} at ${record.generation}: ${JSON.stringify(command)}`)
+    const before = Object.freeze(record)
+    try {
+      const decision = decide(before, command, around)
+      log.push(...decision.effects.events)
+      look({ before, command, around, decision })
+      record = { ...decision.record }
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n  in this life:\n  ${told.join('\n  ')}`, {
+        cause: error,
+      })
+    }
+  }
+  return { record, log }
+}
+
+function circumstances(
+  { limits, roomForClaims, worker, trackIsFull }: Omit<Life, 'task' | 'upstream' | 'steps'>,
+  now: number,
+): Circumstances {
+  return {
+    now,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    roomForClaims,
+    worker: worker ? { record: { name: 's-1', ...worker } as SessionRecord, held: 1 } : undefined,
+    trackIsFull: () => (trackIsFull ? 1 : null),
+    recordOf: (id) => (id === PART.id ? PART : undefined),
+    actor: 'key:test',
+  }
+}

@@ -1,0 +1,21 @@
+import type { TaskCommand } from '../../src/core/commands.ts'
+import type { StoredResult } from '../../src/store/store.ts'
+import { granted, type Holder, type Task, type Work } from './tasks.ts'
+
+/** Work that came after its holder had let go: it is refused, and kept. */
+export async function rejectedResult(work: Work, task: Task, by: Holder, result: unknown = 'too late') {
+  const hold = granted(await work.claim(task, by))
+  await work.release(task, hold)
+  await work.submit(task, hold, result)
+  return (await work.results(task)).at(-1)!
+}
+
+/** A person takes it after all. */
+export const promotion = ({ generation, session, hash, ref }: StoredResult): TaskCommand => ({
+  kind: 'promote',
+  generation,
+  session,
+  hash,
+  ref,
+  reason: 'it was good',
+})
