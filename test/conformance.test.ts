@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { askFor, decideAll, type Request } from '../src/core/batch.ts'
+import { decideAll } from '../src/core/batch/decide-all.ts'
+import { askFor, type Request } from '../src/core/batch/requests.ts'
 import { uuidCarrying } from '../src/core/ids.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'

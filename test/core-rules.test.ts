@@ -8,6 +8,7 @@ import { newTask, outcome } from './support/tasks.ts'
 
 const START = 1_767_506_400_000
 const LEASE_MS = 60_000
+const IDENTITY = { id: 1, uuid: 'u', parentId: null, dependsOn: [] }
 
 /** One task under `decide`, with a clock that is set by hand. */
 class Life {
@@ -16,7 +17,7 @@ class Life {
   limits = DEFAULT_LIMITS
   constructor(overrides: Partial<NewTask> = {}) {
     const task = { ...newTask(), ...overrides }
-    this.record = createTask(task, [], { id: 1, uuid: 'u' }, 'key:test', START).record
+    this.record = createTask(task, [], IDENTITY, 'key:test', START).record
   }
   say(command: TaskCommand): Reply {
     const around: Circumstances = { now: this.now, limits: this.limits, roomForClaims: 10, actor: 'key:test' }
@@ -185,6 +186,8 @@ describe('a failure', () => {
     ['budget', 'budget_exceeded', 'released'],
     ['human', 'awaiting_human', 'released'],
     ['quality', 'awaiting_retry', 'error'],
+    ['timeout', 'awaiting_retry', 'error'],
+    ['out_of_memory', 'failed', 'error'],
   ] as const)('of class %s leads to %s', (failureClass, state, claimState) => {
     const life = new Life()
     life.claim()

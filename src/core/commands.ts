@@ -102,8 +102,8 @@ export type TaskCommand =
     }
   /** Part of a task that was divided in parts: it waits for them from now on. */
   | { kind: 'divide'; merge: 'object' | 'task'; parts: number }
-  /** All parts are done, with these results: seen by the generation and the fingerprint they were read with. */
-  | { kind: 'merge'; parts: readonly MergedPart[]; submission: Submission }
+  /** All parts are done. What was read is known by the whole's version and each part's generation and fingerprint. */
+  | { kind: 'merge'; version: number; parts: readonly MergedPart[]; submission: Submission }
   /** The worker that holds it fell silent. */
   | { kind: 'lose'; fence: Fence; silentMs: number }
   /** No sign of life from the holder for this long. */
@@ -114,7 +114,13 @@ export type TaskCommand =
   /** Time passed: whatever is due for this task happens now. */
   | { kind: 'elapse' }
   /** Its dependencies, as far as they are met now. */
-  | { kind: 'unblock'; readiness: 'wait' | 'ready' | 'never'; because: string }
+  | {
+      kind: 'unblock'
+      readiness: 'wait' | 'ready' | 'never'
+      because: string
+      /** The task as it was when that was found out; of a task that may get more parts it matters. */
+      version?: number | undefined
+    }
 
 export interface MergedPart {
   id: number

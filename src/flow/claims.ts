@@ -97,6 +97,7 @@ export async function claimNext(
     const claims = reply.claims as Handed[]
     if (claims.length > 0 && !gone.aborted) return { claims: await withTasks(kernel, caller, claims) }
     if (claims.length > 0) await giveBack(kernel, caller, claims)
+    if (reply.lookAgain && !gone.aborted) continue
     if (!arrival || gone.aborted || kernel.arrivals.isClosed) return { claims: [] }
     await arrival
     if (gone.aborted) return { claims: [] }

@@ -1,4 +1,5 @@
-import { createPatch } from 'rfc6902'
+import { isDeepStrictEqual } from 'node:util'
+import { createPatch, type Operation } from 'rfc6902'
 import { Refused } from '../core/errors.ts'
 import { type Place, rejectedResults } from '../store/postgres/rejected-results.ts'
 import type { StoredResult } from '../store/store.ts'
@@ -15,7 +16,11 @@ async function theResult(kernel: Kernel, caller: Caller, uuid: string, ref: stri
   // Two sessions cannot hold one generation, so a reference names one result of a task.
   const result = results.find((one) => one.ref === ref)
   if (!result) throw new Refused('NOT_FOUND', `The task has no result ${ref}.`)
-  return { result, accepted: results.findLast((one: StoredResult) => one.accepted === true) ?? null }
+  // Each epoch has had one; that of the newest is the task's own.
+  const accepted = results
+    .filter((one) => one.accepted === true)
+    .reduce<StoredResult | null>((last, one) => (last && last.epoch > one.epoch ? last : one), null)
+  return { result, accepted }
 }
 
 export async function listRejected(kernel: Kernel, caller: Caller, after: Place | undefined, limit: number) {
@@ -26,12 +31,31 @@ export async function listRejected(kernel: Kernel, caller: Caller, after: Place 
 /** What would have to change in the accepted result to make it this one: a JSON Patch (RFC 6902). */
 export async function compareWithAccepted(kernel: Kernel, caller: Caller, uuid: string, ref: string) {
   const { result, accepted } = await theResult(kernel, caller, uuid, ref)
+  const patch = accepted && patchTo(accepted.data, result.data)
   return {
     result: resultView(result),
     accepted: accepted && resultView(accepted),
-    patch: accepted && createPatch(accepted.data, result.data),
-    isEqual: accepted !== null && createPatch(accepted.data, result.data).length === 0,
+    patch,
+    isEqual: patch?.length === 0,
   }
+}
+
+/**
+ * The library looks for the shortest way from one list to the other, in time and memory that grow with the third power of
+ * their lengths: two lists of a thousand would be the end of the process. Longer ones are replaced as a whole, and so is
+ * all that is left when this many values were compared.
+ */
+const LONGEST_LISTS = 100
+const MOST_COMPARISONS = 50_000
+
+export function patchTo(from: unknown, to: unknown): Operation[] {
+  let left = MOST_COMPARISONS
+  return createPatch(from, to, (one, other, at) => {
+    left -= 1
+    const areLists = Array.isArray(one) && Array.isArray(other)
+    if (left > 0 && !(areLists && one.length + other.length > LONGEST_LISTS)) return undefined
+    return isDeepStrictEqual(one, other) ? [] : [{ op: 'replace', path: at.toString(), value: other }]
+  })
 }
 
 export async function promoteResult(

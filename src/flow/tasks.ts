@@ -28,6 +28,7 @@ export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: 
   const projects = await projectsOf(kernel, caller, tasks)
   const wanted = tasks.map((task, index) => newTask(task, index, projects))
   await findParents(kernel, caller, tasks, wanted)
+  await refuseCircles(kernel, caller, wanted)
   const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
   const records = reply.records as TaskRecord[]
   return records.map((record, i) =>
@@ -85,6 +86,28 @@ async function findParents(
     if (found && (found.state === 'queued' || found.state === 'pending'))
       wanted[at]!.parent = { id: found.id, uuid: found.uuid }
   })
+}
+
+/** A new part must not wait for what waits for its whole, however far away: the whole waits for the part. */
+async function refuseCircles(
+  kernel: Kernel<Store>,
+  { workspaceId }: Caller,
+  wanted: readonly NewTask[],
+): Promise<void> {
+  for (const [index, { parent, dependsOn }] of wanted.entries()) {
+    if (!parent || !('id' in parent) || dependsOn.length === 0) continue
+    const seen = new Set([parent.id])
+    for (let wave = [parent.id]; wave.length > 0; ) {
+      const place = dependsOn.findIndex((id) => seen.has(id))
+      if (place !== -1) {
+        const field = `tasks[${index}].dependsOn[${place}]`
+        throw Refused.field('VALIDATION_FAILED', field, 'waits for the task that this is a part of')
+      }
+      const waiting = await kernel.store.downstreamOf(workspaceId, wave)
+      wave = waiting.map(({ taskId }) => taskId).filter((id) => !seen.has(id))
+      for (const id of wave) seen.add(id)
+    }
+  }
 }
 
 const NO_CAPABILITIES: readonly string[] = []

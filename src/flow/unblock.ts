@@ -49,23 +49,36 @@ async function whatFollows(kernel: Kernel<Store>, task: BlockedTask): Promise<Ta
   // A whole is made of all its parts, whatever rule it had before it was divided.
   const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
   if (readiness === 'wait') return null
-  if (readiness === 'ready' && merge === 'object') return mergeOf(kernel, task)
+  if (readiness === 'ready' && merge !== 'none') return whenPartsAreDone(kernel, task)
   const culprit = upstream.find((state) => isTerminal(state) && state !== 'completed')
   const because = readiness === 'never' ? `a task it depends on is ${culprit}` : 'ready'
   return { kind: 'unblock', readiness, because }
 }
 
-/** The results of the parts in their order, under their names. */
-async function mergeOf(
+/** Read anew, with its version: a part that is added from here on makes what follows from the others void. */
+async function whenPartsAreDone(
   kernel: Kernel<Store>,
   { workspaceId, taskId }: BlockedTask,
 ): Promise<TaskCommand | null> {
   const whole = await kernel.store.task(workspaceId, taskId)
   if (!whole) return null
   const ids = whole.details.dependsOn.map(idCarriedBy).filter((id) => id !== null)
-  const upstream = await kernel.store.tasksById(workspaceId, ids)
-  const parts = upstream.map(({ record }) => record).filter(({ parentId }) => parentId === taskId)
+  const upstream = (await kernel.store.tasksById(workspaceId, ids)).map(({ record }) => record)
+  if (!upstream.every(({ state }) => state === 'completed')) return null
+  const { version, merge } = whole.record
+  if (merge !== 'object') return { kind: 'unblock', readiness: 'ready', because: 'ready', version }
+  const parts = upstream.filter(({ parentId }) => parentId === taskId)
   parts.sort((a, b) => placeOf(a) - placeOf(b) || a.id - b.id)
+  return mergeOf(kernel, workspaceId, version, parts)
+}
+
+/** The results of the parts in their order, under their names. */
+async function mergeOf(
+  kernel: Kernel<Store>,
+  workspaceId: number,
+  version: number,
+  parts: readonly TaskRecord[],
+): Promise<TaskCommand | null> {
   const merged: Record<string, unknown> = {}
   for (const part of parts) {
     const results = await kernel.store.results(workspaceId, part.id)
@@ -77,6 +90,7 @@ async function mergeOf(
   const data = JSON.stringify(merged)
   return {
     kind: 'merge',
+    version,
     parts: parts.map(({ id, generation, resultHash }) => ({ id, generation, hash: resultHash! })),
     submission: {
       data,

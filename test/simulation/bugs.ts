@@ -1,34 +1,11 @@
-import { askFor, type Changes, decideAll, type Request, type View } from '../../src/core/batch.ts'
-import type { TaskCommand } from '../../src/core/commands.ts'
-import type { TaskRecord } from '../../src/core/records.ts'
+import { decideAll } from '../../src/core/batch/decide-all.ts'
+import { askFor, type Changes, type Request } from '../../src/core/batch/requests.ts'
+import { PausingMemory } from './backing.ts'
+import { bugsOfWorkersAndParts } from './bugs-of-workers.ts'
 import type { PlantedBug } from './planted-bug.ts'
-import { SimulatedStore } from './store.ts'
+import { type Command, onCommand, withRecords } from './planting.ts'
 
-/** The view with some tasks looking different from what they are. */
-function withRecords(view: View, change: (record: TaskRecord) => Partial<TaskRecord> | null): View {
-  const records = new Map(view.records)
-  for (const [id, record] of records) {
-    const other = change(record)
-    if (other) records.set(id, { ...record, ...other })
-  }
-  return { ...view, records }
-}
-
-type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
-
-/** The request with its command changed, when it is of this kind and its task exists. */
-function onCommand<K extends TaskCommand['kind']>(
-  kind: K,
-  change: (command: Command<K>, record: TaskRecord) => TaskCommand,
-): NonNullable<PlantedBug['request']> {
-  return (request, view) => {
-    if (request.on !== 'task' || request.command.kind !== kind) return request
-    const record = view.records.get(request.taskId)
-    return record ? { ...request, command: change(request.command as Command<K>, record) } : request
-  }
-}
-
-class StoreWithoutLocks extends SimulatedStore {
+class MemoryWithoutLocks extends PausingMemory {
   protected override locked<T>(_workspaceId: number, act: () => Promise<T>): Promise<T> {
     return act()
   }
@@ -55,7 +32,7 @@ const mistakes = {
       'sameKeyGivesTheSameReply',
       'createdOnce',
     ],
-    Store: StoreWithoutLocks,
+    Memory: MemoryWithoutLocks,
   },
   clientsClock: {
     says: 'Leases are judged by the clock of whoever asks.',
@@ -69,6 +46,7 @@ const mistakes = {
       'leasesAreExtendedOnlyWhileLive',
       'grantsDoNotOverlap',
       'beliefsAreTrue',
+      'overMeansSilentOrSaid',
     ],
     wrap: (door, now) => ({
       transact(workspaceId, ask, decide) {
@@ -150,7 +128,7 @@ const mistakes = {
   },
   eventsOutsideTheTransaction: {
     says: 'Events are written after the commit, in a transaction of their own.',
-    foundBy: ['oneEventForEachChange'],
+    foundBy: ['oneEventForEachChange', 'overMeansSilentOrSaid'],
     wrap: (door) => ({
       async transact(workspaceId, ask, decide) {
         let events: Changes['events'] = []
@@ -168,7 +146,12 @@ const mistakes = {
   },
   answersBeforeCommit: {
     says: 'Callers are answered when the decision is made, before it is written.',
-    foundBy: ['acknowledgedTasksAreStored', 'acknowledgedGrantsAreStored', 'acknowledgedResultsAreStored'],
+    foundBy: [
+      'acknowledgedTasksAreStored',
+      'acknowledgedGrantsAreStored',
+      'acknowledgedResultsAreStored',
+      'acknowledgedSessionsAreStored',
+    ],
     wrap: (door) => ({
       transact: (workspaceId, ask, decide) =>
         new Promise((resolve, reject) => {
@@ -231,6 +214,7 @@ const mistakes = {
     foundBy: ['everyTaskEnds'],
     request: onCommand('unblock', (command) => ({ ...command, readiness: 'wait' })),
   },
+  ...bugsOfWorkersAndParts,
 } satisfies Record<string, PlantedBug>
 
 export type BugName = keyof typeof mistakes

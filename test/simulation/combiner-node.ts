@@ -1,8 +1,7 @@
 import { Combiner } from '../../src/store/combiner.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
 import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, ServerNode } from './node.ts'
-import { NodeDied, WORKSPACE } from './store.ts'
+import { NodeDied } from './pauses.ts'
 
 /**
  * The real combiner at work. It starts its transactions in setImmediate, which the scheduler lets run before a step
@@ -16,14 +15,16 @@ export class CombinerNode extends ServerNode {
   protected override take({ envelope, answer }: Arrival): void {
     const { world } = this
     const { request } = envelope
-    this.#combiner.run(WORKSPACE, request).then(
+    this.#combiner.run(0, request).then(
       (reply) => {
-        world.trace.add(`  ${this.name} ${nameOf(envelope)} → ${outcomeOf(reply)}`)
+        world.trace.add(
+          `  ${this.name} ${nameOf(envelope, world.nameOf)} → ${outcomeOf(reply, world.nameOf)}`,
+        )
         world.ledger.answered(envelope, reply, this.#answering)
         answer(reply)
       },
       (error) => {
-        if (!(error instanceof StoreUnavailable)) world.breaks('rulesNeverThrow', String(error.stack))
+        if (!(error instanceof NodeDied)) world.breaks('rulesNeverThrow', String(error.stack))
         answer(null)
       },
     )

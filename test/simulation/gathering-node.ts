@@ -1,13 +1,16 @@
-import { askFor, decideAll } from '../../src/core/batch.ts'
+import { decideAll } from '../../src/core/batch/decide-all.ts'
+import { askFor } from '../../src/core/batch/requests.ts'
 import type { Reply } from '../../src/core/commands.ts'
+import { Turns } from '../../src/core/turns.ts'
 import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, type Envelope, ServerNode } from './node.ts'
-import { NodeDied, type Transaction, WORKSPACE } from './store.ts'
+import { NodeDied, type Transaction } from './pauses.ts'
 
 /** Gathers requests for a random while and decides a random number of them in one transaction. Bugs are planted here. */
 export class GatheringNode extends ServerNode {
   readonly #waiting: Arrival[] = []
   #gathering = false
+  #turns = new Turns()
 
   protected override take(arrival: Arrival): void {
     this.#waiting.push(arrival)
@@ -15,6 +18,7 @@ export class GatheringNode extends ServerNode {
   }
 
   protected override forget(): void {
+    this.#turns = new Turns()
     for (const { answer } of this.#waiting.splice(0)) answer(null)
   }
 
@@ -49,16 +53,16 @@ export class GatheringNode extends ServerNode {
   }
 
   #decide(transaction: Transaction, envelopes: readonly Envelope[]): Promise<Reply[]> {
-    const { bug, trace, scheduler } = this.world
+    const { bug, trace, scheduler, nameOf: called } = this.world
     const requests = envelopes.map(({ request }) => request)
     const door = this.through(transaction)
     const { transact } = bug.wrap?.(door, () => scheduler.now) ?? door
-    return transact(WORKSPACE, askFor(requests), (view) => {
+    return transact(0, askFor(requests), (view) => {
       const seen = bug.view?.(view, envelopes) ?? view
       const understood = requests.map((request) => bug.request?.(request, seen) ?? request)
-      const { replies, changes } = decideAll(seen, understood)
+      const { replies, changes } = decideAll(seen, understood, this.#turns)
       for (const [i, reply] of replies.entries())
-        trace.add(`  ${transaction.label} ${nameOf(envelopes[i]!)} → ${outcomeOf(reply)}`)
+        trace.add(`  ${transaction.label} ${nameOf(envelopes[i]!, called)} → ${outcomeOf(reply, called)}`)
       return { answer: replies, changes: bug.changes?.(changes, requests) ?? changes }
     })
   }

@@ -1,8 +1,9 @@
-import type { Request } from '../../src/core/batch.ts'
+import type { Request } from '../../src/core/batch/requests.ts'
 import type { Fence, Reply, TaskCommand } from '../../src/core/commands.ts'
 import { FAILURE_CLASSES, renewAfterMs } from '../../src/core/retry.ts'
-import type { Holding, Life } from './agent.ts'
+import type { Holding, Life } from './life.ts'
 import { Unanswered } from './network.ts'
+import { hashOf } from './trace.ts'
 
 /** Answers after which a sensible holder stops: the claim is not, or no longer, its own. */
 const LOST = [
@@ -23,7 +24,8 @@ export async function work(life: Life, holding: Holding): Promise<void> {
   const { world, agent } = life
   const { random } = world
   const { talkative, zombie } = agent.plan
-  if (agent.plan.beats) life.begin(beat(life, holding))
+  // A worker's own beats are enough; still some do both.
+  if (agent.plan.beats && (!life.registered || random.chance(0.2))) life.begin(beat(life, holding))
   const turns = talkative ? random.int(5, 40) : random.int(0, 4)
   for (let turn = 0; turn < turns && !world.calm; turn++) {
     await life.rest(workMs(life))
@@ -56,7 +58,7 @@ async function beat(life: Life, holding: Holding): Promise<void> {
 
 const isLost = (reply: Reply | null) => reply !== null && !reply.ok && LOST.includes(reply.code as string)
 
-function forget(life: Life, holding: Holding): void {
+export function forget(life: Life, holding: Holding): void {
   holding.over = true
   const i = life.holdings.indexOf(holding)
   if (i !== -1) life.holdings.splice(i, 1)
@@ -117,9 +119,12 @@ const ENDS = {
 /** Offers the same work until it is answered; sometimes it did the work anew in between, with another outcome. */
 async function submit(life: Life, holding: Holding): Promise<Reply | null> {
   const { random } = life.world
+  const isLong = random.chance(0.15)
   let draft = random.chance(0.7) ? 1 : 2
   const request = () => {
-    const submission = productOf(`${holding.task.uuid} ${holding.generation} ${life.session} ${draft}`)
+    const { task, generation } = holding
+    const text = `${life.world.nameOf(task.id)} ${generation} ${life.session} ${draft}`
+    const submission = productOf(text, isLong)
     return about(life, holding, { kind: 'submit', fence: fence(life, holding), submission })
   }
   let offer = random.chance(0.3) ? life.keyed(request()) : request()
@@ -138,11 +143,9 @@ async function submit(life: Life, holding: Holding): Promise<Reply | null> {
   }
 }
 
-function productOf(text: string) {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  const data = JSON.stringify(text)
-  return { data, bytes: data.length, hash: (hash >>> 0).toString(16).padStart(8, '0'), summary: null }
+function productOf(text: string, isLong: boolean) {
+  const data = JSON.stringify(isLong ? text.padEnd(600, '.') : text)
+  return { data, bytes: data.length, hash: hashOf(data), summary: null }
 }
 
 function fence(life: Life, holding: Holding): Fence {

@@ -1,8 +1,9 @@
-import type { Request } from '../../src/core/batch.ts'
+import type { Request } from '../../src/core/batch/requests.ts'
 import type { Reply } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { Grant } from './describe.ts'
 import type { Envelope } from './node.ts'
+import type { Settled } from './session.ts'
 
 interface ToldGrant {
   readonly generation: number
@@ -37,9 +38,12 @@ const JUDGEMENTS: readonly string[] = ['approve', 'reject', 'verdict']
 export class Ledger {
   /** By the outside id of the task. */
   readonly told = new Map<string, Told>()
+  /** Sessions that somebody was told of. */
+  readonly sessions = new Set<string>()
   /** Something was said since this was last set to false. */
   news = false
   readonly #byKey = new Map<string, { body: string; reply: string; order: number }>()
+  readonly #made = new Map<string, string>()
   readonly #breaks: (invariant: string, detail: string) => void
   readonly #count: (reply: Reply) => void
 
@@ -56,7 +60,13 @@ export class Ledger {
     this.news = true
     switch (request.on) {
       case 'new':
-        for (const { uuid } of reply.records as TaskRecord[]) this.#about(uuid)
+        for (const [i, { uuid }] of (reply.records as TaskRecord[]).entries())
+          this.#created(uuid, request.tasks[i]!.unique?.key)
+        break
+      case 'session':
+        this.sessions.add(request.name)
+        for (const one of reply.settled as Settled[])
+          if (one.reply.ok && request.command.kind === 'beat') this.#renewed(request.name, one)
         break
       case 'next':
         for (const { claim } of reply.claims as { claim: Grant }[]) this.#granted(claim.taskId, claim)
@@ -64,6 +74,19 @@ export class Ledger {
       case 'task':
         this.#answeredOnTask(request, reply, seen)
     }
+  }
+
+  /** Whoever asks for a task under its key is told of the same one. */
+  #created(uuid: string, key: string | undefined): void {
+    this.#about(uuid)
+    if (key === undefined) return
+    const first = this.#made.get(key) ?? uuid
+    this.#made.set(key, first)
+    if (first !== uuid) this.#breaks('oneTaskUnderItsKey', `${key} is ${first}, and then ${uuid}`)
+  }
+
+  #renewed(session: string, { taskId, generation, reply }: Settled): void {
+    this.#granted(taskId, { generation, session, leaseExpiresAt: reply.leaseExpiresAt as string })
   }
 
   #about(uuid: string): Told {

@@ -1,4 +1,4 @@
-import type { Request } from '../../src/core/batch.ts'
+import type { Request } from '../../src/core/batch/requests.ts'
 import type { Reply } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { nameOf } from './describe.ts'
@@ -28,34 +28,33 @@ export class Network {
   }
 
   call(sender: Sender, request: Request, seen: TaskRecord | null = null): Promise<Reply> {
-    const { scheduler, random, faults, coverage } = this.#world
+    const { scheduler, random, faults, coverage, nameOf: called } = this.#world
     const envelope: Envelope = { request, from: sender.name, clock: sender.clock(), seen }
+    const name = nameOf(envelope, called)
     return new Promise((resolve, reject) => {
-      const giveUp = scheduler.after(random.int(1_000, 6_000), `${nameOf(envelope)} unanswered`, () =>
-        reject(UNANSWERED),
-      )
+      const giveUp = scheduler.after(random.int(1_000, 6_000), `${name} unanswered`, () => reject(UNANSWERED))
       const settle = (act: () => void) => {
         giveUp.cancelled = true
         act()
       }
       if (random.chance(faults.duplicate)) {
         coverage.fault('duplicate')
-        this.#deliver(envelope, 'again ', () => undefined)
+        this.#deliver(envelope, `again ${name}`, () => undefined)
       }
       if (random.chance(faults.lostRequest)) return coverage.fault('lost request')
-      this.#deliver(envelope, '', (reply) => {
+      this.#deliver(envelope, name, (reply) => {
         if (random.chance(faults.lostReply)) return coverage.fault('lost reply')
-        scheduler.after(this.#travelMs(), `${nameOf(envelope)} ${reply ? 'answered' : 'broken off'}`, () =>
+        scheduler.after(this.#travelMs(), `${name} ${reply ? 'answered' : 'broken off'}`, () =>
           settle(() => (reply ? resolve(reply) : reject(UNANSWERED))),
         )
       })
     })
   }
 
-  #deliver(envelope: Envelope, prefix: string, answer: (reply: Reply | null) => void): void {
+  #deliver(envelope: Envelope, name: string, answer: (reply: Reply | null) => void): void {
     const { scheduler, random, nodes } = this.#world
     const node = random.pick(nodes)
-    scheduler.after(this.#travelMs(), `${prefix}${nameOf(envelope)} reaches ${node.name}`, () =>
+    scheduler.after(this.#travelMs(), `${name} reaches ${node.name}`, () =>
       node.receive({ envelope, answer }),
     )
   }

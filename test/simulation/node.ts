@@ -1,8 +1,8 @@
-import type { Request } from '../../src/core/batch.ts'
+import type { Request } from '../../src/core/batch/requests.ts'
 import type { Reply } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { Transactor } from '../../src/store/store.ts'
-import { NodeDied, type Transaction } from './store.ts'
+import { NodeDied, type Transaction } from './pauses.ts'
 import type { World } from './world.ts'
 
 /** A request on its way, with what only a broken server would look at. */
@@ -62,7 +62,7 @@ export abstract class ServerNode {
       transact: (workspaceId, ask, decide) => {
         pauses.entering = transaction
         return store.transact(workspaceId, ask, (view) => {
-          if (transaction.abandoned) throw new NodeDied()
+          if (transaction.abandoned && !transaction.committing) throw new NodeDied()
           transaction.order = ++this.world.decisions
           const decision = decide(view)
           pauses.deciding = transaction

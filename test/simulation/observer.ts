@@ -1,8 +1,7 @@
-import type { View } from '../../src/core/batch.ts'
+import type { View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
-import type { TaskRecord } from '../../src/core/records.ts'
+import type { SessionRecord, TaskRecord } from '../../src/core/records.ts'
 import type { StoredClaim, StoredResult } from '../../src/store/store.ts'
-import { WORKSPACE } from './store.ts'
 import type { World } from './world.ts'
 
 /** A task as it stands in the store after a step, and as it stood before. */
@@ -20,11 +19,18 @@ export interface SeenTask {
   readonly endedAt: Map<number, number>
 }
 
+/** The same of a session. */
+export interface SeenSession {
+  record: SessionRecord
+  before: SessionRecord | null
+}
+
 export interface Sight {
   readonly now: number
   readonly view: View
   readonly tasks: ReadonlyMap<number, SeenTask>
   readonly changed: readonly SeenTask[]
+  readonly changedSessions: readonly SeenSession[]
   readonly newEvents: readonly StoredEvent[]
   /** The seq of the last event before these. */
   readonly lastSeq: number
@@ -33,6 +39,7 @@ export interface Sight {
 /** Looks at the store after every step. It reads what is committed, as any other node would find it. */
 export class Observer {
   readonly tasks = new Map<number, SeenTask>()
+  readonly #sessions = new Map<string, SeenSession>()
   readonly #world: World
   #lastSeq = 0
   #last: Sight | null = null
@@ -48,8 +55,8 @@ export class Observer {
     const { pauses, scheduler } = this.#world
     this.#looks += 1
     const { now } = scheduler
-    if (this.#last && pauses.commits === this.#commitsSeen && this.#looks % 10 !== 0)
-      return { ...this.#last, now, changed: [], newEvents: [] }
+    if (this.#last && pauses.commits === this.#commitsSeen && this.#looks % 20 !== 0)
+      return { ...this.#last, now, changed: [], changedSessions: [], newEvents: [] }
     this.#commitsSeen = pauses.commits
     this.#last = await this.#lookAtAll()
     return this.#last
@@ -57,8 +64,8 @@ export class Observer {
 
   async #lookAtAll(): Promise<Sight> {
     const { store, scheduler, coverage } = this.#world
+    const newEvents = await store.events(this.#lastSeq)
     const view = await store.look()
-    const newEvents = await store.events(WORKSPACE, this.#lastSeq, 1_000)
     const changed: SeenTask[] = []
     for (const record of view.records.values()) {
       const known = this.tasks.get(record.id)
@@ -70,7 +77,20 @@ export class Observer {
     for (const event of newEvents) coverage.event(event)
     const lastSeq = this.#lastSeq
     this.#lastSeq += newEvents.length
-    return { now: scheduler.now, view, tasks: this.tasks, changed, newEvents, lastSeq }
+    const changedSessions = this.#updateSessions(view)
+    return { now: scheduler.now, view, tasks: this.tasks, changed, changedSessions, newEvents, lastSeq }
+  }
+
+  #updateSessions(view: View): SeenSession[] {
+    const changed: SeenSession[] = []
+    for (const [name, { record }] of view.sessions) {
+      const known = this.#sessions.get(name)
+      if (known && isSame(known.record, record)) continue
+      const session = { record, before: known?.record ?? null }
+      this.#sessions.set(name, session)
+      changed.push(session)
+    }
+    return changed
   }
 
   async #update(record: TaskRecord, news: StoredEvent[], now: number): Promise<SeenTask> {
@@ -81,9 +101,9 @@ export class Observer {
     task.record = record
     task.news = news
     task.events.push(...news)
-    task.claims = await store.claims(WORKSPACE, record.id)
+    task.claims = await store.claims(record.id)
     task.resultsBefore = task.results
-    task.results = await store.results(WORKSPACE, record.id)
+    task.results = await store.results(record.id)
     for (const { generation, state } of task.claims) {
       if (!task.openedAt.has(generation)) task.openedAt.set(generation, now)
       if (state !== 'active' && !task.endedAt.has(generation)) task.endedAt.set(generation, now)
@@ -104,7 +124,10 @@ const neverSeen = (record: TaskRecord): SeenTask => ({
   endedAt: new Map(),
 })
 
-export function isSame(a: TaskRecord, b: TaskRecord): boolean {
-  for (const field in a) if (a[field as keyof TaskRecord] !== b[field as keyof TaskRecord]) return false
+export function isSame<T extends TaskRecord | SessionRecord>(a: T, b: T): boolean {
+  for (const field in a) if (a[field] !== b[field] && !isSameList(a[field], b[field])) return false
   return true
 }
+
+/** Stores make new lists each time they are asked. */
+const isSameList = (a: unknown, b: unknown) => Array.isArray(a) && Array.isArray(b) && a.join() === b.join()

@@ -1,12 +1,13 @@
-import type { Request } from '../../src/core/batch.ts'
+import type { Request } from '../../src/core/batch/requests.ts'
 import type { Reply, TaskCommand } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
-import type { TaskState } from '../../src/core/states.ts'
+import { isHeld, type TaskState } from '../../src/core/states.ts'
+import { createTasks, division, remember } from './creator.ts'
 import { Unanswered } from './network.ts'
-import { WORKSPACE } from './store.ts'
+import { hashOf } from './trace.ts'
 import type { TaskRef, World } from './world.ts'
 
-/** A person at the board, and the program that puts the tasks there. */
+/** A person at the board. */
 export async function operate(world: World): Promise<void> {
   await createTasks(world)
   const { random, scheduler } = world
@@ -16,41 +17,12 @@ export async function operate(world: World): Promise<void> {
   }
 }
 
-async function createTasks(world: World): Promise<void> {
-  const { random, plan, tasks } = world
-  for (const [i, { waitsFor, ...task }] of plan.tasks.entries()) {
-    const upstream = waitsFor.map((place) => tasks[place]!)
-    const create = (dependsOn: readonly TaskRef[]): Request => ({
-      on: 'new',
-      actor: 'key:ops',
-      tasks: [
-        {
-          ...task,
-          dependsOn: dependsOn.map(({ id }) => id),
-          details: {
-            title: `task ${i + 1}`,
-            taskType: 'coding',
-            description: null,
-            input: null,
-            tags: [],
-            dependsOn: dependsOn.map(({ uuid }) => uuid),
-          },
-        },
-      ],
-    })
-    if (random.chance(0.02)) await insist(world, create([{ id: 9_999, uuid: 'nobody' }]))
-    const reply = await insist(world, keyed(create(upstream), `create-${i}`))
-    const [record] = (reply as unknown as { records: TaskRecord[] }).records
-    tasks.push({ id: record!.id, uuid: record!.uuid })
-  }
-}
-
-const keyed = (request: Request, key: string): Request => ({
+export const keyed = (request: Request, key: string): Request => ({
   ...request,
-  idempotency: { key, bodyHash: JSON.stringify(request) },
+  idempotency: { key, bodyHash: hashOf(JSON.stringify(request)) },
 })
 
-async function insist(world: World, request: Request, seen: TaskRecord | null = null): Promise<Reply> {
+export async function insist(world: World, request: Request, seen: TaskRecord | null = null): Promise<Reply> {
   const { scheduler, network, random } = world
   for (;;) {
     try {
@@ -63,19 +35,52 @@ async function insist(world: World, request: Request, seen: TaskRecord | null = 
 }
 
 async function actOnce(world: World): Promise<void> {
-  const { random, store, tasks, trace } = world
+  const { random, store, tasks } = world
+  if (random.chance(0.04)) return endSomeSession(world)
   const task = random.pick(tasks)
-  const seen = await store.task(WORKSPACE, task.id)
+  const seen = await store.task(task.id)
   if (!seen) return
   const { record } = seen
   // What goes well is mostly left alone, or the agents would hardly come to work.
   if (!NEEDS_A_PERSON.includes(record.state) && random.chance(0.7)) return
+  if (random.chance(SELDOM.includes(record.state) ? 0.7 : 0.25) && (await promoteSomething(world, task)))
+    return
+  if (random.chance(record.generation > 0 ? 0.4 : 0.15) && mayBeDivided(record))
+    return divide(world, record, task.uuid)
   const looked = random.chance(0.75)
-  const command = looked ? sensible(world, record) : anything(world, record)
-  const uuid = random.chance(0.01) ? 'no such task' : task.uuid
-  const plain: Request = { on: 'task', actor: 'key:ops', taskId: task.id, uuid, command }
-  const request = random.chance(0.3) ? keyed(plain, `act-${trace.lines}`) : plain
-  await insist(world, request, looked ? record : null)
+  await say(world, task, looked ? sensible(world, record) : anything(world, record), looked ? record : null)
+}
+
+async function say(world: World, { id, uuid }: TaskRef, command: TaskCommand, seen: TaskRecord | null) {
+  const { random, trace } = world
+  const named = random.chance(0.01) ? '01900000-0000-7000-8000-000000000001' : uuid
+  const plain: Request = { on: 'task', actor: 'key:ops', taskId: id, uuid: named, command }
+  await insist(world, random.chance(0.3) ? keyed(plain, `act-${trace.lines}`) : plain, seen)
+}
+
+async function endSomeSession(world: World): Promise<void> {
+  const sessions = await world.store.sessions()
+  if (sessions.length === 0) return
+  const { name } = world.random.pick(sessions)
+  const command = { kind: 'end', reason: 'an operator said so' } as const
+  await insist(world, { on: 'session', actor: 'key:ops', name, uuid: world.uuid(), command })
+}
+
+/** Takes work that was turned down, if there is some; false when there is none. */
+async function promoteSomething(world: World, task: TaskRef): Promise<boolean> {
+  const rejected = (await world.store.results(task.id)).filter(({ accepted }) => accepted === false)
+  if (rejected.length === 0) return false
+  const { generation, session, hash, ref } = world.random.pick(rejected)
+  await say(world, task, { kind: 'promote', generation, session, hash, ref, reason }, null)
+  return true
+}
+
+/** Once: what has parts, or is one, is not divided again. */
+const mayBeDivided = ({ merge, parentId }: TaskRecord) => merge === 'none' && parentId === null
+
+async function divide(world: World, record: TaskRecord, uuid: string): Promise<void> {
+  const reply = await insist(world, division(world, record, uuid))
+  if (reply.ok) remember(world, reply)
 }
 
 const NEEDS_A_PERSON: readonly TaskState[] = [
@@ -87,6 +92,8 @@ const NEEDS_A_PERSON: readonly TaskState[] = [
   'cancelled',
   'skipped',
 ]
+/** In these, work that was turned down is rare; where there is some, it should be tried. */
+const SELDOM: readonly TaskState[] = ['pending', 'continuing', 'verifying', 'budget_exceeded', 'skipped']
 const reason = 'because'
 
 /** What somebody who looks at the task would do. */
@@ -123,6 +130,7 @@ function sensible(world: World, record: TaskRecord): TaskCommand {
         { kind: 'pause', reason },
         { kind: 'pause', reason },
         { kind: 'cancel', reason },
+        ...(isHeld(record.state) ? [{ kind: 'stall', silentMs: random.pick([2_000, 20_000]) } as const] : []),
         change(world, record),
         change(world, record),
       ])
@@ -132,7 +140,7 @@ function sensible(world: World, record: TaskRecord): TaskCommand {
 function change({ random, agents }: World, record: TaskRecord): TaskCommand {
   // Never kept for somebody who cannot do it: that task would rightly wait for ever.
   const able = agents
-    .filter(({ plan }) => (record.capabilities ?? []).every((need) => plan.capabilities.includes(need)))
+    .filter(({ plan }) => record.capabilities.every((need) => plan.capabilities.includes(need)))
     .map(({ name }) => name)
   const patch = random.pick([
     { priority: random.int(1, 10) },
@@ -154,5 +162,6 @@ function anything({ random }: World, { generation }: TaskRecord): TaskCommand {
     { kind: 'reject', comment: null, generation },
     { kind: 'archive' },
     { kind: 'verdict', verdict: 'passed', note: null, generation },
+    { kind: 'stall', silentMs: 5_000 },
   ])
 }

@@ -1,8 +1,6 @@
-import type { NewTask } from '../../src/core/commands.ts'
-import { TRIGGER_RULES } from '../../src/core/commands.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../src/core/limits.ts'
+import { CAPABILITY, drawRequests, type ProjectPlan, type TaskPlan } from './plan-tasks.ts'
 import type { Random } from './random.ts'
-import { START } from './scheduler.ts'
 
 /** How often each thing goes wrong; all zero when the world is calm. */
 export interface Faults {
@@ -29,7 +27,7 @@ export interface AgentPlan {
   /** and runs at this speed. */
   clockRate: number
   leaseMs: number
-  /** Renews its leases beside its work. */
+  /** Renews its leases beside its work, as a worker all of them at once. */
   beats: boolean
   /** Goes on with work it may have lost, and says so to nobody. */
   zombie: boolean
@@ -37,17 +35,19 @@ export interface AgentPlan {
   talkative: boolean
   /** Sometimes names a generation or session that is not its own. */
   confused: boolean
-}
-
-type TaskPlan = Omit<NewTask, 'dependsOn' | 'details'> & {
-  /** Places in the list of tasks, all before its own. */
-  waitsFor: readonly number[]
+  /** How its sessions begin: opened on purpose, as a worker, or merely named. */
+  session: 'opened' | 'worker' | 'mentioned' | 'unheard of'
+  /** As a worker. */
+  capacity: number
+  silenceMs: number
 }
 
 export interface Plan {
   limits: Limits
   agents: AgentPlan[]
-  tasks: TaskPlan[]
+  projects: ProjectPlan[]
+  /** Each list is one request; the tasks of one may wait for each other and be parts of each other. */
+  requests: TaskPlan[][]
   nodes: number
   /** The nodes use the real combiner rather than one that batches at random. */
   combiner: boolean
@@ -60,32 +60,39 @@ export interface Plan {
   stormMs: number
 }
 
-const CAPABILITY = 'typescript'
-
 /** A small world, different in size, limits and kinds of trouble for each seed: rare combinations come up this way. */
 export function drawPlan(random: Random): Plan {
   const agents = Array.from({ length: random.int(2, 5) }, (_, i) => drawAgent(random, i))
   // At least one agent can do anything, or a task might wait for ever for a good reason.
   agents[0] = { ...agents[0]!, capabilities: [CAPABILITY] }
-  const count = random.pick([1, 2, 3, 3, 4, 4])
+  const projects = Array.from(
+    { length: random.pick([0, 1, 1, 2]) },
+    (): ProjectPlan => ({
+      maxAgentsOnTrackA: random.pick([1, 1, 2, null, undefined]),
+    }),
+  )
   return {
     limits: drawLimits(random),
     agents,
-    tasks: Array.from({ length: count }, (_, i) => drawTask(random, i)),
+    projects,
+    requests: drawRequests(random, projects.length),
     nodes: random.int(1, 2),
     combiner: random.chance(0.3),
     gatherMs: random.pick([0, 200, 3_000]),
     faults: drawFaults(random),
     operatorMs: random.pick([2_000, 5_000, 20_000]),
-    stormMs: random.int(60_000, 240_000),
+    stormMs: random.int(50_000, 200_000),
   }
 }
 
 function drawLimits(random: Random): Limits {
   return {
     ...DEFAULT_LIMITS,
-    maxConcurrentClaims: random.pick([1, 2, 100]),
+    maxConcurrentClaims: random.pick([1, 2, 100, 100]),
     maxGenerationsPerTask: random.pick([2, 5, 100, 100, 100]),
+    maxActiveSessions: random.pick([1, 3, 50, 50]),
+    // Two large results of parts are more than this together.
+    maxResultBytes: random.pick([1_024, 1_024, 100_000]),
     lateResults: random.chance(0.7),
   }
 }
@@ -102,22 +109,9 @@ function drawAgent(random: Random, i: number): AgentPlan {
     zombie: random.chance(0.4),
     talkative,
     confused: random.chance(0.25),
-  }
-}
-
-function drawTask(random: Random, i: number): TaskPlan {
-  const waitsFor = i > 0 && random.chance(0.35) ? [random.int(0, i - 1)] : []
-  if (i > 1 && waitsFor[0] !== 0 && waitsFor.length > 0 && random.chance(0.3)) waitsFor.push(0)
-  return {
-    key: random.chance(0.3) ? `B-00${i + 1}-sim` : null,
-    priority: random.int(1, 10),
-    maxRetries: random.int(0, 3),
-    onlyAgent: random.chance(0.1) ? 'a1' : null,
-    capabilities: random.chance(0.25) ? [CAPABILITY] : null,
-    review: random.pick(['none', 'none', 'human', 'verifier', 'verifier']),
-    runAt: random.chance(0.15) ? START + random.int(1_000, 60_000) : null,
-    triggerRule: random.pick(TRIGGER_RULES),
-    waitsFor,
+    session: random.weighted({ worker: 4, opened: 1, mentioned: 1, 'unheard of': 2 }),
+    capacity: random.pick([1, 1, 2, 3]),
+    silenceMs: random.pick([10_000, 20_000, 60_000]),
   }
 }
 

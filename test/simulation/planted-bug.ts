@@ -1,15 +1,15 @@
-import type { Changes, Request, View } from '../../src/core/batch.ts'
+import type { Changes, Request, View } from '../../src/core/batch/requests.ts'
 import type { Transactor } from '../../src/store/store.ts'
+import type { PausingMemory } from './backing.ts'
 import type { Envelope } from './node.ts'
-import type { SimulatedStore } from './store.ts'
 
 /** A mistake made outside the real code, to see that the simulation notices it. */
 export interface PlantedBug {
   readonly says: string
   /** The invariants that may notice it first. */
   readonly foundBy: readonly string[]
-  /** Another store. */
-  readonly Store?: typeof SimulatedStore
+  /** Another store in memory. */
+  readonly Memory?: typeof PausingMemory
   /** What the broken server sees instead of what is there. */
   readonly view?: (view: View, envelopes: readonly Envelope[]) => View
   /** A request as the broken server understands it. */

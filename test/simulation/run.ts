@@ -1,3 +1,4 @@
+import type { RealStore } from './backing.ts'
 import { BUGS, type BugName } from './bugs.ts'
 import { Coverage } from './coverage.ts'
 import { check, INVARIANTS, type InvariantName } from './invariants/check.ts'
@@ -21,6 +22,8 @@ interface RunOptions {
   bug?: BugName | undefined
   coverage?: Coverage
   lines?: number
+  /** Where the state lives; in memory unless it is given. */
+  real?: RealStore | undefined
 }
 
 /** Longest retry, verdict and lease several times over. */
@@ -28,9 +31,10 @@ const LONGEST_CALM_MS = 2_400_000
 
 export async function runSeed(
   seed: number,
-  { bug, coverage = new Coverage(), lines = 40 }: RunOptions = {},
+  { bug, coverage = new Coverage(), lines = 40, real }: RunOptions = {},
 ): Promise<Outcome> {
-  const world = new World(seed, { bug: bug ? BUGS[bug] : {}, coverage, lines })
+  const world = new World(seed, { bug: bug ? BUGS[bug] : {}, coverage, lines, real: real ?? null })
+  await world.prepare()
   const { scheduler, trace, plan } = world
   const observer = new Observer(world)
   for (const act of [operate, sweepForever])
@@ -54,10 +58,10 @@ export async function runSeed(
 /** The story of a failed run, for the person who must find out why. */
 export function report(
   { seed, steps, hash, broken, trace }: Outcome,
-  { bug }: Pick<RunOptions, 'bug'> = {},
+  { bug, store }: Pick<RunOptions, 'bug'> & { store?: string | undefined } = {},
 ): string {
   if (!broken) return `seed ${seed}: ${steps} steps, trace ${hash}, every sentence holds`
-  const replay = `npm run sim -- --seed ${seed}${bug ? ` --bug ${bug}` : ''}`
+  const replay = `npm run sim -- --seed ${seed}${bug ? ` --bug ${bug}` : ''}${store ? ` --store ${store} --url …` : ''}`
   return [
     `seed ${seed} breaks ${broken.invariant} after ${steps} steps (trace ${hash})`,
     `  it says: ${INVARIANTS[broken.invariant].says}`,

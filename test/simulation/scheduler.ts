@@ -21,6 +21,7 @@ export class Scheduler {
   readonly #ready: Job[] = []
   /** Latest first, so that the next one is popped off the end. */
   readonly #later: Job[] = []
+  readonly #outside = new Set<Promise<unknown>>()
 
   constructor(random: Random, trace: Trace) {
     this.#random = random
@@ -42,15 +43,31 @@ export class Scheduler {
     return new Promise((resolve) => this.after(ms, label, resolve))
   }
 
+  /** A wait for a real server. It takes none of the run's time, and no step ends before it does. */
+  outside<T>(wait: Promise<T>): Promise<T> {
+    this.#outside.add(wait)
+    const done = () => this.#outside.delete(wait)
+    wait.then(done, done)
+    return wait
+  }
+
   /** Runs one job and everything that follows from it up to the next wait. False when nobody waits for anything. */
   async step(): Promise<boolean> {
     const job = this.#next()
     if (!job) return false
     this.#trace.add(`${((this.now - START) / 1000).toFixed(3)} ${job.label}`)
     job.run()
-    // Not a timer: it returns once every promise that can settle has settled, so each step ends in full quiet.
-    await new Promise((resolve) => setImmediate(resolve))
+    await this.#quiet()
     return true
+  }
+
+  async #quiet(): Promise<void> {
+    for (;;) {
+      // Not a timer: it returns once every promise that can settle has settled, so each step ends in full quiet.
+      await new Promise((resolve) => setImmediate(resolve))
+      if (this.#outside.size === 0) return
+      await Promise.allSettled(this.#outside)
+    }
   }
 
   #next(): Job | null {

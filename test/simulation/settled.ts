@@ -6,13 +6,16 @@ const ASKS_A_PERSON: readonly TaskState[] = ['paused', 'awaiting_human', 'budget
 
 /** Tasks that should still come to an end by themselves: neither finished, nor waiting for a person at any remove. */
 export function unsettled(world: World, seen: ReadonlyMap<number, SeenTask>): string[] {
-  const { tasks, plan } = world
-  if (tasks.length < plan.tasks.length) return ['not all tasks are created']
-  const stateOf = (place: number) => seen.get(tasks[place]!.id)!.record.state
-  const waits = (place: number): boolean =>
-    ASKS_A_PERSON.includes(stateOf(place)) ||
-    (stateOf(place) === 'pending' && plan.tasks[place]!.waitsFor.some(waits))
+  if (world.tasks.length < world.taskPlans.length) return ['not all tasks are created']
+  const tasks = [...seen.values()]
+  const upstream = ({ record, events }: SeenTask) => {
+    const named = events[0]!.payload.dependsOn as string[]
+    return tasks.filter((other) => named.includes(other.record.uuid) || other.record.parentId === record.id)
+  }
+  const waits = (task: SeenTask): boolean =>
+    ASKS_A_PERSON.includes(task.record.state) ||
+    (task.record.state === 'pending' && upstream(task).some(waits))
   return tasks
-    .filter((_, place) => !isTerminal(stateOf(place)) && !waits(place))
-    .map(({ id }) => `task ${id} is ${seen.get(id)!.record.state}`)
+    .filter((task) => !isTerminal(task.record.state) && !waits(task))
+    .map(({ record }) => `task ${record.id} is ${record.state}`)
 }

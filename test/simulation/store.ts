@@ -1,120 +1,60 @@
-import { type Ask, askFor, decideAll, type View } from '../../src/core/batch.ts'
-import { MemoryStore } from '../../src/store/memory/store.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
-import type { Coverage } from './coverage.ts'
-import type { Faults } from './plan.ts'
-import type { Random } from './random.ts'
-import type { Scheduler } from './scheduler.ts'
+import { askFor, type View } from '../../src/core/batch/requests.ts'
+import type { StoredEvent } from '../../src/core/events.ts'
+import type { Limits } from '../../src/core/limits.ts'
+import type { Transactor } from '../../src/store/store.ts'
+import type { Backing } from './backing.ts'
+import { CAPABILITY } from './plan-tasks.ts'
 
-export const WORKSPACE = 1
-/** More than any run makes; every try to create takes ids, whether it is written or not. */
-const LARGEST_ID = 300
-const EVERYTHING: Ask = { ...askFor([]), taskIds: Array.from({ length: LARGEST_ID }, (_, i) => i + 1) }
+/** More than any run makes. */
+const ALL = 1_000
 
-/** One transaction under way, and what its node's death means for it. */
-export interface Transaction {
-  readonly label: string
-  /** Ends the life of the node that runs it. */
-  readonly killNode: () => void
-  /** The place of its decision among all decisions of the run. */
-  order: number
-  /** Its node is gone: nobody will be answered, and what is not yet on its way to the store is never written. */
-  abandoned: boolean
-  /** The commit had been sent before the node died: it will be written all the same. */
-  committing: boolean
-}
+/** The one workspace of a run: its door, what can be read of it, and a look at everything between two steps. */
+export class RunStore {
+  readonly #in: Backing
+  /** Of all tasks that were ever made, as the log told whoever read it: lists leave out some. */
+  readonly #taskIds = new Set<number>()
+  #workspaceId = 0
 
-export class NodeDied extends StoreUnavailable {
-  override name = 'NodeDied'
-  constructor() {
-    super('The node died.')
-  }
-}
-
-type Where = 'before lock' | 'before commit' | 'after commit'
-
-/**
- * Where a transaction waits, others run, and nodes die. The store does not say on whose behalf it pauses; but it
- * enters, decides and commits without a wait in between, so the one that did so last is the one.
- */
-export class Pauses {
-  entering!: Transaction
-  deciding!: Transaction
-  /** How many were let through to their commit. */
-  commits = 0
-  #committing!: Transaction
-  readonly #scheduler: Scheduler
-  readonly #random: Random
-  readonly #coverage: Coverage
-  readonly #faults: () => Faults
-
-  constructor(scheduler: Scheduler, random: Random, coverage: Coverage, faults: () => Faults) {
-    this.#scheduler = scheduler
-    this.#random = random
-    this.#coverage = coverage
-    this.#faults = faults
+  constructor(backing: Backing) {
+    this.#in = backing
   }
 
-  pause(where: Where): Promise<void> {
-    const transaction = this.#transactionAt(where)
-    if (this.#random.chance(this.#faults().nodeCrash))
-      this.#scheduler.after(this.#random.int(0, 2), `${transaction.label}'s node dies`, transaction.killNode)
-    return new Promise((resolve, reject) => {
-      this.#scheduler.after(this.#wait(), `${transaction.label} ${where}`, () => {
-        if (where === 'before commit') {
-          this.#committing = transaction
-          this.commits += 1
-        }
-        const goesOn = !transaction.abandoned || (where === 'before commit' && transaction.committing)
-        if (transaction.abandoned)
-          this.#coverage.fault(`node died ${where}${goesOn ? ', written all the same' : ''}`)
-        if (goesOn) resolve()
-        else reject(new NodeDied())
-      })
-    })
+  async begin(limits: Limits): Promise<void> {
+    this.#workspaceId = await this.#in.newWorkspace(limits)
   }
 
-  #transactionAt(where: Where): Transaction {
-    if (where === 'before lock') return this.entering
-    if (where === 'after commit') return this.#committing
-    // From here on it is up to chance whether the node's death still stops the commit.
-    this.deciding.committing = this.#random.chance(0.5)
-    return this.deciding
+  transact: Transactor['transact'] = (_, ask, decide) => this.#in.transact(this.#workspaceId, ask, decide)
+
+  project = (slug: string) => this.#in.store.project(this.#workspaceId, slug)
+  setTrack = (projectId: number, track: string, maxAgents: number | null) =>
+    this.#in.store.setTrack(this.#workspaceId, projectId, track, maxAgents)
+
+  task = (taskId: number) => this.#in.waitFor(this.#in.store.task(this.#workspaceId, taskId))
+  tasks = () => this.#in.waitFor(this.#in.store.tasksById(this.#workspaceId, this.#allIds()))
+  claims = (taskId: number) => this.#in.waitFor(this.#in.store.claims(this.#workspaceId, taskId))
+  results = (taskId: number) => this.#in.waitFor(this.#in.store.results(this.#workspaceId, taskId))
+  sessions = () =>
+    this.#in.waitFor(this.#in.store.sessions(this.#workspaceId, { workersOnly: false, limit: ALL }))
+  downstreamOf = (taskIds: readonly number[]) =>
+    this.#in.waitFor(this.#in.store.downstreamOf(this.#workspaceId, taskIds))
+
+  async events(after: number): Promise<StoredEvent[]> {
+    const events = await this.#in.waitFor(this.#in.store.events(this.#workspaceId, after, ALL))
+    for (const { type, taskId } of events) if (type === 'task_created') this.#taskIds.add(taskId!)
+    return events
   }
 
-  #wait(): number {
-    if (!this.#random.chance(this.#faults().stall)) return this.#random.int(0, 2)
-    return this.#random.chance(0.2) ? this.#random.int(5_000, 30_000) : this.#random.int(100, 4_000)
-  }
-}
+  #allIds = () => [...this.#taskIds].sort((a, b) => a - b)
 
-/** A memory store that can be looked at between two steps, past its lock and without a pause. */
-export class SimulatedStore extends MemoryStore {
-  readonly #looking: { now: boolean }
-
-  constructor(scheduler: Scheduler, random: Random, pauses: Pauses) {
-    const looking = { now: false }
-    super({
-      now: () => scheduler.now,
-      random: () => random.next(),
-      pause: async (where) => (looking.now ? undefined : pauses.pause(where)),
-    })
-    this.#looking = looking
-  }
-
-  protected override locked<T>(workspaceId: number, act: () => Promise<T>): Promise<T> {
-    return this.#looking.now ? act() : super.locked(workspaceId, act)
-  }
-
+  /** Everything as it is committed, as far as the log was read. */
   async look(): Promise<View> {
-    this.#looking.now = true
-    try {
-      return await this.transact(WORKSPACE, EVERYTHING, (view) => ({
-        answer: view,
-        changes: decideAll(view, []).changes,
-      }))
-    } finally {
-      this.#looking.now = false
-    }
+    const sessions = (await this.sessions()).map(({ name }) => name)
+    return this.#in.look(this.#workspaceId, {
+      ...askFor([]),
+      taskIds: this.#allIds(),
+      sessions,
+      claimants: sessions,
+      waiting: [{ capabilities: [CAPABILITY], projectId: null, lines: null, limit: ALL }],
+    })
   }
 }

@@ -1,8 +1,19 @@
+const NOTHING = 0x811c9dc5
+
+/** FNV-1a: it tells runs and results apart, and protects nothing. */
+function mixed(hash: number, text: string): number {
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash
+}
+
+const digits = (hash: number) => (hash >>> 0).toString(16).padStart(8, '0')
+export const hashOf = (text: string) => digits(mixed(NOTHING, text))
+
 /** What happened, line by line: the last lines for people, and a hash of all of them to compare two runs by. */
 export class Trace {
   readonly #keep: number
   readonly #last: string[] = []
-  #hash = 0x811c9dc5
+  #hash = NOTHING
   lines = 0
 
   constructor(keep: number) {
@@ -11,14 +22,13 @@ export class Trace {
 
   add(line: string): void {
     this.lines += 1
-    // FNV-1a: the hash tells runs apart, it protects nothing.
-    for (let i = 0; i < line.length; i++) this.#hash = Math.imul(this.#hash ^ line.charCodeAt(i), 0x01000193)
+    this.#hash = mixed(this.#hash, line)
     this.#last.push(line)
     if (this.#last.length > this.#keep) this.#last.shift()
   }
 
   get hash(): string {
-    return `${this.lines}-${(this.#hash >>> 0).toString(16).padStart(8, '0')}`
+    return `${this.lines}-${digits(this.#hash)}`
   }
 
   get last(): readonly string[] {

@@ -1,49 +1,84 @@
+import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskCommand } from '../../src/core/commands.ts'
+import type { TaskRecord } from '../../src/core/records.ts'
 import { readinessOf } from '../../src/core/rules/create.ts'
-import type { TaskState } from '../../src/core/states.ts'
-import type { StoredTask } from '../../src/store/store.ts'
-import { WORKSPACE } from './store.ts'
+import type { BlockedTask } from '../../src/store/store.ts'
+import { hashOf } from './trace.ts'
 import type { World } from './world.ts'
 
-/** What time does, asked from outside: it reads without a lock, so what it asks for may be out of date on arrival. */
+/**
+ * What time and finished work ask for, from outside: it reads without a lock, so what it asks for may be out of date on
+ * arrival. It looks at everything itself, since the queries by which stores find what is due go by another clock.
+ */
 export async function sweepForever(world: World): Promise<void> {
   const { random, scheduler } = world
   for (;;) {
     await scheduler.sleep(random.int(500, 6_000), 'upkeep looks')
     await sweep(world)
+    await sweepSessions(world)
   }
 }
 
 async function sweep(world: World): Promise<void> {
-  const { random, store, tasks, scheduler } = world
+  const { random, store, scheduler } = world
   const { now } = scheduler
-  const seen = await Promise.all(tasks.map(({ id }) => store.task(WORKSPACE, id)))
-  const states = new Map(seen.map((task) => [task?.record.id, task?.record.state]))
-  seen.forEach((task, place) => {
-    if (!task) return
-    const { record } = task
+  const records = (await store.tasks()).map(({ record }) => record)
+  for (const record of records) {
     // Sometimes asked a little early: by the time it is judged the lease may be over, or renewed.
     const early = random.chance(0.3) ? 5_000 : 0
     const leaseOver = record.claimState === 'active' && record.leaseExpiresAt! <= now + early
     if (leaseOver || (record.dueAt !== null && record.dueAt <= now) || random.chance(0.03))
-      ask(world, task, { kind: 'elapse' })
+      ask(world, record, { kind: 'elapse' })
     if (record.state === 'verifying' && random.chance(0.25))
-      ask(world, task, verdict(world, record.generation), random.int(0, 30_000))
-    if (record.blocked) {
-      const command = unblock(world, place, states)
-      if (command.readiness !== 'wait' || random.chance(0.05)) ask(world, task, command)
-    }
-  })
+      ask(world, record, verdict(world, record.generation), random.int(0, 30_000))
+  }
+  if (!records.some(({ blocked }) => blocked)) return
+  const waiting = await store.downstreamOf(records.map(({ id }) => id))
+  for (const blocked of waiting.sort((a, b) => a.taskId - b.taskId)) {
+    const record = records.find(({ id }) => id === blocked.taskId)
+    const command = await wayOn(world, blocked, records)
+    if (record && command) ask(world, record, command, joiningMs(world, command))
+  }
 }
 
-function unblock(
+/** What is to be said to a task about those it waits for. */
+async function wayOn(
   world: World,
-  place: number,
-  states: ReadonlyMap<number | undefined, TaskState | undefined>,
-): Extract<TaskCommand, { kind: 'unblock' }> {
-  const { waitsFor, triggerRule } = world.plan.tasks[place]!
-  const upstream = waitsFor.map((other) => states.get(world.tasks[other]!.id)!)
-  return { kind: 'unblock', readiness: readinessOf(triggerRule, upstream), because: 'an upstream task ended' }
+  { taskId, merge, triggerRule, upstream }: BlockedTask,
+  records: readonly TaskRecord[],
+): Promise<TaskCommand | null> {
+  // A whole is made of all its parts, whatever rule it had before it was divided.
+  const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
+  if (readiness === 'wait' && !world.random.chance(0.05)) return null
+  const version = merge === 'none' ? undefined : records.find(({ id }) => id === taskId)!.version
+  if (readiness !== 'ready' || merge !== 'object')
+    return { kind: 'unblock', readiness, because: 'an upstream task ended', version }
+  return merged(
+    world,
+    version!,
+    records.filter(({ parentId }) => parentId === taskId),
+  )
+}
+
+/** To join many results may take a while. */
+const joiningMs = ({ random, calm }: World, { kind }: TaskCommand) =>
+  kind === 'merge' && !calm && random.chance(0.5) ? random.int(0, 20_000) : 0
+
+async function merged(
+  { store }: World,
+  version: number,
+  parts: readonly TaskRecord[],
+): Promise<TaskCommand | null> {
+  const results = await Promise.all(parts.map(({ id }) => store.results(id)))
+  const accepted = parts.map(({ epoch }, i) =>
+    results[i]!.find((result) => result.epoch === epoch && result.accepted),
+  )
+  // Read one after the other, they need not fit each other.
+  if (accepted.some((result) => result === undefined)) return null
+  const data = JSON.stringify({ parts: accepted.map((result) => result!.data) })
+  const submission = { data, bytes: data.length, hash: hashOf(data), summary: null }
+  const read = parts.map(({ id, generation }, i) => ({ id, generation, hash: accepted[i]!.hash }))
+  return { kind: 'merge', version, parts: read, submission }
 }
 
 const verdict = ({ random }: World, generation: number): TaskCommand => ({
@@ -53,15 +88,36 @@ const verdict = ({ random }: World, generation: number): TaskCommand => ({
   generation,
 })
 
-/** Nobody waits for the answer: what was not done is seen again at the next look. A long list takes a while. */
-function ask(world: World, { record }: StoredTask, command: TaskCommand, thinksMs = 0): void {
-  const { network, scheduler, random } = world
+async function sweepSessions(world: World): Promise<void> {
+  const { store, random, scheduler } = world
+  const sessions = (await store.sessions()).sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const { name, dueAt } of sessions) {
+    const early = random.chance(0.3) ? 3_000 : 0
+    if (!(dueAt !== null && dueAt <= scheduler.now + early) && !random.chance(0.01)) continue
+    const command = { kind: 'elapse' } as const
+    send(world, `comes to ${name}`, { on: 'session', actor: 'system', name, uuid: world.uuid(), command })
+  }
+}
+
+/** Nobody waits for the answer: what was not done is seen again at the next look. */
+function ask(world: World, record: TaskRecord, command: TaskCommand, thinksMs = 0): void {
   const { id: taskId, uuid } = record
+  const request: Request = { on: 'task', actor: 'system', taskId, uuid, command }
+  send(world, `comes to ${world.nameOf(taskId)}`, request, record, thinksMs)
+}
+
+/** A long list takes a while. */
+function send(
+  world: World,
+  label: string,
+  request: Request,
+  seen: TaskRecord | null = null,
+  thinksMs = 0,
+): void {
+  const { network, scheduler, random } = world
   const sender = { name: 'upkeep', clock: () => scheduler.now }
   const delayMs = thinksMs + (random.chance(0.3) ? random.int(0, 4_000) : 0)
-  scheduler.after(delayMs, `upkeep comes to t${taskId}`, () => {
-    network
-      .call(sender, { on: 'task', actor: 'system', taskId, uuid, command }, record)
-      .catch(() => undefined)
+  scheduler.after(delayMs, `upkeep ${label}`, () => {
+    network.call(sender, request, seen).catch(() => undefined)
   })
 }

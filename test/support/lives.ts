@@ -96,13 +96,18 @@ const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       parts: fc.constant(1),
     }),
   ),
-  merge: plain(
-    fc.record({
-      kind: kind('merge'),
-      parts: fc.constantFrom([AS_READ], [AS_READ], [AS_READ, { ...AS_READ, generation: 2 }]),
-      submission: fc.oneof(submission, fc.constant({ ...MERGED, bytes: 2 ** 40 })),
-    }),
-  ),
+  merge: fc
+    .tuple(
+      fc.constantFrom([AS_READ], [AS_READ], [AS_READ, { ...AS_READ, generation: 2 }]),
+      fc.oneof(submission, fc.constant({ ...MERGED, bytes: 2 ** 40 })),
+      fc.constantFrom(0, 0, 0, 1),
+    )
+    .map(([parts, submission, behind]) => (record) => ({
+      kind: 'merge',
+      version: record.version - behind,
+      parts,
+      submission,
+    })),
   promote: fc.tuple(fc.nat({ max: 2 }), sessions, words).map(([back, session, reason]) => (record) => ({
     kind: 'promote',
     generation: Math.max(1, record.generation - back),
@@ -155,8 +160,8 @@ const { claim, elapse, unblock, resume, reset, retry, archive, verdict, approve,
 const { divide, merge, lose, stall, promote } = SAYINGS
 const byHolder = fc.oneof(SAYINGS.start, SAYINGS.progress, SAYINGS.continue, SAYINGS.release, submit, fail)
 const whileHeld = fc.oneof(
-  { weight: 9, arbitrary: byHolder },
-  { weight: 1, arbitrary: fc.oneof(lose, stall) },
+  { weight: 16, arbitrary: byHolder },
+  { weight: 3, arbitrary: fc.oneof(lose, stall, SAYINGS.update) },
 )
 /** What somebody who knows the state would say: else most lives would be over before they began. */
 const sensible: fc.Arbitrary<Step['say']> = fc

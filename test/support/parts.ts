@@ -8,8 +8,10 @@ export const partsOf = ({ id, uuid }: Task, count: number, overrides: Overrides 
 /** What somebody who has read the results of these parts would say. */
 export async function mergeOf(
   work: Work,
+  whole: Task,
   parts: readonly Task[],
 ): Promise<Extract<TaskCommand, { kind: 'merge' }>> {
+  const { version } = await work.record(whole)
   const read = await Promise.all(
     parts.map(async (part) => {
       const { id, generation, resultHash } = await work.record(part)
@@ -19,8 +21,8 @@ export async function mergeOf(
   )
   const data = JSON.stringify({ parts: read.map((one) => one.data) })
   const submission = { data, hash: sha256(data), bytes: Buffer.byteLength(data), summary: null }
-  return { kind: 'merge', parts: read.map(({ part }) => part), submission }
+  return { kind: 'merge', version, parts: read.map(({ part }) => part), submission }
 }
 
 export const merge = async (work: Work, parent: Task, parts: readonly Task[]): Promise<Reply> =>
-  work.command(parent, await mergeOf(work, parts), 'system')
+  work.command(parent, await mergeOf(work, parent, parts), 'system')

@@ -47,8 +47,10 @@ export class Creation {
       return { id, uuid: uuidCarrying(id, now, random) }
     })
     const records: (TaskRecord | undefined)[] = known.map((first) => first as TaskRecord | undefined)
+    const partsOf = partsInRequest(wanted)
     for (const index of order!) {
-      if (!known[index]) records[index] = this.#createOne(wanted, index, identities, records, actor)
+      const parts = partsOf.get(index) ?? []
+      if (!known[index]) records[index] = this.#createOne(wanted, index, parts, identities, records, actor)
     }
     this.#divideParents(wanted, known, identities, actor)
     for (const change of changes) this.#in.apply(change, actor)
@@ -58,15 +60,16 @@ export class Creation {
   #createOne(
     wanted: readonly NewTask[],
     index: number,
+    parts: readonly number[],
     identities: readonly Identity[],
     records: readonly (TaskRecord | undefined)[],
     actor: Actor,
   ): TaskRecord {
-    const task = wanted[index]!
+    const task = asWhole(wanted[index]!, parts)
     const { id, uuid } = identities[index]!
     const upstream = [
       ...task.dependsOn.map((other) => this.#in.record(other)!),
-      ...[...new Set(upstreamInRequest(wanted, index))].map((at) => records[at]!),
+      ...[...new Set([...task.dependsOnNew, ...parts])].map((at) => records[at]!),
     ]
     for (const { id: dependsOn, uuid: dependsOnUuid } of upstream)
       this.dependencies.push({ taskId: id, dependsOn, dependsOnUuid, rule: task.triggerRule })
@@ -124,7 +127,7 @@ export class Creation {
     if (!order) return refuse('VALIDATION_FAILED', 'The tasks wait for each other in a circle.')
     const names = new Set<string>()
     for (const [index, task] of wanted.entries()) {
-      const refusal = this.#whyNotOne(task, index, known[index] !== undefined, names)
+      const refusal = this.#whyNotOne(task, index, names, wanted, known)
       if (refusal) return refusal
     }
     for (const { taskId, uuid } of changes)
@@ -133,8 +136,27 @@ export class Creation {
     return null
   }
 
-  #whyNotOne(task: NewTask, index: number, isKnown: boolean, names: Set<string>): Refusal | null {
+  #whyNotOne(
+    task: NewTask,
+    index: number,
+    names: Set<string>,
+    wanted: readonly NewTask[],
+    known: readonly unknown[],
+  ): Refusal | null {
+    const isKnown = known[index] !== undefined
     const field = (name: string) => `tasks[${index}].${name}`
+    const { unique } = task
+    if (unique) {
+      const name = uniqueName(unique.key)
+      const first = this.#in.firstAnswer(name)
+      if (names.has(name))
+        return refuseField('VALIDATION_FAILED', field('idempotencyKey'), 'is given twice in this request')
+      names.add(name)
+      if (first && first.bodyHash !== unique.bodyHash)
+        return refuseField('IDEMPOTENCY_KEY_REUSED', field('idempotencyKey'), 'stands for another task')
+    }
+    // Whatever it asked for then: it is there.
+    if (isKnown) return null
     const missing = task.dependsOn.findIndex(
       (id, i) => this.#in.record(id)?.uuid !== task.details.dependsOn[i],
     )
@@ -144,18 +166,9 @@ export class Creation {
         field(`dependsOn[${missing}]`),
         'names no task of this workspace',
       )
-    const unfit = this.#whyNotPart(task, field('parentId'))
+    const unfit = this.#whyNotPart(task, field('parentId'), wanted, known)
     if (unfit) return unfit
-    if (task.unique) {
-      const name = uniqueName(task.unique.key)
-      const first = this.#in.firstAnswer(name)
-      if (names.has(name))
-        return refuseField('VALIDATION_FAILED', field('idempotencyKey'), 'is given twice in this request')
-      names.add(name)
-      if (first && first.bodyHash !== task.unique.bodyHash)
-        return refuseField('IDEMPOTENCY_KEY_REUSED', field('idempotencyKey'), 'stands for another task')
-    }
-    if (task.key === null || isKnown) return null
+    if (task.key === null) return null
     const name = keyName(task.projectId, task.key)
     if (names.has(name) || this.#givenKeys.has(name) || this.#in.view.takenKeys.has(name))
       return refuseField('ALREADY_EXISTS', field('key'), 'is the key of another task')
@@ -163,8 +176,21 @@ export class Creation {
     return null
   }
 
-  #whyNotPart({ parent }: NewTask, field: string): Refusal | null {
-    if (!parent || !('id' in parent)) return null
+  #whyNotPart(
+    { parent }: NewTask,
+    field: string,
+    wanted: readonly NewTask[],
+    known: readonly unknown[],
+  ): Refusal | null {
+    if (!parent) return null
+    if ('at' in parent) {
+      if (wanted[parent.at]!.parent !== null)
+        return refuseField('VALIDATION_FAILED', field, 'names a task that is a part itself')
+      // It is not under our lock: whoever wants to divide it names it by its id.
+      return known[parent.at] === undefined
+        ? null
+        : refuseField('VALIDATION_FAILED', field, 'names a task that was made before, not by its id')
+    }
     const record = this.#in.record(parent.id)
     if (record?.uuid !== parent.uuid)
       return refuseField('VALIDATION_FAILED', field, 'names no task of this workspace')
@@ -183,35 +209,47 @@ export class Creation {
 const parentOf = ({ parent }: NewTask, identities: readonly Identity[]): Identity | null =>
   parent === null ? null : 'id' in parent ? parent : identities[parent.at]!
 
-/** What a task waits for among the tasks of its request: what it names, and its own parts. */
-function upstreamInRequest(wanted: readonly NewTask[], index: number): number[] {
-  const { merge, dependsOnNew } = wanted[index]!
-  if (merge === 'none') return [...dependsOnNew]
-  const parts = wanted.flatMap(({ parent }, at) =>
-    parent && 'at' in parent && parent.at === index ? [at] : [],
-  )
-  return [...dependsOnNew, ...parts]
+/** A task with parts in its request is completed by them, whatever rule it has; one without is a task like others. */
+function asWhole(task: NewTask, parts: readonly number[]): NewTask {
+  if (task.merge === 'none' || task.parent !== null) return task
+  return parts.length > 0 ? { ...task, triggerRule: 'all_success' } : { ...task, merge: 'none' }
+}
+
+/** Places of the parts of each task of the request that has some in it. */
+function partsInRequest(wanted: readonly NewTask[]): Map<number, number[]> {
+  const parts = new Map<number, number[]>()
+  wanted.forEach(({ parent }, at) => {
+    if (!parent || !('at' in parent)) return
+    const own = parts.get(parent.at)
+    if (own) own.push(at)
+    else parts.set(parent.at, [at])
+  })
+  return parts
 }
 
 /** Places in the request, each after all it waits for; null when that is impossible. */
 function inOrderOfDependence(wanted: readonly NewTask[]): number[] | null {
   if (wanted.every(({ dependsOnNew, parent }) => dependsOnNew.length === 0 && parent === null))
     return wanted.map((_, i) => i)
-  const waitingFor: number[] = new Array(wanted.length).fill(0)
-  const downstream: number[][] = wanted.map(() => [])
+  // Tasks that are there already and get parts stand at the end: they wait for those, and others may wait for them.
+  const divided = [...new Set(wanted.map(({ parent }) => (parent && 'id' in parent ? parent.id : null)))]
+  const placeOf = new Map(divided.map((id, i) => [id, wanted.length + i]))
+  const waitingFor: number[] = new Array(wanted.length + divided.length).fill(0)
+  const downstream: number[][] = waitingFor.map(() => [])
   const edge = (from: number, to: number) => {
     waitingFor[from]! += 1
     downstream[to]!.push(from)
   }
-  wanted.forEach(({ dependsOnNew, parent }, i) => {
+  wanted.forEach(({ dependsOn, dependsOnNew, parent }, i) => {
     for (const on of new Set(dependsOnNew)) edge(i, on)
-    if (parent && 'at' in parent) edge(parent.at, i)
+    for (const id of dependsOn) if (placeOf.has(id)) edge(i, placeOf.get(id)!)
+    if (parent) edge('at' in parent ? parent.at : placeOf.get(parent.id)!, i)
   })
-  const order = wanted.flatMap((_, i) => (waitingFor[i] === 0 ? [i] : []))
+  const order = waitingFor.flatMap((count, i) => (count === 0 ? [i] : []))
   for (let done = 0; done < order.length; done++)
     for (const next of downstream[order[done]!]!) {
       waitingFor[next]! -= 1
       if (waitingFor[next] === 0) order.push(next)
     }
-  return order.length === wanted.length ? order : null
+  return order.length === waitingFor.length ? order.filter((place) => place < wanted.length) : null
 }

@@ -160,21 +160,27 @@ class Batch {
     const isClaim = command.kind === 'claim'
     around.actor = actor
     around.roomForClaims = this.#roomForClaims - this.#activeClaimsDelta
-    around.worker = isClaim && this.#view.workers.size > 0 ? this.#worker(command.session) : undefined
+    const mayBeWorker = isClaim && this.#view.workers.size + this.#sessions.size > 0
+    around.worker = mayBeWorker ? this.#worker(command.session) : undefined
     around.trackIsFull = isClaim ? this.#trackIsFull : undefined
     return around
   }
 
+  /** The session, if it is a worker by now, and how much it holds by now. */
   #worker(session: string): Circumstances['worker'] {
-    const worker = this.#view.workers.get(session)
-    if (!worker) return undefined
-    const record = this.#sessions.get(session) ?? worker.record
-    return { record, held: worker.held + (this.#holds.get(session) ?? 0) }
+    const seen = this.#view.workers.get(session)
+    const changed = this.#sessions.get(session)
+    const record = changed ?? seen?.record
+    if (!record || record.capacity === null) return undefined
+    const held = changed ? this.#holdingOf(session).length : seen!.held + (this.#holds.get(session) ?? 0)
+    return { record, held }
   }
 
   /** How many agents the track of this task has, if it has no room for this one; else null. */
   #trackIsFull = (record: TaskRecord, agent: string): number | null => {
     if (!isOnTrack(record)) return null
+    // Its last claim may have been found to be over a moment ago.
+    this.#countClaims()
     const name = trackName(record.projectId, record.line)
     const track = this.#view.tracks.get(name)
     if (!track || track.maxAgents === null) return null
@@ -215,17 +221,26 @@ class Batch {
     const own = this.#keptFor(pick)
     const offers = this.#lines.get(headName(pick))!.of(own, this.#turns)
     let offer = offers.next()
+    let hasMoved = false
     while (!offer.done && claims.length < limit) {
       const { id, uuid } = offer.value
       const reply = this.#apply({ taskId: id, uuid, command }, actor)
-      if (reply.ok) claims.push({ claim: reply.claim, record: this.#record(id)! })
-      else if (REFUSED_WHATEVER_IT_IS.has((reply as Refusal).code)) {
+      if (reply.ok) {
+        claims.push({ claim: reply.claim, record: this.#record(id)! })
+        offer = offers.next('taken')
+        continue
+      }
+      const { code } = reply as Refusal
+      if (REFUSED_WHATEVER_IT_IS.has(code)) {
         if (claims.length === 0) return reply
         break
       }
-      offer = offers.next(reply.ok ? 'taken' : 'refused')
+      hasMoved ||= this.#record(id)!.rank === null
+      offer = offers.next(code === 'TRACK_FULL' ? 'full' : 'refused')
     }
-    return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims }
+    // What was found at the head was given up, and no more had been looked at: there may be work behind it.
+    const lookAgain = claims.length === 0 && hasMoved
+    return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims, lookAgain }
   }
 
   #keptFor(pick: Extract<Request, { on: 'next' }>['pick']): TaskRecord[] {

@@ -8,7 +8,7 @@ type Look = (id: number) => TaskRecord | undefined
 /** One line of one project, in the order of the queue. */
 interface Line {
   projectId: number
-  /** Anybody's; tasks that are kept for one agent differ in what else they ask. */
+  /** Anybody's; what is kept for one agent is few, and is offered one by one. */
   isCommon: boolean
   /** Last first, so that what is taken can be dropped from the end. */
   ids: number[]
@@ -29,9 +29,9 @@ export class WaitingLine {
 
   /**
    * What nobody in this batch has taken yet, and what is kept for the agent: the project whose turn it is, and in it the
-   * first of the queue. Told that a task was refused, it offers nothing of that line any more: its track is full.
+   * first of the queue. Told that the track of a task is full, it offers nothing of that line any more.
    */
-  *of(own: readonly TaskRecord[], turns: Turns): Generator<TaskRecord, void, 'taken' | 'refused'> {
+  *of(own: readonly TaskRecord[], turns: Turns): Generator<TaskRecord, void, 'taken' | 'refused' | 'full'> {
     const lines = own.length === 0 ? this.#lines : [...this.#lines, ...linesOf(own, false)]
     const refused = new Map<Line, number>()
     for (;;) {
@@ -45,9 +45,10 @@ export class WaitingLine {
       }
       if (!best) return
       const { line, record } = best
-      if ((yield record) === 'taken') turns.served(line.projectId)
-      else if (this.#look(record.id)!.rank !== null)
-        refused.set(line, line.isCommon ? line.ids.length : (refused.get(line) ?? 0) + 1)
+      const answer = yield record
+      if (answer === 'taken') turns.served(line.projectId)
+      else if (answer === 'full' && line.isCommon) refused.set(line, line.ids.length)
+      else if (this.#look(record.id)!.rank !== null) refused.set(line, (refused.get(line) ?? 0) + 1)
     }
   }
 

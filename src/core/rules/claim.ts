@@ -9,9 +9,10 @@ type Claim = Extract<TaskCommand, { kind: 'claim' }>
 
 export function claim(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
   const { record } = draft
-  if (leaseRanOut(record, around.now)) expireLease(draft, around)
+  const lapsed = leaseRanOut(record, around.now) ? record.session : null
+  if (lapsed !== null) expireLease(draft, around)
   if (nobodyWantedIt(record, around.now)) giveUp(draft)
-  const denial = whyNotClaimable(record, command, around)
+  const denial = whyNotClaimable(record, command, around, lapsed)
   if (denial) return denial
   // Limits may have been lowered since the task was queued.
   const exhausted = whatRanOut(record, around)
@@ -50,7 +51,8 @@ export function claim(draft: TaskDraft, command: Claim, around: Circumstances): 
   return { ok: true, reason: 'GRANTED', claim: claimView(record, around.now) }
 }
 
-function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstances) {
+/** `lapsed` is whose claim on this task has just been found to be over: what it took up is free. */
+function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstances, lapsed: string | null) {
   const { state } = record
   if (state === 'completed')
     return refuse('DENIED_COMPLETED', 'The task is completed; reset it to work on it again.')
@@ -77,7 +79,7 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
   const missing = record.capabilities.find((capability) => !command.capabilities.includes(capability))
   if (missing !== undefined)
     return refuse('MISSING_CAPABILITY', `${command.agent} lacks "${missing}".`, { missing })
-  const unfit = around.worker && whyNotBy(around.worker)
+  const unfit = around.worker && whyNotBy(around.worker, lapsed === command.session ? 1 : 0)
   if (unfit) return unfit
   const agents = around.trackIsFull?.(record, command.agent) ?? null
   if (agents !== null)
@@ -89,7 +91,7 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
         maxAgents: agents,
       },
     )
-  if (around.roomForClaims <= 0)
+  if (around.roomForClaims + (lapsed === null ? 0 : 1) <= 0)
     return refuse(
       'LIMIT_REACHED',
       `This workspace has ${around.limits.maxConcurrentClaims} active claims already.`,
@@ -101,7 +103,11 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
 }
 
 /** Why this worker may not have another task, whichever it is. */
-function whyNotBy({ record: { name, state, capacity }, held }: Worker): Refusal | null {
+function whyNotBy(
+  { record: { name, state, capacity }, held: counted }: Worker,
+  free: number,
+): Refusal | null {
+  const held = counted - free
   if (state === 'draining') return refuse('WORKER_DRAINING', `${name} is draining and takes no new work.`)
   if (state !== 'active') return refuse('WORKER_GONE', `${name} is ${state}; it must register again.`)
   if (held >= capacity!)

@@ -194,5 +194,7 @@ function retryLater(draft: TaskDraft, command: Command<'fail'>, around: Circumst
 
 /** ADE 8: what timed out is tried again with more time. */
 function allowMoreTime({ record }: TaskDraft, { limits }: Circumstances): void {
-  record.minLeaseMs = Math.min(record.leaseMs * 2, limits.maxLeaseSeconds * 1000)
+  // A holder may have renewed for less than it was given at first.
+  const longest = Math.max(record.leaseMs, record.minLeaseMs)
+  record.minLeaseMs = Math.min(longest * 2, limits.maxLeaseSeconds * 1000)
 }

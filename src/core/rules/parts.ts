@@ -3,7 +3,7 @@ import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
 import { CLAIM_ENDS } from '../states.ts'
-import { fail } from './fence.ts'
+import { closeForLateResults, fail } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 
@@ -14,6 +14,7 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, around: Cir
     return refuse('WRONG_STATE', `A task that is ${record.state} cannot be divided.`, {
       taskState: record.state,
     })
+  closeForLateResults(record)
   // Divided further, it stays what it was asked to be first.
   if (record.merge === 'none') record.merge = command.merge
   record.blocked = true
@@ -30,7 +31,8 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, around: Circu
   const { record } = draft
   if (record.state !== 'pending' || !record.blocked || record.merge !== 'object')
     return { ok: true, reason: 'NOTHING_DUE', record }
-  // Somebody may have reset a part between the reading of its result and this moment.
+  // Between the reading and this moment somebody may have reset a part, or added one: that would have raised the version.
+  if (record.version !== command.version) return { ok: true, reason: 'NOTHING_DUE', record }
   const isAsRead = command.parts.every(({ id, generation, hash }) => {
     const part = around.recordOf?.(id)
     return part?.state === 'completed' && part.generation === generation && part.resultHash === hash

@@ -25,6 +25,8 @@ export function submit(draft: TaskDraft, command: Submit, around: Circumstances)
 function isSameSubmissionAgain(record: TaskRecord, { fence, submission }: Submit): boolean {
   return (
     record.resultHash !== null &&
+    // Else a person took the task away, perhaps for a result that says the same.
+    record.claimState !== 'superseded' &&
     record.resultHash === submission.hash &&
     record.generation === fence.generation &&
     record.session === fence.session

@@ -97,6 +97,8 @@ function open(
     )
   const known = record ?? begun(identity, now)
   const capacity = opening.capacity ?? known.capacity
+  const isSameKind = known.declared && (known.capacity === null) === (capacity === null)
+  const usualMs = capacity === null ? SESSION_SILENCE_MS : WORKER_SILENCE_MS
   const opened: SessionRecord = {
     ...known,
     agent: opening.agent ?? known.agent,
@@ -106,14 +108,14 @@ function open(
     declared: true,
     capacity,
     capabilities: opening.capacity === null ? known.capabilities : opening.capabilities,
-    silenceMs: opening.silenceMs ?? (capacity === null ? SESSION_SILENCE_MS : WORKER_SILENCE_MS),
+    silenceMs: opening.silenceMs ?? (isSameKind ? known.silenceMs : usualMs),
     lastSeenAt: now,
     endedAt: null,
     endReason: null,
   }
   opened.dueAt = now + opened.silenceMs
   const session = opened.name
-  const events = record ? [] : [event('session_started', { session }, around)]
+  const events = record && !isOver(record) ? [] : [event('session_started', { session }, around)]
   if (opening.capacity !== null)
     events.push(
       event('worker_registered', { session, capacity, capabilities: [...opened.capabilities] }, around),

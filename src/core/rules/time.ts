@@ -38,6 +38,8 @@ type Unblock = Extract<TaskCommand, { kind: 'unblock' }>
 /** The tasks it waits for have moved. */
 export function unblock(draft: TaskDraft, command: Unblock, around: Circumstances): Reply {
   const { record } = draft
+  if (command.version !== undefined && command.version !== record.version)
+    return { ok: true, reason: 'NOTHING_DUE', record }
   if (
     record.blocked &&
     command.readiness === 'never' &&

@@ -68,6 +68,7 @@ export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
       reply.code(201).send({ items: await createTasks(kernel, request.caller, request.body.tasks) }),
   )
 
+  statesOfTasks(app, kernel)
   taskLists(app, kernel)
   taskReads(app, kernel)
   operatorRoutes(app, kernel)
@@ -75,9 +76,8 @@ export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
 
 const StatesBody = z.strictObject({ taskIds: z.array(Uuid).min(1).max(1000) })
 
-function taskLists(app: FastifyInstance, kernel: Kernel): void {
+function statesOfTasks(app: FastifyInstance, kernel: Kernel): void {
   const tag = 'tasks'
-
   app.post<{ Body: z.output<typeof StatesBody> }>(
     '/tasks/states',
     route({
@@ -88,6 +88,10 @@ function taskLists(app: FastifyInstance, kernel: Kernel): void {
     }),
     async ({ body, caller }) => ({ items: await readStates(kernel, caller, body.taskIds) }),
   )
+}
+
+function taskLists(app: FastifyInstance, kernel: Kernel): void {
+  const tag = 'tasks'
 
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/tasks',

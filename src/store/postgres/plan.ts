@@ -6,6 +6,7 @@ import type {
   ResultJudged,
   ResultPromoted,
   ResultWritten,
+  SessionRecord,
   TaskRecord,
 } from '../../core/records.ts'
 import { countsAsActive } from '../../core/rules/session.ts'
@@ -211,8 +212,12 @@ function planTracks(
 
 function planSessions(workspaceId: number, view: View, { sessions }: Changes): Bound[] {
   if (sessions.length === 0) return []
-  const writes = [sql.writeSessions(workspaceId, sessionValues(sessions))]
   const before = (name: string) => view.sessions.get(name)?.record ?? null
+  const isKnown = ({ name }: SessionRecord) => before(name) !== null
+  const [known, fresh] = [sessions.filter(isKnown), sessions.filter((session) => !isKnown(session))]
+  const writes: Bound[] = []
+  if (fresh.length > 0) writes.push(sql.beginSessions(workspaceId, sessionValues(fresh)))
+  if (known.length > 0) writes.push(sql.changeSessions(workspaceId, sessionValues(known)))
   if (sessions.some((session) => countsAsActive(session) && !countsAsActive(before(session.name))))
     writes.push([sql.checkSessions, [workspaceId, view.limits.maxActiveSessions]])
   return writes

@@ -166,9 +166,9 @@ function overRows(name: string, columns: readonly Column[], before: number, writ
   }
 }
 
-function insertInto(table: string, columns: readonly Column[], after = '') {
+function insertInto(table: string, columns: readonly Column[], after = '', name = `insert_${table}`) {
   const names = columns.map(({ name }) => name)
-  const insert = overRows(`insert_${table}`, columns, 1, ({ of, from }) => {
+  const insert = overRows(name, columns, 1, ({ of, from }) => {
     const expressions = names.map((name) => of[name])
     return `insert into ${table} (workspace_id, ${names.join(', ')}) select $1, ${expressions.join(', ')} from ${from} ${after}`
   })
@@ -301,13 +301,17 @@ export const leaveTracks = statement(
   `delete from track_claims where workspace_id = $1 and task_id = any($2::bigint[])`,
 )
 
-// Sessions, new or changed.
-export const writeSessions = insertInto(
+// Sessions that are new. Of two nodes that begin one, the second starts over and finds it.
+export const beginSessions = insertInto('sessions', SESSION_COLUMNS)
+
+// Sessions that changed. They are there, and locked.
+export const changeSessions = insertInto(
   'sessions',
   SESSION_COLUMNS,
   `on conflict (workspace_id, session) do update set ${SESSION_COLUMNS.slice(2)
     .map(({ name }) => `${name} = excluded.${name}`)
     .join(', ')}`,
+  'change_sessions',
 )
 // $1 workspace, $2 most sessions allowed.
 export const checkSessions = statement('check_sessions', 'select refuse_sessions_over_limit($1, $2)')

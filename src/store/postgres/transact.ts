@@ -70,9 +70,10 @@ export class PostgresTransactor implements Transactor {
   }
 }
 
+const FIRST_COME = new Set(['idempotency_keys_pkey', 'tasks_key', 'sessions_pkey'])
+
 /** Unique violations that mean: somebody else was first, so look again. */
 function lostARace(error: unknown): boolean {
   const { code, constraint } = error as { code?: string; constraint?: string }
-  const isOurs = constraint === 'idempotency_keys_pkey' || constraint === 'tasks_key'
-  return code === 'BT001' || (code === '23505' && isOurs)
+  return code === 'BT001' || (code === '23505' && FIRST_COME.has(constraint ?? ''))
 }

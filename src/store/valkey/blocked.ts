@@ -4,14 +4,15 @@ import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal, type TaskState } from '../../core/states.ts'
 import type { BlockedTask } from '../store.ts'
 import { readTask } from './codec.ts'
-import { ask, inTurn, together } from './connect.ts'
+import { ask, inTurn } from './connect.ts'
 import type { Keys } from './keys.ts'
 import { Script } from './script.ts'
 
-/** Crosses off what was looked at, unless something was written since. KEYS: meta, unsettled. ARGV: version, entries. */
+/** Crosses off notes, unless they were taken again since. KEYS: unsettled. ARGV: pairs of a note and its version. */
 const CROSS_OFF = `
-if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return end
-for i = 2, #ARGV do redis.call('SREM', KEYS[2], ARGV[i]) end
+for i = 1, #ARGV, 2 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then redis.call('ZREM', KEYS[1], ARGV[i]) end
+end
 `
 const crossOff = new Script(CROSS_OFF)
 
@@ -37,32 +38,42 @@ export class Blocked {
   /**
    * Whenever a task ends that others wait for, or begins to wait itself, its workspace takes a note of it in the same
    * transaction. Whoever lets tasks go on need not cross it off; this does, when there is nothing left to do. So what is
-   * asked for every few seconds costs what happened lately, not what waits.
+   * asked for every few seconds costs what happened lately, not what waits. A note is read before what it is about: what
+   * happens later is noted with a later version, and is not crossed off.
    */
   async forgottenIn(workspaceId: number, limit: number): Promise<BlockedTask[]> {
-    const keys = this.#keysOf(workspaceId)
-    const [version, entries] = (await together(this.#client, [
-      ['hget', keys.meta, 'version'],
-      // Any of them: were it always the same, some that stay could hide the others.
-      ['srandmember', keys.unsettled, limit],
-    ])) as [string, string[]]
-    if (entries.length === 0) return []
-    const ended = entries.filter((entry) => entry.startsWith('d'))
-    const below = await this.#neededBy(workspaceId, ended.map(idOfEntry))
-    const concerned = new Map(ended.map((entry, i) => [entry, below[i]!]))
-    for (const entry of entries) if (!concerned.has(entry)) concerned.set(entry, [idOfEntry(entry)])
-    const waiting = await this.#waiting(workspaceId, [...concerned.values()].flat())
+    const { unsettled } = this.#keysOf(workspaceId)
+    // Any of them: were it always the same, some that stay could hide the others.
+    const found = await ask(this.#client, (client) => client.zrandmember(unsettled, limit, 'WITHSCORES'))
+    const notes = (found as string[]).flatMap((note, i, all) =>
+      i % 2 === 0 ? [{ note, version: all[i + 1]! }] : [],
+    )
+    if (notes.length === 0) return []
+    const concerned = await this.#concernedBy(
+      workspaceId,
+      notes.map(({ note }) => note),
+    )
+    const waiting = await this.#waiting(workspaceId, concerned.flat())
     // Of those that are paused or have ended, a new note is taken when they wait again.
     const forgotten = [...waiting.values()].filter(
       ({ state, upstream }) => state === 'pending' && isToBeJudged(upstream),
     )
     const ids = new Set(forgotten.map(({ taskId }) => taskId))
-    const done = entries.filter((entry) => !concerned.get(entry)!.some((id) => ids.has(id)))
-    if (done.length > 0)
-      await ask(this.#client, (client) =>
-        crossOff.run(client, [keys.meta, keys.unsettled], [version, ...done]),
-      )
+    const done = notes.filter((_, i) => !concerned[i]!.some((id) => ids.has(id)))
+    if (done.length > 0) {
+      const pairs = done.flatMap(({ note, version }) => [note, version])
+      await ask(this.#client, (client) => crossOff.run(client, [unsettled], pairs))
+    }
     return forgotten.map(withoutState).slice(0, limit)
+  }
+
+  /** `d5`: what waits for task 5. `t5`: task 5 itself. */
+  async #concernedBy(workspaceId: number, notes: readonly string[]): Promise<number[][]> {
+    const idOf = (note: string) => Number(note.slice(1))
+    const ended = notes.filter((note) => note.startsWith('d'))
+    const below = await this.#neededBy(workspaceId, ended.map(idOf))
+    const ids = new Map(ended.map((note, i) => [note, below[i]!]))
+    return notes.map((note) => ids.get(note) ?? [idOf(note)])
   }
 
   async #neededBy(workspaceId: number, taskIds: readonly number[]): Promise<number[][]> {
@@ -112,8 +123,6 @@ export class Blocked {
     return records
   }
 }
-
-const idOfEntry = (entry: string) => Number(entry.slice(1))
 
 /** All of it has ended, or something ended badly. */
 const isToBeJudged = (upstream: readonly TaskState[]) =>

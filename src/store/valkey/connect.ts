@@ -45,6 +45,7 @@ export function connection(url: string, answerWithinMs: number): Redis {
 /** Resolves when commands can be sent. */
 export async function connected(client: Redis, withinMs = RECONNECT_WITHIN_MS): Promise<void> {
   if (client.status === 'ready') return
+  if (client.status === 'end') throw new StoreUnavailable('The store is closed.')
   const isReady = await new Promise<boolean>((resolve) => {
     const settle = (ready: boolean) => {
       clearTimeout(timer)
@@ -64,7 +65,7 @@ export const isFromServer = (error: unknown): error is Error => error instanceof
 const NOT_NOW =
   /^(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOAUTH|NOPERM|UNKILLABLE)\b/
 
-export const saysNotNow = (error: unknown) => isFromServer(error) && NOT_NOW.test(error.message)
+const saysNotNow = (error: unknown) => isFromServer(error) && NOT_NOW.test(error.message)
 
 /** For errors of the driver: the server's own complaints as they are, all else comes from the way to it. */
 export function asUnavailable(error: unknown): unknown {

@@ -47,7 +47,7 @@ export class Keys {
   readonly projects: string
   /** Hash: how many agents a declared track may have, by `trackName`. */
   readonly tracks: string
-  /** What may let blocked tasks go on and was not looked at yet: `d5`, what waits for task 5; `t5`, task 5 itself. */
+  /** Notes of what may let blocked tasks go on (blocked.ts), sorted by the version that took them. */
   readonly unsettled: string
 
   constructor(prefix: string, workspaceId: number) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { Changes } from '../../core/batch/requests.ts'
+import { type Changes, maySomebodyGoOn } from '../../core/batch/requests.ts'
 import type { Committed } from '../store.ts'
 
 /**
@@ -26,15 +26,15 @@ export class Notices {
   }
 
   /** Goes with the write, as a command after its length. */
-  commandFor(workspaceId: number, { events }: Changes): string[] {
-    if (events.length === 0) return []
-    const { tasksWaiting } = summaryOf(events)
-    const notice = [this.#process, workspaceId, events.length, tasksWaiting ? 1 : 0].join(' ')
+  commandFor(workspaceId: number, changes: Changes): string[] {
+    const { events, tasksWaiting } = summaryOf(changes)
+    if (events === 0) return []
+    const notice = [this.#process, workspaceId, events, tasksWaiting ? 1 : 0].join(' ')
     return ['3', 'PUBLISH', this.#channel, notice]
   }
 
-  tell(workspaceId: number, { events }: Changes): void {
-    if (events.length > 0) this.#tellAll(workspaceId, summaryOf(events))
+  tell(workspaceId: number, changes: Changes): void {
+    if (changes.events.length > 0) this.#tellAll(workspaceId, summaryOf(changes))
   }
 
   close(): void {
@@ -60,7 +60,7 @@ export class Notices {
   }
 }
 
-const summaryOf = (events: Changes['events']) => ({
-  events: events.length,
-  tasksWaiting: events.some(({ to }) => to === 'queued'),
+const summaryOf = (changes: Changes) => ({
+  events: changes.events.length,
+  tasksWaiting: maySomebodyGoOn(changes),
 })

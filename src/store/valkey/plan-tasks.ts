@@ -24,6 +24,7 @@ export function planTasks(commands: Commands, keys: Keys, seen: Seen, changes: C
   }
   for (const record of changes.tasks) after.set(record.id, record)
   const ended: string[] = []
+  const note = String(seen.version + 1)
   for (const record of after.values()) {
     const before = seen.view.records.get(record.id) ?? null
     commands.set(keys.task(record.id), writeTask(record))
@@ -33,10 +34,10 @@ export function planTasks(commands: Commands, keys: Keys, seen: Seen, changes: C
     planEnd(commands, keys, seen, before, record)
     if (isTerminal(record.state) && before && !isTerminal(before.state)) ended.push(String(record.id))
     if (before && isBlocked(record) && !isBlocked(before))
-      commands.gather('SADD', keys.unsettled, `t${record.id}`)
+      commands.gather('ZADD', keys.unsettled, note, `t${record.id}`)
   }
   for (let i = 0; i < ended.length; i += 1_000)
-    commands.after('ended', keys.unsettled, `${keys.tag}needed-by:`, ...ended.slice(i, i + 1_000))
+    commands.after('ended', keys.unsettled, note, `${keys.tag}needed-by:`, ...ended.slice(i, i + 1_000))
   planDeadLetters(commands, keys, seen, after, changes)
 }
 
@@ -123,7 +124,12 @@ function planDeadLetters(
   }
 }
 
-export function planDependencies(commands: Commands, keys: Keys, { view }: Seen, changes: Changes): void {
+export function planDependencies(
+  commands: Commands,
+  keys: Keys,
+  { view, version }: Seen,
+  changes: Changes,
+): void {
   const after = new Map(
     [...changes.created.map(({ record }) => record), ...changes.tasks].map((task) => [task.id, task]),
   )
@@ -134,6 +140,6 @@ export function planDependencies(commands: Commands, keys: Keys, { view }: Seen,
     const [waiting, upstream] = [now(taskId), now(dependsOn)]
     // What has ended will not end again, so nobody would be told. What was not seen may have ended.
     if (waiting && isBlocked(waiting) && (!upstream || isTerminal(upstream.state)))
-      commands.gather('SADD', keys.unsettled, `t${taskId}`)
+      commands.gather('ZADD', keys.unsettled, String(version + 1), `t${taskId}`)
   }
 }

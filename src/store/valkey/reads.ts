@@ -141,12 +141,11 @@ export class ValkeyReader implements Reader {
 
   async sessions(workspaceId: number, { workersOnly, limit }: { workersOnly: boolean; limit: number }) {
     const keys = this.keysOf(workspaceId)
-    return ask(this.reader, async (client) => {
-      const names = await client.zrange(workersOnly ? keys.workers : keys.sessions, 0, limit - 1)
-      if (names.length === 0) return []
-      const texts = await client.mget(names.map(keys.session))
-      return texts.map((text) => JSON.parse(text!) as SessionRecord)
-    })
+    const list = workersOnly ? keys.workers : keys.sessions
+    const names = await ask(this.reader, (client) => client.zrange(list, 0, limit - 1))
+    if (names.length === 0) return []
+    const texts = await ask(this.reader, (client) => client.mget(names.map(keys.session)))
+    return texts.map((text) => JSON.parse(text!) as SessionRecord)
   }
 
   async limits(workspaceId: number): Promise<Limits> {

@@ -85,9 +85,10 @@ export class ValkeyTransactor implements Transactor {
   }
 
   async #look(keys: Keys, workspaceId: number, ask: Ask, insists: boolean, giveUpAt: number): Promise<Seen> {
-    const token = this.#token
-    for (;;) {
-      const seen = await look(this.#client, keys, workspaceId, ask, { token, insists })
+    // Not seen in one moment, or not our turn: either way, others write a lot.
+    for (let insisting = insists; ; insisting = true) {
+      const who = { token: this.#token, insists: insisting }
+      const seen = await look(this.#client, keys, workspaceId, ask, who)
       if (seen) return seen
       if (performance.now() > giveUpAt) throw new StoreUnavailable('Others have the turn.')
       await sleep(randomInt(...ASK_FOR_TURN_EVERY_MS))
@@ -136,7 +137,7 @@ export class ValkeyTransactor implements Transactor {
     if (this.#client.status === 'ready') this.#client.disconnect(true)
     const giveUpAt = performance.now() + SETTLE_WITHIN_MS
     let outcome: Settled | null = null
-    while (outcome === null && performance.now() < giveUpAt)
+    while (outcome === null && performance.now() < giveUpAt && this.#client.status !== 'end')
       try {
         await connected(this.#client)
         const asked = [String(version), String(view.now)]

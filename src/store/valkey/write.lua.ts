@@ -5,7 +5,7 @@ import { TURN_FUNCTIONS } from './turn.lua.ts'
  * went on: a process that slept could otherwise renew a lease, with the clock of long ago, that is over by now, and answer
  * its holder with time that has passed. So what is decided holds for at most this long before it is written.
  */
-export const LOOK_HOLDS_MS = 2_000
+const LOOK_HOLDS_MS = 2_000
 /** For this long it can be found out whether a transaction was written. Nobody asks longer than a few seconds. */
 const REMEMBERED_MS = 60_000
 
@@ -40,9 +40,9 @@ function own.count(key, field, change)
 end
 
 -- These tasks have ended. Whatever waits for them is to be looked at.
-function own.ended(unsettled, neededBy, ...)
+function own.ended(unsettled, version, neededBy, ...)
   for _, id in ipairs({...}) do
-    if redis.call('EXISTS', neededBy .. id) == 1 then redis.call('SADD', unsettled, 'd' .. id) end
+    if redis.call('EXISTS', neededBy .. id) == 1 then redis.call('ZADD', unsettled, version, 'd' .. id) end
   end
 end
 

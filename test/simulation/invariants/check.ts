@@ -4,37 +4,44 @@ import { claimInvariants } from './claims.ts'
 import type { TaskInvariant } from './invariant.ts'
 import { beliefs, promises } from './promises.ts'
 import { resultInvariants } from './results.ts'
+import { sessionInvariants } from './sessions.ts'
 import { stateInvariants } from './states.ts'
+import { viewInvariants } from './views.ts'
 import { worldInvariants } from './world.ts'
 
+const whole = { ...worldInvariants, ...sessionInvariants, ...viewInvariants }
 const rows = { ...claimInvariants, ...resultInvariants, ...stateInvariants }
 /** Found by the actors themselves rather than by a look at the store. */
 const heard = {
+  oneTaskUnderItsKey: { says: 'A task that is made once under a key is the same one to all who ask for it.' },
   sameKeyGivesTheSameReply: { says: 'The same idempotency key gives the same reply.' },
   rulesNeverThrow: { says: 'No request makes the rules throw.' },
   clientsNeverThrow: { says: 'No reply surprises a client.' },
   everyTaskEnds: { says: 'In a calm world every task that waits for no person reaches a terminal state.' },
 }
 
-export const INVARIANTS = { ...rows, ...promises, ...beliefs, ...worldInvariants, ...heard }
+export const INVARIANTS = { ...rows, ...promises, ...beliefs, ...whole, ...heard }
 export type InvariantName = keyof typeof INVARIANTS
 
 /** Holds every sentence against what the last step has left behind. */
 export function check(world: World, sight: Sight): void {
   for (const task of sight.changed) holdAgainst(rows, task, world)
   // Nothing was written and nothing said: then only time can have broken something.
-  const quiet = !world.ledger.news && sight.changed.length === 0 && sight.newEvents.length === 0
+  const quiet = !world.ledger.news && isQuiet(sight)
   world.ledger.news = false
   for (const task of sight.tasks.values()) {
     if (!quiet) holdAgainst(promises, task, world)
     holdAgainst(beliefs, task, world)
   }
   if (quiet) return
-  for (const [name, { broken }] of Object.entries(worldInvariants)) {
+  for (const [name, { broken }] of Object.entries(whole)) {
     const detail = broken(sight, world)
     if (detail) world.breaks(name, detail)
   }
 }
+
+const isQuiet = ({ changed, changedSessions, newEvents }: Sight) =>
+  changed.length === 0 && changedSessions.length === 0 && newEvents.length === 0
 
 function holdAgainst(invariants: Record<string, TaskInvariant>, task: SeenTask, world: World): void {
   for (const name in invariants) {

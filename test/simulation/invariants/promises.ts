@@ -29,11 +29,15 @@ const acknowledgedResultsAreStored: TaskInvariant = {
 }
 
 const acceptedTwiceIsOneProduct: TaskInvariant = {
-  says: 'A submission that is accepted twice has one work product.',
+  says: 'A submission that is accepted twice has one work product, unless a person chose another one of the same holder.',
   broken: (task, world) => {
     const results = toldOf(task, world)?.results ?? []
+    const chosen = task.events
+      .filter(({ type }) => type === 'task_result_promoted')
+      .map(({ payload }) => payload.promotedGeneration)
     const other = results.find(
-      ({ generation, ref }) => results.find((first) => first.generation === generation)!.ref !== ref,
+      ({ generation, ref }) =>
+        results.find((first) => first.generation === generation)!.ref !== ref && !chosen.includes(generation),
     )
     return other && `g${other.generation} was accepted as ${other.ref} too`
   },

@@ -2,11 +2,20 @@ import type { SeenTask } from '../observer.ts'
 import type { TaskInvariant } from './invariant.ts'
 
 /** Why a result that was taken may be turned down afterwards. */
-export const REVIEWED = ['CANCELLED', 'RETRIED', 'HUMAN_REJECTED', 'VERIFICATION_FAILED']
+export const REVIEWED = ['CANCELLED', 'RETRIED', 'HUMAN_REJECTED', 'VERIFICATION_FAILED', 'REPLACED']
 
 /** Accepted, or waiting for a verdict, in the present epoch. */
 const standing = ({ results, record }: SeenTask) =>
   results.filter(({ epoch, accepted }) => epoch === record.epoch && accepted !== false)
+
+/** What a person took in place of what the rules had taken, in the present epoch. */
+function promoted({ events }: SeenTask): { generation: unknown; session: unknown } | null {
+  const last = events.findLast(
+    ({ type, to }) => type === 'task_result_promoted' || (to !== null && to !== 'completed'),
+  )
+  if (last?.type !== 'task_result_promoted') return null
+  return { generation: last.payload.promotedGeneration, session: last.payload.promotedSession }
+}
 
 const oneAcceptedResultAnEpoch: TaskInvariant = {
   says: 'At most one result is accepted in each epoch.',
@@ -17,7 +26,7 @@ const oneAcceptedResultAnEpoch: TaskInvariant = {
 }
 
 const acceptedResultIsTheHolders: TaskInvariant = {
-  says: "An accepted result has its claim's generation and session, and no newer claim was granted before it.",
+  says: "An accepted result has its claim's generation and session; it is of the newest one, or the one a person chose.",
   broken: (task) => {
     const { record, claims, results } = task
     const foreign = results.find(
@@ -25,15 +34,19 @@ const acceptedResultIsTheHolders: TaskInvariant = {
         accepted !== false && claims[generation - 1]?.session !== session,
     )
     if (foreign) return `g${foreign.generation} by ${foreign.session}, who never held it`
-    const stale = standing(task).find(({ generation }) => generation !== record.generation)
-    return stale ? `g${stale.generation} was taken at g${record.generation}` : null
+    const chosen = promoted(task) ?? { generation: record.generation, session: record.session }
+    const stale = standing(task).find(
+      ({ generation, session }) => generation !== chosen.generation || session !== chosen.session,
+    )
+    return stale ? `g${stale.generation} was taken instead of g${chosen.generation}` : null
   },
 }
 
 const resultsAreOfTheirEpoch: TaskInvariant = {
-  says: 'A result is accepted only for work that was claimed in the same epoch.',
+  says: 'A result is accepted only for work that was claimed in the same epoch, unless a person chooses it.',
   broken: (task) => {
-    const opened = task.events.findLast(({ type }) => type === 'task_reset')?.generation ?? 0
+    if (promoted(task)) return null
+    const opened = task.events.findLast(({ type }) => type.startsWith('task_reset'))?.generation ?? 0
     const old = standing(task).find(({ generation }) => generation <= opened)
     return old ? `g${old.generation} was claimed before the reset at g${opened}` : null
   },
@@ -56,8 +69,9 @@ const resultHashIsTheStandingResult: TaskInvariant = {
 }
 
 const judgedResultsStayJudged: TaskInvariant = {
-  says: 'A result that a person or a verifier has judged keeps that verdict.',
-  broken: ({ results, resultsBefore }) => {
+  says: 'A result that a person or a verifier has judged keeps that verdict, until a person chooses another one.',
+  broken: ({ results, resultsBefore, news }) => {
+    if (news.some(({ type }) => type === 'task_result_promoted')) return null
     // Rows are only added, so a row keeps its place.
     const changed = resultsBefore.findIndex(
       (was, place) =>

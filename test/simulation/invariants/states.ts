@@ -82,9 +82,47 @@ const dueTimesAreForTimeToMove: TaskInvariant = {
   says: 'Only a task that time can move has a due time, or upkeep would ask about it for ever.',
   broken: ({ record: { state, dueAt } }) =>
     dueAt !== null &&
-    !['pending', 'awaiting_retry', 'verifying', 'paused'].includes(state) &&
+    !['pending', 'queued', 'awaiting_retry', 'verifying', 'paused'].includes(state) &&
     `${state}, due at ${dueAt}`,
 }
+
+const queuedTasksKnowTheirEnd: TaskInvariant = {
+  says: 'A task that waits in the queue is due when nobody needs it any more, and only then.',
+  broken: ({ record: { state, dueAt, expiresAt } }) =>
+    state === 'queued' && dueAt !== expiresAt && `due at ${dueAt}, expires at ${expiresAt}`,
+}
+
+const givenUpInTime: TaskInvariant = {
+  says: 'A task is given up after the hour until which somebody needed it, and never before.',
+  broken: ({ news, record: { expiresAt } }) => {
+    const early = news.find(
+      ({ type, at }) => type === 'task_expired' && (expiresAt === null || at < expiresAt),
+    )
+    return early && `given up at ${early.at}, expires at ${expiresAt}`
+  },
+}
+
+const stalledMeansSilent: TaskInvariant = {
+  says: 'A holder loses a task as stalled only if nothing was heard of it for as long as is said.',
+  broken: ({ news, events }) => {
+    for (const { type, seq, at, payload } of news) {
+      if (type !== 'task_stalled') continue
+      const last = events.findLast((event) => event.seq < seq && SIGNS_OF_LIFE.includes(event.type))
+      if (last && at - last.at < (payload.silentMs as number))
+        return `${last.type} came ${at - last.at} ms before`
+    }
+    return null
+  },
+}
+
+const SIGNS_OF_LIFE = [
+  'task_assigned',
+  'task_started',
+  'task_progress',
+  'task_continuing',
+  'task_resumed',
+  'claim_renewed',
+]
 
 const rankedMeansQueued: TaskInvariant = {
   says: 'A task has a place in the queue exactly while it is queued.',
@@ -129,6 +167,9 @@ export const stateInvariants = {
   eventsFitTheirSchemas,
   everyRowCanMove,
   dueTimesAreForTimeToMove,
+  queuedTasksKnowTheirEnd,
+  givenUpInTime,
+  stalledMeansSilent,
   rankedMeansQueued,
   marksFitTheState,
   versionGrows,

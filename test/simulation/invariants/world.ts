@@ -1,3 +1,5 @@
+import { EVENTS } from '../../../src/core/events.ts'
+import type { SeenTask } from '../observer.ts'
 import type { WorldInvariant } from './invariant.ts'
 
 const claimsAreCounted: WorldInvariant = {
@@ -24,7 +26,8 @@ const seqIsGapless: WorldInvariant = {
 
 const createdOnce: WorldInvariant = {
   says: 'A creation that is asked for again creates nothing more.',
-  broken: ({ tasks }, { plan }) => tasks.size > plan.tasks.length && `${tasks.size} tasks`,
+  broken: ({ tasks }, { taskPlans, partsAskedFor }) =>
+    tasks.size > taskPlans.length + partsAskedFor && `${tasks.size} tasks`,
 }
 
 const acknowledgedTasksAreStored: WorldInvariant = {
@@ -35,4 +38,50 @@ const acknowledgedTasksAreStored: WorldInvariant = {
   },
 }
 
-export const worldInvariants = { claimsAreCounted, seqIsGapless, createdOnce, acknowledgedTasksAreStored }
+const mergedIsItsParts: WorldInvariant = {
+  says: 'The result of a task that was merged is what its parts had as theirs at that moment, in their order.',
+  broken: ({ changed, tasks }) => {
+    for (const parent of changed) {
+      const merge = parent.news.find(({ type }) => type === 'task_merged')
+      if (!merge) continue
+      const of = ({ record, events }: SeenTask) =>
+        record.parentId === parent.record.id && events[0]!.seq < merge.seq
+      const parts = [...tasks.values()].filter(of).sort((a, b) => a.record.id - b.record.id)
+      const result = parent.results.find(({ generation }) => generation === merge.generation)
+      const { parts: merged } = (result?.data ?? { parts: [] }) as { parts: unknown[] }
+      const wrong = parts.find(
+        (part, i) => !acceptedAround(part, changed).includes(JSON.stringify(merged[i])),
+      )
+      if (wrong || merged.length !== parts.length)
+        return `task ${parent.record.id} has ${JSON.stringify(merged)}; ${wrong?.record.id} of ${parts.length} parts differs`
+    }
+    return null
+  },
+}
+
+/** What is accepted for a task, and what was before the last step if that changed it: a batch may do more than merge. */
+function acceptedAround(task: SeenTask, changed: readonly SeenTask[]): string[] {
+  const { record, before, results, resultsBefore } = task
+  const now = results.filter(({ epoch, accepted }) => epoch === record.epoch && accepted)
+  const then = resultsBefore.filter(({ epoch, accepted }) => epoch === before?.epoch && accepted)
+  return [...now, ...(changed.includes(task) ? then : [])].map(({ data }) => JSON.stringify(data))
+}
+
+const eventsOfNoTaskFit: WorldInvariant = {
+  says: 'The payload of every event that is about no task fits the catalogue as well.',
+  broken: ({ newEvents }) => {
+    const wrong = newEvents.find(
+      ({ taskId, type, payload }) => taskId === null && !EVENTS[type].safeParse(payload).success,
+    )
+    return wrong && `${wrong.type} ${JSON.stringify(wrong.payload)}`
+  },
+}
+
+export const worldInvariants = {
+  claimsAreCounted,
+  seqIsGapless,
+  createdOnce,
+  acknowledgedTasksAreStored,
+  mergedIsItsParts,
+  eventsOfNoTaskFit,
+}

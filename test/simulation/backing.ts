@@ -1,0 +1,122 @@
+import type { Ask, Changes, View } from '../../src/core/batch/requests.ts'
+import type { Limits } from '../../src/core/limits.ts'
+import { noEffects } from '../../src/core/records.ts'
+import { MemoryStore } from '../../src/store/memory/store.ts'
+import type { Store, Transactor } from '../../src/store/store.ts'
+import { NodeDied, type Pauses } from './pauses.ts'
+import type { Random } from './random.ts'
+import type { Scheduler } from './scheduler.ts'
+
+/** Where the state of a run lives. Its transactions pause where the run lets others act. */
+export interface Backing extends Transactor {
+  readonly store: Store
+  newWorkspace(limits: Limits): Promise<number>
+  /** A transaction that changes nothing, past all locks of the run and without a pause. */
+  look(workspaceId: number, ask: Ask): Promise<View>
+  /** Around every other wait for the store. */
+  waitFor<T>(answer: Promise<T>): Promise<T>
+}
+
+const NOTHING: Changes = {
+  ...noEffects(),
+  tasks: [],
+  created: [],
+  dependencies: [],
+  sessions: [],
+  remember: [],
+  activeClaimsDelta: 0,
+}
+const seeing = (view: View) => ({ answer: view, changes: NOTHING })
+
+/** The memory store itself waits where the run says so. */
+export class PausingMemory extends MemoryStore implements Backing {
+  readonly #looking: { now: boolean }
+  readonly store = this
+
+  constructor(scheduler: Scheduler, random: Random, pauses: Pauses) {
+    const looking = { now: false }
+    super({
+      now: () => scheduler.now,
+      random: () => random.next(),
+      pause: async (where) => (looking.now ? undefined : pauses.pause(where)),
+    })
+    this.#looking = looking
+  }
+
+  protected override locked<T>(workspaceId: number, act: () => Promise<T>): Promise<T> {
+    return this.#looking.now ? act() : super.locked(workspaceId, act)
+  }
+
+  newWorkspace = (limits: Limits) => this.workspace('run', limits)
+  waitFor = <T>(answer: Promise<T>) => answer
+
+  async look(workspaceId: number, ask: Ask): Promise<View> {
+    this.#looking.now = true
+    try {
+      return await this.transact(workspaceId, ask, seeing)
+    } finally {
+      this.#looking.now = false
+    }
+  }
+}
+
+/** A real store, and workspaces in it that are a run's own. */
+export interface RealStore {
+  readonly store: Store
+  newWorkspace(limits: Limits): Promise<number>
+}
+
+/**
+ * A real store in the run's time. Its transactions run one at a time, in the order the run decides, so that a seed is
+ * still a run. What a node's death means is the same: before the commit the transaction was never sent, or it was sent
+ * and nobody hears the answer.
+ */
+export class PacedStore implements Backing {
+  readonly store: Store
+  readonly newWorkspace: RealStore['newWorkspace']
+  readonly #scheduler: Scheduler
+  readonly #random: Random
+  readonly #pauses: Pauses
+  #lock: Promise<unknown> = Promise.resolve()
+
+  constructor(real: RealStore, scheduler: Scheduler, random: Random, pauses: Pauses) {
+    this.store = real.store
+    this.newWorkspace = real.newWorkspace
+    this.#scheduler = scheduler
+    this.#random = random
+    this.#pauses = pauses
+  }
+
+  transact: Transactor['transact'] = async (workspaceId, ask, decide) => {
+    const pauses = this.#pauses
+    const transaction = pauses.entering
+    await pauses.pause('before lock')
+    const answer = await this.#alone(async () => {
+      if (transaction.abandoned) throw new NodeDied()
+      // Read when the lock is held. What follows may take its time: nobody else can change anything.
+      const { now } = this.#scheduler
+      pauses.deciding = transaction
+      await pauses.pause('before commit')
+      return this.waitFor(
+        this.store.transact(workspaceId, ask, (view) => decide({ ...view, now, fresh: this.#drawn(view) })),
+      )
+    })
+    await pauses.pause('after commit')
+    return answer
+  }
+
+  waitFor = <T>(answer: Promise<T>) => this.#scheduler.outside(answer)
+
+  look = async (workspaceId: number, ask: Ask): Promise<View> => {
+    const view = await this.store.transact(workspaceId, ask, seeing)
+    return { ...view, now: this.#scheduler.now }
+  }
+
+  #drawn = (view: View) => view.fresh.map(({ id }) => ({ id, random: this.#random.int(0, 2 ** 22 - 1) }))
+
+  #alone<T>(act: () => Promise<T>): Promise<T> {
+    const mine = this.#lock.then(act)
+    this.#lock = mine.catch(() => undefined)
+    return mine
+  }
+}

@@ -1,0 +1,135 @@
+import type { Request, SessionView, View } from '../../src/core/batch/requests.ts'
+import type { PlantedBug } from './planted-bug.ts'
+import { onCommand, withRecords } from './planting.ts'
+
+/** The view with some sessions looking different from what they are. */
+function withSessions(view: View, change: (session: SessionView) => SessionView): View {
+  return { ...view, sessions: new Map([...view.sessions].map(([name, session]) => [name, change(session)])) }
+}
+
+/** How many tasks a request may bring its session. */
+function wantedBy(session: string, request: Request): number {
+  if (request.on === 'next' && request.session === session) return request.limit
+  return request.on === 'task' && request.command.kind === 'claim' && request.command.session === session
+    ? 1
+    : 0
+}
+
+const promotionIn = (request: Request) =>
+  request.on === 'task' && request.command.kind === 'promote' ? request.command : null
+
+export const bugsOfWorkersAndParts = {
+  capacityCountedOnceABatch: {
+    says: 'What a worker holds is counted when a batch begins, and not again in it.',
+    foundBy: ['workersHoldWhatTheyCan'],
+    view(view, envelopes) {
+      const workers = new Map(
+        [...view.workers].map(([name, { record, held }]) => {
+          const wanted = envelopes.reduce((sum, { request }) => sum + wantedBy(name, request), 0)
+          const hasRoom = held < record.capacity!
+          return [name, { held, record: { ...record, capacity: hasRoom ? held + wanted : record.capacity } }]
+        }),
+      )
+      return { ...view, workers }
+    },
+  },
+  capacityIsAHint: {
+    says: 'Nobody asks how much a worker can hold.',
+    foundBy: ['workersHoldWhatTheyCan', 'goneWorkersHoldNothing'],
+    view: (view) => ({ ...view, workers: new Map() }),
+  },
+  tracksAreOpen: {
+    says: 'Nobody asks how many agents a track may have.',
+    foundBy: ['tracksHaveTheirAgents'],
+    view: (view) => ({ ...view, tracks: new Map() }),
+  },
+  lostWorkersKeepTheirTasks: {
+    says: 'What a lost worker holds is left to its leases.',
+    foundBy: ['goneWorkersHoldNothing'],
+    view(view, envelopes) {
+      const judged = new Set(
+        envelopes.map(({ request }) =>
+          request.on === 'session' && request.command.kind === 'elapse' ? request.name : '',
+        ),
+      )
+      return withSessions(view, (session) =>
+        judged.has(session.record.name) ? { ...session, holding: [] } : session,
+      )
+    },
+  },
+  sessionsAreNotCounted: {
+    says: 'Sessions are opened without a look at how many there are.',
+    foundBy: ['sessionsAreCounted'],
+    view: (view) => ({ ...view, activeSessions: 0 }),
+  },
+  silenceByAnotherClock: {
+    says: 'The silence of a worker is judged by a clock that is ahead.',
+    foundBy: ['overMeansSilentOrSaid'],
+    request: (request) =>
+      request.on === 'session' && request.command.kind === 'elapse'
+        ? { ...request, command: { kind: 'elapse', silentMs: 3_000 } }
+        : request,
+  },
+  mergesWhatWasRead: {
+    says: 'A merge does not look at the parts again when it is written.',
+    foundBy: ['mergedIsItsParts'],
+    request: onCommand('merge', (command) => ({ ...command, parts: [] })),
+  },
+  promotesBeside: {
+    says: 'A promoted result is accepted beside the one that was accepted before.',
+    foundBy: ['oneAcceptedResultAnEpoch', 'resultHashIsTheStandingResult', 'acceptedResultIsTheHolders'],
+    changes: (changes, requests) => ({
+      ...changes,
+      results: changes.results.map((result) => {
+        if (result.kind !== 'promoted') return result
+        const { ref } = requests.map(promotionIn).find((command) => command?.hash === result.hash)!
+        const rest = { agent: null, rejection: null, ref, data: '"promoted"', summary: null, at: 0 }
+        return { ...result, ...rest, kind: 'written', accepted: true }
+      }),
+    }),
+  },
+  expiresWhatIsHeld: {
+    says: 'A task is given up at its hour even while somebody works on it.',
+    foundBy: ['heldMeansActiveClaim', 'oneEventForEachChange', 'claimsAreCounted', 'replayGivesTheTask'],
+    view: (view, envelopes) =>
+      withRecords(view, ({ id, claimState, expiresAt }) => {
+        const isSwept = envelopes.some(
+          ({ request }) =>
+            request.on === 'task' && request.command.kind === 'elapse' && request.taskId === id,
+        )
+        if (!isSwept || claimState !== 'active' || expiresAt === null || expiresAt > view.now) return null
+        return { state: 'queued', claimState: 'released', rank: 0, dueAt: expiresAt }
+      }),
+  },
+  forgetsTheHour: {
+    says: 'A task that comes back to the queue waits there for ever, though nobody needs it any more.',
+    foundBy: ['queuedTasksKnowTheirEnd'],
+    changes: (changes) => ({
+      ...changes,
+      tasks: changes.tasks.map((task) => (task.state === 'queued' ? { ...task, dueAt: null } : task)),
+    }),
+  },
+  uniqueTasksAreForgotten: {
+    says: 'The key of a single task is ignored.',
+    foundBy: ['oneTaskUnderItsKey', 'createdOnce'],
+    request: (request) =>
+      request.on === 'new'
+        ? { ...request, tasks: request.tasks.map((task) => ({ ...task, unique: null })) }
+        : request,
+  },
+  stallsByOldSight: {
+    says: 'Silence is judged by what was read before the lock, though the holder has spoken since.',
+    foundBy: ['stalledMeansSilent'],
+    view: (view, envelopes) =>
+      withRecords(view, ({ id, generation }) => {
+        const stalled = envelopes.find(
+          ({ request, seen }) =>
+            request.on === 'task' &&
+            request.command.kind === 'stall' &&
+            seen?.id === id &&
+            seen.generation === generation,
+        )
+        return stalled ? { updatedAt: stalled.seen!.updatedAt } : null
+      }),
+  },
+} satisfies Record<string, PlantedBug>

@@ -1,0 +1,70 @@
+import { isOnTrack, trackName } from '../../../src/core/batch/requests.ts'
+import type { TaskRecord } from '../../../src/core/records.ts'
+import type { Sight } from '../observer.ts'
+import { CAPABILITY } from '../plan-tasks.ts'
+import type { WorldInvariant } from './invariant.ts'
+
+const recordsOf = ({ view }: Sight) => [...view.records.values()]
+const isHeld = ({ claimState }: TaskRecord) => claimState === 'active'
+const isBefore = (a: TaskRecord, b: TaskRecord) => a.rank! < b.rank! || (a.rank === b.rank && a.id < b.id)
+
+const headsAreFound: WorldInvariant = {
+  says: 'Whoever asks for work is shown the first task of every line of every project.',
+  broken: (sight) => {
+    const first = new Map<string, TaskRecord>()
+    for (const record of recordsOf(sight)) {
+      const fits = record.capabilities.every((one) => one === CAPABILITY)
+      if (record.rank === null || record.onlyAgent !== null || !fits) continue
+      const name = trackName(record.projectId, record.line)
+      const known = first.get(name)
+      if (!known || isBefore(record, known)) first.set(name, record)
+    }
+    const shown = new Set(sight.view.waiting[0])
+    const missing = [...first.values()].find(({ id }) => !shown.has(id))
+    return (
+      missing &&
+      `task ${missing.id}, the first of "${missing.line}" of project ${missing.projectId}, is not shown`
+    )
+  },
+}
+
+const onlyTheQueueIsShown: WorldInvariant = {
+  says: 'Whoever asks for work is shown no task that is not queued for anybody.',
+  broken: ({ view }) => {
+    const wrong = view.waiting[0]!.find((id) => {
+      const record = view.records.get(id)
+      return record?.state !== 'queued' || record.onlyAgent !== null
+    })
+    return wrong !== undefined && `task ${wrong} is ${view.records.get(wrong)?.state}`
+  },
+}
+
+const holdingsAreTrue: WorldInvariant = {
+  says: 'What sessions and tracks are said to hold is what they hold.',
+  broken: (sight) => {
+    const { view } = sight
+    const held = recordsOf(sight).filter(isHeld)
+    for (const [name, { holding }] of view.sessions) {
+      const own = held.filter(({ session }) => session === name).map(({ id }) => id)
+      if ([...holding].sort().join() !== own.sort().join())
+        return `${name} holds ${own}, it is said ${holding}`
+      const worker = view.workers.get(name)
+      if (worker && worker.held !== own.length)
+        return `${name} holds ${own.length}, it is said ${worker.held}`
+    }
+    for (const record of recordsOf(sight)) {
+      const track = isOnTrack(record) && view.tracks.get(trackName(record.projectId, record.line))
+      if (!track || !isHeld(record)) continue
+      const own = held.filter(
+        ({ agent, projectId, line }) =>
+          agent === record.agent && projectId === record.projectId && line === record.line,
+      )
+      if (track.holders.get(record.agent!) !== own.length)
+        return `${record.agent} holds ${own.length} of "${record.line}", it is said ${track.holders.get(record.agent!)}`
+    }
+    return null
+  },
+}
+
+/** About what stores show to the rules: checked on the look at everything, which is such a sight. */
+export const viewInvariants = { headsAreFound, onlyTheQueueIsShown, holdingsAreTrue }

@@ -1,0 +1,117 @@
+import type { Request } from '../../src/core/batch/requests.ts'
+import type { Reply, SessionCommand } from '../../src/core/commands.ts'
+import { idCarriedBy } from '../../src/core/ids.ts'
+import { renewAfterMs } from '../../src/core/retry.ts'
+import { forget } from './holder.ts'
+import type { Life } from './life.ts'
+
+/** What became of one of the tasks a session holds. */
+export interface Settled {
+  readonly taskId: string
+  readonly generation: number
+  readonly reply: Reply
+}
+
+function about(life: Life, command: SessionCommand): Request {
+  const { agent, session, world } = life
+  return { on: 'session', actor: `agent:${agent.name}`, name: session, uuid: world.uuid(), command }
+}
+
+const tell = (life: Life, command: SessionCommand) => life.insist(about(life, command))
+
+const opening = ({ agent }: Life, capacity: number | null): SessionCommand => ({
+  kind: 'open',
+  opening: {
+    agent: agent.name,
+    userId: null,
+    project: null,
+    capacity,
+    capabilities: agent.plan.capabilities,
+    silenceMs: agent.plan.silenceMs,
+  },
+})
+
+export async function beginSession(life: Life): Promise<void> {
+  const { session: how, name } = life.agent.plan
+  if (how === 'mentioned') await tell(life, { kind: 'mention', agent: name })
+  if (how === 'opened') await tell(life, opening(life, null))
+  if (how !== 'worker') return
+  await register(life)
+}
+
+/** With no answer, or when the workspace has all the sessions it may have, it works on as nobody in particular. */
+async function register(life: Life): Promise<void> {
+  const answer = await tell(life, opening(life, life.agent.plan.capacity))
+  if (!answer) return
+  const { ok } = answer.reply
+  if (ok && !life.beating) life.begin(beatForever(life))
+  life.beating ||= ok
+  life.registered = ok
+}
+
+/** The server takes it for a worker that may have no work. If it cannot be one again, it begins anew under another name. */
+export async function comeBack(life: Life): Promise<void> {
+  await register(life)
+  if (!life.registered) await leave(life)
+}
+
+async function leave(life: Life): Promise<void> {
+  life.agent.stop(life, life.world.random.int(100, 10_000))
+  // Where it finds out that it is over.
+  await life.rest(0)
+}
+
+/** Keeps the worker and all it holds alive. One that does not beat in a storm falls silent. */
+async function beatForever(life: Life): Promise<void> {
+  const { world, agent } = life
+  const { leaseMs, silenceMs, beats } = agent.plan
+  let strange = new Set<string>()
+  for (;;) {
+    const soonest = life.holdings.length > 0 ? Math.min(leaseMs, silenceMs) : silenceMs
+    await life.rest(renewAfterMs(soonest, world.random.next()))
+    if (!beats && !world.calm) continue
+    const answer = await tell(life, { kind: 'beat' })
+    if (!answer) continue
+    if (answer.reply.ok) strange = hear(life, answer.reply, answer.askedAt, strange)
+    else {
+      for (const holding of life.holdings) holding.over = true
+      await comeBack(life)
+    }
+  }
+}
+
+/** Answers with what it holds without knowing of it; what it did not know of twice, it gives back. */
+function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<string>): Set<string> {
+  const unknown = new Set<string>()
+  for (const { taskId, generation, reply: renewed } of reply.settled as Settled[]) {
+    const holding = life.holdings.find((one) => one.task.uuid === taskId && one.generation === generation)
+    const name = `${taskId} ${generation}`
+    if (holding && renewed.ok) life.believes(holding, renewed.ttlMs as number, askedAt)
+    else if (holding) holding.over = true
+    else if (renewed.ok && strange.has(name)) life.begin(giveBack(life, taskId, generation))
+    else if (renewed.ok) unknown.add(name)
+  }
+  for (const { taskId, generation } of reply.lost as Settled[]) {
+    const holding = life.holdings.find((one) => one.task.uuid === taskId && one.generation === generation)
+    if (holding) holding.over = true
+  }
+  return unknown
+}
+
+async function giveBack(life: Life, uuid: string, generation: number): Promise<void> {
+  const { session, agent } = life
+  const command = { kind: 'release', fence: { session, generation }, reason: 'unknown' } as const
+  await life.insist({ on: 'task', actor: `agent:${agent.name}`, taskId: idCarriedBy(uuid)!, uuid, command })
+}
+
+/** Now and then a client ends its session, a worker after it has said so; sometimes it does not know when to stop. */
+export async function mayLeave(life: Life): Promise<void> {
+  const { world, agent } = life
+  if (world.calm || agent.plan.session === 'unheard of' || !world.random.chance(0.05)) return
+  if (life.registered) {
+    await tell(life, { kind: 'drain' })
+    if (world.random.chance(0.5)) for (const holding of await life.claim()) forget(life, holding)
+  }
+  await tell(life, { kind: 'end', reason: 'enough for today' })
+  if (!world.random.chance(0.3)) await leave(life)
+}
