@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { pathTo, type Schema, sampleOf, send } from './support/http-routes.ts'
+import { bodyFor, pathTo, type Schema, sampleOf, send, takesPlan } from './support/http-routes.ts'
 import { all, besiege, label, problemIn, thingsIn } from './support/http-siege.ts'
 import { openWorkspace } from './support/http-workspace.ts'
 
@@ -8,9 +8,10 @@ import { openWorkspace } from './support/http-workspace.ts'
  * tried as well. Whatever is wrong is refused as a problem, by name, and leaves every table as it was.
  */
 
-const { server, routes, w, own, post, nothingIsWrittenBy, close } = await besiege()
+const { server, routes, w, own, foreign, post, nothingIsWrittenBy, close } = await besiege()
 afterAll(close)
 const withBody = routes.filter(({ body }) => body !== null)
+const plan = routes.find(takesPlan)!
 const createTask = routes.find(({ method, path }) => method === 'POST' && path === '/tasks')!
 
 type Wrong = [json: string, field: string | RegExp]
@@ -95,15 +96,30 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
   yield* at(schema, [], root)
 }
 
+/** Acts on tasks that nobody holds; the one of the sample is held. */
+const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject)$/
+
 describe('bodies', () => {
-  test.each(withBody)('$method $path takes the sample that the others are made from', async (route) => {
-    const elsewhere = await openWorkspace(server)
-    const things = await thingsIn(elsewhere)
-    const body = text(sampleOf(route.body!, things))
-    const key = route.tag === 'workspaces' ? server.ownerKey : elsewhere.ownerKey
-    const reply = await send(server, route.method, pathTo(route, things), { body, key })
-    expect([200, 201, 409], reply.text).toContain(reply.status)
+  test('of every route are told by the API document, but for the plan, which is text', () => {
+    const silent = routes.filter(({ method, body }) => /^(POST|PUT|PATCH)$/.test(method) && body === null)
+    expect(silent.map(label)).toEqual(['PUT /projects/{slug}/plan'])
+    expect(silent.every(takesPlan)).toBe(true)
   })
+
+  test.each([...withBody, plan])(
+    '$method $path takes the sample that the others are made from',
+    async (route) => {
+      const elsewhere = await openWorkspace(server)
+      const things = await thingsIn(elsewhere)
+      const key = route.tag === 'workspaces' ? server.ownerKey : elsewhere.ownerKey
+      const reply = await send(server, route.method, pathTo(route, things), {
+        body: bodyFor(route, things),
+        key,
+      })
+      const isHeld = route.path.startsWith('/tasks/{id}/') && NOT_WHILE_HELD.test(route.path)
+      expect(isHeld ? [409] : [200, 201], reply.text).toContain(reply.status)
+    },
+  )
 
   test.each(withBody)('$method $path refuses each wrong value at each place by name', async (route) => {
     await nothingIsWrittenBy(() =>
@@ -216,5 +232,54 @@ describe('bodies', () => {
   test('whose numbers cannot be kept are refused, not bent into null', async () => {
     const body = '{"title":"x","input":{"a":1e400}}'
     await nothingIsWrittenBy(async () => problemIn(await post(createTask, { body }), body))
+  })
+})
+
+describe('a plan, which is read as text', () => {
+  const PLAN_INVALID = ['PLAN_INVALID']
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  const withInput = (json: string) =>
+    `{"project":"${own.project}","tracks":{"A":[{"id":"A-001-x","input":${json}}]}}`
+  const WHOLE: [what: string, body: string | Buffer, codes: string[], headers?: Record<string, string>][] = [
+    ['nothing', '', PLAN_INVALID],
+    ['an array', '[]', PLAN_INVALID],
+    ['a text', '"text"', PLAN_INVALID],
+    ['null', 'null', PLAN_INVALID],
+    ['a number', '1', PLAN_INVALID],
+    ['half an object', '{"project":', PLAN_INVALID],
+    ['two documents', 'project: a\n---\nproject: b\n', PLAN_INVALID],
+    ['another project’s', `project: ${foreign.project}\ntracks: {A: [{id: A-001-x}]}\n`, PLAN_INVALID],
+    ['an anchor and its aliases', `a: &a [x]\nb: [*a, *a]\n`, PLAN_INVALID],
+    ['a prototype', withInput('{"__proto__":{"polluted":1}}'), PLAN_INVALID],
+    ['a prototype’s prototype', withInput('{"constructor":{"prototype":{"polluted":1}}}'), PLAN_INVALID],
+    ['a NUL', withInput('"a\\u0000b"'), PLAN_INVALID],
+    ['half a surrogate pair', withInput('{"\\ud800":1}'), PLAN_INVALID],
+    ['a number beyond all bounds', withInput('1e400'), PLAN_INVALID],
+    ['201 levels', withInput(deep(201)), PLAN_INVALID],
+    ['a hundred thousand levels', DEEP, PLAN_INVALID],
+    ['bytes that are no text', Buffer.from('7b22ff223a317d', 'hex'), PLAN_INVALID],
+    ['ten megabytes', `project: "${'x'.repeat(10_485_760)}"`, ['BODY_TOO_LARGE']],
+    ['no content type', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': '' }],
+    ['plain text', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': 'text/plain' }],
+    ['a form', 'a=b', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['almost JSON', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': 'application/jsonp' }],
+    ['almost YAML', '{}', ['UNSUPPORTED_MEDIA_TYPE'], { 'content-type': 'application/yamlish' }],
+  ]
+  test.each(WHOLE)('is refused when it is or has %s', async (what, body, codes, headers) => {
+    const TYPES = ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml']
+    await nothingIsWrittenBy(async () => {
+      for (const type of TYPES) {
+        const reply = await post(plan, { body, headers: { 'content-type': type, ...headers } })
+        const problem = problemIn(reply, `${what} as ${type}`)
+        expect(codes, what).toContain(problem.code)
+        if (problem.code === 'PLAN_INVALID')
+          expect(problem.errors, what).toEqual(
+            expect.arrayContaining([
+              expect.objectContaining({ line: expect.any(Number), message: expect.any(String) }),
+            ]),
+          )
+      }
+    })
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 })

@@ -83,6 +83,18 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('limits', 'min_lease_seconds = max_lease_seconds + 1', workspace),
   ],
   [
+    'a workspace may have a session',
+    'limits',
+    'max_active_sessions >= 1',
+    ({ workspace }) => update('limits', 'max_active_sessions = 0', workspace),
+  ],
+  [
+    'history is kept for a day at least',
+    'limits',
+    'claim_history_retention_days >= 1',
+    ({ workspace }) => update('limits', 'claim_history_retention_days = 0', workspace),
+  ],
+  [
     'a key has a name',
     'api_keys',
     "name <> ''",
@@ -130,10 +142,92 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   [
     'a session has an id of its own',
     'sessions',
-    'UNIQUE (workspace_id, session_id)',
+    '(workspace_id, session_id)',
     ({ workspace }) =>
-      `insert into sessions (workspace_id, session, session_id)
-       select workspace_id, 'twin', session_id from sessions where workspace_id = ${workspace}`,
+      `insert into sessions (workspace_id, session, session_id, due_at)
+       select workspace_id, 'twin', session_id, due_at from sessions where workspace_id = ${workspace}`,
+  ],
+
+  [
+    'a session is in a state of the table',
+    'sessions',
+    "ARRAY['active', 'draining'",
+    ({ workspace }) => update('sessions', `state = 'resting'`, workspace),
+  ],
+  [
+    'a worker can hold something',
+    'sessions',
+    'capacity >= 1',
+    ({ workspace }) => update('sessions', 'capacity = 0', workspace),
+  ],
+  [
+    'a session may be silent for a while',
+    'sessions',
+    'silence_ms > 0',
+    ({ workspace }) => update('sessions', 'silence_ms = 0', workspace),
+  ],
+  [
+    'a session has an end exactly when it is over',
+    'sessions',
+    "ARRAY['ended', 'lost'])) = (ended_at",
+    ({ workspace }) => update('sessions', `state = 'lost'`, workspace),
+  ],
+  [
+    'a session that is over says why',
+    'sessions',
+    'end_reason IS NULL',
+    ({ workspace }) => update('sessions', `end_reason = 'tired'`, workspace),
+  ],
+  [
+    'a session that is not over is looked at some time',
+    'sessions',
+    'due_at IS NOT NULL',
+    ({ workspace }) => update('sessions', 'due_at = null', workspace),
+  ],
+
+  [
+    'a project has a number that is not "none"',
+    'projects',
+    'project_id > 0',
+    ({ workspace }) => project(workspace, 0, 'other'),
+  ],
+  [
+    'a project has a slug',
+    'projects',
+    "slug <> ''",
+    ({ workspace }) => update('projects', "slug = ''", workspace),
+  ],
+  [
+    'a project has a name',
+    'projects',
+    "name <> ''",
+    ({ workspace }) => update('projects', "name = ''", workspace),
+  ],
+  [
+    'a slug names one project',
+    'projects',
+    'UNIQUE (workspace_id, slug)',
+    ({ workspace }) => project(workspace, 9_999, 'shop'),
+  ],
+  [
+    'a project has a UUID of its own',
+    'projects',
+    'UNIQUE (workspace_id, uuid)',
+    ({ workspace }) =>
+      `insert into projects (workspace_id, project_id, uuid, slug, name)
+       select workspace_id, 9999, uuid, 'twin', 'twin' from projects where workspace_id = ${workspace}`,
+  ],
+  [
+    'a track has a name',
+    'tracks',
+    "track <> ''",
+    ({ workspace }) => update('tracks', "track = ''", workspace),
+  ],
+  [
+    'a track may have an agent',
+    'tracks',
+    'max_agents >= 1',
+    ({ workspace }) => update('tracks', 'max_agents = 0', workspace),
   ],
 
   [
@@ -164,6 +258,20 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ queued }) => task(queued, `review = 'maybe'`),
   ],
   ['a key names one task', 'tasks', 'tasks_key', ({ held }) => task(held, `key = 'A-001-queued'`)],
+  ['a project has a number', 'tasks', 'project_id >= 0', ({ queued }) => task(queued, 'project_id = -1')],
+  [
+    'a whole is put together in one of two ways',
+    'tasks',
+    'merge = ANY',
+    ({ whole }) => task(whole, `merge = 'somehow'`),
+  ],
+  ['a part has no parts', 'tasks', 'parent_id IS NULL', ({ part }) => task(part, `merge = 'object'`)],
+  [
+    'in the queue, a task is due when nobody needs it any more, and never else',
+    'tasks',
+    'due_at IS DISTINCT FROM expires_at',
+    ({ queued }) => task(queued, 'due_at = now()'),
+  ],
   [
     'a queued task has its place in the queue',
     'tasks',
@@ -207,6 +315,12 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     'task_details',
     "title <> ''",
     ({ workspace }) => update('task_details', "title = ''", workspace),
+  ],
+  [
+    'a dead letter says what ran out',
+    'task_details',
+    'exhausted = ANY',
+    ({ workspace }) => update('task_details', `exhausted = 'patience'`, workspace),
   ],
   [
     'a dependency has a rule',
@@ -288,6 +402,9 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
 
 const update = (table: string, set: string, workspace: number) =>
   `update ${table} set ${set} where workspace_id = ${workspace}`
+const project = (workspace: number, id: number, slug: string) =>
+  `insert into projects (workspace_id, project_id, uuid, slug, name)
+   values (${workspace}, ${id}, gen_random_uuid(), '${slug}', 'x')`
 const task = (id: number, set: string) => `update tasks set ${set} where id = ${id}`
 const claim = (workspace: number, id: number, generation: number, state: string, ended: string) =>
   `insert into claims (workspace_id, task_id, generation, session, agent, state, acquired_at, check_at, ended_at, end_reason)
@@ -310,6 +427,24 @@ describe('the database repeats the invariants', () => {
     const shown = (c: Constraint) =>
       GUARDS.some(([, table, words]) => c.table === table && c.definition.includes(words))
     expect((await constraints()).filter((c) => !shown(c))).toEqual([])
+  })
+
+  test('a key names one task of each project, and one outside of them', async () => {
+    const { queued, onTrack } = database.a
+    expect(await attempt(task(onTrack, `key = 'A-001-queued'`))).toBeNull()
+    expect(await attempt(task(onTrack, `key = 'A-001-queued', project_id = 0`))).toMatchObject({
+      code: '23505',
+      constraint: 'tasks_key',
+    })
+    expect(await attempt(task(queued, `key = 'A-001-on-track'`))).toBeNull()
+  })
+
+  test('more sessions than a workspace may have are refused, as a race that is run again', async () => {
+    const { workspace } = database.a
+    expect(await attempt('select refuse_sessions_over_limit($1, 1)', [workspace])).toBeNull()
+    expect(await attempt('select refuse_sessions_over_limit($1, 0)', [workspace])).toMatchObject({
+      code: 'BT001',
+    })
   })
 
   test('no table takes the same row twice', async () => {
@@ -336,15 +471,18 @@ describe('no row points across workspaces', () => {
 
   test('every foreign key leads with workspace_id on both sides', async () => {
     const keys = await foreignKeys()
-    expect(keys.length).toBeGreaterThanOrEqual(11)
+    expect(keys.length).toBeGreaterThanOrEqual(13)
     for (const { table, from, to } of keys)
       expect([table, from[0], to[0]]).toEqual([table, 'workspace_id', 'workspace_id'])
   })
 
-  test('every table hangs on a workspace, but for the log, and claims, which a trigger holds', async () => {
+  /** Written with every task: a trigger holds them, once for all rows of a statement. */
+  const HELD_BY_TRIGGER = ['claims', 'results', 'task_details']
+
+  test('every table hangs on a workspace, but for the log and those that a trigger holds', async () => {
     const hanging = new Set((await foreignKeys()).map(({ table }) => table))
     const loose = (await workspaceTables(database.url)).filter((table) => !hanging.has(table))
-    expect(loose).toEqual(['claims', 'events', 'workspaces'])
+    expect(loose).toEqual([...HELD_BY_TRIGGER, 'events', 'workspaces'].sort())
   })
 
   /** What must differ for a copied row to get as far as its foreign keys. */
@@ -352,18 +490,94 @@ describe('no row points across workspaces', () => {
 
   test('a row of one workspace cannot be copied to another, or to none', async () => {
     const { a, b } = database
-    const pointing = new Set(['claims', ...(await foreignKeys()).map(({ table }) => table)])
-    const toTasks = (await foreignKeys()).filter(({ target }) => target.endsWith('tasks'))
-    const pointsAtTasks = new Set(['claims', ...toTasks.map(({ table }) => table)])
+    const pointing = new Set([...HELD_BY_TRIGGER, ...(await foreignKeys()).map(({ table }) => table)])
+    const inside = (await foreignKeys()).filter(({ target }) => !target.endsWith('workspaces'))
+    const pointsInside = new Set([...HELD_BY_TRIGGER, ...inside.map(({ table }) => table)])
     for (const table of pointing) {
       const fresh = JSON.stringify(UNIQUE_EVERYWHERE[table] ?? {})
       const moved = `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t)
           || jsonb_build_object('workspace_id', $2::int) || '${fresh}')).* from ${table} t where workspace_id = $1 limit 1`
       expect(await attempt(moved, [a.workspace, 999_999]), table).toMatchObject({ code: '23503' })
-      if (pointsAtTasks.has(table))
+      if (pointsInside.has(table))
         expect(await attempt(moved, [a.workspace, b.workspace]), table).toMatchObject({ code: '23503' })
     }
-    expect([...pointsAtTasks]).toEqual(['claims', 'results', 'task_dependencies', 'task_details'])
+    expect([...pointsInside].sort()).toEqual([
+      'claims',
+      'results',
+      'task_dependencies',
+      'task_details',
+      'track_claims',
+      'tracks',
+    ])
+  })
+
+  /** A copy of a waiting task under a new number, with these columns instead of its own. */
+  const another = (of: Seeded, columns: object) =>
+    `insert into tasks select (jsonb_populate_record(null::tasks, to_jsonb(t) || '${JSON.stringify({
+      id: 999_999,
+      key: null,
+      ...columns,
+    })}')).* from tasks t where id = ${of.queued}`
+  const PROJECT = { code: '23503', message: 'a task must belong to a project of its workspace' }
+  const PART = { code: '23503', message: 'a part must belong to a task of its workspace' }
+
+  test('a task is in a project of its own workspace, or in none', async () => {
+    const { a, b } = database
+    expect(await attempt(another(a, { project_id: a.project }))).toBeNull()
+    expect(await attempt(another(a, { project_id: 0 }))).toBeNull()
+    expect(await attempt(another(a, { project_id: b.project }))).toMatchObject(PROJECT)
+    expect(await attempt(another(a, { project_id: 999_999 }))).toMatchObject(PROJECT)
+  })
+
+  test('a part is of a task of its own workspace', async () => {
+    const { a, b } = database
+    expect(await attempt(another(a, { parent_id: a.whole }))).toBeNull()
+    expect(await attempt(another(a, { parent_id: b.whole }))).toMatchObject(PART)
+    expect(await attempt(another(a, { parent_id: 888_888 }))).toMatchObject(PART)
+  })
+
+  test('among many rows of one statement, one that points elsewhere is found', async () => {
+    const { a, b } = database
+    const many = (column: string, last: number) =>
+      `insert into tasks select (jsonb_populate_record(null::tasks, to_jsonb(t)
+         || jsonb_build_object('id', 900000 + i, 'key', null, '${column}', case i when 100 then ${last} else null end)
+         || case when '${column}' = 'project_id' and i < 100 then '{"project_id": 0}'::jsonb else '{}' end)).*
+         from tasks t, generate_series(1, 100) i where t.id = ${a.queued}`
+    expect(await attempt(many('parent_id', a.whole))).toBeNull()
+    expect(await attempt(many('parent_id', b.whole))).toMatchObject(PART)
+    expect(await attempt(many('project_id', a.project))).toBeNull()
+    expect(await attempt(many('project_id', b.project))).toMatchObject(PROJECT)
+  })
+
+  test('a track belongs to a project, and who is on it holds a task, all of one workspace', async () => {
+    const { a, b } = database
+    const track = (project: number) =>
+      `insert into tracks (workspace_id, project_id, track) values (${a.workspace}, ${project}, 'Z')`
+    expect(await attempt(track(a.project))).toBeNull()
+    expect(await attempt(track(b.project))).toMatchObject({ code: '23503' })
+    const onTrack = (task: number, project: number) =>
+      `insert into track_claims (workspace_id, task_id, project_id, track, agent)
+       values (${a.workspace}, ${task}, ${project}, 'Z', 'alpha')`
+    expect(await attempt(onTrack(a.held, a.project))).toBeNull()
+    expect(await attempt(onTrack(a.held, b.project))).toMatchObject({ code: '23503' })
+    expect(await attempt(onTrack(b.held, a.project))).toMatchObject({ code: '23503' })
+  })
+
+  test('a task is on one track at most', async () => {
+    const { workspace, onTrack, project } = database.a
+    const twice = `insert into track_claims (workspace_id, task_id, project_id, track, agent)
+      values (${workspace}, ${onTrack}, ${project}, 'B', 'beta')`
+    expect(await attempt(twice)).toMatchObject({ code: '23505', constraint: 'track_claims_pkey' })
+  })
+
+  test('every trigger of the schema is shown here', async () => {
+    const { rows } = await superuser(database.url, (client) =>
+      client.query(
+        `select c.relname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
+          where c.relnamespace = 'baton'::regnamespace and not t.tgisinternal order by 1`,
+      ),
+    )
+    expect(rows.map(({ name }) => name)).toEqual([...HELD_BY_TRIGGERS, 'tasks'].sort())
   })
 
   test('workspace_id leads the primary key of every table', async () => {
@@ -376,7 +590,7 @@ describe('no row points across workspaces', () => {
             and c.relname <> 'schema_migrations' order by 1`,
       ),
     )
-    expect(rows.length).toBeGreaterThanOrEqual(13)
+    expect(rows.length).toBeGreaterThanOrEqual(16)
     expect(rows.filter(({ first }) => first !== 'workspace_id')).toEqual([])
   })
 })

@@ -73,7 +73,7 @@ describe('row-level security', () => {
       ),
     )
     expect(rows).toEqual([])
-    expect(tables.length).toBeGreaterThanOrEqual(13)
+    expect(tables.length).toBeGreaterThanOrEqual(16)
   })
 
   test('shows no row of any table to a server that has named no workspace', async () => {
@@ -125,7 +125,7 @@ describe('row-level security', () => {
       const gift = await asServer(a.workspace, `update ${table} set workspace_id = ${b.workspace}`)
       expect(gift, table).toMatchObject(NOT_ITS_ROW)
     }
-    expect(shown, 'tables the server may update at all').toBeGreaterThanOrEqual(8)
+    expect(shown, 'tables the server may update at all').toBeGreaterThanOrEqual(10)
   })
 
   test('holds on a pooled connection after another workspace has used it', async () => {
@@ -171,12 +171,26 @@ describe('the server’s role', () => {
     expect(await asServer(workspace, 'truncate events')).toMatchObject(NOT_ALLOWED)
   })
 
-  test('deletes nothing but forgotten idempotency keys', async () => {
-    for (const table of tables) {
-      const deleted = await asServer(database.a.workspace, `delete from ${table}`)
-      if (table === 'idempotency_keys') expect(deleted).toMatchObject({ rowCount: 1 })
-      else expect(deleted, table).toMatchObject(NOT_ALLOWED)
-    }
+  /** What is deleted, and why: all else stays for ever. */
+  const DELETABLE: Record<string, string> = {
+    idempotency_keys: 'first answers are told again for a day',
+    track_claims: 'whoever lets go of a task leaves its track',
+    claims: 'a workspace says how long it keeps its history',
+  }
+  test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
+    const { a, b } = database
+    const own = await count(a.workspace, table)
+    expect(own).toBeGreaterThan(0)
+    expect(await asServer(a.workspace, `delete from ${table}`)).toMatchObject({ rowCount: own })
+    const foreign = `delete from ${table} where workspace_id = ${b.workspace}`
+    expect(await asServer(a.workspace, foreign)).toMatchObject({ rowCount: 0 })
+    expect(await asServer(null, `delete from ${table}`)).toMatchObject({ rowCount: 0 })
+  })
+
+  test('deletes nothing else', async () => {
+    for (const table of tables)
+      if (!(table in DELETABLE))
+        expect(await asServer(database.a.workspace, `delete from ${table}`), table).toMatchObject(NOT_ALLOWED)
   })
 
   test('cannot lift the policies, change the schema or become somebody else', async () => {
@@ -205,8 +219,49 @@ describe('the server’s role', () => {
     expect((await presented('')).rows).toEqual([])
   })
 
+  test('sees workspaces by their name before it has one, and no others', async () => {
+    const named = async (name: string) =>
+      (
+        (await asServer(null, 'select workspace_id, name from workspaces order by 1', [], {
+          'baton.workspace_name': name,
+        })) as pg.QueryResult
+      ).rows
+    const { a, b } = database
+    expect(await named('test')).toEqual([
+      { workspace_id: a.workspace, name: 'test' },
+      { workspace_id: b.workspace, name: 'test' },
+    ])
+    for (const other of ['tes', 'TEST', '', '%']) expect(await named(other)).toEqual([])
+    const renamed = `update workspaces set name = 'mine'`
+    expect(await asServer(null, renamed, [], { 'baton.workspace_name': 'test' })).toMatchObject(NOT_ALLOWED)
+  })
+
+  const upkeep = { 'baton.scope': 'upkeep' }
+
+  test('doing upkeep looks where something can be due, and nowhere else', async () => {
+    const { a, b } = database
+    const seen: string[] = []
+    for (const table of tables) {
+      const look = `select distinct workspace_id as id from ${table} order by 1`
+      const { rows } = (await asServer(null, look, [], upkeep)) as pg.QueryResult
+      if (rows.length > 0)
+        expect([table, rows.map(({ id }) => id)]).toEqual([table, [a.workspace, b.workspace]])
+      if (rows.length > 0) seen.push(table)
+    }
+    expect(seen).toEqual(['claims', 'idempotency_keys', 'limits', 'sessions', 'task_dependencies', 'tasks'])
+  })
+
+  test('doing upkeep forgets old answers and old claims of every workspace, and deletes nothing else', async () => {
+    for (const table of tables) {
+      const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
+      if (table === 'claims' || table === 'idempotency_keys')
+        expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)
+      else if (table === 'track_claims') expect(forgotten).toMatchObject({ rowCount: 0 })
+      else expect(forgotten, table).toMatchObject(NOT_ALLOWED)
+    }
+  })
+
   test('doing upkeep looks into every workspace and changes none', async () => {
-    const upkeep = { 'baton.scope': 'upkeep' }
     const seen = (await asServer(
       null,
       'select distinct workspace_id from tasks',
@@ -216,7 +271,7 @@ describe('the server’s role', () => {
     expect(new Set(seen.rows.map((row) => row.workspace_id))).toEqual(
       new Set([database.a.workspace, database.b.workspace]),
     )
-    for (const table of ['tasks', 'claims']) {
+    for (const table of ['tasks', 'claims', 'sessions', 'limits']) {
       const changed = await asServer(null, `update ${table} set workspace_id = workspace_id`, [], upkeep)
       expect([table, (changed as pg.QueryResult).rowCount]).toEqual([table, 0])
     }

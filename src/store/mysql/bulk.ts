@@ -44,8 +44,8 @@ export function inLists<T>(values: readonly T[], longest = LONGEST_LIST): T[][] 
 export interface Update {
   table: string
   workspaceId: number
-  /** The column beside `workspace_id` that names a row. */
-  key: string
+  /** The columns that, beside `workspace_id`, are the key of a row. */
+  key: readonly string[]
   columns: readonly string[]
   /** The key, then a value for each column. */
   rows: readonly Values[]
@@ -58,28 +58,50 @@ export interface Update {
  */
 export function update(isMariadb: boolean, { table, workspaceId, key, columns, rows }: Update): Sql[] {
   if (rows.length === 0 || columns.length === 0) return []
-  const places = columns.map((_, i) => i + 1)
+  const places = columns.map((_, i) => key.length + i)
   const differing = places.filter((at) => rows.some((values) => values[at] !== rows[0]![at]))
-  const set = columns.map((name, i) =>
-    differing.includes(i + 1) ? `t.${name} = v.${name}` : `t.${name} = ${literal(rows[0]![i + 1])}`,
+  const set = columns.map((name, i) => {
+    const at = key.length + i
+    return differing.includes(at) ? `t.${name} = v.${name}` : `t.${name} = ${literal(rows[0]![at])}`
+  })
+  const labels = [...key, ...differing.map((at) => columns[at - key.length]!)]
+  const narrow = rows.map((values) =>
+    row([...values.slice(0, key.length), ...differing.map((at) => values[at])]),
   )
-  if (differing.length === 0) {
-    const keys = rows.map((values) => values[0])
-    return inLists(keys).map(
+  if (labels.length === 1)
+    return inLists(narrow).map(
       (list) => sql`update ${names([table])} t force index (primary) set ${names(set)}
-        where t.workspace_id = ${workspaceId} and t.${names([key])} in (${list})`,
+        where t.workspace_id = ${workspaceId} and t.${names(key)} in (${list})`,
     )
-  }
-  const labels = [key, ...differing.map((at) => columns[at - 1]!)]
-  const narrow = rows.map((values) => row([values[0], ...differing.map((at) => values[at])]))
   return inPieces(narrow).map(
-    (piece) => sql`update ${tableOf(isMariadb, labels, piece)} v straight_join ${names([table])} t
-        on t.workspace_id = ${workspaceId} and t.${names([key])} = v.${names([key])} set ${names(set)}`,
+    (piece) => sql`update ${literals(isMariadb, labels, piece)} v straight_join ${names([table])} t
+        on t.workspace_id = ${workspaceId} and ${isSame(key)} set ${names(set)}`,
   )
 }
 
-/** A table of literals. Its first row is a select, which is the one way to name its columns that both servers know. */
-function tableOf(isMariadb: boolean, labels: readonly string[], rows: readonly Sql[]): Sql {
+/**
+ * Rows deleted by their keys: looked up one by one, whatever the optimizer believes. `where … in (…)` may walk the whole
+ * table instead (MariaDB always does for a list of one key of several columns, and both do for a long list), and would
+ * then wait for every row that somebody has locked.
+ */
+export function remove(
+  isMariadb: boolean,
+  { table, workspaceId, key, rows }: Omit<Update, 'columns'>,
+): Sql[] {
+  return inPieces(rows.map(row)).map(
+    (piece) => sql`delete t from ${literals(isMariadb, key, piece)} v straight_join ${names([table])} t
+        on t.workspace_id = ${workspaceId} and ${isSame(key)}`,
+  )
+}
+
+const isSame = (key: readonly string[]) => names([key.map((name) => `t.${name} = v.${name}`).join(' and ')])
+
+/** A table of these rows, to be joined. */
+export const tableOf = (isMariadb: boolean, labels: readonly string[], rows: readonly Values[]): Sql =>
+  literals(isMariadb, labels, rows.map(row))
+
+/** It begins with a select of no row: the one way to name the columns that both servers know. */
+function literals(isMariadb: boolean, labels: readonly string[], rows: readonly Sql[]): Sql {
   const none = `select ${labels.map((label) => `null as ${label}`).join(', ')} from dual where false`
   const others = rows.map(({ text }) => (isMariadb ? text : `row${text}`)).join(',')
   return new Sql(`(${none} union all values ${others})`)

@@ -22,6 +22,8 @@ const PINNED = [
   /*M!100600 , max_statement_time = 30, idle_transaction_timeout = 15, in_predicate_conversion_threshold = 0 */`),
 ]
 
+/** With less, a server is refused. */
+export const SMALLEST_PACKET = 1024 * 1024
 const CONNECT_MS = 5_000
 const ANSWER_MS = 60_000
 /** Before the server does it. */
@@ -39,6 +41,8 @@ export interface Result {
 export class Pool {
   readonly #pool: mysql.Pool
   readonly #pinned = new WeakSet<object>()
+  /** What the server takes at once, when it has been asked. */
+  largestPacket = SMALLEST_PACKET
 
   constructor(url: string, size: number) {
     this.#pool = mysql.createPool({
@@ -63,7 +67,7 @@ export class Pool {
   async use<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
     const lent = await this.#lent()
     try {
-      const connection = new Connection(lent)
+      const connection = new Connection(lent, this.largestPacket)
       if (!this.#pinned.has(lent.connection)) {
         await connection.send(PINNED)
         this.#pinned.add(lent.connection)
@@ -108,13 +112,25 @@ export class Pool {
 
 export class Connection {
   readonly #connection: mysql.PoolConnection
+  readonly #largestPacket: number
 
-  constructor(connection: mysql.PoolConnection) {
+  constructor(connection: mysql.PoolConnection, largestPacket: number) {
     this.#connection = connection
+    this.#largestPacket = largestPacket
   }
 
-  /** Statements in one packet, run in order up to the first that fails. */
+  /**
+   * Any number of statements, run in order up to the first that fails, in as few packets as the server takes. What cannot
+   * be sent at all is found before anything is.
+   */
   async send(statements: readonly Sql[]): Promise<Result[]> {
+    const results: Result[] = []
+    for (const packet of inPackets(statements, this.#largestPacket))
+      results.push(...(await this.#sendTogether(packet)))
+    return results
+  }
+
+  async #sendTogether(statements: readonly Sql[]): Promise<Result[]> {
     const text = statements.map((statement) => statement.text).join(';\n')
     try {
       const [results] = await this.#connection.query({ sql: text, timeout: ANSWER_MS })
@@ -123,13 +139,6 @@ export class Connection {
     } catch (error) {
       throw isOfServer(error) ? error : unavailable(error)
     }
-  }
-
-  /** Any number of statements in as few packets as the server takes. What cannot be sent at all is found before any is. */
-  async sendAll(statements: readonly Sql[], largestPacket: number): Promise<Result[]> {
-    const results: Result[] = []
-    for (const packet of inPackets(statements, largestPacket)) results.push(...(await this.send(packet)))
-    return results
   }
 }
 
@@ -186,6 +195,9 @@ const SAYS_AGAIN = new Set([1213, 1205, 1020])
 const SAYS_LOST_RACE = new Set([1062, 1452, 1451])
 /** Set to null to say so, since that is refused: see `countersMoved` in write.ts. */
 const OVER_LIMIT = /Column 'active_(claims|sessions)' cannot be null/
+
+/** Each such wait was long, so it is not tried often. */
+export const isLockTimeout = (error: unknown) => isOfServer(error) && error.errno === 1205
 
 /** Nothing was written, and the next look will see what was in the way. */
 export const isWorthAnotherLook = (error: unknown) =>

@@ -17,13 +17,8 @@ import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'
 import { Packet } from './packet.ts'
-import { canServe, isOfHead, type Queue, queuesWithSomebody, readQueue } from './queues.ts'
-import * as statements from './statements.ts'
-
-/** However many queues share what a head may bring, each brings at least this many. */
-const FEW = 4
-/** What several queues together may bring, if that is more than what is wanted of them. */
-const PLENTY = 2_000
+import { canServe, isOfHead, type Queue, queuesWithSomebody, readQueue, rowsWanted } from './queues.ts'
+import { BEGIN, LIMIT_COLUMNS, Looking, type Place } from './statements.ts'
 
 /**
  * Locks what an ask names and looks up the rest, in at most four packets. Everybody locks in one order: tasks by their
@@ -34,6 +29,7 @@ export class Look {
   readonly #connection: Connection
   readonly #workspaceId: number
   readonly #ask: Ask
+  readonly #looking: Looking
   readonly #records = new Map<number, TaskRecord>()
   readonly #remembered = new Map<string, Remembered>()
   readonly #takenKeys = new Set<string>()
@@ -47,10 +43,11 @@ export class Look {
   #workers: string[] = []
   #around: Around | null = null
 
-  constructor(connection: Connection, workspaceId: number, ask: Ask) {
+  constructor(connection: Connection, isMariadb: boolean, workspaceId: number, ask: Ask) {
     this.#connection = connection
     this.#workspaceId = workspaceId
     this.#ask = ask
+    this.#looking = new Looking(isMariadb, workspaceId)
   }
 
   async view(fresh: View['fresh']): Promise<View> {
@@ -87,7 +84,7 @@ export class Look {
     if (this.#ask.sessions.length === 0) return []
     const packet = new Packet()
     const held: number[] = []
-    packet.ask(statements.heldBy(this.#workspaceId, this.#ask.sessions), (rows) => {
+    packet.ask(this.#looking.heldBy(this.#ask.sessions), (rows) => {
       for (const [, taskId] of rows) held.push(taskId as number)
     })
     await packet.send(this.#connection)
@@ -105,26 +102,28 @@ export class Look {
 
   async #lockTasks(held: readonly number[]): Promise<void> {
     const { taskIds, waiting, reserved, claimants, newKeys, idempotencyKeys } = this.#ask
-    const workspace = this.#workspaceId
     const ids = held.length === 0 ? taskIds : [...new Set([...taskIds, ...held])].sort((a, b) => a - b)
     const packet = new Packet()
-    packet.ask(statements.BEGIN)
+    packet.ask(BEGIN)
     for (const list of inLists(ids))
-      packet.ask(statements.lockTasks(workspace, list), (rows) => rows.forEach(this.#show))
+      packet.ask(this.#looking.lockTasks(list), (rows) => rows.forEach(this.#show))
     if (waiting.length > 0 || reserved.length > 0) {
       const agents = [...new Set(reserved.map(({ agent }) => agent))]
-      packet.ask(queuesWithSomebody(workspace, agents), (rows) => (this.#queues = rows.map(readQueue)))
+      packet.ask(
+        queuesWithSomebody(this.#workspaceId, agents),
+        (rows) => (this.#queues = rows.map(readQueue)),
+      )
     }
     for (const list of inLists(claimants))
-      packet.ask(statements.workersAmong(workspace, list), (rows) =>
+      packet.ask(this.#looking.workersAmong(list), (rows) =>
         this.#workers.push(...rows.map(([name]) => textOf(name))),
       )
     for (const list of inLists(newKeys))
-      packet.ask(statements.takenKeys(workspace, list), (rows) => {
+      packet.ask(this.#looking.takenKeys(list), (rows) => {
         for (const [projectId, key] of rows) this.#takenKeys.add(keyName(projectId as number, textOf(key)))
       })
     for (const list of inLists(idempotencyKeys))
-      packet.ask(statements.rememberedReplies(workspace, list), (rows) => {
+      packet.ask(this.#looking.rememberedReplies(list), (rows) => {
         for (const [key, bodyHash, reply] of rows)
           this.#remembered.set(textOf(key), {
             bodyHash: textOf(bodyHash),
@@ -135,7 +134,7 @@ export class Look {
   }
 
   async #sendWithClock(packet: Packet): Promise<void> {
-    packet.ask(statements.circumstances(this.#workspaceId), ([row]) => {
+    packet.ask(this.#looking.circumstances(), ([row]) => {
       if (!row) throw new Error(`workspace ${this.#workspaceId} does not exist`)
       this.#around = readAround(row)
     })
@@ -143,34 +142,14 @@ export class Look {
   }
 
   async #lockHeads(): Promise<void> {
-    const wanted = this.#rowsWanted()
+    const wanted = rowsWanted(this.#ask, this.#queues)
     if (wanted.size === 0) return
     const packet = new Packet()
     for (const [queue, limit] of wanted)
-      packet.ask(statements.lockWaiting(this.#workspaceId, queue.id, limit), (rows) =>
+      packet.ask(this.#looking.lockWaiting(queue.id, limit), (rows) =>
         this.#tasksOfQueue.set(queue, rows.map(this.#show)),
       )
     await this.#sendWithClock(packet)
-  }
-
-  /** How many tasks of each queue are to be seen. All a head may want could be in one queue, but not in each of hundreds. */
-  #rowsWanted(): Map<Queue, number> {
-    const wanted = new Map<Queue, number>()
-    const want = (queues: readonly Queue[], limit: number) => {
-      const share = Math.max(FEW, Math.ceil(Math.max(limit, PLENTY) / queues.length))
-      for (const queue of queues) wanted.set(queue, Math.max(wanted.get(queue) ?? 0, Math.min(limit, share)))
-    }
-    for (const head of this.#ask.waiting)
-      want(
-        this.#queues.filter((queue) => isOfHead(head, queue)),
-        head.limit,
-      )
-    for (const { agent, capabilities, limit } of this.#ask.reserved)
-      want(
-        this.#queues.filter((queue) => queue.onlyAgent === agent && canServe(capabilities, queue)),
-        limit,
-      )
-    return wanted
   }
 
   #tasksIn(isWanted: (queue: Queue) => boolean): number[] {
@@ -179,42 +158,42 @@ export class Look {
 
   async #lockTracksAndSessions(): Promise<void> {
     const packet = new Packet()
-    const workspace = this.#workspaceId
     const { claimants, sessions } = this.#ask
     if (claimants.length > 0 && this.#around!.hasTracks) this.#askForTracks(packet)
-    const names = [...new Set([...this.#workers, ...sessions])]
+    const names = [...new Set([...this.#workers, ...sessions])].sort()
     for (const list of inLists(names)) {
-      packet.ask(statements.lockSessions(workspace, list), (rows) => {
+      packet.ask(this.#looking.lockSessions(list), (rows) => {
         for (const record of rows.map(readSession)) this.#sessions.set(record.name, record)
       })
     }
     for (const list of inLists(names))
-      packet.ask(statements.heldBy(workspace, list), (rows) => {
+      packet.ask(this.#looking.heldBy(list), (rows) => {
         for (const [name, taskId] of rows) {
           const held = this.#holding.get(textOf(name))
           if (held) held.push(taskId as number)
           else this.#holding.set(textOf(name), [taskId as number])
         }
       })
-    for (const list of inLists(sessions)) packet.ask(statements.lostBy(workspace, list), this.#readLost)
+    for (const list of inLists(sessions)) packet.ask(this.#looking.lostBy(list), this.#readLost)
     this.#askForPastHolders(packet)
     if (!packet.isEmpty) await this.#sendWithClock(packet)
   }
 
   #askForTracks(packet: Packet): void {
-    const places = new Map<string, readonly [number, string]>()
+    const places = new Map<string, Place>()
     for (const record of this.#records.values())
       if (isOnTrack(record))
         places.set(trackName(record.projectId, record.line), [record.projectId, record.line])
-    for (const list of inLists([...places.values()])) {
-      packet.ask(statements.lockTracks(this.#workspaceId, list), (rows) => {
+    const inOrder = [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place)
+    for (const list of inLists(inOrder)) {
+      packet.ask(this.#looking.lockTracks(list), (rows) => {
         for (const [projectId, track, maxAgents] of rows)
           this.#tracks.set(trackName(projectId as number, textOf(track)), {
             maxAgents: maxAgents as number,
             holders: new Map(),
           })
       })
-      packet.ask(statements.holdersOfTracks(this.#workspaceId, list), (rows) => {
+      packet.ask(this.#looking.holdersOfTracks(list), (rows) => {
         for (const [projectId, track, agent, count] of rows)
           this.#tracks
             .get(trackName(projectId as number, textOf(track)))
@@ -237,7 +216,7 @@ export class Look {
       ({ taskId, generation }) => generation < (this.#records.get(taskId)?.generation ?? 0),
     )
     for (const list of inLists(past))
-      packet.ask(statements.holdersOf(this.#workspaceId, list), (rows) => {
+      packet.ask(this.#looking.holdersOf(list), (rows) => {
         for (const [taskId, generation, session] of rows)
           this.#pastHolders.set(heldName(taskId as number, generation as number), textOf(session))
       })
@@ -250,7 +229,7 @@ export class Look {
     if (unseen.length === 0) return
     const packet = new Packet()
     for (const list of inLists(unseen))
-      packet.ask(statements.lockTasks(this.#workspaceId, list), (rows) => rows.forEach(this.#show))
+      packet.ask(this.#looking.lockTasks(list), (rows) => rows.forEach(this.#show))
     await this.#sendWithClock(packet)
   }
 
@@ -296,7 +275,7 @@ function readAround([now, activeClaims, activeSessions, hasTracks, ...limits]: R
 }
 
 export function readLimits(row: Row): Limits {
-  const fields = Object.keys(statements.LIMIT_COLUMNS) as (keyof Limits)[]
+  const fields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
   const read = fields.map((field, i) => [
     field,
     typeof DEFAULT_LIMITS[field] === 'boolean' ? row[i] === 1 : row[i],

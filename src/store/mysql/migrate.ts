@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { StartRefused } from '../../core/refusal.ts'
-import { CLOCK } from './clock.ts'
+import { NOW } from './clock.ts'
 import type { Connection, Pool } from './connect.ts'
 import { SCHEMA, type Version } from './schema.ts'
 import { Sql, sql } from './sql.ts'
@@ -55,7 +55,7 @@ async function applyMissing(connection: Connection, schema: readonly Version[]):
     for (const statement of one.statements) await connection.send([new Sql(statement)])
     await connection.send([
       sql`insert into baton_schema (version, name, checksum, applied_at)
-          values (${one.version}, ${one.name}, ${checksumOf(one)}, ${CLOCK})`,
+          values (${one.version}, ${one.name}, ${checksumOf(one)}, ${NOW})`,
     ])
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Head } from '../../core/batch/requests.ts'
+import type { Ask, Head } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { inLists, insert } from './bulk.ts'
-import { CLOCK } from './clock.ts'
+import { NOW } from './clock.ts'
 import { textOf, textOrNull } from './columns.ts'
 import type { Pool, Row } from './connect.ts'
 import { sql } from './sql.ts'
@@ -38,8 +38,10 @@ export class Queues {
     wanted.forEach((name, i) => {
       if (!this.#numbers.has(name)) missing.set(name, places[i]!)
     })
-    if (missing.size > 0) await this.#make(workspaceId, missing)
-    return wanted.map((name) => this.#numbers.get(name)!)
+    // Taken before anything is awaited: others may forget all numbers meanwhile.
+    const known = wanted.map((name) => this.#numbers.get(name))
+    const made = missing.size > 0 ? await this.#make(workspaceId, missing) : new Map<string, number>()
+    return wanted.map((name, i) => known[i] ?? made.get(name)!)
   }
 
   /** One of them was forgotten by another node. */
@@ -47,7 +49,7 @@ export class Queues {
     this.#numbers.clear()
   }
 
-  async #make(workspaceId: number, missing: ReadonlyMap<string, Place>): Promise<void> {
+  async #make(workspaceId: number, missing: ReadonlyMap<string, Place>): Promise<Map<string, number>> {
     if (this.#numbers.size > REMEMBERED) this.#numbers.clear()
     const names = new Map([...missing.keys()].map((name) => [signatureOf(name).toString('hex'), name]))
     const rows = [...missing].map(([name, { projectId, line, capabilities, onlyAgent }]) => [
@@ -57,7 +59,7 @@ export class Queues {
       line,
       JSON.stringify(capabilities),
       onlyAgent,
-      CLOCK,
+      NOW,
     ])
     const columns = [
       'workspace_id',
@@ -68,21 +70,19 @@ export class Queues {
       'only_agent',
       'made_at',
     ]
-    for (const statement of insert(
-      'baton_queues',
-      columns,
-      rows,
-      ` on duplicate key update made_at = ${CLOCK.text}`,
-    ))
-      await this.#pool.ask(statement)
+    const isThere = ` on duplicate key update made_at = ${NOW.text}`
+    for (const statement of insert('baton_queues', columns, rows, isThere)) await this.#pool.ask(statement)
+    const made = new Map<string, number>()
     for (const list of inLists([...names.keys()])) {
       const signatures = list.map((hex) => Buffer.from(hex, 'hex'))
       const found = await this.#pool.rows(
         sql`select signature, queue_id from baton_queues where workspace_id = ${workspaceId} and signature in (${signatures})`,
       )
       for (const [signature, id] of found)
-        this.#numbers.set(names.get((signature as Buffer).toString('hex'))!, id as number)
+        made.set(names.get((signature as Buffer).toString('hex'))!, id as number)
     }
+    for (const [name, id] of made) this.#numbers.set(name, id)
+    return made
   }
 }
 
@@ -112,3 +112,28 @@ export const isOfHead = ({ capabilities, projectId, lines }: Head, queue: Queue)
   (projectId === null || queue.projectId === projectId) &&
   (lines === null || lines.includes(queue.line)) &&
   canServe(capabilities, queue)
+
+/** However many queues share what a head may bring, each brings at least this many. */
+const FEW = 4
+/** What several queues together may bring, if that is more than what is wanted of them. */
+const PLENTY = 2_000
+
+/** How many tasks of each queue are to be seen. All that a head may want could be in one queue, but not in each of hundreds. */
+export function rowsWanted({ waiting, reserved }: Ask, queues: readonly Queue[]): Map<Queue, number> {
+  const wanted = new Map<Queue, number>()
+  const want = (fitting: readonly Queue[], limit: number) => {
+    const share = Math.max(FEW, Math.ceil(Math.max(limit, PLENTY) / fitting.length))
+    for (const queue of fitting) wanted.set(queue, Math.max(wanted.get(queue) ?? 0, Math.min(limit, share)))
+  }
+  for (const head of waiting)
+    want(
+      queues.filter((queue) => isOfHead(head, queue)),
+      head.limit,
+    )
+  for (const { agent, capabilities, limit } of reserved)
+    want(
+      queues.filter((queue) => queue.onlyAgent === agent && canServe(capabilities, queue)),
+      limit,
+    )
+  return wanted
+}

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../core/events.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
-import { inLists } from './bulk.ts'
+import { inLists, tableOf } from './bulk.ts'
 import {
   instantOrNull,
   NEWEST_CLAIM,
@@ -19,7 +19,8 @@ import {
 import type { Pool, Row } from './connect.ts'
 import { readLimits } from './look.ts'
 import { names, type Sql, sql } from './sql.ts'
-import { amongKeys, SELECT_LIMITS } from './statements.ts'
+import { Looking, SELECT_LIMITS } from './statements.ts'
+import type { Server } from './transact.ts'
 
 const SELECT_DETAILS = names(
   [
@@ -43,10 +44,20 @@ const SELECT_DETAILS = names(
 /** Each statement names the workspace, and sees what is committed when it begins. */
 export class MysqlReader implements Reader {
   readonly #pool: Pool
+  readonly #isMariadb: boolean
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, { isMariadb }: Server) {
     this.#pool = pool
+    this.#isMariadb = isMariadb
   }
+
+  /** One by one, as in `Looking`. */
+  #ids = (taskIds: readonly number[]) =>
+    sql`${tableOf(
+      this.#isMariadb,
+      ['id'],
+      taskIds.map((id) => [id]),
+    )} v`
 
   async task(workspaceId: number, taskId: number): Promise<StoredTask | null> {
     return (await this.tasksById(workspaceId, [taskId]))[0] ?? null
@@ -56,9 +67,11 @@ export class MysqlReader implements Reader {
     const found = new Map<number, StoredTask>()
     for (const list of inLists(taskIds)) {
       const rows = await this.#pool.rows(
-        sql`select ${SELECT_TASK}, ${SELECT_DETAILS} from baton_tasks t force index (primary) ${NEWEST_CLAIM}
-              join baton_task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
-             where t.workspace_id = ${workspaceId} and t.id in (${list})`,
+        sql`select ${SELECT_TASK}, ${SELECT_DETAILS} from ${this.#ids(list)}
+              straight_join baton_tasks t force index (primary) on t.workspace_id = ${workspaceId} and t.id = v.id
+              straight_join baton_task_details d force index (primary)
+                on d.workspace_id = t.workspace_id and d.task_id = t.id
+              ${NEWEST_CLAIM}`,
       )
       const dependsOn = await this.#dependenciesOf(workspaceId, list)
       for (const one of rows) {
@@ -74,8 +87,9 @@ export class MysqlReader implements Reader {
     const found = new Map<number, TaskDetails>()
     for (const list of inLists(records.map(({ id }) => id))) {
       const rows = await this.#pool.rows(
-        sql`select d.task_id, ${SELECT_DETAILS} from baton_task_details d force index (primary)
-             where d.workspace_id = ${workspaceId} and d.task_id in (${list})`,
+        sql`select d.task_id, ${SELECT_DETAILS} from ${this.#ids(list)}
+              straight_join baton_task_details d force index (primary)
+                on d.workspace_id = ${workspaceId} and d.task_id = v.id`,
       )
       const dependsOn = await this.#dependenciesOf(workspaceId, list)
       for (const [id, ...details] of rows)
@@ -87,8 +101,9 @@ export class MysqlReader implements Reader {
   /** Outside ids of what tasks wait for, in the order it was said. */
   async #dependenciesOf(workspaceId: number, taskIds: readonly number[]): Promise<Map<number, string[]>> {
     const rows = await this.#pool.rows(
-      sql`select x.task_id, x.depends_on_uuid from baton_task_dependencies x force index (primary)
-           where x.workspace_id = ${workspaceId} and x.task_id in (${taskIds}) order by x.added_at, x.place`,
+      sql`select x.task_id, x.depends_on_uuid from ${this.#ids(taskIds)}
+            straight_join baton_task_dependencies x force index (primary)
+              on x.workspace_id = ${workspaceId} and x.task_id = v.id order by x.added_at, x.place`,
     )
     const dependencies = new Map<number, string[]>()
     for (const [taskId, uuid] of rows as [number, string][]) {
@@ -102,10 +117,9 @@ export class MysqlReader implements Reader {
   async tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]> {
     const records: TaskRecord[] = []
     for (const list of inLists(keys)) {
+      const looking = new Looking(this.#isMariadb, workspaceId)
       const rows = await this.#pool.rows(
-        sql`select ${SELECT_TASK} from baton_tasks t force index (task_key) ${NEWEST_CLAIM}
-             where t.workspace_id = ${workspaceId}
-               and ${amongKeys(list)}`,
+        sql`select ${SELECT_TASK} from ${looking.tasksByKey(list)} ${NEWEST_CLAIM}`,
       )
       records.push(...rows.map(readRecord))
     }

@@ -1,5 +1,5 @@
 import { StartRefused } from '../../core/refusal.ts'
-import type { Pool } from './connect.ts'
+import { type Pool, SMALLEST_PACKET } from './connect.ts'
 import { sql } from './sql.ts'
 
 /** What the server says about itself. */
@@ -23,8 +23,6 @@ const ASKED = [
   'wsrep_on',
   'max_allowed_packet',
 ]
-
-const MIB = 1024 * 1024
 
 export const isMariadb = ({ version }: Pick<Facts, 'version'>) => /mariadb/i.test(version)
 export const largestPacketOf = ({ variables }: Facts) => Number(variables.get('max_allowed_packet'))
@@ -72,8 +70,8 @@ export function whyNotReady(facts: Facts): string | null {
     return 'Baton needs binlog_format = ROW or MIXED: with STATEMENT, replicas could not follow it.'
   if (is('wsrep_on', 'ON', '1'))
     return 'Baton does not serve from a Galera cluster: its nodes do not know of each other’s locks.'
-  if (largestPacketOf(facts) < MIB)
-    return `Baton needs max_allowed_packet of at least ${MIB}; it is ${largestPacketOf(facts)}.`
+  if (largestPacketOf(facts) < SMALLEST_PACKET)
+    return `Baton needs max_allowed_packet of at least ${SMALLEST_PACKET}; it is ${largestPacketOf(facts)}.`
   return null
 }
 

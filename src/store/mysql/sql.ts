@@ -32,23 +32,15 @@ export function row(values: readonly unknown[]): Sql {
   return new Sql(`${text})`)
 }
 
-/**
- * Rows by keys of several columns. A single key is written out: in a delete or an update MariaDB looks up lists of keys,
- * but for a list of one it walks the whole table, and locks it.
- */
-export function among(columns: readonly string[], keys: readonly (readonly unknown[])[]): Sql {
-  if (keys.length !== 1) return sql`(${names(columns)}) in (${keys.map(row)})`
-  return names([columns.map((name, i) => `${name} = ${literal(keys[0]![i])}`).join(' and ')])
-}
-
 export function literal(value: unknown): string {
   if (typeof value === 'number') return number(value)
   if (typeof value === 'string') return quoted(value)
-  if (value === null || value === undefined) return 'null'
+  if (value === null) return 'null'
   if (typeof value === 'boolean') return value ? '1' : '0'
   if (value instanceof Sql) return value.text
   if (Buffer.isBuffer(value)) return `x'${value.toString('hex')}'`
-  throw new TypeError(`a ${typeof value} cannot be written to the database`)
+  // Undefined among them: as null it would quietly name no row.
+  throw new TypeError(`${typeof value} cannot be written to the database`)
 }
 
 function number(value: number): string {

@@ -1,90 +1,130 @@
 import type { NewKey } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
+import { tableOf } from './bulk.ts'
 import { CLOCK } from './clock.ts'
 import { NEWEST_CLAIM, SELECT_SESSION, SELECT_TASK } from './columns.ts'
-import { among, names, sql } from './sql.ts'
-
-/** The statements that look before a decision. */
+import { names, type Sql, sql } from './sql.ts'
 
 export const BEGIN = sql`start transaction`
 export const ROLLBACK = sql`rollback`
 export const COMMIT = sql`commit`
 
-// The tasks a batch is about, locked in ascending order.
-export const lockTasks = (workspaceId: number, ids: readonly number[]) =>
-  sql`select ${SELECT_TASK} from baton_tasks t force index (primary) ${NEWEST_CLAIM}
-       where t.workspace_id = ${workspaceId} and t.id in (${ids}) order by t.id for update`
+export type Place = readonly [projectId: number, track: string]
 
-// The first of a queue, locked; those that others are just taking are passed over. InnoDB locks every row it walks, so
-// it must walk the queue in its own order and no further than the limit: hence the order of the join.
-export const lockWaiting = (workspaceId: number, queueId: number, limit: number) =>
-  sql`select ${SELECT_TASK} from baton_waiting w force index (primary)
-        straight_join baton_tasks t force index (primary) on t.workspace_id = w.workspace_id and t.id = w.task_id
-        ${NEWEST_CLAIM}
-       where w.workspace_id = ${workspaceId} and w.queue_id = ${queueId}
-       order by w.queue_rank, w.task_id limit ${limit} for update skip locked`
+/**
+ * The statements that look before a decision. Whatever is named by a list is looked up one by one, by joining the list
+ * from the left. With `in (…)` both servers may rather walk the workspace when they believe it to be small, as they do of
+ * one that has grown fast: slow where they only read, and where they lock, a lock on everything.
+ */
+export class Looking {
+  readonly #isMariadb: boolean
+  readonly #workspaceId: number
 
-// Those of these sessions that are workers.
-export const workersAmong = (workspaceId: number, sessions: readonly string[]) =>
-  sql`select s.name from baton_sessions s force index (primary)
-       where s.workspace_id = ${workspaceId} and s.name in (${sessions}) and s.capacity is not null`
+  constructor(isMariadb: boolean, workspaceId: number) {
+    this.#isMariadb = isMariadb
+    this.#workspaceId = workspaceId
+  }
 
-// Sessions, locked in the order of their names.
-export const lockSessions = (workspaceId: number, sessions: readonly string[]) =>
-  sql`select ${SELECT_SESSION} from baton_sessions s force index (primary)
-       where s.workspace_id = ${workspaceId} and s.name in (${sessions}) order by s.name for update`
+  #list = (labels: readonly string[], rows: readonly (readonly unknown[])[]): Sql =>
+    sql`${tableOf(this.#isMariadb, labels, rows)} v`
+  #names = (sessions: readonly string[]) =>
+    this.#list(
+      ['name'],
+      sessions.map((name) => [name]),
+    )
 
-// What these sessions hold.
-export const heldBy = (workspaceId: number, sessions: readonly string[]) =>
-  sql`select h.session, h.task_id from baton_held h force index (held_by_session)
-       where h.workspace_id = ${workspaceId} and h.session in (${sessions}) order by h.task_id`
+  // The tasks a batch is about, locked in the order given.
+  lockTasks = (ids: readonly number[]) =>
+    sql`select ${SELECT_TASK} from ${this.#list(
+      ['id'],
+      ids.map((id) => [id]),
+    )}
+          straight_join baton_tasks t force index (primary) on t.workspace_id = ${this.#workspaceId} and t.id = v.id
+          ${NEWEST_CLAIM} for update`
 
-// What these sessions lost since they were last seen.
-export const lostBy = (workspaceId: number, sessions: readonly string[]) =>
-  sql`select l.session, t.uuid, l.generation, l.reason, l.ended_at
-        from baton_sessions s force index (primary)
-        straight_join baton_lost_claims l on l.workspace_id = s.workspace_id and l.session = s.name and l.ended_at > s.last_seen_at
-        straight_join baton_tasks t on t.workspace_id = l.workspace_id and t.id = l.task_id
-       where s.workspace_id = ${workspaceId} and s.name in (${sessions}) order by l.ended_at, l.task_id`
+  // The first of a queue, locked; those that others are just taking are passed over. InnoDB locks every row it walks, so
+  // it must walk the queue in its own order and no further than the limit: hence the order of the join.
+  lockWaiting = (queueId: number, limit: number) =>
+    sql`select ${SELECT_TASK} from baton_waiting w force index (primary)
+          straight_join baton_tasks t force index (primary) on t.workspace_id = w.workspace_id and t.id = w.task_id
+          ${NEWEST_CLAIM}
+         where w.workspace_id = ${this.#workspaceId} and w.queue_id = ${queueId}
+         order by w.queue_rank, w.task_id limit ${limit} for update skip locked`
 
-// The tracks that are limited, locked: two agents must not both be the last that fits in.
-export const lockTracks = (workspaceId: number, tracks: readonly (readonly [number, string])[]) =>
-  sql`select k.project_id, k.track, k.max_agents from baton_tracks k force index (primary)
-       where k.workspace_id = ${workspaceId} and ${among(['k.project_id', 'k.track'], tracks)}
-         and k.max_agents is not null order by k.project_id, k.track for update`
+  // Those of these sessions that are workers.
+  workersAmong = (sessions: readonly string[]) =>
+    sql`select s.name from ${this.#names(sessions)} straight_join baton_sessions s force index (primary)
+            on s.workspace_id = ${this.#workspaceId} and s.name = v.name and s.capacity is not null`
 
-// Who holds how many tasks of these tracks.
-export const holdersOfTracks = (workspaceId: number, tracks: readonly (readonly [number, string])[]) =>
-  sql`select h.project_id, h.track, h.agent, count(*) from baton_track_holders h force index (primary)
-       where h.workspace_id = ${workspaceId} and ${among(['h.project_id', 'h.track'], tracks)}
-       group by h.project_id, h.track, h.agent`
+  // Sessions, locked in the order given.
+  lockSessions = (sessions: readonly string[]) =>
+    sql`select ${SELECT_SESSION} from ${this.#names(sessions)} straight_join baton_sessions s force index (primary)
+            on s.workspace_id = ${this.#workspaceId} and s.name = v.name for update`
 
-// Who held these generations of these tasks.
-export const holdersOf = (workspaceId: number, offered: readonly { taskId: number; generation: number }[]) =>
-  sql`select c.task_id, c.generation, c.session from baton_claims c force index (primary)
-       where c.workspace_id = ${workspaceId}
-         and ${among(
-           ['c.task_id', 'c.generation'],
-           offered.map(({ taskId, generation }) => [taskId, generation]),
-         )}`
+  // What these sessions hold.
+  heldBy = (sessions: readonly string[]) =>
+    sql`select h.session, h.task_id from ${this.#names(sessions)}
+          straight_join baton_held h force index (held_by_session)
+            on h.workspace_id = ${this.#workspaceId} and h.session = v.name order by h.task_id`
 
-/** Tasks by their keys. */
-export const amongKeys = (keys: readonly NewKey[]) =>
-  among(
-    ['t.project_id', 't.task_key'],
-    keys.map(({ projectId, key }) => [projectId, key]),
-  )
+  // What these sessions lost since they were last seen.
+  lostBy = (sessions: readonly string[]) =>
+    sql`select l.session, t.uuid, l.generation, l.reason, l.ended_at from ${this.#names(sessions)}
+          straight_join baton_sessions s force index (primary)
+            on s.workspace_id = ${this.#workspaceId} and s.name = v.name
+          straight_join baton_lost_claims l force index (primary)
+            on l.workspace_id = s.workspace_id and l.session = s.name and l.ended_at > s.last_seen_at
+          straight_join baton_tasks t force index (primary) on t.workspace_id = l.workspace_id and t.id = l.task_id
+         order by l.ended_at, l.task_id`
 
-// Those of these task keys that are given.
-export const takenKeys = (workspaceId: number, keys: readonly NewKey[]) =>
-  sql`select t.project_id, t.task_key from baton_tasks t force index (task_key)
-       where t.workspace_id = ${workspaceId}
-         and ${amongKeys(keys)}`
+  // The tracks that are limited, locked in the order given: two agents must not both be the last that fits in.
+  lockTracks = (places: readonly Place[]) =>
+    sql`select k.project_id, k.track, k.max_agents from ${this.#list(['project_id', 'track'], places)}
+          straight_join baton_tracks k force index (primary)
+            on k.workspace_id = ${this.#workspaceId} and k.project_id = v.project_id and k.track = v.track
+               and k.max_agents is not null for update`
 
-// First answers given under these keys.
-export const rememberedReplies = (workspaceId: number, keys: readonly string[]) =>
-  sql`select r.idempotency_key, r.body_hash, r.reply from baton_replies r force index (primary)
-       where r.workspace_id = ${workspaceId} and r.idempotency_key in (${keys})`
+  // Who holds how many tasks of these tracks.
+  holdersOfTracks = (places: readonly Place[]) =>
+    sql`select h.project_id, h.track, h.agent, count(*) from ${this.#list(['project_id', 'track'], places)}
+          straight_join baton_track_holders h force index (primary)
+            on h.workspace_id = ${this.#workspaceId} and h.project_id = v.project_id and h.track = v.track
+         group by h.project_id, h.track, h.agent`
+
+  // Who held these generations of these tasks.
+  holdersOf = (offered: readonly { taskId: number; generation: number }[]) =>
+    sql`select c.task_id, c.generation, c.session from ${this.#list(
+      ['task_id', 'generation'],
+      offered.map(({ taskId, generation }) => [taskId, generation]),
+    )}
+          straight_join baton_claims c force index (primary)
+            on c.workspace_id = ${this.#workspaceId} and c.task_id = v.task_id and c.generation = v.generation`
+
+  // Those of these task keys that are given.
+  takenKeys = (keys: readonly NewKey[]) => sql`select t.project_id, t.task_key from ${this.tasksByKey(keys)}`
+
+  /** Tasks `t` by their keys. */
+  tasksByKey = (keys: readonly NewKey[]) =>
+    sql`${this.#list(
+      ['project_id', 'task_key'],
+      keys.map(({ projectId, key }) => [projectId, key]),
+    )}
+          straight_join baton_tasks t force index (task_key)
+            on t.workspace_id = ${this.#workspaceId} and t.project_id = v.project_id and t.task_key = v.task_key`
+
+  // First answers given under these keys.
+  rememberedReplies = (keys: readonly string[]) =>
+    sql`select r.idempotency_key, r.body_hash, r.reply from ${this.#names(keys)}
+          straight_join baton_replies r force index (primary)
+            on r.workspace_id = ${this.#workspaceId} and r.idempotency_key = v.name`
+
+  // The clock, read by a statement of its own after the locks; and what holds at that moment.
+  circumstances = () =>
+    sql`select ${CLOCK}, c.active_claims, c.active_sessions,
+               exists (select 1 from baton_tracks k where k.workspace_id = ${this.#workspaceId}), ${SELECT_LIMITS}
+          from baton_workspaces w join baton_counters c on c.workspace_id = w.workspace_id
+         where w.workspace_id = ${this.#workspaceId}`
+}
 
 export const LIMIT_COLUMNS = {
   minLeaseSeconds: 'min_lease_seconds',
@@ -98,10 +138,3 @@ export const LIMIT_COLUMNS = {
 } as const satisfies Record<keyof Limits, string>
 
 export const SELECT_LIMITS = names(Object.values(LIMIT_COLUMNS).map((name) => `w.${name}`))
-
-// The clock, read by a statement of its own after the locks; and what holds at that moment.
-export const circumstances = (workspaceId: number) =>
-  sql`select ${CLOCK}, c.active_claims, c.active_sessions,
-             exists (select 1 from baton_tracks k where k.workspace_id = ${workspaceId}), ${SELECT_LIMITS}
-        from baton_workspaces w join baton_counters c on c.workspace_id = w.workspace_id
-       where w.workspace_id = ${workspaceId}`

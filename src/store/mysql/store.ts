@@ -25,7 +25,7 @@ export class MysqlStore extends MysqlReader implements Store {
   readonly #notices: Notices
 
   private constructor(writers: Pool, readers: Pool, server: Server) {
-    super(readers)
+    super(readers, server)
     this.#writers = writers
     this.#readers = readers
     this.#notices = new Notices(readers)
@@ -46,11 +46,9 @@ export class MysqlStore extends MysqlReader implements Store {
     try {
       const facts = await factsOf(readers)
       assertReady(facts)
+      for (const pool of [writers, readers]) pool.largestPacket = largestPacketOf(facts)
       await migrate(writers)
-      const store = new MysqlStore(writers, readers, {
-        isMariadb: isMariadb(facts),
-        largestPacket: largestPacketOf(facts),
-      })
+      const store = new MysqlStore(writers, readers, { isMariadb: isMariadb(facts) })
       await store.ready()
       return store
     } catch (error) {

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import { type Ask, type Changes, maySomebodyGoOn, type View } from '../../core/batch/requests.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
-import { asUnavailable, type Connection, isDuplicate, isWorthAnotherLook, type Pool } from './connect.ts'
+import {
+  asUnavailable,
+  type Connection,
+  isDuplicate,
+  isLockTimeout,
+  isWorthAnotherLook,
+  type Pool,
+} from './connect.ts'
 import type { TaskIds } from './ids.ts'
 import { Look } from './look.ts'
 import type { Notices } from './notices.ts'
@@ -11,11 +18,11 @@ import { writesOf } from './write.ts'
 
 /** As often as others may be faster before the caller is told. */
 const TRIES = 8
+const TRIES_WITH_LONG_WAITS = 2
 const PAUSE_MS = 5
 
 export interface Server {
   isMariadb: boolean
-  largestPacket: number
 }
 
 type Decide<T> = (view: View) => { answer: T; changes: Changes }
@@ -42,10 +49,9 @@ export class MysqlTransactor implements Transactor {
       } catch (error) {
         if (!isWorthAnotherLook(error)) throw asUnavailable(error)
         // The same key given twice again and again is a mistake of ours, not bad luck.
-        if (tries === TRIES)
-          throw isDuplicate(error)
-            ? error
-            : new StoreUnavailable('Others were faster each time.', { cause: error })
+        if (tries >= TRIES && isDuplicate(error)) throw error
+        if (tries >= (isLockTimeout(error) ? TRIES_WITH_LONG_WAITS : TRIES))
+          throw new StoreUnavailable('Others were faster each time.', { cause: error })
         this.#queues.lookAgain()
         await sleep(Math.random() * PAUSE_MS * tries)
       }
@@ -56,7 +62,7 @@ export class MysqlTransactor implements Transactor {
     const fresh = await this.#ids.fresh(ask.newTasks)
     const outcome = await this.#pool.use(async (connection) => {
       try {
-        const view = await new Look(connection, workspaceId, ask).view(fresh)
+        const view = await new Look(connection, this.#server.isMariadb, workspaceId, ask).view(fresh)
         const { answer, changes } = decide(view)
         const lastSeq = await this.#commit(connection, workspaceId, view, changes)
         return { answer, changes, lastSeq }
@@ -69,16 +75,16 @@ export class MysqlTransactor implements Transactor {
     })
     if ('error' in outcome) throw outcome.error
     const { events } = outcome.changes
-    const what = { events: events.length, tasksWaiting: events.some(({ to }) => to === 'queued') }
+    const what = { events: events.length, tasksWaiting: maySomebodyGoOn(outcome.changes) }
     if (what.events > 0) this.#notices.committed(workspaceId, what, outcome.lastSeq)
     return outcome.answer
   }
 
   /** Writes all of it, and resolves with the seq of the last event when that is committed. */
   async #commit(connection: Connection, workspaceId: number, view: View, changes: Changes): Promise<number> {
-    const { isMariadb, largestPacket } = this.#server
+    const { isMariadb } = this.#server
     const writes = await writesOf({ isMariadb, workspaceId, view, changes }, this.#queues)
-    const results = await connection.sendAll([...writes, COMMIT], largestPacket)
+    const results = await connection.send([...writes, COMMIT])
     return results.find(({ made }) => made > 0)?.made ?? 0
   }
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../core/limits.ts'
 import { insert } from './bulk.ts'
-import { CLOCK } from './clock.ts'
+import { NOW } from './clock.ts'
 import { isDuplicate, type Pool } from './connect.ts'
 import { sql } from './sql.ts'
 import { LIMIT_COLUMNS } from './statements.ts'
@@ -12,26 +12,29 @@ export async function workspaceNamed(
   name: string,
   limits: Partial<Limits> = {},
 ): Promise<number> {
-  const find = async () =>
-    (await pool.rows(sql`select workspace_id from baton_workspaces where name = ${name}`))[0]
-  if (!(await find())) {
-    const given = LimitsSchema.parse({ ...DEFAULT_LIMITS, ...limits })
-    const fields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
-    const values = [name, CLOCK, ...fields.map((field) => given[field])]
-    for (const statement of insert(
-      'baton_workspaces',
-      ['name', 'created_at', ...Object.values(LIMIT_COLUMNS)],
-      [values],
-      ' on duplicate key update name = name',
-    ))
-      await pool.ask(statement)
-  }
-  const workspaceId = (await find())![0] as number
-  // On its own, and whenever there is none: whoever made the workspace may have been cut off before this.
+  const known = await workspaceCalled(pool, name)
+  if (known !== undefined) return known
+  const given = LimitsSchema.parse({ ...DEFAULT_LIMITS, ...limits })
+  const fields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
+  const columns = ['name', 'created_at', ...Object.values(LIMIT_COLUMNS)]
+  const values = [name, NOW, ...fields.map((field) => given[field])]
+  const made = insert('baton_workspaces', columns, [values], ' on duplicate key update name = name')
+  for (const statement of made) await pool.ask(statement)
+  // Not only by who made it, as that one may have been cut off before this.
   await pool.ask(
-    sql`insert into baton_counters (workspace_id) values (${workspaceId}) on duplicate key update workspace_id = workspace_id`,
+    sql`insert into baton_counters (workspace_id) select workspace_id from baton_workspaces where name = ${name}
+        on duplicate key update last_seq = last_seq`,
   )
-  return workspaceId
+  return (await workspaceCalled(pool, name))!
+}
+
+/** Its number, once it is whole. */
+async function workspaceCalled(pool: Pool, name: string): Promise<number | undefined> {
+  const rows = await pool.rows(
+    sql`select w.workspace_id from baton_workspaces w join baton_counters c on c.workspace_id = w.workspace_id
+         where w.name = ${name}`,
+  )
+  return rows[0]?.[0] as number | undefined
 }
 
 /** Numbered from 1 in each workspace. */

@@ -1,7 +1,7 @@
 import { isOnTrack } from '../../core/batch/requests.ts'
 import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
-import { inLists, insert } from './bulk.ts'
-import { among, type Sql, sql } from './sql.ts'
+import { insert, remove, update } from './bulk.ts'
+import type { Sql } from './sql.ts'
 import type { Writing } from './write.ts'
 
 interface Fresh {
@@ -31,36 +31,30 @@ export function claimsWritten(writing: Writing): Sql[] {
   ]
 }
 
-function endedClaims({ workspaceId, view }: Writing, ended: readonly ClaimEnded[]): Sql[] {
-  const groups = new Map<string, ClaimEnded[]>()
-  for (const claim of ended) {
-    const name = `${claim.reason} ${claim.at}`
-    const group = groups.get(name)
-    if (group) group.push(claim)
-    else groups.set(name, [claim])
-  }
-  const updates = [...groups.values()].flatMap((group) => {
-    const { state, reason, at } = group[0]!
-    return inLists(group).map(
-      (list) => sql`update baton_claims force index (primary)
-          set state = ${state}, ended_at = ${at}, end_reason = ${reason} where workspace_id = ${workspaceId}
-          and ${among(
-            ['task_id', 'generation'],
-            list.map(({ taskId, generation }) => [taskId, generation]),
-          )}`,
-    )
-  })
-  const held = inLists(ended).map(
-    (list) => sql`delete from baton_held where workspace_id = ${workspaceId}
-        and task_id in (${list.map(({ taskId }) => taskId)})`,
-  )
-  const onTrack = ended.map(({ taskId }) => view.records.get(taskId)!).filter(isOnTrack)
-  const places = onTrack.map(({ id, projectId, line }) => [workspaceId, projectId, line, id])
-  const tracks = inLists(places).map(
-    (list) => sql`delete from baton_track_holders
-        where ${among(['workspace_id', 'project_id', 'track', 'task_id'], list)}`,
-  )
-  return [...updates, ...held, ...tracks]
+function endedClaims({ isMariadb, workspaceId, view }: Writing, ended: readonly ClaimEnded[]): Sql[] {
+  const tasks = ended.map(({ taskId }) => view.records.get(taskId)!)
+  const places = tasks.filter(isOnTrack).map(({ projectId, line, id }) => [projectId, line, id])
+  return [
+    ...update(isMariadb, {
+      table: 'baton_claims',
+      workspaceId,
+      key: ['task_id', 'generation'],
+      columns: ['state', 'ended_at', 'end_reason'],
+      rows: ended.map(({ taskId, generation, state, at, reason }) => [taskId, generation, state, at, reason]),
+    }),
+    ...remove(isMariadb, {
+      table: 'baton_held',
+      workspaceId,
+      key: ['task_id'],
+      rows: ended.map(({ taskId }) => [taskId]),
+    }),
+    ...remove(isMariadb, {
+      table: 'baton_track_holders',
+      workspaceId,
+      key: ['project_id', 'track', 'task_id'],
+      rows: places,
+    }),
+  ]
 }
 
 function openedClaims(writing: Writing, fresh: readonly Fresh[]): Sql[] {
@@ -92,7 +86,7 @@ function openedClaims(writing: Writing, fresh: readonly Fresh[]): Sql[] {
         ended?.state ?? 'active',
         at,
         ended?.at ?? 0,
-        ended?.reason,
+        ended?.reason ?? null,
       ]),
     ),
     ...insert(

@@ -47,7 +47,7 @@ export function newDetails(workspaceId: number, created: Changes['created']): Sq
 }
 
 const columnValue = (field: Field, value: unknown): unknown =>
-  field === 'tags' || field === 'checkpoint' ? asJson(value) : value
+  field === 'tags' || field === 'checkpoint' ? asJson(value) : (value ?? null)
 
 /** Together those that change the same fields. What a task is changed to last in a batch is what is written. */
 export function detailsWritten({ isMariadb, workspaceId, changes }: Writing): Sql[] {
@@ -72,6 +72,6 @@ export function detailsWritten({ isMariadb, workspaceId, changes }: Writing): Sq
     group.rows.push([taskId, ...values])
   }
   return [...groups.values()].flatMap(({ columns, rows }) =>
-    update(isMariadb, { table: 'baton_task_details', workspaceId, key: 'task_id', columns, rows }),
+    update(isMariadb, { table: 'baton_task_details', workspaceId, key: ['task_id'], columns, rows }),
   )
 }

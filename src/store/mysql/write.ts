@@ -1,10 +1,10 @@
 import type { Changes, View } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { countsAsActive } from '../../core/rules/session.ts'
-import { inLists, insert, update } from './bulk.ts'
+import { insert, remove, type Update, update } from './bulk.ts'
 import { rowOfRecord, rowOfSession, SESSION_COLUMNS, TASK_COLUMNS } from './columns.ts'
 import type { Queues } from './queues.ts'
-import { among, Sql, sql } from './sql.ts'
+import { Sql, sql } from './sql.ts'
 import { claimsWritten } from './write-claims.ts'
 import { detailsWritten, newDetails } from './write-details.ts'
 import { resultsWritten } from './write-results.ts'
@@ -52,7 +52,7 @@ function newTasks({ workspaceId, changes }: Writing): Sql[] {
   ]
 }
 
-/** By the state they go to, as tasks that do the same have most columns in common; and only what changed in any of them. */
+/** By the state they go to, as tasks that do the same have most columns in common. */
 function changedTasks({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
   const groups = new Map<string, { before: unknown[][]; after: unknown[][] }>()
   for (const task of changes.tasks) {
@@ -61,17 +61,26 @@ function changedTasks({ isMariadb, workspaceId, view, changes }: Writing): Sql[]
     group.before.push(rowOfRecord(view.records.get(task.id)!))
     group.after.push(rowOfRecord(task))
   }
-  return [...groups.values()].flatMap(({ before, after }) => {
-    const places = TASK_COLUMNS.map((_, at) => at).filter(
-      (at) => at > 0 && after.some((values, i) => values[at] !== before[i]![at]),
-    )
-    return update(isMariadb, {
-      table: 'baton_tasks',
-      workspaceId,
-      key: 'id',
-      columns: places.map((at) => TASK_COLUMNS[at]!),
-      rows: after.map((values) => [values[0], ...places.map((at) => values[at])]),
-    })
+  const tasks = { table: 'baton_tasks', workspaceId, columns: TASK_COLUMNS }
+  return [...groups.values()].flatMap(({ before, after }) => updateChanged(isMariadb, tasks, before, after))
+}
+
+/** Only the columns that changed in any of the rows. The first column is the key. */
+function updateChanged(
+  isMariadb: boolean,
+  { table, workspaceId, columns }: Pick<Update, 'table' | 'workspaceId' | 'columns'>,
+  before: readonly unknown[][],
+  after: readonly unknown[][],
+): Sql[] {
+  const places = columns
+    .map((_, at) => at)
+    .filter((at) => after.some((values, i) => values[at] !== before[i]![at]))
+  return update(isMariadb, {
+    table,
+    workspaceId,
+    key: [columns[0]!],
+    columns: places.map((at) => columns[at]!),
+    rows: after.map((values) => [values[0], ...places.map((at) => values[at])]),
   })
 }
 
@@ -91,7 +100,10 @@ const dependencies = ({ workspaceId, view, changes }: Writing): Sql[] =>
   )
 
 /** Tasks that leave the queue, come to it or change their place in it. */
-async function queueMoves({ workspaceId, view, changes }: Writing, queues: Queues): Promise<Sql[]> {
+async function queueMoves(
+  { isMariadb, workspaceId, view, changes }: Writing,
+  queues: Queues,
+): Promise<Sql[]> {
   const leaving: TaskRecord[] = []
   const coming = changes.created.map(({ record }) => record).filter(({ rank }) => rank !== null)
   for (const task of changes.tasks) {
@@ -102,32 +114,33 @@ async function queueMoves({ workspaceId, view, changes }: Writing, queues: Queue
   }
   if (leaving.length === 0 && coming.length === 0) return []
   const numbers = await queues.numbersOf(workspaceId, [...leaving, ...coming])
-  const places = [...leaving, ...coming].map(({ rank, id }, i) => [workspaceId, numbers[i]!, rank, id])
-  const columns = ['workspace_id', 'queue_id', 'queue_rank', 'task_id']
-  const left = inLists(places.slice(0, leaving.length)).map(
-    (list) => sql`delete from baton_waiting where ${among(columns, list)}`,
-  )
-  return [...left, ...insert('baton_waiting', columns, places.slice(leaving.length))]
+  const places = [...leaving, ...coming].map(({ rank, id }, i) => [numbers[i]!, rank, id])
+  const key = ['queue_id', 'queue_rank', 'task_id']
+  const left = places.slice(0, leaving.length)
+  const joined = places.slice(leaving.length).map((place) => [workspaceId, ...place])
+  return [
+    ...remove(isMariadb, { table: 'baton_waiting', workspaceId, key, rows: left }),
+    ...insert('baton_waiting', ['workspace_id', ...key], joined),
+  ]
 }
 
 /** One that is new is inserted and nothing else: of two nodes that open it at the same time, one must look again. */
 function sessions({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
-  const isKnown = (name: string) => view.sessions.has(name)
-  const added = changes.sessions.filter(({ name }) => !isKnown(name))
-  const changed = changes.sessions.filter(({ name }) => isKnown(name))
+  const added: unknown[][] = []
+  const before: unknown[][] = []
+  const after: unknown[][] = []
+  for (const record of changes.sessions) {
+    const known = view.sessions.get(record.name)
+    if (!known) added.push([workspaceId, ...rowOfSession(record)])
+    else {
+      before.push(rowOfSession(known.record))
+      after.push(rowOfSession(record))
+    }
+  }
+  const known = { table: 'baton_sessions', workspaceId, columns: SESSION_COLUMNS }
   return [
-    ...insert(
-      'baton_sessions',
-      ['workspace_id', ...SESSION_COLUMNS],
-      added.map((record) => [workspaceId, ...rowOfSession(record)]),
-    ),
-    ...update(isMariadb, {
-      table: 'baton_sessions',
-      workspaceId,
-      key: 'name',
-      columns: SESSION_COLUMNS.slice(1),
-      rows: changed.map(rowOfSession),
-    }),
+    ...insert('baton_sessions', ['workspace_id', ...SESSION_COLUMNS], added),
+    ...updateChanged(isMariadb, known, before, after),
   ]
 }
 
