@@ -277,7 +277,12 @@ describe('next', () => {
   test('says NO_WORK when all that waits is refused to the caller', async () => {
     const { work, one } = await track(1)
     granted(await work.claim(one, alpha))
-    expect(await work.next(beta, { limit: 5 })).toEqual({ ok: true, reason: 'NO_WORK', claims: [], lookAgain: false })
+    expect(await work.next(beta, { limit: 5 })).toEqual({
+      ok: true,
+      reason: 'NO_WORK',
+      claims: [],
+      lookAgain: false,
+    })
     const still = (await work.store.tasks(work.workspace, { states: ['queued'] }, 10)).map(
       ({ record }) => record,
     )

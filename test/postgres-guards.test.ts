@@ -577,7 +577,7 @@ describe('no row points across workspaces', () => {
           where c.relnamespace = 'baton'::regnamespace and not t.tgisinternal order by 1`,
       ),
     )
-    expect(rows.map(({ name }) => name)).toEqual([...HELD_BY_TRIGGERS, 'tasks'].sort())
+    expect(rows.map(({ name }) => name)).toEqual([...HELD_BY_TRIGGER, 'tasks'].sort())
   })
 
   test('workspace_id leads the primary key of every table', async () => {

@@ -122,7 +122,7 @@ export type TaskCommand =
       version?: number | undefined
     }
 
-export interface MergedPart {
+interface MergedPart {
   id: number
   generation: number
   hash: string

@@ -161,7 +161,7 @@ export async function renewBatch(
   }
 }
 
-export const withoutOk = ({ ok: _ok, ...rest }: object & { ok?: unknown }) => rest
+const withoutOk = ({ ok: _ok, ...rest }: object & { ok?: unknown }) => rest
 
 export const onTask = (uuid: string, command: TaskCommand): OnTask => ({
   taskId: taskIdOf(uuid),

@@ -10,7 +10,7 @@ import { instant } from './views.ts'
 
 /** A session is whoever holds claims under one name. A worker is one that says how much it can hold, and beats. */
 
-export async function theSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<SessionRecord> {
+async function theSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<SessionRecord> {
   const session = await findSession(kernel.store.readers, caller.workspaceId, nameOrId)
   if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
   return session

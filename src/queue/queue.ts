@@ -30,7 +30,7 @@ import { type Handler, WorkLoop, type WorkOptions } from './work-loop.ts'
 export { Refused } from '../core/errors.ts'
 export { StartRefused } from '../core/refusal.ts'
 export { StoreUnavailable } from '../store/store.ts'
-export { Unretryable } from './work-loop.ts'
+export { type Handler, Unretryable, type Work, type WorkOptions } from './work-loop.ts'
 
 export interface QueueOptions {
   /** Tasks of different workspaces never meet. Made when it is new. */

@@ -137,7 +137,7 @@ export interface View {
   tracks: ReadonlyMap<string, TrackUse>
 }
 
-export interface NewDependency {
+interface NewDependency {
   taskId: number
   dependsOn: number
   dependsOnUuid: string

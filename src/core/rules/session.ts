@@ -32,7 +32,7 @@ export interface SessionDecision {
 }
 
 export const isOver = ({ state }: SessionRecord) => state === 'ended' || state === 'lost'
-export const isWorker = ({ capacity }: SessionRecord) => capacity !== null
+const isWorker = ({ capacity }: SessionRecord) => capacity !== null
 /** Counts against the limit of active sessions. */
 export const countsAsActive = (record: SessionRecord | null) => record?.declared === true && !isOver(record)
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SESSION_STATES } from '../states.ts'
 import { Name, Slug, Tag } from './common.ts'
 
 const WEEK_SECONDS = 604_800
@@ -46,7 +47,7 @@ export const SessionView = z.object({
   agent: z.string().nullable(),
   userId: z.string().nullable(),
   project: z.string().nullable(),
-  state: z.enum(['active', 'draining', 'ended', 'lost']),
+  state: z.enum(SESSION_STATES),
   capacity: z.int().nullable(),
   capabilities: z.array(z.string()),
   silenceSeconds: z.number(),
