@@ -11,18 +11,20 @@ import { type ServerUnderTest, startServer } from './support/server.ts'
 let server: ServerUnderTest
 const folder = mkdtempSync(join(tmpdir(), 'baton-readme-'))
 
-/** What the README needs of curl, for machines that have none. */
+/** What the documents need of curl, for machines that have none. */
 const CURL = `#!${process.execPath}
 const headers = {}
-let url, body
+let url, body, method
 const args = process.argv.slice(2)
 while (args.length > 0) {
   const arg = args.shift()
   if (arg === '-H') { const [name, value] = args.shift().split(/: (.*)/); headers[name] = value }
   else if (arg === '-d') body = args.shift()
+  else if (arg === '--data-binary') body = require('node:fs').readFileSync(args.shift().slice(1), 'utf8')
+  else if (arg === '-X') method = args.shift()
   else if (arg !== '-s') url = arg
 }
-fetch(url, { headers, body, method: body === undefined ? 'GET' : 'POST' })
+fetch(url, { headers, body, method: method ?? (body === undefined ? 'GET' : 'POST') })
   .then((answer) => answer.text())
   .then((text) => process.stdout.write(text))
 `
@@ -43,13 +45,19 @@ afterAll(async () => {
 const blocksIn = (file: string) =>
   [...readFileSync(file, 'utf8').matchAll(/```sh\n(.*?)```/gs)].map(([, code]) => code!)
 
+/** What a shell says to these lines. */
+async function pasted(script: string): Promise<string> {
+  const PATH = `${process.env.PATH}${delimiter}${folder}`
+  const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script], { cwd: folder, env: { PATH } })
+  return stdout
+}
+
 test('the claim path in the README works when it is pasted into a shell', async () => {
   const script = blocksIn('README.md')
     .filter((code) => code.includes('curl') || code.includes('post '))
     .join('\n')
     .replaceAll('http://127.0.0.1:4400', server.url)
-  const PATH = `${process.env.PATH}${delimiter}${folder}`
-  const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script], { cwd: folder, env: { PATH } })
+  const stdout = await pasted(script)
   const answers = stdout
     .split('\n')
     .filter(Boolean)
@@ -70,6 +78,17 @@ test('the claim path in the README works when it is pasted into a shell', async 
     'task_completed',
   ])
   expect(answers[6].claims).toMatchObject([{ generation: 1, task: { title: 'Write the changelog' } }])
+})
+
+test('the plan of docs/plans.md is imported by its commands, and exported again', async () => {
+  const [, plan] = /```yaml\n(.*?)```/s.exec(readFileSync('docs/plans.md', 'utf8'))!
+  writeFileSync(join(folder, 'plan.yaml'), plan!)
+  const script = blocksIn('docs/plans.md').join('\n').replaceAll('http://127.0.0.1:4400', server.url)
+  const stdout = await pasted(script)
+  expect(stdout).toContain('"slug":"ecommerce-rebuild"')
+  expect(stdout).toContain('"created":6')
+  for (const key of ['A-002-di-container', 'B-002-entity-models::2', 'sequential: true'])
+    expect(stdout.slice(stdout.indexOf('project:'))).toContain(key)
 })
 
 test('every npm command in the documents is a script of ours', () => {
