@@ -58,7 +58,7 @@ describe('a session', () => {
       startedAt,
       agent: 'alpha',
       userId: 'bob',
-      lastSeenAt: now(),
+      dueAt: now() + HOUR,
     })
     expect(await types(work)).toEqual(['session_started'])
   })

@@ -69,7 +69,14 @@ describe('the plan of Coditect 3.7', () => {
       const answer = await put(w, 'ecommerce-rebuild', plan)
       expect(answer).toMatchObject({
         status: 200,
-        body: { project: 'ecommerce-rebuild', created: 6, updated: 0, unchanged: 0, notInPlan: [] },
+        body: {
+          project: 'ecommerce-rebuild',
+          created: 6,
+          updated: 0,
+          unchanged: 0,
+          notInPlan: [],
+          notTaken: [],
+        },
       })
       const tasks = await tasksOf(w)
       const keys = new Map([...tasks.values()].map(({ id, key }) => [id, key]))
@@ -148,7 +155,14 @@ describe('the plan of Coditect 3.7', () => {
       for (const again of [text, plan]) {
         const headers = { 'content-type': `application/${format}` }
         expect((await put(w, 'ecommerce-rebuild', again, headers)).body).toEqual({
-          ...{ project: 'ecommerce-rebuild', created: 0, updated: 0, unchanged: 6, notInPlan: [] },
+          ...{
+            project: 'ecommerce-rebuild',
+            created: 0,
+            updated: 0,
+            unchanged: 6,
+            notInPlan: [],
+            notTaken: [],
+          },
         })
       }
     })
@@ -293,6 +307,7 @@ describe('a plan that is imported again', () => {
       updated: 1,
       unchanged: 1,
       notInPlan: ['A-003-c'],
+      notTaken: [],
     })
     const tasks = await tasksOf(w)
     expect(tasks.get('A-001-a')).toMatchObject({

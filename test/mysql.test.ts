@@ -103,7 +103,7 @@ describe('a server', () => {
     '10.6.0-MariaDB',
     '5.5.5-10.11.6-MariaDB-log',
     '11.8.2-MariaDB-ubu2404',
-    '8.0.19',
+    '8.0.22',
     '8.0.46-0ubuntu0.22.04.5',
     '8.4.2',
     '9.1.0-commercial',
@@ -113,8 +113,8 @@ describe('a server', () => {
     ['10.5.23-MariaDB', 'Baton needs MariaDB 10.6 or newer; this is 10.5.23-MariaDB.'],
     ['5.5.5-10.3.39-MariaDB-log', 'Baton needs MariaDB 10.6 or newer; this is 5.5.5-10.3.39-MariaDB-log.'],
     ['5.5.68-MariaDB', 'Baton needs MariaDB 10.6 or newer; this is 5.5.68-MariaDB.'],
-    ['8.0.18', 'Baton needs MySQL 8.0.19 or newer; this is 8.0.18.'],
-    ['5.7.44-log', 'Baton needs MySQL 8.0.19 or newer; this is 5.7.44-log.'],
+    ['8.0.21', 'Baton needs MySQL 8.0.22 or newer; this is 8.0.21.'],
+    ['5.7.44-log', 'Baton needs MySQL 8.0.22 or newer; this is 5.7.44-log.'],
   ])('of version %s is too old', (version, why) => expect(whyNotReady({ ...good, version })).toBe(why))
 
   test.each([

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { OnTask } from '../core/batch/requests.ts'
 import type { NewTask, TaskPatch } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
@@ -42,7 +43,8 @@ export async function importPlan(kernel: Kernel, caller: Caller, project: Projec
     await renameProject(kernel.store.writers, caller.workspaceId, project.projectId, plan.name)
   const answer = { created: tasks.length, updated: changes.length, unchanged: wishes.unchanged }
   await planEvent(kernel.store.writers, caller.workspaceId, project.slug, answer, caller.actor)
-  return { project: project.slug, ...answer, notInPlan: wishes.notInPlan }
+  const { notInPlan, notTaken } = wishes
+  return { project: project.slug, ...answer, notInPlan, notTaken }
 }
 
 const DEFAULT_AGENTS_PER_TRACK = 1
@@ -75,6 +77,8 @@ class Wishes {
   readonly changes: OnTask[] = []
   readonly conflicts: PlanProblem[] = []
   readonly notInPlan: string[]
+  /** What the plan says otherwise and a task cannot be told any more. */
+  readonly notTaken: { key: string; fields: string[] }[] = []
   unchanged = 0
   readonly #project: Project
   readonly #existing: ReadonlyMap<string, StoredTask>
@@ -153,6 +157,8 @@ class Wishes {
         task,
         `depends on other tasks than the ${task.key} that is there; what a task waits for stays`,
       )
+    const fields = fixedFields(task, { record, details })
+    if (fields.length > 0) this.notTaken.push({ key: task.key, fields })
     const patch = isTerminal(record.state) ? {} : patchOf(task, { record, details })
     if (Object.keys(patch).length === 0) this.unchanged += 1
     else
@@ -181,6 +187,16 @@ function wishesOfTrack({ tasks, sequential }: PlanTrack): Wish[] {
     }))
     return [{ task, whole: null, dependsOn: [] }, ...parts]
   })
+}
+
+/** What a task is made with and keeps. */
+function fixedFields(task: PlanTask, { record, details }: StoredTask): string[] {
+  const capabilities = [...new Set(task.requiredCapabilities)].sort()
+  return [
+    ...(task.taskType === details.taskType ? [] : ['type']),
+    ...(isDeepStrictEqual(task.input ?? null, details.input ?? null) ? [] : ['input']),
+    ...(isDeepStrictEqual(capabilities, record.capabilities) ? [] : ['capabilities']),
+  ]
 }
 
 /** What the plan words otherwise. */

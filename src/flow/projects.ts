@@ -43,7 +43,8 @@ export async function makeProject(
   { slug, name }: z.output<typeof ProjectBody>,
 ) {
   const given = { slug, name: name ?? slug }
-  return projectView(await createProject(kernel.store.writers, caller.workspaceId, given, caller.actor))
+  const { workspaceId, actor, idempotency } = caller
+  return projectView(await createProject(kernel.store.writers, workspaceId, given, actor, idempotency))
 }
 
 /** A project, and for each of its tracks who is on it and how far it is. */

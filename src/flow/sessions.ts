@@ -5,6 +5,7 @@ import type { SessionRecord } from '../core/records.ts'
 import type { SessionBody } from '../core/shapes/sessions.ts'
 import { findSession, readSessionMemory } from '../store/postgres/session-memory.ts'
 import type { Caller, Kernel } from './kernel.ts'
+import { namedProject } from './projects.ts'
 import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
 
@@ -29,6 +30,7 @@ export async function openSession(
     capabilities: [],
     silenceMs: body?.ttlSeconds === undefined ? null : body.ttlSeconds * 1000,
   }
+  await namedProject(kernel, caller, body?.project)
   const name = body?.session ?? nameFor(caller, 's')
   const { record, isNew } = await commandSession(kernel, caller, name, { kind: 'open', opening })
   return { session: sessionView(record), isNew }
@@ -70,4 +72,13 @@ export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
 export async function closeSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<void> {
   const { name } = await theSession(kernel, caller, nameOrId)
   await commandSession(kernel, caller, name, { kind: 'end', reason: 'closed' })
+}
+
+/** Sessions go by their name; whoever has only the id finds it by that. */
+export async function sessionName(
+  kernel: Kernel,
+  { workspaceId }: Caller,
+  nameOrId: string,
+): Promise<string> {
+  return (await findSession(kernel.store.readers, workspaceId, nameOrId))?.name ?? nameOrId
 }

@@ -31,12 +31,18 @@ export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: 
   await refuseCircles(kernel, caller, wanted)
   const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
   const records = reply.records as TaskRecord[]
-  return records.map((record, i) =>
-    taskView({ record, details: { ...wanted[i]!.details, parent: parentOf(wanted[i]!) } }),
-  )
+  const parts = new Map<number, string[]>()
+  wanted.forEach(({ parent }, i) => {
+    if (parent && 'at' in parent) parts.set(parent.at, [...(parts.get(parent.at) ?? []), records[i]!.uuid])
+  })
+  return records.map((record, i) => {
+    const { details, parent } = wanted[i]!
+    if (parent === null && !parts.has(i)) return taskView({ record, details })
+    const whole = parent && ('at' in parent ? records[parent.at]!.uuid : parent.uuid)
+    const dependsOn = [...details.dependsOn, ...(parts.get(i) ?? [])]
+    return taskView({ record, details: { ...details, dependsOn, parent: whole } })
+  })
 }
-
-const parentOf = ({ parent }: NewTask) => (parent && 'uuid' in parent ? parent.uuid : null)
 
 /** The numbers of the named projects; every unknown one is told. */
 async function projectsOf(

@@ -48,7 +48,8 @@ function readTracks(entry: Entry | undefined, line: number, problems: Problems):
       'tracks',
       `has ${count.tasks} tasks with their subtasks; a plan may have ${LARGEST_PLAN_TASKS} at most`,
     )
-  return tracks
+  // What was not read cannot be missed by others.
+  return count.tasks > LARGEST_PLAN_TASKS ? [] : tracks
 }
 
 function readTrack(
@@ -65,11 +66,12 @@ function readTrack(
   const what = long ? 'a list of tasks' : 'a list of tasks or a mapping with one'
   const items = list ? asList(list.value, what, list.line, inside, problems) : []
   const tasks: Draft[] = []
-  items.forEach((item, i) => {
-    const task = readTask(item, below(inside, i), problems)
+  for (const [i, item] of items.entries()) {
+    // Of a plan that is too long anyway the rest is only counted: to read it would keep everybody waiting.
+    const task = count.tasks < LARGEST_PLAN_TASKS ? readTask(item, below(inside, i), problems) : null
     if (task) tasks.push(task)
     count.tasks += 1 + (task?.subtasks.length ?? 0)
-  })
+  }
   const { agents, sequential } = long?.values ?? { agents: undefined, sequential: false }
   return { track, maxAgents: agents ?? null, sequential, tasks }
 }

@@ -27,12 +27,28 @@ export function readSyntax(
   }
   reportUnwritable(text, fault)
   if (problems.any) return null
+  if (marksIn(text) > MOST_MARKS) {
+    problems.say(1, `a plan of so many values is too long; ten thousand tasks need a fifth of it`)
+    return null
+  }
   const document = compose(text, fault)
   if (document === null || problems.any) return null
   const version = document.directives?.yaml.version
   if (version !== undefined && version !== '1.2')
     problems.say(1, `only YAML 1.2 is read, not YAML ${version}`)
   return { document, at }
+}
+
+/** Each value is behind one of these. A text with more of them than any plan needs would be read for minutes. */
+const MOST_MARKS = 600_000
+
+function marksIn(text: string): number {
+  let marks = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 10 || code === 44 || code === 91 || code === 123) marks += 1
+  }
+  return marks
 }
 
 // Neither YAML nor JSON may have these, and the library takes some of them for signals of its own.

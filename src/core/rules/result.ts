@@ -60,6 +60,9 @@ function accept(draft: TaskDraft, command: Submit, ref: string, around: Circumst
   record.startedAt ??= around.now
   closeForLateResults(record)
   record.resultHash = submission.hash
+  // What went wrong in the attempts before is over.
+  if (record.attempt > 1)
+    draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
   draft.effects.results.push({
     kind: 'written',
     taskId: record.id,
@@ -116,7 +119,7 @@ function reject(
       epoch: record.epoch,
       generation: fence.generation,
       session: fence.session,
-      agent: null,
+      agent: fence.generation === record.generation ? record.agent : null,
       accepted: false,
       rejection: refusal.code,
       ref,

@@ -55,7 +55,7 @@ export function decideSession(
     case 'end':
       return end(record, command.reason, around)
     case 'elapse':
-      return elapse(record, command.silentMs ?? record.silenceMs, around)
+      return elapse(record, command.silentMs, around)
   }
 }
 
@@ -109,7 +109,7 @@ function open(
     capacity,
     capabilities: opening.capacity === null ? known.capabilities : opening.capabilities,
     silenceMs: opening.silenceMs ?? (isSameKind ? known.silenceMs : usualMs),
-    lastSeenAt: now,
+    lastSeenAt: isOver(known) ? now : known.lastSeenAt,
     endedAt: null,
     endReason: null,
   }
@@ -151,7 +151,11 @@ function mention(
 ): SessionDecision {
   // A worker that is gone comes back by registering: what it held was given to others.
   if (record && isWorker(record)) return { refusal: null, record, events: [], fate: 'kept' }
-  const seen = seenAgain(record ?? begun(identity, around.now), around.now)
+  // Not a beat: what it lost since the last one, it is told at the next.
+  const known = record ?? begun(identity, around.now)
+  const seen = isOver(known)
+    ? seenAgain(known, around.now)
+    : { ...known, dueAt: around.now + known.silenceMs }
   seen.agent = agent
   const events = record ? [] : [event('session_started', { session: seen.name }, around)]
   return { refusal: null, record: seen, events, fate: 'kept' }
@@ -201,10 +205,15 @@ const over = (
   endReason,
 })
 
-function elapse(record: SessionRecord, silenceMs: number, around: AroundSession): SessionDecision {
+function elapse(
+  record: SessionRecord,
+  silenceMs: number | undefined,
+  around: AroundSession,
+): SessionDecision {
   const { now, holds } = around
   const silentMs = now - record.lastSeenAt
-  if (isOver(record) || silentMs < silenceMs) return { refusal: null, record, events: [], fate: 'kept' }
+  const isDue = silenceMs === undefined ? record.dueAt !== null && record.dueAt <= now : silentMs >= silenceMs
+  if (isOver(record) || !isDue) return { refusal: null, record, events: [], fate: 'kept' }
   if (isWorker(record)) {
     const events = [event('worker_lost', { session: record.name, silentMs, claims: holds }, around)]
     return { refusal: null, record: over(record, 'lost', 'silent', now), events, fate: 'lost' }

@@ -40,4 +40,7 @@ export const PlanAnswer = z.object({
   notInPlan: z
     .array(z.string())
     .describe('Keys of tasks that are there and that the plan does not name; they stay'),
+  notTaken: z
+    .array(z.object({ key: z.string(), fields: z.array(z.string()) }))
+    .describe('What the plan says otherwise, but a task keeps: its type, input and capabilities'),
 })

@@ -11,7 +11,7 @@ import { theProject } from '../../flow/projects.ts'
 import { route } from '../schema.ts'
 
 /** Ten thousand tasks take about two; what is longer is no plan. */
-const LARGEST_PLAN_BYTES = 8 * 1024 * 1024
+const LARGEST_PLAN_BYTES = 4 * 1024 * 1024
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml']
 
 const FormatQuery = z.strictObject({ format: z.enum(['yaml', 'json']).optional() })

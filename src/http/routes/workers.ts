@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { listOf, Name } from '../../core/shapes/common.ts'
 import { SessionView, StalledBody, WorkerBody } from '../../core/shapes/sessions.ts'
 import type { Kernel } from '../../flow/kernel.ts'
+import { namedProject } from '../../flow/projects.ts'
+import { sessionName } from '../../flow/sessions.ts'
 import {
   beatWorker,
   drainWorker,
@@ -32,6 +34,7 @@ export function workerRoutes(app: FastifyInstance, kernel: Kernel): void {
       answer: SessionView,
     }),
     async ({ body, caller }, reply) => {
+      await namedProject(kernel, caller, body.project)
       const { worker, isNew } = await registerWorker(kernel, caller, body)
       return reply.code(isNew ? 201 : 200).send(worker)
     },
@@ -44,17 +47,17 @@ export function workerRoutes(app: FastifyInstance, kernel: Kernel): void {
   app.get<{ Params: { id: string } }>(
     '/workers/:id',
     route({ ...onWorker, summary: 'A worker', needs: 'read', answer: SessionView }),
-    ({ params, caller }) => showWorker(kernel, caller, params.id),
+    async ({ params, caller }) => showWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
   app.post<{ Params: { id: string } }>(
     '/workers/:id/heartbeat',
     route({ ...onWorker, ...nothing, summary: 'Renew all that a worker holds', needs: 'work' }),
-    ({ params, caller }) => beatWorker(kernel, caller, params.id),
+    async ({ params, caller }) => beatWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
   app.post<{ Params: { id: string } }>(
     '/workers/:id/drain',
     route({ ...onWorker, ...nothing, summary: 'Give a worker no new work', needs: 'work' }),
-    ({ params, caller }) => drainWorker(kernel, caller, params.id),
+    async ({ params, caller }) => drainWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
   app.delete<{ Params: { id: string }; Querystring: z.output<typeof Unregister> }>(
     '/workers/:id',
@@ -66,7 +69,12 @@ export function workerRoutes(app: FastifyInstance, kernel: Kernel): void {
       status: 204,
     }),
     async ({ params, query, caller }, reply) => {
-      await unregisterWorker(kernel, caller, params.id, query.reason ?? 'unregistered')
+      await unregisterWorker(
+        kernel,
+        caller,
+        await sessionName(kernel, caller, params.id),
+        query.reason ?? 'unregistered',
+      )
       return reply.code(204).send()
     },
   )

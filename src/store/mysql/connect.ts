@@ -8,7 +8,7 @@ import { Sql, sql } from './sql.ts'
  * see what is committed when they begin, and the clock has no summer time (its hours would come twice).
  *
  * The lists of keys of a batch are looked up key by key, without estimating each first; a statement that runs too long
- * and a transaction that is left open are ended by the server. `/*!80019` is read by MySQL only, `/*M!` by MariaDB only.
+ * and a transaction that is left open are ended by the server. `/*!80022` is read by MySQL only, `/*M!` by MariaDB only.
  * MySQL knows no limit for open transactions but the one for idle connections, hence the short `wait_timeout`.
  */
 const PINNED = [
@@ -18,7 +18,7 @@ const PINNED = [
   time_zone = '+00:00', innodb_lock_wait_timeout = 10, wait_timeout = 30, foreign_key_checks = 1, unique_checks = 1,
   sql_safe_updates = 0, sql_select_limit = 18446744073709551615, sql_auto_is_null = 0, completion_type = 0,
   eq_range_index_dive_limit = 1
-  /*!80019 , max_execution_time = 30000, range_optimizer_max_mem_size = 0 */
+  /*!80022 , max_execution_time = 30000, range_optimizer_max_mem_size = 0 */
   /*M!100600 , max_statement_time = 30, idle_transaction_timeout = 15, in_predicate_conversion_threshold = 0 */`),
 ]
 

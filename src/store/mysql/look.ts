@@ -11,17 +11,21 @@ import {
   type View,
 } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
-import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { type Around, readAround } from './around.ts'
 import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'
 import { Packet } from './packet.ts'
 import { canServe, isOfHead, type Queue, queuesWithSomebody, readQueue, rowsWanted } from './queues.ts'
-import { BEGIN, LIMIT_COLUMNS, Looking, type Place } from './statements.ts'
+import { BEGIN, Looking, type Place } from './statements.ts'
+
+/** From here on it is cheaper to learn first which tasks they are, all queues together. */
+const MANY_QUEUES = 6
+const QUEUES_AT_ONCE = 100
 
 /**
- * Locks what an ask names and looks up the rest, in at most four packets. Everybody locks in one order: tasks by their
+ * Locks what an ask names and looks up the rest, in at most six packets, mostly one. Everybody locks in one order: tasks by their
  * ids, the heads of queues (where what others have locked is passed over), tracks, sessions. The clock is read by the
  * last statement of all. What is read without a lock is read after the locks that guard it.
  */
@@ -142,14 +146,34 @@ export class Look {
   }
 
   async #lockHeads(): Promise<void> {
-    const wanted = rowsWanted(this.#ask, this.#queues)
-    if (wanted.size === 0) return
+    const wanted = [...rowsWanted(this.#ask, this.#queues)]
+    if (wanted.length === 0) return
     const packet = new Packet()
-    for (const [queue, limit] of wanted)
-      packet.ask(this.#looking.lockWaiting(queue.id, limit), (rows) =>
-        this.#tasksOfQueue.set(queue, rows.map(this.#show)),
-      )
+    if (wanted.length > MANY_QUEUES) await this.#lockManyHeads(wanted, packet)
+    else
+      for (const [queue, limit] of wanted)
+        packet.ask(this.#looking.lockWaiting(queue.id, limit), (rows) =>
+          this.#tasksOfQueue.set(queue, rows.map(this.#show)),
+        )
     await this.#sendWithClock(packet)
+  }
+
+  /** Locks them with few statements, and leaves it to the packet to read them. */
+  async #lockManyHeads(wanted: readonly (readonly [Queue, number])[], packet: Packet): Promise<void> {
+    const locking = new Packet()
+    const queues = new Map(wanted.map(([queue]) => [queue.id, queue]))
+    for (const list of inLists(wanted, QUEUES_AT_ONCE))
+      locking.ask(this.#looking.lockWaitingOfMany(list.map(([{ id }, limit]) => [id, limit])), (rows) => {
+        for (const [queueId, taskId] of rows as unknown as [number, number][]) {
+          const queue = queues.get(queueId)!
+          const ids = this.#tasksOfQueue.get(queue)
+          if (ids) ids.push(taskId)
+          else this.#tasksOfQueue.set(queue, [taskId])
+        }
+      })
+    await locking.send(this.#connection)
+    for (const list of inLists([...this.#tasksOfQueue.values()].flat()))
+      packet.ask(this.#looking.lockTasks(list), (rows) => rows.forEach(this.#show))
   }
 
   #tasksIn(isWanted: (queue: Queue) => boolean): number[] {
@@ -254,31 +278,4 @@ export class Look {
     }
     return seen
   }
-}
-
-interface Around {
-  now: number
-  activeClaims: number
-  activeSessions: number
-  hasTracks: boolean
-  limits: Limits
-}
-
-function readAround([now, activeClaims, activeSessions, hasTracks, ...limits]: Row): Around {
-  return {
-    now: now as number,
-    activeClaims: activeClaims as number,
-    activeSessions: activeSessions as number,
-    hasTracks: hasTracks === 1,
-    limits: readLimits(limits),
-  }
-}
-
-export function readLimits(row: Row): Limits {
-  const fields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
-  const read = fields.map((field, i) => [
-    field,
-    typeof DEFAULT_LIMITS[field] === 'boolean' ? row[i] === 1 : row[i],
-  ])
-  return Object.fromEntries(read) as Limits
 }

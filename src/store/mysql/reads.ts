@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../core/events.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
+import { readLimits } from './around.ts'
 import { inLists, tableOf } from './bulk.ts'
 import {
   instantOrNull,
@@ -17,7 +18,6 @@ import {
   textOrNull,
 } from './columns.ts'
 import type { Pool, Row } from './connect.ts'
-import { readLimits } from './look.ts'
 import { names, type Sql, sql } from './sql.ts'
 import { Looking, SELECT_LIMITS } from './statements.ts'
 import type { Server } from './transact.ts'

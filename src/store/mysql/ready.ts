@@ -45,7 +45,8 @@ export async function factsOf(pool: Pool): Promise<Facts> {
   }
 }
 
-const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const
+/** SKIP LOCKED in the one; in the other also tables of literals, and locks in the parts of a union. */
+const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 22] } as const
 
 /** Why Baton will not serve from this server, in one sentence; null when it will. */
 export function whyNotReady(facts: Facts): string | null {

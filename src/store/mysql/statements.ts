@@ -51,6 +51,20 @@ export class Looking {
          where w.workspace_id = ${this.#workspaceId} and w.queue_id = ${queueId}
          order by w.queue_rank, w.task_id limit ${limit} for update skip locked`
 
+  // The first of each of many queues, locked likewise; but only which they are.
+  lockWaitingOfMany = (queues: readonly (readonly [queueId: number, limit: number])[]) =>
+    names([
+      queues
+        .map(
+          ([queueId, limit]) =>
+            sql`(select w.queue_id, t.id from baton_waiting w force index (primary)
+            straight_join baton_tasks t force index (primary) on t.workspace_id = w.workspace_id and t.id = w.task_id
+            where w.workspace_id = ${this.#workspaceId} and w.queue_id = ${queueId}
+            order by w.queue_rank, w.task_id limit ${limit} for update skip locked)`.text,
+        )
+        .join(' union all '),
+    ])
+
   // Those of these sessions that are workers.
   workersAmong = (sessions: readonly string[]) =>
     sql`select s.name from ${this.#names(sessions)} straight_join baton_sessions s force index (primary)

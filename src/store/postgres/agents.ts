@@ -10,24 +10,31 @@ export interface Agent {
 
 const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
 
-/** The agent of this slug, registered as an external one when it is new. */
-export async function rememberAgent(
+/** The agents of these slugs, registered as external ones where they are new; `actors` says by whom. */
+export async function rememberAgents(
   pool: pg.Pool,
   workspaceId: number,
-  slug: string,
-  actor: string,
-): Promise<Agent> {
+  actors: ReadonlyMap<string, string>,
+): Promise<Agent[]> {
+  const slugs = [...actors.keys()]
   return inWorkspace(pool, workspaceId, async (tx) => {
-    const known = await tx.query(
-      'select slug, capabilities from agents where workspace_id = $1 and slug = $2',
-      [workspaceId, slug],
+    const find = async () => {
+      const text = 'select slug, capabilities from agents where workspace_id = $1 and slug = any($2::text[])'
+      return (await tx.query(text, [workspaceId, slugs])).rows as Agent[]
+    }
+    const known = await find()
+    const isKnown = new Set(known.map(({ slug }) => slug))
+    const fresh = slugs.filter((slug) => !isKnown.has(slug)).sort()
+    if (fresh.length === 0) return known
+    const { rows } = await tx.query(
+      `insert into agents (workspace_id, agent_id, slug, name)
+       select $1, id, slug, slug from unnest($2::uuid[], $3::text[]) as n(id, slug) on conflict do nothing returning slug`,
+      [workspaceId, fresh.map(outsideId), fresh],
     )
-    if (known.rows[0]) return known.rows[0]
-    const { rowCount } = await tx.query(
-      'insert into agents (workspace_id, agent_id, slug, name) values ($1, $2, $3, $3) on conflict do nothing',
-      [workspaceId, outsideId(), slug],
-    )
-    if (rowCount === 1) tx.emit('agent_registered', actor, { agent: slug, by: actor })
-    return { slug, capabilities: [] }
+    for (const { slug } of rows) {
+      const by = actors.get(slug)!
+      tx.emit('agent_registered', by, { agent: slug, by })
+    }
+    return find()
   })
 }

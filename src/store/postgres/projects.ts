@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
+import type { Idempotency } from '../../core/batch/requests.ts'
 import { Refused } from '../../core/errors.ts'
 import { uuidCarrying } from '../../core/ids.ts'
 import { scopedQuery } from './scoped-query.ts'
@@ -53,12 +54,35 @@ export async function createProject(
   workspaceId: number,
   given: { slug: string; name: string },
   actor: string,
+  idempotency: Idempotency | undefined,
 ): Promise<Project> {
   return inWorkspace(pool, workspaceId, async (tx) => {
+    const first = idempotency && (await firstAnswer(tx, workspaceId, idempotency))
+    if (first) return first
     const made = await insertProject(tx, workspaceId, given, actor)
     if (!made) throw Refused.field('ALREADY_EXISTS', 'slug', 'is the slug of another project')
+    if (idempotency)
+      await tx.query(
+        'insert into idempotency_keys (workspace_id, key, body_hash, reply) values ($1, $2, $3, $4)',
+        [workspaceId, idempotency.key, idempotency.bodyHash, JSON.stringify(made)],
+      )
     return made
   })
+}
+
+/** What was answered under this key, if it stands for this request. */
+async function firstAnswer(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  { key, bodyHash }: Idempotency,
+): Promise<Project | null> {
+  const { rows } = await tx.query(
+    'select body_hash, reply from idempotency_keys where workspace_id = $1 and key = $2',
+    [workspaceId, key],
+  )
+  if (rows[0] && rows[0].body_hash !== bodyHash)
+    throw new Refused('IDEMPOTENCY_KEY_REUSED', `The key "${key}" stands for another request.`)
+  return rows[0]?.reply ?? null
 }
 
 /** The project of this slug, made unless it is there. */

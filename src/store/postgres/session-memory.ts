@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { parseTaskKey } from '../../core/keys.ts'
 import type { SessionRecord } from '../../core/records.ts'
+import type { ClaimEnd } from '../../core/states.ts'
 import { readSession, sessionColumns } from './columns.ts'
 import { findProject, trackAssignments, trackProgress } from './projects.ts'
 import { scopedQuery } from './scoped-query.ts'
@@ -88,52 +89,85 @@ interface LogRow {
   key: string | null
 }
 
-/** The newest events of the generations this session held, in their order. */
+/**
+ * The newest of what became of the generations this session held, in order. How they began and ended stands in the claims:
+ * what happens to a task after its claim is over is not the session's. The rest is told by events.
+ */
 async function readLog(pool: pg.Pool, workspaceId: number, session: string): Promise<LogRow[]> {
   const rows = await query<LogRow>(
     pool,
     workspaceId,
     `with own as materialized (
-       select c.task_id, c.generation, c.agent from claims c where c.workspace_id = $1 and c.session = $2),
+       select c.* from claims c where c.workspace_id = $1 and c.session = $2),
      told as materialized (
-       select e.* from events e where e.workspace_id = $1 and e.task_id = any(array(select distinct task_id from own)))
-     select e.type, ms(e.at) as at, e.payload, o.generation, o.agent, t.uuid, t.key
-       from told e
-       join own o on o.task_id = e.task_id
-         and o.generation = coalesce((e.payload->>'givenGeneration')::int, e.generation)
-       join tasks t on t.workspace_id = $1 and t.id = e.task_id
-      where e.type = any($3::text[]) and coalesce(e.payload->>'givenSession', $2) = $2
-      order by e.seq desc limit ${MOST_ENTRIES}`,
-    [session, Object.keys(TOLD_AS)],
+       select e.* from events e
+        where e.workspace_id = $1 and e.task_id = any(array(select distinct task_id from own))),
+     log as (
+       select 'acquired' as type, o.acquired_at as at, '{}'::json as payload, o.generation, o.agent, o.task_id, 0 as place
+         from own o
+       union all
+       select o.end_reason, o.ended_at, coalesce(e.payload, '{}'), o.generation, o.agent, o.task_id, 2 from own o
+         left join told e on e.task_id = o.task_id and e.generation = o.generation and e.at = o.ended_at
+          and e.from_state in ('assigned', 'running', 'continuing')
+          and e.to_state not in ('assigned', 'running', 'continuing')
+        where o.end_reason is not null
+       union all
+       select e.type, e.at, e.payload, o.generation, o.agent, o.task_id, 1 from told e
+         join own o on o.task_id = e.task_id
+          and o.generation = coalesce((e.payload->>'givenGeneration')::int, e.generation)
+        where e.type = any($3::text[]) and coalesce(e.payload->>'givenSession', $2) = $2
+          and (e.type <> 'task_human_review_requested' or e.payload->>'workProductRef' is not null))
+     select l.type, ms(l.at) as at, l.payload, l.generation, l.agent, t.uuid, t.key
+       from log l join tasks t on t.workspace_id = $1 and t.id = l.task_id
+      where l.type = any($4::text[])
+      order by l.at desc, l.place desc, l.task_id desc limit ${MOST_ENTRIES}`,
+    [session, Object.keys(TOLD_BY_EVENTS), Object.keys(TOLD_AS)],
   )
   return rows.reverse()
 }
 
-/** Which events tell of a session's claims, and as what. */
-const TOLD_AS: Record<string, [TaskLogEntry['event'], TaskLogEntry['outcome']]> = {
-  task_assigned: ['CLAIM_ACQUIRED', null],
+type Told = [TaskLogEntry['event'], TaskLogEntry['outcome']]
+
+const TOLD_BY_EVENTS: Record<string, Told> = {
   claim_renewed: ['LEASE_RENEWED', null],
   task_completed: ['RESULT_SUBMITTED', 'ACCEPTED'],
   task_output_submitted: ['RESULT_SUBMITTED', 'PENDING'],
   task_human_review_requested: ['RESULT_SUBMITTED', 'PENDING'],
   task_result_rejected: ['RESULT_SUBMITTED', 'REJECTED'],
-  task_released: ['CLAIM_RELEASED', null],
-  task_retrying: ['CLAIM_RELEASED', null],
-  task_failed: ['CLAIM_RELEASED', null],
-  task_budget_exceeded: ['CLAIM_RELEASED', null],
-  task_lease_expired: ['CLAIM_LOST', null],
-  task_worker_lost: ['CLAIM_LOST', null],
-  task_stalled: ['CLAIM_LOST', null],
-  task_requeued: ['CLAIM_LOST', null],
-  task_paused: ['CLAIM_LOST', null],
-  task_cancelled: ['CLAIM_LOST', null],
+}
+
+/** How the end of a claim is told. One that ended with its result has that entry already. */
+const ENDS = {
+  VOLUNTARY: 'CLAIM_RELEASED',
+  NEEDS_HUMAN: 'CLAIM_RELEASED',
+  OVER_BUDGET: 'CLAIM_RELEASED',
+  ERROR: 'CLAIM_RELEASED',
+  EXPIRED: 'CLAIM_LOST',
+  WORKER_LOST: 'CLAIM_LOST',
+  STALLED: 'CLAIM_LOST',
+  SUPERSEDED: 'CLAIM_LOST',
+  CANCELLED: 'CLAIM_LOST',
+  PAUSED: 'CLAIM_LOST',
+  REASSIGNED: 'CLAIM_LOST',
+  PROMOTED: 'CLAIM_LOST',
+} as const satisfies Partial<Record<ClaimEnd, TaskLogEntry['event']>>
+
+const TOLD_AS: Record<string, Told> = {
+  acquired: ['CLAIM_ACQUIRED', null],
+  ...TOLD_BY_EVENTS,
+  ...Object.fromEntries(Object.entries(ENDS).map(([reason, event]) => [reason, [event, null] as Told])),
 }
 
 function asEntry({ type, at, payload, generation, agent, uuid, key }: LogRow): TaskLogEntry {
   const [event, outcome] = TOLD_AS[type]!
-  const { workProductRef = null, ...rest } = payload
+  const {
+    workProductRef = null,
+    agent: _agent,
+    session: _session,
+    givenSession: _given,
+    ...details
+  } = payload
   const parsed = key === null ? null : parseTaskKey(key)
-  const { agent: _agent, session: _session, givenSession: _given, ...details } = rest
   return {
     timestamp: at,
     event,
@@ -145,7 +179,7 @@ function asEntry({ type, at, payload, generation, agent, uuid, key }: LogRow): T
     agent,
     outcome,
     workProductRef: workProductRef as string | null,
-    details,
+    details: type in ENDS ? { ...details, endReason: type } : details,
   }
 }
 

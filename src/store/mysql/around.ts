@@ -1,0 +1,31 @@
+import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
+import type { Row } from './connect.ts'
+import { LIMIT_COLUMNS } from './statements.ts'
+
+/** What holds in a workspace at the moment of a look. */
+export interface Around {
+  now: number
+  activeClaims: number
+  activeSessions: number
+  hasTracks: boolean
+  limits: Limits
+}
+
+export function readAround([now, activeClaims, activeSessions, hasTracks, ...limits]: Row): Around {
+  return {
+    now: now as number,
+    activeClaims: activeClaims as number,
+    activeSessions: activeSessions as number,
+    hasTracks: hasTracks === 1,
+    limits: readLimits(limits),
+  }
+}
+
+export function readLimits(row: Row): Limits {
+  const fields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
+  const read = fields.map((field, i) => [
+    field,
+    typeof DEFAULT_LIMITS[field] === 'boolean' ? row[i] === 1 : row[i],
+  ])
+  return Object.fromEntries(read) as Limits
+}
