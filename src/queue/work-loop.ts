@@ -129,8 +129,11 @@ export class WorkLoop {
 
   async #heartbeat(): Promise<void> {
     try {
-      const { lost } = await this.#queue.heartbeat(this.#worker)
-      for (const { taskId } of lost) this.#claims.get(taskId)?.abort()
+      const held = [...this.#claims]
+      const { renewed } = await this.#queue.heartbeat(this.#worker)
+      const kept = new Set(renewed.map(({ taskId }) => taskId))
+      // What it held before it asked and was not renewed is lost, or being submitted, when it does not matter.
+      for (const [taskId, claim] of held) if (!kept.has(taskId)) claim.abort()
     } catch (error) {
       if (error instanceof Refused && error.code === 'WORKER_GONE') await this.#registerAgain()
     }
