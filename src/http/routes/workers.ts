@@ -78,11 +78,15 @@ export function workerRoutes(app: FastifyInstance, kernel: Kernel): void {
       return reply.code(204).send()
     },
   )
+  stalledWork(app, kernel)
+}
+
+function stalledWork(app: FastifyInstance, kernel: Kernel): void {
   app.post<{ Body: z.output<typeof StalledBody> }>(
     '/workers/requeue-stalled',
     route({
       summary: 'Take tasks from holders that show no sign of life',
-      tag,
+      tag: 'workers',
       needs: 'operate',
       body: StalledBody,
       bodyIsOptional: true,
