@@ -58,7 +58,9 @@ function trackOf({ track, maxAgents, sequential }: PlanTrack, known: readonly Tr
 
 function refusedPlan(code: 'PLAN_INVALID' | 'PLAN_CONFLICT', problems: readonly PlanProblem[]): Refused {
   const [first] = problems
-  const more = problems.length === 1 ? '' : ` There are ${problems.length - 1} more problems.`
+  const rest = problems.length - 1
+  const more =
+    rest === 0 ? '' : rest === 1 ? ' There is one more problem.' : ` There are ${rest} more problems.`
   return new Refused(code, `Line ${first!.line}: ${first!.path} ${first!.message}.${more}`, {
     errors: problems.map(({ line, path, message }) => ({ field: path, line, message })),
   })
