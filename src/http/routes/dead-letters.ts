@@ -5,7 +5,7 @@ import { TaskView } from '../../core/shapes/tasks.ts'
 import { retryDeadLetters } from '../../flow/dead-letters.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { taskView } from '../../flow/views.ts'
-import { cursorOf, readCursor } from '../cursor.ts'
+import { pageOf, readCursor } from '../cursor.ts'
 import { Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject(Page)
@@ -32,11 +32,7 @@ export function deadLetterRoutes(app: FastifyInstance, kernel: Kernel): void {
       const limit = pageSize(query.limit)
       const before = query.cursor === undefined ? undefined : readCursor(query.cursor)
       const tasks = await kernel.store.tasks(caller.workspaceId, { deadLetters: true, before }, limit + 1)
-      const shown = tasks.slice(0, limit)
-      return {
-        items: shown.map(taskView),
-        nextCursor: tasks.length > limit ? cursorOf(shown.at(-1)!.record.id) : null,
-      }
+      return pageOf(tasks, limit, { view: taskView, idOf: ({ record }) => record.id })
     },
   )
 

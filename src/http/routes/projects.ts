@@ -13,7 +13,7 @@ import {
 import type { Kernel } from '../../flow/kernel.ts'
 import { changeTrack, makeProject, projectView, showProject } from '../../flow/projects.ts'
 import { listProjects } from '../../store/postgres/projects.ts'
-import { cursorOf, readCursor } from '../cursor.ts'
+import { pageOf, readCursor } from '../cursor.ts'
 import { Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject(Page)
@@ -51,11 +51,7 @@ export function projectRoutes(app: FastifyInstance, kernel: Kernel): void {
       const limit = pageSize(query.limit)
       const after = query.cursor === undefined ? 0 : placeIn(query.cursor)
       const projects = await listProjects(kernel.store.readers, caller.workspaceId, after, limit + 1)
-      const shown = projects.slice(0, limit)
-      return {
-        items: shown.map(projectView),
-        nextCursor: projects.length > limit ? cursorOf(shown.at(-1)!.projectId) : null,
-      }
+      return pageOf(projects, limit, { view: projectView, idOf: ({ projectId }) => projectId })
     },
   )
 

@@ -11,7 +11,7 @@ import { namedProject } from '../../flow/projects.ts'
 import { createTasks, operate, readStates, readTask, updateTask } from '../../flow/tasks.ts'
 import { claimRowView, eventView, resultView, taskView } from '../../flow/views.ts'
 import { usersOf } from '../../store/postgres/session-memory.ts'
-import { cursorOf, readCursor } from '../cursor.ts'
+import { pageOf, readCursor } from '../cursor.ts'
 import { Digits, IdParams, numberOr, Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject({
@@ -118,11 +118,7 @@ function taskLists(app: FastifyInstance, kernel: Kernel): void {
         archived: query.archived === 'true',
       }
       const tasks = await kernel.store.tasks(caller.workspaceId, filter, limit + 1)
-      const shown = tasks.slice(0, limit)
-      return {
-        items: shown.map(taskView),
-        nextCursor: tasks.length > limit ? cursorOf(shown.at(-1)!.record.id) : null,
-      }
+      return pageOf(tasks, limit, { view: taskView, idOf: ({ record }) => record.id })
     },
   )
 
