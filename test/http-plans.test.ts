@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { CODITECT_PLAN } from './support/coditect-plan.ts'
 import {
   nothingIsWrittenBy as nothingIsWritten,
   openProject,
@@ -31,34 +32,9 @@ async function exported(w: Workspace, slug: string, format: 'yaml' | 'json'): Pr
   return answer.text()
 }
 
-const CODITECT = `
-# Project Plan Example
-project: ecommerce-rebuild
-tracks:
-  A:
-    - id: A-001-core-framework
-      description: "Initialize core application framework"
-      depends_on: []
-    - id: A-002-di-container
-      description: "Setup dependency injection container"
-      depends_on: [A-001-core-framework]
-    - id: A-003-event-bus
-      description: "Implement event bus for async communication"
-      depends_on: [A-002-di-container]
-  B:
-    - id: B-001-schema-design
-      description: "Design database schema"
-      depends_on: []
-    - id: B-002-entity-models
-      description: "Create entity models from schema"
-      depends_on: [B-001-schema-design, A-001-core-framework] # Cross-track!
-    - id: B-003-repositories
-      description: "Implement repository pattern"
-      depends_on: [B-002-entity-models, A-002-di-container] # Cross-track!
-`
 const FORMATS: [format: 'yaml' | 'json', plan: string | Json][] = [
-  ['yaml', CODITECT],
-  ['json', parse(CODITECT)],
+  ['yaml', CODITECT_PLAN],
+  ['json', parse(CODITECT_PLAN)],
 ]
 
 describe('the plan of Coditect 3.7', () => {
@@ -129,7 +105,7 @@ describe('the plan of Coditect 3.7', () => {
 
   test('is worked off in the order it asks for', async () => {
     const w = await project('ecommerce-rebuild')
-    await put(w, 'ecommerce-rebuild', CODITECT)
+    await put(w, 'ecommerce-rebuild', CODITECT_PLAN)
     const done: string[] = []
     while (done.length < 6) {
       for (const agent of ['alpha', 'beta']) {
@@ -278,14 +254,16 @@ describe('a plan that says everything', () => {
 
 test('a plan that is imported by many at once is there once', async () => {
   const w = await project('ecommerce-rebuild')
-  const answers = await Promise.all(Array.from({ length: 8 }, () => put(w, 'ecommerce-rebuild', CODITECT)))
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => put(w, 'ecommerce-rebuild', CODITECT_PLAN)),
+  )
   const made = answers.filter(({ status, body }) => status === 200 && body.created > 0)
   expect(made).toHaveLength(1)
   for (const { status, body } of answers)
     if (status === 200) expect([0, 6]).toContain(body.created)
     else expect([status, body.code]).toEqual([409, 'ALREADY_EXISTS'])
   expect((await tasksOf(w)).size).toBe(6)
-  expect((await put(w, 'ecommerce-rebuild', CODITECT)).body).toMatchObject({ created: 0, unchanged: 6 })
+  expect((await put(w, 'ecommerce-rebuild', CODITECT_PLAN)).body).toMatchObject({ created: 0, unchanged: 6 })
 })
 
 describe('a plan that is imported again', () => {

@@ -6,32 +6,7 @@ import { readPlan } from '../src/core/plans/read.ts'
 import { writePlan } from '../src/core/plans/write.ts'
 import { Slug, Tag, Title } from '../src/core/shapes/common.ts'
 import { TaskCreate } from '../src/core/shapes/tasks.ts'
-
-/** Coditect 3.7, to the letter. */
-const CODITECT = `# Project Plan Example
-project: ecommerce-rebuild
-tracks:
-  A:
-    - id: A-001-core-framework
-      description: "Initialize core application framework"
-      depends_on: []
-    - id: A-002-di-container
-      description: "Setup dependency injection container"
-      depends_on: [A-001-core-framework]
-    - id: A-003-event-bus
-      description: "Implement event bus for async communication"
-      depends_on: [A-002-di-container]
-  B:
-    - id: B-001-schema-design
-      description: "Design database schema"
-      depends_on: []
-    - id: B-002-entity-models
-      description: "Create entity models from schema"
-      depends_on: [B-001-schema-design, A-001-core-framework] # Cross-track!
-    - id: B-003-repositories
-      description: "Implement repository pattern"
-      depends_on: [B-002-entity-models, A-002-di-container] # Cross-track!
-`
+import { CODITECT_PLAN } from './support/coditect-plan.ts'
 
 function planIn(text: string): Plan {
   const reading = readPlan(text)
@@ -67,7 +42,7 @@ const WHAT_A_SLUG_IS = 'must be of letters, digits and . _ @ -, and begin with a
 
 describe('a plan is read', () => {
   test('as Coditect 3.7 writes it', () => {
-    const plan = planIn(CODITECT)
+    const plan = planIn(CODITECT_PLAN)
     expect(plan.project).toBe('ecommerce-rebuild')
     expect(plan.tracks.map(({ track, maxAgents, sequential }) => [track, maxAgents, sequential])).toEqual([
       ['A', null, false],
@@ -251,11 +226,11 @@ describe('a text that is no plan', () => {
   })
 
   test('is told that it is more than one document, or another YAML', () => {
-    expect(problemsIn(`${CODITECT}---\nproject: q`)).toEqual([
+    expect(problemsIn(`${CODITECT_PLAN}---\nproject: q`)).toEqual([
       '24: a second document begins here; a plan is one document (line 24, column 1)',
     ])
-    expect(problemsIn(`%YAML 1.1\n---\n${CODITECT}`)).toEqual(['1: only YAML 1.2 is read, not YAML 1.1'])
-    expect(problemsIn(`%YAML 1.2\n---\n${CODITECT}...\n`)).toEqual([])
+    expect(problemsIn(`%YAML 1.1\n---\n${CODITECT_PLAN}`)).toEqual(['1: only YAML 1.2 is read, not YAML 1.1'])
+    expect(problemsIn(`%YAML 1.2\n---\n${CODITECT_PLAN}...\n`)).toEqual([])
   })
 
   test('is told what is missing', () => {
@@ -670,7 +645,7 @@ describe('what YAML can say and a plan must not', () => {
       '3: project is given twice, first on line 1',
     ])
     // The tasks of both are known to the others.
-    expect(problemsIn(`${CODITECT}  A: [{id: A-004-x, depends_on: [A-001-core-framework]}]\n`)).toEqual([
+    expect(problemsIn(`${CODITECT_PLAN}  A: [{id: A-004-x, depends_on: [A-001-core-framework]}]\n`)).toEqual([
       '24: tracks.A is given twice, first on line 4',
     ])
   })
@@ -831,8 +806,10 @@ describe('many problems', () => {
       fc.string({ unit: crumbs, maxLength: 60 }),
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc
-        .tuple(fc.nat(CODITECT.length), fc.nat(20), fc.string({ unit: crumbs, maxLength: 5 }))
-        .map(([at, length, instead]) => CODITECT.slice(0, at) + instead + CODITECT.slice(at + length)),
+        .tuple(fc.nat(CODITECT_PLAN.length), fc.nat(20), fc.string({ unit: crumbs, maxLength: 5 }))
+        .map(
+          ([at, length, instead]) => CODITECT_PLAN.slice(0, at) + instead + CODITECT_PLAN.slice(at + length),
+        ),
     )
     fc.assert(
       fc.property(text, (any) => {
@@ -1023,7 +1000,7 @@ describe('a plan written down', () => {
   })
 
   test('leaves out what tasks have anyway', () => {
-    expect(writePlan(planIn(CODITECT), 'yaml').split('\n').slice(0, 9)).toEqual([
+    expect(writePlan(planIn(CODITECT_PLAN), 'yaml').split('\n').slice(0, 9)).toEqual([
       'project: ecommerce-rebuild',
       'tracks:',
       '  A:',

@@ -124,7 +124,7 @@ async function giveBack(kernel: Kernel<Store>, caller: Caller, claims: readonly 
 
 async function withTasks(kernel: Kernel<Store>, caller: Caller, claims: readonly Handed[]) {
   const records = claims.map(({ record }) => record)
-  const details = await kernel.details.of(caller.workspaceId, records)
+  const details = await kernel.details.ask(caller.workspaceId, records)
   return claims.map(({ claim, record }, i) =>
     Object.assign({}, claim, { task: taskView({ record, details: details[i]! }) }),
   )

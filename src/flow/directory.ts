@@ -1,61 +1,23 @@
 import { rememberAgents } from '../store/postgres/agents.ts'
 import { findProject } from '../store/postgres/projects.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
+import { Gathering } from './gathering.ts'
 import type { Directory } from './kernel.ts'
 
 /** Names as the server knows them: agents and projects are rows of its database. */
-export const serverDirectory = (store: PostgresStore): Directory => {
-  const arrivals = new AgentArrivals(store)
+export const serverDirectory = ({ readers, writers }: PostgresStore): Directory => {
+  const agents = new Gathering(async (workspaceId, arriving: readonly { slug: string; actor: string }[]) => {
+    const actors = new Map(arriving.map(({ slug, actor }) => [slug, actor]))
+    const known = await rememberAgents(writers, workspaceId, actors)
+    const capabilities = new Map(known.map((agent) => [agent.slug, agent.capabilities]))
+    return arriving.map(({ slug }) => capabilities.get(slug) ?? [])
+  })
   return {
-    capabilitiesOf: ({ workspaceId, actor }, agent) => arrivals.capabilitiesOf(workspaceId, agent, actor),
-    async projectOf(workspaceId, slug) {
-      return (await findProject(store.readers, workspaceId, slug))?.projectId ?? null
+    async capabilitiesOf({ workspaceId, actor }, slug) {
+      return (await agents.ask(workspaceId, [{ slug, actor }]))[0]!
     },
-  }
-}
-
-interface Gathered {
-  actors: Map<string, string>
-  capabilities: Promise<Map<string, readonly string[]>>
-}
-
-/**
- * Agents that are asked for together are one transaction, and a workspace has one at a time: a fleet that arrives in one
- * workspace must not stand between others and the database.
- */
-class AgentArrivals {
-  readonly #store: PostgresStore
-  readonly #gathered = new Map<number, Gathered>()
-  readonly #underWay = new Map<number, Promise<unknown>>()
-
-  constructor(store: PostgresStore) {
-    this.#store = store
-  }
-
-  async capabilitiesOf(workspaceId: number, agent: string, actor: string): Promise<readonly string[]> {
-    const gathered = this.#gathered.get(workspaceId) ?? this.#gather(workspaceId)
-    if (!gathered.actors.has(agent)) gathered.actors.set(agent, actor)
-    return (await gathered.capabilities).get(agent) ?? []
-  }
-
-  #gather(workspaceId: number): Gathered {
-    const before = this.#underWay.get(workspaceId) ?? Promise.resolve()
-    const actors = new Map<string, string>()
-    const capabilities = before
-      .catch(() => undefined)
-      .then(async () => {
-        this.#gathered.delete(workspaceId)
-        const agents = await rememberAgents(this.#store.writers, workspaceId, actors)
-        return new Map(agents.map(({ slug, capabilities }) => [slug, capabilities]))
-      })
-    const gathered = { actors, capabilities }
-    this.#gathered.set(workspaceId, gathered)
-    this.#underWay.set(workspaceId, capabilities)
-    capabilities
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#underWay.get(workspaceId) === capabilities) this.#underWay.delete(workspaceId)
-      })
-    return gathered
+    async projectOf(workspaceId, slug) {
+      return (await findProject(readers, workspaceId, slug))?.projectId ?? null
+    },
   }
 }

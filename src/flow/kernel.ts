@@ -1,15 +1,14 @@
 import type { Idempotency, Request } from '../core/batch/requests.ts'
-import type { Granted } from '../core/commands.ts'
+import type { Granted, TaskDetails } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import type { SessionRecord } from '../core/records.ts'
+import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import { Combiner } from '../store/combiner.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import type { Store } from '../store/store.ts'
-import { DetailsReading } from './details-reading.ts'
-import { EndedTasks } from './ended-tasks.ts'
 import { freshUuid } from './fresh-uuid.ts'
+import { Gathering } from './gathering.ts'
 import { Remembering } from './remembering.ts'
 import { followAll } from './unblock.ts'
 import { WorkArrivals } from './work-arrivals.ts'
@@ -39,8 +38,10 @@ type KnownSession = Pick<SessionRecord, 'capabilities' | 'agent'>
 export class Kernel<S extends Store = PostgresStore> {
   readonly store: S
   readonly arrivals: WorkArrivals
-  readonly details: DetailsReading
-  readonly ended: EndedTasks
+  /** What people read of tasks: whoever claims single tasks, many at a time, needs them one by one. */
+  readonly details: Gathering<TaskRecord, TaskDetails>
+  /** Tasks that ended: what waits for them is looked at. */
+  readonly ended: Gathering<number, undefined>
   readonly #directory: Directory
   readonly #combiner: Combiner
   readonly #limits = new Remembering<Limits>(KNOWN_FOR_MS, 10_000)
@@ -53,8 +54,11 @@ export class Kernel<S extends Store = PostgresStore> {
     this.#directory = directory
     this.#combiner = new Combiner(store)
     this.arrivals = new WorkArrivals(store)
-    this.details = new DetailsReading(store)
-    this.ended = new EndedTasks((workspaceId, ended) => followAll(this, workspaceId, ended))
+    this.details = new Gathering((workspaceId, records) => store.detailsOf(workspaceId, records))
+    this.ended = new Gathering(async (workspaceId, ended) => {
+      await followAll(this, workspaceId, ended)
+      return []
+    })
   }
 
   run(

@@ -12,7 +12,7 @@ export const system = (workspaceId: number): Caller => ({ workspaceId, actor: 's
 
 /** Tasks have ended: those that waited for them go on, or are skipped, and so do those that waited for the skipped ones. */
 export const unblockDownstream = (kernel: Kernel<Store>, workspaceId: number, ended: readonly number[]) =>
-  kernel.ended.add(workspaceId, ended)
+  kernel.ended.ask(workspaceId, ended)
 
 export async function followAll(
   kernel: Kernel<Store>,
