@@ -1,0 +1,244 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cyclesIn } from '../src/core/plans/cycles.ts'
+import { LARGEST_PLAN_TASKS } from '../src/core/plans/plan.ts'
+import { problemsIn, WHAT_A_KEY_IS, withFields, withTasks } from './support/plan-texts.ts'
+
+describe('keys', () => {
+  test('that are malformed are told what a key looks like', () => {
+    const bad = [
+      'foo',
+      'a-001-x',
+      'A-1-x',
+      'A-0001-x',
+      'A-001',
+      'A-001-',
+      'A-001-ü',
+      'ABCDEFGHI-001-x',
+      'A-001-x::0',
+    ]
+    expect(problemsIn(withTasks(...bad.map((key) => `- id: ${key}`)))).toEqual(
+      bad.map((key, i) => `${4 + i}: tracks.A[${i}].id is "${key}", no task key; ${WHAT_A_KEY_IS}`),
+    )
+  })
+
+  test('have a sequence from 001 to 999', () => {
+    expect(
+      problemsIn(withTasks('- id: A-000-x', '- id: A-1000-x', '- id: A-001-x', '- id: A-999-x')),
+    ).toEqual([
+      '4: tracks.A[0].id has the sequence 000; sequence must be 001 to 999',
+      '5: tracks.A[1].id has the sequence 1000; sequence must be 001 to 999',
+    ])
+  })
+
+  test('have a description part of 50 characters at most', () => {
+    expect(problemsIn(withTasks(`- id: A-001-${'x'.repeat(50)}`, `- id: A-000-${'x'.repeat(51)}`))).toEqual([
+      '5: tracks.A[1].id has the sequence 000; sequence must be 001 to 999',
+      '5: tracks.A[1].id has a description part of 51 characters; it may have 50 at most',
+    ])
+  })
+
+  test('stand in their own track', () => {
+    expect(
+      problemsIn(
+        'project: p\ntracks:\n  B:\n    - id: A-001-x\n    - id: B-001-y\n      depends_on: [A-001-x]',
+      ),
+    ).toEqual(['4: tracks.B[0].id is A-001-x, which belongs into track A and not B'])
+  })
+
+  test('are taken once, and so is each place of a track', () => {
+    expect(problemsIn(withTasks('- id: A-001-x', '- id: A-002-x', '- id: A-001-x', '- id: A-002-y'))).toEqual(
+      [
+        '6: tracks.A[2].id is A-001-x, which is taken on line 4 already',
+        '7: tracks.A[3].id takes the place A-002, which A-002-x has on line 5',
+      ],
+    )
+    expect(problemsIn('project: p\ntracks:\n  A: [{id: A-001-x}]\n  B: [{id: B-001-x}]')).toEqual([])
+  })
+
+  test('of tracks are 1 to 8 capital letters', () => {
+    expect(
+      problemsIn(
+        'project: p\ntracks:\n  b: [{id: B-001-x}]\n  ABCDEFGHI: []\n  1: []\n  "": []\n  ABCDEFGH: []',
+      ),
+    ).toEqual([
+      '3: tracks.b is "b"; a track is named by 1 to 8 capital letters',
+      '4: tracks.ABCDEFGHI is "ABCDEFGHI"; a track is named by 1 to 8 capital letters',
+      '5: tracks.1 is "1"; a track is named by 1 to 8 capital letters',
+      '6: tracks. is ""; a track is named by 1 to 8 capital letters',
+    ])
+  })
+
+  test('of subtasks follow their place in the list', () => {
+    expect(
+      problemsIn(withFields('subtasks:', '  - id: A-001-x::2', '  - id: A-002-x::2', '  - id: A-001-x::3')),
+    ).toEqual([
+      '6: tracks.A[0].subtasks[0].id must be A-001-x::1, after its place in the list, or be left out',
+      '7: tracks.A[0].subtasks[1].id must be A-001-x::2, after its place in the list, or be left out',
+    ])
+    expect(problemsIn(withTasks('- id: A-001-x::1'))).toEqual([
+      '4: tracks.A[0].id is the key of a subtask; those stand in the list `subtasks` of their task',
+    ])
+  })
+})
+
+describe('dependencies', () => {
+  test('must be keys of the plan', () => {
+    expect(problemsIn(withFields('depends_on: [A-002-y,', '  nonsense, A-000-y, 7,', '  A-001-z]'))).toEqual([
+      '5: tracks.A[0].depends_on[0] is A-002-y, and the plan has no such task',
+      '6: tracks.A[0].depends_on[3] must be text, not the number 7; quotes make it text',
+      `6: tracks.A[0].depends_on[1] is "nonsense", no task key; ${WHAT_A_KEY_IS}`,
+      '6: tracks.A[0].depends_on[2] has the sequence 000; sequence must be 001 to 999',
+      '7: tracks.A[0].depends_on[4] is A-001-z, and the plan has no such task',
+    ])
+  })
+
+  test('are listed once', () => {
+    expect(
+      problemsIn(withTasks('- id: A-001-x', '- id: A-002-y', '  depends_on: [A-001-x,', '    A-001-x]')),
+    ).toEqual(['7: tracks.A[1].depends_on[1] is A-001-x again, which is listed on line 6 already'])
+  })
+
+  test('are neither the task itself nor its subtask nor its parent', () => {
+    expect(
+      problemsIn(
+        withFields(
+          'depends_on:',
+          '  - A-001-x',
+          '  - A-001-x::1',
+          'subtasks:',
+          '  - depends_on: [A-001-x]',
+          '  - depends_on: [A-001-x::2]',
+          '  - depends_on: [A-001-x::1]',
+        ),
+      ),
+    ).toEqual([
+      '6: tracks.A[0].depends_on[0] is the task itself; a task cannot wait for itself',
+      '7: tracks.A[0].depends_on[1] is A-001-x::1, its own subtask; a task waits for its subtasks without being told',
+      '9: tracks.A[0].subtasks[0].depends_on[0] is A-001-x, its own parent, which waits for its subtasks',
+      '10: tracks.A[0].subtasks[1].depends_on[0] is the task itself; a task cannot wait for itself',
+    ])
+  })
+})
+
+describe('cycles', () => {
+  const cycle = (where: string, names: string) =>
+    `${where} closes a cycle, in which each waits for the next: ${names}`
+
+  test('are named in full, one for each knot, the shortest', () => {
+    const text = [
+      'project: p',
+      'tracks:',
+      '  A:',
+      '    - {id: A-001-x, depends_on: [A-002-x]}',
+      '    - {id: A-002-x, depends_on: [B-001-x]}',
+      '    - {id: A-003-x, depends_on: [A-002-x]}',
+      '  B:',
+      '    - {id: B-001-x, depends_on: [A-001-x, B-002-x]}',
+      '    - {id: B-002-x, depends_on: [B-001-x]}',
+      '  C:',
+      '    - id: C-001-x',
+      '      depends_on:',
+      '        - A-001-x',
+      '        - C-002-x',
+      '    - {id: C-002-x, depends_on: [C-001-x]}',
+    ].join('\n')
+    expect(problemsIn(text)).toEqual([
+      cycle('8: tracks.B[0].depends_on[1]', 'B-001-x → B-002-x → B-001-x'),
+      cycle('14: tracks.C[0].depends_on[1]', 'C-001-x → C-002-x → C-001-x'),
+    ])
+    expect(problemsIn(text)).toEqual(problemsIn(text))
+  })
+
+  test('may go through the order of a sequential track', () => {
+    const text = (sequential: boolean) =>
+      `project: p\ntracks:\n  A:\n    sequential: ${sequential}\n    tasks:\n` +
+      '      - {id: A-003-x}\n      - {id: A-001-x, depends_on: [A-003-x]}\n      - {id: A-002-x}'
+    expect(problemsIn(text(true))).toEqual([
+      cycle('6: tracks.A.tasks[0]', 'A-003-x → A-002-x → A-001-x → A-003-x'),
+    ])
+    expect(problemsIn(text(false))).toEqual([])
+  })
+
+  test('may go through subtasks, for which their parent waits', () => {
+    expect(
+      problemsIn(
+        withTasks(
+          '- id: A-001-x',
+          '  subtasks:',
+          '    - {}',
+          '    - depends_on: [A-002-x]',
+          '- id: A-002-x',
+          '  depends_on: [A-001-x]',
+        ),
+      ),
+    ).toEqual([cycle('7: tracks.A[0].subtasks[1]', 'A-001-x → A-001-x::2 → A-002-x → A-001-x')])
+  })
+
+  test('are closed by what parts wait for because their whole does', () => {
+    const plan = `project: p
+tracks:
+  A:
+    - id: A-001-x
+      depends_on: [B-001-x]
+      subtasks:
+        - description: one
+  B:
+    - id: B-001-x
+      depends_on: ["A-001-x::1"]
+`
+    const names = 'A-001-x::1 → B-001-x → A-001-x::1'
+    expect(problemsIn(plan)).toEqual([cycle('5: tracks.A[0].depends_on[0]', names)])
+  })
+
+  test('are real, shortest, and one for each knot, in any graph', () => {
+    const graphs = fc
+      .integer({ min: 1, max: 9 })
+      .chain((size) =>
+        fc.array(fc.array(fc.nat(size - 1), { maxLength: 3 }), { minLength: size, maxLength: size }),
+      )
+    fc.assert(
+      fc.property(graphs, (graph) => {
+        // Length of the shortest way from each to each, by Floyd and Warshall.
+        const nodes = graph.map((_, i) => i)
+        const way = graph.map((edges, i) => nodes.map((j) => (i !== j && edges.includes(j) ? 1 : Infinity)))
+        for (const k of nodes)
+          for (const i of nodes)
+            for (const j of nodes) way[i]![j] = Math.min(way[i]![j]!, way[i]![k]! + way[k]![j]!)
+        const knots = new Map<string, number>()
+        for (const i of nodes) {
+          const knot = nodes.filter((j) => j === i || way[i]![j]! + way[j]![i]! < Infinity)
+          if (knot.length > 1) knots.set(knot.join(), Math.min(...knot.map((j) => way[j]![j]!)))
+        }
+        const cycles = cyclesIn(graph)
+        expect(cycles.map((found) => found.length).sort()).toEqual([...knots.values()].sort())
+        for (const found of cycles) {
+          expect(new Set(found).size).toBe(found.length)
+          expect(found[0]).toBe(Math.min(...found))
+          found.forEach((node, i) => {
+            expect(graph[node]).toContain(found[(i + 1) % found.length])
+          })
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('are not looked for longer than is reasonable', () => {
+    const graph = [[1], [2], [0, 3], [2]]
+    expect(cyclesIn(graph)).toEqual([[2, 3]])
+    expect(cyclesIn(graph, 0)).toEqual([[0, 1, 2]])
+  })
+
+  test('of ten thousand tasks are no deeper than others', () => {
+    const size = LARGEST_PLAN_TASKS
+    expect(cyclesIn(Array.from({ length: size }, (_, i) => (i === 0 ? [] : [i - 1])))).toEqual([])
+    const ring = cyclesIn(Array.from({ length: size }, (_, i) => [(i + 1) % size]))
+    expect(ring).toEqual([Array.from({ length: size }, (_, i) => i)])
+    // Each waits for a hundred others, and the shortest way round is long.
+    const tangle = Array.from({ length: size }, (_, i) =>
+      Array.from({ length: 100 }, (_, j) => (i + 3 + j) % size),
+    )
+    expect(cyclesIn(tangle)[0]).toHaveLength(Math.ceil(size / 102))
+  })
+})
