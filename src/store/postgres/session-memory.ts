@@ -79,6 +79,10 @@ export async function readSessionMemory(
   }
 }
 
+/** A task by its key, whatever the planner believes about a new table: "offset 0" keeps it from reading all for each. */
+const ONE_BY_ONE = (row: string) =>
+  `select t.uuid, t.key, t.state, t.epoch from tasks t where t.workspace_id = $1 and t.id = ${row}.task_id offset 0`
+
 interface LogRow {
   type: string
   at: number
@@ -91,7 +95,8 @@ interface LogRow {
 
 /**
  * The newest of what became of the generations this session held, in order. How they began and ended stands in the claims:
- * what happens to a task after its claim is over is not the session's. The rest is told by events.
+ * what happens to a task after its claim is over is not the session's. The rest is told by events, whose payloads are read
+ * once each: joined by what they say, a new table without statistics would have them read for every pair.
  */
 async function readLog(pool: pg.Pool, workspaceId: number, session: string): Promise<LogRow[]> {
   const rows = await query<LogRow>(
@@ -100,7 +105,9 @@ async function readLog(pool: pg.Pool, workspaceId: number, session: string): Pro
     `with own as materialized (
        select c.* from claims c where c.workspace_id = $1 and c.session = $2),
      told as materialized (
-       select e.* from events e
+       select e.*, coalesce((e.payload->>'givenGeneration')::int, e.generation) as of_generation,
+              coalesce(e.payload->>'givenSession', $2) as of_session
+         from events e
         where e.workspace_id = $1 and e.task_id = any(array(select distinct task_id from own))),
      log as (
        select 'acquired' as type, o.acquired_at as at, '{}'::json as payload, o.generation, o.agent, o.task_id, 0 as place
@@ -113,14 +120,15 @@ async function readLog(pool: pg.Pool, workspaceId: number, session: string): Pro
         where o.end_reason is not null
        union all
        select e.type, e.at, e.payload, o.generation, o.agent, o.task_id, 1 from told e
-         join own o on o.task_id = e.task_id
-          and o.generation = coalesce((e.payload->>'givenGeneration')::int, e.generation)
-        where e.type = any($3::text[]) and coalesce(e.payload->>'givenSession', $2) = $2
-          and (e.type <> 'task_human_review_requested' or e.payload->>'workProductRef' is not null))
-     select l.type, ms(l.at) as at, l.payload, l.generation, l.agent, t.uuid, t.key
-       from log l join tasks t on t.workspace_id = $1 and t.id = l.task_id
-      where l.type = any($4::text[])
-      order by l.at desc, l.place desc, l.task_id desc limit ${MOST_ENTRIES}`,
+         join own o on o.task_id = e.task_id and o.generation = e.of_generation
+        where e.type = any($3::text[]) and e.of_session = $2
+          and (e.type <> 'task_human_review_requested' or e.payload->>'workProductRef' is not null)),
+     newest as materialized (
+       select * from log l where l.type = any($4::text[])
+        order by l.at desc, l.place desc, l.task_id desc limit ${MOST_ENTRIES})
+     select n.type, ms(n.at) as at, n.payload, n.generation, n.agent, t.uuid, t.key
+       from newest n cross join lateral (${ONE_BY_ONE('n')}) t
+      order by n.at desc, n.place desc, n.task_id desc`,
     [session, Object.keys(TOLD_BY_EVENTS), Object.keys(TOLD_AS)],
   )
   return rows.reverse()
@@ -144,6 +152,10 @@ const ENDS = {
   ERROR: 'CLAIM_RELEASED',
   EXPIRED: 'CLAIM_LOST',
   WORKER_LOST: 'CLAIM_LOST',
+  AGENT_LOST: 'CLAIM_LOST',
+  AGENT_TERMINATED: 'CLAIM_LOST',
+  NOT_STARTED: 'CLAIM_LOST',
+  HUNG: 'CLAIM_LOST',
   STALLED: 'CLAIM_LOST',
   SUPERSEDED: 'CLAIM_LOST',
   CANCELLED: 'CLAIM_LOST',
@@ -199,10 +211,10 @@ const readCompleted = (pool: pg.Pool, workspaceId: number, session: string) =>
     pool,
     workspaceId,
     `with own as materialized (select distinct task_id from claims where workspace_id = $1 and session = $2)
-     select t.key, t.uuid from own o
-       join tasks t on t.workspace_id = $1 and t.id = o.task_id and t.state = 'completed'
-       join results r on r.workspace_id = $1 and r.task_id = o.task_id and r.session = $2 and r.accepted and r.epoch = t.epoch
-      order by r.submitted_at, t.id`,
+     select t.key, t.uuid from own o cross join lateral (${ONE_BY_ONE('o')}) t cross join lateral (
+       select r.submitted_at from results r
+        where r.workspace_id = $1 and r.task_id = o.task_id and r.session = $2 and r.accepted and r.epoch = t.epoch offset 0) r
+      where t.state = 'completed' order by r.submitted_at, o.task_id`,
     [session],
   )
 
