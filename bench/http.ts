@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { ClaimBody } from '../src/core/shapes/claims.ts'
+import type { Coordination } from '../src/flow/coordination.ts'
 import { serverDirectory } from '../src/flow/directory.ts'
 import { Kernel } from '../src/flow/kernel.ts'
 import { IdParams, route } from '../src/http/schema.ts'
@@ -21,6 +22,12 @@ export interface HttpLoad {
   act: 'claim' | 'echo'
 }
 
+/** Nothing is due while claims are measured. */
+const NOBODY: Coordination = {
+  state: () => ({ nodeId: '', term: null, passes: 0, lastPassAt: null, lastPassMs: null, awaySince: null }),
+  recover: () => Promise.reject(new Error('nobody coordinates')),
+}
+
 export interface HttpBed {
   run(load: Pick<HttpLoad, 'connections' | 'lot' | 'tasksPerRequest' | 'act'>): Promise<Measured>
   close(): Promise<void>
@@ -30,7 +37,7 @@ export interface HttpBed {
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   const kernel = new Kernel(bed.store, serverDirectory(bed.store))
   const doors = { hosts: ['127.0.0.1'], origins: [] }
-  const app = await buildServer({ kernel, doors, logger: pino({ level: 'silent' }) })
+  const app = await buildServer({ kernel, coordinator: NOBODY, doors, logger: pino({ level: 'silent' }) })
   app.post(
     '/api/v1/tasks/:id/echo',
     route({ summary: 'Echo', tag: 'bench', needs: 'work', params: IdParams, body: ClaimBody }),

@@ -62,6 +62,11 @@ export function queueVerdicts(figures: readonly QueueFigure[], results: Results)
   return worded(goals)
 }
 
+export function coordinatorVerdicts(results: Results): string {
+  const passes = Object.entries(results).filter(([name]) => name.startsWith('j '))
+  return worded(passes.map(([name, { p99Ms }]) => [`${name} < 250 ms`, p99Ms, p99Ms < 250]))
+}
+
 /** Each goal with what was reached. Ratios, so that they hold on other machines. */
 export function verdicts(results: Results): string {
   const rate = (name: string) => results[name]!.perSecond

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { bareClaims, bareResults } from './bare.ts'
 import { type Bed, makeBed } from './bed.ts'
+import { coordinatorPasses } from './coordinator.ts'
 import type { Measured } from './drive.ts'
 import { makeHttpBed } from './http.ts'
 import { kernelClaims, kernelOpenLoop, kernelRounds, kernelSubmits } from './kernel.ts'
 import { compareQueues, nextAmong, type QueueFigure, wakeUps } from './queue.ts'
-import { queueTable, queueVerdicts, table, verdicts } from './report.ts'
+import { coordinatorVerdicts, queueTable, queueVerdicts, table, verdicts } from './report.ts'
 
 /** `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere. */
 
@@ -108,16 +109,27 @@ async function queue(): Promise<QueueFigure[]> {
   return figures
 }
 
-// `npm run bench -- queue` leaves the kernel out, `npm run bench -- kernel` the queue.
-const wants = (part: string) =>
-  process.argv.includes(part) || !/\b(queue|kernel)\b/.test(process.argv.slice(2).join(' '))
+async function coordinator(): Promise<void> {
+  process.stderr.write('j passes of the coordinator …\n')
+  const { idle, given, gone } = await coordinatorPasses(quick ? 20 : 100)
+  results['j pass, nothing due'] = idle
+  results['j pass, 1,000 tasks to give'] = given
+  results['j pass, 1,000 agents gone'] = gone
+}
+
+// `npm run bench -- queue` measures that alone; so with the other parts.
+const PARTS = ['kernel', 'queue', 'coordinator']
+const named = PARTS.filter((part) => process.argv.includes(part))
+const wants = (part: string) => named.length === 0 || named.includes(part)
 if (wants('kernel')) await kernel()
 const queues = wants('queue') ? await queue() : []
+if (wants('coordinator')) await coordinator()
 
 console.log(table(results))
 if (queues.length > 0) console.log(queueTable(queues))
 if (wants('kernel')) console.log(verdicts(results))
 if (wants('queue')) console.log(queueVerdicts(queues, results))
+if (wants('coordinator')) console.log(coordinatorVerdicts(results))
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
 writeFileSync(file, JSON.stringify({ node: process.version, quick, results, queues }, null, 2))

@@ -13,6 +13,8 @@ export interface Config {
   hosts: string[]
   origins: string[]
   logLevel: string
+  /** How this process is called among those on the database. */
+  nodeName: string | undefined
 }
 
 const list = z
@@ -45,6 +47,7 @@ const Environment = z.object({
     .default('baton_server'),
   BATON_ALLOWED_HOSTS: list,
   BATON_ALLOWED_ORIGINS: list,
+  BATON_NODE_NAME: z.string().min(1).max(200).optional(),
   BATON_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
 })
 
@@ -68,5 +71,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     hosts: [...LOOPBACK, ...set.BATON_ALLOWED_HOSTS.map((host) => host.toLowerCase())],
     origins: set.BATON_ALLOWED_ORIGINS,
     logLevel: set.BATON_LOG_LEVEL,
+    nodeName: set.BATON_NODE_NAME,
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { access, constants, mkdir, rmdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -10,7 +11,16 @@ import { Kernel } from './flow/kernel.ts'
 import { buildServer } from './http/server.ts'
 import { startEmbeddedPostgres } from './store/postgres/embedded/start.ts'
 import { PostgresStore } from './store/postgres/store.ts'
-import { startUpkeep } from './upkeep/upkeep.ts'
+import { Coordinator } from './upkeep/coordinator.ts'
+import { Leadership } from './upkeep/leadership.ts'
+import { Node } from './upkeep/node.ts'
+
+/** Compiled code stands one folder deeper. */
+const PACKAGE = new URL(
+  import.meta.url.includes('/dist/src/') ? '../../package.json' : '../package.json',
+  import.meta.url,
+)
+const VERSION = JSON.parse(readFileSync(PACKAGE, 'utf8')).version as string
 
 export interface Baton {
   url: string
@@ -37,9 +47,12 @@ export async function start(config: Config): Promise<Baton> {
     await ensureOwnerKey(store, config.dataFolder)
     const kernel = new Kernel(store, serverDirectory(store))
     stops.push(() => kernel.close())
-    const upkeep = startUpkeep(kernel, logger)
-    stops.push(() => upkeep.stop())
-    const app = await buildServer({ kernel, logger, doors: { hosts: config.hosts, origins: config.origins } })
+    const node = await Node.start(store, { name: config.nodeName, version: VERSION })
+    stops.push(() => node.stop())
+    const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
+    stops.push(() => coordinator.stop())
+    const doors = { hosts: config.hosts, origins: config.origins }
+    const app = await buildServer({ kernel, coordinator, logger, doors })
     stops.push(async () => {
       // Those that finish a request only now would stay open until their keep-alive ends.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 50)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { EVENTS, type EventType, eventTypes } from '../../src/core/events.ts'
+import { levelOf } from '../../src/core/log.ts'
 import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
 import { code, madeFrom, page, table } from './markdown.ts'
 import { beginnings } from './state-machines.ts'
@@ -23,20 +24,23 @@ export function eventsPage(): string {
     `Whatever happens in a workspace leaves an event, written in the same transaction. Events are numbered from 1 without gaps, in the order in which they were committed: a reader that has seen number n has missed nothing before it. They are never changed. The catalogue is [${SOURCE}](../${SOURCE}).`,
     'Read them with `GET /api/v1/events?after=<seq>`, as a stream with `GET /api/v1/events/stream`, or over a WebSocket with `GET /api/v1/events/ws`.',
     'Every event has the fields `seq`, `type`, `taskId` and `generation` (null when it is about no task), `from` and `to` (null when it changes no state), `actor`, `payload` and `at`. The payload depends on the type. A question mark means that a field may be missing; moments in payloads are milliseconds since 1970.',
+    'The level says how much an event matters in the logs: `GET /api/v1/tasks/<id>/logs` and `GET /api/v1/coordinator/logs` show events with their level and in a sentence each, newest first, and can be narrowed by `level`, `minLevel` and `event`. Holders add lines of their own to the log of a task, which have the level they say.',
     '## Changes of state',
     'Each stands for one change of one task. Replaying them in order gives the state of the task. Where they lead from is in [state-machines.md](state-machines.md).',
     table(
-      ['type', 'new state', 'payload'],
-      changes.map((type) => [code(type), newState(type)!, payloadOf(type)]),
+      ['type', 'level', 'new state', 'payload'],
+      changes.map((type) => [code(type), level(type), newState(type)!, payloadOf(type)]),
     ),
     '## Notes',
     'They leave the state of the task alone.',
     table(
-      ['type', 'payload'],
-      notes.map((type) => [code(type), payloadOf(type)]),
+      ['type', 'level', 'payload'],
+      notes.map((type) => [code(type), level(type), payloadOf(type)]),
     ),
   )
 }
+
+const level = (type: EventType) => (type === 'task_logged' ? 'as it says' : levelOf({ type, payload: {} }))
 
 /** The state an event leads to, or null when it changes none. */
 function newState(type: EventType): string | null {

@@ -103,6 +103,7 @@ const SAMPLE: NewTask = {
   review: 'none',
   runAt: null,
   expiresAt: null,
+  watch: null,
   dependsOn: [],
   dependsOnNew: [],
   unique: null,

@@ -1,6 +1,15 @@
 import type { Refusal } from './errors.ts'
 import type { Limits } from './limits.ts'
-import type { Actor, Effects, SessionRecord, TaskRecord } from './records.ts'
+import type { LogEntry } from './log.ts'
+import type {
+  Actor,
+  AgentHealth,
+  AgentProfile,
+  AgentRecord,
+  Effects,
+  SessionRecord,
+  TaskRecord,
+} from './records.ts'
 import type { FailureClass } from './retry.ts'
 
 /** What the holder of a claim says with every write: which claim it believes to hold. */
@@ -22,6 +31,7 @@ export interface NewTask {
   review: TaskRecord['review']
   runAt: number | null
   expiresAt: number | null
+  watch: TaskRecord['watch']
   dependsOn: readonly number[]
   /** Tasks of the same request it waits for, by their places in it. */
   dependsOnNew: readonly number[]
@@ -45,6 +55,10 @@ export interface TaskDetails {
   project: string | null
   /** Outside id of the task it is a part of. */
   parent: string | null
+  /** What whoever made it wants to find again; Baton does not look at it. */
+  metadata?: unknown
+  /** On whose behalf it was made. */
+  createdBy?: string | null
   error?: string | null
   failureClass?: string | null
   exhausted?: string | null
@@ -66,7 +80,15 @@ export interface Submission {
 }
 
 export type TaskCommand =
-  | { kind: 'claim'; agent: string; session: string; leaseMs: number; capabilities: readonly string[] }
+  | {
+      kind: 'claim'
+      agent: string
+      session: string
+      leaseMs: number
+      capabilities: readonly string[]
+      /** Given by the coordinator, not asked for: it must be started in time. */
+      isGiven?: boolean | undefined
+    }
   | { kind: 'renew'; fence: Fence; leaseMs?: number | undefined }
   | { kind: 'start'; fence: Fence }
   | {
@@ -75,7 +97,11 @@ export type TaskCommand =
       percent?: number | undefined
       step?: string | undefined
       checkpoint?: unknown
+      /** When it will be done. */
+      doneBy?: number | undefined
+      ifVersion?: number | null | undefined
     }
+  | { kind: 'log'; fence: Fence; entries: readonly LogEntry[] }
   | { kind: 'continue'; fence: Fence }
   | { kind: 'release'; fence: Fence; reason: string }
   | { kind: 'submit'; fence: Fence; submission: Submission }
@@ -100,19 +126,37 @@ export type TaskCommand =
       note: string | null
       generation?: number | undefined
     }
-  /** Part of a task that was divided in parts: it waits for them from now on. */
-  | { kind: 'divide'; merge: 'object' | 'task'; parts: number }
+  /** Part of a task that was divided in parts: it waits for them from now on, and they may wait for others. */
+  | { kind: 'divide'; merge: 'object' | 'task'; parts: number; partsWait?: boolean | undefined }
   /** All parts are done. What was read is known by the whole's version and each part's generation and fingerprint. */
   | { kind: 'merge'; version: number; parts: readonly MergedPart[]; submission: Submission }
-  /** The worker that holds it fell silent. */
-  | { kind: 'lose'; fence: Fence; silentMs: number }
+  /** The worker or the agent that holds it fell silent. */
+  | { kind: 'lose'; fence: Fence; silentMs: number; who: 'worker' | 'agent' }
+  /** The agent that holds it was terminated. */
+  | { kind: 'takeBack'; fence: Fence; reason: string }
   /** No sign of life from the holder for this long. */
   | { kind: 'stall'; silentMs: number }
   | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
   | { kind: 'archive' }
-  /** Time passed: whatever is due for this task happens now. */
-  | { kind: 'elapse' }
+  /** It waits for these as well from now on. */
+  | {
+      kind: 'holdBack'
+      /** Those it does not wait for yet, and their places in the request. */
+      dependsOn: readonly { id: number; uuid: string; place: number }[]
+      triggerRule: TriggerRule
+      /** The task as it was when it was looked up what it waits for already. */
+      version: number
+      /** The circle that would close, if one is known to. */
+      cycle: readonly string[] | null
+      /** What else is wished in the same request: all of it, or nothing. */
+      ifVersion: number | null
+      patch: TaskPatch | null
+    }
+  /** It is one of a circle of tasks that wait for each other. */
+  | { kind: 'entangle'; cycle: readonly string[]; version: number }
+  /** Time passed: whatever is due for this task happens now. `version`: the task as it was when it was found to be due. */
+  | { kind: 'elapse'; version?: number | undefined }
   /** Its dependencies, as far as they are met now. */
   | {
       kind: 'unblock'
@@ -146,8 +190,40 @@ export type SessionCommand =
   | { kind: 'beat' }
   | { kind: 'drain' }
   | { kind: 'end'; reason: string }
-  /** Time passed: silent for too long, it is over. `silentMs` overrides how long is too long. */
-  | { kind: 'elapse'; silentMs?: number | undefined }
+  /**
+   * Time passed: silent for too long, it is over. `silentMs` overrides how long is too long. `heardSince`: before that
+   * nobody was there to hear it.
+   */
+  | { kind: 'elapse'; silentMs?: number | undefined; heardSince?: number | undefined }
+
+export interface Beat {
+  sentAt: number | null
+  status: AgentHealth['status']
+  session: string | null
+  currentTask: string | null
+  progressPercent: number | null
+  step: string | null
+  memoryMb: number | null
+  cpuPercent: number | null
+  metadata: unknown
+}
+
+export type AgentCommand =
+  /** Registered on purpose; what is not said of one that is there stays as it is. */
+  | { kind: 'register'; profile: Partial<AgentProfile>; ifVersion: number | null }
+  /** Alive, and so is what it holds: leases that are well on their way are renewed. */
+  | { kind: 'beat'; beat: Beat }
+  /** It takes no new work. */
+  | { kind: 'pause'; reason: string | null }
+  | { kind: 'resume' }
+  /** It is over: at once, with what it holds given to others, or when it has finished that. */
+  | { kind: 'terminate'; graceful: boolean; reason: string }
+  | { kind: 'remove' }
+  /**
+   * Time passed: its silence is judged, and whether it has finished what it stayed for. `heardSince`: before that nobody was
+   * there to hear it.
+   */
+  | { kind: 'elapse'; heardSince?: number | undefined }
 
 export interface TaskPatch {
   title?: string | undefined
@@ -165,6 +241,8 @@ export interface Circumstances {
   roomForClaims: number
   /** The claiming session, if it is a worker. */
   worker?: Worker | undefined
+  /** The claiming agent, if it is registered with a limit or may take nothing now. */
+  agent?: KnownAgent | undefined
   /** Whether the task's track has no room for this agent. */
   trackIsFull?: ((record: TaskRecord, agent: string) => number | null) | undefined
   /** The task of this id as it is now, under its lock. */
@@ -177,6 +255,12 @@ export interface Circumstances {
 /** A worker and how much it holds. */
 export interface Worker {
   record: SessionRecord
+  held: number
+}
+
+/** An agent and how much it holds. */
+export interface KnownAgent {
+  record: AgentRecord
   held: number
 }
 

@@ -1,12 +1,13 @@
 import type { Circumstances, Decision, Reply, TaskCommand } from './commands.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
 import { claim } from './rules/claim.ts'
+import { entangle, holdBack } from './rules/entangle.ts'
 import { holderWrite } from './rules/holder.ts'
 import { operate } from './rules/operator.ts'
 import { divide, merge } from './rules/parts.ts'
 import { promote } from './rules/promote.ts'
 import { submit } from './rules/result.ts'
-import { lose, stall } from './rules/stall.ts'
+import { lose, stall, takeBack } from './rules/stall.ts'
 import { elapse, unblock } from './rules/time.ts'
 
 /**
@@ -19,7 +20,7 @@ export function decide(
   around: Circumstances,
   effects: Effects = noEffects(),
 ): Decision {
-  const draft = new TaskDraft(record, around.now, effects)
+  const draft = new TaskDraft(record, around.now, effects, around.limits.queueOrder)
   const reply = ruleFor(draft, command, around)
   return { reply, record: draft.changed ? draft.record : record, effects: draft.effects }
 }
@@ -36,19 +37,26 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, around: Circumstances):
     case 'continue':
     case 'release':
     case 'fail':
+    case 'log':
       return holderWrite(draft, command, around)
     case 'elapse':
-      return elapse(draft, around)
+      return elapse(draft, command, around)
     case 'unblock':
       return unblock(draft, command, around)
     case 'divide':
       return divide(draft, command, around)
     case 'merge':
       return merge(draft, command, around)
+    case 'takeBack':
+      return takeBack(draft, command, around)
     case 'lose':
       return lose(draft, command, around)
     case 'stall':
       return stall(draft, command, around)
+    case 'holdBack':
+      return holdBack(draft, command, around)
+    case 'entangle':
+      return entangle(draft, command, around)
     case 'promote':
       return promote(draft, command, around)
     default:

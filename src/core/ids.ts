@@ -19,6 +19,8 @@ export function uuidCarrying(id: number, nowMs: number, random: number): string 
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
+export const isUuid = (text: string) => UUID7.test(text)
+
 /** The inside id, or null when the text is no UUID of ours. The caller still compares the whole UUID with the row's. */
 export function idCarriedBy(uuid: string): number | null {
   if (!UUID7.test(uuid)) return null

@@ -2,7 +2,10 @@ import { z } from 'zod'
 
 const MIB = 1024 * 1024
 
-/** What a workspace may do (Coditect 7.2). Defaults are the document's; `lateResults` is DESIGN 4.4. */
+/**
+ * What a workspace may do (Coditect 7.2). Defaults are the document's; `lateResults` is DESIGN 4.4, the times are Automatos 3.7 and
+ * Mosaic's. Without a stall timeout the lease itself is the longest silence a holder may keep.
+ */
 export const LimitsSchema = z.strictObject({
   minLeaseSeconds: z.int().min(1).max(3600).default(30),
   maxLeaseSeconds: z.int().min(1).max(86_400).default(3600),
@@ -16,6 +19,43 @@ export const LimitsSchema = z.strictObject({
   maxActiveSessions: z.int().min(1).max(1_000_000).default(50),
   claimHistoryRetentionDays: z.int().min(1).max(36_500).default(90),
   lateResults: z.boolean().default(true),
+  assignTimeoutSeconds: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .describe('How long a task that was given to an agent may wait to be started')
+    .default(120),
+  stallTimeoutSeconds: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .nullable()
+    .describe(
+      'The longest silence of a holder that has begun, for tasks begun or heard of from then on; null: its lease',
+    )
+    .default(null),
+  verifyTimeoutSeconds: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .describe('How long a verdict may take before a person is asked')
+    .default(180),
+  hangGraceSeconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .describe('How far beyond its estimate a task may be before it is suspected to hang')
+    .default(1_800),
+  hangAbortSeconds: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .describe('How long a task that is suspected to hang may go without progress')
+    .default(600),
+  queueOrder: z
+    .enum(['priority', 'shortest_first'])
+    .describe('Whether short work goes first; holds for tasks that are queued from then on')
+    .default('priority'),
 })
 
 /** With how much of them is used. */

@@ -1,6 +1,9 @@
+import type { TriggerRule } from './commands.ts'
 import type { EventDraft } from './events.ts'
-import { queueRank } from './retry.ts'
+import type { Limits } from './limits.ts'
+import { placeInQueue } from './retry.ts'
 import {
+  type AgentState,
   CLAIM_ENDS,
   type ClaimEnd,
   type ClaimState,
@@ -39,7 +42,10 @@ export interface TaskRecord {
   continuations: number
   /** Its place in the queue while it is queued, else null. */
   rank: number | null
-  /** When time will move this task on: a retry, a start at a given time, a verdict that does not come, nobody's interest. */
+  /**
+   * When time will move this task on: a retry, a start at a given time, a verdict that does not come, nobody's interest. Of
+   * a held task it is when its holder is looked at (rules/watch.ts): most have nothing that is looked at, but their lease.
+   */
   dueAt: number | null
   /** It waits for other tasks. */
   blocked: boolean
@@ -64,6 +70,30 @@ export interface TaskRecord {
   startedAt: number | null
   completedAt: number | null
   archivedAt: number | null
+  /** What is watched while somebody holds it. Most tasks have nothing of it, so it is one column that is mostly null. */
+  watch: Watch | null
+}
+
+/** How long a task may take, and how it stands with that. Times that are not given are those of the workspace. */
+export interface Watch {
+  /** How long whoever made the task expects it to take. */
+  readonly estimateMs?: number | undefined
+  /** Given by the coordinator, it must be started within this time. */
+  readonly assignMs?: number | undefined
+  /** The longest silence of a holder. */
+  readonly stallMs?: number | undefined
+  readonly verifyMs?: number | undefined
+  /** How far beyond `doneBy` it may be before it is suspected to hang, and how long without progress from then on. */
+  readonly hangGraceMs?: number | undefined
+  readonly hangAbortMs?: number | undefined
+  /** Its newest claim was made by the coordinator, and its agent has neither begun nor taken it up itself. */
+  readonly given?: boolean | undefined
+  /** When its holder, or its estimate, says it will be done. */
+  readonly doneBy?: number | undefined
+  /** When its holder last told of progress, as opposed to being alive. */
+  readonly progressAt?: number | undefined
+  /** Since when it is suspected to hang. */
+  readonly suspectedAt?: number | undefined
 }
 
 export interface ClaimOpened {
@@ -164,15 +194,88 @@ export interface SessionRecord {
   endReason: string | null
 }
 
+/** What an agent is and may do, as people set it. */
+export interface AgentProfile {
+  name: string
+  model: string | null
+  /** 'external': it comes for its work by itself. Anything else is run by Baton. */
+  adapterType: string
+  adapterConfig: unknown
+  runtimeConfig: unknown
+  /** Sorted. */
+  capabilities: readonly string[]
+  /** How many tasks it may hold at once; null: any number. */
+  maxConcurrentTasks: number | null
+  /** How often it means to beat, and after how much silence it is taken to be gone. */
+  heartbeatMs: number
+  staleMs: number
+  /** The coordinator gives it work, and takes it away when it falls silent. */
+  coordinatorEnabled: boolean
+  /** How many tasks of one kind the coordinator may give it at a time. */
+  batchSize: number
+}
+
+/** What an agent's last beat told. */
+export interface AgentHealth {
+  lastSeenAt: number
+  /** False when it only registered: whoever never promised to beat is not missed. */
+  hasBeaten: boolean
+  /** The sender's own time of the last beat. */
+  sentAt: number | null
+  status: 'healthy' | 'degraded'
+  /** The session it works under. */
+  session: string | null
+  currentTask: string | null
+  progressPercent: number | null
+  step: string | null
+  memoryMb: number | null
+  cpuPercent: number | null
+  metadata: unknown
+  /** When its silence is judged. A beat leaves it alone; judging moves it on. */
+  dueAt: number | null
+}
+
+export interface AgentRecord extends AgentProfile {
+  readonly slug: string
+  readonly uuid: string
+  state: Exclude<AgentState, 'running'>
+  /** Why it is in that state. */
+  stateReason: string | null
+  /** It finishes what it holds and is terminated then. */
+  leaving: boolean
+  /** Registered on purpose; others became known by claiming. */
+  registered: boolean
+  version: number
+  readonly createdAt: number
+  updatedAt: number
+  /** Null before it was registered or first heard to beat. */
+  health: AgentHealth | null
+}
+
+/** From now on a task waits for another, by the rule of all it waits for. */
+interface DependencyAdded {
+  readonly taskId: number
+  readonly dependsOn: number
+  readonly dependsOnUuid: string
+  readonly rule: TriggerRule
+}
+
 /** What one decision wants written, beside the record itself. All of it goes into one transaction. */
 export interface Effects {
   claims: (ClaimOpened | ClaimEnded)[]
   results: (ResultWritten | ResultJudged | ResultPromoted)[]
   details: DetailsChanged[]
+  dependencies: DependencyAdded[]
   events: EventDraft[]
 }
 
-export const noEffects = (): Effects => ({ claims: [], results: [], details: [], events: [] })
+export const noEffects = (): Effects => ({
+  claims: [],
+  results: [],
+  details: [],
+  dependencies: [],
+  events: [],
+})
 
 /** Who acts, as it is put on record: `agent:alpha`, `key:ci`, `system`. */
 export type Actor = string
@@ -185,17 +288,29 @@ export class TaskDraft {
   readonly record: TaskRecord
   readonly effects: Effects
   readonly now: number
+  readonly order: Limits['queueOrder']
   changed = false
 
-  constructor(record: TaskRecord, now: number, effects: Effects = noEffects()) {
+  constructor(
+    record: TaskRecord,
+    now: number,
+    effects: Effects = noEffects(),
+    order: Limits['queueOrder'] = 'priority',
+  ) {
     this.record = { ...record }
     this.now = now
     this.effects = effects
+    this.order = order
+  }
+
+  /** Changed by time alone, which is no sign of life of whoever holds it. */
+  mark(): void {
+    if (!this.changed) this.record.version += 1
+    this.changed = true
   }
 
   touch(): void {
-    if (!this.changed) this.record.version += 1
-    this.changed = true
+    this.mark()
     this.record.updatedAt = this.now
   }
 
@@ -206,7 +321,7 @@ export class TaskDraft {
     this.touch()
     this.record.state = to
     if (to !== 'paused') this.record.pausedFrom = null
-    this.record.rank = to === 'queued' ? queueRank(this.now, this.record.priority) : null
+    this.record.rank = to === 'queued' ? this.#place() : null
     if (to === 'queued') this.record.dueAt = this.record.expiresAt
     if (isTerminal(to)) {
       this.record.completedAt = this.now
@@ -214,6 +329,11 @@ export class TaskDraft {
     }
     if (!isTerminal(to)) this.record.completedAt = null
     this.note(name, actor, payload, was, to)
+  }
+
+  #place(): number {
+    const { priority, watch } = this.record
+    return placeInQueue(this.order, this.now, priority, watch?.estimateMs)
   }
 
   /** An event that changes no state. */

@@ -1,3 +1,5 @@
+import type { Limits } from './limits.ts'
+
 /** Retry and lease arithmetic. Times are milliseconds; instants are milliseconds since the epoch. */
 
 export const FAILURE_CLASSES = [
@@ -24,14 +26,37 @@ export function backoffMs(attempt: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** doublings, LONGEST_BACKOFF_MS)
 }
 
+/**
+ * The wait after a holder was lost: a quarter more or less than usual, so that a thousand tasks lost at once do not come
+ * back at once. No chance is needed for that: which task it is, and which generation, tells where in that time it falls.
+ */
+export function spreadBackoffMs(attempt: number, taskId: number, generation: number): number {
+  const usualMs = backoffMs(attempt)
+  const shortestMs = usualMs * 0.75
+  // Not cut off at the longest, or half of all long waits would end together.
+  const longestMs = Math.min(usualMs * 1.25, LONGEST_BACKOFF_MS)
+  return Math.round(shortestMs + (longestMs - shortestMs) * shareOf(taskId, generation))
+}
+
+/** A number from 0 to 1, spread evenly however close together the given ones are. */
+function shareOf(taskId: number, generation: number): number {
+  let mixed = Math.imul(taskId, 0x9e3779b1) ^ Math.imul(generation, 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return ((mixed ^ (mixed >>> 16)) >>> 0) / 0xffffffff
+}
+
 export const hasAttemptsLeft = (attempt: number, maxRetries: number) => attempt <= maxRetries
 
 /** A lease ends at its expiry instant, not after it: at that moment somebody else may already claim. */
 export const leaseIsOver = (leaseExpiresAt: number, now: number) => now >= leaseExpiresAt
 
-/** When a client should renew: at 40 % of the lease, moved by up to ±10 % of it so that fleets do not beat in step. */
+/** The part of a lease after which it is time to renew it. */
+export const RENEW_FROM = 0.4
+
+/** When a client should renew: then, moved by up to ±10 % of the lease so that fleets do not beat in step. */
 export const renewAfterMs = (leaseMs: number, random: number) =>
-  Math.round(leaseMs * (0.4 + (random - 0.5) * 0.2))
+  Math.round(leaseMs * (RENEW_FROM + (random - 0.5) * 0.2))
 
 /** One step of priority is worth this much waiting, so low priorities age past newer high ones and never starve. */
 export const PRIORITY_STEP_MS = 600_000
@@ -42,5 +67,15 @@ export const PRIORITY_STEP_MS = 600_000
  */
 export const queueRank = (queuedAt: number, priority: number) => queuedAt - priority * PRIORITY_STEP_MS
 
+/** What is not said to take any time in particular. */
+const USUAL_ESTIMATE_MS = 1_800_000
+
+/** Shortest first, an estimate counts as time not yet waited: short work comes first, and long work ages past newer. */
+export const placeInQueue = (
+  order: Limits['queueOrder'],
+  queuedAt: number,
+  priority: number,
+  estimateMs: number | undefined,
+) => queueRank(queuedAt, priority) + (order === 'shortest_first' ? (estimateMs ?? USUAL_ESTIMATE_MS) : 0)
+
 export const CONTINUATION_DELAY_MS = 1_000
-export const VERIFY_TIMEOUT_MS = 180_000

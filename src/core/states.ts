@@ -65,7 +65,12 @@ export const TASK_TRANSITIONS = {
   task_retrying: { from: HELD, to: 'awaiting_retry', by: 'holder' },
   task_lease_expired: { from: HELD, to: 'awaiting_retry', by: 'time' },
   task_worker_lost: { from: HELD, to: 'awaiting_retry', by: 'time' },
-  task_stalled: { from: HELD, to: 'awaiting_retry', by: 'operator' },
+  task_agent_lost: { from: HELD, to: 'awaiting_retry', by: 'time' },
+  task_stalled: { from: HELD, to: 'awaiting_retry', by: 'time' },
+  /** It went on living without getting on. */
+  task_hung: { from: HELD, to: 'awaiting_retry', by: 'time' },
+  /** It waits for more than it did before. */
+  task_held_back: { from: ['pending', 'queued'], to: 'pending', by: 'operator' },
   task_expired: { from: ['queued'], to: 'cancelled', by: 'time' },
   task_merged: { from: ['pending'], to: 'completed', by: 'flow' },
   task_result_promoted: { from: taskStates, to: 'completed', by: 'operator' },
@@ -104,17 +109,28 @@ export const CLAIM_ENDS = {
   OVER_BUDGET: 'released',
   EXPIRED: 'expired',
   WORKER_LOST: 'expired',
+  AGENT_LOST: 'expired',
   STALLED: 'expired',
+  HUNG: 'expired',
+  NOT_STARTED: 'expired',
   MERGED: 'released',
   PROMOTED: 'superseded',
   SUPERSEDED: 'superseded',
   CANCELLED: 'superseded',
   PAUSED: 'superseded',
   REASSIGNED: 'superseded',
+  AGENT_TERMINATED: 'superseded',
   ERROR: 'error',
 } as const satisfies Record<string, ClaimState>
 
 export type ClaimEnd = keyof typeof CLAIM_ENDS
+
+/**
+ * An agent, as people read it. 'running' is not kept: it is an idle agent that holds something. In 'error' it fell silent
+ * while it held work, 'offline' it fell silent without.
+ */
+export const AGENT_STATES = ['idle', 'running', 'paused', 'error', 'offline', 'terminated'] as const
+export type AgentState = (typeof AGENT_STATES)[number]
 
 /** A session: whoever holds claims under one name. A worker is a session that said how much it can hold. */
 export const SESSION_STATES = ['active', 'draining', 'ended', 'lost'] as const

@@ -5,14 +5,20 @@ import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
 import type { TaskRecord } from '../core/records.ts'
-import type { ClaimBatchBody, ClaimBody, NextBody, RenewBatchBody } from '../core/shapes/claims.ts'
+import type {
+  ClaimBatchBody,
+  ClaimBody,
+  NextBody,
+  ProgressBody,
+  RenewBatchBody,
+} from '../core/shapes/claims.ts'
 import type { Store } from '../store/store.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
-async function leaseMsOf(
+export async function leaseMsOf(
   kernel: Kernel<Store>,
   caller: Caller,
   seconds: number | undefined,
@@ -30,10 +36,11 @@ async function leaseMsOf(
 /** Who claims, with a lease, and known to Baton from now on. */
 async function claimant(kernel: Kernel<Store>, caller: Caller, body: z.output<typeof ClaimBody>) {
   const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
-  const ofAgent = await kernel.capabilitiesOf(caller, body.agent)
-  const { capabilities: ofSession } = await kernel.sessionIsKnown(caller, body.session, body.agent)
+  const known = kernel.agentOf(caller, body.agent)
+  const { slug: agent, capabilities: ofAgent } = known instanceof Promise ? await known : known
+  const { capabilities: ofSession } = await kernel.sessionIsKnown(caller, body.session, agent)
   const capabilities = ofSession.length === 0 ? ofAgent : [...ofAgent, ...ofSession]
-  return { agent: body.agent, session: body.session, leaseMs, capabilities }
+  return { agent, session: body.session, leaseMs, capabilities }
 }
 
 /** A claim of tasks that are not there makes nobody known: before somebody new is written down, they are looked for. */
@@ -58,7 +65,21 @@ export async function claimTask(
   const reply = granted(
     await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
   )
-  return { reason: reply.reason, claim: reply.claim }
+  const [claim] = await withCheckpoints(kernel, caller, [reply.claim as Grant])
+  return { reason: reply.reason, claim }
+}
+
+interface Grant {
+  taskId: string
+  generation: number
+}
+
+/** What the holders before them left. A first claim has none before it, and costs no look. */
+async function withCheckpoints(kernel: Kernel<Store>, caller: Caller, claims: readonly Grant[]) {
+  const later = claims.filter(({ generation }) => generation > 1).map(({ taskId }) => taskIdOf(taskId))
+  const found = later.length === 0 ? [] : await kernel.store.tasksById(caller.workspaceId, later)
+  const left = new Map(found.map(({ record, details }) => [record.uuid, details.checkpoint]))
+  return claims.map((claim) => ({ ...claim, checkpointData: left.get(claim.taskId) ?? null }))
 }
 
 export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBatchBody>) {
@@ -68,10 +89,12 @@ export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<
     return { results: taskIds.map((uuid) => ({ taskId: uuid, ...outcome(noSuchTask(uuid), () => ({})) })) }
   const who = await claimant(kernel, caller, claim)
   const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
+  const taken = replies.filter(({ ok }) => ok).map(({ claim }) => claim as Grant)
+  const claims = await withCheckpoints(kernel, caller, taken)
   return {
     results: replies.map((reply, i) => ({
       taskId: taskIds[i],
-      ...outcome(reply, ({ claim }) => ({ claim })),
+      ...outcome(reply, () => ({ claim: claims.shift() })),
     })),
   }
 }
@@ -125,9 +148,10 @@ async function giveBack(kernel: Kernel<Store>, caller: Caller, claims: readonly 
 async function withTasks(kernel: Kernel<Store>, caller: Caller, claims: readonly Handed[]) {
   const records = claims.map(({ record }) => record)
   const details = await kernel.details.ask(caller.workspaceId, records)
-  return claims.map(({ claim, record }, i) =>
-    Object.assign({}, claim, { task: taskView({ record, details: details[i]! }) }),
-  )
+  return claims.map(({ claim, record }, i) => {
+    const task = taskView({ record, details: details[i]! })
+    return Object.assign({}, claim, { checkpointData: task.checkpointData, task })
+  })
 }
 
 export async function renewTask(
@@ -140,6 +164,19 @@ export async function renewTask(
   const leaseMs = leaseSeconds === undefined ? undefined : await leaseMsOf(kernel, caller, leaseSeconds)
   const { ok: _ok, ...answer } = await command(kernel, caller, uuid, { kind: 'renew', fence, leaseMs })
   return answer
+}
+
+export async function reportProgress(
+  kernel: Kernel<Store>,
+  caller: Caller,
+  uuid: string,
+  body: z.output<typeof ProgressBody>,
+  ifVersion: number | null,
+) {
+  const { percent, step, checkpointData: checkpoint, estimatedCompletionAt, ...fence } = body
+  const doneBy = estimatedCompletionAt === undefined ? undefined : Date.parse(estimatedCompletionAt)
+  const said = { percent, step, checkpoint, doneBy, ifVersion }
+  return command(kernel, caller, uuid, { kind: 'progress', fence, ...said })
 }
 
 export async function renewBatch(

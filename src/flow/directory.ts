@@ -1,4 +1,6 @@
-import { rememberAgents } from '../store/postgres/agents.ts'
+import { Refused } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
+import { findAgent, rememberAgents } from '../store/postgres/agents.ts'
 import { findProject } from '../store/postgres/projects.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { Gathering } from './gathering.ts'
@@ -13,8 +15,11 @@ export const serverDirectory = ({ readers, writers }: PostgresStore): Directory 
     return arriving.map(({ slug }) => capabilities.get(slug) ?? [])
   })
   return {
-    async capabilitiesOf({ workspaceId, actor }, slug) {
-      return (await agents.ask(workspaceId, [{ slug, actor }]))[0]!
+    async agentOf({ workspaceId, actor }, name) {
+      const slug = isUuid(name) ? (await findAgent(readers, workspaceId, name))?.record.slug : name
+      // What looks like an id is one: as a slug nobody would find it again.
+      if (slug === undefined) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
+      return { slug, capabilities: (await agents.ask(workspaceId, [{ slug, actor }]))[0]! }
     },
     async projectOf(workspaceId, slug) {
       return (await findProject(readers, workspaceId, slug))?.projectId ?? null

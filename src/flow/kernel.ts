@@ -7,11 +7,11 @@ import type { Right } from '../core/shapes/administration.ts'
 import { Combiner } from '../store/combiner.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import type { Store } from '../store/store.ts'
+import { Arrivals } from './arrivals.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { Gathering } from './gathering.ts'
 import { Remembering } from './remembering.ts'
 import { followAll } from './unblock.ts'
-import { WorkArrivals } from './work-arrivals.ts'
 
 /** Who asks: a key's workspace, its name on record and its rights. */
 export interface Caller {
@@ -19,16 +19,23 @@ export interface Caller {
   actor: string
   rights: ReadonlySet<Right>
   idempotency?: Idempotency | undefined
+  /** The term of office of the coordinator that asks. */
+  term?: number | undefined
 }
 
 const KNOWN_FOR_MS = 5_000
 
 /** What is known of names beside tasks and sessions. Each front door has its own. */
 export interface Directory {
-  /** What an agent can do, by its registration; a slug that is new becomes an external agent. */
-  capabilitiesOf(caller: Caller, agent: string): Promise<readonly string[]>
+  /** An agent by its slug or id, and what it can do; a slug that is new becomes an external agent. */
+  agentOf(caller: Caller, agent: string): Promise<KnownAgent>
   /** The number of a project, or null when there is none of this slug. */
   projectOf(workspaceId: number, slug: string): Promise<number | null>
+}
+
+interface KnownAgent {
+  slug: string
+  capabilities: readonly string[]
 }
 
 /** What a session can do if it is a worker, and as which agent it works. */
@@ -37,7 +44,9 @@ type KnownSession = Pick<SessionRecord, 'capabilities' | 'agent'>
 /** What all steps of the flow share: the door to the store, and a short memory of names and limits. */
 export class Kernel<S extends Store = PostgresStore> {
   readonly store: S
-  readonly arrivals: WorkArrivals
+  /** For those who wait for work, and for those who wait for anything to happen. */
+  readonly arrivals: Arrivals
+  readonly changes: Arrivals
   /** What people read of tasks: whoever claims single tasks, many at a time, needs them one by one. */
   readonly details: Gathering<TaskRecord, TaskDetails>
   /** Tasks that ended: what waits for them is looked at. */
@@ -45,7 +54,7 @@ export class Kernel<S extends Store = PostgresStore> {
   readonly #directory: Directory
   readonly #combiner: Combiner
   readonly #limits = new Remembering<Limits>(KNOWN_FOR_MS, 10_000)
-  readonly #agents = new Remembering<readonly string[]>(KNOWN_FOR_MS, 100_000)
+  readonly #agents = new Remembering<KnownAgent>(KNOWN_FOR_MS, 100_000)
   readonly #projects = new Remembering<number | null>(KNOWN_FOR_MS, 100_000)
   readonly #sessions = new Remembering<KnownSession>(KNOWN_FOR_MS, 100_000)
 
@@ -53,7 +62,8 @@ export class Kernel<S extends Store = PostgresStore> {
     this.store = store
     this.#directory = directory
     this.#combiner = new Combiner(store)
-    this.arrivals = new WorkArrivals(store)
+    this.arrivals = new Arrivals(store, ({ tasksWaiting }) => tasksWaiting)
+    this.changes = new Arrivals(store, ({ events }) => events > 0)
     this.details = new Gathering((workspaceId, records) => store.detailsOf(workspaceId, records))
     this.ended = new Gathering(async (workspaceId, ended) => {
       await followAll(this, workspaceId, ended)
@@ -63,12 +73,13 @@ export class Kernel<S extends Store = PostgresStore> {
 
   run(
     caller: Caller,
-    request: DistributiveOmit<Request, 'actor' | 'idempotency'>,
+    request: DistributiveOmit<Request, 'actor' | 'idempotency' | 'term'>,
   ): Promise<Granted | Refusal> {
     // Set on the request itself: a copy by spreading costs more than all else that happens here.
     const full = request as Request
     full.actor = caller.actor
     full.idempotency = caller.idempotency
+    full.term = caller.term
     return this.#combiner.run(caller.workspaceId, full)
   }
 
@@ -80,10 +91,12 @@ export class Kernel<S extends Store = PostgresStore> {
     this.#limits.set(`${workspaceId}`, limits)
   }
 
-  capabilitiesOf(caller: Caller, agent: string): readonly string[] | Promise<readonly string[]> {
-    return this.#agents.get(`${caller.workspaceId}/${agent}`, () =>
-      this.#directory.capabilitiesOf(caller, agent),
-    )
+  agentOf(caller: Caller, agent: string): KnownAgent | Promise<KnownAgent> {
+    return this.#agents.get(`${caller.workspaceId}/${agent}`, () => this.#directory.agentOf(caller, agent))
+  }
+
+  agentChanged(workspaceId: number, slug: string): void {
+    this.#agents.forget(`${workspaceId}/${slug}`)
   }
 
   async projectOf(workspaceId: number, slug: string): Promise<number | null> {
@@ -120,6 +133,7 @@ export class Kernel<S extends Store = PostgresStore> {
 
   async close(): Promise<void> {
     this.arrivals.close()
+    this.changes.close()
     await this.#combiner.close()
   }
 }

@@ -37,7 +37,11 @@ export async function importPlan(kernel: Kernel, caller: Caller, project: Projec
   const known = await listTracks(kernel.store.readers, caller.workspaceId, project.projectId)
   const tracks = plan.tracks.map((track) => trackOf(track, known))
   await setTracks(kernel.store.writers, caller.workspaceId, project, tracks, caller.actor)
-  const { tasks, changes } = wishes
+  const { changes } = wishes
+  const tasks = wishes.tasks.map((task) => ({
+    ...task,
+    details: { ...task.details, createdBy: caller.actor },
+  }))
   if (tasks.length + changes.length > 0) granted(await kernel.run(caller, { on: 'new', tasks, changes }))
   if (plan.name !== null && plan.name !== project.name)
     await renameProject(kernel.store.writers, caller.workspaceId, project.projectId, plan.name)
@@ -123,6 +127,7 @@ class Wishes {
       review: 'none',
       runAt: null,
       expiresAt: null,
+      watch: null,
       dependsOn: there.map(({ id }) => id),
       dependsOnNew: dependsOn.filter(isNew).map((key) => this.#places.get(key)!),
       unique: null,

@@ -4,8 +4,8 @@ import type { NewTask, TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parentKey } from '../core/keys.ts'
-import type { TaskRecord } from '../core/records.ts'
-import type { TaskCreate, TaskPatchBody } from '../core/shapes/tasks.ts'
+import type { TaskRecord, Watch } from '../core/records.ts'
+import type { TaskCreate } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Store, StoredTask } from '../store/store.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
@@ -26,7 +26,7 @@ export function taskIdOf(uuid: string): number {
 /** All of them or none. */
 export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: readonly Create[]) {
   const projects = await projectsOf(kernel, caller, tasks)
-  const wanted = tasks.map((task, index) => newTask(task, index, projects))
+  const wanted = tasks.map((task, index) => newTask(task, index, projects, caller.actor))
   await findParents(kernel, caller, tasks, wanted)
   await refuseCircles(kernel, caller, wanted)
   const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
@@ -118,7 +118,12 @@ async function refuseCircles(
 
 const NO_CAPABILITIES: readonly string[] = []
 
-function newTask(task: Create, index: number, projects: ReadonlyMap<string, number>): NewTask {
+function newTask(
+  task: Create,
+  index: number,
+  projects: ReadonlyMap<string, number>,
+  createdBy: string,
+): NewTask {
   const dependsOn = task.dependsOn.map((uuid, i) => {
     const id = idCarriedBy(uuid)
     const field = `tasks[${index}].dependsOn[${i}]`
@@ -148,6 +153,7 @@ function newTask(task: Create, index: number, projects: ReadonlyMap<string, numb
     review: task.verification?.kind ?? 'none',
     runAt: task.runAt === undefined ? null : Date.parse(task.runAt),
     expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
+    watch: watchOf(task),
     dependsOn,
     dependsOnNew: [],
     unique: uniqueOf(task),
@@ -160,11 +166,31 @@ function newTask(task: Create, index: number, projects: ReadonlyMap<string, numb
       tags: task.tags,
       dependsOn: task.dependsOn,
       userId: task.userId ?? null,
+      metadata: task.metadata,
+      createdBy,
       project: task.project ?? null,
       parent: null,
     },
   }
 }
+
+/** Only what is given: most tasks have nothing of it, and then none of it is kept. */
+function watchOf({ timeouts, estimatedDurationMinutes }: Create): Watch | null {
+  if (timeouts === undefined && estimatedDurationMinutes === undefined) return null
+  const times = {
+    estimateMs: estimatedDurationMinutes && Math.max(1, Math.round(estimatedDurationMinutes * MINUTE_MS)),
+    assignMs: inMs(timeouts?.assignSeconds),
+    stallMs: inMs(timeouts?.stallSeconds),
+    verifyMs: inMs(timeouts?.verifySeconds),
+    hangGraceMs: inMs(timeouts?.hangGraceSeconds),
+    hangAbortMs: inMs(timeouts?.hangAbortSeconds),
+  }
+  const given = Object.entries(times).filter(([, ms]) => ms !== undefined)
+  return given.length === 0 ? null : Object.fromEntries(given)
+}
+
+const MINUTE_MS = 60_000
+const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)
 
 function uniqueOf(task: Create): NewTask['unique'] {
   const { idempotencyKey, ...body } = task
@@ -197,18 +223,6 @@ export async function command(kernel: Kernel<Store>, caller: Caller, uuid: strin
 export async function operate(kernel: Kernel<Store>, caller: Caller, uuid: string, act: TaskCommand) {
   await command(kernel, caller, uuid, act)
   return taskView(await readTask(kernel, caller, uuid))
-}
-
-export async function updateTask(
-  kernel: Kernel<Store>,
-  caller: Caller,
-  uuid: string,
-  body: z.output<typeof TaskPatchBody>,
-  ifVersion: number | null,
-) {
-  const { agent, ...rest } = body
-  const patch = agent === undefined ? rest : { ...rest, onlyAgent: agent }
-  return operate(kernel, caller, uuid, { kind: 'update', ifVersion, patch })
 }
 
 export const briefView = (record: unknown) => recordView(record as TaskRecord)

@@ -1,14 +1,21 @@
 import { hash } from 'node:crypto'
-import type { TaskCommand } from '../core/commands.ts'
+import type { Granted, TaskCommand } from '../core/commands.ts'
+import { type Refusal, Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parseTaskKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import { readinessOf } from '../core/rules/create.ts'
 import { isTerminal } from '../core/states.ts'
-import type { BlockedTask, Store } from '../store/store.ts'
+import { type BlockedTask, type Store, StoreUnavailable } from '../store/store.ts'
 import type { Caller, Kernel } from './kernel.ts'
 
-export const system = (workspaceId: number): Caller => ({ workspaceId, actor: 'system', rights: new Set() })
+/** Baton itself; as the coordinator, under its term of office. */
+export const system = (workspaceId: number, term?: number): Caller => ({
+  workspaceId,
+  actor: 'system',
+  rights: new Set(),
+  term,
+})
 
 /** Tasks have ended: those that waited for them go on, or are skipped, and so do those that waited for the skipped ones. */
 export const unblockDownstream = (kernel: Kernel<Store>, workspaceId: number, ended: readonly number[]) =>
@@ -31,17 +38,54 @@ export async function followAll(
 }
 
 /** Answers with those that ended in turn. */
-export async function unblockAll(kernel: Kernel<Store>, waiting: readonly BlockedTask[]): Promise<number[]> {
+export async function unblockAll(
+  kernel: Kernel<Store>,
+  waiting: readonly BlockedTask[],
+  term?: number,
+): Promise<number[]> {
   const ended = await Promise.all(
-    waiting.map(async (task) => {
-      const command = await whatFollows(kernel, task)
-      if (!command) return null
-      const { workspaceId, taskId, uuid } = task
-      const reply = await kernel.run(system(workspaceId), { on: 'task', taskId, uuid, command })
-      return reply.ok && isTerminal((reply.record as TaskRecord).state) ? taskId : null
-    }),
+    waiting.map(async (task) => ((await hasEndedSo(kernel, task, term)) ? task.taskId : null)),
   )
   return ended.filter((id) => id !== null)
+}
+
+/** What was read of a task may be outdated when it is told. Only somebody else's act makes it so, so few tries are enough. */
+const TRIES = 10
+
+async function hasEndedSo(
+  kernel: Kernel<Store>,
+  task: BlockedTask,
+  term: number | undefined,
+): Promise<boolean> {
+  let seen: BlockedTask | null = task
+  for (let tries = 1; seen; tries++) {
+    const command = await whatFollows(kernel, seen)
+    if (!command) return false
+    const { workspaceId, taskId, uuid } = task
+    const reply = await kernel.run(system(workspaceId, term), { on: 'task', taskId, uuid, command })
+    if (!reply.ok) {
+      if (reply.code === 'NOT_LEADER') throw Refused.because(reply as Refusal)
+      return false
+    }
+    const record = reply.record as TaskRecord
+    const isOutdated = 'version' in command && command.version !== undefined && !isSettledBy(reply, command)
+    if (!isOutdated) return isTerminal(record.state)
+    if (tries === TRIES) throw new StoreUnavailable('The task was changed by others each time.')
+    seen = await seenAnew(kernel, task)
+  }
+  return false
+}
+
+/** Not settled: the task is still blocked, and no longer as it was read. */
+const isSettledBy = ({ reason, record }: Granted, { version }: { version?: number | undefined }) =>
+  reason !== 'NOTHING_DUE' || !(record as TaskRecord).blocked || (record as TaskRecord).version === version
+
+async function seenAnew(kernel: Kernel<Store>, task: BlockedTask): Promise<BlockedTask | null> {
+  const stored = await kernel.store.task(task.workspaceId, task.taskId)
+  if (!stored?.record.blocked) return null
+  const upstream = await kernel.store.dependencies(task.workspaceId, task.taskId)
+  const { version, merge } = stored.record
+  return { ...task, version, merge, upstream: upstream.map(({ state }) => state) }
 }
 
 async function whatFollows(kernel: Kernel<Store>, task: BlockedTask): Promise<TaskCommand | null> {
@@ -51,8 +95,10 @@ async function whatFollows(kernel: Kernel<Store>, task: BlockedTask): Promise<Ta
   if (readiness === 'wait') return null
   if (readiness === 'ready' && merge !== 'none') return whenPartsAreDone(kernel, task)
   const culprit = upstream.find((state) => isTerminal(state) && state !== 'completed')
-  const because = readiness === 'never' ? `a task it depends on is ${culprit}` : 'ready'
-  return { kind: 'unblock', readiness, because }
+  if (readiness === 'never')
+    return { kind: 'unblock', readiness, because: `a task it depends on is ${culprit}` }
+  // Made to wait for more since, it is not ready: hence the version.
+  return { kind: 'unblock', readiness, because: 'ready', version: task.version }
 }
 
 /** Read anew, with its version: a part that is added from here on makes what follows from the others void. */

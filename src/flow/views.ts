@@ -1,5 +1,6 @@
+import type { TaskDetails } from '../core/commands.ts'
 import { trackOfLine } from '../core/keys.ts'
-import type { TaskRecord } from '../core/records.ts'
+import type { TaskRecord, Watch } from '../core/records.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
 import type { EventWithTask } from '../store/postgres/reads.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
@@ -54,6 +55,9 @@ export function recordView(record: TaskRecord) {
           leaseExpiresAt: instant(record.leaseExpiresAt),
         }
       : null,
+    timeouts: record.watch && timeoutsView(record.watch),
+    estimatedDurationMinutes:
+      record.watch?.estimateMs === undefined ? null : record.watch.estimateMs / 60_000,
     dueAt: instant(record.dueAt),
     expiresAt: instant(record.expiresAt),
     createdAt: instant(record.createdAt),
@@ -64,10 +68,36 @@ export function recordView(record: TaskRecord) {
   }
 }
 
+/** Those that the task has of its own; null when it has none. */
+function timeoutsView({ assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs }: Watch) {
+  const own = [assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs]
+  if (own.every((ms) => ms === undefined)) return null
+  const [assignSeconds, stallSeconds, verifySeconds, hangGraceSeconds, hangAbortSeconds] = own.map((ms) =>
+    ms === undefined ? undefined : ms / 1000,
+  )
+  return { assignSeconds, stallSeconds, verifySeconds, hangGraceSeconds, hangAbortSeconds }
+}
+
+/** What is known of how far it is; null when nothing is. */
+function progressView({ watch }: TaskRecord, { progressPercent, progressStep }: TaskDetails) {
+  const isKnown =
+    progressPercent != null ||
+    progressStep != null ||
+    watch?.doneBy !== undefined ||
+    watch?.progressAt !== undefined
+  if (!isKnown) return null
+  return {
+    percent: progressPercent ?? null,
+    step: progressStep ?? null,
+    estimatedCompletionAt: instant(watch?.doneBy ?? null),
+    updatedAt: instant(watch?.progressAt ?? null),
+  }
+}
+
 export function taskView({ record, details }: StoredTask) {
   const { title, taskType, description, input, tags, dependsOn, project, parent, userId } = details
-  const { error, failureClass, progressPercent, progressStep, checkpoint } = details
-  const hasProgress = progressPercent != null || progressStep != null
+  const { metadata, createdBy } = details
+  const { error, failureClass, checkpoint } = details
   // Not by spreading: an object that begins with a spread costs several times as much, and every claim shows one.
   return Object.assign(recordView(record), {
     title,
@@ -79,9 +109,11 @@ export function taskView({ record, details }: StoredTask) {
     project,
     parentId: parent,
     userId,
+    metadata: metadata ?? null,
+    createdBy: createdBy ?? null,
     error: error ?? null,
     failureClass: failureClass ?? null,
-    progress: hasProgress ? { percent: progressPercent ?? null, step: progressStep ?? null } : null,
+    progress: progressView(record, details),
     checkpointData: checkpoint ?? null,
   })
 }

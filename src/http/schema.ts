@@ -30,6 +30,7 @@ const Problem = {
 
 interface RouteShape {
   summary: string
+  description?: string
   tag: string
   needs: Right | 'nothing'
   params?: z.ZodType
@@ -50,6 +51,7 @@ export function route(shape: RouteShape): RouteShorthandOptions {
     ...(shape.bodyLimit ? { bodyLimit: shape.bodyLimit } : {}),
     schema: {
       summary: shape.summary,
+      ...(shape.description ? { description: shape.description } : {}),
       tags: [shape.tag],
       ...(shape.needs === 'nothing' ? { security: [] } : {}),
       ...(shape.params ? { params: jsonSchema(shape.params) } : {}),

@@ -2,16 +2,21 @@ import swagger from '@fastify/swagger'
 import websocket from '@fastify/websocket'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
+import type { Coordination } from '../flow/coordination.ts'
 import type { Kernel } from '../flow/kernel.ts'
 import { installJsonParser } from './bodies.ts'
 import { type Doors, installGate, KeyRing } from './gate.ts'
 import { EventFeed } from './live/feed.ts'
 import { answerNonsense, onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
+import { agentRoutes } from './routes/agents.ts'
 import { claimRoutes } from './routes/claims.ts'
+import { coordinatorRoutes } from './routes/coordinator.ts'
 import { deadLetterRoutes } from './routes/dead-letters.ts'
+import { dependencyRoutes } from './routes/dependencies.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
+import { logRoutes } from './routes/logs.ts'
 import { planRoutes } from './routes/plans.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { resultRoutes } from './routes/results.ts'
@@ -21,6 +26,7 @@ import { workerRoutes } from './routes/workers.ts'
 
 export interface ServerOptions {
   kernel: Kernel
+  coordinator: Coordination
   doors: Doors
   logger: Logger
 }
@@ -29,7 +35,12 @@ const PREFIX = '/api/v1'
 /** How long requests that are under way may take when the server stops. */
 const GRACE_MS = 3_000
 
-export async function buildServer({ kernel, doors, logger }: ServerOptions): Promise<FastifyInstance> {
+export async function buildServer({
+  kernel,
+  coordinator,
+  doors,
+  logger,
+}: ServerOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -63,6 +74,7 @@ export async function buildServer({ kernel, doors, logger }: ServerOptions): Pro
   app.addHook('preClose', async () => {
     feed.close()
     kernel.arrivals.close()
+    kernel.changes.close()
     // Whoever is still connected after that, with half a request or none, is not waited for.
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
@@ -70,20 +82,24 @@ export async function buildServer({ kernel, doors, logger }: ServerOptions): Pro
   await app.register(
     async (api) => {
       taskRoutes(api, kernel)
+      dependencyRoutes(api, kernel)
       claimRoutes(api, kernel)
       resultRoutes(api, kernel)
+      logRoutes(api, kernel)
       deadLetterRoutes(api, kernel)
       workerRoutes(api, kernel)
+      agentRoutes(api, kernel)
       projectRoutes(api, kernel)
       await api.register(async (plans) => planRoutes(plans, kernel))
       sessionRoutes(api, kernel)
       eventRoutes(api, kernel, feed, keys)
       administrationRoutes(api, kernel, keys)
-      healthRoutes(api, kernel)
+      coordinatorRoutes(api, kernel, coordinator)
+      healthRoutes(api, kernel, coordinator)
     },
     { prefix: PREFIX },
   )
-  healthRoutes(app, kernel)
+  healthRoutes(app, kernel, coordinator)
   app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
     app.swagger(),
   )

@@ -96,7 +96,7 @@ export class Queue {
   constructor(store: Store, workspaceId: number, upkeep: boolean) {
     this.#store = store
     this.#kernel = new Kernel(store, {
-      capabilitiesOf: async () => [],
+      agentOf: async (_caller, slug) => ({ slug, capabilities: [] }),
       projectOf: (workspace, slug) => store.project(workspace, slug),
     })
     this.#caller = { workspaceId, actor: 'queue', rights: new Set() }

@@ -71,6 +71,11 @@ export interface Reader {
   claims(workspaceId: number, taskId: number): Promise<StoredClaim[]>
   /** Accepted and rejected, oldest first. */
   results(workspaceId: number, taskId: number): Promise<StoredResult[]>
+  /** What a task waits for, and by which rule. */
+  dependencies(
+    workspaceId: number,
+    taskId: number,
+  ): Promise<{ uuid: string; state: TaskState; triggerRule: TriggerRule }[]>
   /** In the order of their seq, which is the order they were committed in. */
   events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]>
   session(workspaceId: number, name: string): Promise<SessionRecord | null>
@@ -86,16 +91,44 @@ export interface DueTask {
   uuid: string
 }
 
+/** A task whose hour has come, as it was then. */
+export interface TaskWithHour extends DueTask {
+  version: number
+  isBlocked: boolean
+}
+
 export interface BlockedTask extends DueTask {
+  version: number
   merge: TaskRecord['merge']
   triggerRule: TriggerRule
   upstream: TaskState[]
 }
 
+/** Blocked tasks that nobody told what they wait for has ended. Whoever has told them says so: else they come again. */
+export interface Forgotten {
+  tasks: BlockedTask[]
+  followed: () => Promise<void>
+}
+
+/** A blocked task and what it waits for, by inside ids. */
+export interface TaskThatWaits {
+  id: number
+  uuid: string
+  version: number
+  isPaused: boolean
+  waitsFor: number[]
+}
+
+export type Way = 'upstream' | 'downstream'
+export interface Walked {
+  tasks: TaskThatWaits[]
+  isWhole: boolean
+}
+
 /** What time and finished work ask of a store, across workspaces. They only ask: each change goes through the one door. */
 export interface Upkeep {
   /** Held tasks whose lease is over, and tasks whose hour has come. */
-  dueTasks(limit: number): Promise<DueTask[]>
+  dueTasks(limit: number): Promise<TaskWithHour[]>
   /** Sessions whose silence is to be judged. */
   dueSessions(limit: number): Promise<{ workspaceId: number; name: string }[]>
   /** Held tasks of a workspace that nobody touched since. */
@@ -103,7 +136,13 @@ export interface Upkeep {
   /** Blocked tasks that wait for any of these, with the states of everything they wait for. */
   downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]>
   /** The safety net: pending tasks that are blocked though something they wait for ended for good, or all of it did. */
-  forgottenTasks(limit: number): Promise<BlockedTask[]>
+  forgottenTasks(limit: number): Promise<Forgotten>
+  /**
+   * Those of these tasks that are blocked, what they wait for as far as that is blocked too, what that waits for, and so
+   * on; or, downstream, what waits for them. The nearest first, each once, `isWhole` if it was not more than `limit`.
+   * A circle that goes through one of these tasks is in both.
+   */
+  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked>
   /** First answers and old claims are not kept for ever. */
   forgetThePast(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { NewTask, Reply } from '../commands.ts'
+import type { NewTask, Reply, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { uuidCarrying } from '../ids.ts'
 import type { Actor, TaskRecord } from '../records.ts'
@@ -76,7 +76,8 @@ export class Creation {
     const parent = parentOf(task, identities)
     const states = upstream.map(({ state }) => state)
     const identity = { id, uuid, parentId: parent?.id ?? null, dependsOn: upstream.map((one) => one.uuid) }
-    const { record, event } = createTask(task, states, identity, actor, this.#in.view.now)
+    const { now, limits } = this.#in.view
+    const { record, event } = createTask(task, states, identity, actor, now, limits.queueOrder)
     this.created.push({ record, task, parentUuid: parent?.uuid ?? null })
     if (task.key !== null) this.#givenKeys.add(keyName(task.projectId, task.key))
     this.#in.emit(event)
@@ -103,10 +104,9 @@ export class Creation {
     })
     for (const { parent, at } of parts.values()) {
       const merge = wanted[at[0]!]!.merge === 'task' ? 'task' : 'object'
-      this.#in.apply(
-        { taskId: parent.id, uuid: parent.uuid, command: { kind: 'divide', merge, parts: at.length } },
-        actor,
-      )
+      const partsWait = at.some((one) => wanted[one]!.dependsOn.length > 0)
+      const command: TaskCommand = { kind: 'divide', merge, parts: at.length, partsWait }
+      this.#in.apply({ taskId: parent.id, uuid: parent.uuid, command }, actor)
       for (const one of at) {
         const { id, uuid } = identities[one]!
         this.dependencies.push({ taskId: parent.id, dependsOn: id, dependsOnUuid: uuid, rule: 'all_success' })

@@ -1,7 +1,15 @@
 import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import { type Actor, type Effects, noEffects, type SessionRecord, type TaskRecord } from '../records.ts'
+import {
+  type Actor,
+  type AgentRecord,
+  type Effects,
+  noEffects,
+  type SessionRecord,
+  type TaskRecord,
+} from '../records.ts'
+import { decideAgent } from '../rules/agent.ts'
 import { REFUSED_WHATEVER_IT_IS } from '../rules/claim.ts'
 import { countsAsActive, decideSession, type SessionDecision } from '../rules/session.ts'
 import { Turns } from '../turns.ts'
@@ -18,6 +26,7 @@ import {
   trackName,
   type View,
 } from './requests.ts'
+import { settleAgent } from './settle-agent.ts'
 import { fits, WaitingLine } from './waiting-line.ts'
 
 /**
@@ -34,6 +43,9 @@ export function decideAll(
 
 type Claim = Effects['claims'][number]
 
+const add = (counts: Map<string, number>, name: string, change: number) =>
+  counts.set(name, (counts.get(name) ?? 0) + change)
+
 class Batch {
   readonly #view: View
   readonly #requests: readonly Request[]
@@ -41,12 +53,15 @@ class Batch {
   readonly #effects = noEffects()
   readonly #changed = new Map<number, TaskRecord>()
   readonly #sessions = new Map<string, SessionRecord>()
+  /** Null: removed. */
+  readonly #agents = new Map<string, AgentRecord | null>()
   readonly #remember = new Map<string, { key: string } & Remembered>()
   readonly #lines = new Map<string, WaitingLine>()
   readonly #creation: Creation
   /** By how much the claims of this batch change who is on which track, and how much sessions hold. */
   readonly #onTrack = new Map<string, Map<string, number>>()
   readonly #holds = new Map<string, number>()
+  readonly #agentHolds = new Map<string, number>()
   readonly #circumstances: Circumstances
   readonly #roomForClaims: number
   #activeClaimsDelta = 0
@@ -90,8 +105,10 @@ class Batch {
       ...this.#effects,
       tasks: [...this.#changed.values()],
       created: this.#creation.created,
-      dependencies: this.#creation.dependencies,
+      dependencies: [...this.#effects.dependencies, ...this.#creation.dependencies],
       sessions: [...this.#sessions.values()],
+      agents: [...this.#agents.values()].filter((agent) => agent !== null),
+      removedAgents: [...this.#agents].filter(([, agent]) => agent === null).map(([slug]) => slug),
       remember: [...this.#remember.values()],
       activeClaimsDelta: this.#activeClaimsDelta,
     }
@@ -116,10 +133,15 @@ class Batch {
   }
 
   #decide(request: Request): Reply {
+    const { term } = request
+    if (term !== undefined && !this.#view.terms.has(term))
+      return refuse('NOT_LEADER', `Term ${term} of the coordinator is over.`)
     switch (request.on) {
       case 'task':
         return this.#apply(request, request.actor)
       case 'many': {
+        if (request.ifAllAreAsSeen && !request.items.every(this.#isAsSeen))
+          return { ok: true, reason: 'NOTHING_DUE', replies: [] }
         const replies = request.items.map((item) => this.#apply(item, request.actor))
         return { ok: true, reason: replies.some(({ ok }) => ok) ? 'SOME_DONE' : 'ALL_REFUSED', replies }
       }
@@ -129,8 +151,13 @@ class Batch {
         return this.#creation.create(request.tasks, request.changes ?? [], request.actor)
       case 'session':
         return this.#session(request)
+      case 'agent':
+        return this.#agent(request)
     }
   }
+
+  #isAsSeen = ({ taskId, command }: OnTask): boolean =>
+    'version' in command && command.version === this.#record(taskId)?.version
 
   #apply({ taskId, uuid, command }: OnTask, actor: Actor): Reply {
     const record = this.#record(taskId)
@@ -162,6 +189,7 @@ class Batch {
     around.roomForClaims = this.#roomForClaims - this.#activeClaimsDelta
     const mayBeWorker = isClaim && this.#view.workers.size + this.#sessions.size > 0
     around.worker = mayBeWorker ? this.#worker(command.session) : undefined
+    around.agent = isClaim ? this.#knownAgent(command.agent) : undefined
     around.trackIsFull = isClaim ? this.#trackIsFull : undefined
     return around
   }
@@ -198,8 +226,8 @@ class Batch {
       const claim = claims[this.#countedClaims]!
       const change = claim.kind === 'opened' ? 1 : -1
       this.#activeClaimsDelta += change
-      if (this.#view.workers.size > 0)
-        this.#holds.set(claim.session, (this.#holds.get(claim.session) ?? 0) + change)
+      if (this.#view.workers.size > 0) add(this.#holds, claim.session, change)
+      if (this.#view.claimingAgents.size > 0) add(this.#agentHolds, claim.agent, change)
       if (this.#view.tracks.size > 0) this.#countOnTrack(claim, change)
     }
   }
@@ -209,14 +237,14 @@ class Batch {
     if (!isOnTrack(record)) return
     const name = trackName(record.projectId, record.line)
     const delta = this.#onTrack.get(name) ?? new Map<string, number>()
-    delta.set(agent, (delta.get(agent) ?? 0) + change)
+    add(delta, agent, change)
     this.#onTrack.set(name, delta)
   }
 
   #next(request: Extract<Request, { on: 'next' }>): Reply {
-    const { pick, session, leaseMs, limit, actor } = request
+    const { pick, session, leaseMs, limit, isGiven, actor } = request
     const { agent, capabilities } = pick
-    const command: TaskCommand = { kind: 'claim', agent, capabilities, session, leaseMs }
+    const command: TaskCommand = { kind: 'claim', agent, capabilities, session, leaseMs, isGiven }
     const claims: { claim: unknown; record: TaskRecord }[] = []
     const own = this.#keptFor(pick)
     const offers = this.#lines.get(headName(pick))!.of(own, this.#turns)
@@ -283,6 +311,42 @@ class Batch {
       .filter(({ session, claimState }) => session === name && claimState === 'active')
   }
 
+  #agent({ slug, uuid, command, actor }: Extract<Request, { on: 'agent' }>): Reply {
+    const before = this.#agents.has(slug)
+      ? this.#agents.get(slug)!
+      : (this.#view.agents.get(slug)?.record ?? null)
+    const holding = this.#heldBy(slug)
+    const around = { now: this.#view.now, actor, holding }
+    const decision = decideAgent(before, { slug, uuid }, command, around)
+    if (decision.refusal) return decision.refusal
+    const { record, events, fate } = decision
+    if (record !== before) this.#agents.set(slug, record)
+    this.#effects.events.push(...events)
+    const settled = settleAgent({ record: record ?? before!, fate, command, holding }, around, (item) =>
+      this.#apply(item, actor),
+    )
+    const holds = this.#heldBy(slug)
+    return { ok: true, reason: 'DONE', record, isNew: before === null, holding: holds, settled }
+  }
+
+  /** The agent, if claims by it are bound by anything, and how much it holds by now. */
+  #knownAgent(slug: string): Circumstances['agent'] {
+    const changed = this.#agents.get(slug)
+    if (changed !== undefined)
+      return changed ? { record: changed, held: this.#heldBy(slug).length } : undefined
+    const seen = this.#view.claimingAgents.get(slug)
+    return seen && { record: seen.record, held: seen.held + (this.#agentHolds.get(slug) ?? 0) }
+  }
+
+  /** What an agent that was to change holds now. */
+  #heldBy(slug: string): TaskRecord[] {
+    const ids = new Set(this.#view.agents.get(slug)?.holding)
+    for (const claim of this.#effects.claims) if (claim.agent === slug) ids.add(claim.taskId)
+    return [...ids]
+      .map((id) => this.#record(id)!)
+      .filter(({ agent, claimState }) => agent === slug && claimState === 'active')
+  }
+
   /** What becomes of what a session holds. */
   #settle({ fate, record }: SessionDecision, holding: readonly TaskRecord[], actor: Actor) {
     const { name: session, lastSeenAt } = record!
@@ -292,7 +356,7 @@ class Batch {
         kept: null,
         renewed: { kind: 'renew', fence },
         released: { kind: 'release', fence, reason: 'SESSION_ENDED' },
-        lost: { kind: 'lose', fence, silentMs: this.#view.now - lastSeenAt },
+        lost: { kind: 'lose', who: 'worker', fence, silentMs: this.#view.now - lastSeenAt },
       } as const satisfies Record<SessionDecision['fate'], TaskCommand | null>
       const command = commands[fate]
       return command && { taskId: uuid, generation, reply: this.#apply({ taskId: id, uuid, command }, actor) }

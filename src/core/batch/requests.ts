@@ -1,7 +1,15 @@
-import type { NewTask, Reply, SessionCommand, TaskCommand, TriggerRule, Worker } from '../commands.ts'
+import type {
+  AgentCommand,
+  KnownAgent,
+  NewTask,
+  Reply,
+  SessionCommand,
+  TaskCommand,
+  Worker,
+} from '../commands.ts'
 import { linesOfTrack } from '../keys.ts'
 import type { Limits } from '../limits.ts'
-import type { Actor, Effects, SessionRecord, TaskRecord } from '../records.ts'
+import type { Actor, AgentRecord, Effects, SessionRecord, TaskRecord } from '../records.ts'
 import type { ClaimEnd } from '../states.ts'
 
 /** What callers ask for, what a store must lock and look up for it, and what it must write in the end. */
@@ -31,17 +39,26 @@ export interface OnTask {
 
 interface Common {
   actor: Actor
+  /** The term of office under which a coordinator asks: of one that is over it is refused. */
+  term?: number | undefined
   idempotency?: Idempotency | undefined
 }
 export type Request = Common &
   (
     | ({ on: 'task' } & OnTask)
     /** Each on its own account, but one request: one answer under one idempotency key. */
-    | { on: 'many'; items: readonly OnTask[] }
-    | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number }
+    | {
+        on: 'many'
+        items: readonly OnTask[]
+        /** All or none: unless every task is still at the version its command names, nothing is done. */
+        ifAllAreAsSeen?: boolean | undefined
+      }
+    | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number; isGiven?: boolean }
     | { on: 'new'; tasks: readonly NewTask[]; changes?: readonly OnTask[] }
     /** `uuid` is for a session that is new. */
     | { on: 'session'; name: string; uuid: string; command: SessionCommand }
+    /** `uuid` is for an agent that is new. */
+    | { on: 'agent'; slug: string; uuid: string; command: AgentCommand }
   )
 
 /** The head of the queue for whoever has these capabilities, in one project or all, in some lines or all. */
@@ -75,6 +92,12 @@ export interface Ask {
   claimants: string[]
   /** Sessions that are to change: locked and shown, with what they hold locked and shown as well. */
   sessions: string[]
+  /** Agents that claim: those among them that have a limit or may take nothing now are locked and shown. */
+  claimingAgents: string[]
+  /** Agents that are to change: locked and shown, with what they hold locked and shown as well. */
+  agents: string[]
+  /** Terms of office that somebody acts under: whether they last is looked up and kept so until the end. */
+  terms: number[]
 }
 
 export interface Remembered {
@@ -105,6 +128,13 @@ export interface SessionView {
   lost: LostClaim[]
 }
 
+/** An agent under its lock. */
+export interface AgentView {
+  record: AgentRecord
+  /** Ids of the tasks it holds; their records are in `records`. */
+  holding: number[]
+}
+
 /** What the store saw under its locks, with its clock read after them. */
 export interface View {
   now: number
@@ -130,6 +160,11 @@ export interface View {
   /** Those of `Ask.claimants` that are workers, and how much they hold. */
   workers: ReadonlyMap<string, Worker>
   sessions: ReadonlyMap<string, SessionView>
+  /** Those of `Ask.claimingAgents` that have a limit or may take nothing now. */
+  claimingAgents: ReadonlyMap<string, KnownAgent>
+  agents: ReadonlyMap<string, AgentView>
+  /** Those of `Ask.terms` that last. */
+  terms: ReadonlySet<number>
   /**
    * Declared tracks of all tasks in `records` that somebody may claim, by `trackName`. Locked when anything is claimed, so
    * that two agents cannot both be the last that fits in.
@@ -137,20 +172,21 @@ export interface View {
   tracks: ReadonlyMap<string, TrackUse>
 }
 
-interface NewDependency {
-  taskId: number
-  dependsOn: number
-  dependsOnUuid: string
-  rule: TriggerRule
+/** What a store sees that knows neither agents nor offices: queues used as a library have workers. */
+export const NO_AGENTS: { [K in 'claimingAgents' | 'agents' | 'terms']: View[K] } = {
+  claimingAgents: new Map(),
+  agents: new Map(),
+  terms: new Set(),
 }
 
 export interface Changes extends Effects {
   tasks: TaskRecord[]
   created: { record: TaskRecord; task: NewTask; parentUuid: string | null }[]
-  /** Of new tasks, and of tasks that were divided. */
-  dependencies: NewDependency[]
   /** New or changed, whole. */
   sessions: SessionRecord[]
+  /** New or changed, whole. */
+  agents: AgentRecord[]
+  removedAgents: string[]
   remember: { key: string; bodyHash: string; reply: Reply }[]
   activeClaimsDelta: number
 }
@@ -184,6 +220,9 @@ class Gathering {
   readonly #offered: Ask['offered'] = []
   readonly #claimants = new Set<string>()
   readonly #sessions = new Set<string>()
+  readonly #claimingAgents = new Set<string>()
+  readonly #agents = new Set<string>()
+  readonly #terms = new Set<number>()
   #wanted = 0
   #newTasks = 0
 
@@ -192,15 +231,21 @@ class Gathering {
     else if (request.on === 'many') for (const item of request.items) this.#task(item)
     else if (request.on === 'next') this.#next(request)
     else if (request.on === 'new') this.#new(request)
-    else this.#sessions.add(request.name)
+    else if (request.on === 'session') this.#sessions.add(request.name)
+    else this.#agents.add(request.slug)
+    if (request.term !== undefined) this.#terms.add(request.term)
     if (request.idempotency) this.#idempotencyKeys.add(request.idempotency.key)
   }
 
   #task({ taskId, command }: OnTask): void {
     this.#taskIds.add(taskId)
     if (command.kind === 'submit') this.#offered.push({ taskId, generation: command.fence.generation })
-    else if (command.kind === 'claim') this.#claimants.add(command.session)
-    else if (command.kind === 'merge') for (const { id } of command.parts) this.#taskIds.add(id)
+    else if (command.kind === 'claim') {
+      this.#claimants.add(command.session)
+      this.#claimingAgents.add(command.agent)
+    } else if (command.kind === 'merge') for (const { id } of command.parts) this.#taskIds.add(id)
+    // Locked too: what completes meanwhile either is seen as completed or sees the task waiting.
+    else if (command.kind === 'holdBack') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }
 
   #next({ pick, session, limit }: Extract<Request, { on: 'next' }>): void {
@@ -210,6 +255,7 @@ class Gathering {
     this.#wantedBy.set(agent, (this.#wantedBy.get(agent) ?? 0) + limit)
     this.#wanted += limit
     this.#claimants.add(session)
+    this.#claimingAgents.add(agent)
   }
 
   #new({ tasks, changes = [] }: Extract<Request, { on: 'new' }>): void {
@@ -246,6 +292,9 @@ class Gathering {
       idempotencyKeys: [...this.#idempotencyKeys],
       claimants: [...this.#claimants],
       sessions: [...this.#sessions],
+      claimingAgents: [...this.#claimingAgents],
+      agents: [...this.#agents],
+      terms: [...this.#terms],
     }
   }
 }

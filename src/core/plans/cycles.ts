@@ -13,7 +13,7 @@ export function cyclesIn(graph: Graph, patience = PATIENCE): number[][] {
 }
 
 /** Tarjan's algorithm: the sets of nodes, of two and more, in which each leads to each. */
-function knotsIn(graph: Graph): number[][] {
+export function knotsIn(graph: Graph): number[][] {
   const knots: number[][] = []
   const order = new Int32Array(graph.length).fill(-1)
   const lowest = new Int32Array(graph.length)
@@ -63,7 +63,11 @@ function shortestCycle(graph: Graph, knot: readonly number[], patience: number):
   return best!
 }
 
-/** The shortest cycle through a node, if it is shorter than `limit`: breadth first, among the nodes that are left. */
+/** The shortest cycle through a node, among the nodes that are left: from that node on. */
+export const circleThrough = (graph: Graph, start: number, isLeft: (node: number) => boolean) =>
+  cycleThrough(graph, start, isLeft, Number.POSITIVE_INFINITY, { walked: 0 })
+
+/** The same, if it is shorter than `limit`: breadth first. */
 function cycleThrough(
   graph: Graph,
   start: number,

@@ -2,18 +2,24 @@ import type { Circumstances, Reply, TaskCommand, Worker } from '../commands.ts'
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { isHeld } from '../states.ts'
-import { expireLease, fail, leaseRanOut, whatRanOut } from './fence.ts'
+import { whyNoWorkFor } from './agent.ts'
+import { expireLease, fail, giveToOthers, leaseRanOut, whatRanOut } from './fence.ts'
 import { giveUp, nobodyWantedIt } from './time.ts'
+import { assignMsOf, watchAnew } from './watch.ts'
 
 type Claim = Extract<TaskCommand, { kind: 'claim' }>
 
 export function claim(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
   const { record } = draft
-  const lapsed = leaseRanOut(record, around.now) ? record.session : null
+  const lapsed = leaseRanOut(record, around.now) ? { session: record.session, agent: record.agent } : null
   if (lapsed !== null) expireLease(draft, around)
   if (nobodyWantedIt(record, around.now)) giveUp(draft)
-  const denial = whyNotClaimable(record, command, around, lapsed)
+  const isOwn = isForItsAgentToTakeUp(record, command, around)
+  if (isOwn && record.session === command.session) return takeUp(draft, command, around)
+  const free = isOwn ? { session: record.session, agent: record.agent } : lapsed
+  const denial = whyNotClaimable(record, command, around, free, isOwn)
   if (denial) return denial
+  if (isOwn) giveToOthers(draft, around, 'REASSIGNED', 'taken up by its agent in another session')
   // Limits may have been lowered since the task was queued.
   const exhausted = whatRanOut(record, around)
   if (exhausted) {
@@ -22,11 +28,20 @@ export function claim(draft: TaskDraft, command: Claim, around: Circumstances): 
       taskState: record.state,
     })
   }
+  return grant(draft, command, around)
+}
+
+function grant(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
+  const { record } = draft
   const previousState = record.claimState
-  const leaseMs = Math.max(command.leaseMs, record.minLeaseMs)
+  const isGiven = command.isGiven ?? false
+  const assignMs = assignMsOf(record.watch, isGiven, around.limits)
+  // Who was given it without asking has its whole time to begin.
+  const leaseMs = Math.max(command.leaseMs, record.minLeaseMs, isGiven ? assignMs! : 0)
   record.generation += 1
   record.attempt += 1
-  record.dueAt = null
+  record.dueAt = assignMs === null ? null : around.now + assignMs
+  record.watch = watchAnew(record.watch, isGiven)
   record.claimState = 'active'
   record.session = command.session
   record.agent = command.agent
@@ -41,7 +56,7 @@ export function claim(draft: TaskDraft, command: Claim, around: Circumstances): 
     leaseExpiresAt: record.leaseExpiresAt,
     at: around.now,
   })
-  draft.move('task_assigned', `agent:${command.agent}`, {
+  draft.move('task_assigned', isGiven ? around.actor : `agent:${command.agent}`, {
     agent: command.agent,
     session: command.session,
     leaseMs,
@@ -51,12 +66,44 @@ export function claim(draft: TaskDraft, command: Claim, around: Circumstances): 
   return { ok: true, reason: 'GRANTED', claim: claimView(record, around.now) }
 }
 
-/** `lapsed` is whose claim on this task has just been found to be over: what it took up is free. */
-function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstances, lapsed: string | null) {
+/**
+ * An agent may take up itself what it was given, as long as nobody has begun. Where no generation is left for another
+ * session, the claim it was given stands.
+ */
+function isForItsAgentToTakeUp(record: TaskRecord, command: Claim, { limits }: Circumstances): boolean {
+  if (record.state !== 'assigned' || !record.watch?.given) return false
+  if (record.agent !== command.agent || command.isGiven) return false
+  return record.session === command.session || record.generation < limits.maxGenerationsPerTask
+}
+
+/** Under the session it was given to: the claim is there already, and from now on it is one that was asked for. */
+function takeUp(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
+  const { record } = draft
+  record.leaseMs = Math.max(command.leaseMs, record.minLeaseMs)
+  record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, around.now + record.leaseMs)
+  record.watch = watchAnew(record.watch, false)
+  const assignMs = assignMsOf(record.watch, false, around.limits)
+  record.dueAt = assignMs === null ? null : around.now + assignMs
+  draft.touch()
+  const { agent, session, leaseExpiresAt } = record
+  draft.note('claim_renewed', `agent:${agent}`, { agent, session, leaseExpiresAt })
+  return { ok: true, reason: 'GRANTED', claim: claimView(record, around.now) }
+}
+
+type Freed = Pick<TaskRecord, 'session' | 'agent'>
+
+/** `freed` is whose claim on this task is over, or is about to be with this one: what it took up is free. */
+function whyNotClaimable(
+  record: TaskRecord,
+  command: Claim,
+  around: Circumstances,
+  freed: Freed | null,
+  isOwn: boolean,
+) {
   const { state } = record
   if (state === 'completed')
     return refuse('DENIED_COMPLETED', 'The task is completed; reset it to work on it again.')
-  if (isHeld(state)) {
+  if (isHeld(state) && !isOwn) {
     return refuse(
       'DENIED_ACTIVE_CLAIM',
       `${record.agent} holds this task at generation ${record.generation}.`,
@@ -67,7 +114,7 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
       },
     )
   }
-  if (state !== 'queued' && state !== 'awaiting_retry')
+  if (!isOwn && state !== 'queued' && state !== 'awaiting_retry')
     return refuse('NOT_READY', `The task is ${state}.`, { taskState: state })
   if (state === 'awaiting_retry' && record.dueAt! > around.now)
     return refuse('NOT_READY', 'The task waits for its next attempt.', {
@@ -79,8 +126,15 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
   const missing = record.capabilities.find((capability) => !command.capabilities.includes(capability))
   if (missing !== undefined)
     return refuse('MISSING_CAPABILITY', `${command.agent} lacks "${missing}".`, { missing })
-  const unfit = around.worker && whyNotBy(around.worker, lapsed === command.session ? 1 : 0)
+  const unfit = around.worker && whyNotBy(around.worker, freed?.session === command.session ? 1 : 0)
   if (unfit) return unfit
+  const { agent } = around
+  if (command.isGiven && letItLie(record, command.agent, around))
+    return refuse('NOT_READY', `${command.agent} let this task lie; it is for others first.`, {
+      taskState: state,
+    })
+  const unwilling = agent && whyNoWorkFor(agent.record, agent.held - (freed?.agent === command.agent ? 1 : 0))
+  if (unwilling) return unwilling
   const agents = around.trackIsFull?.(record, command.agent) ?? null
   if (agents !== null)
     return refuse(
@@ -91,7 +145,7 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
         maxAgents: agents,
       },
     )
-  if (around.roomForClaims + (lapsed === null ? 0 : 1) <= 0)
+  if (around.roomForClaims + (freed === null ? 0 : 1) <= 0)
     return refuse(
       'LIMIT_REACHED',
       `This workspace has ${around.limits.maxConcurrentClaims} active claims already.`,
@@ -100,6 +154,12 @@ function whyNotClaimable(record: TaskRecord, command: Claim, around: Circumstanc
       },
     )
   return null
+}
+
+/** Given to it before and not begun: for as long as it was given time, others come first. */
+function letItLie({ agent, claimState, watch, updatedAt }: TaskRecord, by: string, around: Circumstances) {
+  if (!watch?.given || claimState !== 'expired' || agent !== by) return false
+  return around.now < updatedAt + assignMsOf(watch, true, around.limits)!
 }
 
 /** Why this worker may not have another task, whichever it is. */
@@ -121,6 +181,8 @@ export const REFUSED_WHATEVER_IT_IS: ReadonlySet<ErrorCode> = new Set([
   'NO_CAPACITY',
   'WORKER_DRAINING',
   'WORKER_GONE',
+  'AGENT_PAUSED',
+  'AGENT_TERMINATED',
 ])
 
 function claimView(record: TaskRecord, now: number) {

@@ -1,8 +1,9 @@
 import type { NewTask, TriggerRule } from '../commands.ts'
 import type { EventDraft } from '../events.ts'
 import { lineOf, parseTaskKey } from '../keys.ts'
+import type { Limits } from '../limits.ts'
 import type { TaskRecord } from '../records.ts'
-import { queueRank } from '../retry.ts'
+import { placeInQueue } from '../retry.ts'
 import { isTerminal, type TaskState } from '../states.ts'
 
 /** A new task, queued at once unless its hour or other tasks hold it back. */
@@ -12,6 +13,7 @@ export function createTask(
   identity: { id: number; uuid: string; parentId: number | null; dependsOn: readonly string[] },
   actor: string,
   now: number,
+  order: Limits['queueOrder'] = 'priority',
 ): { record: TaskRecord; event: EventDraft } {
   const readiness = readinessOf(task.triggerRule, dependencies)
   const early = task.runAt !== null && task.runAt > now
@@ -36,7 +38,7 @@ export function createTask(
     attempt: 0,
     maxRetries: task.maxRetries,
     continuations: 0,
-    rank: state === 'queued' ? queueRank(now, task.priority) : null,
+    rank: state === 'queued' ? placeInQueue(order, now, task.priority, task.watch?.estimateMs) : null,
     dueAt: early && state === 'pending' ? task.runAt : state === 'queued' ? task.expiresAt : null,
     expiresAt: task.expiresAt,
     blocked: readiness === 'wait',
@@ -55,6 +57,7 @@ export function createTask(
     startedAt: null,
     completedAt: state === 'skipped' ? now : null,
     archivedAt: null,
+    watch: task.watch,
   }
   const { title, taskType } = task.details
   const event: EventDraft = {

@@ -41,15 +41,20 @@ export function judgeFence(
 
 /** The claim is over and its work is not done: another attempt, or the dead letter when attempts or generations ran out. */
 export function expireLease(draft: TaskDraft, around: Circumstances): void {
-  const leaseExpiredAt = draft.record.leaseExpiresAt!
+  const { leaseExpiresAt, state, dueAt } = draft.record
+  const leaseExpiredAt = leaseExpiresAt!
+  // Given to somebody who never took it up: whether upkeep or the end of the lease comes first, nobody has failed.
+  if (state === 'assigned' && dueAt !== null && dueAt <= leaseExpiredAt) notStarted(draft, around)
   // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
-  takeAway(draft, around, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
+  else takeAway(draft, around, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
 }
 
 const LOST = {
   EXPIRED: 'task_lease_expired',
   WORKER_LOST: 'task_worker_lost',
+  AGENT_LOST: 'task_agent_lost',
   STALLED: 'task_stalled',
+  HUNG: 'task_hung',
 } as const
 
 /** The holder is taken to be gone: its claim is over, and the task is tried again after `waitMs` if it may be. */
@@ -73,6 +78,26 @@ export function takeAway(
     draft.move(LOST[how], by, { ...held, ...more })
   }
 }
+
+/** Taken from its holder, which did nothing wrong: back to the queue, and the attempt is given back. */
+export function giveToOthers(
+  draft: TaskDraft,
+  around: Circumstances,
+  how: 'AGENT_TERMINATED' | 'NOT_STARTED' | 'REASSIGNED',
+  because: string,
+): void {
+  const { record } = draft
+  draft.endClaim(how)
+  record.attempt -= 1
+  record.dueAt = null
+  if (whatRanOut(record, around) === 'generations')
+    fail(draft, 'system', { attempt: record.attempt }, 'generations')
+  else draft.move('task_requeued', around.actor, { because })
+}
+
+/** It should have been started by now: somebody else may do better. */
+export const notStarted = (draft: TaskDraft, around: Circumstances) =>
+  giveToOthers(draft, around, 'NOT_STARTED', 'not started in time')
 
 /** Failed for good, and people can read why. `reason` tells what ran out, or why another attempt would not help. */
 export function fail(draft: TaskDraft, actor: Actor, failure: Record<string, unknown>, reason: string): void {

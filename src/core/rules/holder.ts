@@ -1,11 +1,12 @@
 import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
-import { type Refusal, refuse } from '../errors.ts'
+import { type Refusal, refuse, refuseField } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
 import { expireLease, fail as failForGood, judgeFence, leaseRanOut, whatRanOut } from './fence.ts'
+import { abortsAt, begun, firstDeadline, nextLook, progressed } from './watch.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
-type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail'>
+type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log'>
 
 const MAX_CONTINUATIONS = 10
 
@@ -22,11 +23,13 @@ export function holderWrite(draft: TaskDraft, command: HolderCommand, around: Ci
     case 'progress':
       return progress(draft, command, around)
     case 'continue':
-      return continueLater(draft)
+      return continueLater(draft, around)
     case 'release':
       return release(draft, command, around)
     case 'fail':
       return fail(draft, command, around)
+    case 'log':
+      return log(draft, command)
   }
 }
 
@@ -57,15 +60,30 @@ function renew(draft: TaskDraft, command: Command<'renew'>, around: Circumstance
   // Never shorter than the holder was told before: an old renewal may arrive after a newer one.
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, around.now + record.leaseMs)
   draft.touch()
+  record.dueAt = nextLook(record, around.limits)
   draft.note('claim_renewed', byAgent(draft), { ...held(draft), leaseExpiresAt: record.leaseExpiresAt })
   return {
     ok: true,
     reason: 'RENEWED',
     leaseExpiresAt: new Date(record.leaseExpiresAt).toISOString(),
     ttlMs: record.leaseExpiresAt - around.now,
-    requests: [],
+    requests: whatIsAsked(draft, around),
     budget: null,
   }
+}
+
+/** What the holder should do, told whenever it shows that it is alive. */
+function whatIsAsked({ record }: TaskDraft, { limits }: Circumstances) {
+  const abortAt = abortsAt(record, limits)
+  if (abortAt === null) return []
+  const since = record.watch!.suspectedAt!
+  return [
+    {
+      type: 'report_progress',
+      since: new Date(since).toISOString(),
+      abortAt: new Date(abortAt).toISOString(),
+    },
+  ]
 }
 
 function start(draft: TaskDraft, around: Circumstances): Reply {
@@ -77,27 +95,51 @@ function start(draft: TaskDraft, around: Circumstances): Reply {
     draft.move('task_resumed', byAgent(draft), { ...held(draft), continuations: record.continuations })
   } else {
     draft.move('task_started', byAgent(draft), { ...held(draft), attempt: record.attempt })
+    begin(draft, around)
   }
   return done(draft, 'STARTED')
 }
 
+/** From here on its times count, and no longer that it should be started. */
+function begin({ record }: TaskDraft, { now, limits }: Circumstances): void {
+  record.watch = begun(record.watch, now)
+  record.dueAt = firstDeadline(record, limits)
+}
+
 function progress(draft: TaskDraft, command: Command<'progress'>, around: Circumstances): Reply {
+  const { record } = draft
+  const { percent, step, checkpoint, doneBy, ifVersion } = command
+  if (ifVersion != null && ifVersion !== record.version)
+    return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
+      currentVersion: record.version,
+    })
+  if (doneBy !== undefined && doneBy < around.now)
+    return refuseField('VALIDATION_FAILED', 'estimatedCompletionAt', 'lies in the past')
   // Progress proves that work began, whether the holder said so or not.
-  if (draft.record.state !== 'running') start(draft, around)
+  if (record.state !== 'running') start(draft, around)
   draft.touch()
-  const { percent, step, checkpoint } = command
+  record.watch = progressed(record.watch, around.now, doneBy)
+  record.dueAt = nextLook(record, around.limits)
   const set = { progressPercent: percent, progressStep: step, checkpoint }
-  draft.effects.details.push({ taskId: draft.record.id, set })
+  draft.effects.details.push({ taskId: record.id, set })
   draft.note('task_progress', byAgent(draft), {
     ...held(draft),
     percent,
     step,
     checkpoint: checkpoint !== undefined,
+    doneBy,
   })
   return done(draft, 'NOTED')
 }
 
-function continueLater(draft: TaskDraft): Reply {
+/** Lines of its own in the task's log. They are on record and change nothing. */
+function log(draft: TaskDraft, { entries }: Command<'log'>): Reply {
+  for (const { level, event, message, details } of entries)
+    draft.note('task_logged', byAgent(draft), { ...held(draft), level, event, message, details })
+  return done(draft, 'NOTED')
+}
+
+function continueLater(draft: TaskDraft, around: Circumstances): Reply {
   const { record } = draft
   const reply: Reply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
   // Said twice, the last one too: the first answer may have been lost.
@@ -108,8 +150,10 @@ function continueLater(draft: TaskDraft): Reply {
       `The task was continued ${record.continuations} times; submit or fail it.`,
     )
   record.continuations += 1
+  const isFirstWord = record.state === 'assigned'
   // The claim stays: a continuation is the same attempt by the same holder, so nobody else may step in.
   draft.move('task_continuing', byAgent(draft), { ...held(draft), continuations: record.continuations })
+  if (isFirstWord) begin(draft, around)
   return reply
 }
 

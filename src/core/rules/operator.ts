@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import { closeForLateResults, fail, whatRanOut } from './fence.ts'
+import { closeForLateResults, fail, giveToOthers, whatRanOut } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type Act<K extends TaskCommand['kind']> = (
@@ -85,6 +85,8 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 
   resume(draft, _command, { actor, now }) {
     const { record } = draft
+    // Due at once: a circle that stood still while one of its tasks was paused is found then.
+    if (record.blocked) record.dueAt ??= now
     if (record.blocked || (record.dueAt !== null && record.dueAt > now)) {
       draft.move('task_unpaused_to_wait', actor)
     } else {
@@ -147,9 +149,13 @@ const ACTS: { [K in StateAct]: Act<K> } = {
   },
 }
 
-/** A task whose result is that of its parts has nothing to do itself but to wait for them again. */
-function waitsForItsParts({ record }: TaskDraft): boolean {
+/**
+ * A task whose result is that of its parts has nothing to do itself but to wait for them again. Due at once: one of them
+ * may wait for it by now.
+ */
+function waitsForItsParts({ record, now }: TaskDraft): boolean {
   record.blocked = record.merge === 'object'
+  if (record.blocked) record.dueAt = now
   return record.blocked
 }
 
@@ -201,8 +207,9 @@ function archive(draft: TaskDraft, { actor, now }: Circumstances): Refusal | nul
   return null
 }
 
-function update(draft: TaskDraft, command: Command<'update'>, { actor }: Circumstances): Refusal | null {
+function update(draft: TaskDraft, command: Command<'update'>, around: Circumstances): Refusal | null {
   const { record } = draft
+  const { actor } = around
   if (command.ifVersion !== null && command.ifVersion !== record.version)
     return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
@@ -217,17 +224,13 @@ function update(draft: TaskDraft, command: Command<'update'>, { actor }: Circums
   }
   draft.touch()
   draft.note('task_updated', actor, { fields: Object.keys(command.patch) })
-  if (onlyAgent !== undefined) reserveFor(draft, onlyAgent, actor)
+  if (onlyAgent !== undefined) reserveFor(draft, onlyAgent, around)
   return null
 }
 
-function reserveFor(draft: TaskDraft, onlyAgent: string | null, actor: string): void {
+function reserveFor(draft: TaskDraft, onlyAgent: string | null, around: Circumstances): void {
   const { record } = draft
   record.onlyAgent = onlyAgent
   if (onlyAgent === null || !isHeld(record.state) || record.agent === onlyAgent) return
-  draft.endClaim('REASSIGNED')
-  // Taken away, not failed: the attempt is given back.
-  record.attempt -= 1
-  record.dueAt = null
-  draft.move('task_requeued', actor, { because: `reassigned to ${onlyAgent}` })
+  giveToOthers(draft, around, 'REASSIGNED', `reassigned to ${onlyAgent}`)
 }

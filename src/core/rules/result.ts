@@ -2,8 +2,8 @@ import type { Circumstances, Fence, Reply, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
-import { VERIFY_TIMEOUT_MS } from '../retry.ts'
 import { closeForLateResults, expireLease, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
+import { verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
@@ -78,7 +78,7 @@ function accept(draft: TaskDraft, command: Submit, ref: string, around: Circumst
     summary: submission.summary,
     at: around.now,
   })
-  record.dueAt = record.review === 'verifier' ? around.now + VERIFY_TIMEOUT_MS : null
+  record.dueAt = record.review === 'verifier' ? around.now + verifyMsOf(record.watch, around.limits) : null
   if (record.review === 'none') {
     draft.endClaim('COMPLETED')
     draft.move('task_completed', actor, { ...who, workProductRef: ref, late })

@@ -55,7 +55,7 @@ export function decideSession(
     case 'end':
       return end(record, command.reason, around)
     case 'elapse':
-      return elapse(record, command.silentMs, around)
+      return elapse(record, command, around)
   }
 }
 
@@ -207,13 +207,16 @@ const over = (
 
 function elapse(
   record: SessionRecord,
-  silenceMs: number | undefined,
+  { silentMs: silenceMs, heardSince = 0 }: Extract<SessionCommand, { kind: 'elapse' }>,
   around: AroundSession,
 ): SessionDecision {
   const { now, holds } = around
   const silentMs = now - record.lastSeenAt
   const isDue = silenceMs === undefined ? record.dueAt !== null && record.dueAt <= now : silentMs >= silenceMs
   if (isOver(record) || !isDue) return { refusal: null, record, events: [], fate: 'kept' }
+  const heardUntil = heardSince + record.silenceMs
+  if (silenceMs === undefined && heardUntil > now)
+    return { refusal: null, record: { ...record, dueAt: heardUntil }, events: [], fate: 'kept' }
   if (isWorker(record)) {
     const events = [event('worker_lost', { session: record.name, silentMs, claims: holds }, around)]
     return { refusal: null, record: over(record, 'lost', 'silent', now), events, fate: 'lost' }

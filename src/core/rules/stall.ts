@@ -1,18 +1,34 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
-import type { TaskDraft } from '../records.ts'
-import { backoffMs } from '../retry.ts'
+import type { Circumstances, Fence, Reply, TaskCommand } from '../commands.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
+import { spreadBackoffMs } from '../retry.ts'
 import { isHeld } from '../states.ts'
-import { expireLease, leaseRanOut, takeAway } from './fence.ts'
+import { expireLease, giveToOthers, leaseRanOut, notStarted, takeAway } from './fence.ts'
+import { abortsAt, firstDeadline, stallsAt, suspectedFrom } from './watch.ts'
+
+const waitMsOf = ({ attempt, id, generation }: TaskRecord) => spreadBackoffMs(attempt, id, generation)
 
 type Lose = Extract<TaskCommand, { kind: 'lose' }>
 
-/** Its worker fell silent: the task is tried again as after any failure of the machinery. */
-export function lose(draft: TaskDraft, { fence, silentMs }: Lose, around: Circumstances): Reply {
+const isHeldBy = ({ claimState, generation }: TaskRecord, fence: Fence) =>
+  claimState === 'active' && generation === fence.generation
+
+/** Its worker or agent fell silent: the task is tried again as after any failure of the machinery. */
+export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, around: Circumstances): Reply {
   const { record } = draft
-  const isHeldByIt = record.claimState === 'active' && record.generation === fence.generation
-  if (isHeldByIt)
-    takeAway(draft, around, 'WORKER_LOST', 'Its worker fell silent.', backoffMs(record.attempt), { silentMs })
-  return { ok: true, reason: isHeldByIt ? 'LOST' : 'NOTHING_DUE', record }
+  if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
+  const end = who === 'worker' ? 'WORKER_LOST' : 'AGENT_LOST'
+  takeAway(draft, around, end, `Its ${who} fell silent.`, waitMsOf(record), { silentMs })
+  return { ok: true, reason: 'LOST', record }
+}
+
+type TakeBack = Extract<TaskCommand, { kind: 'takeBack' }>
+
+/** Its agent is not to work any more: the task goes back to the queue. */
+export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, around: Circumstances): Reply {
+  const { record } = draft
+  if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
+  giveToOthers(draft, around, 'AGENT_TERMINATED', reason)
+  return { ok: true, reason: 'TAKEN_BACK', record }
 }
 
 type Stall = Extract<TaskCommand, { kind: 'stall' }>
@@ -21,11 +37,49 @@ type Stall = Extract<TaskCommand, { kind: 'stall' }>
 export function stall(draft: TaskDraft, { silentMs }: Stall, around: Circumstances): Reply {
   const { record } = draft
   if (leaseRanOut(record, around.now)) expireLease(draft, around)
-  else if (isHeld(record.state) && around.now - record.updatedAt >= silentMs) {
-    const error = `Its holder gave no sign of life for ${around.now - record.updatedAt} ms.`
-    takeAway(draft, around, 'STALLED', error, backoffMs(record.attempt), {
-      silentMs: around.now - record.updatedAt,
-    })
-  }
+  else if (isHeld(record.state) && around.now - record.updatedAt >= silentMs) takeFromSilent(draft, around)
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
+}
+
+function takeFromSilent(draft: TaskDraft, around: Circumstances): void {
+  const { record } = draft
+  const silentMs = around.now - record.updatedAt
+  const error = `Its holder gave no sign of life for ${silentMs} ms.`
+  takeAway(draft, around, 'STALLED', error, waitMsOf(record), { silentMs })
+}
+
+/** The moment came at which a held task is looked at. Perhaps too early: then it is looked at again when that may change. */
+export function lookAtHolder(draft: TaskDraft, around: Circumstances): void {
+  const { record } = draft
+  const { limits, now } = around
+  const isPast = (time: number | null) => time !== null && time <= now
+  if (record.state === 'assigned') notStarted(draft, around)
+  else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, around)
+  else if (isPast(abortsAt(record, limits))) takeFromHung(draft, around)
+  else {
+    if (isPast(suspectedFrom(record, limits))) suspect(draft)
+    draft.mark()
+    record.dueAt = firstDeadline(record, limits)
+  }
+}
+
+/** Far beyond its time. Whoever holds it is asked for progress in the answers to its renewals. */
+function suspect(draft: TaskDraft): void {
+  const { record, now } = draft
+  record.watch = { ...record.watch, suspectedAt: now }
+  const { agent, session } = record
+  draft.note('task_hang_suspected', 'system', { agent, session, doneBy: record.watch.doneBy })
+}
+
+const HIGHEST_PRIORITY = 10
+
+/** Asked for progress, it made none. Somebody else tries, and sooner: whoever waits for it has waited for long. */
+function takeFromHung(draft: TaskDraft, around: Circumstances): void {
+  const { record } = draft
+  const { suspectedAt, progressAt } = record.watch!
+  const withoutProgressMs = around.now - Math.max(suspectedAt!, progressAt ?? 0)
+  const priority = Math.min(record.priority + 1, HIGHEST_PRIORITY)
+  const error = `It was far beyond its time and made no progress for ${withoutProgressMs} ms.`
+  takeAway(draft, around, 'HUNG', error, waitMsOf(record), { withoutProgressMs, priority })
+  if (record.state === 'awaiting_retry') record.priority = priority
 }

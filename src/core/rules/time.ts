@@ -1,17 +1,25 @@
 import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
+import { isHeld } from '../states.ts'
 import { expireLease, fail, leaseRanOut } from './fence.ts'
+import { lookAtHolder } from './stall.ts'
+
+type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
 /** What time does to a task. Asking when nothing is due changes nothing, so sweeps may ask twice. */
-export function elapse(draft: TaskDraft, around: Circumstances): Reply {
+export function elapse(draft: TaskDraft, command: Elapse, around: Circumstances): Reply {
   const { record } = draft
+  const isAsSeen = command.version === undefined || command.version === record.version
   if (leaseRanOut(record, around.now)) {
     expireLease(draft, around)
   } else if (record.dueAt !== null && record.dueAt <= around.now) {
     if (record.state === 'pending' && record.blocked) {
-      // Its hour has come, but other tasks have not: from here on only they hold it back.
-      record.dueAt = null
-      draft.touch()
+      // Its hour has come, but other tasks have not: from here on only they hold it back. Held back anew since it was
+      // found to be due, it is looked at for a circle first, and therefore stays due.
+      if (isAsSeen) {
+        record.dueAt = null
+        draft.touch()
+      }
     } else if (record.state === 'awaiting_retry' || record.state === 'pending') {
       record.dueAt = null
       draft.move('task_queued', 'system', { because: 'due' })
@@ -20,6 +28,8 @@ export function elapse(draft: TaskDraft, around: Circumstances): Reply {
     } else if (record.state === 'verifying') {
       record.dueAt = null
       draft.move('task_human_review_requested', 'system', { reason: 'No verdict came in time.' })
+    } else if (isHeld(record.state)) {
+      lookAtHolder(draft, around)
     }
   }
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }

@@ -29,6 +29,7 @@ export const ProgressBody = z.strictObject({
   percent: z.number().min(0).max(100).optional(),
   step: ShortText.optional(),
   checkpointData: z.unknown().optional(),
+  estimatedCompletionAt: Instant.optional().describe('When it will be done; not in the past'),
 })
 export const SubmitBody = z.strictObject({ ...fence, result: z.unknown(), summary: ShortText.optional() })
 export const ResultBatchBody = z.strictObject({
@@ -53,6 +54,7 @@ const ClaimView = z.object({
   attempt: z.int(),
   leaseExpiresAt: z.string(),
   ttlMs: z.number(),
+  checkpointData: z.unknown().describe('What the last holder that left something left'),
 })
 
 export const ClaimAnswer = z.object({ reason: z.literal('GRANTED'), claim: ClaimView })

@@ -6,6 +6,23 @@ import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } fr
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
+const Timeout = z.int().min(1).max(86_400)
+
+const Timeouts = z.strictObject({
+  assignSeconds: Timeout.optional().describe('Claimed, it must be started within this time'),
+  stallSeconds: Timeout.optional().describe('The longest silence of whoever works on it'),
+  verifySeconds: Timeout.optional().describe('How long a verdict may take before a person is asked'),
+  hangGraceSeconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .optional()
+    .describe('How far beyond its estimate it may be before it is suspected to hang'),
+  hangAbortSeconds: Timeout.optional().describe('How long without progress from then on'),
+})
+
+const LONGEST_ESTIMATE_MINUTES = 525_600
+
 export const TaskCreate = z.strictObject({
   title: Title,
   taskType: Tag.default('other'),
@@ -13,6 +30,7 @@ export const TaskCreate = z.strictObject({
   description: Text.nullable().optional(),
   input: z.unknown().optional(),
   tags: z.array(Tag).max(50).default([]),
+  metadata: z.record(z.string(), z.unknown()).optional().describe('Kept and shown, never looked at'),
   project: Slug.optional(),
   userId: Name.optional().describe('Whose task it is'),
   parentId: Uuid.optional().describe('The task it is a part of'),
@@ -36,6 +54,13 @@ export const TaskCreate = z.strictObject({
   runAt: Instant.optional(),
   expiresAt: Instant.optional().describe('If nobody has taken it by then, it is given up'),
   verification: z.strictObject({ kind: z.literal('human') }).optional(),
+  timeouts: Timeouts.optional().describe('Those that are not given are those of the workspace'),
+  estimatedDurationMinutes: z
+    .number()
+    .positive()
+    .max(LONGEST_ESTIMATE_MINUTES)
+    .optional()
+    .describe('How long it should take from its start'),
 })
 export type TaskCreate = z.input<typeof TaskCreate>
 
@@ -49,6 +74,12 @@ export const TaskPatchBody = z.strictObject({
   priority: z.int().min(1).max(10).optional(),
   maxRetries: z.int().min(0).max(100).optional(),
   agent: Slug.nullable().optional(),
+  dependsOn: z.array(Uuid).max(1000).optional().describe('Tasks it waits for as well from now on'),
+})
+
+export const DependenciesBody = z.strictObject({
+  dependsOn: z.array(Uuid).min(1).max(1000),
+  triggerRule: z.enum(TRIGGER_RULES).optional().describe('Of a task that waits for nothing yet'),
 })
 
 export const OperatorAct = z.strictObject({
@@ -67,6 +98,8 @@ export const TaskView = z.object({
   parentId: Uuid.nullable(),
   merge: z.enum(['object', 'task']).nullable(),
   userId: z.string().nullable(),
+  metadata: z.unknown(),
+  createdBy: z.string().nullable(),
   title: z.string(),
   taskType: z.string(),
   description: z.string().nullable(),
@@ -88,7 +121,16 @@ export const TaskView = z.object({
   holder: z
     .object({ agent: z.string(), session: z.string(), generation: z.int(), leaseExpiresAt: z.string() })
     .nullable(),
-  progress: z.object({ percent: z.number().nullable(), step: z.string().nullable() }).nullable(),
+  timeouts: Timeouts.nullable(),
+  estimatedDurationMinutes: z.number().nullable(),
+  progress: z
+    .object({
+      percent: z.number().nullable(),
+      step: z.string().nullable(),
+      estimatedCompletionAt: z.string().nullable(),
+      updatedAt: z.string().nullable(),
+    })
+    .nullable(),
   checkpointData: z.unknown(),
   error: z.string().nullable(),
   failureClass: z.string().nullable(),

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { z } from 'zod'
 import * as shapes from '../../core/shapes/claims.ts'
-import { claimBatch, claimNext, claimTask, renewBatch, renewTask } from '../../flow/claims.ts'
+import { claimBatch, claimNext, claimTask, renewBatch, renewTask, reportProgress } from '../../flow/claims.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { failTask, submitBatch, submitResult } from '../../flow/results.ts'
 import { briefView, command } from '../../flow/tasks.ts'
 import { IdParams, route } from '../schema.ts'
+import { etag, versionIn } from '../versions.ts'
 
 type OnTask<B extends z.ZodType> = { Params: { id: string }; Body: z.output<B> }
 
@@ -89,10 +90,16 @@ function holderRoutes(
   app.post<OnTask<typeof shapes.ProgressBody>>(
     '/tasks/:id/progress',
     onTask('Report progress or a checkpoint', shapes.ProgressBody),
-    async ({ params, body: { percent, step, checkpointData: checkpoint, ...fence }, caller }) =>
-      answer(
-        await command(kernel, caller, params.id, { kind: 'progress', fence, percent, step, checkpoint }),
-      ),
+    async ({ params, body, caller }) => answer(await reportProgress(kernel, caller, params.id, body, null)),
+  )
+  app.patch<OnTask<typeof shapes.ProgressBody>>(
+    '/tasks/:id/progress',
+    onTask('Report progress or a checkpoint, if the task is as it was read', shapes.ProgressBody),
+    async ({ params, body, caller, headers }, reply) => {
+      const ifVersion = versionIn(headers['if-match'])
+      const told = answer(await reportProgress(kernel, caller, params.id, body, ifVersion))
+      return reply.header('etag', etag(told.task.version)).send(told)
+    },
   )
 }
 
@@ -102,7 +109,7 @@ const answer = ({ ok: _ok, record, ...rest }: { ok: true; record?: unknown }) =>
 })
 
 /** Fires when the client is gone, so that nobody claims work for it any more. */
-function goneSignal(reply: FastifyReply): AbortSignal {
+export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort()

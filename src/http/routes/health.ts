@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { type Coordination, coordinatorHealth } from '../../flow/coordination.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { sendProblem } from '../problems.ts'
 import { route } from '../schema.ts'
 
-export function healthRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function healthRoutes(app: FastifyInstance, kernel: Kernel, coordinator: Coordination): void {
   app.get(
     '/health/live',
     route({ summary: 'The process runs', tag: 'health', needs: 'nothing' }),
@@ -19,6 +20,20 @@ export function healthRoutes(app: FastifyInstance, kernel: Kernel): void {
         return { status: 'ok' }
       } catch (error) {
         request.log.warn({ err: error }, 'not ready')
+        return sendProblem(reply, 'UNAVAILABLE', 'The database does not answer.')
+      }
+    },
+  )
+
+  app.get(
+    '/health/coordinator',
+    route({ summary: 'Somebody coordinates', tag: 'health', needs: 'nothing' }),
+    async (request, reply) => {
+      try {
+        const health = await coordinatorHealth(kernel, coordinator)
+        return await reply.code(health.status === 'healthy' ? 200 : 503).send(health)
+      } catch (error) {
+        request.log.warn({ err: error }, 'not coordinated')
         return sendProblem(reply, 'UNAVAILABLE', 'The database does not answer.')
       }
     },

@@ -6,13 +6,15 @@ import { idCarriedBy } from '../../core/ids.ts'
 import { listOf, Name, Slug, Tag, Track, Uuid } from '../../core/shapes/common.ts'
 import { OperatorAct, TaskCreate, TaskCreateBatch, TaskPatchBody, TaskView } from '../../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
+import { updateTask } from '../../flow/dependencies.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
-import { createTasks, operate, readStates, readTask, updateTask } from '../../flow/tasks.ts'
+import { createTasks, operate, readStates, readTask } from '../../flow/tasks.ts'
 import { claimRowView, eventView, resultView, taskView } from '../../flow/views.ts'
 import { usersOf } from '../../store/postgres/session-memory.ts'
 import { pageOf, readCursor } from '../cursor.ts'
 import { Digits, IdParams, numberOr, Page, pageSize, route } from '../schema.ts'
+import { etag, versionIn } from '../versions.ts'
 
 const ListQuery = z.strictObject({
   ...Page,
@@ -266,17 +268,7 @@ function operatorRoutes(app: FastifyInstance, kernel: Kernel): void {
   }
 }
 
-const etag = (version: number) => `"${version}"`
-
-function versionIn(ifMatch: string | undefined): number | null {
-  if (ifMatch === undefined || ifMatch === '*') return null
-  const [, version] = /^(?:W\/)?"(\d{1,10})"$/.exec(ifMatch) ?? []
-  if (version === undefined)
-    throw new Refused('VERSION_MISMATCH', 'If-Match does not name a version of this task.')
-  return Number(version)
-}
-
-function statesIn(state: string | undefined, stateType: string | undefined): TaskState[] | undefined {
+export function statesIn(state: string | undefined, stateType: string | undefined): TaskState[] | undefined {
   if (state === undefined)
     return stateType === undefined
       ? undefined

@@ -12,19 +12,25 @@ import type { TaskDetails, Worker } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
-import { isTerminal } from '../../core/states.ts'
 import type {
   BlockedTask,
   Committed,
   DueTask,
+  Forgotten,
   Store,
   StoredClaim,
   StoredResult,
   StoredTask,
   TaskFilter,
+  TaskWithHour,
+  Walked,
+  Way,
 } from '../store.ts'
+import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocked.ts'
+import { MemoryOffices } from './offices.ts'
 import {
   activeSessions,
+  agentsOf,
   copyOf,
   emptyWorkspace,
   firstWaiting,
@@ -50,10 +56,12 @@ export class MemoryStore implements Store {
   readonly #pause: NonNullable<MemoryStoreOptions['pause']>
   readonly #locks = new Map<number, Promise<void>>()
   readonly #listeners = new Set<Committed>()
+  readonly offices: MemoryOffices
   #lastId = 0
 
   constructor(options: MemoryStoreOptions = {}) {
     this.#now = options.now ?? Date.now
+    this.offices = new MemoryOffices(this.#now)
     this.#random = options.random ?? Math.random
     this.#pause = options.pause ?? (async () => undefined)
   }
@@ -102,12 +110,13 @@ export class MemoryStore implements Store {
   ): Promise<T> {
     const workspace = this.#workspace(workspaceId)
     await this.#pause('before lock')
-    const { answer, changes } = await this.locked(workspaceId, async () => {
+    const act = async () => {
       const decided = decide(this.#look(workspace, ask))
       await this.#pause('before commit')
       write(workspace, decided.changes)
       return decided
-    })
+    }
+    const { answer, changes } = await this.locked(workspaceId, () => this.offices.actUnder(ask.terms, act))
     const { events } = changes
     const tasksWaiting = maySomebodyGoOn(changes)
     if (events.length > 0)
@@ -200,7 +209,7 @@ export class MemoryStore implements Store {
     return { activeClaims: workspace.activeClaims, activeSessions: activeSessions(workspace) }
   }
 
-  async dueTasks(limit: number): Promise<DueTask[]> {
+  async dueTasks(limit: number): Promise<TaskWithHour[]> {
     const now = this.#now()
     const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) =>
       (claimState === 'active' && leaseExpiresAt! <= now) || (dueAt !== null && dueAt <= now)
@@ -232,24 +241,30 @@ export class MemoryStore implements Store {
     )
   }
 
-  async forgottenTasks(limit: number): Promise<BlockedTask[]> {
-    return [...this.#workspaces.values()]
-      .flatMap((workspace) =>
-        blockedTasks(workspace).filter(
-          ({ taskId, upstream }) =>
-            workspace.tasks.get(taskId)!.state === 'pending' &&
-            (upstream.every(isTerminal) ||
-              upstream.some((state) => isTerminal(state) && state !== 'completed')),
-        ),
-      )
-      .slice(0, limit)
+  async forgottenTasks(limit: number): Promise<Forgotten> {
+    const tasks = [...this.#workspaces.values()].flatMap(forgottenIn).slice(0, limit)
+    return { tasks, followed: async () => undefined }
+  }
+
+  async dependencies(workspaceId: number, taskId: number) {
+    return dependenciesOf(this.#workspace(workspaceId), taskId)
+  }
+
+  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+    return blockedFrom(this.#workspace(workspaceId), taskIds, way, limit)
   }
 
   async forgetThePast(): Promise<void> {}
 
-  #everywhere(find: (workspace: Workspace) => TaskRecord[]): DueTask[] {
+  #everywhere(find: (workspace: Workspace) => TaskRecord[]): TaskWithHour[] {
     return [...this.#workspaces.values()].flatMap((workspace) =>
-      find(workspace).map(({ id, uuid }) => ({ workspaceId: workspace.id, taskId: id, uuid })),
+      find(workspace).map(({ id, uuid, version, blocked }) => ({
+        workspaceId: workspace.id,
+        taskId: id,
+        uuid,
+        version,
+        isBlocked: blocked,
+      })),
     )
   }
 
@@ -301,6 +316,8 @@ export class MemoryStore implements Store {
       remembered: workspace.remembered,
       workers: workersAmong(workspace, ask.claimants),
       sessions,
+      ...agentsOf(workspace, ask, show),
+      terms: this.offices.lasting(ask.terms),
       tracks: tracksOf(workspace, records.values()),
     }
   }
@@ -360,20 +377,4 @@ function takenKeys(workspace: Workspace, ask: Ask): Set<string> {
   return new Set(
     ask.newKeys.map(({ projectId, key }) => keyName(projectId, key)).filter((name) => given.has(name)),
   )
-}
-
-function blockedTasks(workspace: Workspace): BlockedTask[] {
-  return [...workspace.tasks.values()]
-    .filter(({ blocked }) => blocked)
-    .map(({ id, uuid, merge }) => {
-      const dependencies = workspace.dependencies.get(id)!
-      return {
-        workspaceId: workspace.id,
-        taskId: id,
-        uuid,
-        merge,
-        triggerRule: dependencies[0]!.rule,
-        upstream: dependencies.map(({ on }) => workspace.tasks.get(on)!.state),
-      }
-    })
 }

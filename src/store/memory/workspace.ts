@@ -1,9 +1,9 @@
-import type { Changes, Remembered, TrackUse } from '../../core/batch/requests.ts'
+import type { AgentView, Ask, Changes, Remembered, TrackUse } from '../../core/batch/requests.ts'
 import { isOnTrack, trackName } from '../../core/batch/requests.ts'
-import type { TaskDetails, TriggerRule } from '../../core/commands.ts'
+import type { KnownAgent, TaskDetails, TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { Limits } from '../../core/limits.ts'
-import type { ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
+import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
 import { countsAsActive } from '../../core/rules/session.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
@@ -18,6 +18,7 @@ export interface Workspace {
   results: Map<number, StoredResult[]>
   events: StoredEvent[]
   sessions: Map<string, SessionRecord>
+  agents: Map<string, AgentRecord>
   remembered: Map<string, Remembered>
   projects: Map<string, number>
   /** Declared tracks, by `trackName`: how many agents each may have. */
@@ -35,6 +36,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   results: new Map(),
   events: [],
   sessions: new Map(),
+  agents: new Map(),
   remembered: new Map(),
   projects: new Map(),
   tracks: new Map(),
@@ -48,6 +50,27 @@ export const heldTasks = (workspace: Workspace, by?: string): TaskRecord[] =>
   [...workspace.tasks.values()].filter(
     ({ claimState, session }) => claimState === 'active' && (by === undefined || session === by),
   )
+
+const heldByAgent = (workspace: Workspace, slug: string) =>
+  heldTasks(workspace).filter(({ agent }) => agent === slug)
+
+/** Agents that are to change with what they hold, and those that claim. */
+export function agentsOf(workspace: Workspace, ask: Ask, show: (record: TaskRecord) => void) {
+  const agents = new Map<string, AgentView>()
+  const claimingAgents = new Map<string, KnownAgent>()
+  for (const slug of ask.agents) {
+    const record = workspace.agents.get(slug)
+    if (!record) continue
+    const holding = heldByAgent(workspace, slug)
+    holding.forEach(show)
+    agents.set(slug, { record, holding: holding.map(({ id }) => id) })
+  }
+  for (const slug of ask.claimingAgents) {
+    const record = workspace.agents.get(slug)
+    if (record) claimingAgents.set(slug, { record, held: heldByAgent(workspace, slug).length })
+  }
+  return { agents, claimingAgents }
+}
 
 export const activeSessions = ({ sessions }: Workspace) =>
   [...sessions.values()].filter(countsAsActive).length
@@ -109,6 +132,8 @@ export function write(workspace: Workspace, changes: Changes): void {
     workspace.details.set(taskId, { ...workspace.details.get(taskId)!, ...Object.fromEntries(given) })
   }
   for (const session of changes.sessions) workspace.sessions.set(session.name, session)
+  for (const agent of changes.agents) workspace.agents.set(agent.slug, agent)
+  for (const slug of changes.removedAgents) workspace.agents.delete(slug)
   for (const { key, bodyHash, reply } of changes.remember) workspace.remembered.set(key, { bodyHash, reply })
   for (const event of changes.events) workspace.events.push({ ...event, seq: workspace.events.length + 1 })
   workspace.activeClaims += changes.activeClaimsDelta

@@ -47,6 +47,7 @@ const COLUMNS = [
   'started_at',
   'completed_at',
   'archived_at',
+  'watch',
 ] as const
 
 export const TASK_COLUMNS: readonly string[] = COLUMNS
@@ -97,8 +98,9 @@ export function readRecord(row: Row): TaskRecord {
     startedAt: instantOrNull(row[30]),
     completedAt: instantOrNull(row[31]),
     archivedAt: instantOrNull(row[32]),
-    session: textOrNull(row[33]),
-    agent: textOrNull(row[34]),
+    watch: row[33] === null ? null : JSON.parse(row[33] as string),
+    session: textOrNull(row[34]),
+    agent: textOrNull(row[35]),
   }
 }
 
@@ -136,6 +138,7 @@ export const rowOfRecord = (record: TaskRecord): unknown[] => [
   record.startedAt ?? 0,
   record.completedAt ?? 0,
   record.archivedAt ?? 0,
+  record.watch === null ? null : JSON.stringify(record.watch),
 ]
 
 export const SESSION_COLUMNS: readonly string[] = [

@@ -4,6 +4,7 @@ import {
   isOnTrack,
   keyName,
   type LostClaim,
+  NO_AGENTS,
   type Remembered,
   type SessionView,
   type TrackUse,
@@ -79,6 +80,7 @@ export class Look {
       remembered: this.#remembered,
       workers: this.#workersSeen(),
       sessions: this.#sessionsSeen(),
+      ...NO_AGENTS,
       tracks: this.#tracks satisfies ReadonlyMap<string, TrackUse>,
     }
   }

@@ -1,8 +1,9 @@
 import type { NewKey } from '../../core/batch/requests.ts'
-import type { TaskDetails } from '../../core/commands.ts'
+import type { TaskDetails, TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import type { TaskState } from '../../core/states.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
 import { readLimits } from './around.ts'
 import { inLists, tableOf } from './bulk.ts'
@@ -38,6 +39,8 @@ const SELECT_DETAILS = names(
     'progress_percent',
     'progress_step',
     'checkpoint',
+    'metadata',
+    'created_by',
   ].map((name) => `d.${name}`),
 )
 
@@ -132,6 +135,20 @@ export class MysqlReader implements Reader {
       workspaceId,
       rows.map(([id]) => id as number),
     )
+  }
+
+  async dependencies(workspaceId: number, taskId: number) {
+    const rows = await this.#pool.rows(
+      sql`select x.depends_on_uuid, u.state, x.trigger_rule from baton_task_dependencies x force index (primary)
+            straight_join baton_tasks u force index (primary)
+              on u.workspace_id = x.workspace_id and u.id = x.depends_on
+           where x.workspace_id = ${workspaceId} and x.task_id = ${taskId} order by x.added_at, x.place`,
+    )
+    return (rows as [string, TaskState, TriggerRule][]).map(([uuid, state, triggerRule]) => ({
+      uuid,
+      state,
+      triggerRule,
+    }))
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
@@ -247,7 +264,8 @@ const parsed = (json: unknown) => (json === null ? null : JSON.parse(json as str
 
 function readDetails(columns: Row, dependsOn: readonly string[]): TaskDetails {
   const [title, taskType, description, input, tags, userId, project, parent, ...rest] = columns
-  const [error, failureClass, exhausted, progressPercent, progressStep, checkpoint] = rest
+  const [error, failureClass, exhausted, progressPercent, progressStep, checkpoint, metadata, createdBy] =
+    rest
   return {
     title,
     taskType,
@@ -264,5 +282,7 @@ function readDetails(columns: Row, dependsOn: readonly string[]): TaskDetails {
     progressPercent,
     progressStep,
     checkpoint: parsed(checkpoint),
+    metadata: parsed(metadata),
+    createdBy: textOrNull(createdBy),
   } as TaskDetails
 }

@@ -1,3 +1,4 @@
+import { COLUMNS_OF_COORDINATION } from './columns-of-coordination.ts'
 import { TABLES_OF_TASKS } from './tables-of-tasks.ts'
 import { TABLES_OF_WORKSPACES } from './tables-of-workspaces.ts'
 
@@ -25,4 +26,5 @@ export interface Version {
 /** A version that was released is never changed: its checksum is recorded in every database. */
 export const SCHEMA: readonly Version[] = [
   { version: 1, name: '0001_foundation', statements: [...TABLES_OF_WORKSPACES, ...TABLES_OF_TASKS] },
+  { version: 2, name: '0002_coordination', statements: COLUMNS_OF_COORDINATION },
 ]

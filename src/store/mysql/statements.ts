@@ -149,6 +149,12 @@ export const LIMIT_COLUMNS = {
   maxActiveSessions: 'max_active_sessions',
   claimHistoryRetentionDays: 'claim_history_retention_days',
   lateResults: 'late_results',
+  assignTimeoutSeconds: 'assign_timeout_seconds',
+  stallTimeoutSeconds: 'stall_timeout_seconds',
+  verifyTimeoutSeconds: 'verify_timeout_seconds',
+  hangGraceSeconds: 'hang_grace_seconds',
+  hangAbortSeconds: 'hang_abort_seconds',
+  queueOrder: 'queue_order',
 } as const satisfies Record<keyof Limits, string>
 
 export const SELECT_LIMITS = names(Object.values(LIMIT_COLUMNS).map((name) => `w.${name}`))

@@ -1,7 +1,7 @@
 import type { Ask, Changes, View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
-import type { Committed, Store } from '../store.ts'
+import type { Committed, Store, Way } from '../store.ts'
 import { Pool } from './connect.ts'
 import { TaskIds } from './ids.ts'
 import { migrate } from './migrate.ts'
@@ -83,6 +83,8 @@ export class MysqlStore extends MysqlReader implements Store {
   downstreamOf = (workspaceId: number, taskIds: readonly number[]) =>
     this.#upkeep.downstreamOf(workspaceId, taskIds)
   forgottenTasks = (limit: number) => this.#upkeep.forgottenTasks(limit)
+  blockedFrom = (workspaceId: number, taskIds: readonly number[], way: Way, limit: number) =>
+    this.#upkeep.blockedFrom(workspaceId, taskIds, way, limit)
   forgetThePast = () => this.#upkeep.forgetThePast()
 
   onCommit(listener: Committed): () => void {

@@ -1,5 +1,15 @@
 import type { TaskState } from '../../core/states.ts'
-import type { BlockedTask, DueTask, Upkeep } from '../store.ts'
+import type {
+  BlockedTask,
+  DueTask,
+  Forgotten,
+  TaskThatWaits,
+  TaskWithHour,
+  Upkeep,
+  Walked,
+  Way,
+} from '../store.ts'
+import { walk } from '../walk.ts'
 import { inLists, tableOf, update } from './bulk.ts'
 import { NOW } from './clock.ts'
 import { textOf } from './columns.ts'
@@ -21,31 +31,33 @@ export class MysqlUpkeep implements Upkeep {
   }
 
   /** A paused task may have an hour of its own; it must not keep others from being seen. */
-  async dueTasks(limit: number): Promise<DueTask[]> {
+  async dueTasks(limit: number): Promise<TaskWithHour[]> {
     const expired = await this.#expiredLeases(limit)
     const due = await this.#pool.rows(
-      sql`select t.workspace_id, t.id, t.uuid from baton_tasks t force index (task_due)
-           where t.due_at <= ${NOW} and t.state in ('pending', 'queued', 'awaiting_retry', 'verifying')
+      sql`select t.workspace_id, t.id, t.uuid, t.version, t.blocked from baton_tasks t force index (task_due)
+           where t.due_at <= ${NOW} and t.state in (
+             'pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')
            order by t.due_at limit ${limit}`,
     )
-    const all = new Map([...expired, ...due.map(readDue)].map((task) => [task.uuid, task]))
+    const all = new Map([...expired, ...due.map(readHour)].map((task) => [task.uuid, task]))
     return [...all.values()].slice(0, limit)
   }
 
   /** A renewal does not move the hour at which its claim is looked at; who was renewed is looked at later. */
-  async #expiredLeases(limit: number): Promise<DueTask[]> {
+  async #expiredLeases(limit: number): Promise<TaskWithHour[]> {
     for (;;) {
       const rows = await this.#pool.rows(
-        sql`select h.workspace_id, h.task_id, t.uuid, h.generation, t.lease_expires_at, t.lease_expires_at <= ${NOW}
+        sql`select h.workspace_id, h.task_id, t.uuid, t.version, t.blocked, h.generation, t.lease_expires_at,
+                   t.lease_expires_at <= ${NOW}
               from baton_held h force index (held_until)
               straight_join baton_tasks t on t.workspace_id = h.workspace_id and t.id = h.task_id
              where h.check_at <= ${NOW} order by h.check_at limit ${limit}`,
       )
-      const renewed = rows.filter((one) => one[5] !== 1)
+      const renewed = rows.filter((one) => one[7] !== 1)
       const isMoved = await this.#lookAgainLater(renewed)
       // All of a full page were renewed, so there may be others behind it.
       if (rows.length < limit || renewed.length < limit || !isMoved)
-        return rows.filter((one) => one[5] === 1).map(readDue)
+        return rows.filter((one) => one[7] === 1).map(readHour)
     }
   }
 
@@ -58,7 +70,7 @@ export class MysqlUpkeep implements Upkeep {
         workspaceId,
         key: ['task_id', 'generation'],
         columns: ['check_at'],
-        rows: own.map(([, taskId, , generation, leaseExpiresAt]) => [taskId, generation, leaseExpiresAt]),
+        rows: own.map(([, taskId, , , , generation, leaseExpiresAt]) => [taskId, generation, leaseExpiresAt]),
       })
       for (const statement of moves) isMoved = (await ifNobodyIsInTheWay(this.#pool, statement)) && isMoved
     }
@@ -83,6 +95,11 @@ export class MysqlUpkeep implements Upkeep {
   }
 
   async downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
+    const blocked = await this.#blockedBy(workspaceId, taskIds)
+    return this.#blockedTasks(blocked.map((id) => [workspaceId, id]))
+  }
+
+  async #blockedBy(workspaceId: number, taskIds: readonly number[]): Promise<number[]> {
     const blocked = new Set<number>()
     for (const list of inLists(taskIds)) {
       const rows = await this.#pool.rows(
@@ -99,10 +116,10 @@ export class MysqlUpkeep implements Upkeep {
       )
       for (const [id] of rows) blocked.add(id as number)
     }
-    return this.#blockedTasks([...blocked].map((id) => [workspaceId, id]))
+    return [...blocked]
   }
 
-  async forgottenTasks(limit: number): Promise<BlockedTask[]> {
+  async forgottenTasks(limit: number): Promise<Forgotten> {
     const rows = await this.#pool.rows(
       sql`select t.workspace_id, t.id from baton_tasks t force index (task_blocked)
             straight_join baton_task_dependencies d force index (primary)
@@ -113,7 +130,8 @@ export class MysqlUpkeep implements Upkeep {
               or sum(u.state in ('failed', 'cancelled', 'skipped')) > 0
            limit ${limit}`,
     )
-    return this.#blockedTasks(rows as [number, number][])
+    const tasks = await this.#blockedTasks(rows as [number, number][])
+    return { tasks, followed: async () => undefined }
   }
 
   /** With the states of everything they wait for, in the order it was said. */
@@ -121,7 +139,7 @@ export class MysqlUpkeep implements Upkeep {
     const found = new Map<string, BlockedTask>()
     for (const list of inLists(tasks)) {
       const rows = await this.#pool.rows(
-        sql`select t.workspace_id, t.id, t.uuid, t.merge_as, d.trigger_rule, u.state
+        sql`select t.workspace_id, t.id, t.uuid, t.version, t.merge_as, d.trigger_rule, u.state
               from ${tableOf(this.#server.isMariadb, ['workspace_id', 'id'], list)} v
               straight_join baton_tasks t force index (primary)
                 on t.workspace_id = v.workspace_id and t.id = v.id and t.blocked = 1
@@ -131,16 +149,51 @@ export class MysqlUpkeep implements Upkeep {
              order by t.workspace_id, t.id, d.added_at, d.place`,
       )
       for (const one of rows) {
-        const [, , uuid, merge, triggerRule, state] = one as [number, number, string, ...unknown[]]
+        const [, , uuid, version, merge, triggerRule, state] = one as [number, number, string, ...unknown[]]
         const known = found.get(uuid)
         if (known) known.upstream.push(state as TaskState)
-        else found.set(uuid, { ...readDue(one), merge, triggerRule, upstream: [state] } as BlockedTask)
+        else
+          found.set(uuid, { ...readDue(one), version, merge, triggerRule, upstream: [state] } as BlockedTask)
       }
     }
     return [...found.values()]
   }
 
+  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+    const blockedAmong = async (ids: readonly number[]) => {
+      const found = new Map<number, TaskThatWaits>()
+      for (const list of inLists(ids))
+        for (const one of await this.#waitsOf(workspaceId, list)) addWait(found, one)
+      return [...found.values()]
+    }
+    const waitingFor = (ids: readonly number[]) => this.#blockedBy(workspaceId, ids)
+    return walk(taskIds, way, limit, { blockedAmong, waitingFor })
+  }
+
+  #waitsOf = (workspaceId: number, taskIds: readonly number[]) =>
+    this.#pool.rows(
+      sql`select t.id, t.uuid, t.version, t.state, d.depends_on
+            from ${tableOf(
+              this.#server.isMariadb,
+              ['id'],
+              taskIds.map((id) => [id]),
+            )} v
+            straight_join baton_tasks t force index (primary) on t.workspace_id = ${workspaceId} and t.id = v.id
+              and t.blocked = 1 and t.state in ('pending', 'paused')
+            straight_join baton_task_dependencies d force index (primary)
+              on d.workspace_id = t.workspace_id and d.task_id = t.id`,
+    )
+
   forgetThePast = () => this.#past.forget()
 }
 
 const readDue = ([workspaceId, taskId, uuid]: Row) => ({ workspaceId, taskId, uuid }) as DueTask
+const readHour = ([workspaceId, taskId, uuid, version, blocked]: Row) =>
+  ({ workspaceId, taskId, uuid, version, isBlocked: blocked === 1 }) as TaskWithHour
+
+function addWait(found: Map<number, TaskThatWaits>, row: Row): void {
+  const [id, uuid, version, state, dependsOn] = row as [number, string, number, TaskState, number]
+  const known = found.get(id)
+  if (known) known.waitsFor.push(dependsOn)
+  else found.set(id, { id, uuid, version, isPaused: state === 'paused', waitsFor: [dependsOn] })
+}

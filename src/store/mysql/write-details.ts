@@ -30,6 +30,8 @@ export function newDetails(workspaceId: number, created: Changes['created']): Sq
     'project',
     'parent',
     'is_dead_letter',
+    'metadata',
+    'created_by',
     ...Object.values(COLUMNS),
   ]
   const rows = created.map(({ record, task: { details }, parentUuid }) => [
@@ -41,6 +43,8 @@ export function newDetails(workspaceId: number, created: Changes['created']): Sq
     details.project,
     parentUuid,
     details.exhausted ? 1 : null,
+    asJson(details.metadata),
+    details.createdBy ?? null,
     ...(Object.keys(COLUMNS) as Field[]).map((field) => columnValue(field, details[field])),
   ])
   return insert('baton_task_details', ['workspace_id', 'task_id', ...columns], rows)

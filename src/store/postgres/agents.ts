@@ -1,9 +1,15 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
-import { uuidCarrying } from '../../core/ids.ts'
+import { isUuid, uuidCarrying } from '../../core/ids.ts'
+import type { AgentRecord } from '../../core/records.ts'
+import type { AgentState } from '../../core/states.ts'
+import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from './agent-rows.ts'
+import { scopedQuery } from './scoped-query.ts'
 import { inWorkspace } from './workspace-transaction.ts'
 
-export interface Agent {
+/** Agents as they are read, and those that become known by claiming. */
+
+interface Named {
   slug: string
   capabilities: string[]
 }
@@ -15,12 +21,12 @@ export async function rememberAgents(
   pool: pg.Pool,
   workspaceId: number,
   actors: ReadonlyMap<string, string>,
-): Promise<Agent[]> {
+): Promise<Named[]> {
   const slugs = [...actors.keys()]
   return inWorkspace(pool, workspaceId, async (tx) => {
     const find = async () => {
       const text = 'select slug, capabilities from agents where workspace_id = $1 and slug = any($2::text[])'
-      return (await tx.query(text, [workspaceId, slugs])).rows as Agent[]
+      return (await tx.query(text, [workspaceId, slugs])).rows as Named[]
     }
     const known = await find()
     const isKnown = new Set(known.map(({ slug }) => slug))
@@ -37,4 +43,81 @@ export async function rememberAgents(
     }
     return find()
   })
+}
+
+/** An agent, how much it holds, and the database's time at which that was so. */
+export interface AgentSeen {
+  record: AgentRecord
+  holds: number
+  now: number
+}
+
+const SELECT_AGENTS = `select ${agentColumns('a')}, h.slug is not null, ${healthColumns('h')}, ms(clock_timestamp()),
+    (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')
+  from agents a left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug`
+
+function readSeen(row: readonly unknown[]): AgentSeen {
+  const health = row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1, -2) : null
+  return { record: readAgent(row, health), now: row.at(-2) as number, holds: row.at(-1) as number }
+}
+
+const rowsOf = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
+  scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), { text, values, rowMode: 'array' })
+
+/** By slug or by outside id. */
+export async function findAgent(pool: pg.Pool, workspaceId: number, name: string): Promise<AgentSeen | null> {
+  const byName = isUuid(name) ? 'a.agent_id = $2::uuid' : 'a.slug = $2'
+  const text = `${SELECT_AGENTS} where a.workspace_id = $1 and ${byName}`
+  const [row] = await rowsOf(pool, workspaceId, text, [workspaceId, name])
+  return row ? readSeen(row) : null
+}
+
+export interface AgentFilter {
+  states?: readonly AgentState[] | undefined
+  coordinatorEnabled?: boolean | undefined
+  capability?: string | undefined
+  /** Slugs behind this one: by slug, page by page. */
+  after?: string | undefined
+}
+
+const HOLDS = `exists (select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')`
+
+export async function listAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  { states, coordinatorEnabled, capability, after }: AgentFilter,
+  limit: number,
+): Promise<AgentSeen[]> {
+  const rows = await rowsOf(
+    pool,
+    workspaceId,
+    `${SELECT_AGENTS} where a.workspace_id = $1
+       and ($2::text[] is null or case when a.state = 'idle' and ${HOLDS} then 'running' else a.state end = any($2))
+       and ($3::boolean is null or a.coordinator_enabled = $3)
+       and ($4::text is null or a.capabilities @> array[$4])
+       and ($5::text is null or a.slug > $5)
+     order by a.slug limit $6`,
+    [workspaceId, states ?? null, coordinatorEnabled ?? null, capability ?? null, after ?? null, limit],
+  )
+  return rows.map(readSeen)
+}
+
+/** Ids of the tasks each of these agents was given and has not begun. */
+export async function givenTo(
+  pool: pg.Pool,
+  workspaceId: number,
+  slugs: readonly string[],
+): Promise<Map<string, number[]>> {
+  const rows = await rowsOf(
+    pool,
+    workspaceId,
+    `select c.agent, array_agg(c.task_id order by c.acquired_at, c.task_id) from claims c
+       join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.state = 'active' and c.agent = any($2::text[]) and t.state = 'assigned'
+        and t.watch->>'given' = 'true'
+        and t.lease_expires_at > clock_timestamp()
+      group by c.agent`,
+    [workspaceId, slugs],
+  )
+  return new Map(rows.map(([slug, ids]) => [slug as string, (ids as unknown[]).map(Number)]))
 }

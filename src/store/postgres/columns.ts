@@ -3,7 +3,17 @@ import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 /** A column, and how its values travel: instants as milliseconds, JSON as text. */
 export interface Column {
   name: string
-  type: 'bigint' | 'int' | 'smallint' | 'text' | 'boolean' | 'instant' | 'texts' | 'uuid' | 'json'
+  type:
+    | 'bigint'
+    | 'int'
+    | 'smallint'
+    | 'text'
+    | 'boolean'
+    | 'instant'
+    | 'texts'
+    | 'uuid'
+    | 'json'
+    | 'double precision'
 }
 
 /** A column, and what it holds of many records. A function of its own for each field: one shared by all would be slow on every one. */
@@ -16,11 +26,17 @@ interface FieldColumn extends RecordColumn {
   field: keyof TaskRecord & string
 }
 
+const valueOfField = (field: string, type: Column['type']) =>
+  type === 'json' ? `record.${field} === null ? null : JSON.stringify(record.${field})` : `record.${field}`
+
 const column = (field: keyof TaskRecord & string, type: Column['type']): FieldColumn => ({
   field,
   type,
   name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-  of: new Function('records', `return records.map((record) => record.${field})`) as FieldColumn['of'],
+  of: new Function(
+    'records',
+    `return records.map((record) => ${valueOfField(field, type)})`,
+  ) as FieldColumn['of'],
 })
 
 const IDENTITY = [
@@ -63,6 +79,7 @@ export const RARE = [
   column('archivedAt', 'instant'),
   column('merge', 'text'),
   column('minLeaseMs', 'int'),
+  column('watch', 'json'),
 ]
 
 const FIXED = [
@@ -87,9 +104,14 @@ export const LANE = {
 
 export const ALL = [...IDENTITY, ...HOT, ...RARE, ...FIXED]
 
+/** Columns as they are read: instants as milliseconds. */
+export const selectList = (columns: readonly Column[], alias: string) =>
+  columns
+    .map(({ name, type }) => (type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`))
+    .join(', ')
+
 /** The select list that `readRecord` understands. */
-export const taskColumns = (alias: string) =>
-  ALL.map(({ name, type }) => (type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`)).join(', ')
+export const taskColumns = (alias: string) => selectList(ALL, alias)
 
 /** Rows arrive as arrays in the order of ALL. Written out once, for the same reason. */
 export const readRecord = new Function(
@@ -126,10 +148,7 @@ const SESSION_FIELDS = {
 const sessionFields = Object.entries(SESSION_FIELDS)
 export const SESSION_COLUMNS: Column[] = sessionFields.map(([name, [, type]]) => ({ name, type }))
 
-export const sessionColumns = (alias: string) =>
-  SESSION_COLUMNS.map(({ name, type }) =>
-    type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`,
-  ).join(', ')
+export const sessionColumns = (alias: string) => selectList(SESSION_COLUMNS, alias)
 
 export const readSession = (row: readonly unknown[]): SessionRecord =>
   Object.fromEntries(sessionFields.map(([, [field]], i) => [field, row[i]])) as unknown as SessionRecord

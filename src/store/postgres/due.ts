@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { BlockedTask, DueTask } from '../store.ts'
+import type { DueTask, TaskWithHour } from '../store.ts'
 import { scopedQuery } from './scoped-query.ts'
 
 /** What upkeep asks across workspaces. It only asks: each change names its workspace and goes through the one door. */
@@ -9,9 +9,9 @@ const everywhere = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, va
 
 /** Active claims whose hour to be looked at has come and whose lease is over. */
 export const expiredLeases = (pool: pg.Pool, limit: number) =>
-  everywhere<DueTask & pg.QueryResultRow>(
+  everywhere<TaskWithHour & pg.QueryResultRow>(
     pool,
-    `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid
+    `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.blocked as "isBlocked"
        from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
       where c.state = 'active' and c.check_at <= clock_timestamp() and t.lease_expires_at <= clock_timestamp()
       order by c.check_at limit $1`,
@@ -37,41 +37,13 @@ export const lookAgainLater = (pool: pg.Pool, workspaceId: number, taskIds: read
     values: [workspaceId, taskIds],
   })
 
-/** Tasks whose hour has come: retries, starts at a given time, verdicts that did not come. */
+/** Tasks whose hour has come: retries, starts at a given time, verdicts that did not come, holders to be looked at. */
 export const dueTasks = (pool: pg.Pool, limit: number) =>
-  everywhere<DueTask & pg.QueryResultRow>(
+  everywhere<TaskWithHour & pg.QueryResultRow>(
     pool,
-    `select workspace_id as "workspaceId", id as "taskId", uuid from tasks
-      where due_at <= clock_timestamp() and state in ('pending', 'queued', 'awaiting_retry', 'verifying')
+    `select workspace_id as "workspaceId", id as "taskId", uuid, version, blocked as "isBlocked" from tasks
+      where due_at <= clock_timestamp() and state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')
       order by due_at limit $1`,
-    [limit],
-  )
-
-/** Waiting tasks that depend on these ones, with the states of everything they wait for. */
-export const downstreamOf = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
-  everywhere<BlockedTask & pg.QueryResultRow>(
-    pool,
-    `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.merge, min(d.trigger_rule) as "triggerRule", array_agg(u.state) as upstream
-       from tasks t join task_dependencies d on d.workspace_id = t.workspace_id and d.task_id = t.id
-       join tasks u on u.workspace_id = d.workspace_id and u.id = d.depends_on
-      where t.workspace_id = $1 and t.blocked
-        and t.id in (select task_id from task_dependencies where workspace_id = $1 and depends_on = any($2::bigint[]))
-      group by t.workspace_id, t.id`,
-    [workspaceId, taskIds],
-  )
-
-/** The safety net: blocked tasks whose last dependency ended without anybody telling them. */
-export const forgottenTasks = (pool: pg.Pool, limit: number) =>
-  everywhere<BlockedTask & pg.QueryResultRow>(
-    pool,
-    `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.merge, min(d.trigger_rule) as "triggerRule", array_agg(u.state) as upstream
-       from tasks t join task_dependencies d on d.workspace_id = t.workspace_id and d.task_id = t.id
-       join tasks u on u.workspace_id = d.workspace_id and u.id = d.depends_on
-      where t.blocked and t.state = 'pending'
-      group by t.workspace_id, t.id
-     having bool_and(u.state in ('completed', 'failed', 'cancelled', 'skipped'))
-         or bool_or(u.state in ('failed', 'cancelled', 'skipped'))
-      limit $1`,
     [limit],
   )
 
@@ -81,6 +53,18 @@ export const dueSessions = (pool: pg.Pool, limit: number) =>
     pool,
     `select workspace_id as "workspaceId", session as name from sessions
       where due_at <= clock_timestamp() order by due_at limit $1`,
+    [limit],
+  )
+
+/** Agents whose silence is to be judged, and those that leave when they hold nothing any more. */
+export const dueAgents = (pool: pg.Pool, limit: number) =>
+  everywhere<{ workspaceId: number; slug: string }>(
+    pool,
+    `(select workspace_id as "workspaceId", slug from agent_health
+       where due_at <= clock_timestamp() order by due_at limit $1)
+     union
+     (select a.workspace_id, a.slug from agents a where a.leaving and not exists (
+        select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') limit $1)`,
     [limit],
   )
 

@@ -14,6 +14,7 @@ import {
 import type { Worker } from '../../core/commands.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { healthOf, heldByAgents, lockAgents, readAgents } from './agent-rows.ts'
 import { readRecord, readSession } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
@@ -39,6 +40,8 @@ export async function look(client: pg.PoolClient, workspaceId: number, ask: Ask)
   const heldRows = asksForSessions ? questions.askIn(sql.heldBySessions, names) : NOTHING
   const lostRows = ask.sessions.length > 0 ? questions.askIn(sql.lostBySessions, [names[0]]) : NOTHING
   const active = ask.sessions.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
+  const agents = askForAgents(questions, ask)
+  const terms = ask.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(ask.terms)]) : NOTHING
   const around = questions.askIn(sql.circumstances, [])
   const fresh = ask.newTasks > 0 ? questions.ask(sql.freshIds, [ask.newTasks]) : NOTHING
   const taken = ask.newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(ask)) : NOTHING
@@ -60,9 +63,10 @@ export async function look(client: pg.PoolClient, workspaceId: number, ask: Ask)
   const { sessions, workers } = readSessions(ask, records, sessionRows(), heldRows(), lostRows())
   const { now, activeClaims, limits } = readCircumstances(workspaceId, around())
   const tracks = await lookAtTracks(client, workspaceId, ask, records)
+  // The clock is read after all locks, those of tracks included.
+  const after = tracks?.now ?? now
   return {
-    // The clock is read after all locks, those of tracks included.
-    now: tracks?.now ?? now,
+    now: after,
     activeClaims: tracks?.activeClaims ?? activeClaims,
     activeSessions: (active()[0]?.[0] as number | undefined) ?? 0,
     limits,
@@ -75,6 +79,8 @@ export async function look(client: pg.PoolClient, workspaceId: number, ask: Ask)
     remembered: new Map(remembered().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never)),
     workers,
     sessions,
+    ...seenAgents(ask, records, agents),
+    terms: new Set(terms().flatMap(([term, until]) => ((until as number) > after ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
   }
 }
@@ -107,8 +113,8 @@ class Questions {
 function askForTasks(questions: Questions, ask: Ask) {
   const ids = arrayLiteral(ask.taskIds)
   const tasks =
-    ask.sessions.length > 0
-      ? questions.askIn(sql.lockTasksAndHeld, [ids, arrayLiteral(ask.sessions)])
+    ask.sessions.length + ask.agents.length > 0
+      ? questions.askIn(sql.lockTasksAndHeld, [ids, arrayLiteral(ask.sessions), arrayLiteral(ask.agents)])
       : questions.askIn(sql.lockTasks, [ids])
   const waiting = ask.waiting.map(({ capabilities, limit, projectId, lines }) =>
     questions.askIn(sql.lockWaiting, [
@@ -127,6 +133,25 @@ function askForTasks(questions: Questions, ask: Ask) {
         ])
       : NOTHING
   return { tasks, waiting, reserved }
+}
+
+function askForAgents(questions: Questions, ask: Ask) {
+  const names = [arrayLiteral(ask.agents), arrayLiteral(ask.claimingAgents)]
+  const isAsked = ask.agents.length + ask.claimingAgents.length > 0
+  return {
+    agents: isAsked ? questions.askIn(lockAgents, names) : NOTHING,
+    held: isAsked ? questions.askIn(heldByAgents, names) : NOTHING,
+    health: ask.agents.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING,
+  }
+}
+
+function seenAgents(
+  ask: Ask,
+  records: ReadonlyMap<number, TaskRecord>,
+  asked: ReturnType<typeof askForAgents>,
+) {
+  const rows = { agents: asked.agents(), held: asked.held(), health: asked.health() }
+  return readAgents(ask, records, rows)
 }
 
 const keysOf = ({ newKeys }: Ask) => [
@@ -229,4 +254,10 @@ const readLimits = (row: unknown[]) =>
     lateResults: row[5],
     maxActiveSessions: row[6],
     claimHistoryRetentionDays: row[7],
+    assignTimeoutSeconds: row[8],
+    stallTimeoutSeconds: row[9],
+    verifyTimeoutSeconds: row[10],
+    hangGraceSeconds: row[11],
+    hangAbortSeconds: row[12],
+    queueOrder: row[13],
   }) as Limits

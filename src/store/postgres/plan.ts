@@ -10,6 +10,7 @@ import type {
   TaskRecord,
 } from '../../core/records.ts'
 import { countsAsActive } from '../../core/rules/session.ts'
+import { checkAgents, planAgents } from './agent-rows.ts'
 import { ALL, changesRareColumns, fieldsOf, HOT, LANE, RARE, sessionValues } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
@@ -23,6 +24,7 @@ export function plan(workspaceId: number, view: View, changes: Changes): Bound[]
     ...planClaims(workspaceId, changes),
     ...planResults(workspaceId, changes),
     ...planSessions(workspaceId, view, changes),
+    ...planAgents(workspaceId, view, changes.agents, changes.removedAgents),
   ]
   const { remember, events } = changes
   if (remember.length > 0) {
@@ -51,7 +53,7 @@ export function plan(workspaceId: number, view: View, changes: Changes): Bound[]
       ]),
     )
   }
-  return writes
+  return [...writes, ...checkAgents(workspaceId, view, changes)]
 }
 
 const NEW_TASK = [...ALL, LANE]
@@ -96,6 +98,8 @@ function planNewTasks(workspaceId: number, created: Changes['created']): Bound[]
       inputs,
       details.map((one) => one.tags),
       details.map((one) => one.userId),
+      details.map(({ metadata }) => (metadata == null ? null : JSON.stringify(metadata))),
+      details.map((one) => one.createdBy),
     ]),
   ]
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { keyName, type NewKey } from '../../core/batch/requests.ts'
-import type { TaskDetails } from '../../core/commands.ts'
+import type { TaskDetails, TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { linesOfTrack } from '../../core/keys.ts'
 import type { Limits } from '../../core/limits.ts'
@@ -21,12 +21,14 @@ export interface TaskSearch extends TaskFilter {
   projectId?: number | undefined
   track?: string | undefined
   parentId?: number | undefined
+  /** Held by this agent now. */
+  heldBy?: string | undefined
   priorityMin?: number | undefined
   text?: string | undefined
   archived?: boolean | undefined
 }
 
-const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
+export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
   (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)`
 
 export interface EventWithTask extends StoredEvent {
@@ -124,6 +126,11 @@ export class PostgresReader implements Reader {
     if (filter.states) where('t.state = any(?::text[])', filter.states)
     if (filter.tag !== undefined) where('d.tags @> array[?::text]', filter.tag)
     if (filter.agent !== undefined) where('t.agent = ?', filter.agent)
+    if (filter.heldBy !== undefined)
+      where(
+        `t.id = any(array(select c.task_id from claims c where c.workspace_id = $1 and c.agent = ? and c.state = 'active'))`,
+        filter.heldBy,
+      )
     if (filter.priorityMin !== undefined) where('t.priority >= ?', filter.priorityMin)
     if (filter.text !== undefined) where(`position(lower(?) in lower(d.title)) > 0`, filter.text)
     if (filter.userId !== undefined) where('d.user_ref = ?', filter.userId)
@@ -256,7 +263,7 @@ export class PostgresReader implements Reader {
   async dependencies(
     workspaceId: number,
     taskId: number,
-  ): Promise<{ uuid: string; state: TaskState; triggerRule: string }[]> {
+  ): Promise<{ uuid: string; state: TaskState; triggerRule: TriggerRule }[]> {
     const rows = await this.query(
       workspaceId,
       `select t.uuid, t.state, d.trigger_rule from task_dependencies d
@@ -269,7 +276,7 @@ export class PostgresReader implements Reader {
 }
 
 const OWN_DETAILS = `d.title, d.task_type, d.description, d.input, d.tags, d.progress_percent, d.progress_step, d.checkpoint,
-   d.user_ref, d.error, d.failure_class, d.exhausted`
+   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by`
 const DETAIL_COLUMNS = `${OWN_DETAILS},
    (select p.slug from projects p where p.workspace_id = t.workspace_id and p.project_id = t.project_id and t.project_id <> 0),
    (select u.uuid from tasks u where u.workspace_id = t.workspace_id and u.id = t.parent_id)`
@@ -291,7 +298,7 @@ function readTask(row: Row): StoredTask {
 }
 
 /** How many values `readDetails` reads. */
-const DETAILS = 15
+const DETAILS = 17
 
 /** In the order they are selected. Written out: built field by field, it would cost several times as much. */
 const readDetails = (values: readonly unknown[]) =>
@@ -308,12 +315,14 @@ const readDetails = (values: readonly unknown[]) =>
     error: values[9],
     failureClass: values[10],
     exhausted: values[11],
-    project: values[12],
-    parent: values[13],
-    dependsOn: values[14],
+    metadata: values[12],
+    createdBy: values[13],
+    project: values[14],
+    parent: values[15],
+    dependsOn: values[16],
   }) as TaskDetails
 
-function readEvent(row: Row): EventWithTask {
+export function readEvent(row: Row): EventWithTask {
   const [seq, type, taskId, generation, from, to, actor, payload, at, taskUuid] = row
   return { seq, type, taskId, generation, from, to, actor, payload, at, taskUuid } as EventWithTask
 }

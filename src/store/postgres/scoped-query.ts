@@ -11,6 +11,12 @@ interface Statement {
   rowMode?: 'array'
 }
 
+/**
+ * For statements that go from row to row by keys. Where many tasks wait for one, plans believe that many wait for each,
+ * and would rather read the whole table every time.
+ */
+export const BY_KEYS: Statement = { text: 'set local enable_seqscan = off' }
+
 /** One statement in a transaction that names its scope, in one round trip. */
 export async function scopedQuery<R extends pg.QueryResultRow | unknown[]>(
   pool: pg.Pool,

@@ -9,7 +9,7 @@ export interface Statement {
 /** A statement with its parameters. */
 export type Bound = [Statement, unknown[]]
 
-const statement = (name: string, text: string): Statement => ({ name, text })
+export const statement = (name: string, text: string): Statement => ({ name, text })
 type Types = Record<string, Column['type']>
 const columnsOf = (types: Types): Column[] => Object.entries(types).map(([name, type]) => ({ name, type }))
 
@@ -27,11 +27,12 @@ export const lockTasks = statement(
   `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) order by t.id for no key update`,
 )
 
-// The same, and all that these sessions hold: one statement, so that there is one order. $3 sessions.
+// The same, and all that these sessions and agents hold: one statement, so that there is one order. $3 sessions, $4 agents.
 export const lockTasksAndHeld = statement(
   'lock_tasks_and_held',
   `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[] || array(
-     select c.task_id from claims c where c.workspace_id = $1 and c.state = 'active' and c.session = any($3::text[])))
+     select c.task_id from claims c where c.workspace_id = $1 and c.state = 'active' and c.session = any($3::text[])) || array(
+     select c.task_id from claims c where c.workspace_id = $1 and c.state = 'active' and c.agent = any($4::text[])))
    order by t.id for no key update`,
 )
 
@@ -141,12 +142,24 @@ export const rememberedReplies = statement(
   `select key, body_hash, reply from idempotency_keys where workspace_id = $1 and key = any($2::text[])`,
 )
 
+// Those of these terms of office that are open, which only the newest can be. Whoever is to follow waits until this
+// transaction is over; renewals do not. Who stops in the middle of it is cut off when its lease would be over, so that
+// nobody has to wait for it any longer than that. $1 terms.
+export const keepTerms = statement(
+  'keep_terms',
+  `select term, ms(expires_at), set_config('idle_in_transaction_session_timeout',
+          (ms(expires_at) - ms(renewed_at))::text, true)
+     from leader_leases
+    where workspace_id = 0 and office = 'coordinator' and term = any($1::int[]) and ended_at is null for key share`,
+)
+
 // The clock, read in a statement of its own after the locks; and the limits that hold at that moment. $1 workspace.
 export const circumstances = statement(
   'circumstances',
   `select ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
           l.max_generations_per_task, l.max_result_bytes, l.late_results, l.max_active_sessions,
-          l.claim_history_retention_days
+          l.claim_history_retention_days, l.assign_timeout_seconds, l.stall_timeout_seconds, l.verify_timeout_seconds,
+          l.hang_grace_seconds, l.hang_abort_seconds, l.queue_order
      from workspace_counters c join limits l using (workspace_id) where c.workspace_id = $1`,
 )
 
@@ -166,7 +179,7 @@ function overRows(name: string, columns: readonly Column[], before: number, writ
   }
 }
 
-function insertInto(table: string, columns: readonly Column[], after = '', name = `insert_${table}`) {
+export function insertInto(table: string, columns: readonly Column[], after = '', name = `insert_${table}`) {
   const names = columns.map(({ name }) => name)
   const insert = overRows(name, columns, 1, ({ of, from }) => {
     const expressions = names.map((name) => of[name])
@@ -198,6 +211,8 @@ export const insertDetails = insertInto(
     input: 'json',
     tags: 'texts',
     user_ref: 'text',
+    metadata: 'json',
+    created_by: 'text',
   }),
 )
 export const insertDependencies = insertInto(

@@ -1,9 +1,20 @@
 import type pg from 'pg'
 import type { Ask, Changes, View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
-import type { BlockedTask, Committed, DueTask, Store } from '../store.ts'
+import type {
+  BlockedTask,
+  Committed,
+  DueTask,
+  Forgotten,
+  Store,
+  TaskWithHour,
+  Walked,
+  Way,
+} from '../store.ts'
 import { serverPool } from './connect.ts'
+import { blockedFrom } from './cycles.ts'
 import * as due from './due.ts'
+import { downstreamOf, Following } from './following.ts'
 import { assertSafeToServe, migrate } from './migrate.ts'
 import { Notices } from './notices.ts'
 import { ensureProject, setTracks } from './projects.ts'
@@ -15,14 +26,18 @@ export const SERVER_ROLE = 'baton_server'
 
 const WRITERS = 4
 const READERS = 6
+/** For beats and terms of office: a queue of work before them must not make this node look dead. */
+const KEPT_FOR_THE_HOUSE = 2
 const FOLLOW_EVERY_MS = 1_000
 
 /** Postgres, opened: set up to this version, checked to be safe, with one pool for writing and one for reading. */
 export class PostgresStore extends PostgresReader implements Store {
   readonly writers: pg.Pool
   readonly readers: pg.Pool
+  readonly house: pg.Pool
   readonly #transactor: PostgresTransactor
   readonly #notices: Notices
+  readonly #following: Following
   readonly #listeners = new Set<Committed>()
   #followAgainAt = 0
 
@@ -31,6 +46,8 @@ export class PostgresStore extends PostgresReader implements Store {
     super(readers)
     this.readers = readers
     this.writers = serverPool(url, role, WRITERS, true)
+    this.house = serverPool(url, role, KEPT_FOR_THE_HOUSE, false)
+    this.#following = new Following(readers, this.writers)
     this.#notices = new Notices(url, readers, this.#tell)
     this.#transactor = new PostgresTransactor(this.writers, (workspaceId, what) => {
       this.#tell(workspaceId, what)
@@ -76,7 +93,7 @@ export class PostgresStore extends PostgresReader implements Store {
     return setTracks(this.writers, workspaceId, { projectId, slug: String(projectId) }, tracks, 'system')
   }
 
-  async dueTasks(limit: number): Promise<DueTask[]> {
+  async dueTasks(limit: number): Promise<TaskWithHour[]> {
     await this.#followRenewals(limit)
     const [expired, hours] = await Promise.all([
       due.expiredLeases(this.readers, limit),
@@ -106,11 +123,15 @@ export class PostgresStore extends PostgresReader implements Store {
   }
 
   downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
-    return due.downstreamOf(this.readers, workspaceId, taskIds)
+    return downstreamOf(this.readers, workspaceId, taskIds)
   }
 
-  forgottenTasks(limit: number): Promise<BlockedTask[]> {
-    return due.forgottenTasks(this.readers, limit)
+  forgottenTasks(limit: number): Promise<Forgotten> {
+    return this.#following.forgottenTasks(limit)
+  }
+
+  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+    return blockedFrom(this.readers, workspaceId, taskIds, way, limit)
   }
 
   forgetThePast(): Promise<void> {
@@ -133,6 +154,6 @@ export class PostgresStore extends PostgresReader implements Store {
 
   async close(): Promise<void> {
     await this.#notices.close()
-    await Promise.all([this.writers.end(), this.readers.end()])
+    await Promise.all([this.writers.end(), this.readers.end(), this.house.end()])
   }
 }

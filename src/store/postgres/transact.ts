@@ -70,7 +70,12 @@ export class PostgresTransactor implements Transactor {
   }
 }
 
-const FIRST_COME = new Set(['idempotency_keys_pkey', 'tasks_key', 'sessions_pkey'])
+const FIRST_COME = new Set([
+  'idempotency_keys_pkey',
+  'tasks_key',
+  'sessions_pkey',
+  'agents_workspace_id_slug_key',
+])
 
 /** Unique violations that mean: somebody else was first, so look again. */
 function lostARace(error: unknown): boolean {

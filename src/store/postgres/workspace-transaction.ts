@@ -69,3 +69,12 @@ async function append(
   )
   await query({ ...statement, values })
 }
+
+/** Something that happened and changed nothing of its own. */
+export const recordEvent = (
+  pool: pg.Pool,
+  workspaceId: number,
+  type: EventType,
+  actor: string,
+  payload: Record<string, unknown>,
+) => inWorkspace(pool, workspaceId, async (tx) => tx.emit(type, actor, payload))

@@ -22,6 +22,12 @@ const LIMIT_COLUMNS = {
   lateResults: 'late_results',
   maxActiveSessions: 'max_active_sessions',
   claimHistoryRetentionDays: 'claim_history_retention_days',
+  assignTimeoutSeconds: 'assign_timeout_seconds',
+  stallTimeoutSeconds: 'stall_timeout_seconds',
+  verifyTimeoutSeconds: 'verify_timeout_seconds',
+  hangGraceSeconds: 'hang_grace_seconds',
+  hangAbortSeconds: 'hang_abort_seconds',
+  queueOrder: 'queue_order',
 } as const satisfies Record<keyof Limits, string>
 
 const limitFields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis'
-import type { TriggerRule } from '../../core/commands.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal, type TaskState } from '../../core/states.ts'
-import type { BlockedTask } from '../store.ts'
-import { readTask } from './codec.ts'
+import type { BlockedTask, Walked, Way } from '../store.ts'
+import { walk } from '../walk.ts'
+import { needsIn, readTask } from './codec.ts'
 import { ask, inTurn } from './connect.ts'
 import type { Keys } from './keys.ts'
 import { Script } from './script.ts'
@@ -85,6 +85,24 @@ export class Blocked {
     return found.map((ids) => (ids as string[]).map(Number))
   }
 
+  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+    const keys = this.#keysOf(workspaceId)
+    const waitingFor = async (ids: readonly number[]) => (await this.#neededBy(workspaceId, ids)).flat()
+    const blockedAmong = async (ids: readonly number[]) => {
+      const records = [...(await this.#records(keys, ids)).values()]
+      const blocked = records.filter((task) => task.blocked && !isTerminal(task.state))
+      const needs = await inTurn(
+        this.#client,
+        blocked.map(({ id }) => ['lrange', keys.needs(id), 0, -1]),
+      )
+      return blocked.map(({ id, uuid, version, state }, i) => {
+        const waitsFor = needsIn(needs[i] as string[]).map(([on]) => on)
+        return { id, uuid, version, isPaused: state === 'paused', waitsFor }
+      })
+    }
+    return walk(taskIds, way, limit, { blockedAmong, waitingFor })
+  }
+
   /** Those of these that are blocked, by id. */
   async #waiting(workspaceId: number, taskIds: readonly number[]): Promise<Map<number, Waiting>> {
     const keys = this.#keysOf(workspaceId)
@@ -95,14 +113,15 @@ export class Blocked {
       this.#client,
       blocked.map(({ id }) => ['lrange', keys.needs(id), 0, -1]),
     )) as string[][]
-    const needs = texts.map((list) => list.map((text) => JSON.parse(text) as [number, string, TriggerRule]))
+    const needs = texts.map(needsIn)
     const upstream = await this.#records(keys, [...new Set(needs.flat().map(([id]) => id))])
-    const waiting = blocked.map(({ id, uuid, merge, state }, i): [number, Waiting] => [
+    const waiting = blocked.map(({ id, uuid, version, merge, state }, i): [number, Waiting] => [
       id,
       {
         workspaceId,
         taskId: id,
         uuid,
+        version,
         merge,
         state,
         triggerRule: needs[i]![0]![2],

@@ -1,3 +1,4 @@
+import type { TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
 import type { StoredClaim } from '../store.ts'
@@ -47,6 +48,7 @@ const FIELDS = Object.keys({
   startedAt: true,
   completedAt: true,
   archivedAt: true,
+  watch: true,
 } satisfies Record<keyof TaskRecord, true>) as (keyof TaskRecord)[]
 
 export function writeTask(record: TaskRecord): string {
@@ -113,3 +115,7 @@ export function score(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is no time or rank.`)
   return String(value)
 }
+
+/** What a task waits for. */
+export const needsIn = (list: readonly string[]) =>
+  list.map((text) => JSON.parse(text) as [id: number, uuid: string, rule: TriggerRule])

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { DueTask } from '../store.ts'
+import type { DueTask, TaskWithHour } from '../store.ts'
 import { readTask } from './codec.ts'
 import { ask, inTurn } from './connect.ts'
 import { idOf, type Keys } from './keys.ts'
@@ -20,9 +20,9 @@ export class Due {
     return (await ask(this.#client, (client) => client.hvals(this.#workspaces))).map(Number)
   }
 
-  async tasks(limit: number): Promise<DueTask[]> {
+  async tasks(limit: number): Promise<TaskWithHour[]> {
     const due = await this.#everywhere((keys) => keys.due, await this.#now(), limit)
-    return this.#withUuids(due.map(({ workspaceId, name }) => ({ workspaceId, taskId: idOf(name) })))
+    return this.#asTheyAre(due.map(({ workspaceId, name }) => ({ workspaceId, taskId: idOf(name) })))
   }
 
   async sessions(limit: number): Promise<{ workspaceId: number; name: string }[]> {
@@ -34,7 +34,8 @@ export class Due {
     const members = await ask(this.#client, (client) =>
       client.zrangebyscore(held, '-inf', before, 'LIMIT', 0, limit),
     )
-    return this.#withUuids(members.map((name) => ({ workspaceId, taskId: idOf(name) })))
+    const tasks = await this.#asTheyAre(members.map((name) => ({ workspaceId, taskId: idOf(name) })))
+    return tasks.map(({ taskId, uuid }) => ({ workspaceId, taskId, uuid }))
   }
 
   /** The server's clock. */
@@ -54,11 +55,14 @@ export class Due {
       .slice(0, limit)
   }
 
-  async #withUuids(tasks: { workspaceId: number; taskId: number }[]): Promise<DueTask[]> {
+  async #asTheyAre(tasks: { workspaceId: number; taskId: number }[]): Promise<TaskWithHour[]> {
     const texts = await inTurn(
       this.#client,
       tasks.map(({ workspaceId, taskId }) => ['get', this.#keysOf(workspaceId).task(taskId)]),
     )
-    return tasks.map((task, i) => ({ ...task, uuid: readTask(texts[i] as string).uuid }))
+    return tasks.map((task, i) => {
+      const { uuid, version, blocked } = readTask(texts[i] as string)
+      return { ...task, uuid, version, isBlocked: blocked }
+    })
   }
 }

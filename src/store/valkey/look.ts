@@ -1,7 +1,15 @@
 import { randomInt } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { type Ask, keyName, type Remembered, type SessionView, type View } from '../../core/batch/requests.ts'
+import {
+  type Ask,
+  keyName,
+  NO_AGENTS,
+  type Remembered,
+  type SessionView,
+  type View,
+} from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
+import { DEFAULT_LIMITS } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import { readTask } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
@@ -91,7 +99,7 @@ export async function look(
     view: {
       // The server's, in the moment of the look.
       now: Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000),
-      limits: JSON.parse(limits!),
+      limits: { ...DEFAULT_LIMITS, ...JSON.parse(limits!) },
       activeClaims: Number(activeClaims),
       activeSessions: Number(activeSessions),
       records,
@@ -107,6 +115,7 @@ export async function look(
       workers: workersAmong(ask, claimants),
       sessions: readSessions(ask, holding, read.sessions(), read.lost()),
       tracks: new Map(),
+      ...NO_AGENTS,
     },
   }
   return lookFurther(client, keys, ask, seen, read.declaredTracks())

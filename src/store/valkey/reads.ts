@@ -2,10 +2,10 @@ import type { Redis } from 'ioredis'
 import { keyName, type NewKey } from '../../core/batch/requests.ts'
 import type { TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
-import type { Limits } from '../../core/limits.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
-import { readClaims, readEvent, readTask } from './codec.ts'
+import { needsIn, readClaims, readEvent, readTask } from './codec.ts'
 import { ask, together } from './connect.ts'
 import { EVENTS_PER_LIST, idOf, type Keys } from './keys.ts'
 import type { ResultHead } from './results.ts'
@@ -106,6 +106,16 @@ export class ValkeyReader implements Reader {
     return found.slice(0, limit)
   }
 
+  async dependencies(workspaceId: number, taskId: number) {
+    const { needs } = this.keysOf(workspaceId)
+    const list = needsIn(await ask(this.reader, (client) => client.lrange(needs(taskId), 0, -1)))
+    const upstream = await this.#recordsOf(
+      workspaceId,
+      list.map(([id]) => id),
+    )
+    return list.map(([, uuid, triggerRule], i) => ({ uuid, state: upstream[i]!.state, triggerRule }))
+  }
+
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
     return readClaims(
       await ask(this.reader, (client) => client.lrange(this.keysOf(workspaceId).claims(taskId), 0, -1)),
@@ -149,7 +159,7 @@ export class ValkeyReader implements Reader {
   }
 
   async limits(workspaceId: number): Promise<Limits> {
-    return JSON.parse((await this.#meta(workspaceId, ['limits'])).limits)
+    return { ...DEFAULT_LIMITS, ...JSON.parse((await this.#meta(workspaceId, ['limits'])).limits) }
   }
 
   async counts(workspaceId: number) {

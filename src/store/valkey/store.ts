@@ -2,7 +2,16 @@ import type { Redis } from 'ioredis'
 import { type Ask, type Changes, trackName, type View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
-import type { BlockedTask, Committed, DueTask, Store } from '../store.ts'
+import type {
+  BlockedTask,
+  Committed,
+  DueTask,
+  Forgotten,
+  Store,
+  TaskWithHour,
+  Walked,
+  Way,
+} from '../store.ts'
 import { Blocked } from './blocked.ts'
 import { ANSWER_WITHIN_MS, connection, redisUrl } from './connect.ts'
 import { Due } from './due.ts'
@@ -106,7 +115,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
     )
   }
 
-  dueTasks(limit: number): Promise<DueTask[]> {
+  dueTasks(limit: number): Promise<TaskWithHour[]> {
     return this.#due.tasks(limit)
   }
 
@@ -122,13 +131,18 @@ export class ValkeyStore extends ValkeyReader implements Store {
     return this.#blocked.downstreamOf(workspaceId, taskIds)
   }
 
-  async forgottenTasks(limit: number): Promise<BlockedTask[]> {
+  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+    return this.#blocked.blockedFrom(workspaceId, taskIds, way, limit)
+  }
+
+  /** Notes are crossed off when there is nothing left to do, so nobody need say that it was done. */
+  async forgottenTasks(limit: number): Promise<Forgotten> {
     const found: BlockedTask[] = []
     for (const workspaceId of await this.#due.workspaceIds()) {
       if (found.length >= limit) break
       found.push(...(await this.#blocked.forgottenIn(workspaceId, limit - found.length)))
     }
-    return found
+    return { tasks: found, followed: async () => undefined }
   }
 
   /** Nothing to do: first answers and the lineage of finished tasks have an hour at which the server forgets them. */

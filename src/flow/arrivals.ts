@@ -1,21 +1,21 @@
-import type { Store } from '../store/store.ts'
+import type { Committed, Store } from '../store/store.ts'
 
 /** Commits of other nodes are told by notices, which may be lost; so waiting callers also look again this often. */
 const LOOK_AGAIN_MS = 1_000
 
-/** Lets callers wait for work without asking the database again and again. */
-export class WorkArrivals {
+/** Lets callers wait for something to be committed without asking the database again and again. */
+export class Arrivals {
   readonly #waiting = new Map<number, Set<() => void>>()
   readonly #stopListening: () => void
   isClosed = false
 
-  constructor(store: Store) {
-    this.#stopListening = store.onCommit((workspaceId, { tasksWaiting }) => {
-      if (tasksWaiting) this.#wake(workspaceId)
+  constructor(store: Store, isIt: (what: Parameters<Committed>[1]) => boolean) {
+    this.#stopListening = store.onCommit((workspaceId, what) => {
+      if (isIt(what)) this.#wake(workspaceId)
     })
   }
 
-  /** Resolves when work may have come, when `forMs` is over, or when the caller has gone. */
+  /** Resolves when it may have come, when `forMs` is over, or when the caller has gone. */
   next(workspaceId: number, forMs: number, gone: AbortSignal): Promise<void> {
     if (this.isClosed) return Promise.resolve()
     return new Promise((resolve) => {

@@ -1,0 +1,43 @@
+import type { AgentCommand, Reply, TaskCommand } from '../commands.ts'
+import type { AgentRecord, TaskRecord } from '../records.ts'
+import { RENEW_FROM } from '../retry.ts'
+import type { AgentFate, AroundAgent } from '../rules/agent.ts'
+import type { OnTask } from './requests.ts'
+
+interface Decided {
+  record: AgentRecord
+  fate: AgentFate
+  command: AgentCommand
+  holding: readonly TaskRecord[]
+}
+
+/** What becomes of the tasks an agent holds, each judged on its own account. */
+export function settleAgent(
+  { record, fate, command, holding }: Decided,
+  { now }: AroundAgent,
+  apply: (item: OnTask) => Reply,
+): { taskId: string; generation: number; reply: Reply }[] {
+  const outcomes = holding.map((task) => {
+    const { id, uuid, generation } = task
+    const fence = { session: task.session!, generation }
+    const commands: Record<AgentFate, () => TaskCommand | null> = {
+      kept: () => null,
+      renewed: () => (isToRenew(task, command, now) ? { kind: 'renew', fence } : null),
+      lost: () => ({ kind: 'lose', who: 'agent', fence, silentMs: now - record.health!.lastSeenAt }),
+      'taken back': () => ({ kind: 'takeBack', fence, reason: record.stateReason! }),
+    }
+    const then = commands[fate]()
+    return then && { taskId: uuid, generation, reply: apply({ taskId: id, uuid, command: then }) }
+  })
+  return outcomes.filter((outcome) => outcome !== null)
+}
+
+/**
+ * However fast an agent beats, a lease is renewed when a client would renew it and not before: each renewal is on record,
+ * and a flood of beats must not become a flood of events. Beats of one session speak for what that session holds.
+ */
+function isToRenew(task: TaskRecord, command: AgentCommand, now: number): boolean {
+  const session = command.kind === 'beat' ? command.beat.session : null
+  if (session !== null && session !== task.session) return false
+  return now >= task.leaseExpiresAt! - task.leaseMs * (1 - RENEW_FROM)
+}

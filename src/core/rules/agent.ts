@@ -1,0 +1,330 @@
+import type { AgentCommand, Beat } from '../commands.ts'
+import { type Refusal, refuse } from '../errors.ts'
+import type { EventDraft, EventType } from '../events.ts'
+import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../records.ts'
+import type { AgentState } from '../states.ts'
+
+/** What a registered agent is when it does not say otherwise (Mosaic's defaults). */
+const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
+  model: null,
+  adapterType: 'external',
+  adapterConfig: null,
+  runtimeConfig: null,
+  capabilities: [],
+  maxConcurrentTasks: 1,
+  heartbeatMs: 30_000,
+  staleMs: 180_000,
+  coordinatorEnabled: true,
+  batchSize: 1,
+}
+
+/** A sender's clock may be ahead of ours by this much. */
+const CLOCK_SKEW_MS = 60_000
+
+export interface AroundAgent {
+  now: number
+  actor: Actor
+  /** What it holds. */
+  holding: readonly TaskRecord[]
+}
+
+/** What becomes of the tasks an agent holds. */
+export type AgentFate = 'kept' | 'renewed' | 'lost' | 'taken back'
+
+export interface AgentDecision {
+  refusal: Refusal | null
+  /** The record after the decision, the very same object when nothing changed; null when it is removed. */
+  record: AgentRecord | null
+  events: EventDraft[]
+  fate: AgentFate
+}
+
+/** The state as people read it. */
+export const shownState = ({ state }: AgentRecord, holds: number): AgentState =>
+  state === 'idle' && holds > 0 ? 'running' : state
+
+/** Why this agent may not have another task, whichever it is. */
+export function whyNoWorkFor(
+  { slug, state, stateReason, leaving, maxConcurrentTasks }: AgentRecord,
+  held: number,
+) {
+  if (state === 'terminated') return refuse('AGENT_TERMINATED', `${slug} is terminated (${stateReason}).`)
+  if (leaving) return refuse('AGENT_TERMINATED', `${slug} only finishes what it holds (${stateReason}).`)
+  if (state === 'paused') return refuse('AGENT_PAUSED', `${slug} is paused; resume it to give it work.`)
+  if (maxConcurrentTasks !== null && held >= maxConcurrentTasks)
+    return refuse('NO_CAPACITY', `${slug} holds ${held} of the ${maxConcurrentTasks} tasks it may.`, {
+      capacity: maxConcurrentTasks,
+      held,
+    })
+  return null
+}
+
+/** What a command does to an agent at a moment, and what that means for the tasks it holds. */
+export function decideAgent(
+  record: AgentRecord | null,
+  identity: { slug: string; uuid: string },
+  command: AgentCommand,
+  around: AroundAgent,
+): AgentDecision {
+  if (command.kind === 'register') return register(record, identity, command, around)
+  if (!record)
+    return refused(record, refuse('NOT_FOUND', `There is no agent "${identity.slug}" in this workspace.`))
+  switch (command.kind) {
+    case 'beat':
+      return beat(record, command.beat, around)
+    case 'pause':
+      return pause(record, command.reason, around)
+    case 'resume':
+      return resume(record, around)
+    case 'terminate':
+      return terminate(record, command, around)
+    case 'remove':
+      return remove(record, around)
+    case 'elapse':
+      return elapse(record, command.heardSince ?? 0, around)
+  }
+}
+
+const refused = (record: AgentRecord | null, refusal: Refusal): AgentDecision => ({
+  refusal,
+  record,
+  events: [],
+  fate: 'kept',
+})
+
+const unchanged = (record: AgentRecord): AgentDecision => ({
+  refusal: null,
+  record,
+  events: [],
+  fate: 'kept',
+})
+
+const event = (
+  type: EventType,
+  payload: Record<string, unknown>,
+  { actor, now }: AroundAgent,
+): EventDraft => ({ type, taskId: null, generation: null, from: null, to: null, actor, payload, at: now })
+
+/** A change that people made or should know of: a new version, on record. */
+const changed = (
+  record: AgentRecord,
+  change: Partial<AgentRecord>,
+  events: EventDraft[],
+  { now }: AroundAgent,
+  fate: AgentFate = 'kept',
+): AgentDecision => ({
+  refusal: null,
+  record: { ...record, ...change, version: record.version + 1, updatedAt: now },
+  events,
+  fate,
+})
+
+function register(
+  record: AgentRecord | null,
+  { slug, uuid }: { slug: string; uuid: string },
+  { profile, ifVersion }: Extract<AgentCommand, { kind: 'register' }>,
+  around: AroundAgent,
+): AgentDecision {
+  const { now, actor } = around
+  if (ifVersion !== null && ifVersion !== (record?.version ?? 0))
+    return refused(
+      record,
+      refuse('VERSION_MISMATCH', `The agent is at version ${record?.version ?? 0}.`, {
+        currentVersion: record?.version ?? 0,
+      }),
+    )
+  const given = Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== undefined))
+  // Whoever only claimed so far was never told what it is: registered now, it gets what registered agents get.
+  const isFirst = !record?.registered
+  const base: AgentProfile = isFirst ? { ...DEFAULT_PROFILE, name: record?.name ?? slug } : record
+  const whole = { ...base, ...given } as AgentProfile
+  if (whole.staleMs < whole.heartbeatMs)
+    return refused(
+      record,
+      refuse('VALIDATION_FAILED', 'staleThresholdSeconds is shorter than heartbeatIntervalSeconds.', {
+        errors: [{ field: 'staleThresholdSeconds', message: 'is shorter than heartbeatIntervalSeconds' }],
+      }),
+    )
+  if (!record) {
+    const fresh: AgentRecord = {
+      ...whole,
+      slug,
+      uuid,
+      state: 'idle',
+      stateReason: null,
+      leaving: false,
+      registered: true,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+      health: greeted(now, whole.staleMs),
+    }
+    return {
+      refusal: null,
+      record: fresh,
+      events: [event('agent_registered', { agent: slug, by: actor }, around)],
+      fate: 'kept',
+    }
+  }
+  const isBack = record.state === 'terminated' || record.leaving
+  const back: Partial<AgentRecord> = isBack ? { state: 'idle', stateReason: null, leaving: false } : {}
+  const isHeard = record.health !== null && !isBack
+  const health = isHeard ? judgedSooner(record, whole.staleMs, now) : greeted(now, whole.staleMs)
+  const fields = Object.keys(given)
+  const events = isBack
+    ? [event('agent_registered', { agent: slug, by: actor }, around)]
+    : [event('agent_updated', { agent: slug, fields }, around)]
+  return changed(record, { ...whole, ...back, health, registered: true }, events, around)
+}
+
+/** It registered, which is a sign of life; from its first beat on, its silence counts. */
+const greeted = (now: number, staleMs: number): AgentHealth => ({
+  lastSeenAt: now,
+  hasBeaten: false,
+  sentAt: null,
+  status: 'healthy',
+  session: null,
+  currentTask: null,
+  progressPercent: null,
+  step: null,
+  memoryMb: null,
+  cpuPercent: null,
+  metadata: null,
+  dueAt: now + staleMs,
+})
+
+/** A threshold that was lowered holds for the silence that is going on, too. */
+function judgedSooner({ health }: AgentRecord, staleMs: number, now: number): AgentHealth | null {
+  if (!health || health.dueAt === null) return health
+  return { ...health, dueAt: Math.max(now, health.lastSeenAt + staleMs) }
+}
+
+const IS_GONE: ReadonlySet<AgentRecord['state']> = new Set(['error', 'offline'])
+
+function beat(record: AgentRecord, said: Beat, around: AroundAgent): AgentDecision {
+  const { now } = around
+  const { slug, state, stateReason, health, staleMs } = record
+  if (state === 'terminated')
+    return refused(
+      record,
+      refuse('AGENT_TERMINATED', `${slug} is terminated (${stateReason}); it must register again.`),
+    )
+  if (said.sentAt !== null && said.sentAt > now + CLOCK_SKEW_MS)
+    return refused(
+      record,
+      refuse('VALIDATION_FAILED', 'sentAt lies in the future.', {
+        errors: [{ field: 'sentAt', message: 'lies in the future' }],
+      }),
+    )
+  if (said.sentAt !== null && health?.sentAt != null && said.sentAt < health.sentAt)
+    return refused(
+      record,
+      refuse('OUT_OF_ORDER', `A beat that was sent later has been heard from ${slug} already.`, {
+        lastSentAt: new Date(health.sentAt).toISOString(),
+      }),
+    )
+  const isBack = IS_GONE.has(state)
+  const heard: AgentHealth = {
+    ...said,
+    sentAt: said.sentAt ?? health?.sentAt ?? null,
+    session: said.session ?? health?.session ?? null,
+    lastSeenAt: now,
+    hasBeaten: true,
+    dueAt: health?.dueAt ?? now + staleMs,
+  }
+  if (!isBack) return { refusal: null, record: { ...record, health: heard }, events: [], fate: 'renewed' }
+  const events = [event('agent_recovered', { agent: slug, after: state }, around)]
+  return changed(record, { state: 'idle', stateReason: null, health: heard }, events, around, 'renewed')
+}
+
+function pause(record: AgentRecord, reason: string | null, around: AroundAgent): AgentDecision {
+  const { slug, state } = record
+  if (state === 'terminated' || record.leaving) return refused(record, isOver(record))
+  if (state === 'paused') return unchanged(record)
+  const events = [event('agent_paused', { agent: slug, reason }, around)]
+  return changed(record, { state: 'paused', stateReason: reason }, events, around)
+}
+
+function resume(record: AgentRecord, around: AroundAgent): AgentDecision {
+  if (record.state === 'terminated' || record.leaving) return refused(record, isOver(record))
+  if (record.state !== 'paused')
+    return refused(record, refuse('WRONG_STATE', `${record.slug} is not paused but ${record.state}.`))
+  const { health, staleMs } = record
+  // Silent for too long while it was paused, it is not there to be given work: its next beat will tell.
+  const events = [event('agent_resumed', { agent: record.slug }, around)]
+  const missedAt = health && health.lastSeenAt + staleMs
+  if (missedAt !== null && missedAt <= around.now)
+    return changed(record, { state: 'offline', stateReason: 'silent' }, events, around)
+  // Its silence may have been judged while it was paused; from now on it counts again.
+  const heard = health && { ...health, dueAt: health.dueAt ?? missedAt }
+  return changed(record, { state: 'idle', stateReason: null, health: heard }, events, around)
+}
+
+const isOver = ({ slug, stateReason }: AgentRecord) =>
+  refuse('AGENT_TERMINATED', `${slug} is terminated (${stateReason}); register it again to use it.`)
+
+function terminate(
+  record: AgentRecord,
+  { graceful, reason }: Extract<AgentCommand, { kind: 'terminate' }>,
+  around: AroundAgent,
+): AgentDecision {
+  const { slug, state } = record
+  const claims = around.holding.length
+  // Said twice it is one wish; and who could wait before may be in a hurry now.
+  if (state === 'terminated' || (record.leaving && graceful)) return unchanged(record)
+  if (graceful && claims > 0) {
+    const events = [event('agent_leaving', { agent: slug, reason, claims }, around)]
+    return changed(record, { leaving: true, stateReason: reason }, events, around)
+  }
+  return ended(record, reason, around, 'taken back')
+}
+
+function ended(record: AgentRecord, reason: string, around: AroundAgent, fate: AgentFate): AgentDecision {
+  const claims = around.holding.length
+  const events = [event('agent_terminated', { agent: record.slug, reason, claims }, around)]
+  const health = record.health && { ...record.health, dueAt: null }
+  const change = { state: 'terminated', stateReason: reason, leaving: false, health } as const
+  return changed(record, change, events, around, fate)
+}
+
+function remove(record: AgentRecord, around: AroundAgent): AgentDecision {
+  if (around.holding.length > 0)
+    return refused(
+      record,
+      refuse('WRONG_STATE', `${record.slug} holds ${around.holding.length} tasks; terminate it first.`),
+    )
+  const events = [event('agent_removed', { agent: record.slug }, around)]
+  return { refusal: null, record: null, events, fate: 'kept' }
+}
+
+function elapse(record: AgentRecord, heardSince: number, around: AroundAgent): AgentDecision {
+  const { now, holding } = around
+  const { slug, health, staleMs } = record
+  if (record.leaving && holding.length === 0)
+    return ended(record, record.stateReason ?? 'terminated', around, 'kept')
+  if (health === null || health.dueAt === null || health.dueAt > now) return unchanged(record)
+  const aliveUntil = Math.max(lastSignOfLife(health.lastSeenAt, holding), heardSince) + staleMs
+  if (aliveUntil > now)
+    return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: aliveUntil } } }
+  const silentMs = now - health.lastSeenAt
+  // Leases speak for whoever never promised to beat, and for whom the coordinator does not look after.
+  const isMissed = health.hasBeaten && record.coordinatorEnabled
+  const claims = isMissed ? holding.length : 0
+  if (record.leaving) {
+    // What it stayed for it will not finish; it goes for the reason it was told.
+    if (isMissed) return ended(record, record.stateReason ?? 'silent', around, 'lost')
+    return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: now + staleMs } } }
+  }
+  const silent = { ...health, dueAt: null }
+  const events = [event('agent_stale', { agent: slug, silentMs, claims }, around)]
+  const state = claims > 0 ? 'error' : 'offline'
+  const change: Partial<AgentRecord> =
+    record.state === 'paused' ? { health: silent } : { health: silent, state, stateReason: 'silent' }
+  return changed(record, change, events, around, claims > 0 ? 'lost' : 'kept')
+}
+
+/** What it writes for tasks it has begun tells as much as a beat does. */
+const lastSignOfLife = (lastSeenAt: number, holding: readonly TaskRecord[]) =>
+  holding
+    .filter(({ state }) => state === 'running' || state === 'continuing')
+    .reduce((latest, { updatedAt }) => Math.max(latest, updatedAt), lastSeenAt)

@@ -1,0 +1,109 @@
+import { namedInOrder } from '../circles.ts'
+import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import { type Refusal, refuse, refuseField } from '../errors.ts'
+import type { TaskDraft } from '../records.ts'
+import { isTerminal } from '../states.ts'
+import { readinessOf } from './create.ts'
+import { closeForLateResults, fail } from './fence.ts'
+import { operate } from './operator.ts'
+import { giveUp, nobodyWantedIt, unblock } from './time.ts'
+
+type HoldBack = Extract<TaskCommand, { kind: 'holdBack' }>
+
+/** It waits for more than it did; for what has ended already it is judged at once. */
+export function holdBack(draft: TaskDraft, command: HoldBack, around: Circumstances): Reply {
+  const { record } = draft
+  const { dependsOn, patch } = command
+  const outdated = whyOutdated(draft, command)
+  if (outdated) return outdated
+  // Whatever its state: to say again what it waits for already changes nothing.
+  if (dependsOn.length > 0) {
+    const refusal = whyNotHeldBack(draft, command, around)
+    if (refusal) return refusal
+    waitForMore(draft, command, around)
+  }
+  if (patch) return operate(draft, { kind: 'update', ifVersion: null, patch }, around)
+  return { ok: true, reason: dependsOn.length > 0 ? 'HELD_BACK' : 'UNCHANGED', record }
+}
+
+function whyOutdated({ record }: TaskDraft, { ifVersion, version }: HoldBack): Refusal | null {
+  const mismatch = (more: Record<string, unknown>) =>
+    refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
+      currentVersion: record.version,
+      ...more,
+    })
+  if (ifVersion !== null && ifVersion !== record.version) return mismatch({})
+  // What it waits for may have been added in the meantime: whoever asks must look again.
+  return version === record.version ? null : mismatch({ lookAgain: true })
+}
+
+function whyNotHeldBack(draft: TaskDraft, command: HoldBack, around: Circumstances): Refusal | null {
+  const { record } = draft
+  const { dependsOn, cycle } = command
+  const unknown = dependsOn.find(({ id, uuid }) => around.recordOf?.(id)?.uuid !== uuid)
+  if (unknown) {
+    const field = `dependsOn[${unknown.place}]`
+    return refuseField('VALIDATION_FAILED', field, 'names no task of this workspace')
+  }
+  if (nobodyWantedIt(record, around.now)) giveUp(draft)
+  if (record.state !== 'pending' && record.state !== 'queued')
+    return refuse('WRONG_STATE', `A task that is ${record.state} cannot be made to wait for others.`, {
+      taskState: record.state,
+    })
+  if (cycle === null) return null
+  return refuse('DEPENDENCY_CYCLE', `The tasks would wait for each other: ${namedInOrder(cycle)}.`, { cycle })
+}
+
+function waitForMore(draft: TaskDraft, { dependsOn, triggerRule }: HoldBack, around: Circumstances): void {
+  const { record, effects } = draft
+  const upstream = dependsOn.map(({ id }) => around.recordOf!(id)!)
+  for (const { id, uuid } of upstream)
+    effects.dependencies.push({ taskId: record.id, dependsOn: id, dependsOnUuid: uuid, rule: triggerRule })
+  // (What it waited for before is judged when it ends; here only what is new matters.)
+  const readiness = readinessOf(
+    triggerRule,
+    upstream.map(({ state }) => state),
+  )
+  if (readiness === 'ready') {
+    draft.touch()
+    draft.note('task_updated', around.actor, { fields: ['dependsOn'] })
+    return
+  }
+  closeForLateResults(record)
+  const hour = record.state === 'pending' && !isPast(record.dueAt, around.now) ? record.dueAt : null
+  record.blocked = true
+  draft.move('task_held_back', around.actor, { dependsOn: upstream.map(({ uuid }) => uuid) })
+  // Due at once, unless it has an hour of its own: then upkeep looks whether that closed a circle.
+  record.dueAt = hour ?? around.now
+  if (readiness === 'wait') return
+  const { state } = upstream.find((one) => isTerminal(one.state) && one.state !== 'completed')!
+  unblock(draft, { kind: 'unblock', readiness, because: `a task it depends on is ${state}` }, around)
+}
+
+const isPast = (hour: number | null, now: number) => hour === null || hour <= now
+
+type Entangle = Extract<TaskCommand, { kind: 'entangle' }>
+
+/** It is one of a circle of tasks that wait for each other, so none of them can ever begin. */
+export function entangle(draft: TaskDraft, { cycle, version }: Entangle, around: Circumstances): Reply {
+  const { record } = draft
+  if (record.version !== version || record.state !== 'pending' || !record.blocked)
+    return { ok: true, reason: 'NOTHING_DUE', record }
+  record.blocked = false
+  record.dueAt = null
+  // Of the house, once a circle: it is no single task's.
+  if (cycle[0] === record.uuid)
+    draft.effects.events.push({
+      type: 'dependency_cycle_found',
+      taskId: null,
+      generation: null,
+      from: null,
+      to: null,
+      actor: around.actor,
+      payload: { cycle: [...cycle] },
+      at: around.now,
+    })
+  const error = `The tasks wait for each other: ${namedInOrder(cycle)}.`
+  fail(draft, 'system', { failureClass: 'dependency', error, attempt: record.attempt }, 'dependency_cycle')
+  return { ok: true, reason: 'MOVED', record }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { AGENT_STATES } from '../states.ts'
+import { Instant, Name, ShortText, Slug, Tag, Uuid } from './common.ts'
+
+const DAY_SECONDS = 86_400
+const Settings = z.record(z.string(), z.unknown())
+
+export const AgentParams = z.object({ id: Slug })
+
+/** What is left out keeps its value, or has its default when the agent is new. */
+export const AgentBody = z.strictObject({
+  name: Name.optional(),
+  model: Name.nullable().optional(),
+  adapterType: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,49}$/)
+    .optional()
+    .describe('"external" comes for its work by itself; the others are run by Baton'),
+  adapterConfig: Settings.nullable().optional(),
+  runtimeConfig: Settings.nullable().optional(),
+  capabilities: z.array(Tag).max(50).optional(),
+  maxConcurrentTasks: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .nullable()
+    .optional()
+    .describe('How many tasks it may hold at once (1); null for any number'),
+  heartbeatIntervalSeconds: z.int().min(1).max(DAY_SECONDS).optional(),
+  staleThresholdSeconds: z
+    .int()
+    .min(1)
+    .max(7 * DAY_SECONDS)
+    .optional()
+    .describe('Silent for longer than this (180), it loses what it holds'),
+  coordinatorEnabled: z
+    .boolean()
+    .optional()
+    .describe('The coordinator gives it work while it beats, and takes it away when it falls silent (true)'),
+  batchSize: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe('How many tasks of one kind it may be given at a time (1)'),
+})
+
+export const HeartbeatBody = z.strictObject({
+  status: z.enum(['healthy', 'degraded']).default('healthy'),
+  session: Name.optional().describe('The session it works under; its claims alone are renewed'),
+  currentTaskId: Uuid.optional(),
+  progressPercent: z.number().min(0).max(100).optional(),
+  currentStep: ShortText.optional(),
+  memoryMb: z.number().min(0).max(1e9).optional(),
+  cpuPercent: z.number().min(0).max(1e6).optional(),
+  sentAt: Instant.optional().describe('By the clock of the sender; one from before the last is refused'),
+  metadata: z.record(Tag, z.unknown()).optional(),
+})
+
+export const PauseBody = z.strictObject({ reason: ShortText.optional() })
+export const TerminateBody = z.strictObject({
+  reason: ShortText.default('terminated by a person'),
+  graceful: z.boolean().default(true).describe('It may finish what it holds'),
+})
+
+export const AgentView = z.object({
+  id: Uuid,
+  slug: z.string(),
+  name: z.string(),
+  model: z.string().nullable(),
+  adapterType: z.string(),
+  adapterConfig: Settings.nullable(),
+  runtimeConfig: Settings.nullable(),
+  capabilities: z.array(z.string()),
+  maxConcurrentTasks: z.int().nullable(),
+  heartbeatIntervalSeconds: z.number(),
+  staleThresholdSeconds: z.number(),
+  coordinatorEnabled: z.boolean(),
+  batchSize: z.int(),
+  state: z.enum(AGENT_STATES),
+  status: z.enum(AGENT_STATES).describe('The same as state'),
+  stateReason: z.string().nullable(),
+  leaving: z.boolean().describe('It finishes what it holds and is terminated then'),
+  activeTasks: z.int(),
+  lastSeenAt: z.string().nullable(),
+  version: z.int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+
+export const HealthView = z.object({
+  agent: z.string(),
+  state: z.enum(AGENT_STATES),
+  status: z.enum(['healthy', 'degraded', 'stale', 'unknown']),
+  lastSeenAt: z.string().nullable(),
+  nextExpectedAt: z.string().nullable(),
+  staleAt: z.string().nullable(),
+  silentForMs: z.number().nullable(),
+  session: z.string().nullable(),
+  currentTaskId: Uuid.nullable(),
+  progressPercent: z.number().nullable(),
+  currentStep: z.string().nullable(),
+  memoryMb: z.number().nullable(),
+  cpuPercent: z.number().nullable(),
+  metadata: z.unknown(),
+  activeTasks: z.int(),
+})

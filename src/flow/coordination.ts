@@ -1,0 +1,118 @@
+import { listNodes } from '../store/postgres/nodes.ts'
+import { listTerms } from '../store/postgres/offices.ts'
+import { tallyOf } from '../store/postgres/tally.ts'
+import { recordEvent } from '../store/postgres/workspace-transaction.ts'
+import { readWorkspace } from '../store/postgres/workspaces.ts'
+import type { Caller, Kernel } from './kernel.ts'
+import { instant } from './views.ts'
+
+/** What can be asked of the coordinator from outside. */
+
+/** What a pass did, step by step. */
+export interface Did {
+  agentsJudged: number
+  sessionsJudged: number
+  tasksMoved: number
+  tasksUnblocked: number
+  tasksAssigned: number
+  countersCorrected: number
+}
+
+export interface CoordinatorState {
+  nodeId: string
+  /** The term this node coordinates under; null: another node does, or none. */
+  term: number | null
+  passes: number
+  lastPassAt: number | null
+  lastPassMs: number | null
+  /** Since when the database cannot be reached. */
+  awaySince: number | null
+}
+
+export interface Coordination {
+  state(): CoordinatorState
+  /** All steps at once, whoever coordinates: a person asks for it. */
+  recover(workspaceId: number): Promise<Did>
+}
+
+const TERMS_SHOWN = 20
+
+export async function coordinatorStatus(kernel: Kernel, coordinator: Coordination, { workspaceId }: Caller) {
+  const { readers, house } = kernel.store
+  const [workspace, nodes, terms, stats] = await Promise.all([
+    readWorkspace(readers, workspaceId),
+    listNodes(house),
+    listTerms(house, TERMS_SHOWN),
+    tallyOf(readers, workspaceId),
+  ])
+  const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null) ?? null
+  const own = coordinator.state()
+  const [newest] = terms
+  return {
+    active: leader !== null,
+    instanceId: leader?.nodeId ?? null,
+    term: leader?.leadsTerm ?? null,
+    workspaces: [workspace.uuid],
+    lastHeartbeat: instant(newest?.renewedAt ?? null),
+    stats,
+    thisNode: {
+      id: own.nodeId,
+      leads: own.term !== null,
+      passes: own.passes,
+      lastPassAt: instant(own.lastPassAt),
+      lastPassMs: own.lastPassMs,
+    },
+    nodes: nodes.map(nodeView),
+    terms: terms.map(({ term, nodeId, takenAt, renewedAt, endedAt, endReason }) => ({
+      term,
+      nodeId,
+      takenAt: instant(takenAt),
+      renewedAt: instant(renewedAt),
+      endedAt: instant(endedAt),
+      endReason,
+    })),
+  }
+}
+
+const nodeView = (node: Awaited<ReturnType<typeof listNodes>>[number]) => ({
+  id: node.nodeId,
+  name: node.name,
+  pid: node.pid,
+  version: node.version,
+  state: node.state,
+  leads: node.leadsTerm !== null,
+  startedAt: instant(node.startedAt),
+  lastSeenAt: instant(node.lastSeenAt),
+  stoppedAt: instant(node.stoppedAt),
+})
+
+export async function nodesPage(kernel: Kernel) {
+  return { items: (await listNodes(kernel.store.house)).map(nodeView), nextCursor: null }
+}
+
+/** A person does not want to wait for the next pass. It is on record that somebody asked, and what it did. */
+export async function forceRecovery(kernel: Kernel, coordinator: Coordination, caller: Caller) {
+  const did = await coordinator.recover(caller.workspaceId)
+  await recordEvent(kernel.store.writers, caller.workspaceId, 'recovery_forced', caller.actor, { did })
+  return { did }
+}
+
+/** As Mosaic words it. Whether somebody coordinates is asked of the database, which all nodes share. */
+export async function coordinatorHealth(kernel: Kernel, coordinator: Coordination) {
+  const own = coordinator.state()
+  const nodes = await listNodes(kernel.store.house)
+  const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null)
+  return {
+    status: leader ? 'healthy' : 'degraded',
+    coordinator: {
+      active: leader !== undefined,
+      lastCycle: instant(own.lastPassAt),
+      cycleCount: own.passes,
+      leads: own.term !== null,
+      nodes: nodes.filter(({ state }) => state === 'alive').length,
+    },
+    database: 'connected',
+    valkey: 'not used',
+    gateway: 'not used',
+  }
+}

@@ -1,0 +1,123 @@
+import type { z } from 'zod'
+import { Refused } from '../core/errors.ts'
+import { type EventType, eventTypes } from '../core/events.ts'
+import { isNameOfBaton, LOG_LEVELS, type LogLevel, levelOf, messageOf, typesAt } from '../core/log.ts'
+import { LineEvent, type LogBody, type LogQuery } from '../core/shapes/logs.ts'
+import { type LogFilter, type LogPage, logOfTask, logOfTheHouse } from '../store/postgres/logs.ts'
+import type { EventWithTask } from '../store/postgres/reads.ts'
+import type { Store } from '../store/store.ts'
+import type { Caller, Kernel } from './kernel.ts'
+import { briefView, command, readTask } from './tasks.ts'
+import { instant } from './views.ts'
+
+/** Logs are views of the one log there is, the events: each with a level and a sentence. */
+
+type Wanted = Pick<z.output<typeof LogQuery>, 'level' | 'minLevel' | 'event'>
+
+export async function readTaskLog(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  wanted: Wanted,
+  page: LogPage,
+) {
+  const filter = filterOf(wanted)
+  const { record } = await readTask(kernel, caller, uuid)
+  const events = await logOfTask(kernel.store.readers, caller.workspaceId, record.id, filter, page)
+  return events.map(entryView)
+}
+
+/** What happened to no task in particular, and what became of tasks whose holders were lost. */
+export async function readCoordinatorLog(kernel: Kernel, caller: Caller, wanted: Wanted, page: LogPage) {
+  // Nobody holds the house: there are no lines of holders in its log.
+  const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
+  const events = await logOfTheHouse(kernel.store.readers, caller.workspaceId, types, page)
+  return events.map((event) => ({ ...entryView(event), taskId: event.taskUuid }))
+}
+
+function filterOf(wanted: Wanted): LogFilter {
+  const levels = levelsIn(wanted)
+  const names = namesIn(wanted, (name) => isEventType(name) || isNameOfLine(name))
+  const types = typesAt(levels ?? LOG_LEVELS).filter(among(names))
+  // Lines are asked for by no name at all, by their type, or by names of their own.
+  const allLines = names === null || names.includes('task_logged')
+  const lineEvents = allLines ? null : names.filter((name) => !isEventType(name))
+  if (lineEvents === null || lineEvents.length > 0) types.push('task_logged')
+  return { types, lineLevels: levels, lineEvents }
+}
+
+const isEventType = (name: string) => (eventTypes as string[]).includes(name)
+const isNameOfLine = (name: string) => LineEvent.safeParse(name).success && !isNameOfBaton(name)
+const among = (names: readonly string[] | null) => (type: EventType) => names === null || names.includes(type)
+
+/** Null where all levels are wanted. */
+function levelsIn({ level, minLevel }: Wanted): LogLevel[] | null {
+  if (level === undefined && minLevel === undefined) return null
+  const names = level?.split(',') ?? [...LOG_LEVELS]
+  const unknown = names.find((name) => !(LOG_LEVELS as readonly string[]).includes(name))
+  if (unknown !== undefined)
+    throw Refused.field(
+      'VALIDATION_FAILED',
+      'level',
+      `names no level: "${unknown}" (${LOG_LEVELS.join(', ')})`,
+    )
+  return LOG_LEVELS.slice(LOG_LEVELS.indexOf(minLevel ?? 'DEBUG')).filter((name) => names.includes(name))
+}
+
+/** Null where all events are wanted. */
+function namesIn({ event }: Wanted, isKnown: (name: string) => boolean): string[] | null {
+  if (event === undefined) return null
+  const names = event.split(',')
+  const unknown = names.find((name) => !isKnown(name))
+  if (unknown !== undefined) throw Refused.field('VALIDATION_FAILED', 'event', `names no event: "${unknown}"`)
+  return names
+}
+
+function entryView(event: EventWithTask) {
+  const { seq, type, payload, from, to, generation, actor, at } = event
+  const isLine = type === 'task_logged'
+  return {
+    seq,
+    level: levelOf(event),
+    event: isLine ? String(payload.event) : type,
+    message: messageOf(event),
+    // Of a holder's line, what the holder said; the rest of it has its own place here.
+    details: isLine ? (payload.details ?? null) : payload,
+    previousState: from,
+    newState: to,
+    agent: textIn(payload.agent) ?? /^agent:(.*)$/.exec(actor)?.[1] ?? null,
+    session: textIn(payload.session),
+    generation,
+    actor,
+    createdAt: instant(at),
+  }
+}
+
+const textIn = (value: unknown) => (typeof value === 'string' ? value : null)
+
+const MOST_DETAILS_BYTES = 16 * 1024
+
+/** Lines of the holder's own: all of them, or none when the claim is not its any more. */
+export async function addToLog(
+  kernel: Kernel<Store>,
+  caller: Caller,
+  uuid: string,
+  { entries, ...fence }: z.output<typeof LogBody>,
+) {
+  entries.forEach(({ event, details }, i) => {
+    if (isNameOfBaton(event))
+      throw Refused.field(
+        'VALIDATION_FAILED',
+        `entries[${i}].event`,
+        'begins as the names of Baton’s own events do; choose another',
+      )
+    if (details !== undefined && Buffer.byteLength(JSON.stringify(details)) > MOST_DETAILS_BYTES)
+      throw Refused.field(
+        'VALIDATION_FAILED',
+        `entries[${i}].details`,
+        `must be at most ${MOST_DETAILS_BYTES} bytes of JSON`,
+      )
+  })
+  const reply = await command(kernel, caller, uuid, { kind: 'log', fence, entries })
+  return { reason: reply.reason, task: briefView(reply.record) }
+}

@@ -1,0 +1,207 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { AgentCommand } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
+import {
+  AgentBody,
+  AgentParams,
+  AgentView,
+  HealthView,
+  HeartbeatBody,
+  PauseBody,
+  TerminateBody,
+} from '../../core/shapes/agents.ts'
+import { listOf, Name, Slug, Tag } from '../../core/shapes/common.ts'
+import { TaskView } from '../../core/shapes/tasks.ts'
+import { AGENT_STATES, type AgentState, isHeld } from '../../core/states.ts'
+import {
+  AgentDesk,
+  agentPage,
+  assignmentsOf,
+  heartbeat,
+  operateAgent,
+  putAgent,
+  removeAgent,
+  showAgent,
+  showHealth,
+  slugOf,
+} from '../../flow/agents.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import { taskView } from '../../flow/views.ts'
+import { pageOf, readCursor } from '../cursor.ts'
+import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+import { etag, versionIn } from '../versions.ts'
+import { goneSignal } from './claims.ts'
+import { statesIn } from './tasks.ts'
+
+const tag = 'agents'
+const onAgent = { tag, params: AgentParams }
+interface OnAgent {
+  Params: { id: string }
+}
+
+export function agentRoutes(app: FastifyInstance, kernel: Kernel): void {
+  registry(app, kernel)
+  lists(app, kernel)
+  acts(app, kernel)
+  signsOfLife(app, new AgentDesk(kernel))
+}
+
+function registry(app: FastifyInstance, kernel: Kernel): void {
+  app.put<OnAgent & { Body: z.output<typeof AgentBody> }>(
+    '/agents/:id',
+    route({
+      ...onAgent,
+      summary: 'Register an agent, or change one',
+      needs: 'operate',
+      body: AgentBody,
+      answer: AgentView,
+    }),
+    async ({ params, body, caller, headers }, reply) => {
+      const ifVersion = versionIn(headers['if-match'])
+      const { agent, isNew } = await putAgent(kernel, caller, params.id, body, ifVersion)
+      return reply
+        .code(isNew ? 201 : 200)
+        .header('etag', etag(agent.version))
+        .send(agent)
+    },
+  )
+  app.get<OnAgent>(
+    '/agents/:id',
+    route({ ...onAgent, summary: 'An agent', needs: 'read', answer: AgentView }),
+    async ({ params, caller }, reply) => {
+      const agent = await showAgent(kernel, caller, params.id)
+      return reply.header('etag', etag(agent.version)).send(agent)
+    },
+  )
+  app.delete<OnAgent>(
+    '/agents/:id',
+    route({ ...onAgent, summary: 'Remove an agent that holds nothing', needs: 'operate', status: 204 }),
+    async ({ params, caller }, reply) => {
+      await removeAgent(kernel, caller, params.id)
+      return reply.code(204).send()
+    },
+  )
+}
+
+const ListQuery = z.strictObject({
+  ...Page,
+  state: Name.optional(),
+  status: Name.optional().describe('The same as state'),
+  coordinatorEnabled: z.enum(['true', 'false']).optional(),
+  capability: Tag.optional(),
+})
+const TasksQuery = z.strictObject({ ...Page, state: Name.optional() })
+
+function lists(app: FastifyInstance, kernel: Kernel): void {
+  app.get<{ Querystring: z.output<typeof ListQuery> }>(
+    '/agents',
+    route({
+      summary: 'List agents, by slug',
+      tag,
+      needs: 'read',
+      query: ListQuery,
+      answer: listOf(AgentView),
+    }),
+    async ({ query, caller }) => {
+      const { coordinatorEnabled, capability, cursor } = query
+      const filter = {
+        states: agentStatesIn('state', query.state) ?? agentStatesIn('status', query.status),
+        coordinatorEnabled: coordinatorEnabled === undefined ? undefined : coordinatorEnabled === 'true',
+        capability,
+        after: cursor === undefined ? undefined : slugIn(cursor),
+      }
+      return agentPage(kernel, caller, filter, pageSize(query.limit))
+    },
+  )
+  app.get<OnAgent & { Querystring: z.output<typeof TasksQuery> }>(
+    '/agents/:id/tasks',
+    route({
+      ...onAgent,
+      summary: 'What an agent holds, or held last',
+      needs: 'read',
+      query: TasksQuery,
+      answer: listOf(TaskView),
+    }),
+    async ({ params, query, caller }) => {
+      const slug = await slugOf(kernel, caller, params.id)
+      const states = statesIn(query.state, undefined)
+      const limit = pageSize(query.limit)
+      const before = query.cursor === undefined ? undefined : readCursor(query.cursor)
+      // What is held is found by its claims, however many tasks there are.
+      const whose = states?.every(isHeld) ? { heldBy: slug } : { agent: slug }
+      const tasks = await kernel.store.tasks(caller.workspaceId, { ...whose, states, before }, limit + 1)
+      return pageOf(tasks, limit, { view: taskView, idOf: ({ record }) => record.id })
+    },
+  )
+}
+
+function slugIn(cursor: string): string {
+  const slug = Slug.safeParse(Buffer.from(cursor, 'base64url').toString())
+  if (!slug.success) throw Refused.field('VALIDATION_FAILED', 'cursor', 'is not a cursor of this list')
+  return slug.data
+}
+
+function agentStatesIn(field: string, text: string | undefined): AgentState[] | undefined {
+  const names = text?.split(',')
+  const unknown = names?.find((name) => !(AGENT_STATES as readonly string[]).includes(name))
+  if (unknown !== undefined)
+    throw Refused.field('VALIDATION_FAILED', field, `names no state of agents: "${unknown}"`)
+  return names as AgentState[] | undefined
+}
+
+function acts(app: FastifyInstance, kernel: Kernel): void {
+  const act = <B extends z.ZodType>(
+    name: string,
+    summary: string,
+    body: B,
+    command: (body: z.output<B>) => AgentCommand,
+  ) =>
+    app.post<OnAgent & { Body: z.output<B> }>(
+      `/agents/:id/${name}`,
+      route({ ...onAgent, summary, needs: 'operate', body, bodyIsOptional: true, answer: AgentView }),
+      ({ params, body, caller }) => operateAgent(kernel, caller, params.id, command(body as z.output<B>)),
+    )
+  act('pause', 'Give an agent no new work', PauseBody, ({ reason = null }) => ({ kind: 'pause', reason }))
+  act('resume', 'Let a paused agent work again', z.strictObject({}), () => ({ kind: 'resume' }))
+  act('terminate', 'End an agent, at once or when it has finished', TerminateBody, (body) => ({
+    kind: 'terminate',
+    ...body,
+  }))
+}
+
+const AssignmentsQuery = z.strictObject({ waitMs: Digits.optional() })
+const LONGEST_WAIT_MS = 60_000
+
+function signsOfLife(app: FastifyInstance, desk: AgentDesk): void {
+  app.get<OnAgent>(
+    '/agents/:id/health',
+    route({ ...onAgent, summary: 'How an agent is', needs: 'read', answer: HealthView }),
+    ({ params, caller }) => showHealth(desk.kernel, caller, params.id),
+  )
+  app.post<OnAgent & { Body: z.output<typeof HeartbeatBody> }>(
+    '/agents/:id/heartbeat',
+    route({
+      ...onAgent,
+      summary: 'A sign of life; leases that are well on their way are renewed',
+      needs: 'work',
+      body: HeartbeatBody,
+      bodyIsOptional: true,
+      bodyLimit: 16 * 1024,
+    }),
+    ({ params, body, caller }) => heartbeat(desk, caller, params.id, body),
+  )
+  app.get<OnAgent & { Querystring: z.output<typeof AssignmentsQuery> }>(
+    '/agents/:id/assignments',
+    route({
+      ...onAgent,
+      summary: 'What an agent was given and has not begun, waiting for it up to waitMs',
+      needs: 'work',
+      query: AssignmentsQuery,
+    }),
+    ({ params, query, caller }, reply) => {
+      const waitMs = Math.min(numberOr(query.waitMs, 0), LONGEST_WAIT_MS)
+      return assignmentsOf(desk, caller, params.id, waitMs, goneSignal(reply))
+    },
+  )
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { Refused } from '../../core/errors.ts'
+import { Uuid } from '../../core/shapes/common.ts'
+import { type Coordination, coordinatorStatus, forceRecovery, nodesPage } from '../../flow/coordination.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import { readWorkspace } from '../../store/postgres/workspaces.ts'
+import { route } from '../schema.ts'
+
+const RecoverBody = z.strictObject({ workspaceId: Uuid.optional() })
+
+export function coordinatorRoutes(app: FastifyInstance, kernel: Kernel, coordinator: Coordination): void {
+  const tag = 'coordinator'
+  app.get(
+    '/coordinator/status',
+    route({ summary: 'Who coordinates, and how this workspace stands', tag, needs: 'admin' }),
+    ({ caller }) => coordinatorStatus(kernel, coordinator, caller),
+  )
+  app.get('/nodes', route({ summary: 'The processes on this database', tag, needs: 'admin' }), () =>
+    nodesPage(kernel),
+  )
+  app.post<{ Body: z.output<typeof RecoverBody> }>(
+    '/coordinator/recover',
+    route({
+      summary: 'Look now for all that is due in this workspace',
+      tag,
+      needs: 'admin',
+      body: RecoverBody,
+      bodyIsOptional: true,
+    }),
+    async ({ body, caller }) => {
+      const { uuid } = await readWorkspace(kernel.store.readers, caller.workspaceId)
+      if (body.workspaceId !== undefined && body.workspaceId !== uuid)
+        throw new Refused('NOT_FOUND', `There is no workspace ${body.workspaceId} for this key.`)
+      return forceRecovery(kernel, coordinator, caller)
+    },
+  )
+}

@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+import { listOf } from '../../core/shapes/common.ts'
+import { CoordinatorEntryView, LogBody, LogEntryView, LogQuery } from '../../core/shapes/logs.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import { addToLog, readCoordinatorLog, readTaskLog } from '../../flow/logs.ts'
+import type { LogPage } from '../../store/postgres/logs.ts'
+import { IdParams, pageSize, route } from '../schema.ts'
+
+type Query = z.output<typeof LogQuery>
+
+export function logRoutes(app: FastifyInstance, kernel: Kernel): void {
+  const tag = 'logs'
+
+  app.get<{ Params: { id: string }; Querystring: Query }>(
+    '/tasks/:id/logs',
+    route({
+      summary: 'What happened to a task, with levels and in sentences, newest first',
+      tag,
+      needs: 'read',
+      params: IdParams,
+      query: LogQuery,
+      answer: listOf(LogEntryView),
+    }),
+    ({ params, query, caller }) =>
+      pageOfLog(query, (page) => readTaskLog(kernel, caller, params.id, query, page)),
+  )
+
+  app.post<{ Params: { id: string }; Body: z.output<typeof LogBody> }>(
+    '/tasks/:id/logs',
+    route({
+      summary: 'Add lines to the log of a task that is held',
+      description:
+        'For what people should read of a task: decisions, findings, warnings. All lines are written or none, and only under the claim they name. What a program prints belongs to the logs of its run, not here: lines are kept for ever, and everybody who follows the events reads them.',
+      tag,
+      needs: 'work',
+      params: IdParams,
+      body: LogBody,
+    }),
+    ({ params, body, caller }) => addToLog(kernel, caller, params.id, body),
+  )
+
+  app.get<{ Querystring: Query }>(
+    '/coordinator/logs',
+    route({
+      summary: 'What happened to agents, workers and the workspace, and to tasks whose holders were lost',
+      tag,
+      needs: 'admin',
+      query: LogQuery,
+      answer: listOf(CoordinatorEntryView),
+    }),
+    ({ query, caller }) => pageOfLog(query, (page) => readCoordinatorLog(kernel, caller, query, page)),
+  )
+}
+
+/** One more than fits is read: whether there is another page is known by it. */
+async function pageOfLog<T extends { seq: number }>(
+  { after, limit, order = 'desc' }: Query,
+  read: (page: LogPage) => Promise<T[]>,
+): Promise<{ items: T[]; nextCursor: string | null }> {
+  const size = pageSize(limit)
+  const entries = await read({ order, after: after === undefined ? null : Number(after), limit: size + 1 })
+  const items = entries.slice(0, size)
+  return { items, nextCursor: entries.length > size ? String(items.at(-1)!.seq) : null }
+}

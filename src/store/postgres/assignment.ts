@@ -1,0 +1,85 @@
+import type pg from 'pg'
+import type { Candidate, Waiting } from '../../core/assignment.ts'
+import { scopedQueries, scopedQuery } from './scoped-query.ts'
+
+/** What the coordinator must know to give work away: read anew each time, so nothing of it can be out of date for long. */
+
+/** An agent that may be given work, and under which session. */
+export interface Assignable extends Candidate {
+  session: string | null
+  batchSize: number
+}
+
+/** Workspaces with agents to be given work, and whether any is waiting there. */
+export const workspacesToAssignIn = (pool: pg.Pool) =>
+  scopedQuery<{ workspaceId: number; isWorkWaiting: boolean }>(pool, 'baton.scope', 'upkeep', {
+    text: `with w as (select distinct workspace_id from agents
+        where coordinator_enabled and state = 'idle' and adapter_type = 'external')
+      select w.workspace_id as "workspaceId",
+             exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is null)
+             or exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is not null)
+               as "isWorkWaiting" from w`,
+  })
+
+const FREE_AGENTS = `select * from (
+    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, h.session, h.status = 'degraded' as degraded,
+           (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') as held
+      from agents a join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug
+     where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving and a.adapter_type = 'external'
+       and h.has_beaten and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()) f
+   where f.capacity is null or f.held < f.capacity`
+
+// The lanes of the queue, walked from one to the next; of each no more than anybody could be given now is counted.
+const KINDS = `with recursive lanes as (
+     (select t.lane, t.capabilities from tasks t
+       where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
+     union all
+     select n.* from lanes l cross join lateral (
+       select t.lane, t.capabilities from tasks t
+        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
+        order by t.lane limit 1) n)
+   select l.capabilities, (select count(*) from (
+     select from tasks t where t.workspace_id = $1 and t.lane = l.lane and t.rank is not null and t.only_agent is null
+      limit 1000) head) as waiting from lanes l`
+
+const RESERVED = `select a.slug, (select count(*) from (
+     select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null limit 1000) head) as waiting
+   from agents a where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle'`
+
+export async function assignmentIn(
+  pool: pg.Pool,
+  workspaceId: number,
+): Promise<{ agents: Assignable[]; waiting: Waiting }> {
+  const values = [workspaceId]
+  const [agents, kinds, reserved] = (await scopedQueries<unknown[]>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    [FREE_AGENTS, KINDS, RESERVED].map((text) => ({ text, values, rowMode: 'array' })),
+  )) as [unknown[][], unknown[][], unknown[][]]
+  return {
+    agents: agents.map(([slug, capabilities, capacity, batchSize, session, isDegraded, held]) => ({
+      slug,
+      capabilities,
+      capacity,
+      batchSize,
+      session,
+      isDegraded,
+      held,
+    })) as Assignable[],
+    waiting: {
+      kinds: kinds.map(([capabilities, waiting]) => ({ capabilities, waiting })) as Waiting['kinds'],
+      reserved: new Map(reserved.filter(([, waiting]) => waiting !== 0) as [string, number][]),
+    },
+  }
+}
+
+/** Waiting tasks like this one: of its project, track and type, asking for the same; in the order of the queue. */
+export const similarTo = (pool: pg.Pool, workspaceId: number, taskId: number, limit: number) =>
+  scopedQuery<{ id: number; uuid: string }>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.id, t.uuid from tasks m join task_details md on md.workspace_id = m.workspace_id and md.task_id = m.id
+        join tasks t on t.workspace_id = m.workspace_id and t.lane = m.lane and t.rank is not null and t.only_agent is null
+        join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id and d.task_type = md.task_type
+       where m.workspace_id = $1 and m.id = $2 order by t.rank, t.id limit $3`,
+    values: [workspaceId, taskId, limit],
+  })

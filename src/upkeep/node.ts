@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import {
+  BEAT_EVERY_MS,
+  beatNode,
+  type NodeIdentity,
+  nodeStopped,
+  registerNode,
+} from '../store/postgres/nodes.ts'
+import type { PostgresStore } from '../store/postgres/store.ts'
+import { StoreUnavailable } from '../store/store.ts'
+
+/** This process among those on the database: it says that it is there, for as long as it is. */
+export class Node {
+  readonly id: string
+  readonly #store: PostgresStore
+  readonly #identity: NodeIdentity
+  #timer: NodeJS.Timeout | undefined
+  #beating: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  private constructor(store: PostgresStore, identity: NodeIdentity) {
+    this.id = identity.nodeId
+    this.#store = store
+    this.#identity = identity
+  }
+
+  static async start(
+    store: PostgresStore,
+    { name, version }: { name?: string | undefined; version: string },
+  ) {
+    const { pid } = process
+    // New in each life: what an earlier life of this process held is not this one's.
+    const nodeId = randomUUID()
+    const node = new Node(store, { nodeId, name: name ?? `${hostname()}-${pid}`, pid, version })
+    await registerNode(store.house, node.#identity)
+    node.#beatLater()
+    return node
+  }
+
+  /** Says that it is gone, so that nobody wonders. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    // A beat that came after the farewell would look like life.
+    await this.#beating
+    await nodeStopped(this.#store.house, this.id).catch((error: unknown) => {
+      // Its silence will tell.
+      if (!(error instanceof StoreUnavailable)) throw error
+    })
+  }
+
+  #beatLater(): void {
+    if (this.#isStopped) return
+    // Never at the same pace as the others, who may have been started with it.
+    this.#timer = setTimeout(
+      () => {
+        this.#beating = this.#beat()
+          // Whatever it was: the next beat is the second try.
+          .catch(() => undefined)
+          .finally(() => this.#beatLater())
+      },
+      BEAT_EVERY_MS * (0.75 + Math.random() / 2),
+    )
+    this.#timer.unref()
+  }
+
+  async #beat(): Promise<void> {
+    const isKnown = await beatNode(this.#store.house, this.id)
+    if (!isKnown) await registerNode(this.#store.house, this.#identity)
+  }
+}

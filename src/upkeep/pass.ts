@@ -1,0 +1,90 @@
+import { Refused } from '../core/errors.ts'
+import { commandAgent } from '../flow/agents.ts'
+import type { Assignment } from '../flow/assignment.ts'
+import type { Did } from '../flow/coordination.ts'
+import { system } from '../flow/unblock.ts'
+import { workspacesToAssignIn } from '../store/postgres/assignment.ts'
+import { correctCounters, driftedCounters } from '../store/postgres/counters.ts'
+import { dueAgents } from '../store/postgres/due.ts'
+import { forgetOldNodes } from '../store/postgres/nodes.ts'
+import type { PostgresStore } from '../store/postgres/store.ts'
+import {
+  BATCH,
+  forgetThePast,
+  judgeSessions,
+  moveWhatIsDue,
+  ofTurn,
+  type Turn,
+  unblockForgotten,
+} from './steps.ts'
+
+/** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
+
+export interface ServerTurn extends Turn<PostgresStore> {
+  /** Workspaces with agents to be given work, as the last look found them: a hint where a commit may matter. */
+  hosts: Set<number>
+  assignment: Assignment
+}
+
+/** Agents that fell silent, and those that have finished what they stayed for. */
+async function judgeAgents(turn: ServerTurn): Promise<number> {
+  const { kernel, term, heardSince } = turn
+  const due = ofTurn(turn, await dueAgents(kernel.store.readers, BATCH))
+  await Promise.all(
+    due.map(({ workspaceId, slug }) =>
+      commandAgent(kernel, system(workspaceId, term), slug, { kind: 'elapse', heardSince }).catch((error) => {
+        // Removed in between, it needs no judgement.
+        if (!(error instanceof Refused) || error.code !== 'NOT_FOUND') throw error
+      }),
+    ),
+  )
+  return due.length
+}
+
+/** In every workspace that has agents to be given work. */
+async function assign(turn: ServerTurn): Promise<number> {
+  const workspaces = await workspacesToAssignIn(turn.kernel.store.readers)
+  turn.hosts.clear()
+  for (const { workspaceId } of workspaces) turn.hosts.add(workspaceId)
+  const waiting = ofTurn(turn, workspaces).filter(({ isWorkWaiting }) => isWorkWaiting)
+  const given = await Promise.all(waiting.map(({ workspaceId }) => assignIn(turn, workspaceId)))
+  return given.reduce((sum, one) => sum + one, 0)
+}
+
+export const assignIn = ({ kernel, term, assignment }: ServerTurn, workspaceId: number) =>
+  assignment.giveIn(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
+
+/** Counters that say something else than what they count are set right, and somebody is told. */
+async function reconcile(turn: ServerTurn): Promise<number> {
+  const { kernel, term } = turn
+  const drifted = ofTurn(turn, await driftedCounters(kernel.store.readers))
+  for (const { workspaceId } of drifted) await correctCounters(kernel.store.writers, workspaceId, term)
+  return drifted.length
+}
+
+async function forgetTheDead({ kernel }: ServerTurn): Promise<number> {
+  await forgetOldNodes(kernel.store.house)
+  return 0
+}
+
+export interface Step {
+  name: keyof Did
+  run: (turn: ServerTurn) => Promise<number>
+  /** 0: in every pass. */
+  everyMs: number
+}
+
+export const STEPS: readonly Step[] = [
+  { name: 'agentsJudged', run: judgeAgents, everyMs: 0 },
+  { name: 'sessionsJudged', run: judgeSessions, everyMs: 0 },
+  { name: 'tasksMoved', run: moveWhatIsDue, everyMs: 0 },
+  { name: 'tasksUnblocked', run: unblockForgotten, everyMs: 0 },
+  { name: 'tasksAssigned', run: assign, everyMs: 0 },
+  { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },
+]
+
+/** Not a matter of minutes. */
+export const CHORES: readonly Pick<Step, 'run' | 'everyMs'>[] = [
+  { run: forgetThePast, everyMs: 600_000 },
+  { run: forgetTheDead, everyMs: 3_600_000 },
+]

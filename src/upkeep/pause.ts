@@ -1,0 +1,13 @@
+/** Waits, unless it is to stop. */
+export function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stopping.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      stopping.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    stopping.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,80 @@
+import type { Granted, TaskCommand } from '../core/commands.ts'
+import { type Refusal, Refused } from '../core/errors.ts'
+import type { TaskRecord } from '../core/records.ts'
+import { isTerminal } from '../core/states.ts'
+import { failCycles } from '../flow/dependencies.ts'
+import type { Kernel } from '../flow/kernel.ts'
+import { commandSession } from '../flow/session-commands.ts'
+import { system, unblockAll, unblockDownstream } from '../flow/unblock.ts'
+import type { Store } from '../store/store.ts'
+
+/**
+ * What time does, on any store. Every step asks the store what is due and settles it through the one door; nothing that
+ * matters is kept here, so a step that is missed, repeated or run on two nodes at once does no harm.
+ */
+
+/** How much a step does at a time; when it was as much, there is more. */
+export const BATCH = 500
+
+/** Who does the steps: a coordinator under its term of office, or a queue that looks after itself. */
+export interface Turn<S extends Store = Store> {
+  kernel: Kernel<S>
+  term?: number | undefined
+  /** Since when there has been somebody to hear who beats. */
+  heardSince?: number | undefined
+  /** Only what is due in this workspace: somebody asked for it there. */
+  only?: number | undefined
+}
+
+export const ofTurn = <T extends { workspaceId: number }>({ only }: Turn, due: readonly T[]) =>
+  only === undefined ? due : due.filter(({ workspaceId }) => workspaceId === only)
+
+/** A coordinator that was deposed stops where it is. */
+function unlessDeposed(reply: Granted | Refusal): Granted | Refusal {
+  if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply as Refusal)
+  return reply
+}
+
+/** Leases that are over, retries and starts whose hour has come, assignments nobody took up, stalled and hung work. */
+export async function moveWhatIsDue(turn: Turn): Promise<number> {
+  const { kernel, term } = turn
+  const due = ofTurn(turn, await kernel.store.dueTasks(BATCH))
+  // Before their hour is over: it is by their hour that they are found here.
+  await failCycles(kernel, due, term)
+  await Promise.all(
+    due.map(async ({ workspaceId, taskId, uuid, version }) => {
+      const command: TaskCommand = { kind: 'elapse', version }
+      const caller = system(workspaceId, term)
+      const reply = unlessDeposed(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
+      if (reply.ok && isTerminal((reply.record as TaskRecord).state))
+        await unblockDownstream(kernel, workspaceId, [taskId])
+    }),
+  )
+  return due.length
+}
+
+/** Sessions, workers among them, that were silent for too long. */
+export async function judgeSessions(turn: Turn): Promise<number> {
+  const { kernel, term, heardSince } = turn
+  const due = ofTurn(turn, await kernel.store.dueSessions(BATCH))
+  await Promise.all(
+    due.map(({ workspaceId, name }) =>
+      commandSession(kernel, system(workspaceId, term), name, { kind: 'elapse', heardSince }),
+    ),
+  )
+  return due.length
+}
+
+/** The net below `unblockDownstream`: what waited for something that ended while nobody could tell it. */
+export async function unblockForgotten(turn: Turn): Promise<number> {
+  const { kernel, term } = turn
+  const { tasks, followed } = await kernel.store.forgottenTasks(BATCH)
+  await unblockAll(kernel, tasks, term)
+  await followed()
+  return ofTurn(turn, tasks).length
+}
+
+export async function forgetThePast({ kernel }: Turn): Promise<number> {
+  await kernel.store.forgetThePast()
+  return 0
+}
