@@ -178,6 +178,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         workspaceId,
         taskId: both.id,
         uuid: both.uuid,
+        version: both.version,
         merge: 'none',
         triggerRule: 'all_done',
         upstream: ['completed', 'queued'],
@@ -213,7 +214,8 @@ describe.each(storeKinds)('on %s', (kind) => {
       await complete(here, done!)
       await complete(here, part!)
       await giveUp(here, failed!)
-      const forgotten = (await there.store.forgottenTasks(10_000))
+      const { tasks } = await there.store.forgottenTasks(10_000)
+      const forgotten = tasks
         .filter(({ workspaceId }) => workspaceId === here.workspace)
         .map(({ taskId }) => taskId)
       expect(forgotten.toSorted((a, b) => a - b)).toEqual([

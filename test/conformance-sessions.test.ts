@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Reply, SessionOpening } from '../src/core/commands.ts'
-import { backoffMs } from '../src/core/retry.ts'
+import { spreadBackoffMs } from '../src/core/retry.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
@@ -151,7 +151,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       for (const task of tasks) {
         expect(await here.record(task)).toMatchObject({
           state: 'awaiting_retry',
-          dueAt: endedAt! + backoffMs(1),
+          dueAt: endedAt! + spreadBackoffMs(1, task.id, 1),
         })
         expect(await here.claims(task)).toMatchObject([{ state: 'expired', endReason: 'WORKER_LOST' }])
       }

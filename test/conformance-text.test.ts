@@ -86,15 +86,15 @@ describe.each(storeKinds)('on %s', (kind) => {
     await fc.assert(fc.asyncProperty(words, comesBackUnchanged), { numRuns: 40 })
   })
 
-  test('any JSON comes back unchanged as input and as result', async () => {
+  test('any JSON comes back unchanged as input, as metadata and as result', async () => {
     const work = await nodes.work()
     // There and back once: -0 is a number of JavaScript's, not of JSON's.
     const anyJson = fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.parse(JSON.stringify(value)))
     await fc.assert(
       fc.asyncProperty(anyJson, async (json) => {
-        const task = await work.create({ input: json })
+        const task = await work.create({ input: json, metadata: { kept: json } })
         await work.submit(task, granted(await work.claim(task, holder('alpha'))), json)
-        expect((await work.details(task)).input).toEqual(json)
+        expect(await work.details(task)).toMatchObject({ input: json, metadata: { kept: json } })
         expect((await work.results(task))[0]!.data).toEqual(json)
       }),
       { numRuns: 60 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureClass } from '../src/core/retry.ts'
-import { backoffMs } from '../src/core/retry.ts'
+import { backoffMs, spreadBackoffMs } from '../src/core/retry.ts'
 import { clockwork } from './support/clockwork.ts'
 import { partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
@@ -213,7 +213,7 @@ describe('a stall', () => {
     expect(await work.record(task)).toMatchObject({
       state: 'awaiting_retry',
       claimState: 'expired',
-      dueAt: now() + backoffMs(1),
+      dueAt: now() + spreadBackoffMs(1, task.id, 1),
     })
     expect(await lastEvent(work, task)).toMatchObject({
       type: 'task_stalled',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Reply, SessionOpening } from '../src/core/commands.ts'
 import type { SessionRecord } from '../src/core/records.ts'
-import { backoffMs } from '../src/core/retry.ts'
+import { spreadBackoffMs } from '../src/core/retry.ts'
 import { clockwork } from './support/clockwork.ts'
 import { granted, type Hold, holder, newTask, outcome, type Work } from './support/tasks.ts'
 
@@ -274,7 +274,8 @@ describe('a worker', () => {
     expect(settled(reply).map((one) => outcome(one.reply))).toEqual(['LOST', 'LOST'])
     expect(await seen(work, 'w')).toMatchObject({ state: 'lost', endReason: 'silent', dueAt: null })
     for (const task of tasks) {
-      expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', dueAt: now() + backoffMs(1) })
+      const dueAt = now() + spreadBackoffMs(1, task.id, 1)
+      expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', dueAt })
       expect(await work.claims(task)).toMatchObject([{ state: 'expired', endReason: 'WORKER_LOST' }])
     }
     expect((await work.events()).slice(-3)).toMatchObject([

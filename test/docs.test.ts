@@ -81,16 +81,19 @@ test('every error has its row, and its status has advice', () => {
   }
 })
 
-test('every event has its row, with its payload and whether it changes the state', () => {
+test('every event has its row, with its level, its payload and whether it changes the state', () => {
   const page = pages['docs/events.md']!()
   for (const type of eventTypes)
-    expect(rowOf(page, type)).toHaveLength(type === 'task_created' || type in TASK_TRANSITIONS ? 3 : 2)
-  expect(rowOf(page, 'task_retrying')![2]).toBe(
+    expect(rowOf(page, type)).toHaveLength(type === 'task_created' || type in TASK_TRANSITIONS ? 4 : 3)
+  expect(rowOf(page, 'task_retrying')![3]).toBe(
     '`failureClass?` text, `error?` text or null, `attempt` whole number, `dueAt` number, `waitMs` number',
   )
-  expect(rowOf(page, 'task_queued')![2]).toBe('`because` "due" or "dependencies_met"')
-  expect(rowOf(page, 'task_updated')![1]).toBe('`fields` list of text')
-  expect(rowOf(page, 'task_archived')![1]).toBe('empty')
+  expect(rowOf(page, 'task_queued')![3]).toBe('`because` "due" or "dependencies_met"')
+  expect(rowOf(page, 'task_updated')![2]).toBe('`fields` list of text')
+  expect(rowOf(page, 'task_archived')![2]).toBe('empty')
+  expect(rowOf(page, 'task_failed')![1]).toBe('ERROR')
+  expect(rowOf(page, 'alert_raised')![1]).toBe('CRITICAL')
+  expect(rowOf(page, 'task_logged')![1]).toBe('as it says')
 })
 
 test('a bar in a cell does not end the cell', () => {

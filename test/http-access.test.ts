@@ -69,7 +69,13 @@ describe('a request without a valid key', () => {
   })
 
   test('may look at health and the API document, and at nothing else', async () => {
-    for (const path of ['/health/live', '/health/ready', '/openapi.json', '/api/v1/health/live'])
+    for (const path of [
+      '/health/live',
+      '/health/ready',
+      '/health/coordinator',
+      '/openapi.json',
+      '/api/v1/health/live',
+    ])
       expect((await fetch(`${server.url}${path}`)).status, path).toBe(200)
     expect(closed.length).toBeGreaterThan(30)
   })
@@ -88,9 +94,12 @@ describe('a key may do what its role and scopes say', () => {
     claims: ['read', 'work'],
     sessions: ['read', 'work'],
     workers: ['read', 'work'],
+    agents: ['read', 'operate'],
+    coordinator: ['admin', 'admin'],
     results: ['read', 'operate'],
     projects: ['read', 'operate'],
     events: ['read', 'none'],
+    logs: ['read', 'work'],
     limits: ['read', 'admin'],
     workspaces: ['read', 'instance'],
     keys: ['admin', 'admin'],
@@ -101,6 +110,11 @@ describe('a key may do what its role and scopes say', () => {
     'POST /tasks/states': 'read',
     // Takes tasks from holders that may still be alive: no agent should do that to others.
     'POST /workers/requeue-stalled': 'operate',
+    // Tells of keys, limits and everybody's agents.
+    'GET /coordinator/logs': 'admin',
+    // What agents do themselves.
+    'POST /agents/{id}/heartbeat': 'work',
+    'GET /agents/{id}/assignments': 'work',
   }
   const SCOPES = [undefined, ['read'], ['work'], ['operate'], ['admin'], ['read', 'work']]
   const cases = Object.keys(RIGHTS).flatMap((role) => SCOPES.map((scopes) => ({ role, scopes })))

@@ -19,12 +19,16 @@ const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 const text = (value: unknown) => JSON.stringify(value)
 const begins = (field: string) => new RegExp(`^${field.replace(/[.[\]]/g, '\\$&')}`)
 
+/** An object with any fields. */
+const isFree = ({ additionalProperties }: Schema) => typeof additionalProperties === 'object'
+
 /** Everything that a value at this place must not be, as JSON. */
 function wrongFor(schema: Schema, field: string, sample: unknown): Wrong[] {
   const { type, minimum = 0, maximum = 0 } = schema
   const as = (...values: string[]): Wrong[] => values.map((json) => [json, field])
   const unstorable = ['"a\\u0000b"', '"\\ud800"', '"x\\udc00x"', '"\\ude00\\ud83d"']
-  switch (type) {
+  // What is in a free object is as free as any JSON, but for what no JSON may have in it.
+  switch (isFree(schema) ? 'free' : type) {
     case 'string': {
       const limit = schema.maxLength ?? 100
       const empty = schema.minLength || schema.pattern || schema.enum || schema.const ? ['""'] : []
@@ -86,7 +90,7 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
     for (const [json, named] of wrongFor(inner, field || 'body', value)) yield [place(json), named]
     if (inner.type && !nullable && path.length > 0) yield [place('null'), field]
     if (inner.type === 'array') yield* at(inner.items!, [...path, 0], (value as unknown[])[0])
-    if (inner.type !== 'object') return
+    if (inner.type !== 'object' || isFree(inner)) return
     const dot = field && `${field}.`
     yield [place('1', [...path, 'nonsense']), `${dot}nonsense`]
     for (const name of inner.required ?? []) yield [place('', [...path, name]), `${dot}${name}`]
@@ -97,7 +101,7 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
 }
 
 /** Acts on tasks that nobody holds; the one of the sample is held. */
-const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject)$/
+const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|dependencies)$/
 
 describe('bodies', () => {
   test('of every route are told by the API document, but for the plan, which is text', () => {
@@ -127,6 +131,8 @@ describe('bodies', () => {
         const reply = await post(route, { body })
         const what = `${field} in ${body.slice(0, 400)}`
         const { code, errors } = problemIn(reply, what)
+        // Some routes take only short bodies.
+        if (code === 'BODY_TOO_LARGE' && body.length > DEEP.length) return
         expect([reply.status, code], what).toEqual([400, 'VALIDATION_FAILED'])
         if (typeof field === 'string') expect(errors[0].field, what).toBe(field)
         else expect(errors[0].field, what).toMatch(field)
@@ -151,11 +157,11 @@ describe('bodies', () => {
       ['VALIDATION_FAILED', 'MALFORMED_JSON'],
     ],
     ['a prototype’s prototype', '{"constructor":{"prototype":{"polluted":1}}}', ['VALIDATION_FAILED']],
-    ['a hundred thousand levels', DEEP, ['VALIDATION_FAILED']],
+    ['a hundred thousand levels', DEEP, ['VALIDATION_FAILED', 'BODY_TOO_LARGE']],
     [
       'a hundred thousand objects',
       `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
-      ['VALIDATION_FAILED'],
+      ['VALIDATION_FAILED', 'BODY_TOO_LARGE'],
     ],
     ['ten megabytes', `{"nonsense":"${'x'.repeat(10_485_760)}"}`, ['VALIDATION_FAILED', 'BODY_TOO_LARGE']],
     ['ten megabytes of nothing', ' '.repeat(10_485_760), ['MALFORMED_JSON', 'BODY_TOO_LARGE']],

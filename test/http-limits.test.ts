@@ -33,11 +33,21 @@ const CODITECT_7_2 = {
   maxActiveSessions: 50,
 }
 
+const MOSAIC_AND_AUTOMATOS = {
+  assignTimeoutSeconds: 120,
+  stallTimeoutSeconds: null,
+  verifyTimeoutSeconds: 180,
+  hangGraceSeconds: 1_800,
+  hangAbortSeconds: 600,
+}
+
 test('a new workspace has the limits of Coditect 7.2, and shows how much of them is in use', async () => {
   const w = await workspace()
   expect(await limitsOf(w)).toEqual({
     ...CODITECT_7_2,
+    ...MOSAIC_AND_AUTOMATOS,
     lateResults: true,
+    queueOrder: 'priority',
     usage: { activeClaims: 0, activeSessions: 0 },
   })
   const [task] = [await w.held(), await w.held(), await w.held()]

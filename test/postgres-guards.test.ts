@@ -1,7 +1,13 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { superuser } from './support/nodes.ts'
-import { type Seeded, type SeededDatabase, seededDatabase, workspaceTables } from './support/seed.ts'
+import {
+  HOUSE_TABLES,
+  type Seeded,
+  type SeededDatabase,
+  seededDatabase,
+  workspaceTables,
+} from './support/seed.ts'
 
 let database: SeededDatabase
 beforeAll(async () => {
@@ -95,6 +101,42 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('limits', 'claim_history_retention_days = 0', workspace),
   ],
   [
+    'a given task may take its time to be started',
+    'limits',
+    'assign_timeout_seconds >= 1',
+    ({ workspace }) => update('limits', 'assign_timeout_seconds = 0', workspace),
+  ],
+  [
+    'silence is not suspicious at once',
+    'limits',
+    'stall_timeout_seconds >= 1',
+    ({ workspace }) => update('limits', 'stall_timeout_seconds = 0', workspace),
+  ],
+  [
+    'a verdict may take its time',
+    'limits',
+    'verify_timeout_seconds >= 1',
+    ({ workspace }) => update('limits', 'verify_timeout_seconds = 0', workspace),
+  ],
+  [
+    'the time of grace for what may hang is not negative',
+    'limits',
+    'hang_grace_seconds >= 0',
+    ({ workspace }) => update('limits', 'hang_grace_seconds = -1', workspace),
+  ],
+  [
+    'what may hang has time to show that it does not',
+    'limits',
+    'hang_abort_seconds >= 1',
+    ({ workspace }) => update('limits', 'hang_abort_seconds = 0', workspace),
+  ],
+  [
+    'a queue has one of two orders',
+    'limits',
+    'queue_order = ANY',
+    ({ workspace }) => update('limits', "queue_order = 'by chance'", workspace),
+  ],
+  [
     'a key has a name',
     'api_keys',
     "name <> ''",
@@ -132,6 +174,66 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     'UNIQUE (workspace_id, slug)',
     ({ workspace }) =>
       `insert into agents (workspace_id, agent_id, slug, name) values (${workspace}, gen_random_uuid(), 'alpha', 'twin')`,
+  ],
+  [
+    'an agent has an adapter',
+    'agents',
+    "adapter_type <> ''",
+    ({ workspace }) => update('agents', "adapter_type = ''", workspace),
+  ],
+  [
+    'an agent may hold a task',
+    'agents',
+    'max_concurrent_tasks >= 1',
+    ({ workspace }) => update('agents', 'max_concurrent_tasks = 0', workspace),
+  ],
+  [
+    'an agent has time between two beats',
+    'agents',
+    'heartbeat_ms > 0',
+    ({ workspace }) => update('agents', 'heartbeat_ms = 0', workspace),
+  ],
+  [
+    'an agent may be silent for a while',
+    'agents',
+    'stale_ms > 0',
+    ({ workspace }) => update('agents', 'stale_ms = 0', workspace),
+  ],
+  [
+    'an agent may be given a task at a time',
+    'agents',
+    'batch_size >= 1',
+    ({ workspace }) => update('agents', 'batch_size = 0', workspace),
+  ],
+  [
+    'an agent is in a state of the table',
+    'agents',
+    "ARRAY['idle', 'paused'",
+    ({ workspace }) => update('agents', "state = 'resting'", workspace),
+  ],
+  [
+    'an agent that is terminated has left',
+    'agents',
+    'NOT (leaving',
+    ({ workspace }) => update('agents', "leaving = true, state = 'terminated'", workspace),
+  ],
+  [
+    'an agent says that it is well or that it is not',
+    'agent_health',
+    'status = ANY',
+    ({ workspace }) => update('agent_health', "status = 'so-so'", workspace),
+  ],
+  [
+    'progress is a share of a hundred',
+    'agent_health',
+    'progress_percent <=',
+    ({ workspace }) => update('agent_health', 'progress_percent = 100.5', workspace),
+  ],
+  [
+    'nothing is followed before the log begins',
+    'follow_cursors',
+    'followed_seq >= 0',
+    ({ workspace }) => update('follow_cursors', 'followed_seq = -1', workspace),
   ],
   [
     'a session has a name',
@@ -398,6 +500,41 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
       `insert into events (workspace_id, seq, type, actor, payload, at)
        values (${workspace}, 0, 'task_created', 'nobody', '{}', now())`,
   ],
+  ['a node is of the house', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],
+  ['a node has a name', 'nodes', "name <> ''", () => `update nodes set name = ''`],
+  [
+    'a term of office is of the house',
+    'leader_leases',
+    'workspace_id = 0',
+    () => 'update leader_leases set workspace_id = 1',
+  ],
+  ['an office has a name', 'leader_leases', "office <> ''", () => `update leader_leases set office = ''`],
+  ['terms count from 1', 'leader_leases', 'term >= 1', () => 'update leader_leases set term = 0'],
+  [
+    'a term that ended says why',
+    'leader_leases',
+    '= (end_reason IS NULL)',
+    () => 'update leader_leases set ended_at = now()',
+  ],
+  [
+    'a term ends in one of two ways',
+    'leader_leases',
+    'end_reason = ANY',
+    () => `update leader_leases set ended_at = now(), end_reason = 'TIRED'`,
+  ],
+  [
+    'a lease is of some length',
+    'leader_leases',
+    'expires_at > renewed_at',
+    () => 'update leader_leases set expires_at = renewed_at',
+  ],
+  [
+    'at most one term of an office goes on',
+    'leader_leases',
+    'leader_leases_one_open',
+    () => `insert into leader_leases (office, term, node_id, taken_at, renewed_at, expires_at)
+       select office, term + 1, node_id, taken_at, renewed_at, expires_at from leader_leases`,
+  ],
 ]
 
 const update = (table: string, set: string, workspace: number) =>
@@ -448,10 +585,11 @@ describe('the database repeats the invariants', () => {
   })
 
   test('no table takes the same row twice', async () => {
-    for (const table of await workspaceTables(database.url)) {
-      const twice = `insert into ${table} select * from ${table} where workspace_id = $1 limit 1`
-      expect(await attempt(twice, [database.a.workspace]), table).toMatchObject({ code: '23505' })
-    }
+    const twice = (table: string, workspace: number) =>
+      attempt(`insert into ${table} select * from ${table} where workspace_id = $1 limit 1`, [workspace])
+    for (const table of await workspaceTables(database.url))
+      expect(await twice(table, database.a.workspace), table).toMatchObject({ code: '23505' })
+    for (const table of HOUSE_TABLES) expect(await twice(table, 0), table).toMatchObject({ code: '23505' })
   })
 })
 
@@ -490,8 +628,9 @@ describe('no row points across workspaces', () => {
 
   test('a row of one workspace cannot be copied to another, or to none', async () => {
     const { a, b } = database
-    const pointing = new Set([...HELD_BY_TRIGGER, ...(await foreignKeys()).map(({ table }) => table)])
-    const inside = (await foreignKeys()).filter(({ target }) => !target.endsWith('workspaces'))
+    const keys = (await foreignKeys()).filter(({ table }) => !HOUSE_TABLES.includes(table))
+    const pointing = new Set([...HELD_BY_TRIGGER, ...keys.map(({ table }) => table)])
+    const inside = keys.filter(({ target }) => !target.endsWith('workspaces'))
     const pointsInside = new Set([...HELD_BY_TRIGGER, ...inside.map(({ table }) => table)])
     for (const table of pointing) {
       const fresh = JSON.stringify(UNIQUE_EVERYWHERE[table] ?? {})
@@ -502,6 +641,7 @@ describe('no row points across workspaces', () => {
         expect(await attempt(moved, [a.workspace, b.workspace]), table).toMatchObject({ code: '23503' })
     }
     expect([...pointsInside].sort()).toEqual([
+      'agent_health',
       'claims',
       'results',
       'task_dependencies',
@@ -509,6 +649,12 @@ describe('no row points across workspaces', () => {
       'track_claims',
       'tracks',
     ])
+  })
+
+  test('a term of office is of a node that is known', async () => {
+    const unknown = 'update leader_leases set node_id = gen_random_uuid()'
+    expect(await attempt(unknown)).toMatchObject({ code: '23503' })
+    expect(await attempt('delete from nodes')).toMatchObject({ code: '23503' })
   })
 
   /** A copy of a waiting task under a new number, with these columns instead of its own. */

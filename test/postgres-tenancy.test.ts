@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SERVER_ROLE } from '../src/store/postgres/store.ts'
 import { superuser } from './support/nodes.ts'
-import { type SeededDatabase, seededDatabase, workspaceTables } from './support/seed.ts'
+import { HOUSE_TABLES, type SeededDatabase, seededDatabase, workspaceTables } from './support/seed.ts'
 
 let database: SeededDatabase
 let tables: string[]
@@ -176,6 +176,8 @@ describe('the server’s role', () => {
     idempotency_keys: 'first answers are told again for a day',
     track_claims: 'whoever lets go of a task leaves its track',
     claims: 'a workspace says how long it keeps its history',
+    agents: 'an agent that is not wanted any more is removed',
+    agent_health: 'what an agent last said goes with it',
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
     const { a, b } = database
@@ -248,7 +250,20 @@ describe('the server’s role', () => {
         expect([table, rows.map(({ id }) => id)]).toEqual([table, [a.workspace, b.workspace]])
       if (rows.length > 0) seen.push(table)
     }
-    expect(seen).toEqual(['claims', 'idempotency_keys', 'limits', 'sessions', 'task_dependencies', 'tasks'])
+    expect(seen).toEqual([
+      'agent_health',
+      'agents',
+      'claims',
+      'events',
+      'follow_cursors',
+      'idempotency_keys',
+      'limits',
+      'sessions',
+      'task_dependencies',
+      'tasks',
+      'workspace_counters',
+      'workspaces',
+    ])
   })
 
   test('doing upkeep forgets old answers and old claims of every workspace, and deletes nothing else', async () => {
@@ -256,7 +271,7 @@ describe('the server’s role', () => {
       const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
       if (table === 'claims' || table === 'idempotency_keys')
         expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)
-      else if (table === 'track_claims') expect(forgotten).toMatchObject({ rowCount: 0 })
+      else if (table in DELETABLE) expect(forgotten, table).toMatchObject({ rowCount: 0 })
       else expect(forgotten, table).toMatchObject(NOT_ALLOWED)
     }
   })
@@ -271,13 +286,80 @@ describe('the server’s role', () => {
     expect(new Set(seen.rows.map((row) => row.workspace_id))).toEqual(
       new Set([database.a.workspace, database.b.workspace]),
     )
-    for (const table of ['tasks', 'claims', 'sessions', 'limits']) {
+    for (const table of [
+      'tasks',
+      'claims',
+      'sessions',
+      'limits',
+      'agents',
+      'agent_health',
+      'follow_cursors',
+    ]) {
       const changed = await asServer(null, `update ${table} set workspace_id = workspace_id`, [], upkeep)
       expect([table, (changed as pg.QueryResult).rowCount]).toEqual([table, 0])
     }
     for (const table of tables) {
       const row = await rowOf(table, database.a.workspace)
       expect(await asServer(null, copyInto(table), [row], upkeep), table).toMatchObject(NOT_ITS_ROW)
+    }
+  })
+})
+
+describe('what belongs to the house', () => {
+  const house = { 'baton.scope': 'house' }
+  const seen = async (workspace: number | null, table: string, settings: Record<string, string> = {}) =>
+    (await asServer(workspace, `select * from ${table}`, [], settings)) as pg.QueryResult
+
+  test('is guarded as such, and all else is guarded by workspace', async () => {
+    const { rows } = await superuser(database.url, (client) =>
+      client.query(
+        `select tablename as table from pg_policies where schemaname = 'baton' and policyname = 'of_the_house' order by 1`,
+      ),
+    )
+    expect(rows.map(({ table }) => table)).toEqual(HOUSE_TABLES)
+    const { rows: own } = await superuser(database.url, (client) =>
+      client.query(
+        `select tablename as table from pg_policies where schemaname = 'baton' and policyname = 'own_workspace' order by 1`,
+      ),
+    )
+    expect(own.map(({ table }) => table)).toEqual(tables)
+  })
+
+  test('is shown and changed in the name of the house, which sees no workspace', async () => {
+    for (const table of HOUSE_TABLES) {
+      expect((await seen(null, table, house)).rowCount, table).toBe(1)
+      const changed = await asServer(null, `update ${table} set node_id = node_id`, [], house)
+      expect(changed, table).toMatchObject({ rowCount: 1 })
+    }
+    for (const table of tables) expect([table, (await seen(null, table, house)).rowCount]).toEqual([table, 0])
+  })
+
+  test('is not shown to anybody else: nodes to nobody, terms to workspaces, who must know whether one lasts', async () => {
+    const { workspace } = database.a
+    for (const table of HOUSE_TABLES) {
+      expect((await seen(null, table)).rowCount, table).toBe(0)
+      expect((await seen(null, table, { 'baton.scope': 'upkeep' })).rowCount, table).toBe(0)
+    }
+    expect((await seen(workspace, 'nodes')).rowCount).toBe(0)
+    expect((await seen(workspace, 'leader_leases')).rowCount).toBe(1)
+    const kept = await asServer(workspace, 'select 1 from leader_leases for key share')
+    expect(kept).toMatchObject({ rowCount: 1 })
+  })
+
+  const others: [string, () => number | null, Record<string, string>][] = [
+    ['a workspace', () => database.a.workspace, {}],
+    ['upkeep', () => null, { 'baton.scope': 'upkeep' }],
+    ['nobody', () => null, {}],
+  ]
+  test.each(others)('is not changed by %s', async (_, workspace, settings) => {
+    for (const table of HOUSE_TABLES) {
+      const as = (sql: string, values: unknown[] = []) => asServer(workspace(), sql, values, settings)
+      const row = await rowOf(table, 0)
+      expect(await as(copyInto(table), [row]), table).toMatchObject(NOT_ITS_ROW)
+      expect(await as(`delete from ${table}`), table).toMatchObject({ rowCount: 0 })
+      const changed = await as(`update ${table} set node_id = node_id`)
+      if (changed instanceof Error) expect(changed, table).toMatchObject(NOT_ITS_ROW)
+      else expect(changed, table).toMatchObject({ rowCount: 0 })
     }
   })
 })

@@ -100,3 +100,21 @@ test('every npm command in the documents is a script of ours', () => {
   expect(named.length).toBeGreaterThan(3)
   expect(named.filter((name) => !(name in scripts))).toEqual([])
 })
+
+test('an agent is registered, given a task and done with it by the commands of docs/coordinator.md', async () => {
+  // One of its own: what waits elsewhere would be given to the agent as well.
+  const own = await startServer()
+  writeFileSync(join(folder, '.baton/owner-key'), `${own.ownerKey}\n`)
+  const script = blocksIn('docs/coordinator.md').join('\n').replaceAll('http://127.0.0.1:4400', own.url)
+  const answers = (await pasted(script))
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+  const [agent, beat, task, started, progress, done, health, logs, status] = answers
+  expect([agent.state, beat.agent, task.state]).toEqual(['idle', 'dev-1', 'queued'])
+  expect([started.reason, progress.reason, done.reason]).toEqual(['STARTED', 'NOTED', 'ACCEPTED'])
+  expect(health).toMatchObject({ agent: 'dev-1', status: 'healthy', memoryMb: 512, activeTasks: 0 })
+  expect(logs.items.map(({ event }: { event: string }) => event)).toContain('task_completed')
+  expect(status).toMatchObject({ active: true, stats: { healthyAgents: 1 } })
+  await own.close()
+})

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../src/core/errors.ts'
+import { type EventType, eventTypes } from '../src/core/events.ts'
 import { BUGS, type BugName } from './simulation/bugs.ts'
 import { Coverage } from './simulation/coverage.ts'
 import { report, runSeed } from './simulation/run.ts'
 
 const SEEDS = 2_000
-const LONG = 240_000
+const LONG = 600_000
 
 /** Ways of the table that no run takes, and why. */
 const UNREACHABLE = {
@@ -14,6 +15,8 @@ const UNREACHABLE = {
   // What is the sum of its parts is never handed out, so it never fails an attempt or awaits a person's word.
   'task_retried_to_wait from awaiting_retry': 'a task that waits for its parts is not worked on',
   'task_retried_to_wait from awaiting_human': 'a task that waits for its parts is not worked on',
+  // What has not begun is given to somebody else when it is looked at, before anybody could suspect it.
+  'task_hung from assigned': 'only what has begun can hang',
 }
 
 /** Every refusal the kernel can make; the others are those of the HTTP layer, its parsers and its guards. */
@@ -29,6 +32,11 @@ const OF_THE_KERNEL: ErrorCode[] = [
   'NO_CAPACITY',
   'WORKER_DRAINING',
   'WORKER_GONE',
+  'AGENT_PAUSED',
+  'AGENT_TERMINATED',
+  'OUT_OF_ORDER',
+  'NOT_LEADER',
+  'DEPENDENCY_CYCLE',
   'LIMIT_REACHED',
   'GENERATION_MISMATCH',
   'SESSION_MISMATCH',
@@ -43,6 +51,8 @@ const OF_THE_KERNEL: ErrorCode[] = [
   'VERSION_MISMATCH',
   'IDEMPOTENCY_KEY_REUSED',
 ]
+
+const OF_THE_COORDINATOR: EventType[] = ['task_hang_suspected', 'dependency_cycle_found']
 
 describe('whatever goes wrong', () => {
   const coverage = new Coverage()
@@ -59,6 +69,11 @@ describe('whatever goes wrong', () => {
 
   test('the runs took every way in the table of transitions', () => {
     expect(coverage.missedTransitions.filter((way) => !(way in UNREACHABLE))).toEqual([])
+  })
+
+  test('the runs left every event about agents and circles', () => {
+    const seen = eventTypes.filter((type) => type.startsWith('agent_') || OF_THE_COORDINATOR.includes(type))
+    expect(seen.filter((type) => !coverage.notes.has(type))).toEqual([])
   })
 
   test('the runs met every refusal of the kernel', () => {

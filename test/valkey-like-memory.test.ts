@@ -195,7 +195,7 @@ class Player {
       { kind: 'verdict', verdict: of(['passed', 'failed', 'unsure']), note: null },
       { kind: 'archive' },
       { kind: 'stall', silentMs: HOUR },
-      { kind: 'lose', fence, silentMs: HOUR },
+      { kind: 'lose', who: 'worker', fence, silentMs: HOUR },
       {
         kind: 'update',
         ifVersion: null,
@@ -325,11 +325,11 @@ async function everything({ store, workspace }: Side, dice: ReturnType<typeof ch
         byText,
       ),
       downstream: sorted(await store.downstreamOf(workspace, dice.some(ids))),
-      forgotten: sorted(await store.forgottenTasks(1000)),
+      forgotten: sorted((await store.forgottenTasks(1000)).tasks),
     },
   }
 }
-const sorted = (tasks: Awaited<ReturnType<Store['forgottenTasks']>>) =>
+const sorted = (tasks: Awaited<ReturnType<Store['downstreamOf']>>) =>
   tasks.map((task) => ({ ...task, upstream: task.upstream.toSorted() })).toSorted(byText)
 
 describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () => {

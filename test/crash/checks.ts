@@ -2,7 +2,7 @@ import pg from 'pg'
 import { EVENTS, type EventType, replay, type StoredEvent } from '../../src/core/events.ts'
 import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/core/states.ts'
 import { describeEvent } from './clients.ts'
-import { grantsIn, type Ledger, tasksIn, titlesIn } from './ledger.ts'
+import { grantsIn, Ledger, tasksIn, titlesIn } from './ledger.ts'
 
 /** Sentences that hold of every database at every moment, each with a query for whatever contradicts it. */
 const INVARIANTS: Record<string, string> = {
@@ -95,8 +95,8 @@ const INVARIANTS: Record<string, string> = {
 
 type Rows = Record<string, unknown>[]
 
-/** Everything that is wrong in this database, given what people were told. None of it may be. */
-export async function contradictions(url: string, ledger: Ledger): Promise<string[]> {
+/** Everything that is wrong in this database, given what people were told, if that is known. None of it may be. */
+export async function contradictions(url: string, ledger: Ledger | null): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: 'crash test' })
   await client.connect()
   try {
@@ -107,7 +107,8 @@ export async function contradictions(url: string, ledger: Ledger): Promise<strin
       const [row] = await ask(`${sql} limit 1`)
       if (row) found.push(`${says} But: ${JSON.stringify(row)}`)
     }
-    return [...found, ...(await lostWrites(ask, ledger)), ...(await contradictingEvents(ask, ledger))]
+    const lost = ledger ? await lostWrites(ask, ledger) : []
+    return [...found, ...lost, ...(await contradictingEvents(ask, ledger ?? new Ledger()))]
   } finally {
     await client.end()
   }

@@ -1,5 +1,5 @@
 import { Life } from './life.ts'
-import type { AgentPlan } from './plan.ts'
+import type { AgentPlan } from './plan-agents.ts'
 import { START } from './scheduler.ts'
 import type { World } from './world.ts'
 
@@ -24,7 +24,7 @@ export class Agent {
   }
 
   start(): void {
-    this.life = new Life(this, `${this.name}-s${++this.#lives}`)
+    this.life = new Life(this, `${this.name}-s${++this.#lives}`, this.#lives === 1)
     this.life.begin(this.life.run())
   }
 

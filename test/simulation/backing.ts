@@ -3,6 +3,7 @@ import type { Limits } from '../../src/core/limits.ts'
 import { noEffects } from '../../src/core/records.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
 import type { Store, Transactor } from '../../src/store/store.ts'
+import { type Offices, officeOf, PacedOffices } from './offices.ts'
 import { NodeDied, type Pauses } from './pauses.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -10,6 +11,8 @@ import type { Scheduler } from './scheduler.ts'
 /** Where the state of a run lives. Its transactions pause where the run lets others act. */
 export interface Backing extends Transactor {
   readonly store: Store
+  /** Null where the store knows neither agents nor who coordinates. */
+  readonly offices: Offices | null
   newWorkspace(limits: Limits): Promise<number>
   /** A transaction that changes nothing, past all locks of the run and without a pause. */
   look(workspaceId: number, ask: Ask): Promise<View>
@@ -23,6 +26,8 @@ const NOTHING: Changes = {
   created: [],
   dependencies: [],
   sessions: [],
+  agents: [],
+  removedAgents: [],
   remember: [],
   activeClaimsDelta: 0,
 }
@@ -73,6 +78,7 @@ export interface RealStore {
  */
 export class PacedStore implements Backing {
   readonly store: Store
+  readonly offices: PacedOffices | null
   readonly newWorkspace: RealStore['newWorkspace']
   readonly #scheduler: Scheduler
   readonly #random: Random
@@ -81,6 +87,13 @@ export class PacedStore implements Backing {
 
   constructor(real: RealStore, scheduler: Scheduler, random: Random, pauses: Pauses) {
     this.store = real.store
+    const office = officeOf(real.store)
+    this.offices =
+      office &&
+      new PacedOffices(
+        (command) => this.waitFor(office(command)),
+        () => scheduler.now,
+      )
     this.newWorkspace = real.newWorkspace
     this.#scheduler = scheduler
     this.#random = random
@@ -98,7 +111,9 @@ export class PacedStore implements Backing {
       pauses.deciding = transaction
       await pauses.pause('before commit')
       return this.waitFor(
-        this.store.transact(workspaceId, ask, (view) => decide({ ...view, now, fresh: this.#drawn(view) })),
+        this.store.transact(workspaceId, this.#asked(ask), (view) =>
+          decide({ ...view, now, fresh: this.#drawn(view), terms: this.#lasting(ask, view, now) }),
+        ),
       )
     })
     await pauses.pause('after commit')
@@ -111,6 +126,10 @@ export class PacedStore implements Backing {
     const view = await this.store.transact(workspaceId, ask, seeing)
     return { ...view, now: this.#scheduler.now }
   }
+
+  #asked = (ask: Ask): Ask => (this.offices ? { ...ask, terms: ask.terms.map(this.offices.realOf) } : ask)
+  #lasting = ({ terms }: Ask, view: View, now: number) =>
+    this.offices?.lasting(terms, view.terms, now) ?? view.terms
 
   #drawn = (view: View) => view.fresh.map(({ id }) => ({ id, random: this.#random.int(0, 2 ** 22 - 1) }))
 

@@ -111,7 +111,7 @@ export const bugsOfWorkersAndParts = {
   },
   uniqueTasksAreForgotten: {
     says: 'The key of a single task is ignored.',
-    foundBy: ['oneTaskUnderItsKey', 'createdOnce'],
+    foundBy: ['oneTaskUnderItsKey', 'createdOnce', 'clientsNeverThrow'],
     request: (request) =>
       request.on === 'new'
         ? { ...request, tasks: request.tasks.map((task) => ({ ...task, unique: null })) }

@@ -1,6 +1,7 @@
 import { decideAll } from '../../src/core/batch/decide-all.ts'
 import { askFor, type Changes, type Request } from '../../src/core/batch/requests.ts'
 import { PausingMemory } from './backing.ts'
+import { bugsOfTheCoordinator } from './bugs-of-the-coordinator.ts'
 import { bugsOfWorkersAndParts } from './bugs-of-workers.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { type Command, onCommand, withRecords } from './planting.ts'
@@ -31,6 +32,10 @@ const mistakes = {
       'eventTimesNeverFall',
       'sameKeyGivesTheSameReply',
       'createdOnce',
+      'overMeansSilentOrSaid',
+      'agentsFollowTheirLog',
+      'beatsGoForward',
+      'attemptsAreCounted',
     ],
     Memory: MemoryWithoutLocks,
   },
@@ -128,7 +133,7 @@ const mistakes = {
   },
   eventsOutsideTheTransaction: {
     says: 'Events are written after the commit, in a transaction of their own.',
-    foundBy: ['oneEventForEachChange', 'overMeansSilentOrSaid'],
+    foundBy: ['oneEventForEachChange', 'overMeansSilentOrSaid', 'agentsFollowTheirLog'],
     wrap: (door) => ({
       async transact(workspaceId, ask, decide) {
         let events: Changes['events'] = []
@@ -182,7 +187,7 @@ const mistakes = {
     view(view, envelopes) {
       const swept = new Map(
         envelopes
-          .filter(({ request }) => request.on === 'task' && request.command.kind === 'elapse')
+          .filter(({ request, seen }) => request.on === 'task' && request.command.kind === 'elapse' && seen)
           .map(({ seen }) => [seen!.id, seen!]),
       )
       return withRecords(view, ({ id, generation }) => {
@@ -215,6 +220,7 @@ const mistakes = {
     request: onCommand('unblock', (command) => ({ ...command, readiness: 'wait' })),
   },
   ...bugsOfWorkersAndParts,
+  ...bugsOfTheCoordinator,
 } satisfies Record<string, PlantedBug>
 
 export type BugName = keyof typeof mistakes

@@ -13,9 +13,13 @@ export class Coverage {
   readonly faults: Counts = new Map()
   readonly batches: Counts = new Map()
   readonly endings: Counts = new Map()
+  /** Events that change no task's state, and how claims end. */
+  readonly notes: Counts = new Map()
 
-  event({ type, from, to }: StoredEvent): void {
+  event({ type, from, to, payload }: StoredEvent): void {
     if (to !== null && from !== null) raise(this.transitions, `${type} from ${from}`)
+    if (to === null) raise(this.notes, type)
+    if (type === 'task_requeued') raise(this.notes, `requeued: ${payload.because}`)
   }
 
   reply = (reply: Reply) => void raise(this.replies, reply.ok ? String(reply.reason) : String(reply.code))

@@ -2,7 +2,7 @@ import type { Request } from '../../src/core/batch/requests.ts'
 import type { NewTask, Reply } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { insist, keyed } from './operator.ts'
-import type { TaskPlan } from './plan-tasks.ts'
+import { drawWatch, type TaskPlan } from './plan-tasks.ts'
 import type { TaskRef, World } from './world.ts'
 
 /** The program that puts the tasks there, request by request. It makes mistakes, and it forgets what it has done. */
@@ -93,6 +93,7 @@ export function division(world: World, { id, projectId, line, key }: TaskRecord,
     review: random.pick(['none', 'none', 'human']),
     runAt: null,
     expiresAt: null,
+    watch: random.chance(0.2) ? drawWatch(random) : null,
     dependsOn: [],
     dependsOnNew: [],
     unique: null,

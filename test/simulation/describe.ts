@@ -9,6 +9,7 @@ export function nameOf({ request, from }: { request: Request; from: string }, ca
   if (request.on === 'next') return `${from} claims next (${request.session})`
   if (request.on === 'many') return `${from} does ${request.items.length} things`
   if (request.on === 'session') return `${from} ${request.command.kind} ${request.name}`
+  if (request.on === 'agent') return `${from} ${request.command.kind} ${request.slug}`
   const { command } = request
   const task = called(request.taskId)
   if ('fence' in command)

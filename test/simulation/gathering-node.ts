@@ -63,7 +63,7 @@ export class GatheringNode extends ServerNode {
       const { replies, changes } = decideAll(seen, understood, this.#turns)
       for (const [i, reply] of replies.entries())
         trace.add(`  ${transaction.label} ${nameOf(envelopes[i]!, called)} → ${outcomeOf(reply, called)}`)
-      return { answer: replies, changes: bug.changes?.(changes, requests) ?? changes }
+      return { answer: replies, changes: bug.changes?.(changes, requests, seen) ?? changes }
     })
   }
 }

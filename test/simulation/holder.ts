@@ -16,7 +16,9 @@ const LOST = [
   'TASK_ALREADY_COMPLETED',
 ]
 
-const WORKS = { renew: 2, start: 2, progress: 3, continue: 1 }
+const WORKS = { renew: 2, start: 2, progress: 3, continue: 2 }
+/** Those that lead where nothing else does come up twice as often. */
+const FAILURES = [...FAILURE_CLASSES, 'dependency', 'budget'] as const
 const TALKS = ['continue', 'start'] as const
 
 /** What a holder does with a claim: some turns of work, then an end of one kind or another. */
@@ -24,8 +26,9 @@ export async function work(life: Life, holding: Holding): Promise<void> {
   const { world, agent } = life
   const { random } = world
   const { talkative, zombie } = agent.plan
-  // A worker's own beats are enough; still some do both.
-  if (agent.plan.beats && (!life.registered || random.chance(0.2))) life.begin(beat(life, holding))
+  // The beats of a worker or an agent are enough; still some do both.
+  const beatsAnyway = life.registered || (agent.plan.registers !== null && world.store.hasAgents)
+  if (agent.plan.beats && (!beatsAnyway || random.chance(0.2))) life.begin(beat(life, holding))
   const turns = talkative ? random.int(5, 40) : random.int(0, 4)
   for (let turn = 0; turn < turns && !world.calm; turn++) {
     await life.rest(workMs(life))
@@ -35,7 +38,7 @@ export async function work(life: Life, holding: Holding): Promise<void> {
     const reply = await TURNS[kind](life, holding)
     if (isLost(reply) && !(zombie && random.chance(0.5))) return forget(life, holding)
   }
-  const end = world.calm ? 'submit' : random.weighted({ submit: 8, fail: 3, release: 1.5, forget: 0.5 })
+  const end = world.calm ? 'submit' : random.weighted({ submit: 8, fail: 4, release: 1.5, forget: 0.5 })
   await ENDS[end](life, holding)
   // A process that does not know its work is over.
   if (zombie && !world.calm && random.chance(0.4)) {
@@ -73,7 +76,7 @@ function workMs({ agent, world: { random } }: Life): number {
 
 type Deed = (life: Life, holding: Holding) => Promise<Reply | null>
 
-async function renew(life: Life, holding: Holding): Promise<Reply | null> {
+export async function renew(life: Life, holding: Holding): Promise<Reply | null> {
   const { random } = life.world
   const leaseMs = random.chance(0.2) ? random.pick([5_000, 15_000, 60_000]) : undefined
   const answer = await tell(life, holding, { kind: 'renew', fence: fence(life, holding), leaseMs })
@@ -91,16 +94,22 @@ const TURNS = {
       kind: 'progress',
       fence: fence(life, holding),
       percent: life.world.random.int(0, 100),
+      doneBy: newEstimate(life),
     }),
   continue: (life, holding) => say(life, holding, { kind: 'continue', fence: fence(life, holding) }),
 } satisfies Record<string, Deed>
+
+/** Now and then, and not always a sensible one. */
+function newEstimate({ world: { random, scheduler } }: Life): number | undefined {
+  return random.chance(0.4) ? scheduler.now + random.int(-500, 20_000) : undefined
+}
 
 const ENDS = {
   submit,
   renew,
   async fail(life, holding) {
     const { random, scheduler } = life.world
-    const failureClass = random.pick(FAILURE_CLASSES)
+    const failureClass = random.pick(FAILURES)
     const retryAt = random.chance(0.3) ? scheduler.now + random.int(-5_000, 40_000) : undefined
     return say(life, holding, {
       kind: 'fail',
@@ -123,7 +132,7 @@ async function submit(life: Life, holding: Holding): Promise<Reply | null> {
   let draft = random.chance(0.7) ? 1 : 2
   const request = () => {
     const { task, generation } = holding
-    const text = `${life.world.nameOf(task.id)} ${generation} ${life.session} ${draft}`
+    const text = `${life.world.nameOf(task.id)} ${generation} ${holding.session} ${draft}`
     const submission = productOf(text, isLong)
     return about(life, holding, { kind: 'submit', fence: fence(life, holding), submission })
   }
@@ -149,8 +158,8 @@ function productOf(text: string, isLong: boolean) {
 }
 
 function fence(life: Life, holding: Holding): Fence {
-  const { agent, world, session } = life
-  const { generation } = holding
+  const { agent, world } = life
+  const { generation, session } = holding
   if (!agent.plan.confused || world.calm || world.random.chance(0.7)) return { session, generation }
   return world.random.pick([
     { session, generation: generation + 1 },

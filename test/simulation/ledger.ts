@@ -68,6 +68,9 @@ export class Ledger {
         for (const one of reply.settled as Settled[])
           if (one.reply.ok && request.command.kind === 'beat') this.#renewed(request.name, one)
         break
+      case 'agent':
+        if (request.command.kind === 'beat') this.#beaten(reply)
+        break
       case 'next':
         for (const { claim } of reply.claims as { claim: Grant }[]) this.#granted(claim.taskId, claim)
         break
@@ -87,6 +90,14 @@ export class Ledger {
 
   #renewed(session: string, { taskId, generation, reply }: Settled): void {
     this.#granted(taskId, { generation, session, leaseExpiresAt: reply.leaseExpiresAt as string })
+  }
+
+  /** A beat renews what its agent holds, under whichever session. */
+  #beaten({ settled, holding }: Reply): void {
+    for (const one of settled as Settled[]) {
+      const held = (holding as TaskRecord[]).find(({ uuid }) => uuid === one.taskId)
+      if (one.reply.ok && held) this.#renewed(held.session!, one)
+    }
   }
 
   #about(uuid: string): Told {

@@ -4,6 +4,7 @@ import type { Agent } from './agent.ts'
 import type { Grant } from './describe.ts'
 import { work } from './holder.ts'
 import { Unanswered } from './network.ts'
+import { beginAsAgent, isNotWanted } from './registered.ts'
 import { beginSession, comeBack, mayLeave } from './session.ts'
 import { hashOf } from './trace.ts'
 import type { TaskRef, World } from './world.ts'
@@ -12,6 +13,8 @@ import type { TaskRef, World } from './world.ts'
 export interface Holding {
   readonly task: TaskRef
   readonly generation: number
+  /** Given by the coordinator, it may be another one than its holder's own. */
+  readonly session: string
   believesUntil: number
   /** It has ended its work, or given up on it. */
   over: boolean
@@ -21,6 +24,7 @@ export interface Holding {
 const SAFETY = 0.95
 
 const NO_WORKER = ['WORKER_GONE', 'WORKER_DRAINING']
+const NO_AGENT = ['AGENT_PAUSED', 'AGENT_TERMINATED']
 
 class Gone extends Error {
   override name = 'Gone'
@@ -31,6 +35,8 @@ export class Life {
   readonly agent: Agent
   readonly world: World
   readonly session: string
+  /** Of its agent. */
+  readonly isFirst: boolean
   readonly holdings: Holding[] = []
   alive = true
   /** It is a worker, as far as it knows. */
@@ -38,7 +44,8 @@ export class Life {
   beating = false
   #keys = 0
 
-  constructor(agent: Agent, session: string) {
+  constructor(agent: Agent, session: string, isFirst: boolean) {
+    this.isFirst = isFirst
     this.agent = agent
     this.world = agent.world
     this.session = session
@@ -46,6 +53,7 @@ export class Life {
 
   async run(): Promise<void> {
     await beginSession(this)
+    await beginAsAgent(this)
     for (;;) {
       const holdings = await this.claim()
       for (const holding of holdings) await work(this, holding)
@@ -142,19 +150,27 @@ export class Life {
     const { reply, askedAt } = answer
     if (!reply.ok) {
       if (NO_WORKER.includes(String(reply.code))) await comeBack(this)
+      if (NO_AGENT.includes(String(reply.code))) await isNotWanted(this, String(reply.code))
       return []
     }
     const granted =
       request.on === 'task'
         ? [{ claim: reply.claim as Grant, record: { id: request.taskId } }]
         : (reply.claims as { claim: Grant; record: { id: number } }[])
-    return granted.map(({ claim, record }) => {
-      const task = { id: record.id, uuid: claim.taskId }
-      const holding: Holding = { task, generation: claim.generation, believesUntil: 0, over: false }
-      this.believes(holding, claim.ttlMs, askedAt)
-      this.holdings.push(holding)
-      return holding
-    })
+    return granted.map(({ claim, record }) => this.took(claim, record.id, askedAt))
+  }
+
+  took({ taskId, generation, session, ttlMs }: Grant, id: number, askedAt: number): Holding {
+    const holding: Holding = {
+      task: { id, uuid: taskId },
+      generation,
+      session,
+      believesUntil: 0,
+      over: false,
+    }
+    this.believes(holding, ttlMs, askedAt)
+    this.holdings.push(holding)
+    return holding
   }
 
   #claimRequest(): Request | null {

@@ -1,6 +1,7 @@
 import type { View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
-import type { SessionRecord, TaskRecord } from '../../src/core/records.ts'
+import type { AgentRecord, SessionRecord, TaskRecord } from '../../src/core/records.ts'
+import type { Term } from '../../src/core/rules/office.ts'
 import type { StoredClaim, StoredResult } from '../../src/store/store.ts'
 import type { World } from './world.ts'
 
@@ -17,6 +18,8 @@ export interface SeenTask {
   /** The true times at which each generation was first seen open and ended, whatever the rows say. */
   readonly openedAt: Map<number, number>
   readonly endedAt: Map<number, number>
+  /** What it waits for, or waited for. */
+  waitsFor: readonly string[]
 }
 
 /** The same of a session. */
@@ -25,12 +28,24 @@ export interface SeenSession {
   before: SessionRecord | null
 }
 
+/** The same of a registered agent; null: there is none of that name, or no longer. */
+interface SeenAgent {
+  slug: string
+  record: AgentRecord | null
+  before: AgentRecord | null
+}
+
 export interface Sight {
   readonly now: number
   readonly view: View
   readonly tasks: ReadonlyMap<number, SeenTask>
   readonly changed: readonly SeenTask[]
   readonly changedSessions: readonly SeenSession[]
+  readonly agents: ReadonlyMap<string, SeenAgent>
+  readonly changedAgents: readonly SeenAgent[]
+  /** Of office, oldest first, and how many there were before. */
+  readonly terms: readonly Term[]
+  readonly termsBefore: number
   readonly newEvents: readonly StoredEvent[]
   /** The seq of the last event before these. */
   readonly lastSeq: number
@@ -40,8 +55,10 @@ export interface Sight {
 export class Observer {
   readonly tasks = new Map<number, SeenTask>()
   readonly #sessions = new Map<string, SeenSession>()
+  readonly #agents = new Map<string, SeenAgent>()
   readonly #world: World
   #lastSeq = 0
+  #termsSeen = 0
   #last: Sight | null = null
   #looks = 0
   #commitsSeen = 0
@@ -56,10 +73,18 @@ export class Observer {
     this.#looks += 1
     const { now } = scheduler
     if (this.#last && pauses.commits === this.#commitsSeen && this.#looks % 20 !== 0)
-      return { ...this.#last, now, changed: [], changedSessions: [], newEvents: [] }
+      return this.#nothingNew(this.#last, now)
     this.#commitsSeen = pauses.commits
     this.#last = await this.#lookAtAll()
     return this.#last
+  }
+
+  #nothingNew(last: Sight, now: number): Sight {
+    const { terms } = this.#world.store
+    const termsBefore = this.#termsSeen
+    this.#termsSeen = terms.length
+    const none = { changed: [], changedSessions: [], changedAgents: [], newEvents: [] }
+    return { ...last, now, ...none, terms, termsBefore }
   }
 
   async #lookAtAll(): Promise<Sight> {
@@ -78,7 +103,23 @@ export class Observer {
     const lastSeq = this.#lastSeq
     this.#lastSeq += newEvents.length
     const changedSessions = this.#updateSessions(view)
-    return { now: scheduler.now, view, tasks: this.tasks, changed, changedSessions, newEvents, lastSeq }
+    const changedAgents = this.#updateAgents(view)
+    const { terms } = store
+    const termsBefore = this.#termsSeen
+    this.#termsSeen = terms.length
+    return {
+      now: scheduler.now,
+      view,
+      tasks: this.tasks,
+      changed,
+      changedSessions,
+      agents: this.#agents,
+      changedAgents,
+      terms,
+      termsBefore,
+      newEvents,
+      lastSeq,
+    }
   }
 
   #updateSessions(view: View): SeenSession[] {
@@ -93,6 +134,19 @@ export class Observer {
     return changed
   }
 
+  #updateAgents(view: View): SeenAgent[] {
+    const changed: SeenAgent[] = []
+    for (const slug of new Set([...this.#agents.keys(), ...view.agents.keys()])) {
+      const record = view.agents.get(slug)?.record ?? null
+      const before = this.#agents.get(slug)?.record ?? null
+      if (record === before || JSON.stringify(record) === JSON.stringify(before)) continue
+      const agent = { slug, record, before }
+      this.#agents.set(slug, agent)
+      changed.push(agent)
+    }
+    return changed
+  }
+
   async #update(record: TaskRecord, news: StoredEvent[], now: number): Promise<SeenTask> {
     const { store } = this.#world
     const task = this.tasks.get(record.id) ?? neverSeen(record)
@@ -101,9 +155,13 @@ export class Observer {
     task.record = record
     task.news = news
     task.events.push(...news)
-    task.claims = await store.claims(record.id)
+    const { id } = record
+    const all = [store.claims(id), store.results(id), store.dependencies(id)] as const
+    const [claims, results, dependencies] = await Promise.all(all)
+    task.claims = claims
+    task.waitsFor = dependencies.map(({ uuid }) => uuid)
     task.resultsBefore = task.results
-    task.results = await store.results(record.id)
+    task.results = results
     for (const { generation, state } of task.claims) {
       if (!task.openedAt.has(generation)) task.openedAt.set(generation, now)
       if (state !== 'active' && !task.endedAt.has(generation)) task.endedAt.set(generation, now)
@@ -122,12 +180,14 @@ const neverSeen = (record: TaskRecord): SeenTask => ({
   news: [],
   openedAt: new Map(),
   endedAt: new Map(),
+  waitsFor: [],
 })
 
 export function isSame<T extends TaskRecord | SessionRecord>(a: T, b: T): boolean {
-  for (const field in a) if (a[field] !== b[field] && !isSameList(a[field], b[field])) return false
+  for (const field in a) if (a[field] !== b[field] && !isAlike(a[field], b[field])) return false
   return true
 }
 
-/** Stores make new lists each time they are asked. */
-const isSameList = (a: unknown, b: unknown) => Array.isArray(a) && Array.isArray(b) && a.join() === b.join()
+/** Stores make new lists and objects each time they are asked. */
+const isAlike = (a: unknown, b: unknown) =>
+  typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)

@@ -3,6 +3,9 @@ import type { Reply, TaskCommand } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { isHeld, type TaskState } from '../../src/core/states.ts'
 import { createTasks, division, remember } from './creator.ts'
+import { holdSomethingBack } from './holding-back.ts'
+import { DIVISION_CLOSES_CIRCLES } from './known-bugs.ts'
+import { actAtTheLastMoment } from './last-moment.ts'
 import { Unanswered } from './network.ts'
 import { hashOf } from './trace.ts'
 import type { TaskRef, World } from './world.ts'
@@ -37,6 +40,8 @@ export async function insist(world: World, request: Request, seen: TaskRecord | 
 async function actOnce(world: World): Promise<void> {
   const { random, store, tasks } = world
   if (random.chance(0.04)) return endSomeSession(world)
+  if (random.chance(0.3) && (await actAtTheLastMoment(world))) return
+  if (random.chance(0.1) && (await holdSomethingBack(world))) return
   const task = random.pick(tasks)
   const seen = await store.task(task.id)
   if (!seen) return
@@ -45,7 +50,7 @@ async function actOnce(world: World): Promise<void> {
   if (!NEEDS_A_PERSON.includes(record.state) && random.chance(0.7)) return
   if (random.chance(SELDOM.includes(record.state) ? 0.7 : 0.25) && (await promoteSomething(world, task)))
     return
-  if (random.chance(record.generation > 0 ? 0.4 : 0.15) && mayBeDivided(record))
+  if (random.chance(record.generation > 0 ? 0.4 : 0.15) && (await mayBeDivided(world, record)))
     return divide(world, record, task.uuid)
   const looked = random.chance(0.75)
   await say(world, task, looked ? sensible(world, record) : anything(world, record), looked ? record : null)
@@ -76,7 +81,10 @@ async function promoteSomething(world: World, task: TaskRef): Promise<boolean> {
 }
 
 /** Once: what has parts, or is one, is not divided again. */
-const mayBeDivided = ({ merge, parentId }: TaskRecord) => merge === 'none' && parentId === null
+async function mayBeDivided({ store }: World, { id, merge, parentId }: TaskRecord): Promise<boolean> {
+  if (merge !== 'none' || parentId !== null) return false
+  return !DIVISION_CLOSES_CIRCLES || (await store.dependencies(id)).length === 0
+}
 
 async function divide(world: World, record: TaskRecord, uuid: string): Promise<void> {
   const reply = await insist(world, division(world, record, uuid))
@@ -109,8 +117,9 @@ function sensible(world: World, record: TaskRecord): TaskCommand {
         { kind: 'retry', reason },
       ])
     case 'paused':
-    case 'budget_exceeded':
       return { kind: 'resume' }
+    case 'budget_exceeded':
+      return random.pick<TaskCommand>([{ kind: 'resume' }, { kind: 'cancel', reason }])
     case 'failed':
       return random.pick<TaskCommand>([
         { kind: 'retry', reason },
@@ -130,12 +139,17 @@ function sensible(world: World, record: TaskRecord): TaskCommand {
         { kind: 'pause', reason },
         { kind: 'pause', reason },
         { kind: 'cancel', reason },
-        ...(isHeld(record.state) ? [{ kind: 'stall', silentMs: random.pick([2_000, 20_000]) } as const] : []),
+        ...(isHeld(record.state) ? [stall(world), stall(world)] : []),
         change(world, record),
         change(world, record),
       ])
   }
 }
+
+const stall = ({ random }: World): TaskCommand => ({
+  kind: 'stall',
+  silentMs: random.pick([2_000, 5_000, 20_000]),
+})
 
 function change({ random, agents }: World, record: TaskRecord): TaskCommand {
   // Never kept for somebody who cannot do it: that task would rightly wait for ever.

@@ -12,7 +12,15 @@ export interface ProjectPlan {
 
 type Plain = Pick<
   NewTask,
-  'key' | 'priority' | 'maxRetries' | 'onlyAgent' | 'capabilities' | 'review' | 'runAt' | 'expiresAt'
+  | 'key'
+  | 'priority'
+  | 'maxRetries'
+  | 'onlyAgent'
+  | 'capabilities'
+  | 'review'
+  | 'runAt'
+  | 'expiresAt'
+  | 'watch'
 >
 export interface TaskPlan extends Plain {
   /** Its place among all tasks, in the order of their requests. */
@@ -69,12 +77,28 @@ function drawTask(random: Random, i: number, projects: number): TaskPlan {
     review: random.pick(['none', 'none', 'human', 'verifier', 'verifier']),
     runAt: random.chance(0.15) ? START + random.int(1_000, 60_000) : null,
     expiresAt: random.chance(0.15) ? START + random.int(5_000, 150_000) : null,
+    watch: random.chance(0.5) ? drawWatch(random) : null,
     triggerRule: random.pick(TRIGGER_RULES),
     merge: 'none',
     waitsFor,
     partOf: null,
     unique: random.chance(0.3),
   }
+}
+
+/** Times that differ from those of the workspace. Estimates are mostly too short, or nothing would ever hang. */
+export function drawWatch(random: Random): NewTask['watch'] {
+  const may = (times: readonly number[]) => (random.chance(0.3) ? random.pick(times) : undefined)
+  const times = {
+    estimateMs: random.chance(0.8) ? random.pick([1_000, 3_000, 10_000, 60_000]) : undefined,
+    assignMs: may([2_000, 10_000]),
+    stallMs: may([3_000, 10_000]),
+    verifyMs: may([5_000, 60_000]),
+    hangGraceMs: may([0, 2_000]),
+    hangAbortMs: may([1_000, 4_000]),
+  }
+  const given = Object.entries(times).filter(([, time]) => time !== undefined)
+  return given.length === 0 ? null : Object.fromEntries(given)
 }
 
 /** One or two parts; they may wait for each other, and their parent waits for them. */

@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS, type Limits } from '../../src/core/limits.ts'
+import { type AgentPlan, drawAgent } from './plan-agents.ts'
 import { CAPABILITY, drawRequests, type ProjectPlan, type TaskPlan } from './plan-tasks.ts'
 import type { Random } from './random.ts'
 
@@ -19,27 +20,11 @@ export interface Faults {
   nodeCrash: number
 }
 
-export interface AgentPlan {
-  name: string
-  capabilities: readonly string[]
-  /** Its wall clock is wrong by this much, */
-  clockOffsetMs: number
-  /** and runs at this speed. */
-  clockRate: number
-  leaseMs: number
-  /** Renews its leases beside its work, as a worker all of them at once. */
-  beats: boolean
-  /** Goes on with work it may have lost, and says so to nobody. */
-  zombie: boolean
-  /** Wants more turns all the time. */
-  talkative: boolean
-  /** Sometimes names a generation or session that is not its own. */
-  confused: boolean
-  /** How its sessions begin: opened on purpose, as a worker, or merely named. */
-  session: 'opened' | 'worker' | 'mentioned' | 'unheard of'
-  /** As a worker. */
-  capacity: number
-  silenceMs: number
+export interface CoordinatorPlan {
+  /** Goes on under a term that may be over, until it learns of another one. */
+  stubborn: boolean
+  /** Mean time between two passes. */
+  passMs: number
 }
 
 export interface Plan {
@@ -49,6 +34,10 @@ export interface Plan {
   /** Each list is one request; the tasks of one may wait for each other and be parts of each other. */
   requests: TaskPlan[][]
   nodes: number
+  /** Nodes that want to coordinate, where there are agents. */
+  coordinators: CoordinatorPlan[]
+  /** How long a coordinator holds its office without a word. */
+  officeMs: number
   /** The nodes use the real combiner rather than one that batches at random. */
   combiner: boolean
   /** How long a node may wait for company. */
@@ -77,6 +66,8 @@ export function drawPlan(random: Random): Plan {
     projects,
     requests: drawRequests(random, projects.length),
     nodes: random.int(1, 2),
+    coordinators: Array.from({ length: random.pick([1, 2, 2]) }, () => drawCoordinator(random)),
+    officeMs: random.pick([4_000, 10_000, 30_000]),
     combiner: random.chance(0.3),
     gatherMs: random.pick([0, 200, 3_000]),
     faults: drawFaults(random),
@@ -84,6 +75,11 @@ export function drawPlan(random: Random): Plan {
     stormMs: random.int(50_000, 200_000),
   }
 }
+
+const drawCoordinator = (random: Random): CoordinatorPlan => ({
+  stubborn: random.chance(0.3),
+  passMs: random.pick([3_000, 8_000, 15_000]),
+})
 
 function drawLimits(random: Random): Limits {
   return {
@@ -94,24 +90,12 @@ function drawLimits(random: Random): Limits {
     // Two large results of parts are more than this together.
     maxResultBytes: random.pick([1_024, 1_024, 100_000]),
     lateResults: random.chance(0.7),
-  }
-}
-
-function drawAgent(random: Random, i: number): AgentPlan {
-  const talkative = random.chance(0.06)
-  return {
-    name: `a${i + 1}`,
-    capabilities: random.chance(0.6) ? [CAPABILITY] : [],
-    clockOffsetMs: random.int(-90_000, 90_000),
-    clockRate: 1 + random.int(-20, 20) / 1000,
-    leaseMs: random.pick([5_000, 15_000, 40_000]),
-    beats: talkative || random.chance(0.7),
-    zombie: random.chance(0.4),
-    talkative,
-    confused: random.chance(0.25),
-    session: random.weighted({ worker: 4, opened: 1, mentioned: 1, 'unheard of': 2 }),
-    capacity: random.pick([1, 1, 2, 3]),
-    silenceMs: random.pick([10_000, 20_000, 60_000]),
+    // Short enough to matter to work that takes seconds.
+    assignTimeoutSeconds: random.pick([5, 20, 120]),
+    stallTimeoutSeconds: random.pick([null, null, null, null, 4, 12]),
+    hangGraceSeconds: random.pick([0, 3, 15]),
+    hangAbortSeconds: random.pick([2, 5, 20]),
+    queueOrder: random.pick(['priority', 'priority', 'shortest_first']),
   }
 }
 

@@ -15,7 +15,7 @@ export interface PlantedBug {
   /** A request as the broken server understands it. */
   readonly request?: (request: Request, view: View) => Request
   /** What it writes instead of what was decided. */
-  readonly changes?: (changes: Changes, requests: readonly Request[]) => Changes
+  readonly changes?: (changes: Changes, requests: readonly Request[], view: View) => Changes
   /** How it goes to the store. */
   readonly wrap?: (door: Transactor, now: () => number) => Transactor
 }

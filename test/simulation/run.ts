@@ -4,6 +4,7 @@ import { Coverage } from './coverage.ts'
 import { check, INVARIANTS, type InvariantName } from './invariants/check.ts'
 import { Observer } from './observer.ts'
 import { operate } from './operator.ts'
+import { lookAfterAgents } from './personnel.ts'
 import { START } from './scheduler.ts'
 import { unsettled } from './settled.ts'
 import { sweepForever } from './upkeep.ts'
@@ -37,9 +38,11 @@ export async function runSeed(
   await world.prepare()
   const { scheduler, trace, plan } = world
   const observer = new Observer(world)
-  for (const act of [operate, sweepForever])
+  for (const act of [operate, lookAfterAgents, sweepForever])
     act(world).catch((error) => world.breaks('clientsNeverThrow', String(error.stack)))
   for (const agent of world.agents) agent.start()
+  for (const coordinator of world.coordinators)
+    coordinator.run().catch((error) => world.breaks('clientsNeverThrow', String(error.stack)))
 
   let steps = 0
   for (; !world.broken; steps++) {

@@ -8,13 +8,13 @@ const ASKS_A_PERSON: readonly TaskState[] = ['paused', 'awaiting_human', 'budget
 export function unsettled(world: World, seen: ReadonlyMap<number, SeenTask>): string[] {
   if (world.tasks.length < world.taskPlans.length) return ['not all tasks are created']
   const tasks = [...seen.values()]
-  const upstream = ({ record, events }: SeenTask) => {
-    const named = events[0]!.payload.dependsOn as string[]
-    return tasks.filter((other) => named.includes(other.record.uuid) || other.record.parentId === record.id)
-  }
-  const waits = (task: SeenTask): boolean =>
+  const byUuid = new Map(tasks.map((task) => [task.record.uuid, task]))
+  // Tasks that wait for each other wait for no person.
+  const waits = (task: SeenTask, below: readonly SeenTask[] = []): boolean =>
     ASKS_A_PERSON.includes(task.record.state) ||
-    (task.record.state === 'pending' && upstream(task).some(waits))
+    (task.record.state === 'pending' &&
+      !below.includes(task) &&
+      task.waitsFor.some((uuid) => waits(byUuid.get(uuid)!, [...below, task])))
   return tasks
     .filter((task) => !isTerminal(task.record.state) && !waits(task))
     .map(({ record }) => `task ${record.id} is ${record.state}`)

@@ -1,7 +1,8 @@
-import { askFor, type View } from '../../src/core/batch/requests.ts'
+import { type AgentView, askFor, type View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import type { Limits } from '../../src/core/limits.ts'
-import type { Transactor } from '../../src/store/store.ts'
+import type { OfficeCommand, Term } from '../../src/core/rules/office.ts'
+import type { Transactor, Way } from '../../src/store/store.ts'
 import type { Backing } from './backing.ts'
 import { CAPABILITY } from './plan-tasks.ts'
 
@@ -13,11 +14,25 @@ export class RunStore {
   readonly #in: Backing
   /** Of all tasks that were ever made, as the log told whoever read it: lists leave out some. */
   readonly #taskIds = new Set<number>()
+  /** Whoever may be registered as an agent. */
+  readonly #slugs: readonly string[]
   #workspaceId = 0
 
-  constructor(backing: Backing) {
+  constructor(backing: Backing, slugs: readonly string[]) {
     this.#in = backing
+    this.#slugs = backing.offices ? slugs : []
   }
+
+  /** The store knows agents, and which node coordinates. */
+  get hasAgents(): boolean {
+    return this.#in.offices !== null
+  }
+
+  get terms(): readonly Term[] {
+    return this.#in.offices?.terms ?? []
+  }
+
+  office = (command: OfficeCommand): Promise<Term | null> => this.#in.offices!.command(command)
 
   async begin(limits: Limits): Promise<void> {
     this.#workspaceId = await this.#in.newWorkspace(limits)
@@ -35,6 +50,9 @@ export class RunStore {
   results = (taskId: number) => this.#in.waitFor(this.#in.store.results(this.#workspaceId, taskId))
   sessions = () =>
     this.#in.waitFor(this.#in.store.sessions(this.#workspaceId, { workersOnly: false, limit: ALL }))
+  dependencies = (taskId: number) => this.#in.waitFor(this.#in.store.dependencies(this.#workspaceId, taskId))
+  blockedFrom = (taskIds: readonly number[], way: Way, limit: number) =>
+    this.#in.waitFor(this.#in.store.blockedFrom(this.#workspaceId, taskIds, way, limit))
   downstreamOf = (taskIds: readonly number[]) =>
     this.#in.waitFor(this.#in.store.downstreamOf(this.#workspaceId, taskIds))
 
@@ -46,6 +64,11 @@ export class RunStore {
 
   #allIds = () => [...this.#taskIds].sort((a, b) => a - b)
 
+  async agents(): Promise<AgentView[]> {
+    const ask = { ...askFor([]), agents: [...this.#slugs] }
+    return [...(await this.#in.waitFor(this.#in.look(this.#workspaceId, ask))).agents.values()]
+  }
+
   /** Everything as it is committed, as far as the log was read. */
   async look(): Promise<View> {
     const sessions = (await this.sessions()).map(({ name }) => name)
@@ -54,6 +77,8 @@ export class RunStore {
       taskIds: this.#allIds(),
       sessions,
       claimants: sessions,
+      agents: [...this.#slugs],
+      claimingAgents: [...this.#slugs],
       waiting: [{ capabilities: [CAPABILITY], projectId: null, lines: null, limit: ALL }],
     })
   }

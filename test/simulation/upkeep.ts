@@ -3,6 +3,8 @@ import type { TaskCommand } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { readinessOf } from '../../src/core/rules/create.ts'
 import type { BlockedTask } from '../../src/store/store.ts'
+import { lookedForCircles } from './circles.ts'
+import { isToBeJudged } from './coordinator.ts'
 import { hashOf } from './trace.ts'
 import type { World } from './world.ts'
 
@@ -15,23 +17,37 @@ export async function sweepForever(world: World): Promise<void> {
   for (;;) {
     await scheduler.sleep(random.int(500, 6_000), 'upkeep looks')
     await sweep(world)
+    await sweepBlocked(world)
     await sweepSessions(world)
+    if (world.store.hasAgents) await sweepAgents(world)
   }
 }
 
 async function sweep(world: World): Promise<void> {
   const { random, store, scheduler } = world
   const { now } = scheduler
-  const records = (await store.tasks()).map(({ record }) => record)
-  for (const record of records) {
+  const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) => {
     // Sometimes asked a little early: by the time it is judged the lease may be over, or renewed.
     const early = random.chance(0.3) ? 5_000 : 0
-    const leaseOver = record.claimState === 'active' && record.leaseExpiresAt! <= now + early
-    if (leaseOver || (record.dueAt !== null && record.dueAt <= now) || random.chance(0.03))
-      ask(world, record, { kind: 'elapse' })
+    const leaseOver = claimState === 'active' && leaseExpiresAt! <= now + early
+    return leaseOver || (dueAt !== null && dueAt <= now) || random.chance(0.03)
+  }
+  const records = (await store.tasks()).map(({ record }) => record)
+  for (const record of records)
     if (record.state === 'verifying' && random.chance(0.25))
       ask(world, record, verdict(world, record.generation), random.int(0, 30_000))
-  }
+  const due = records.filter(isDue)
+  const looked = await lookedForCircles(
+    world,
+    due.filter(({ blocked }) => blocked),
+  )
+  for (const record of due)
+    if (looked || !record.blocked) ask(world, record, { kind: 'elapse', version: record.version })
+}
+
+async function sweepBlocked(world: World): Promise<void> {
+  const { store } = world
+  const records = (await store.tasks()).map(({ record }) => record)
   if (!records.some(({ blocked }) => blocked)) return
   const waiting = await store.downstreamOf(records.map(({ id }) => id))
   for (const blocked of waiting.sort((a, b) => a.taskId - b.taskId)) {
@@ -44,25 +60,28 @@ async function sweep(world: World): Promise<void> {
 /** What is to be said to a task about those it waits for. */
 async function wayOn(
   world: World,
-  { taskId, merge, triggerRule, upstream }: BlockedTask,
+  { taskId, merge, triggerRule, upstream, version }: BlockedTask,
   records: readonly TaskRecord[],
 ): Promise<TaskCommand | null> {
   // A whole is made of all its parts, whatever rule it had before it was divided.
   const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
   if (readiness === 'wait' && !world.random.chance(0.05)) return null
-  const version = merge === 'none' ? undefined : records.find(({ id }) => id === taskId)!.version
-  if (readiness !== 'ready' || merge !== 'object')
-    return { kind: 'unblock', readiness, because: 'an upstream task ended', version }
+  if (readiness !== 'ready' || merge !== 'object') {
+    const because = 'an upstream task ended'
+    return { kind: 'unblock', readiness, because, version: readiness === 'ready' ? version : undefined }
+  }
   return merged(
     world,
-    version!,
+    version,
     records.filter(({ parentId }) => parentId === taskId),
   )
 }
 
-/** To join many results may take a while. */
-const joiningMs = ({ random, calm }: World, { kind }: TaskCommand) =>
-  kind === 'merge' && !calm && random.chance(0.5) ? random.int(0, 20_000) : 0
+/** To join many results may take a while; and so may the way from the look to the word. */
+function joiningMs({ random, calm }: World, { kind }: TaskCommand): number {
+  if (calm || !random.chance(kind === 'merge' ? 0.7 : 0.35)) return 0
+  return random.int(0, 20_000)
+}
 
 async function merged(
   { store }: World,
@@ -96,6 +115,17 @@ async function sweepSessions(world: World): Promise<void> {
     if (!(dueAt !== null && dueAt <= scheduler.now + early) && !random.chance(0.01)) continue
     const command = { kind: 'elapse' } as const
     send(world, `comes to ${name}`, { on: 'session', actor: 'system', name, uuid: world.uuid(), command })
+  }
+}
+
+async function sweepAgents(world: World): Promise<void> {
+  const { store, random, scheduler } = world
+  for (const { record, holding } of await store.agents()) {
+    const early = random.chance(0.3) ? 3_000 : 0
+    if (!isToBeJudged(record, holding.length, scheduler.now + early) && !random.chance(0.01)) continue
+    const { slug } = record
+    const command = { kind: 'elapse' } as const
+    send(world, `comes to ${slug}`, { on: 'agent', actor: 'system', slug, uuid: world.uuid(), command })
   }
 }
 

@@ -2,6 +2,7 @@ import { uuidCarrying } from '../../src/core/ids.ts'
 import { Agent } from './agent.ts'
 import { PacedStore, PausingMemory, type RealStore } from './backing.ts'
 import { CombinerNode } from './combiner-node.ts'
+import { Coordinator } from './coordinator.ts'
 import type { Coverage } from './coverage.ts'
 import { GatheringNode } from './gathering-node.ts'
 import { Ledger } from './ledger.ts'
@@ -50,6 +51,7 @@ export class World {
   readonly network: Network
   readonly ledger: Ledger
   readonly agents: Agent[]
+  readonly coordinators: Coordinator[]
   readonly bug: Partial<PlantedBug>
   readonly coverage: Coverage
   /** Tasks that were created, as a list request would show them: those of the plan by their places, then parts. */
@@ -82,6 +84,7 @@ export class World {
       real
         ? new PacedStore(real, this.scheduler, this.random, this.pauses)
         : new Memory(this.scheduler, this.random, this.pauses),
+      this.plan.agents.map(({ name }) => name),
     )
     // Bugs are planted where requests are gathered, so a broken server does not use the real combiner.
     const Node = this.plan.combiner && !bug.says ? CombinerNode : GatheringNode
@@ -89,6 +92,9 @@ export class World {
     this.network = new Network(this)
     this.ledger = new Ledger((invariant, detail) => this.breaks(invariant, detail), coverage.reply)
     this.agents = this.plan.agents.map((plan) => new Agent(this, plan))
+    this.coordinators = this.store.hasAgents
+      ? this.plan.coordinators.map((_, place) => new Coordinator(this, place))
+      : []
   }
 
   /** What is there before anybody begins. */

@@ -19,6 +19,7 @@ export interface Schema {
   maxLength?: number
   minItems?: number
   maxItems?: number
+  additionalProperties?: unknown
 }
 
 export interface Route {
@@ -74,6 +75,9 @@ export interface Things {
   waiting: string
   session: string
   worker: string
+  /** Registered, and paused. */
+  agent: string
+  workspace: string
   key: string
   project: string
   track: string
@@ -85,6 +89,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/tasks/{id}/results/{ref}': 'ref',
   '/sessions/{id}': 'session',
   '/workers/{id}': 'worker',
+  '/agents/{id}': 'agent',
   '/keys/{id}': 'key',
   '/projects/{slug}': 'project',
   '/projects/{slug}/tracks/{track}': 'track',
@@ -111,6 +116,8 @@ export const allOf = (id: string): Things => ({
   waiting: id,
   session: id,
   worker: id,
+  agent: id,
+  workspace: id,
   key: id,
   project: id,
   track: id,
@@ -125,7 +132,12 @@ const samplePlan = ({ project }: Things) =>
 /** The body of a request that is right, as JSON; undefined where there is none. */
 export function bodyFor(route: Route, things: Things): string | undefined {
   if (takesPlan(route)) return samplePlan(things)
-  return route.body ? JSON.stringify(sampleOf(route.body, things)) : undefined
+  if (!route.body) return undefined
+  // No task waits for itself; and the one that is there is held, so that it cannot be made to wait at all.
+  const named = route.path.startsWith('/tasks/{id}') ? { ...things, task: things.waiting } : things
+  const sample = sampleOf(route.body, named) as Record<string, unknown>
+  if (route.method === 'PATCH') delete sample.dependsOn
+  return JSON.stringify(sample)
 }
 
 /** A body with every field the schema knows, all of them right. */
@@ -163,6 +175,8 @@ const NAMING: Record<string, keyof Things> = {
   taskIds: 'task',
   dependsOn: 'task',
   parentId: 'waiting',
+  currentTaskId: 'task',
+  workspaceId: 'workspace',
   project: 'project',
   tracks: 'track',
 }
@@ -180,9 +194,14 @@ const KNOWN: Record<string, unknown> = {
   maxActiveSessions: 50,
   heartbeatSeconds: DAY_SECONDS,
   ttlSeconds: DAY_SECONDS,
+  heartbeatIntervalSeconds: 1,
+  staleThresholdSeconds: DAY_SECONDS,
+  adapterType: 'external',
   silentMs: 60_000,
+  sentAt: '2026-01-01T00:00:00Z',
   runAt: inAnHour(),
   retryAt: inAnHour(),
+  estimatedCompletionAt: inAnHour(),
   expiresAt: inAnHour(),
 }
 

@@ -61,17 +61,27 @@ export async function thingsIn(workspace: Workspace): Promise<Things> {
   await claim()
   const session = (await workspace.call('GET', '/sessions/s-alpha')).body
   await workspace.post('/workers', { worker, capacity: 1, heartbeatSeconds: 86_400 })
+  const agent = (await workspace.call('PUT', `/agents/agent-${own}`, { staleThresholdSeconds: 604_800 })).body
+    .id
+  await workspace.post(`/agents/${agent}/pause`)
   await workspace.post('/projects', { slug: project })
   await workspace.call('PUT', `/projects/${project}/tracks/${track}`, { maxAgents: 1 })
   const ref = (await workspace.read(task, '/results')).items[0].workProductRef
   const key = (await workspace.post('/keys', { name: 'ci' })).body.id
-  return { task: task.id, waiting: waiting.id, session: session.id, ref, worker, project, track, key }
+  const [{ id: home }] = (await workspace.call('GET', '/workspaces')).body.items
+  const names = { worker, agent, project, track, workspace: home }
+  return { task: task.id, waiting: waiting.id, session: session.id, ref, key, ...names }
 }
 
-/** A fingerprint of every row of every table, as only a superuser sees them. */
+/** What the server writes all the time by itself: that it lives, that it coordinates, how far it has followed the log. */
+const OF_THE_HOUSE = ['nodes', 'leader_leases', 'follow_cursors']
+
+/** A fingerprint of every row of every other table, as only a superuser sees them. */
 export async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
   const tables = await database.query(
-    `select table_name as name from information_schema.tables where table_schema = 'baton' order by 1`,
+    `select table_name as name from information_schema.tables
+      where table_schema = 'baton' and table_name <> all($1) order by 1`,
+    [OF_THE_HOUSE],
   )
   const prints: Record<string, string> = {}
   for (const { name } of tables.rows) {

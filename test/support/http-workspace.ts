@@ -17,7 +17,7 @@ export const fence = (session: string, generation: number) => ({ session, genera
 export const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
 /** A new workspace on the server, and what a client says to it. */
-export async function openWorkspace(server: ServerUnderTest, limits?: Json) {
+export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limits?: Json) {
   const made = await server.call('POST', '/workspaces', { name: 'a team' })
   const ownerKey: string = made.body.ownerKey
   const call = (method: string, path: string, body?: unknown, headers: Headers = {}) =>

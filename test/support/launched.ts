@@ -18,7 +18,7 @@ export interface Compiled {
 }
 
 /** Below the repository, so that packages are found; in a folder that other users may enter. */
-export async function compileServer(): Promise<Compiled> {
+export async function compileServer(entry = 'src/main.ts'): Promise<Compiled> {
   await mkdir(join(repository, 'dist'), { recursive: true })
   const folder = await mkdtemp(join(repository, 'dist', '.launched-'))
   await chmod(folder, 0o755)
@@ -26,7 +26,7 @@ export async function compileServer(): Promise<Compiled> {
     extends: join(repository, 'tsconfig.json'),
     compilerOptions: { outDir: folder, rootDir: repository },
     include: [],
-    files: [join(repository, 'src/main.ts')],
+    files: [join(repository, entry)],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
   const tsc = join(repository, 'node_modules/typescript/bin/tsc')
@@ -34,8 +34,10 @@ export async function compileServer(): Promise<Compiled> {
     throw new Error(`The server does not compile: ${stdout}`)
   })
   await cp(join(repository, MIGRATIONS), join(folder, MIGRATIONS), { recursive: true })
+  // The server reads its version there.
+  await cp(join(repository, 'package.json'), join(folder, 'package.json'))
   return {
-    main: join(folder, 'src/main.js'),
+    main: join(folder, entry.replace(/\.ts$/, '.js')),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }

@@ -4,7 +4,7 @@ import { TRIGGER_RULES } from '../../src/core/commands.ts'
 import { decide } from '../../src/core/decide.ts'
 import type { EventDraft } from '../../src/core/events.ts'
 import { DEFAULT_LIMITS } from '../../src/core/limits.ts'
-import type { SessionRecord, TaskRecord } from '../../src/core/records.ts'
+import type { SessionRecord, TaskRecord, Watch } from '../../src/core/records.ts'
 import { FAILURE_CLASSES } from '../../src/core/retry.ts'
 import { createTask } from '../../src/core/rules/create.ts'
 import { type TaskState, taskStates } from '../../src/core/states.ts'
@@ -39,6 +39,11 @@ const MERGED = { data: '{"parts":[]}', hash: 'hash-of-merged', bytes: 12, summar
 const AS_READ = { id: 8, generation: 1, hash: 'hash-of-part' }
 const PART = { id: 8, state: 'completed', generation: 1, resultHash: 'hash-of-part' } as TaskRecord
 
+/** What it may be made to wait for. */
+const UPSTREAM = (['running', 'completed', 'failed'] as const).map(
+  (state, i) => ({ id: 9 + i, uuid: `upstream-${9 + i}`, state }) as TaskRecord,
+)
+
 const held = <T extends object>(more: fc.Arbitrary<T>) =>
   fc.tuple(nearlyTheFence, more).map(
     ([fence, rest]) =>
@@ -54,22 +59,33 @@ const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       kind: kind('claim'),
       agent: agents,
       session: sessions,
-      leaseMs: fc.constantFrom(1_000, 60_000),
+      leaseMs: fc.constantFrom(1_000, 60_000, 900_000),
       capabilities: fc.constantFrom(['sql'], ['sql'], ['sql'], []),
+      isGiven: fc.constantFrom(undefined, undefined, true),
     }),
   ),
   renew: held(
     fc.record({ kind: kind('renew'), leaseMs: fc.option(fc.constant(30_000), { nil: undefined }) }),
   ),
   start: held(fc.record({ kind: kind('start') })),
-  progress: held(
-    fc.record({
-      kind: kind('progress'),
-      percent: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
-      step: fc.option(fc.constant('testing'), { nil: undefined }),
-      checkpoint: fc.option(fc.constant({ at: 3 }), { nil: undefined }),
-    }),
-  ),
+  progress: fc
+    .tuple(
+      nearlyTheFence,
+      fc.record({
+        percent: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
+        step: fc.option(fc.constant('testing'), { nil: undefined }),
+        checkpoint: fc.option(fc.constant({ at: 3 }), { nil: undefined }),
+      }),
+      fc.option(fc.integer({ min: -100, max: 60_000 })),
+      seldom(fc.integer({ min: -1, max: 0 })),
+    )
+    .map(([fence, said, doneIn, off]) => (record, now) => ({
+      kind: 'progress',
+      ...said,
+      fence: fence(record),
+      doneBy: doneIn === null ? undefined : now + doneIn,
+      ifVersion: off === null ? null : record.version + off,
+    })),
   continue: held(fc.record({ kind: kind('continue') })),
   release: held(fc.record({ kind: kind('release'), reason: fc.constant('VOLUNTARY') })),
   submit: held(fc.record({ kind: kind('submit'), submission })),
@@ -87,7 +103,38 @@ const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       error,
       retryAt: retryIn === null ? undefined : now + retryIn,
     })),
-  lose: held(fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000) })),
+  lose: held(
+    fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000), who: fc.constantFrom('worker', 'agent') }),
+  ),
+  takeBack: held(fc.record({ kind: kind('takeBack'), reason: fc.constant('agent terminated') })),
+  log: held(
+    fc.record({
+      kind: kind('log'),
+      entries: fc.constant([{ level: 'INFO', event: 'note', message: 'so far so good' }]),
+    }),
+  ),
+  holdBack: fc
+    .record({
+      dependsOn: fc.subarray(
+        [...UPSTREAM, { id: 99, uuid: 'nobody' }].map(({ id, uuid }, place) => ({ id, uuid, place })),
+      ),
+      triggerRule: fc.constantFrom(...TRIGGER_RULES),
+      cycle: fc.constantFrom(null, null, ['upstream-9']),
+      behind: fc.constantFrom(0, 0, 1),
+      isStale: fc.constantFrom(false, false, true),
+      patch: fc.constantFrom(null, null, { title: 'new title' }),
+    })
+    .map(({ behind, isStale, ...said }) => (record) => ({
+      kind: 'holdBack',
+      ...said,
+      version: record.version - behind,
+      ifVersion: isStale ? record.version - 1 : null,
+    })),
+  entangle: fc.constantFrom(0, 0, 1).map((behind) => (record: TaskRecord) => ({
+    kind: 'entangle',
+    cycle: ['01900000-0000-7000-8000-000000000009', record.uuid],
+    version: record.version - behind,
+  })),
   stall: plain(fc.record({ kind: kind('stall'), silentMs: fc.constantFrom(0, 1_000, 300_000) })),
   divide: plain(
     fc.record({
@@ -158,9 +205,11 @@ const anything = fc.oneof(...Object.values(SAYINGS))
 const { claim, elapse, unblock, resume, reset, retry, archive, verdict, approve, reject, submit, fail } =
   SAYINGS
 const { divide, merge, lose, stall, promote } = SAYINGS
-const byHolder = fc.oneof(SAYINGS.start, SAYINGS.progress, SAYINGS.continue, SAYINGS.release, submit, fail)
+const { start, progress } = SAYINGS
+const byHolder = fc.oneof(start, start, progress, SAYINGS.continue, SAYINGS.release, submit, fail)
 const whileHeld = fc.oneof(
   { weight: 16, arbitrary: byHolder },
+  { weight: 8, arbitrary: fc.oneof(elapse, SAYINGS.renew) },
   { weight: 3, arbitrary: fc.oneof(lose, stall, SAYINGS.update) },
 )
 /** What somebody who knows the state would say: else most lives would be over before they began. */
@@ -180,8 +229,13 @@ const sensible: fc.Arbitrary<Step['say']> = fc
     failed: fc.oneof(reset, retry, promote),
     cancelled: reset,
     skipped: reset,
-  } satisfies Record<TaskState, fc.Arbitrary<Step['say']>>)
-  .map((known) => (record, now) => known[record.state](record, now))
+    overtime: fc.oneof({ weight: 4, arbitrary: elapse }, { weight: 1, arbitrary: whileHeld }),
+  } satisfies Record<TaskState | 'overtime', fc.Arbitrary<Step['say']>>)
+  .map((known) => (record, now) => {
+    const { state, watch } = record
+    const isOvertime = state === 'running' && watch?.doneBy !== undefined && watch.doneBy < now
+    return known[isOvertime ? 'overtime' : state](record, now)
+  })
 const said = fc.oneof({ weight: 2, arbitrary: sensible }, { weight: 1, arbitrary: anything })
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -192,6 +246,19 @@ const step: fc.Arbitrary<Step> = fc.record({
   ),
   say: said,
 })
+
+/** Short, so that much of it comes to pass. */
+const times: fc.Arbitrary<Watch> = fc.record(
+  {
+    estimateMs: fc.integer({ min: 1, max: 20_000 }),
+    assignMs: fc.constantFrom(1_000, 30_000),
+    stallMs: fc.constantFrom(2_000, 100_000, 900_000),
+    verifyMs: fc.constant(5_000),
+    hangGraceMs: fc.constantFrom(0, 3_000),
+    hangAbortMs: fc.constantFrom(1_000, 20_000),
+  },
+  { requiredKeys: ['estimateMs', 'hangGraceMs', 'hangAbortMs'] },
+)
 
 const START = 1_767_506_400_000
 export const life = fc.record({
@@ -204,6 +271,7 @@ export const life = fc.record({
       onlyAgent: seldom(agents),
       capabilities: seldom(fc.constant(['sql'])).map((needs) => needs ?? []),
       expiresAt: seldom(fc.integer({ min: START - 10_000, max: START + 400_000 })),
+      watch: fc.option(times),
     })
     .map((overrides): NewTask => newTask(overrides)),
   upstream: fc.oneof(
@@ -213,6 +281,8 @@ export const life = fc.record({
   limits: fc.record({
     maxGenerationsPerTask: fc.constantFrom(2, 5, 100),
     lateResults: fc.boolean(),
+    stallTimeoutSeconds: fc.constantFrom(null, null, 20),
+    queueOrder: fc.constantFrom('priority' as const, 'shortest_first' as const),
   }),
   roomForClaims: fc.constantFrom(...Array(9).fill(1), 0),
   /** Whoever claims is a worker that holds one of this many. */
@@ -272,7 +342,7 @@ function circumstances(
     roomForClaims,
     worker: worker ? { record: { name: 's-1', ...worker } as SessionRecord, held: 1 } : undefined,
     trackIsFull: () => (trackIsFull ? 1 : null),
-    recordOf: (id) => (id === PART.id ? PART : undefined),
+    recordOf: (id) => [PART, ...UPSTREAM].find((one) => one.id === id),
     actor: 'key:test',
   }
 }

@@ -6,10 +6,14 @@ export async function cuttableWayTo(url: string) {
   const target = new URL(url)
   const open = new Set<Socket>()
   let isCut = false
+  let inVain = 0
   /** Set, answers are kept back from the moment a client has sent this. */
   let keepAnswersBackAfter: string | null = null
   const proxy = createServer((client) => {
-    if (isCut) return client.destroy()
+    if (isCut) {
+      inVain += 1
+      return client.destroy()
+    }
     const server = connect(Number(target.port), target.hostname)
     let deaf = false
     client.on('data', (data) => {
@@ -38,6 +42,8 @@ export async function cuttableWayTo(url: string) {
   through.port = String((proxy.address() as AddressInfo).port)
   return {
     url: through.href,
+    /** How often somebody wanted through while it was cut. */
+    inVain: () => inVain,
     cut() {
       isCut = true
       for (const socket of open) socket.destroy()

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { registerNode } from '../../src/store/postgres/nodes.ts'
+import { commandOffice } from '../../src/store/postgres/offices.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces.ts'
 import { freshDatabase } from './database.ts'
@@ -33,6 +35,9 @@ export async function seededDatabase(): Promise<SeededDatabase> {
   const { url, drop } = await freshDatabase()
   const store = await PostgresStore.open(url)
   const [a, b] = [await seed(store, url), await seed(store, url)]
+  const nodeId = randomUUID()
+  await registerNode(store.house, { nodeId, name: 'node', pid: 1, version: 'test' })
+  await commandOffice(store.house, { kind: 'take', nodeId, leaseMs: 60_000 })
   const close = async () => {
     await store.close()
     await drop()
@@ -66,10 +71,23 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
     )
     const agent = 'insert into agents (workspace_id, agent_id, slug, name) values ($1, $2, $3, $3)'
     await client.query(agent, [workspace, randomUUID(), alpha.agent])
+    // Of a name that no other workspace has.
+    const watched = `agent-of-${workspace}`
+    await client.query(agent, [workspace, randomUUID(), watched])
+    await client.query(
+      `insert into agent_health (workspace_id, slug, last_seen_at, has_beaten, status) values ($1, $2, now(), true, 'healthy')`,
+      [workspace, watched],
+    )
+    await client.query('insert into follow_cursors (workspace_id) values ($1) on conflict do nothing', [
+      workspace,
+    ])
   })
   const ids = { queued: queued.id, held: held.id, waiting: waiting.id, completed: completed.id }
   return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id }
 }
+
+/** What belongs to no workspace but to all nodes together. */
+export const HOUSE_TABLES = ['leader_leases', 'nodes']
 
 /** Every table of the schema that belongs to workspaces, present and future. */
 export async function workspaceTables(url: string): Promise<string[]> {
@@ -80,5 +98,5 @@ export async function workspaceTables(url: string): Promise<string[]> {
         order by relname`,
     ),
   )
-  return rows.map(({ name }) => name)
+  return rows.map(({ name }) => name).filter((name) => !HOUSE_TABLES.includes(name))
 }

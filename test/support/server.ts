@@ -48,23 +48,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
     api,
     ownerKey,
     databaseUrl: database.url,
-    async call(method, path, body, { key = ownerKey, headers = {} } = {}) {
-      const response = await fetch(`${api}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${key}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: text === '' ? null : JSON.parse(text),
-      }
-    },
+    call: callsTo(api, ownerKey),
     async close() {
       await baton.stop()
       await database.drop()
@@ -72,3 +56,24 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
     },
   }
 }
+
+/** Requests to a server at this address, with this key unless another is given. */
+export const callsTo =
+  (api: string, ownerKey: string): ServerUnderTest['call'] =>
+  async (method, path, body, { key = ownerKey, headers = {} } = {}) => {
+    const response = await fetch(`${api}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? null : JSON.parse(text),
+    }
+  }

@@ -37,7 +37,7 @@ export const atGeneration = (by: Holder, generation: number): Hold => ({ ...by, 
 
 /** `dependsOn` takes tasks' inside ids; their outside ids go with the details, as the API would send them. */
 export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = []): NewTask {
-  const { title, taskType, description, input, tags, userId, project, ...rest } = overrides
+  const { title, taskType, description, input, tags, userId, project, metadata, ...rest } = overrides
   return {
     key: null,
     projectId: 0,
@@ -50,6 +50,7 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
     review: 'none',
     runAt: null,
     expiresAt: null,
+    watch: null,
     dependsOnNew: [],
     unique: null,
     triggerRule: 'all_success',
@@ -62,6 +63,7 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
       input: input ?? null,
       tags: tags ?? [],
       userId: userId ?? null,
+      metadata,
       project: project ?? null,
       parent: null,
       dependsOn: waitsFor.map(({ uuid }) => uuid),

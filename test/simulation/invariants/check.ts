@@ -1,16 +1,33 @@
 import type { SeenTask, Sight } from '../observer.ts'
 import type { World } from '../world.ts'
+import { agentInvariants } from './agents.ts'
 import { claimInvariants } from './claims.ts'
 import type { TaskInvariant } from './invariant.ts'
 import { beliefs, promises } from './promises.ts'
 import { resultInvariants } from './results.ts'
 import { sessionInvariants } from './sessions.ts'
 import { stateInvariants } from './states.ts'
+import { termInvariants } from './terms.ts'
 import { viewInvariants } from './views.ts'
+import { waitingInvariants, waitingTaskInvariants } from './waiting.ts'
+import { watchInvariants } from './watches.ts'
 import { worldInvariants } from './world.ts'
 
-const whole = { ...worldInvariants, ...sessionInvariants, ...viewInvariants }
-const rows = { ...claimInvariants, ...resultInvariants, ...stateInvariants }
+const whole = {
+  ...worldInvariants,
+  ...sessionInvariants,
+  ...agentInvariants,
+  ...termInvariants,
+  ...waitingInvariants,
+  ...viewInvariants,
+}
+const rows = {
+  ...claimInvariants,
+  ...resultInvariants,
+  ...stateInvariants,
+  ...watchInvariants,
+  ...waitingTaskInvariants,
+}
 /** Found by the actors themselves rather than by a look at the store. */
 const heard = {
   oneTaskUnderItsKey: { says: 'A task that is made once under a key is the same one to all who ask for it.' },
@@ -40,8 +57,8 @@ export function check(world: World, sight: Sight): void {
   }
 }
 
-const isQuiet = ({ changed, changedSessions, newEvents }: Sight) =>
-  changed.length === 0 && changedSessions.length === 0 && newEvents.length === 0
+const isQuiet = ({ changed, changedSessions, changedAgents, newEvents }: Sight) =>
+  changed.length + changedSessions.length + changedAgents.length + newEvents.length === 0
 
 function holdAgainst(invariants: Record<string, TaskInvariant>, task: SeenTask, world: World): void {
   for (const name in invariants) {

@@ -65,11 +65,11 @@ const beliefsAreTrue: TaskInvariant = {
   says: 'A client that counts its lease from its first try never believes in it longer than the store does.',
   broken: ({ record, claims }, { agents, scheduler: { now } }) => {
     for (const { life } of agents)
-      for (const { task, generation, believesUntil } of life?.holdings ?? []) {
+      for (const { task, generation, session, believesUntil } of life?.holdings ?? []) {
         if (task.id !== record.id || believesUntil <= now) continue
         const claim = claims[generation - 1]
-        if (claim?.session !== life!.session || claim.endReason === 'EXPIRED')
-          return `${life!.session} believes in g${generation} for ${believesUntil - now} ms more`
+        if (claim?.session !== session || claim.endReason === 'EXPIRED')
+          return `${session} believes in g${generation} for ${believesUntil - now} ms more`
       }
     return null
   },

@@ -1,5 +1,6 @@
 import { EVENTS, replay } from '../../../src/core/events.ts'
 import {
+  isHeld,
   isTerminal,
   TASK_TRANSITIONS,
   type TaskState,
@@ -83,6 +84,7 @@ const dueTimesAreForTimeToMove: TaskInvariant = {
   broken: ({ record: { state, dueAt } }) =>
     dueAt !== null &&
     !['pending', 'queued', 'awaiting_retry', 'verifying', 'paused'].includes(state) &&
+    !isHeld(state) &&
     `${state}, due at ${dueAt}`,
 }
 

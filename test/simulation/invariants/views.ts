@@ -40,7 +40,7 @@ const onlyTheQueueIsShown: WorldInvariant = {
 }
 
 const holdingsAreTrue: WorldInvariant = {
-  says: 'What sessions and tracks are said to hold is what they hold.',
+  says: 'What sessions, agents and tracks are said to hold is what they hold.',
   broken: (sight) => {
     const { view } = sight
     const held = recordsOf(sight).filter(isHeld)
@@ -51,6 +51,14 @@ const holdingsAreTrue: WorldInvariant = {
       const worker = view.workers.get(name)
       if (worker && worker.held !== own.length)
         return `${name} holds ${own.length}, it is said ${worker.held}`
+    }
+    for (const [slug, { holding }] of view.agents) {
+      const own = held.filter(({ agent }) => agent === slug).map(({ id }) => id)
+      if ([...holding].sort().join() !== own.sort().join())
+        return `${slug} holds ${own}, it is said ${holding}`
+      const claiming = view.claimingAgents.get(slug)
+      if (claiming && claiming.held !== own.length)
+        return `${slug} holds ${own.length}, it is said ${claiming.held}`
     }
     for (const record of recordsOf(sight)) {
       const track = isOnTrack(record) && view.tracks.get(trackName(record.projectId, record.line))

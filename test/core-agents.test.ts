@@ -1,0 +1,345 @@
+import { describe, expect, test } from 'vitest'
+import type { AgentCommand } from '../src/core/commands.ts'
+import type { AgentRecord } from '../src/core/records.ts'
+import { backoffMs } from '../src/core/retry.ts'
+import { decideAgent } from '../src/core/rules/agent.ts'
+import {
+  aBeat,
+  agentEvents,
+  beat,
+  commandAgent,
+  holdingIn,
+  judge,
+  pause,
+  recordIn,
+  register,
+  resume,
+  settledIn,
+} from './support/agents.ts'
+import { clockwork } from './support/clockwork.ts'
+import { granted, type Hold, holder, newTask, outcome, type Work } from './support/tasks.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const STALE = 180 * SECOND
+const alpha = holder('alpha')
+const typesOf = async (work: Work) => (await agentEvents(work)).map(({ type }) => type)
+
+/** An agent that is registered, has beaten and holds so many tasks. */
+async function beating(count = 0, profile: Parameters<typeof register>[2] = {}) {
+  const clock = clockwork()
+  const { work } = clock
+  await register(work, 'alpha', { maxConcurrentTasks: null, ...profile })
+  await beat(work, 'alpha')
+  const tasks = await work.createAll(Array.from({ length: count }, () => newTask()))
+  const holds: Hold[] = []
+  for (const task of tasks) holds.push(granted(await work.claim(task, alpha)))
+  return { ...clock, tasks, holds }
+}
+
+describe('an agent that registers', () => {
+  test('is what the document says unless it is told otherwise, and is seen by registering', async () => {
+    const { work, now } = clockwork()
+    const reply = await register(work, 'alpha', { capabilities: ['sql'] })
+    expect(reply).toMatchObject({ ok: true, isNew: true })
+    expect(recordIn(reply)).toMatchObject({
+      slug: 'alpha',
+      name: 'alpha',
+      adapterType: 'external',
+      capabilities: ['sql'],
+      maxConcurrentTasks: 1,
+      heartbeatMs: 30 * SECOND,
+      staleMs: STALE,
+      coordinatorEnabled: true,
+      batchSize: 1,
+      state: 'idle',
+      leaving: false,
+      version: 1,
+      health: { lastSeenAt: now(), hasBeaten: false, status: 'healthy', sentAt: null, dueAt: now() + STALE },
+    })
+    expect(await typesOf(work)).toEqual(['agent_registered'])
+  })
+
+  test('again keeps what it does not say, and what it says is new', async () => {
+    const { work, pass } = clockwork()
+    await register(work, 'alpha', { name: 'Dev', model: 'opus', maxConcurrentTasks: 7 })
+    const before = recordIn(await beat(work, 'alpha'))
+    pass(SECOND)
+    const again = await register(work, 'alpha', { model: null, name: undefined })
+    expect(again).toMatchObject({ isNew: false })
+    const { uuid, createdAt, health } = before
+    const kept = { uuid, createdAt, health, name: 'Dev', maxConcurrentTasks: 7 }
+    expect(recordIn(again)).toMatchObject({ ...kept, model: null, version: 2 })
+    expect((await agentEvents(work)).at(-1)).toMatchObject({
+      type: 'agent_updated',
+      payload: { agent: 'alpha', fields: ['model'] },
+    })
+  })
+
+  test.each([0, 2, 99])('under a version that is not its own (%i) changes nothing', async (version) => {
+    const { work } = clockwork()
+    await register(work, 'alpha')
+    const refused = await register(work, 'alpha', { name: 'x' }, version)
+    expect(refused).toMatchObject({ code: 'VERSION_MISMATCH', currentVersion: 1 })
+    expect(await typesOf(work)).toEqual(['agent_registered'])
+    expect(outcome(await register(work, 'alpha', { name: 'x' }, 1))).toBe('DONE')
+    expect(outcome(await register(work, 'nobody', {}, 1)), 'not there').toBe('VERSION_MISMATCH')
+    expect(outcome(await register(work, 'new', {}, 0)), 'not there').toBe('DONE')
+  })
+
+  test('may not be missed sooner than it means to beat', async () => {
+    const { work } = clockwork()
+    expect(await register(work, 'alpha', { heartbeatMs: 10, staleMs: 9 })).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      errors: [{ field: 'staleThresholdSeconds' }],
+    })
+    await register(work, 'alpha', { heartbeatMs: 10, staleMs: 10 })
+    expect(outcome(await register(work, 'alpha', { heartbeatMs: 11 }))).toBe('VALIDATION_FAILED')
+  })
+
+  test('after it beat without being registered gets what registered agents get', () => {
+    // As Postgres remembers whoever merely claimed.
+    const around = { now: 1_000, actor: 'key:test', holding: [] }
+    const identity = { slug: 'alpha', uuid: 'u' }
+    const fresh = decideAgent(null, identity, { kind: 'register', profile: {}, ifVersion: null }, around)
+    const merelyClaiming: AgentRecord = {
+      ...fresh.record!,
+      maxConcurrentTasks: null,
+      coordinatorEnabled: false,
+      registered: false,
+      health: null,
+    }
+    const heard = decideAgent(merelyClaiming, identity, { kind: 'beat', beat: aBeat() }, around).record
+    for (const before of [merelyClaiming, heard]) {
+      const { record } = decideAgent(
+        before,
+        identity,
+        { kind: 'register', profile: {}, ifVersion: null },
+        around,
+      )
+      expect(record).toMatchObject({ maxConcurrentTasks: 1, coordinatorEnabled: true })
+    }
+  })
+})
+
+describe('a beat', () => {
+  test.each(['beat', 'pause', 'resume', 'terminate', 'remove', 'elapse'] as const)(
+    'or another command (%s) to nobody is NOT_FOUND',
+    async (kind) => {
+      const { work } = clockwork()
+      const command = { kind, beat: aBeat(), reason: 'x', graceful: false } as AgentCommand
+      expect(outcome(await commandAgent(work, 'nobody', command))).toBe('NOT_FOUND')
+      expect(await work.events()).toEqual([])
+    },
+  )
+
+  test('is kept as it was told, leaves no event and no new version', async () => {
+    const { work, now, pass } = await beating()
+    pass(MINUTE)
+    const told = { status: 'degraded', step: 'testing', progressPercent: 40, memoryMb: 512.5 } as const
+    const { version, health } = recordIn(
+      await beat(work, 'alpha', { ...told, metadata: { a: [1] }, session: 's' }),
+    )
+    expect(version).toBe(1)
+    expect(health).toMatchObject({ ...told, lastSeenAt: now(), metadata: { a: [1] }, session: 's' })
+    expect(await typesOf(work)).toEqual(['agent_registered'])
+    expect(recordIn(await beat(work, 'alpha')).health).toMatchObject({
+      status: 'healthy',
+      step: null,
+      session: 's',
+    })
+  })
+
+  test('from before the last one, or from more than a minute ahead, is refused and changes nothing', async () => {
+    const { work, now, pass } = await beating()
+    const sentAt = now() + MINUTE
+    expect(outcome(await beat(work, 'alpha', { sentAt: sentAt + 1 }))).toBe('VALIDATION_FAILED')
+    await beat(work, 'alpha', { sentAt, step: 'kept' })
+    pass(SECOND)
+    expect(await beat(work, 'alpha', { sentAt: sentAt - 1, step: 'late' })).toMatchObject({
+      code: 'OUT_OF_ORDER',
+      lastSentAt: new Date(sentAt).toISOString(),
+    })
+    expect(recordIn(await pause(work, 'alpha')).health).toMatchObject({ step: 'kept' })
+    expect(outcome(await beat(work, 'alpha', { sentAt })), 'the same again').toBe('DONE')
+    await beat(work, 'alpha')
+    expect(outcome(await beat(work, 'alpha', { sentAt: sentAt - 1 })), 'still known').toBe('OUT_OF_ORDER')
+  })
+
+  test('renews what is 40 % on its way, and nothing before that', async () => {
+    const { work, now, pass, tasks } = await beating(2)
+    pass(120 * SECOND - 1)
+    expect(settledIn(await beat(work, 'alpha'))).toEqual([])
+    pass(1)
+    const renewed = settledIn(await beat(work, 'alpha'))
+    expect(renewed.map(({ taskId }) => taskId).sort()).toEqual(tasks.map(({ uuid }) => uuid).sort())
+    expect((await work.record(tasks[0]!)).leaseExpiresAt).toBe(now() + 300 * SECOND)
+    expect(settledIn(await beat(work, 'alpha')), 'and not again at once').toEqual([])
+  })
+
+  test('of a session renews what that session holds, and one without a session all', async () => {
+    const { work, pass } = await beating()
+    const [one, other] = [await work.create(), await work.create()]
+    granted(await work.claim(one, holder('alpha', 's-1')))
+    granted(await work.claim(other, holder('alpha', 's-2')))
+    pass(150 * SECOND)
+    const ids = async (session: string | null) =>
+      settledIn(await beat(work, 'alpha', { session })).map(({ taskId }) => taskId)
+    expect(await ids('nobody’s')).toEqual([])
+    expect(await ids('s-1')).toEqual([one.uuid])
+    expect(await ids(null), 'the named session stays the one it works under').toEqual([other.uuid])
+  })
+
+  test('renews no lease that is over, nor anybody else’s', async () => {
+    const { work, pass } = await beating(1)
+    const theirs = await work.create()
+    granted(await work.claim(theirs, holder('beta'), { leaseMs: 400 * SECOND }))
+    pass(300 * SECOND)
+    const replies = settledIn(await beat(work, 'alpha')).map(({ reply }) => outcome(reply))
+    expect(replies).toEqual(['ALREADY_EXPIRED'])
+    expect((await work.record(theirs)).version).toBe(2)
+  })
+
+  test('a hundred of them leave one renewal on record', async () => {
+    const { work, pass } = await beating(1)
+    pass(130 * SECOND)
+    const before = (await work.events()).length
+    for (let i = 0; i < 100; i++) await beat(work, 'alpha', { sentAt: null, step: `${i}` })
+    expect((await work.events()).length).toBe(before + 1)
+  })
+})
+
+describe('silence', () => {
+  test('of an agent with work costs it the work, the attempt and its good name', async () => {
+    const { work, now, pass, tasks } = await beating(2)
+    pass(STALE - 1)
+    expect(recordIn(await judge(work, 'alpha')).state).toBe('idle')
+    pass(1)
+    const reply = await judge(work, 'alpha')
+    expect(recordIn(reply)).toMatchObject({ state: 'error', stateReason: 'silent', health: { dueAt: null } })
+    expect(holdingIn(reply)).toEqual([])
+    expect((await agentEvents(work)).at(-1)).toMatchObject({
+      type: 'agent_stale',
+      actor: 'system',
+      payload: { agent: 'alpha', silentMs: STALE, claims: 2 },
+    })
+    const waits: number[] = []
+    for (const task of tasks) {
+      const { dueAt, ...record } = await work.record(task)
+      expect(record).toMatchObject({ state: 'awaiting_retry', attempt: 1, claimState: 'expired' })
+      expect(await work.claims(task)).toMatchObject([{ state: 'expired', endReason: 'AGENT_LOST' }])
+      expect((await work.eventsOf(task)).at(-1)).toMatchObject({
+        type: 'task_agent_lost',
+        payload: { agent: 'alpha', attempt: 1, silentMs: STALE },
+      })
+      waits.push(dueAt! - now())
+    }
+    for (const wait of waits) {
+      expect(wait).toBeGreaterThanOrEqual(backoffMs(1) * 0.75)
+      expect(wait).toBeLessThanOrEqual(backoffMs(1) * 1.25)
+    }
+    expect(new Set(waits).size, 'not all at the same moment').toBe(2)
+  })
+
+  test('of an agent without work makes it offline; a beat brings both back', async () => {
+    for (const count of [0, 1]) {
+      const { work, pass } = await beating(count)
+      pass(STALE)
+      const after = count > 0 ? 'error' : 'offline'
+      expect(recordIn(await judge(work, 'alpha')).state).toBe(after)
+      const { version } = recordIn(await judge(work, 'alpha'))
+      pass(MINUTE)
+      const back = recordIn(await beat(work, 'alpha'))
+      expect(back).toMatchObject({ state: 'idle', stateReason: null, version: version + 1 })
+      expect((await agentEvents(work)).at(-1)).toMatchObject({
+        type: 'agent_recovered',
+        payload: { agent: 'alpha', after },
+      })
+      pass(STALE)
+      expect(recordIn(await judge(work, 'alpha')).state, 'and is missed again').toBe('offline')
+    }
+  })
+
+  test('at the last attempt is the end of the task', async () => {
+    const { work, pass } = await beating()
+    const task = await work.create({ maxRetries: 0 })
+    granted(await work.claim(task, alpha))
+    pass(STALE)
+    await judge(work, 'alpha')
+    expect(await work.record(task)).toMatchObject({ state: 'failed' })
+    expect(await work.details(task)).toMatchObject({
+      error: 'Its agent fell silent.',
+      exhausted: 'attempts',
+      failureClass: 'infrastructure',
+    })
+  })
+
+  test.each([
+    ['that never beat', async (work: Work) => register(work, 'alpha', { maxConcurrentTasks: null })],
+    [
+      'that the coordinator does not look after',
+      async (work: Work) => {
+        await register(work, 'alpha', { maxConcurrentTasks: null, coordinatorEnabled: false })
+        await beat(work, 'alpha')
+      },
+    ],
+  ])('of an agent %s is shown, and takes nothing from it', async (_who, begin) => {
+    const { work, pass } = clockwork()
+    await begin(work)
+    const task = await work.create()
+    granted(await work.claim(task, alpha, { leaseMs: 10 * STALE }))
+    pass(STALE)
+    expect(recordIn(await judge(work, 'alpha'))).toMatchObject({ state: 'offline' })
+    expect(await work.record(task)).toMatchObject({ state: 'assigned', claimState: 'active' })
+  })
+
+  test.each(['running', 'continuing'] as const)('is none while it writes for %s work', async (state) => {
+    const { work, now, pass, tasks, holds } = await beating(1)
+    if (state === 'running') await work.start(tasks[0]!, holds[0]!)
+    else await work.continueLater(tasks[0]!, holds[0]!)
+    pass(STALE - SECOND)
+    await work.renew(tasks[0]!, holds[0]!)
+    expect((await work.record(tasks[0]!)).state).toBe(state)
+    const sign = now()
+    pass(SECOND)
+    expect(recordIn(await judge(work, 'alpha'))).toMatchObject({
+      state: 'idle',
+      version: 1,
+      health: { dueAt: sign + STALE },
+    })
+    pass(STALE - SECOND)
+    expect(recordIn(await judge(work, 'alpha')).state).toBe('error')
+  })
+
+  test('is not broken by claims, nor by work it has not begun', async () => {
+    const { work, pass, tasks, holds } = await beating(1)
+    pass(STALE - SECOND)
+    await work.renew(tasks[0]!, holds[0]!)
+    granted(await work.claim(await work.create(), alpha))
+    pass(SECOND)
+    expect(recordIn(await judge(work, 'alpha')).state).toBe('error')
+  })
+
+  test('is judged by a lowered threshold at once, and by a raised one from then on', async () => {
+    const { work, now, pass } = await beating(1)
+    pass(100 * SECOND)
+    const lowered = recordIn(await register(work, 'alpha', { staleMs: 50 * SECOND }))
+    expect(lowered.health!.dueAt).toBe(now())
+    const raised = recordIn(await register(work, 'alpha', { staleMs: 300 * SECOND }))
+    expect(raised.health!.dueAt).toBe(now() + 200 * SECOND)
+    pass(199 * SECOND)
+    expect(recordIn(await judge(work, 'alpha')).state).toBe('idle')
+    await register(work, 'alpha', { staleMs: 299 * SECOND })
+    expect(recordIn(await judge(work, 'alpha')).state).toBe('error')
+  })
+
+  test('of a paused agent leaves it paused, and it comes back when it beats after it is resumed', async () => {
+    const { work, pass, tasks } = await beating(1)
+    await pause(work, 'alpha', 'lunch')
+    pass(STALE)
+    expect(recordIn(await judge(work, 'alpha'))).toMatchObject({ state: 'paused', stateReason: 'lunch' })
+    expect((await work.record(tasks[0]!)).state).toBe('awaiting_retry')
+    expect(recordIn(await resume(work, 'alpha')).state).toBe('offline')
+    expect(recordIn(await beat(work, 'alpha')).state).toBe('idle')
+  })
+})

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Candidate, offersFor, type Waiting, type WaitingKind } from '../src/core/assignment.ts'
+
+/** Who is offered work, and in which order. */
+
+const candidate = (slug: string, more: Partial<Candidate> = {}): Candidate => ({
+  slug,
+  capabilities: [],
+  held: 0,
+  capacity: 1,
+  isDegraded: false,
+  ...more,
+})
+const waiting = (
+  kinds: readonly (readonly [waiting: number, ...capabilities: string[]])[],
+  reserved: Record<string, number> = {},
+): Waiting => ({
+  kinds: kinds.map(([count, ...capabilities]) => ({ waiting: count, capabilities })),
+  reserved: new Map(Object.entries(reserved)),
+})
+const MOST = 1_000
+/** Agents without a limit are given no more than this. */
+const ENOUGH = 10
+
+describe('work is offered', () => {
+  test('to nobody when none waits, when nobody is free, and when nobody could do it', () => {
+    expect(offersFor([candidate('a')], waiting([]), MOST)).toEqual([])
+    expect(offersFor([candidate('a')], waiting([[0]]), MOST)).toEqual([])
+    expect(offersFor([], waiting([[5]]), MOST)).toEqual([])
+    expect(offersFor([candidate('a', { held: 1 })], waiting([[5]]), MOST)).toEqual([])
+    expect(offersFor([candidate('a', { held: 9 })], waiting([[5]]), MOST), 'overfull').toEqual([])
+    expect(offersFor([candidate('a', { capabilities: ['go'] })], waiting([[5, 'rust']]), MOST)).toEqual([])
+    expect(
+      offersFor([candidate('a', { capabilities: ['rust'] })], waiting([[5, 'go', 'rust']]), MOST),
+    ).toEqual([])
+    expect(offersFor([candidate('a')], waiting([[5]]), 0)).toEqual([])
+    expect(offersFor([candidate('a')], waiting([], { b: 3 }), MOST), 'kept for another').toEqual([])
+  })
+
+  test('to the one that is loaded least, by the share of what it may hold', () => {
+    const [a, b] = [candidate('a', { held: 1, capacity: 2 }), candidate('b', { held: 1, capacity: 4 })]
+    expect(offersFor([a, b], waiting([[1]]), MOST)).toEqual(['b'])
+    expect(offersFor([a, b], waiting([[2]]), MOST), 'equal from then on, so by name').toEqual(['b', 'a'])
+    expect(offersFor([a, b], waiting([[9]]), MOST)).toEqual(['b', 'a', 'b', 'b'])
+  })
+
+  test('among equals to the one that can do less', () => {
+    const able = candidate('a', { capabilities: ['go', 'rust'] })
+    const plain = candidate('z')
+    expect(offersFor([able, plain], waiting([[1]]), MOST)).toEqual(['z'])
+    expect(offersFor([able, plain], waiting([[1], [1, 'rust']]), MOST)).toEqual(['z', 'a'])
+    expect(offersFor([able, plain], waiting([[1, 'rust'], [1]]), MOST)).toEqual(['z', 'a'])
+  })
+
+  test('to degraded agents when the healthy ones have all they may', () => {
+    const healthy = candidate('z', { held: 1, capacity: 3 })
+    const degraded = candidate('a', { capacity: 3, isDegraded: true })
+    expect(offersFor([degraded, healthy], waiting([[4]]), MOST)).toEqual(['z', 'z', 'a', 'a'])
+  })
+
+  test('to agents without a limit up to what is enough', () => {
+    const free = candidate('a', { capacity: null, held: 7 })
+    expect(offersFor([free], waiting([[99]]), MOST)).toEqual(['a', 'a', 'a'])
+    expect(offersFor([{ ...free, held: 10 }], waiting([[99]]), MOST)).toEqual([])
+  })
+
+  test('that is kept for an agent to that one alone, besides what all may have', () => {
+    const roomy = [candidate('a', { capacity: 9 }), candidate('b', { capacity: 9 })]
+    expect(offersFor(roomy, waiting([[1]], { b: 2 }), MOST).toSorted()).toEqual(['a', 'b', 'b'])
+    expect(offersFor(roomy, waiting([], { b: 99 }), MOST)).toEqual(Array(9).fill('b'))
+  })
+
+  test('to a thousand agents for a thousand kinds of work in no time to speak of', () => {
+    const agents = Array.from({ length: 1_000 }, (_, i) =>
+      candidate(`a-${i}`, { capabilities: [`c-${i}`, 'x'] }),
+    )
+    const kinds = Array.from({ length: 1_000 }, (_, i) => [1, `c-${i}`, 'x'] as const)
+    expect(new Set(offersFor(agents, waiting(kinds), MOST)).size).toBe(1_000)
+  })
+})
+
+describe('whoever is there and whatever waits', () => {
+  const capabilities = fc.subarray(['go', 'rust', 'sql'])
+  const candidates = fc.uniqueArray(
+    fc.record({
+      slug: fc.constantFrom<string>('a', 'b', 'c', 'd', 'e'),
+      capabilities,
+      held: fc.nat(4),
+      capacity: fc.constantFrom(null, 1, 2, 3, 7),
+      isDegraded: fc.boolean(),
+    }),
+    { selector: ({ slug }) => slug },
+  )
+  const kinds = fc.array(fc.record({ capabilities, waiting: fc.nat(6) }), { maxLength: 5 })
+  const reserved = fc
+    .dictionary(fc.constantFrom('a', 'b', 'nobody'), fc.nat(4))
+    .map((counts) => new Map(Object.entries(counts)))
+  const most = fc.constantFrom(0, 1, 3, MOST)
+
+  const roomOf = ({ capacity, held }: Candidate) => Math.max(0, (capacity ?? ENOUGH) - held)
+  const loadOf = ({ capacity, isDegraded }: Candidate, held: number) =>
+    held / (capacity ?? ENOUGH) + (isDegraded ? 1 : 0)
+  const canDo = ({ capabilities: own }: Candidate, kind: WaitingKind) =>
+    kind.capabilities.every((one) => own.includes(one))
+  const times = (offers: readonly string[], slug: string) => offers.filter((one) => one === slug).length
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+
+  test('nobody is named more often than it has room, or than anything waits for it, or than is wanted', () => {
+    fc.assert(
+      fc.property(candidates, kinds, reserved, most, (agents, waits, kept, limit) => {
+        const offers = offersFor(agents, { kinds: waits, reserved: kept }, limit)
+        expect(offers.length).toBeLessThanOrEqual(limit)
+        const ownWork = sum(agents.map(({ slug }) => kept.get(slug) ?? 0))
+        expect(offers.length).toBeLessThanOrEqual(sum(waits.map((kind) => kind.waiting)) + ownWork)
+        for (const slug of offers) expect(agents.some((one) => one.slug === slug)).toBe(true)
+        for (const agent of agents) {
+          expect(times(offers, agent.slug)).toBeLessThanOrEqual(roomOf(agent))
+          const fitting = waits.filter((kind) => canDo(agent, kind)).map((kind) => kind.waiting)
+          expect(times(offers, agent.slug)).toBeLessThanOrEqual(sum(fitting) + (kept.get(agent.slug) ?? 0))
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('the answer is the same in whatever order they are named, and nothing given is changed', () => {
+    fc.assert(
+      fc.property(candidates, kinds, reserved, most, (agents, waits, kept, limit) => {
+        const around = { kinds: waits, reserved: kept }
+        const before = structuredClone({ agents, waits, kept })
+        const offers = offersFor(agents, around, limit)
+        expect(offersFor(agents.toReversed(), around, limit)).toEqual(offers)
+        expect({ agents, waits, kept }).toEqual(before)
+        expect(offers.slice(0, 2), 'less of it is the beginning of it').toEqual(
+          offersFor(agents, around, Math.min(limit, 2)),
+        )
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('of work that all can do, each goes to whoever is loaded least, until it or the room is used up', () => {
+    fc.assert(
+      fc.property(candidates, fc.nat(20), most, (agents, count, limit) => {
+        const offers = offersFor(agents, waiting([[count]]), limit)
+        expect(offers.length).toBe(Math.min(count, limit, sum(agents.map(roomOf))))
+        const held = new Map(agents.map((agent) => [agent.slug, agent.held]))
+        const load = (agent: Candidate) => loadOf(agent, held.get(agent.slug)!)
+        for (const slug of offers) {
+          const free = agents.filter((agent) => held.get(agent.slug)! < (agent.capacity ?? ENOUGH))
+          const chosen = free.find((agent) => agent.slug === slug)!
+          const least = Math.min(...free.map(load))
+          expect(load(chosen)).toBe(least)
+          const equals = free.filter((agent) => load(agent) === least)
+          const fewest = Math.min(...equals.map((agent) => agent.capabilities.length))
+          expect(chosen.capabilities.length).toBe(fewest)
+          held.set(slug, held.get(slug)! + 1)
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('somebody is named whenever somebody is free who can do something that waits', () => {
+    fc.assert(
+      fc.property(candidates, kinds, reserved, (agents, waits, kept) => {
+        const possible = agents.filter(
+          (agent) =>
+            roomOf(agent) > 0 &&
+            ((kept.get(agent.slug) ?? 0) > 0 || waits.some((kind) => kind.waiting > 0 && canDo(agent, kind))),
+        )
+        const offers = offersFor(agents, { kinds: waits, reserved: kept }, MOST)
+        expect(offers.length > 0).toBe(possible.length > 0)
+        for (const agent of agents)
+          expect(times(offers, agent.slug), 'all that is kept for it').toBeGreaterThanOrEqual(
+            Math.min(roomOf(agent), kept.get(agent.slug) ?? 0),
+          )
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})

@@ -1,0 +1,556 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Limits } from '../src/core/limits.ts'
+import type { TaskRecord, Watch } from '../src/core/records.ts'
+import { backoffMs, PRIORITY_STEP_MS, placeInQueue, spreadBackoffMs } from '../src/core/retry.ts'
+import { abortsAt, firstDeadline, stallsAt, suspectedFrom, watchAnew } from '../src/core/rules/watch.ts'
+import { isHeld } from '../src/core/states.ts'
+import { Combiner } from '../src/store/combiner.ts'
+import { clockwork } from './support/clockwork.ts'
+import { give } from './support/giving.ts'
+import { life, live } from './support/lives.ts'
+import { withLimits } from './support/nodes.ts'
+import { granted, handedOut, holder, type Overrides, outcome, type Task, type Work } from './support/tasks.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const alpha = holder('alpha')
+const beta = holder('beta')
+
+const typesOf = async (work: Work, task: Task) => (await work.eventsOf(task)).map(({ type }) => type)
+const lastEvent = async (work: Work, task: Task) => (await work.eventsOf(task)).at(-1)!
+
+/** A task that somebody has begun, with a lease that does not matter here. */
+async function begun(more: Overrides = {}, limits: Partial<Limits> = {}) {
+  const clock = clockwork(limits)
+  const { work } = clock
+  const task = await work.create(more)
+  const hold = granted(await work.claim(task, alpha, { leaseMs: 10 * HOUR }))
+  await work.start(task, hold)
+  return { ...clock, task, hold }
+}
+
+describe('in any life of a task', () => {
+  test('it is looked at no later than its first deadline, and has no time of its own without one', () => {
+    fc.assert(
+      fc.property(life, (one) => {
+        live(one, ({ around: { limits, now }, decision: { record, reply } }) => {
+          if (!isHeld(record.state)) return
+          const first = firstDeadline(record, limits)
+          if (first !== null) expect(record.dueAt).toBeLessThanOrEqual(first)
+          const { watch } = record
+          const isToBeStarted = record.state === 'assigned' && (watch?.given || watch?.assignMs !== undefined)
+          expect(record.dueAt !== null, JSON.stringify(record)).toBe(first !== null || isToBeStarted)
+          if (reply.reason === 'MOVED') expect(record.dueAt ?? now + 1).toBeGreaterThan(now)
+        })
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('a new holder inherits the times of the task and nothing of how the last one stood', () => {
+    fc.assert(
+      fc.property(life, (one) => {
+        live(one, ({ before, command, decision: { record } }) => {
+          if (command.kind !== 'claim' || record.generation === before.generation) return
+          const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = before.watch ?? {}
+          const given = command.isGiven
+          const own = { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, given }
+          expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
+        })
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+test('a task without times of its own costs a claim nothing: what is watched stays the very same', () => {
+  const own: Watch = { stallMs: 1 }
+  expect(watchAnew(own, false)).toBe(own)
+  expect(watchAnew(null, false)).toBeNull()
+  expect(watchAnew({ given: true, progressAt: 5 }, false)).toBeNull()
+})
+
+describe('the arithmetic', () => {
+  const record = (watch: Watch | null): TaskRecord =>
+    ({ state: 'running', updatedAt: 1_000, watch }) as TaskRecord
+  const limits = {
+    stallTimeoutSeconds: null,
+    hangGraceSeconds: 1_800,
+    hangAbortSeconds: 600,
+  } as Limits
+
+  test('a silence is too long by the task’s own time, then by that of the workspace, else never', () => {
+    expect(stallsAt(record({ stallMs: 5 }), { ...limits, stallTimeoutSeconds: 9 })).toBe(1_005)
+    expect(stallsAt(record({}), { ...limits, stallTimeoutSeconds: 9 })).toBe(10_000)
+    expect(stallsAt(record(null), limits)).toBeNull()
+  })
+
+  test('it is suspected half an hour after its time and taken away ten minutes later, unless told otherwise', () => {
+    expect(suspectedFrom(record({ doneBy: 2_000 }), limits)).toBe(2_000 + 30 * MINUTE)
+    expect(suspectedFrom(record({ doneBy: 2_000, hangGraceMs: 0 }), limits)).toBe(2_000)
+    expect(abortsAt(record({ doneBy: 2_000 }), limits)).toBeNull()
+    expect(abortsAt(record({ suspectedAt: 3_000 }), limits)).toBe(3_000 + 10 * MINUTE)
+    expect(abortsAt(record({ suspectedAt: 3_000, progressAt: 2_000, hangAbortMs: 7 }), limits)).toBe(3_007)
+    expect(abortsAt(record({ suspectedAt: 3_000, progressAt: 4_000, hangAbortMs: 7 }), limits)).toBe(4_007)
+  })
+
+  test('nothing counts before work has begun', () => {
+    const assigned = { ...record({ stallMs: 5, doneBy: 1 }), state: 'assigned' as const }
+    expect(firstDeadline(assigned, limits)).toBeNull()
+  })
+})
+
+describe('what was given and is not started in time', () => {
+  test('goes back to the queue at its deadline, with its attempt', async () => {
+    const { work, now, pass } = clockwork()
+    const task = await work.create()
+    await give(work, task, alpha)
+    expect(await work.record(task)).toMatchObject({ state: 'assigned', dueAt: now() + 2 * MINUTE })
+    pass(2 * MINUTE - 1)
+    expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
+    pass(1)
+    expect(outcome(await work.elapse(task))).toBe('MOVED')
+    expect(await work.record(task)).toMatchObject({ state: 'queued', attempt: 0, dueAt: null })
+    expect(await work.claims(task)).toMatchObject([{ state: 'expired', endReason: 'NOT_STARTED' }])
+    expect(await lastEvent(work, task)).toMatchObject({
+      type: 'task_requeued',
+      payload: { because: 'not started in time' },
+    })
+  })
+
+  test('has its whole time, however short the lease it was given with', async () => {
+    const { work, pass } = clockwork()
+    const task = await work.create()
+    await give(work, task, alpha, SECOND)
+    pass(2 * MINUTE - 1)
+    expect(outcome(await work.start(task, { ...alpha, generation: 1 }))).toBe('STARTED')
+  })
+
+  test('is nobody’s failure, even if the end of its lease is noticed first', async () => {
+    const { work, pass } = clockwork()
+    const task = await work.create({ maxRetries: 0 })
+    await give(work, task, alpha)
+    pass(5 * MINUTE)
+    expect(outcome(await work.claim(task, beta))).toBe('GRANTED')
+    expect(await work.record(task)).toMatchObject({ generation: 2, attempt: 1 })
+    expect(await work.claims(task)).toMatchObject([{ endReason: 'NOT_STARTED' }, { state: 'active' }])
+  })
+
+  test('is a dead letter when there are no more generations', async () => {
+    const { work, pass } = clockwork({ maxGenerationsPerTask: 1 })
+    const task = await work.create()
+    await give(work, task, alpha)
+    pass(2 * MINUTE)
+    await work.elapse(task)
+    expect(await work.record(task)).toMatchObject({ state: 'failed', attempt: 0 })
+    expect(await work.details(task)).toMatchObject({ exhausted: 'generations' })
+  })
+
+  test('is not what an agent asked for itself: its lease speaks for it, unless the task says otherwise', async () => {
+    const { work, now, pass } = clockwork()
+    const [plain, strict] = [await work.create(), await work.create({ watch: { assignMs: MINUTE } })]
+    await work.claim(plain, alpha)
+    await work.claim(strict, alpha)
+    expect((await work.record(plain)).dueAt).toBeNull()
+    expect((await work.record(strict)).dueAt).toBe(now() + MINUTE)
+    pass(MINUTE)
+    expect(outcome(await work.elapse(plain))).toBe('NOTHING_DUE')
+    expect(outcome(await work.elapse(strict))).toBe('MOVED')
+    expect(await work.record(strict)).toMatchObject({ state: 'queued', attempt: 0 })
+  })
+
+  test('is over with the start, whoever says it and how', async () => {
+    for (const begin of ['start', 'progress', 'continueLater'] as const) {
+      const { work, pass } = clockwork()
+      const task = await work.create()
+      const hold = granted(await give(work, task, alpha, HOUR))
+      await work[begin](task, hold)
+      expect((await work.record(task)).dueAt, begin).toBeNull()
+      pass(10 * MINUTE)
+      expect(outcome(await work.elapse(task)), begin).toBe('NOTHING_DUE')
+    }
+  })
+})
+
+describe('an agent that was given a task', () => {
+  test('takes it up itself under the same session: the claim is the same, and its lease starts anew', async () => {
+    const { work, now, pass } = clockwork()
+    const task = await work.create()
+    await give(work, task, alpha)
+    pass(MINUTE)
+    const reply = await work.claim(task, alpha, { leaseMs: 10 * MINUTE })
+    expect(reply).toMatchObject({
+      reason: 'GRANTED',
+      claim: { generation: 1, attempt: 1, ttlMs: 10 * MINUTE },
+    })
+    expect(await work.record(task)).toMatchObject({ dueAt: null, leaseExpiresAt: now() + 10 * MINUTE })
+    expect(await work.claims(task)).toHaveLength(1)
+    pass(5 * MINUTE)
+    expect(outcome(await work.elapse(task)), 'it asked for it now').toBe('NOTHING_DUE')
+  })
+
+  test('takes it up under another session: a new generation, and the attempt is not counted twice', async () => {
+    const { work } = clockwork()
+    const task = await work.create({ maxRetries: 0 })
+    await give(work, task, alpha)
+    const reply = await work.claim(task, holder('alpha', 's-2'))
+    expect(reply).toMatchObject({ reason: 'GRANTED', claim: { generation: 2, attempt: 1, session: 's-2' } })
+    expect(await work.claims(task)).toMatchObject([
+      { generation: 1, state: 'superseded', endReason: 'REASSIGNED' },
+      { generation: 2, state: 'active' },
+    ])
+    expect((await typesOf(work, task)).slice(-2)).toEqual(['task_requeued', 'task_assigned'])
+    expect((await work.store.counts(work.workspace)).activeClaims).toBe(1)
+  })
+
+  test('takes no place twice where there is room for one', async () => {
+    const { work } = clockwork({ maxConcurrentClaims: 1 })
+    const task = await work.create()
+    await give(work, task, alpha)
+    expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('GRANTED')
+  })
+
+  test('keeps it from its own other sessions once it took it up, as from everybody else', async () => {
+    const { work } = clockwork()
+    const task = await work.create()
+    await give(work, task, alpha)
+    expect(outcome(await work.claim(task, beta))).toBe('DENIED_ACTIVE_CLAIM')
+    await work.claim(task, alpha)
+    expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
+  })
+
+  test('keeps it once it has begun', async () => {
+    const { work } = clockwork()
+    const task = await work.create()
+    await work.start(task, granted(await give(work, task, alpha)))
+    expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
+  })
+
+  test('is refused under a session that can hold no more, and keeps what it was given', async () => {
+    const { work } = clockwork()
+    await work.register('w', 1)
+    await work.claim(await work.create(), holder('alpha', 'w'))
+    const task = await work.create()
+    await give(work, task, alpha)
+    expect(outcome(await work.claim(task, holder('alpha', 'w')))).toBe('NO_CAPACITY')
+    expect(await work.record(task)).toMatchObject({
+      state: 'assigned',
+      generation: 1,
+      session: alpha.session,
+    })
+  })
+
+  test('keeps the claim it was given when no generation is left for another session', async () => {
+    const { work } = clockwork({ maxGenerationsPerTask: 1 })
+    const task = await work.create()
+    await give(work, task, alpha)
+    expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
+    expect(outcome(await work.claim(task, alpha))).toBe('GRANTED')
+  })
+
+  test('is not stolen from by another gift', async () => {
+    const { work } = clockwork()
+    const task = await work.create()
+    await give(work, task, alpha)
+    expect(outcome(await give(work, task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
+  })
+})
+
+describe('a holder that falls silent', () => {
+  const stalling = (more: Overrides = {}) => begun(more, { stallTimeoutSeconds: 60 })
+
+  test('loses the task when its silence is too long, and not before', async () => {
+    const { work, task, pass } = await stalling()
+    pass(MINUTE - 1)
+    expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
+    pass(1)
+    expect(outcome(await work.elapse(task))).toBe('MOVED')
+    expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', claimState: 'expired' })
+    expect(await work.claims(task)).toMatchObject([{ endReason: 'STALLED' }])
+    expect(await lastEvent(work, task)).toMatchObject({ type: 'task_stalled', payload: { silentMs: MINUTE } })
+  })
+
+  test('fails the task with its last attempt', async () => {
+    const { work, task, pass } = await stalling({ maxRetries: 0 })
+    pass(MINUTE)
+    await work.elapse(task)
+    expect(await work.record(task)).toMatchObject({ state: 'failed', dueAt: null })
+  })
+
+  test('is heard by every renewal, without any of them moving the hour of the look', async () => {
+    const { work, task, hold, now, pass } = await stalling()
+    const { dueAt } = await work.record(task)
+    pass(40 * SECOND)
+    await work.progress(task, hold)
+    pass(10 * SECOND)
+    await work.renew(task, hold)
+    expect((await work.record(task)).dueAt).toBe(dueAt)
+    pass(10 * SECOND)
+    const before = await work.record(task)
+    expect(outcome(await work.elapse(task))).toBe('MOVED')
+    expect(await work.record(task), 'a look is no sign of life').toEqual({
+      ...before,
+      version: before.version + 1,
+      dueAt: now() + 50 * SECOND,
+    })
+    expect((await typesOf(work, task)).at(-1), 'nor an event').toBe('claim_renewed')
+    pass(50 * SECOND)
+    await work.elapse(task)
+    expect((await work.record(task)).state).toBe('awaiting_retry')
+  })
+
+  test('has a time that the workspace sets while it works, from its next word on', async () => {
+    const { work, task, hold, now, pass } = await begun()
+    const stricter = work.through(new Combiner(withLimits(work.store, { stallTimeoutSeconds: 60 })))
+    await stricter.renew(task, hold)
+    expect((await work.record(task)).dueAt).toBe(now() + MINUTE)
+    pass(MINUTE)
+    await stricter.elapse(task)
+    expect((await work.record(task)).state).toBe('awaiting_retry')
+  })
+
+  test('may be silent before it has begun, for as long as its lease lasts', async () => {
+    const { work, pass } = clockwork({ stallTimeoutSeconds: 60 })
+    const task = await work.create()
+    await work.claim(task, alpha, { leaseMs: HOUR })
+    pass(30 * MINUTE)
+    expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
+  })
+
+  test('has the time of the task if that has one, and its lease if nobody has one', async () => {
+    const own = await stalling({ watch: { stallMs: 5 * SECOND } })
+    own.pass(5 * SECOND)
+    expect(outcome(await own.work.elapse(own.task))).toBe('MOVED')
+    const none = await begun()
+    none.pass(9 * HOUR)
+    expect(outcome(await none.work.elapse(none.task))).toBe('NOTHING_DUE')
+  })
+})
+
+describe('a task that hangs', () => {
+  const ESTIMATE = 10 * MINUTE
+  /** Begun, and now exactly as far beyond its time as makes it suspected. */
+  async function suspected(more: Overrides = {}) {
+    const one = await begun({ watch: { estimateMs: ESTIMATE }, ...more })
+    one.pass(ESTIMATE + 30 * MINUTE)
+    await one.work.renew(one.task, one.hold)
+    await one.work.elapse(one.task)
+    return one
+  }
+  const requests = async ({ work, task, hold }: Awaited<ReturnType<typeof suspected>>) =>
+    (await work.renew(task, hold)).requests
+
+  test('is suspected once its time and the grace are over, and that is on record once', async () => {
+    const { work, task, now, pass } = await begun({ watch: { estimateMs: ESTIMATE } })
+    const doneBy = now() + ESTIMATE
+    expect(await work.record(task)).toMatchObject({ watch: { doneBy }, dueAt: doneBy + 30 * MINUTE })
+    pass(ESTIMATE + 30 * MINUTE - 1)
+    expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
+    pass(1)
+    await work.elapse(task)
+    expect(await work.record(task)).toMatchObject({ state: 'running', watch: { suspectedAt: now() } })
+    expect(await lastEvent(work, task)).toMatchObject({
+      type: 'task_hang_suspected',
+      payload: { ...alpha, doneBy },
+    })
+    pass(5 * MINUTE)
+    await work.elapse(task)
+    expect((await typesOf(work, task)).filter((type) => type === 'task_hang_suspected')).toHaveLength(1)
+  })
+
+  test('asks its holder for progress with every renewal from then on', async () => {
+    const one = await begun({ watch: { estimateMs: ESTIMATE } })
+    expect(await requests(one)).toEqual([])
+    const hung = await suspected()
+    const since = new Date(hung.now()).toISOString()
+    const abortAt = new Date(hung.now() + 10 * MINUTE).toISOString()
+    expect(await requests(hung)).toEqual([{ type: 'report_progress', since, abortAt }])
+    hung.pass(MINUTE)
+    expect(await requests(hung), 'being alive is no progress').toEqual([
+      { type: 'report_progress', since, abortAt },
+    ])
+  })
+
+  test('is taken away without progress, and comes back with more urgency', async () => {
+    const { work, task, hold, pass } = await suspected({ priority: 5 })
+    pass(10 * MINUTE - 1)
+    await work.renew(task, hold)
+    expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
+    pass(1)
+    await work.elapse(task)
+    expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', priority: 6 })
+    expect(await work.claims(task)).toMatchObject([{ state: 'expired', endReason: 'HUNG' }])
+    expect(await lastEvent(work, task)).toMatchObject({
+      type: 'task_hung',
+      payload: { ...alpha, withoutProgressMs: 10 * MINUTE, priority: 6 },
+    })
+    pass(MINUTE)
+    await work.elapse(task)
+    const { rank, updatedAt } = await work.record(task)
+    expect(rank).toBe(updatedAt - 6 * PRIORITY_STEP_MS)
+  })
+
+  test('is no more urgent when it is not tried again', async () => {
+    const { work, task, pass } = await suspected({ priority: 5, maxRetries: 0 })
+    pass(10 * MINUTE)
+    await work.elapse(task)
+    expect(await work.record(task)).toMatchObject({ state: 'failed', priority: 5 })
+    expect(await work.claims(task)).toMatchObject([{ endReason: 'HUNG' }])
+  })
+
+  test('is never more urgent than can be', async () => {
+    const { work, task, pass } = await suspected({ priority: 10 })
+    pass(10 * MINUTE)
+    await work.elapse(task)
+    expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', priority: 10 })
+  })
+
+  test('has its time again with each report of progress', async () => {
+    const one = await suspected()
+    const { work, task, hold, now, pass } = one
+    pass(9 * MINUTE)
+    await work.progress(task, hold, { percent: 50 })
+    const since = new Date(now() - 9 * MINUTE).toISOString()
+    const abortAt = new Date(now() + 10 * MINUTE).toISOString()
+    expect(await requests(one)).toEqual([{ type: 'report_progress', since, abortAt }])
+    pass(10 * MINUTE - 1)
+    await work.elapse(task)
+    expect((await work.record(task)).state).toBe('running')
+    pass(1)
+    await work.elapse(task)
+    expect((await work.record(task)).state).toBe('awaiting_retry')
+  })
+
+  test('is suspected no more when its holder says until when it will be done, until that is over too', async () => {
+    const one = await suspected()
+    const { work, task, hold, now, pass } = one
+    const doneBy = now() + HOUR
+    await work.progress(task, hold, { doneBy })
+    expect(await requests(one)).toEqual([])
+    const { watch } = await work.record(task)
+    expect(watch).toEqual({ estimateMs: ESTIMATE, doneBy, progressAt: now() })
+    expect(await lastEvent(work, task)).not.toMatchObject({ type: 'task_hung' })
+    pass(HOUR + 29 * MINUTE)
+    await work.elapse(task)
+    expect((await work.record(task)).watch).not.toHaveProperty('suspectedAt')
+    pass(MINUTE)
+    await work.elapse(task)
+    expect((await work.record(task)).watch).toHaveProperty('suspectedAt', now())
+  })
+
+  test('is no matter of the next holder, who has the whole time', async () => {
+    const { work, task, hold, now } = await suspected()
+    await work.release(task, hold)
+    const next = granted(await work.claim(task, beta))
+    expect((await work.record(task)).watch).toEqual({ estimateMs: ESTIMATE })
+    await work.start(task, next)
+    expect((await work.record(task)).watch).toEqual({ estimateMs: ESTIMATE, doneBy: now() + ESTIMATE })
+  })
+})
+
+describe('progress', () => {
+  test('that promises an end in the past is refused, and nothing of it is kept', async () => {
+    const { work, task, hold, now } = await begun()
+    const before = await work.record(task)
+    const reply = await work.progress(task, hold, { percent: 9, doneBy: now() - 1 })
+    expect(reply).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field: 'estimatedCompletionAt' }] })
+    expect(await work.record(task)).toEqual(before)
+    expect((await work.details(task)).progressPercent ?? null).toBeNull()
+    expect(outcome(await work.progress(task, hold, { doneBy: now() }))).toBe('NOTED')
+  })
+
+  test('for another version of the task is refused, after the fence', async () => {
+    const { work, task, hold } = await begun()
+    const { version } = await work.record(task)
+    expect(await work.progress(task, hold, { ifVersion: version - 1 })).toMatchObject({
+      code: 'VERSION_MISMATCH',
+      currentVersion: version,
+    })
+    const stale = { ...hold, generation: 0 }
+    expect(outcome(await work.progress(task, stale, { ifVersion: version - 1 }))).toBe('STALE_GENERATION')
+    expect(outcome(await work.progress(task, hold, { ifVersion: version }))).toBe('NOTED')
+  })
+})
+
+test('a verdict has the time of the task, or else of the workspace', async () => {
+  const { work, now, pass } = clockwork({ verifyTimeoutSeconds: 7 })
+  for (const [watch, ms] of [
+    [null, 7 * SECOND],
+    [{ verifyMs: MINUTE }, MINUTE],
+  ] as const) {
+    const task = await work.create({ review: 'verifier', watch })
+    await work.submit(task, granted(await work.claim(task, alpha)))
+    expect(await work.record(task)).toMatchObject({ state: 'verifying', dueAt: now() + ms })
+    pass(ms)
+    await work.elapse(task)
+    expect((await work.record(task)).state).toBe('awaiting_human')
+  }
+})
+
+describe('the wait after a holder was lost', () => {
+  const anAttempt = fc.integer({ min: 1, max: 12 })
+
+  test('is a quarter more or less than the usual one, and never longer than the longest', () => {
+    fc.assert(
+      fc.property(anAttempt, fc.nat(), fc.integer({ min: 1, max: 100 }), (attempt, id, generation) => {
+        const waitMs = spreadBackoffMs(attempt, id, generation)
+        expect(waitMs).toBeGreaterThanOrEqual(backoffMs(attempt) * 0.75)
+        expect(waitMs).toBeLessThanOrEqual(Math.min(backoffMs(attempt) * 1.25, 300_000))
+        expect(Number.isInteger(waitMs)).toBe(true)
+        expect(spreadBackoffMs(attempt, id, generation)).toBe(waitMs)
+      }),
+    )
+  })
+
+  test.each([1, 6])('spreads a thousand tasks that were lost at attempt %i', (attempt) => {
+    const waits = Array.from({ length: 1_000 }, (_, id) => spreadBackoffMs(attempt, id + 1, attempt))
+    const [shortest, longest] = [Math.min(...waits), Math.max(...waits)]
+    const inTenths = new Array(10).fill(0)
+    for (const wait of waits)
+      inTenths[Math.min(9, Math.floor(((wait - shortest) / (longest - shortest)) * 10))]++
+    expect(longest - shortest).toBeGreaterThan(backoffMs(attempt) * 0.24)
+    for (const count of inTenths) expect(count).toBeGreaterThan(50)
+  })
+
+  test('differs from one generation of a task to the next', () => {
+    const waits = new Set(Array.from({ length: 50 }, (_, generation) => spreadBackoffMs(5, 1, generation)))
+    expect(waits.size).toBeGreaterThan(40)
+  })
+})
+
+describe('shortest first', () => {
+  test('among equals what takes less time comes first, and what nobody estimated counts as half an hour', async () => {
+    const { work } = clockwork({ queueOrder: 'shortest_first' })
+    const long = await work.create({ watch: { estimateMs: HOUR } })
+    const unknown = await work.create()
+    const short = await work.create({ watch: { estimateMs: 5 * MINUTE } })
+    const order = handedOut(await work.next(alpha, { limit: 3 })).map(({ id }) => id)
+    expect(order).toEqual([short.id, unknown.id, long.id])
+  })
+
+  test('long work ages past newer short work', async () => {
+    const { work, pass } = clockwork({ queueOrder: 'shortest_first' })
+    const long = await work.create({ watch: { estimateMs: HOUR } })
+    pass(HOUR)
+    await work.create({ watch: { estimateMs: MINUTE } })
+    expect(handedOut(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
+  })
+
+  test('holds for whatever comes back to the queue, and a new priority leaves the estimate its share', async () => {
+    const { work, now } = clockwork({ queueOrder: 'shortest_first' })
+    const task = await work.create({ watch: { estimateMs: MINUTE } })
+    await work.release(task, granted(await work.claim(task, alpha)))
+    expect((await work.record(task)).rank).toBe(placeInQueue('shortest_first', now(), 5, MINUTE))
+    await work.update(task, { priority: 8 })
+    expect((await work.record(task)).rank).toBe(placeInQueue('shortest_first', now(), 8, MINUTE))
+  })
+
+  test('by priority alone, no estimate counts', async () => {
+    const { work } = clockwork()
+    const long = await work.create({ watch: { estimateMs: HOUR } })
+    await work.create({ watch: { estimateMs: MINUTE } })
+    expect(handedOut(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
+  })
+})

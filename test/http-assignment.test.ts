@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  expectRefusal,
+  fence,
+  type Json,
+  openWorkspace,
+  type Task,
+  type Workspace,
+} from './support/http-workspace.ts'
+import { until } from './support/nodes.ts'
+import { type ServerUnderTest, startServer } from './support/server.ts'
+
+/** The coordinator gives work to agents that beat. */
+
+let server: ServerUnderTest
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.close())
+
+const workspace = (limits?: Json) => openWorkspace(server, limits)
+const put = (w: Workspace, slug: string, body: Json = {}) => w.call('PUT', `/agents/${slug}`, body)
+const beat = async (w: Workspace, slug: string, body: Json = {}) =>
+  (await w.call('POST', `/agents/${slug}/heartbeat`, body)).body
+/** An agent that is there for work. */
+async function ready(w: Workspace, slug: string, profile: Json = {}, told: Json = {}) {
+  expect((await put(w, slug, profile)).status).toBeLessThan(300)
+  expect((await beat(w, slug, told)).agent).toBe(slug)
+}
+const makeAll = async (w: Workspace, tasks: readonly Json[]): Promise<Task[]> =>
+  (await w.post('/tasks/batch', { tasks: tasks.map((task) => ({ title: 'x', ...task })) })).body.items
+const times = (count: number, task: Json = {}) => Array.from({ length: count }, () => task)
+/** A whole pass, now. */
+const recover = async (w: Workspace) => {
+  const answer = await w.post('/coordinator/recover')
+  expect(answer.status).toBe(200)
+  return answer.body.did
+}
+const holderOf = async (w: Workspace, task: Task): Promise<string | null> =>
+  (await w.read(task)).holder?.agent ?? null
+/** Who holds each of these, once all of them are held. */
+const holders = (w: Workspace, tasks: readonly Task[]): Promise<string[]> =>
+  until(async () => {
+    const found = await Promise.all(tasks.map((task) => holderOf(w, task)))
+    return found.every((agent) => agent !== null) && (found as string[])
+  })
+/** Who holds each of these after the coordinator had every chance. */
+async function holdersNow(w: Workspace, tasks: readonly Task[]) {
+  for (let i = 0; i < 4; i++) await recover(w)
+  return Promise.all(tasks.map((task) => holderOf(w, task)))
+}
+const assignments = async (w: Workspace, slug: string, waitMs = 0) =>
+  (await w.call('GET', `/agents/${slug}/assignments?waitMs=${waitMs}`)).body.claims
+
+describe('an agent that beats', () => {
+  test('is given what waits, hears of it by its next beat, and finishes it', async () => {
+    const w = await workspace()
+    const task = await w.make({ description: 'all of it' })
+    await ready(w, 'alpha')
+    const given = await until(async () => (await beat(w, 'alpha')).claims[0])
+    expect(given).toMatchObject({
+      taskId: task.id,
+      generation: 1,
+      session: 'agent:alpha',
+      state: 'assigned',
+      attempt: 1,
+    })
+    const [assigned] = await w.happens('task_assigned')
+    expect(assigned).toMatchObject({
+      actor: 'coordinator',
+      taskId: task.id,
+      payload: { agent: 'alpha', session: 'agent:alpha' },
+    })
+    expect(await assignments(w, 'alpha')).toMatchObject([
+      { taskId: task.id, agent: 'alpha', task: { id: task.id, description: 'all of it' } },
+    ])
+    const held = fence('agent:alpha', 1)
+    expect((await w.on(task, 'start', held)).status).toBe(200)
+    expect(await assignments(w, 'alpha'), 'begun').toEqual([])
+    expect((await w.on(task, 'submit', { ...held, result: 1 })).body.reason).toBe('ACCEPTED')
+  })
+
+  test('holds it under the session that its beats name', async () => {
+    const w = await workspace()
+    await ready(w, 'alpha', {}, { session: 'pod-7' })
+    const task = await w.make()
+    await holders(w, [task])
+    expect((await w.read(task)).holder).toMatchObject({ agent: 'alpha', session: 'pod-7' })
+    expect((await w.on(task, 'submit', { ...fence('pod-7', 1), result: 1 })).status).toBe(200)
+  })
+
+  test('and waits for its assignments is answered when one comes, and nobody else is', async () => {
+    const w = await workspace()
+    await ready(w, 'alpha', { capabilities: ['go'] })
+    await ready(w, 'beta')
+    const [alpha, beta] = [assignments(w, 'alpha', 50_000), assignments(w, 'beta', 300)]
+    const task = await w.make({ requiredCapabilities: ['go'] })
+    expect(await alpha).toMatchObject([{ taskId: task.id, agent: 'alpha' }])
+    expect(await beta).toEqual([])
+    expectRefusal(await w.call('GET', '/agents/nobody/assignments'), 404, 'NOT_FOUND')
+    expectRefusal(await w.call('GET', '/agents/alpha/assignments?waitMs=x'), 400, 'VALIDATION_FAILED')
+  })
+
+  test('is not told that what it claimed by itself was given to it', async () => {
+    const w = await workspace()
+    await put(w, 'alpha', { coordinatorEnabled: false })
+    const task = await w.held()
+    expect((await beat(w, 'alpha')).claims).toMatchObject([{ taskId: task.id }])
+    expect(await assignments(w, 'alpha')).toEqual([])
+  })
+
+  test('has only what it may hold, whatever it claims besides', async () => {
+    const w = await workspace()
+    await ready(w, 'alpha', { maxConcurrentTasks: 3 })
+    await makeAll(w, times(10))
+    const claims = Promise.all(times(6).map(() => w.next()))
+    await until(async () => (await beat(w, 'alpha')).claims.length === 3)
+    await claims
+    await recover(w)
+    expect((await w.call('GET', '/agents/alpha')).body.activeTasks).toBe(3)
+    const [first] = (await beat(w, 'alpha')).claims
+    await w.on({ id: first.taskId }, 'submit', { ...fence(first.session, first.generation), result: 1 })
+    await until(async () => {
+      const { claims: now } = await beat(w, 'alpha')
+      return now.length === 3 && now.every(({ taskId }: Json) => taskId !== first.taskId)
+    })
+  })
+
+  test('is given work of its own workspace alone', async () => {
+    const [w, elsewhere] = [await workspace(), await workspace()]
+    const theirs = await elsewhere.make()
+    await ready(w, 'alpha', { maxConcurrentTasks: null })
+    const own = await w.make()
+    expect(await holders(w, [own])).toEqual(['alpha'])
+    expect(await holdersNow(elsewhere, [theirs])).toEqual([null])
+  })
+})
+
+describe('nothing is given to an agent', () => {
+  const able = { capabilities: ['go'] }
+  const BAD: [what: string, make: (w: Workspace) => Promise<unknown>][] = [
+    ['that never beat', (w) => put(w, 'bad', able)],
+    [
+      'that the coordinator does not look after',
+      (w) => ready(w, 'bad', { ...able, coordinatorEnabled: false }),
+    ],
+    ['that Baton runs', (w) => ready(w, 'bad', { ...able, adapterType: 'process' })],
+    [
+      'that is paused',
+      async (w) => {
+        await put(w, 'bad', able)
+        await w.post('/agents/bad/pause')
+        await beat(w, 'bad')
+      },
+    ],
+    [
+      'that leaves',
+      async (w) => {
+        await put(w, 'bad', { ...able, maxConcurrentTasks: 5 })
+        await w.claim(await w.make({ agent: 'bad' }), 'bad')
+        await w.post('/agents/bad/terminate')
+        await beat(w, 'bad')
+      },
+    ],
+    [
+      'that is terminated',
+      async (w) => {
+        await ready(w, 'bad', able)
+        await w.post('/agents/bad/terminate')
+      },
+    ],
+    [
+      'that is silent',
+      async (w) => {
+        await ready(w, 'bad', { ...able, heartbeatIntervalSeconds: 1, staleThresholdSeconds: 1 })
+        await until(async () => (await w.call('GET', '/agents/bad')).body.state === 'offline')
+      },
+    ],
+    ['that cannot do it', (w) => ready(w, 'bad', { capabilities: ['cobol'] })],
+  ]
+  test.each(BAD)('%s, but to one that is there for it', async (_what, make) => {
+    const w = await workspace()
+    await make(w)
+    const tasks = await makeAll(w, times(3, { requiredCapabilities: ['go'] }))
+    expect(await holdersNow(w, tasks)).toEqual([null, null, null])
+    await ready(w, 'good', { maxConcurrentTasks: 9, capabilities: ['go', 'rust'] })
+    expect(await holders(w, tasks)).toEqual(['good', 'good', 'good'])
+  })
+
+  test('that another could have: what one free agent cannot take goes to the next', async () => {
+    const w = await workspace()
+    // Its beats name a worker that is gone, so that no claim of it succeeds.
+    await w.post('/workers', { worker: 'gone', capacity: 1 })
+    await w.call('DELETE', '/workers/gone')
+    await ready(w, 'aaa-broken', {}, { session: 'gone' })
+    await ready(w, 'good', { capabilities: ['go'] })
+    const task = await w.make()
+    expect(await holdersNow(w, [task])).toEqual(['good'])
+  })
+})
+
+describe('among agents that are free', () => {
+  test('each gets one before anybody gets two, and the healthy before the degraded', async () => {
+    const w = await workspace()
+    await ready(w, 'a-sick', { maxConcurrentTasks: 2 }, { status: 'degraded' })
+    await ready(w, 'b', { maxConcurrentTasks: 2 })
+    await ready(w, 'c', { maxConcurrentTasks: 2 })
+    const tasks = await makeAll(w, times(2))
+    expect((await holders(w, tasks)).toSorted()).toEqual(['b', 'c'])
+    const more = await makeAll(w, times(3))
+    expect((await holders(w, more)).toSorted()).toEqual(['a-sick', 'b', 'c'])
+  })
+
+  test('the one that can do less has what anybody can do', async () => {
+    const w = await workspace()
+    await ready(w, 'able', { capabilities: ['go', 'rust'] })
+    await ready(w, 'plain')
+    const [any] = await makeAll(w, [{}])
+    expect(await holders(w, [any!])).toEqual(['plain'])
+    const [needy] = await makeAll(w, [{ requiredCapabilities: ['go'] }])
+    expect(await holders(w, [needy!])).toEqual(['able'])
+  })
+
+  test('what is kept for one is given to that one alone', async () => {
+    const w = await workspace()
+    await ready(w, 'other', { maxConcurrentTasks: 9 })
+    await ready(w, 'own', { maxConcurrentTasks: 2 })
+    const tasks = await makeAll(w, times(3, { agent: 'own' }))
+    const found = await until(async () => {
+      const who = await holdersNow(w, tasks)
+      return who.filter((agent) => agent !== null).length === 2 && who
+    })
+    expect(found.toSorted()).toEqual(['own', 'own', null].toSorted())
+  })
+
+  test('what waits longest for its priority goes first, and projects take turns', async () => {
+    const w = await workspace()
+    for (const slug of ['shop', 'blog']) await w.post('/projects', { slug })
+    const shop = await makeAll(w, times(4, { project: 'shop' }))
+    const blog = await makeAll(w, times(4, { project: 'blog' }))
+    const [urgent] = await makeAll(w, [{ project: 'blog', priority: 10 }])
+    await ready(w, 'alpha', { maxConcurrentTasks: 4 })
+    await until(async () => (await beat(w, 'alpha')).claims.length === 4)
+    const held = await holdersNow(w, [...shop, ...blog, urgent!])
+    expect(held.slice(0, 4).filter(Boolean), 'of shop').toHaveLength(2)
+    expect(held.slice(0, 2), 'the first of them first').toEqual(['alpha', 'alpha'])
+    expect(held[8], 'the urgent one').toBe('alpha')
+  })
+
+  test('several of a kind go to one that takes several at a time, and others to others', async () => {
+    const w = await workspace()
+    for (const slug of ['a', 'b']) await ready(w, slug, { maxConcurrentTasks: 3, batchSize: 3 })
+    const tasks = await makeAll(w, [
+      ...[{ taskType: 'research' }, { taskType: 'coding' }],
+      ...[{ taskType: 'research' }, { taskType: 'coding' }],
+      ...[{ taskType: 'research' }, { taskType: 'coding' }],
+    ])
+    const who = await holders(w, tasks)
+    const [research, coding] = [0, 1].map((n) => who.filter((_, i) => i % 2 === n))
+    expect([new Set(research).size, new Set(coding).size], JSON.stringify(who)).toEqual([1, 1])
+  })
+
+  test('a track has no more of them than it may, and its own agent goes on with it', async () => {
+    const w = await workspace()
+    await w.post('/projects', { slug: 'shop' })
+    await w.call('PUT', '/projects/shop/tracks/A', { maxAgents: 1 })
+    const [first] = await makeAll(w, [{ project: 'shop', key: 'A-001-one' }])
+    await ready(w, 'own', { maxConcurrentTasks: 3 })
+    expect(await holders(w, [first!])).toEqual(['own'])
+    for (const slug of ['a', 'b']) await ready(w, slug, { maxConcurrentTasks: 3 })
+    const more = await makeAll(w, [
+      { project: 'shop', key: 'A-002-two' },
+      { project: 'shop', key: 'A-003-three' },
+    ])
+    const who = await holdersNow(w, more)
+    for (const agent of who) expect([null, 'own'], 'nobody else may').toContain(agent)
+    expect(who, 'it has room for more').toEqual(['own', 'own'])
+  })
+})
+
+describe('the coordinator', () => {
+  test('tells who coordinates and how things stand, to those who look after the house', async () => {
+    const w = await workspace()
+    const { body } = await until(async () => {
+      const answer = await w.call('GET', '/coordinator/status')
+      return answer.body.active && answer
+    })
+    expect(body).toMatchObject({ thisNode: { id: body.instanceId, leads: true } })
+    expect(body.term).toBeGreaterThanOrEqual(1)
+    const nodes = (await w.call('GET', '/nodes')).body
+    expect(nodes).toMatchObject({
+      items: [{ id: body.instanceId, leads: true, state: 'alive' }],
+      nextCursor: null,
+    })
+    const { key } = (await w.post('/keys', { name: 'member', role: 'member' })).body
+    for (const [method, path] of [
+      ['GET', '/coordinator/status'],
+      ['GET', '/nodes'],
+      ['POST', '/coordinator/recover'],
+    ] as const)
+      expectRefusal(await server.call(method, path, undefined, { key }), 403, 'FORBIDDEN')
+  })
+
+  test('is healthy for anybody who asks', async () => {
+    const answer = await until(async () => {
+      const response = await fetch(`${server.api}/health/coordinator`)
+      return response.status === 200 && response
+    })
+    expect(await answer.json()).toMatchObject({
+      status: 'healthy',
+      coordinator: { active: true, leads: true },
+    })
+  })
+
+  test('looks after a workspace at once when somebody asks, on record, and after no other’s', async () => {
+    const [w, elsewhere] = [await workspace(), await workspace()]
+    const id = (await w.call('GET', '/workspaces')).body.items[0].id
+    expect((await w.post('/coordinator/recover', { workspaceId: id })).body.did).toMatchObject({
+      tasksAssigned: 0,
+      agentsJudged: 0,
+    })
+    expect(await w.count('recovery_forced')).toBe(1)
+    const other = await elsewhere.post('/coordinator/recover', { workspaceId: id })
+    expectRefusal(other, 404, 'NOT_FOUND')
+    expectRefusal(await w.post('/coordinator/recover', { nonsense: 1 }), 400, 'VALIDATION_FAILED')
+    expect(await elsewhere.count('recovery_forced')).toBe(0)
+  })
+})

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listNodes } from '../src/store/postgres/nodes.ts'
+import { listTerms } from '../src/store/postgres/offices.ts'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { freshDatabase } from './support/database.ts'
+import { type Compiled, compileServer } from './support/launched.ts'
+import { superuser, until } from './support/nodes.ts'
+
+const LEASE_MS = 2_000
+
+let compiled: Compiled
+let database: Awaited<ReturnType<typeof freshDatabase>>
+let store: PostgresStore
+let workspace: number
+const running: Coordinating[] = []
+
+beforeAll(async () => {
+  compiled = await compileServer('test/support/processes/coordinating-node.ts')
+  database = await freshDatabase()
+  store = await PostgresStore.open(database.url)
+  workspace = (await createWorkspace(store.writers, 'test', 'test')).workspaceId
+})
+afterAll(async () => {
+  for (const { child } of running) child.kill('SIGKILL')
+  await Promise.all(running.map(({ ended }) => ended))
+  await store.close()
+  await database.drop()
+  await compiled.remove()
+})
+
+interface Coordinating {
+  child: ChildProcess
+  ended: Promise<unknown>
+  lines: string[]
+  id(): Promise<string>
+  /** Resolves when the process has said it. */
+  says(line: string): Promise<unknown>
+}
+
+function startNode(name: string): Coordinating {
+  const args = [compiled.main, database.url, String(workspace), name, String(LEASE_MS)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  const lines: string[] = []
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk
+    lines.splice(0, lines.length, ...said.split('\n').slice(0, -1))
+  })
+  const ended = once(child, 'exit')
+  const node: Coordinating = {
+    child,
+    ended,
+    lines,
+    id: () => until(async () => lines.find((line) => line.startsWith('node '))?.slice('node '.length)),
+    says: (line) => until(async () => lines.includes(line)),
+  }
+  running.push(node)
+  return node
+}
+
+/** Who wrote, in the order of the log, which is that of commits: once for each stretch. */
+const writers = () =>
+  superuser(database.url, async (client) => {
+    const { rows } = await client.query<{ actor: string }>(
+      `select actor from baton.events where workspace_id = $1 and actor like 'term:%' order by seq`,
+      [workspace],
+    )
+    return rows.map(({ actor }) => actor).filter((actor, i, all) => actor !== all[i - 1])
+  })
+
+const hasWritten = (term: number) => until(async () => (await writers()).includes(`term:${term}`))
+const newestTerm = async () => (await listTerms(store.house, 1))[0]!
+
+test('a stopped leader is followed by another process within two leases, and refused when it goes on', {
+  timeout: 120_000,
+}, async () => {
+  let leader = startNode('one')
+  await hasWritten(1)
+  let other = startNode('two')
+  await other.id()
+  for (let term = 1; term <= 4; term++) {
+    expect(await newestTerm()).toMatchObject({ term, nodeId: await leader.id(), endedAt: null })
+    leader.child.kill('SIGSTOP')
+    await other.says(`leads ${term + 1}`)
+    await hasWritten(term + 1)
+    const [newest, before] = await listTerms(store.house, 2)
+    expect(newest).toMatchObject({ term: term + 1, nodeId: await other.id() })
+    expect(before!.endReason).toBe('EXPIRED')
+    expect(newest!.takenAt - before!.renewedAt).toBeLessThanOrEqual(2 * LEASE_MS)
+    leader.child.kill('SIGCONT')
+    await leader.says(`refused ${term} NOT_LEADER`)
+    ;[leader, other] = [other, leader]
+  }
+  expect(await writers(), 'nobody writes once another has begun').toEqual(
+    [1, 2, 3, 4, 5].map((term) => `term:${term}`),
+  )
+  const listed = await listNodes(store.house)
+  expect(listed.map(({ name, state }) => [name, state]).sort()).toEqual([
+    ['one', 'alive'],
+    ['two', 'alive'],
+  ])
+  expect(listed.find(({ leadsTerm }) => leadsTerm !== null)).toMatchObject({
+    nodeId: await leader.id(),
+    leadsTerm: 5,
+    pid: leader.child.pid,
+  })
+
+  // One that ends in order hands over at once; one that is killed is followed as well.
+  leader.child.kill('SIGTERM')
+  await other.says('leads 6')
+  await leader.ended
+  expect((await listTerms(store.house, 2))[1]).toMatchObject({ term: 5, endReason: 'RESIGNED' })
+  const states = (await listNodes(store.house)).map(({ nodeId, state }) => [nodeId, state])
+  expect(states).toContainEqual([await leader.id(), 'stopped'])
+  other.child.kill('SIGKILL')
+  const third = startNode('three')
+  await third.says('leads 7')
+  expect((await listTerms(store.house, 2))[1]).toMatchObject({ term: 6, endReason: 'EXPIRED' })
+})

@@ -1,0 +1,367 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unblockAll } from '../src/flow/unblock.ts'
+import { FORGOTTEN_IN } from '../src/store/postgres/following.ts'
+import { BY_KEYS } from '../src/store/postgres/scoped-query.ts'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import type { Store } from '../src/store/store.ts'
+import { unblockForgotten } from '../src/upkeep/steps.ts'
+import { freshDatabase } from './support/database.ts'
+import { complete, flowOn, giveUp, holdBack, sweep } from './support/entanglement.ts'
+import { superuser } from './support/nodes.ts'
+import { partsOf } from './support/parts.ts'
+import { granted, holder, newTask, type Task, Work } from './support/tasks.ts'
+
+const alpha = holder('alpha')
+const database = await freshDatabase()
+let store: PostgresStore
+beforeAll(async () => {
+  store = await PostgresStore.open(database.url)
+})
+afterAll(async () => {
+  await store.close()
+  await database.drop()
+})
+
+const newWork = async () =>
+  new Work(store, (await createWorkspace(store.writers, 'test', 'test')).workspaceId)
+const stateOf = async (work: Work, task: Task) => (await work.record(task)).state
+const query = <T extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+  superuser(database.url, async (client) => {
+    await client.query('set search_path = baton')
+    return (await client.query<T>(text, values)).rows
+  })
+const cursorOf = async ({ workspace }: Work) => {
+  const [row] = await query<{ seq: string }>(
+    'select followed_seq as seq from follow_cursors where workspace_id = $1',
+    [workspace],
+  )
+  return Number(row?.seq ?? 0)
+}
+/** A process that knows nothing but what is written. */
+async function another<T>(act: (store: PostgresStore) => Promise<T>): Promise<T> {
+  const fresh = await PostgresStore.open(database.url)
+  try {
+    return await act(fresh)
+  } finally {
+    await fresh.close()
+  }
+}
+const forgottenBy = async (by: Store, { workspace }: Work) => {
+  const { tasks, followed } = await by.forgottenTasks(500)
+  const own = tasks.filter(({ workspaceId }) => workspaceId === workspace).map(({ taskId }) => taskId)
+  return { own, followed }
+}
+/** The log grows by so many events that mean nothing to anybody. */
+const longLog = ({ workspace }: Work, events: number) =>
+  query(
+    `with counter as (update workspace_counters set last_seq = last_seq + $2 where workspace_id = $1 returning last_seq - $2 as base)
+     insert into events (workspace_id, seq, type, actor, payload, at)
+     select $1, base + i, 'session_started', 'test', '{}', now() from counter, generate_series(1, $2::int) i`,
+    [workspace, events],
+  )
+
+describe('what waits for something that ended while nobody could tell it', () => {
+  test('goes on when another process looks', async () => {
+    const work = await newWork()
+    const [done, failed] = await work.createAll([newTask(), newTask()])
+    const ready = await work.create({}, [done!])
+    const never = await work.create({}, [failed!])
+    const belowNever = await work.create({}, [never])
+    await complete(work, done!)
+    await giveUp(work, failed!)
+    expect(await stateOf(work, ready)).toBe('pending')
+    await another(sweep)
+    expect(await stateOf(work, ready)).toBe('queued')
+    expect([await stateOf(work, never), await stateOf(work, belowNever)]).toEqual(['skipped', 'skipped'])
+  })
+
+  test('comes again until somebody says that it was told, and then no more', async () => {
+    const work = await newWork()
+    const done = await work.create()
+    const ready = await work.create({}, [done])
+    await complete(work, done)
+    await another(async (fresh) => {
+      for (let i = 0; i < 2; i++) expect((await forgottenBy(fresh, work)).own).toEqual([ready.id])
+      await (await forgottenBy(fresh, work)).followed()
+      expect((await forgottenBy(fresh, work)).own).toEqual([])
+    })
+    await another(async (fresh) => {
+      const { own } = await forgottenBy(fresh, work)
+      expect(own, 'so little is not written down, and followed once more').toEqual([ready.id])
+    })
+  })
+
+  test('is not lost when telling it fails', async () => {
+    const work = await newWork()
+    const done = await work.create()
+    const ready = await work.create({}, [done])
+    await complete(work, done)
+    let isDown = true
+    const flaky = new Proxy(store, {
+      get: (of, name) => {
+        if (name === 'transact' && isDown) return () => Promise.reject(new Error('down'))
+        const value = Reflect.get(of, name, of)
+        return typeof value === 'function' ? value.bind(of) : value
+      },
+    })
+    await expect(unblockForgotten({ kernel: flowOn(flaky) })).rejects.toThrow('down')
+    expect(await stateOf(work, ready)).toBe('pending')
+    isDown = false
+    await unblockForgotten({ kernel: flowOn(flaky) })
+    expect(await stateOf(work, ready)).toBe('queued')
+  })
+
+  test('is told though it is changed just then', async () => {
+    const work = await newWork()
+    const done = await work.create()
+    const ready = await work.create({}, [done])
+    await complete(work, done)
+    const { tasks, followed } = await store.forgottenTasks(500)
+    await work.update(ready, { title: 'another' })
+    await unblockAll(flowOn(store), tasks)
+    await followed()
+    expect(await stateOf(work, ready)).toBe('queued')
+  })
+
+  test('is seen when it goes on after a pause, when it is opened again, and when what it waits for is', async () => {
+    const work = await newWork()
+    const [first, second] = await work.createAll([newTask(), newTask()])
+    const paused = await work.create({}, [first!])
+    await work.pause(paused)
+    const both = await work.create({}, [first!, second!])
+    const whole = await work.create()
+    const [part] = await work.createAll(partsOf(whole, 1))
+    for (const task of [first!, part!]) await complete(work, task)
+    await giveUp(work, second!)
+    await work.retry(second!)
+    await work.cancel(whole)
+    await another(sweep)
+    await sweep(store)
+    expect(await stateOf(work, both), 'tried again in time').toBe('pending')
+    expect(await work.record(paused)).toMatchObject({ state: 'paused' })
+    await work.resume(paused)
+    await work.reset(whole)
+    await sweep(store)
+    expect(await stateOf(work, paused)).toBe('queued')
+    expect(await stateOf(work, whole)).toBe('completed')
+    await work.reset(first!)
+    await complete(work, second!)
+    await sweep(store)
+    expect(await stateOf(work, both), 'it waits for what was opened again').toBe('pending')
+    await complete(work, first!)
+    await sweep(store)
+    expect(await stateOf(work, both)).toBe('queued')
+  })
+
+  test('is seen when it is paused until after the end of a task that failed', async () => {
+    const work = await newWork()
+    const upstream = await work.create()
+    const paused = await work.create({}, [upstream])
+    await work.pause(paused)
+    await giveUp(work, upstream)
+    await sweep(store)
+    expect(await stateOf(work, paused)).toBe('paused')
+    await work.resume(paused)
+    await sweep(store)
+    expect(await stateOf(work, paused)).toBe('skipped')
+  })
+
+  test('does not hide behind those whose rule says to wait', async () => {
+    const work = await newWork()
+    const [open, failed, done] = await work.createAll([newTask(), newTask(), newTask()])
+    await work.createAll(
+      Array.from({ length: 600 }, () => newTask({ triggerRule: 'all_done' }, [open!, failed!])),
+    )
+    await giveUp(work, failed!)
+    const ready = await work.create({}, [done!])
+    await complete(work, done!)
+    const { own, followed } = await forgottenBy(store, work)
+    expect(own).toEqual([ready.id])
+    await followed()
+    expect((await forgottenBy(store, work)).own).toEqual([])
+  })
+
+  test('is found in every workspace, and of a crowd no more at a time than asked for', async () => {
+    const crowd = await newWork()
+    const done = await crowd.create()
+    const waiting = await crowd.createAll(Array.from({ length: 40 }, () => newTask({}, [done])))
+    await complete(crowd, done)
+    const others = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const work = await newWork()
+        const upstream = await work.create()
+        const task = await work.create({}, [upstream])
+        await complete(work, upstream)
+        return { work, task }
+      }),
+    )
+    const kernel = flowOn(store)
+    for (let passes = 0; passes < 200; passes++) {
+      const { tasks, followed } = await store.forgottenTasks(20)
+      expect(tasks.length).toBeLessThanOrEqual(22)
+      await unblockAll(kernel, tasks)
+      await followed()
+    }
+    for (const { work, task } of others) expect(await stateOf(work, task)).toBe('queued')
+    for (const task of waiting) expect(await stateOf(crowd, task)).toBe('queued')
+  })
+})
+
+describe('the log', () => {
+  test('of a database that was never followed is followed in stretches, up to its end', async () => {
+    const work = await newWork()
+    await longLog(work, 120_000)
+    const [upstream, stays] = await work.createAll([newTask(), newTask()])
+    const waiting = await work.create({}, [upstream!])
+    await work.create({}, [stays!])
+    await complete(work, upstream!)
+    await another(async (fresh) => {
+      const kernel = flowOn(fresh)
+      let last = 0
+      let passes = 0
+      while ((await stateOf(work, waiting)) === 'pending') {
+        await unblockForgotten({ kernel })
+        const cursor = await cursorOf(work)
+        expect(cursor - last, 'a stretch at a time').toBeLessThanOrEqual(20_000)
+        last = cursor
+        passes += 1
+      }
+      expect(passes).toBeGreaterThan(2)
+      expect(await cursorOf(work)).toBeGreaterThan(100_000)
+    })
+    await another(async (fresh) => {
+      const { own } = await forgottenBy(fresh, work)
+      expect(own, 'the next process goes on from there').toEqual([])
+      expect(await cursorOf(work)).toBeGreaterThan(100_000)
+    })
+  })
+
+  test('is not read where nothing waits: the cursor is at its end, and what waits later is seen', async () => {
+    const work = await newWork()
+    const upstream = await work.create()
+    await longLog(work, 60_000)
+    await another(async (fresh) => {
+      // Any of all workspaces that have a longer log than was followed.
+      for (let passes = 0; passes < 3; passes++) await (await fresh.forgottenTasks(1_000)).followed()
+      expect(await cursorOf(work)).toBe((await work.events(60_000)).at(-1)!.seq)
+    })
+    const waiting = await work.create({}, [upstream])
+    await complete(work, upstream)
+    expect((await forgottenBy(store, work)).own).toEqual([waiting.id])
+  })
+
+  test.each([
+    ['never looked at its tables', false],
+    ['knows its tables', true],
+  ])('is followed without reading what else is blocked, by a database that %s', async (_what, analyzes) => {
+    const blocksRead = async (blocked: number) => {
+      const work = await newWork()
+      const [never, done] = await work.createAll([newTask(), newTask()])
+      for (let made = 0; made < blocked; made += 5_000)
+        await work.createAll(
+          Array.from({ length: Math.min(5_000, blocked - made) }, () => newTask({}, [never!])),
+        )
+      const ready = await work.create({}, [done!])
+      const before = (await work.events(blocked)).at(-1)!.seq
+      granted(await work.claim(done!, alpha))
+      await work.submit(done!, { ...alpha, generation: 1 })
+      if (analyzes) await query('analyze tasks, task_dependencies, events')
+      const values = [[work.workspace], [before], [before + 1_000], 501]
+      const plan = await asUpkeep(store, `explain (analyze, buffers, format json) ${FORGOTTEN_IN}`, values)
+      const found = await asUpkeep(store, FORGOTTEN_IN, values)
+      expect(found.map(({ taskId }) => taskId)).toEqual([ready.id])
+      const root = plan[0]!['QUERY PLAN'][0].Plan
+      return root['Shared Hit Blocks'] + root['Shared Read Blocks']
+    }
+    const few = await blocksRead(500)
+    const many = await blocksRead(50_000)
+    expect(many).toBeLessThan(few * 3)
+  })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: the plan is read as it comes
+async function asUpkeep({ readers }: PostgresStore, text: string, values: unknown[]): Promise<any[]> {
+  const client = await readers.connect()
+  try {
+    await client.query('begin')
+    await client.query(`select set_config('baton.scope', 'upkeep', true)`)
+    await client.query(BY_KEYS.text)
+    const { rows } = await client.query(text, values)
+    await client.query('commit')
+    return rows
+  } finally {
+    client.release()
+  }
+}
+
+describe('a circle that was written by hand', () => {
+  test('fails whole, what waits for it is skipped, and what stands beside it is not touched', async () => {
+    const work = await newWork()
+    const [a, b, c, beside] = await work.createAll(Array.from({ length: 4 }, () => newTask()))
+    const below = await work.create({}, [b!])
+    const further = await work.create({}, [below])
+    const waitsBeside = await work.create({}, [beside!])
+    for (const [task, on] of [
+      [a!, b!],
+      [b!, c!],
+      [c!, a!],
+    ] as const)
+      await query(
+        `insert into task_dependencies (workspace_id, task_id, depends_on, trigger_rule) values ($1, $2, $3, 'all_success')`,
+        [work.workspace, task.id, on.id],
+      )
+    await query(
+      `update tasks set state = 'pending', rank = null, blocked = true, due_at = case when id = $2 then now() end
+        where workspace_id = $1 and id = any($3)`,
+      [work.workspace, a!.id, [a!.id, b!.id, c!.id]],
+    )
+    await another(sweep)
+    const uuids = [a!, b!, c!].map(({ uuid }) => uuid)
+    for (const task of [a!, b!, c!]) {
+      expect(await work.record(task)).toMatchObject({ state: 'failed', blocked: false, dueAt: null })
+      const { error } = await work.details(task)
+      for (const uuid of uuids) expect(error).toContain(uuid)
+    }
+    expect([await stateOf(work, below), await stateOf(work, further)]).toEqual(['skipped', 'skipped'])
+    expect(await work.record(beside!)).toEqual(beside)
+    expect(await work.record(waitsBeside)).toEqual(waitsBeside)
+    const found = (await work.events()).filter(({ type }) => type === 'dependency_cycle_found')
+    expect(found.map(({ payload }) => payload)).toEqual([{ cycle: uuids }])
+  })
+
+  test('of ten thousand tasks is found as one', async () => {
+    const work = await newWork()
+    const count = 10_000
+    const tasks: Task[] = []
+    for (let made = 0; made < count; made += 5_000)
+      tasks.push(...(await work.createAll(Array.from({ length: 5_000 }, () => newTask()))))
+    await query(
+      `insert into task_dependencies (workspace_id, task_id, depends_on, trigger_rule)
+       select $1, id, on_id, 'all_success' from unnest($2::bigint[], $3::bigint[]) as e(id, on_id)`,
+      [work.workspace, tasks.map(({ id }) => id), tasks.map((_, i) => tasks[(i + 1) % count]!.id)],
+    )
+    await query(
+      `update tasks set state = 'pending', rank = null, blocked = true, due_at = case when id = $2 then now() end where workspace_id = $1`,
+      [work.workspace, tasks[0]!.id],
+    )
+    await sweep(store)
+    const states = await query(`select state, count(*)::int from tasks where workspace_id = $1 group by 1`, [
+      work.workspace,
+    ])
+    expect(states).toEqual([{ state: 'failed', count }])
+    expect((await work.details(tasks[0]!)).error!.length).toBeLessThan(2_000)
+  })
+})
+
+test('a task that is held back is due once, however long its upstream', async () => {
+  const work = await newWork()
+  const upstream = await work.create()
+  const task = await work.create()
+  await holdBack(work, task, [upstream])
+  const due = async () => (await store.dueTasks(500)).filter(({ taskId }) => taskId === task.id)
+  expect(await due()).toMatchObject([{ isBlocked: true, version: task.version + 1 }])
+  await sweep(store)
+  expect(await due()).toEqual([])
+})

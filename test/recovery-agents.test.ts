@@ -1,0 +1,235 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { fence } from './support/http-workspace.ts'
+import { eventually, expectDoneOnce, type Served, useProcesses } from './support/recovery.ts'
+
+/** Mosaic's patterns 1 and 2, and the stall table of Automatos 3.7, with agents that are processes of their own. */
+
+const processes = useProcesses()
+let server: Served
+beforeAll(async () => {
+  server = await processes.serve()
+})
+const open = (limits?: Record<string, unknown>) => processes.workspace(server.url, limits)
+
+/** What is tried again after its holder was lost waits about ten seconds, a quarter more or less. */
+const SHORTEST_WAIT_MS = 7_500
+const LONGEST_WAIT_MS = 12_500
+const MINUTES = { timeout: 90_000 }
+
+// Most of these wait for a backoff of ten seconds. They wait together, each in a workspace of its own.
+describe.concurrent('an agent', () => {
+  test(
+    'that is killed in the middle of a task loses it to another, which goes on from the checkpoint',
+    MINUTES,
+    async () => {
+      const w = await open()
+      const [task] = await w.makeMany(1)
+      const first = w.agents(['first'], { holdsAt: 1 })
+      expect(await first.says('has')).toMatchObject({ generation: 1, attempt: 1, checkpointData: null })
+      await first.says('got on', { step: 1 })
+      first.child.kill('SIGKILL')
+
+      const [lost] = await w.isTold('task_agent_lost')
+      expect(lost).toMatchObject({ task: task!.id, generation: 1 })
+      expect(lost!.payload).toMatchObject({ agent: 'first', session: 'agent:first', attempt: 1 })
+      expect(lost!.payload.silentMs).toBeGreaterThanOrEqual(2_000)
+      const [stale] = await w.told('agent_stale')
+      expect(stale!.payload).toMatchObject({ agent: 'first', claims: 1 })
+      expect((await w.call('GET', '/agents/first')).body).toMatchObject({ state: 'error', activeTasks: 0 })
+      const waiting = await w.read(task!)
+      expect(waiting).toMatchObject({ state: 'awaiting_retry', attempt: 1, checkpointData: { step: 1 } })
+      const waitMs = Date.parse(waiting.dueAt) - lost!.at
+      expect(waitMs).toBeGreaterThanOrEqual(SHORTEST_WAIT_MS)
+      expect(waitMs).toBeLessThanOrEqual(LONGEST_WAIT_MS)
+
+      const second = w.agents(['second'])
+      expect(await second.says('has')).toMatchObject({
+        taskId: task!.id,
+        generation: 2,
+        attempt: 2,
+        checkpointData: { step: 1 },
+      })
+      await second.says('done')
+      await expectDoneOnce(w, [task!])
+      expect((await w.results())[0]!.data).toEqual({ by: 'second', generation: 2, from: 1 })
+      const [one, two] = await w.claims()
+      expect(one).toMatchObject({ agent: 'first', state: 'expired', reason: 'AGENT_LOST' })
+      expect(two!.acquiredAt).toBeGreaterThanOrEqual(Date.parse(waiting.dueAt))
+
+      // Back from the dead, it is welcome, but not with what it held.
+      const back = w.agents(['first'])
+      await back.says('lives')
+      expect((await w.told('agent_recovered'))[0]!.payload).toMatchObject({ agent: 'first', after: 'error' })
+      const late = await w.on(task!, 'submit', { ...fence('agent:first', 1), result: 'late' })
+      expect(late).toMatchObject({ status: 409, body: { code: 'STALE_GENERATION' } })
+    },
+  )
+
+  test(
+    'that is killed with the last attempt of a task leaves a dead letter that tells why',
+    MINUTES,
+    async () => {
+      const w = await open()
+      const [task] = await w.makeMany(1, { maxRetries: 0 })
+      const agent = w.agents(['only'], { holdsAt: 1 })
+      await agent.says('got on')
+      agent.child.kill('SIGKILL')
+      await w.reaches(task!, 'failed')
+      const [letter] = (await w.call('GET', '/dead-letters')).body.items
+      expect(letter).toMatchObject({ id: task!.id, error: 'Its agent fell silent.' })
+      expect((await w.claims())[0]).toMatchObject({ reason: 'AGENT_LOST' })
+    },
+  )
+
+  test('that lives on under its session after a quick restart still has what it held', MINUTES, async () => {
+    const w = await open()
+    const [task] = await w.makeMany(1)
+    const life = { session: 'life of {}', staleSeconds: 30 }
+    const before = w.agents(['phoenix'], { ...life, holdsAt: 1 })
+    await before.says('got on', { step: 1 })
+    before.child.kill('SIGKILL')
+    await before.ended
+    const after = w.agents(['phoenix'], life)
+    expect(await after.says('has')).toMatchObject({ generation: 1, attempt: 1, checkpointData: { step: 1 } })
+    await after.says('done')
+    await expectDoneOnce(w, [task!])
+    expect(await w.told('agent_stale', 'task_agent_lost')).toEqual([])
+  })
+
+  test('that beats and never begins loses what it was given, and nobody has failed', MINUTES, async () => {
+    const w = await open({ assignTimeoutSeconds: 1 })
+    const [task] = await w.makeMany(1)
+    const sleeper = w.agents(['sleeper'], { starts: false })
+    expect(await sleeper.says('has')).toMatchObject({ taskId: task!.id, generation: 1, attempt: 1 })
+    // It may finish what it has, and is given nothing more.
+    expect((await w.post('/agents/sleeper/pause')).status).toBe(200)
+    const worker = w.agents(['worker'])
+    const [requeued] = await w.isTold('task_requeued')
+    expect(requeued).toMatchObject({ task: task!.id, payload: { because: 'not started in time' } })
+    expect(await worker.says('has')).toMatchObject({ generation: 2, attempt: 1 })
+    await worker.says('done')
+    const [claim] = await w.claims()
+    expect(claim).toMatchObject({ agent: 'sleeper', state: 'expired', reason: 'NOT_STARTED' })
+    expect(claim!.endedAt! - claim!.acquiredAt).toBeGreaterThanOrEqual(1_000)
+    await expectDoneOnce(w, [task!])
+  })
+
+  test(
+    'that does not begin what it was given is not given it again while another is free',
+    MINUTES,
+    async () => {
+      const w = await open({ assignTimeoutSeconds: 1 })
+      // Of two that are loaded alike the first by name is offered work first.
+      const sleeper = w.agents(['a-sleeper'], { starts: false })
+      const worker = w.agents(['b-worker'])
+      await Promise.all([sleeper.says('lives'), worker.says('lives')])
+      const [task] = await w.makeMany(1)
+      await eventually(
+        async () => (await w.claims()).length > 4 || (await w.read(task!)).state === 'completed',
+      )
+      expect((await w.claims()).map(({ agent }) => agent)).toContain('b-worker')
+      await expectDoneOnce(w, [task!])
+    },
+  )
+
+  test(
+    'that is stopped in the middle of a task has stalled, and what it does when it goes on is refused',
+    MINUTES,
+    async () => {
+      const w = await open({ stallTimeoutSeconds: 1 })
+      const [task] = await w.makeMany(1)
+      const hung = w.agents(['hung'], { claims: true, holdsAt: 1 })
+      await hung.says('got on', { step: 1 })
+      hung.child.kill('SIGSTOP')
+      const [stalled] = await w.isTold('task_stalled')
+      expect(stalled!.payload).toMatchObject({ agent: 'hung', attempt: 1 })
+      expect(stalled!.payload.silentMs).toBeGreaterThanOrEqual(1_000)
+      expect((await w.claims())[0]).toMatchObject({ state: 'expired', reason: 'STALLED' })
+      const other = w.agents(['other'])
+      expect(await other.says('has')).toMatchObject({
+        generation: 2,
+        attempt: 2,
+        checkpointData: { step: 1 },
+      })
+      await other.says('done')
+      hung.go()
+      hung.child.kill('SIGCONT')
+      expect(await hung.says('refused')).toMatchObject({ act: 'progress', code: 'STALE_GENERATION' })
+      await expectDoneOnce(w, [task!])
+    },
+  )
+
+  test('that was only slow may hand in its work until somebody else has the task', MINUTES, async () => {
+    const w = await open({ stallTimeoutSeconds: 1 })
+    const [task] = await w.makeMany(1)
+    const slow = w.agents(['slow'], { claims: true, holdsAt: 2 })
+    await slow.says('got on', { step: 2 })
+    slow.child.kill('SIGSTOP')
+    await w.isTold('task_stalled')
+    slow.go()
+    slow.child.kill('SIGCONT')
+    await slow.says('done', { generation: 1 })
+    const [completed] = await w.isTold('task_completed')
+    expect(completed).toMatchObject({ generation: 1, payload: { agent: 'slow', late: true } })
+    expect(await w.states()).toEqual({ completed: 1 })
+    expect((await w.results()).filter(({ accepted }) => accepted)).toMatchObject([
+      { task: task!.id, generation: 1 },
+    ])
+  })
+})
+
+describe.concurrent('a whole fleet', () => {
+  test(
+    'that is gone at once is followed by tries that are spread, and all of its work is done once',
+    MINUTES,
+    async () => {
+      const w = await open()
+      const tasks = await w.makeMany(100)
+      const fleet = (more: object) =>
+        Array.from({ length: 4 }, (_, i) =>
+          w.agents(
+            Array.from({ length: 5 }, (_, j) => `agent-${i}-${j}`),
+            { capacity: 5, staleSeconds: 4, ...more },
+          ),
+        )
+      const gone = fleet({ holdsAt: 1 })
+      await w.isTold('task_progress', 100)
+      for (const { child } of gone) child.kill('SIGKILL')
+
+      const lost = await w.isTold('task_agent_lost', 100)
+      expect(new Set(lost.map(({ task }) => task)).size).toBe(100)
+      expect(await w.told('agent_stale')).toHaveLength(20)
+      const waits = await waitsAfter(w.workspaceId, lost)
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(SHORTEST_WAIT_MS)
+      expect(Math.max(...waits)).toBeLessThanOrEqual(LONGEST_WAIT_MS)
+      // Ten shares of half a second would hold ten each; all at once, one would hold them all.
+      const shares = new Map<number, number>()
+      for (const ms of waits) {
+        const share = Math.floor((ms - SHORTEST_WAIT_MS) / 500)
+        shares.set(share, (shares.get(share) ?? 0) + 1)
+      }
+      expect(Math.max(...shares.values())).toBeLessThanOrEqual(30)
+      expect(shares.size).toBeGreaterThanOrEqual(8)
+
+      fleet({})
+      await w.isTold('task_completed', 100)
+      await expectDoneOnce(w, tasks)
+      const results = await w.results()
+      expect(results.every(({ generation, data }) => generation === 2 && data.from === 1)).toBe(true)
+      const lostAt = new Map(lost.map(({ task, at }) => [task, at]))
+      const second = (await w.claims()).filter(({ generation }) => generation === 2)
+      const soonest = Math.min(...second.map(({ task, acquiredAt }) => acquiredAt - lostAt.get(task)!))
+      expect(soonest).toBeGreaterThanOrEqual(SHORTEST_WAIT_MS)
+    },
+  )
+})
+
+/** How long each of them has to wait, by what the tasks themselves say. */
+async function waitsAfter(workspaceId: number, lost: readonly { task: string | null; at: number }[]) {
+  const due = await processes.rows<{ task: string; due: number }>(
+    'select uuid as task, ms(due_at)::float8 as due from tasks where workspace_id = $1 and due_at is not null',
+    [workspaceId],
+  )
+  const dueAt = new Map(due.map((one) => [one.task, one.due]))
+  return lost.map(({ task, at }) => dueAt.get(task!)! - at)
+}

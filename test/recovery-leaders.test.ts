@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
+import {
+  eventually,
+  expectDoneOnce,
+  type RecoveringWorkspace,
+  type Served,
+  useProcesses,
+} from './support/recovery.ts'
+import { callsTo } from './support/server.ts'
+
+/** Mosaic's pattern 5: two servers on one database, of which one coordinates at a time. */
+
+const LEASE_MS = 1_000
+/** Nobody is to be lost here: whatever is given is done by whom it was given to. */
+const PATIENT = { staleSeconds: 600, capacity: 4, stepMs: 10 }
+const MINUTES = { timeout: 120_000 }
+
+const processes = useProcesses()
+const ways: CuttableWay[] = []
+let nodes: Served[]
+let w: RecoveringWorkspace
+const made: { id: string }[] = []
+
+beforeAll(async () => {
+  for (const name of ['one', 'two']) {
+    const way = await cuttableWayTo(processes.databaseUrl())
+    ways.push(way)
+    nodes = [...(nodes ?? []), await processes.serve({ BATON_NODE_NAME: name, DATABASE_URL: way.url })]
+  }
+  w = await processes.workspace(nodes[0]!.url)
+  const agents = nodes.flatMap(({ url }, i) =>
+    [0, 1].map((j) =>
+      processes.agents({
+        url,
+        key: w.ownerKey,
+        slugs: [0, 1, 2].map((k) => `agent-${i}-${j}-${k}`),
+        ...PATIENT,
+      }),
+    ),
+  )
+  await Promise.all(agents.map((agent) => agent.says('lives')))
+})
+afterAll(async () => {
+  for (const { child } of nodes) child.kill('SIGKILL')
+  for (const way of ways) way.cut()
+  await Promise.all(ways.map((way) => way.close()))
+})
+
+interface Term {
+  term: number
+  pid: number
+  takenAt: number
+  renewedAt: number
+  endReason: string | null
+}
+
+/** The terms of office, newest first, with the process that had each. */
+const terms = () =>
+  processes.rows<Term>(
+    `select l.term, n.pid, ms(l.taken_at)::float8 as "takenAt", ms(l.renewed_at)::float8 as "renewedAt",
+            l.end_reason as "endReason"
+       from leader_leases l join nodes n using (workspace_id, node_id) order by l.term desc`,
+  )
+
+/** Who coordinates, who does not, and the term. */
+async function standing() {
+  const { term, pid } = await eventually(async () => (await terms())[0])
+  const i = nodes.findIndex(({ child }) => child.pid === pid)
+  return { term, leader: nodes[i]!, other: nodes[1 - i]!, wayOfLeader: ways[i]! }
+}
+
+/** Waits for the term after this one, and tells how both stand. */
+const termAfter = (term: number) =>
+  eventually(async () => {
+    const all = await terms()
+    const next = all.find((one) => one.term === term + 1)
+    return next && { next, before: all.find((one) => one.term === term)! }
+  })
+
+/** Through a server that serves; what a stopped one still has under lock may make it say "not now" at first. */
+async function makeThrough({ url }: Served, count: number): Promise<void> {
+  const call = callsTo(`${url}/api/v1`, w.ownerKey)
+  const tasks = Array.from({ length: count }, (_, i) => ({ title: `Task ${made.length + i}` }))
+  const headers = { 'idempotency-key': `batch ${made.length}`.replace(' ', '-') }
+  const { body } = await eventually(async () => {
+    const answer = await call('POST', '/tasks/batch', { tasks }, { headers })
+    return answer.status === 201 && answer
+  })
+  made.push(...body.items)
+}
+
+const statusOf = async ({ url }: Served) =>
+  (await callsTo(`${url}/api/v1`, w.ownerKey)('GET', '/coordinator/status')).body
+
+/** Everything that was made was given once, to one agent, and done. */
+async function expectAllGivenOnce(): Promise<void> {
+  await w.isTold('task_completed', made.length)
+  await expectDoneOnce(w, made)
+  const claims = await w.claims()
+  expect(claims.filter(({ generation }) => generation !== 1)).toEqual([])
+  expect(await w.told('agent_stale', 'task_agent_lost', 'task_requeued', 'task_lease_expired')).toEqual([])
+}
+
+test(
+  'a leader that is stopped is followed within two leases, and gives nothing away when it goes on',
+  MINUTES,
+  async () => {
+    const tookMs: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const { term, leader, other } = await standing()
+      // Stopped while it gives work away.
+      await makeThrough(other, 60)
+      await w.isTold('task_assigned', made.length - 45)
+      leader.child.kill('SIGSTOP')
+      const { next, before } = await termAfter(term)
+      expect(next.pid).toBe(other.child.pid)
+      expect(before.endReason).toBe('EXPIRED')
+      tookMs.push(next.takenAt - before.renewedAt)
+      // The other one carries on alone: for those who can reach it.
+      await makeThrough(other, 20)
+      await w.isTold('task_completed', made.length - 50)
+      leader.child.kill('SIGCONT')
+      expect((await statusOf(leader)).thisNode.leads).toBe(false)
+      await w.isTold('task_completed', made.length)
+    }
+    // By the database's clock. Of three: a machine that is busy with something else may be late once.
+    tookMs.sort((a, b) => a - b)
+    expect(tookMs[0]).toBeGreaterThanOrEqual(LEASE_MS)
+    expect(tookMs[1]).toBeLessThanOrEqual(2 * LEASE_MS)
+    await expectAllGivenOnce()
+  },
+)
+
+test(
+  'a leader that is stopped with its transaction open is followed as soon as that is cut off',
+  MINUTES,
+  async () => {
+    const { term, leader, other, wayOfLeader } = await standing()
+    wayOfLeader.loseAnswersTo('keep_terms')
+    await makeThrough(other, 20)
+    await eventually(async () => {
+      const sql = `select from pg_stat_activity where datname = current_database() and application_name = 'baton'
+        and state = 'idle in transaction' and query ~ 'clock_timestamp' and xact_start < now() - interval '20 ms'`
+      return (await processes.rows(sql)).length > 0
+    })
+    leader.child.kill('SIGSTOP')
+    const { next } = await termAfter(term)
+    expect(next.pid).toBe(other.child.pid)
+    await w.isTold('task_assigned', made.length)
+    wayOfLeader.mend()
+    leader.child.kill('SIGCONT')
+    await expectAllGivenOnce()
+    // Both serve.
+    await makeThrough(leader, 5)
+    await makeThrough(other, 5)
+    await expectAllGivenOnce()
+  },
+)
+
+test(
+  'a leader that ends in order hands over; one that is killed is followed by the other',
+  MINUTES,
+  async () => {
+    const { term, leader, other } = await standing()
+    leader.child.kill('SIGTERM')
+    const { next, before } = await termAfter(term)
+    expect(before.endReason).toBe('RESIGNED')
+    expect(next.pid).toBe(other.child.pid)
+    expect(await leader.ended).toEqual({ code: 0, signal: null })
+
+    const i = nodes.indexOf(leader)
+    const third = await processes.serve({ BATON_NODE_NAME: 'three', DATABASE_URL: ways[i]!.url })
+    nodes[i] = third
+    other.child.kill('SIGKILL')
+    const killed = await termAfter(next.term)
+    expect(killed.before.endReason).toBe('EXPIRED')
+    expect(killed.next.pid).toBe(third.child.pid)
+    expect((await statusOf(third)).thisNode).toMatchObject({ leads: true })
+  },
+)

@@ -1,0 +1,174 @@
+import type { AgentView, Changes, View } from '../../src/core/batch/requests.ts'
+import type { KnownAgent } from '../../src/core/commands.ts'
+import type { AgentRecord, TaskRecord } from '../../src/core/records.ts'
+import type { PlantedBug } from './planted-bug.ts'
+import { onCommand } from './planting.ts'
+
+/** The view with agents that claim looking different from what they are. */
+const withClaimingAgents = (view: View, change: (record: AgentRecord) => Partial<AgentRecord>): View => ({
+  ...view,
+  claimingAgents: new Map(
+    [...view.claimingAgents].map(([slug, { record, held }]): [string, KnownAgent] => [
+      slug,
+      { record: { ...record, ...change(record) }, held },
+    ]),
+  ),
+})
+
+/** The same of agents that are to change by a command of this kind. */
+const withAgents = (view: View, change: (agent: AgentView) => AgentView): View => ({
+  ...view,
+  agents: new Map([...view.agents].map(([slug, agent]) => [slug, change(agent)])),
+})
+
+/** What is written with the tasks changed to which something happened. */
+const whereThereWas = (
+  changes: Changes,
+  is: (event: Changes['events'][number]) => boolean,
+  change: (task: TaskRecord) => Partial<TaskRecord>,
+): Changes => {
+  const ids = new Set(changes.events.filter(is).map(({ taskId }) => taskId))
+  return {
+    ...changes,
+    tasks: changes.tasks.map((task) => (ids.has(task.id) ? { ...task, ...change(task) } : task)),
+  }
+}
+
+export const bugsOfTheCoordinator = {
+  agentLimitIsAHint: {
+    says: 'Nobody asks how many tasks an agent may hold.',
+    foundBy: ['agentsHoldWhatTheyMay'],
+    view: (view) => withClaimingAgents(view, () => ({ maxConcurrentTasks: null })),
+  },
+  pausedAgentsGetWork: {
+    says: 'An agent that is paused is given work like any other.',
+    foundBy: ['whoMayNotGetsNothing'],
+    view: (view) => withClaimingAgents(view, ({ state }) => ({ state: state === 'paused' ? 'idle' : state })),
+  },
+  leavingAgentsGetWork: {
+    says: 'An agent that is to finish what it holds goes on getting more.',
+    foundBy: ['whoMayNotGetsNothing'],
+    view: (view) => withClaimingAgents(view, () => ({ leaving: false })),
+  },
+  oldTermsCount: {
+    says: 'Whoever coordinated once is taken to coordinate still.',
+    foundBy: ['termsAreObeyed'],
+    view: (view, envelopes) => ({
+      ...view,
+      terms: new Set(envelopes.map(({ request }) => request.term).filter((term) => term !== undefined)),
+    }),
+  },
+  notStartedCostsAnAttempt: {
+    says: 'Work that was given and never begun counts as an attempt.',
+    foundBy: ['attemptsAreCounted', 'attemptsAreBounded'],
+    changes: (changes) =>
+      whereThereWas(
+        changes,
+        ({ type, payload }) => type === 'task_requeued' && payload.because === 'not started in time',
+        ({ attempt }) => ({ attempt: attempt + 1 }),
+      ),
+  },
+  lostAgentsCostNothing: {
+    says: 'When an agent is lost, the attempt is given back.',
+    foundBy: ['attemptsAreCounted'],
+    changes: (changes) =>
+      whereThereWas(
+        changes,
+        ({ type }) => type === 'task_agent_lost',
+        ({ attempt }) => ({ attempt: attempt - 1 }),
+      ),
+  },
+  silentAgentsKeepTheirTasks: {
+    says: 'What a silent agent holds is left to its leases.',
+    foundBy: ['staleMeansSilent'],
+    view(view, envelopes) {
+      const judged = new Set(
+        envelopes.map(({ request }) =>
+          request.on === 'agent' && request.command.kind === 'elapse' ? request.slug : '',
+        ),
+      )
+      return withAgents(view, (agent) => (judged.has(agent.record.slug) ? { ...agent, holding: [] } : agent))
+    },
+  },
+  hungTasksKeepTheirPriority: {
+    says: 'What hung is tried again with the priority it had.',
+    foundBy: ['hungTasksComeSooner'],
+    changes: (changes, _requests, view) =>
+      whereThereWas(
+        changes,
+        ({ type }) => type === 'task_hung',
+        ({ id }) => ({ priority: view.records.get(id)!.priority }),
+      ),
+  },
+  suspicionStays: {
+    says: 'Who is suspected to hang stays so, whatever time it names.',
+    foundBy: ['newTimesClearSuspicion', 'hungMeansHung', 'deadlinesAreKept'],
+    changes: (changes, _requests, view) =>
+      whereThereWas(
+        changes,
+        ({ type, payload }) => type === 'task_progress' && payload.doneBy !== undefined,
+        ({ id, watch }) => {
+          const suspectedAt = view.records.get(id)?.watch?.suspectedAt
+          return suspectedAt === undefined ? {} : { watch: { ...watch, suspectedAt } }
+        },
+      ),
+  },
+  deadlinesAreForgotten: {
+    says: 'Nobody looks at work that has begun before its lease is over.',
+    foundBy: ['deadlinesAreKept'],
+    changes: (changes) =>
+      whereThereWas(
+        changes,
+        ({ type }) => type === 'task_started',
+        () => ({ dueAt: null }),
+      ),
+  },
+  circlesAreLeftAlone: {
+    says: 'Tasks that wait for each other are found, and nothing is done about it.',
+    foundBy: ['circlesAreFound', 'everyTaskEnds'],
+    request: (request) =>
+      request.on === 'many' && request.items.some(({ command }) => command.kind === 'entangle')
+        ? { ...request, items: [] }
+        : request,
+  },
+  goesOnThoughHeldBack: {
+    says: 'A task is told that it may go on by what was read before it was made to wait for more.',
+    foundBy: ['unblockedMeansEnded'],
+    request: onCommand('unblock', (command) => ({ ...command, version: undefined })),
+  },
+  beatsWakeTheTerminated: {
+    says: 'A beat brings back an agent that was terminated.',
+    foundBy: ['agentsFollowTheirLog', 'whoMayNotGetsNothing'],
+    view(view, envelopes) {
+      const beating = new Set(
+        envelopes.map(({ request }) =>
+          request.on === 'agent' && request.command.kind === 'beat' ? request.slug : '',
+        ),
+      )
+      return withAgents(view, (agent) =>
+        beating.has(agent.record.slug) && agent.record.state === 'terminated'
+          ? { ...agent, record: { ...agent.record, state: 'offline' } }
+          : agent,
+      )
+    },
+  },
+  takenBackStaysHeld: {
+    says: 'What is taken back from a terminated agent stays claimed by it.',
+    foundBy: ['heldMeansActiveClaim', 'oneActiveClaim', 'claimsAreCounted'],
+    changes: (changes) => ({
+      ...changes,
+      claims: changes.claims.filter(
+        (claim) => !(claim.kind === 'ended' && claim.reason === 'AGENT_TERMINATED'),
+      ),
+    }),
+  },
+  beatsInAnyOrder: {
+    says: 'A beat that was overtaken by a later one is believed.',
+    foundBy: ['beatsGoForward'],
+    view: (view) =>
+      withAgents(view, (agent) => {
+        const { health } = agent.record
+        return health ? { ...agent, record: { ...agent.record, health: { ...health, sentAt: null } } } : agent
+      }),
+  },
+} satisfies Record<string, PlantedBug>

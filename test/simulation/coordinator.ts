@@ -1,0 +1,161 @@
+import { type Candidate, offersFor, type Waiting } from '../../src/core/assignment.ts'
+import type { AgentView, Request } from '../../src/core/batch/requests.ts'
+import type { TaskRecord } from '../../src/core/records.ts'
+import type { OfficeCommand } from '../../src/core/rules/office.ts'
+import { COORDINATORS } from './offices.ts'
+import type { CoordinatorPlan } from './plan.ts'
+import type { World } from './world.ts'
+
+/** A node that wants to coordinate. While it holds the office it judges silent agents and gives work to the others. */
+export class Coordinator {
+  readonly #world: World
+  readonly #plan: CoordinatorPlan
+  readonly #name: string
+  readonly #nodeId: string
+  #held: { term: number; until: number } | null = null
+
+  constructor(world: World, place: number) {
+    this.#world = world
+    this.#plan = world.plan.coordinators[place]!
+    this.#name = `c${place + 1}`
+    this.#nodeId = COORDINATORS[place]!
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      await this.#rest(this.#world.random.int(0, 2 * this.#plan.passMs))
+      this.#mayMeetMishap()
+      const term = await this.#hold()
+      if (term === null) continue
+      // What it holds now, it may have lost when it comes to act.
+      if (this.#mishap('stall')) await this.#rest(this.#world.random.int(1_000, 30_000))
+      await this.#pass(term)
+      if (!this.#world.calm && this.#world.random.chance(0.03)) await this.#office('resign')
+    }
+  }
+
+  #rest = (ms: number) => this.#world.scheduler.sleep(ms, `${this.#name} rests`)
+  #mishap = (kind: 'stall' | 'agentCrash' | 'lostReply') =>
+    this.#world.random.chance(this.#world.faults[kind])
+
+  #mayMeetMishap(): void {
+    if (!this.#mishap('agentCrash')) return
+    this.#world.coverage.fault('coordinator crash')
+    this.#held = null
+  }
+
+  /** The term it acts under. Its office is counted from before it was asked for, unless it does not care. */
+  async #hold(): Promise<number | null> {
+    const { scheduler, plan } = this.#world
+    const askedAt = scheduler.now
+    const isOver = this.#held === null || askedAt >= this.#held.until
+    const holds = await this.#office(isOver ? 'take' : 'renew')
+    if (holds) this.#held = { term: holds.term, until: askedAt + plan.officeMs }
+    if (!this.#held || (scheduler.now >= this.#held.until && !this.#plan.stubborn)) return null
+    return this.#held.term
+  }
+
+  async #office(kind: OfficeCommand['kind']) {
+    const { store, trace, plan, random } = this.#world
+    if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
+    const holds = await store.office({ kind, nodeId: this.#nodeId, leaseMs: plan.officeMs })
+    trace.add(`  ${this.#name} wants to ${kind} its office → ${holds?.term ?? 'none'}`)
+    if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
+    return this.#mishap('lostReply') ? null : holds
+  }
+
+  async #pass(term: number): Promise<void> {
+    const { store, scheduler, random } = this.#world
+    const { now } = scheduler
+    const agents = await store.agents()
+    const tasks = (await store.tasks()).map(({ record }) => record)
+    const due = agents.filter(({ record, holding }) => isToBeJudged(record, holding.length, now))
+    const judged = due.map(({ record: { slug } }) =>
+      this.#ask(term, {
+        on: 'agent',
+        actor: '',
+        slug,
+        uuid: this.#world.uuid(),
+        command: { kind: 'elapse' },
+      }),
+    )
+    await Promise.all([...judged, ...this.#moveSome(term, tasks)])
+    const free = agents.filter(({ record }) => isToBeGiven(record, now) || random.chance(0.05))
+    const offers = offersFor(free.map(candidateOf), waitingAmong(tasks), random.int(1, 4))
+    await Promise.all(
+      offers.map((slug) => this.#offer(term, free.find(({ record }) => record.slug === slug)!)),
+    )
+  }
+
+  /** Upkeep does that as well, and under no term. */
+  #moveSome(term: number, tasks: readonly TaskRecord[]): Promise<unknown>[] {
+    const { scheduler, random } = this.#world
+    const isDue = ({ dueAt, blocked }: TaskRecord) => dueAt !== null && dueAt <= scheduler.now && !blocked
+    return tasks
+      .filter((task) => isDue(task) && random.chance(0.5))
+      .map(({ id: taskId, uuid, version }) =>
+        this.#ask(term, {
+          on: 'task',
+          actor: '',
+          taskId,
+          uuid,
+          command: { kind: 'elapse', version },
+        }),
+      )
+  }
+
+  async #offer(term: number, { record }: AgentView): Promise<void> {
+    const { random } = this.#world
+    const { slug: agent, capabilities, health } = record
+    const session = health?.session ?? `agent:${agent}`
+    if (random.chance(0.5))
+      await this.#ask(term, {
+        on: 'session',
+        actor: '',
+        name: session,
+        uuid: this.#world.uuid(),
+        command: { kind: 'mention', agent },
+      })
+    const pick = { agent, capabilities }
+    const leaseMs = random.pick([5_000, 30_000])
+    await this.#ask(term, { on: 'next', actor: '', pick, session, leaseMs, limit: 1, isGiven: true })
+  }
+
+  /** In the log its acts carry its term. */
+  async #ask(term: number, request: Request): Promise<void> {
+    const { network, scheduler } = this.#world
+    const sender = { name: this.#name, clock: () => scheduler.now }
+    await network.call(sender, { ...request, term, actor: `coordinator:${term}` }).catch(() => undefined)
+  }
+}
+
+type Agent = AgentView['record']
+
+export const isToBeJudged = ({ health, leaving }: Agent, holds: number, now: number) =>
+  (leaving && holds === 0) || (health !== null && health.dueAt !== null && health.dueAt <= now)
+
+const isToBeGiven = ({ state, leaving, coordinatorEnabled, health, staleMs }: Agent, now: number) =>
+  state === 'idle' &&
+  !leaving &&
+  coordinatorEnabled &&
+  health?.hasBeaten === true &&
+  health.lastSeenAt + staleMs > now
+
+const candidateOf = ({ record, holding }: AgentView): Candidate => ({
+  slug: record.slug,
+  capabilities: record.capabilities,
+  held: holding.length,
+  capacity: record.maxConcurrentTasks,
+  isDegraded: record.health?.status === 'degraded',
+})
+
+function waitingAmong(tasks: readonly TaskRecord[]): Waiting {
+  const queued = tasks.filter(({ rank }) => rank !== null)
+  const reserved = new Map<string, number>()
+  for (const { onlyAgent } of queued)
+    if (onlyAgent !== null) reserved.set(onlyAgent, (reserved.get(onlyAgent) ?? 0) + 1)
+  const kinds = queued
+    .filter(({ onlyAgent }) => onlyAgent === null)
+    .map(({ capabilities }) => ({ capabilities, waiting: 1 }))
+  return { kinds, reserved }
+}

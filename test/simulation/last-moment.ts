@@ -1,0 +1,32 @@
+import type { TaskRecord } from '../../src/core/records.ts'
+import { isTerminal } from '../../src/core/states.ts'
+import { holdBack } from './holding-back.ts'
+import { insist } from './operator.ts'
+import type { World } from './world.ts'
+
+/**
+ * Somebody acts on a task that is just about to go on: all it waits for has ended, and upkeep may have read that already.
+ * There it matters most what comes first. False when there is no such task.
+ */
+export async function actAtTheLastMoment(world: World): Promise<boolean> {
+  const { random, store } = world
+  const records = (await store.tasks()).map(({ record }) => record)
+  const about: TaskRecord[] = []
+  for (const record of records)
+    if (record.state === 'pending' && record.blocked && (await hasAllItWaitsFor(world, record)))
+      about.push(record)
+  if (about.length === 0) return false
+  const task = random.pick(about)
+  const parts = records.filter(({ parentId, state }) => parentId === task.id && state === 'completed')
+  if (parts.length > 0) await doAgain(world, random.pick(parts))
+  else await holdBack(world, task, records)
+  return true
+}
+
+const hasAllItWaitsFor = async ({ store }: World, { id }: TaskRecord) =>
+  (await store.dependencies(id)).every(({ state }) => isTerminal(state))
+
+async function doAgain(world: World, { id: taskId, uuid }: TaskRecord): Promise<void> {
+  const command = { kind: 'reset', reason: 'not what was meant' } as const
+  await insist(world, { on: 'task', actor: 'key:ops', taskId, uuid, command })
+}

@@ -1,0 +1,71 @@
+import { decideOffice, type OfficeCommand, type Term, termLasts } from '../../src/core/rules/office.ts'
+import { registerNode } from '../../src/store/postgres/nodes.ts'
+import { commandOffice } from '../../src/store/postgres/offices.ts'
+import { PostgresStore } from '../../src/store/postgres/store.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** The nodes that want to coordinate; nodes have such names in a real store. */
+export const COORDINATORS = ['019a0000-0000-7000-8000-00000000000a', '019a0000-0000-7000-8000-00000000000b']
+
+/** Who coordinates, term by term. */
+export interface Offices {
+  /** Oldest first. */
+  readonly terms: readonly Term[]
+  command(command: OfficeCommand): Promise<Term | null>
+}
+
+type CommandOffice = (command: OfficeCommand) => Promise<Term | null>
+
+/** The office of a real store, where it has one. */
+export function officeOf(store: Store): CommandOffice | null {
+  if (!(store instanceof PostgresStore)) return null
+  const { house } = store
+  let areKnown = false
+  return async (command) => {
+    if (!areKnown)
+      for (const nodeId of COORDINATORS)
+        await registerNode(house, { nodeId, name: 'sim', pid: process.pid, version: 'sim' })
+    areKnown = true
+    return commandOffice(house, command)
+  }
+}
+
+const HOUR_MS = 3_600_000
+
+/**
+ * A real store's terms in the run's time. They go by the store's own clock, so there they last for long and end when the
+ * run says so; and they go on from run to run, so here they have numbers of their own.
+ */
+export class PacedOffices implements Offices {
+  readonly terms: Term[] = []
+  readonly #command: CommandOffice
+  readonly #now: () => number
+  readonly #realOf = new Map<number, number>()
+
+  constructor(command: CommandOffice, now: () => number) {
+    this.#command = command
+    this.#now = now
+  }
+
+  async command(command: OfficeCommand): Promise<Term | null> {
+    const { changed, taken, holds } = decideOffice(this.terms.at(-1) ?? null, command, this.#now())
+    if (changed) this.terms[this.terms.length - 1] = changed
+    if (taken) this.terms.push(taken)
+    if (changed?.endedAt != null || taken)
+      for (const nodeId of COORDINATORS) await this.#command({ kind: 'resign', nodeId, leaseMs: HOUR_MS })
+    if (taken) {
+      const real = await this.#command({ kind: 'take', nodeId: taken.nodeId, leaseMs: HOUR_MS })
+      this.#realOf.set(taken.term, real!.term)
+    }
+    return holds
+  }
+
+  /** As the real store numbers them. */
+  realOf = (term: number) => this.#realOf.get(term) ?? 0
+
+  /** Those that the real store says last, and that last in the run's time. */
+  lasting(asked: readonly number[], inTheStore: ReadonlySet<number>, now: number): Set<number> {
+    const lasts = (term: number) => inTheStore.has(this.realOf(term)) && termLasts(this.terms[term - 1]!, now)
+    return new Set(asked.filter(lasts))
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { until } from './nodes.ts'
+
+/** Agents in a process of their own, which can be killed and stopped like any other. */
+
+const PROGRAM = join(import.meta.dirname, 'processes/agent.mjs')
+
+export interface AgentSettings {
+  url: string
+  key: string
+  slugs: readonly string[]
+  session?: string
+  capacity?: number
+  batchSize?: number
+  claims?: boolean
+  leaseSeconds?: number
+  beatMs?: number
+  staleSeconds?: number
+  registers?: boolean
+  steps?: number
+  stepMs?: number
+  together?: boolean
+  starts?: boolean
+  holdsAt?: number
+  beatsAtWork?: boolean
+}
+
+/** What an agent said it did. */
+export interface Said {
+  is: 'lives' | 'is told' | 'is asked' | 'has' | 'began' | 'got on' | 'done' | 'refused'
+  agent: string
+  taskId?: string
+  generation?: number
+  attempt?: number
+  step?: number
+  checkpointData?: { step: number } | null
+  code?: string
+  act?: string
+  state?: string
+}
+
+export interface AgentProcess {
+  child: ChildProcess
+  said: Said[]
+  ended: Promise<unknown>
+  /** Resolves when it has said this, in which all that is given is as given. */
+  says(is: Said['is'], more?: Partial<Said>): Promise<Said>
+  /** Lets work that waits go on. */
+  go(): void
+}
+
+export function launchAgents(settings: AgentSettings): AgentProcess {
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', BATON_AGENT: JSON.stringify(settings) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const said: Said[] = []
+  let rest = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop()!
+    said.push(...lines.map((line) => JSON.parse(line) as Said))
+  })
+  // Whoever was killed does not read what it is told.
+  child.stdin.on('error', () => undefined)
+  const isIt = (one: Said, wanted: Partial<Said>) =>
+    Object.entries(wanted).every(([name, value]) => one[name as keyof Said] === value)
+  return {
+    child,
+    said,
+    ended: once(child, 'close'),
+    says: (is, more = {}) => until(async () => said.find((one) => isIt(one, { is, ...more }))),
+    go: () => void child.stdin.write('go\n'),
+  }
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import type { AgentCommand, Beat, Reply } from '../../src/core/commands.ts'
+import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/core/records.ts'
+import type { Work } from './tasks.ts'
+
+/** Agents of a workspace, through a combiner, said in words. */
+
+export const commandAgent = (work: Work, slug: string, command: AgentCommand, actor = 'key:test') =>
+  work.run({ on: 'agent', actor, slug, uuid: randomUUID(), command })
+
+export const register = (
+  work: Work,
+  slug: string,
+  profile: Partial<AgentProfile> = {},
+  ifVersion: number | null = null,
+) => commandAgent(work, slug, { kind: 'register', profile, ifVersion })
+
+export const aBeat = (more: Partial<Beat> = {}): Beat => ({
+  sentAt: null,
+  status: 'healthy',
+  session: null,
+  currentTask: null,
+  progressPercent: null,
+  step: null,
+  memoryMb: null,
+  cpuPercent: null,
+  metadata: null,
+  ...more,
+})
+
+export const beat = (work: Work, slug: string, more: Partial<Beat> = {}) =>
+  commandAgent(work, slug, { kind: 'beat', beat: aBeat(more) }, `agent:${slug}`)
+export const pause = (work: Work, slug: string, reason: string | null = null) =>
+  commandAgent(work, slug, { kind: 'pause', reason })
+export const resume = (work: Work, slug: string) => commandAgent(work, slug, { kind: 'resume' })
+export const terminate = (work: Work, slug: string, graceful: boolean, reason = 'too dear') =>
+  commandAgent(work, slug, { kind: 'terminate', graceful, reason })
+export const remove = (work: Work, slug: string) => commandAgent(work, slug, { kind: 'remove' })
+/** Time passed: its silence is judged. */
+export const judge = (work: Work, slug: string) => commandAgent(work, slug, { kind: 'elapse' }, 'system')
+
+/** The agent as a reply shows it. */
+export const recordIn = (reply: Reply) => reply.record as AgentRecord
+export const settledIn = (reply: Reply) =>
+  reply.settled as { taskId: string; generation: number; reply: Reply }[]
+export const holdingIn = (reply: Reply) => reply.holding as TaskRecord[]
+
+/** Events about agents, of any kind, by type. */
+export const agentEvents = async (work: Work) =>
+  (await work.events()).filter(({ type }) => type.startsWith('agent_'))

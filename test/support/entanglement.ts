@@ -1,0 +1,50 @@
+import type { TaskCommand } from '../../src/core/commands.ts'
+import { Kernel } from '../../src/flow/kernel.ts'
+import type { Store } from '../../src/store/store.ts'
+import { moveWhatIsDue, unblockForgotten } from '../../src/upkeep/steps.ts'
+import { granted, holder, type Task, type Work } from './tasks.ts'
+
+type HoldBack = Extract<TaskCommand, { kind: 'holdBack' }>
+
+/** Makes a task wait for these as well, as somebody would who saw no circle in it. */
+export async function holdBack(
+  work: Work,
+  task: Task,
+  upstream: readonly Task[],
+  more: Partial<HoldBack> = {},
+) {
+  const { version } = await work.record(task)
+  return work.command(task, {
+    kind: 'holdBack',
+    dependsOn: upstream.map(({ id, uuid }, place) => ({ id, uuid, place })),
+    triggerRule: 'all_success',
+    version,
+    cycle: null,
+    ifVersion: null,
+    patch: null,
+    ...more,
+  })
+}
+
+/** A node's flow on a store, with nobody doing upkeep unless asked. */
+export const flowOn = (store: Store) =>
+  new Kernel<Store>(store, {
+    agentOf: async (_caller, slug) => ({ slug, capabilities: [] }),
+    projectOf: (workspaceId, slug) => store.project(workspaceId, slug),
+  })
+
+/** What is due in every workspace happens, and nobody is forgotten. */
+export async function sweep(store: Store): Promise<void> {
+  const kernel = flowOn(store)
+  for (let i = 0; i < 3; i++) {
+    await moveWhatIsDue({ kernel })
+    await unblockForgotten({ kernel })
+  }
+  await kernel.close()
+}
+
+const alpha = holder('alpha')
+export const complete = async (work: Work, task: Task) =>
+  work.submit(task, granted(await work.claim(task, alpha)))
+export const giveUp = async (work: Work, task: Task) =>
+  work.fail(task, granted(await work.claim(task, alpha)), 'invalid')

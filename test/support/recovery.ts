@@ -1,0 +1,187 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { type AgentProcess, type AgentSettings, launchAgents } from './agent-process.ts'
+import { freshDatabase } from './database.ts'
+import { type Json, openWorkspace } from './http-workspace.ts'
+import { type Compiled, compileServer, type Launched, launch, ownerKeyIn } from './launched.ts'
+import { callsTo } from './server.ts'
+
+/** Servers, agents and a database for a file of tests, all of them processes of their own; none of it stays behind. */
+
+export interface Served extends Launched {
+  url: string
+}
+
+export interface Event {
+  seq: number
+  type: string
+  task: string | null
+  generation: number | null
+  actor: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events as a client would
+  payload: any
+  /** Milliseconds since the epoch, by the database's clock. */
+  at: number
+}
+
+export interface ClaimRow {
+  task: string
+  generation: number
+  agent: string
+  session: string
+  state: string
+  reason: string | null
+  acquiredAt: number
+  endedAt: number | null
+}
+
+/** Asks until the answer is yes, at a pace that leaves the machine to those who are watched. */
+export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (answer) return answer
+    await sleep(50)
+  }
+}
+
+export function useProcesses() {
+  let compiled: Compiled
+  let database: Awaited<ReturnType<typeof freshDatabase>>
+  let records: pg.Pool
+  let folder: string
+  const ended: (() => unknown)[] = []
+  const waited: (() => Promise<unknown>)[] = []
+
+  beforeAll(async () => {
+    compiled = await compileServer()
+    database = await freshDatabase()
+    records = new pg.Pool({ connectionString: database.url, max: 2, options: '-c search_path=baton' })
+    records.on('error', () => undefined)
+    folder = await mkdtemp('/tmp/baton-recovery-')
+    await chmod(folder, 0o755)
+  })
+  afterAll(async () => {
+    for (const end of ended) end()
+    await Promise.all(waited.map((wait) => wait()))
+    await records.end()
+    await database.drop()
+    await compiled.remove()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const rows = async <T>(sql: string, values: unknown[] = []) =>
+    (await records.query(sql, values)).rows as T[]
+
+  const processes = {
+    databaseUrl: () => database.url,
+    ownerKey: () => ownerKeyIn(folder),
+    compiled: () => compiled,
+    rows,
+
+    /** A server on the database of this file, or on the way to it that is given. */
+    async serve(env: Record<string, string> = {}): Promise<Served> {
+      const launched = launch(compiled.main, { BATON_DATA: folder, DATABASE_URL: database.url, ...env })
+      ended.push(() => launched.child.kill('SIGKILL'))
+      waited.push(() => launched.ended)
+      return { ...launched, url: await launched.ready }
+    },
+
+    agents(settings: AgentSettings): AgentProcess {
+      const agents = launchAgents(settings)
+      ended.push(() => agents.child.kill('SIGKILL'))
+      waited.push(() => agents.ended)
+      return agents
+    },
+
+    /** A new workspace, as seen through this server. */
+    async workspace(url: string, limits: Json = {}) {
+      const call = callsTo(`${url}/api/v1`, ownerKeyIn(folder))
+      const w = await openWorkspace({ call }, { maxConcurrentClaims: 100_000, ...limits })
+      const [own] = (await w.call('GET', '/coordinator/status')).body.workspaces as string[]
+      const [found] = await rows<{ id: number }>(
+        'select workspace_id as id from workspaces where uuid = $1',
+        [own],
+      )
+      const { id } = found!
+      return {
+        ...w,
+        workspaceId: id,
+        agents: (slugs: readonly string[], more: Partial<AgentSettings> = {}) =>
+          processes.agents({ url, key: w.ownerKey, slugs, ...more }),
+        makeMany: async (count: number, more: Json = {}) => {
+          const tasks = Array.from({ length: count }, (_, i) => ({ title: `Task ${i + 1}`, ...more }))
+          return (await w.post('/tasks/batch', { tasks })).body.items as { id: string }[]
+        },
+        ...recordsOf(id, rows),
+      }
+    },
+  }
+  return processes
+}
+export type Processes = ReturnType<typeof useProcesses>
+export type RecoveringWorkspace = Awaited<ReturnType<Processes['workspace']>>
+
+export type Recorded = ReturnType<typeof recordsOf>
+type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
+
+/** What is on record of a workspace, read from the tables themselves. */
+export function recordsOf(workspaceId: number, rows: Rows) {
+  const told = (...types: string[]) =>
+    rows<Event>(
+      `select e.seq::int, e.type, t.uuid as task, e.generation, e.actor, e.payload, ms(e.at)::float8 as at
+         from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
+        where e.workspace_id = $1 and e.type = any($2::text[]) order by e.seq`,
+      [workspaceId, types],
+    )
+  return {
+    told,
+    /** Waits until so many events of a type are on record. */
+    isTold: (type: string, times = 1, which: (event: Event) => boolean = () => true) =>
+      eventually(async () => {
+        const found = (await told(type)).filter(which)
+        return found.length >= times && found
+      }),
+    claims: () =>
+      rows<ClaimRow>(
+        `select t.uuid as task, c.generation, c.agent, c.session, c.state, c.end_reason as reason,
+                ms(c.acquired_at)::float8 as "acquiredAt", ms(c.ended_at)::float8 as "endedAt"
+           from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+          where c.workspace_id = $1 order by c.task_id, c.generation`,
+        [workspaceId],
+      ),
+    results: () =>
+      rows<{ task: string; generation: number; accepted: boolean; data: { by: string; from: number } }>(
+        `select t.uuid as task, r.generation, r.accepted, r.data
+           from results r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id
+          where r.workspace_id = $1 order by r.task_id, r.generation`,
+        [workspaceId],
+      ),
+    /** How many tasks are in each state. */
+    states: async () => {
+      const sql = 'select state, count(*)::int from tasks where workspace_id = $1 group by 1'
+      const found = await rows<{ state: string; count: number }>(sql, [workspaceId])
+      return Object.fromEntries(found.map(({ state, count }) => [state, count]))
+    },
+  }
+}
+
+/** Each of these tasks has one accepted result, and its holders came one after the other. */
+export async function expectDoneOnce(w: Recorded, tasks: readonly { id: string }[]): Promise<void> {
+  const accepted = (await w.results()).filter((result) => result.accepted)
+  const ids = tasks.map(({ id }) => id).sort()
+  expect(accepted.map(({ task }) => task).sort()).toEqual(ids)
+  expect(await w.states()).toEqual({ completed: tasks.length })
+  const claims = new Map<string, ClaimRow[]>()
+  for (const claim of await w.claims()) claims.set(claim.task, [...(claims.get(claim.task) ?? []), claim])
+  const wrong = accepted.filter(({ task, generation }) => {
+    const own = claims.get(task)!
+    const last = own.at(-1)!
+    const isInOrder = own.every(
+      (claim, i) => claim.generation === i + 1 && claim.acquiredAt >= (own[i - 1]?.endedAt ?? 0),
+    )
+    return !isInOrder || last.generation !== generation || last.state === 'active'
+  })
+  expect(wrong).toEqual([])
+}
