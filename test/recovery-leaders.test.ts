@@ -145,8 +145,10 @@ test(
       return (await processes.rows(sql)).length > 0
     })
     leader.child.kill('SIGSTOP')
-    const { next } = await termAfter(term)
+    const { next, before } = await termAfter(term)
     expect(next.pid).toBe(other.child.pid)
+    // A transaction may usually be idle for fifteen seconds; one under a term only as long as its lease.
+    expect(next.takenAt - before.renewedAt).toBeLessThan(10_000)
     await w.isTold('task_assigned', made.length)
     wayOfLeader.mend()
     leader.child.kill('SIGCONT')

@@ -16,7 +16,6 @@ const UNREACHABLE = {
   'task_retried_to_wait from awaiting_retry': 'a task that waits for its parts is not worked on',
   'task_retried_to_wait from awaiting_human': 'a task that waits for its parts is not worked on',
   // What has not begun is given to somebody else when it is looked at, before anybody could suspect it.
-  'task_hung from assigned': 'only what has begun can hang',
 }
 
 /** Every refusal the kernel can make; the others are those of the HTTP layer, its parsers and its guards. */

@@ -127,7 +127,7 @@ export type TaskCommand =
       generation?: number | undefined
     }
   /** Part of a task that was divided in parts: it waits for them from now on, and they may wait for others. */
-  | { kind: 'divide'; merge: 'object' | 'task'; parts: number; partsWait?: boolean | undefined }
+  | { kind: 'divide'; merge: 'object' | 'task'; parts: number }
   /** All parts are done. What was read is known by the whole's version and each part's generation and fingerprint. */
   | { kind: 'merge'; version: number; parts: readonly MergedPart[]; submission: Submission }
   /** The worker or the agent that holds it fell silent. */

@@ -68,7 +68,7 @@ export const TASK_TRANSITIONS = {
   task_agent_lost: { from: HELD, to: 'awaiting_retry', by: 'time' },
   task_stalled: { from: HELD, to: 'awaiting_retry', by: 'time' },
   /** It went on living without getting on. */
-  task_hung: { from: HELD, to: 'awaiting_retry', by: 'time' },
+  task_hung: { from: ['running', 'continuing'], to: 'awaiting_retry', by: 'time' },
   /** It waits for more than it did before. */
   task_held_back: { from: ['pending', 'queued'], to: 'pending', by: 'operator' },
   task_expired: { from: ['queued'], to: 'cancelled', by: 'time' },

@@ -170,8 +170,8 @@ async function failCyclesIn(
   const failed: number[] = []
   for (let tries = 1; ; tries++) {
     const waiting = await circlesMayBeAmong(kernel, workspaceId, taskIds, SEEN_BY_UPKEEP)
-    // A paused task holds its circle: it may still be cancelled, and is looked at when it goes on.
-    const circles = circlesAmong(waiting).filter(({ members }) => !members.some(({ isPaused }) => isPaused))
+    // A circle through a paused task may still be broken there, and is looked at when that goes on.
+    const circles = circlesAmong(waiting.filter(({ isPaused }) => !isPaused))
     const hasFailed = await Promise.all(
       circles.map((circle) => fails(kernel, system(workspaceId, term), circle)),
     )

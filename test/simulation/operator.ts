@@ -4,7 +4,6 @@ import type { TaskRecord } from '../../src/core/records.ts'
 import { isHeld, type TaskState } from '../../src/core/states.ts'
 import { createTasks, division, remember } from './creator.ts'
 import { holdSomethingBack } from './holding-back.ts'
-import { DIVISION_CLOSES_CIRCLES } from './known-bugs.ts'
 import { actAtTheLastMoment } from './last-moment.ts'
 import { Unanswered } from './network.ts'
 import { hashOf } from './trace.ts'
@@ -50,7 +49,7 @@ async function actOnce(world: World): Promise<void> {
   if (!NEEDS_A_PERSON.includes(record.state) && random.chance(0.7)) return
   if (random.chance(SELDOM.includes(record.state) ? 0.7 : 0.25) && (await promoteSomething(world, task)))
     return
-  if (random.chance(record.generation > 0 ? 0.4 : 0.15) && (await mayBeDivided(world, record)))
+  if (random.chance(record.generation > 0 ? 0.4 : 0.15) && mayBeDivided(record))
     return divide(world, record, task.uuid)
   const looked = random.chance(0.75)
   await say(world, task, looked ? sensible(world, record) : anything(world, record), looked ? record : null)
@@ -81,10 +80,7 @@ async function promoteSomething(world: World, task: TaskRef): Promise<boolean> {
 }
 
 /** Once: what has parts, or is one, is not divided again. */
-async function mayBeDivided({ store }: World, { id, merge, parentId }: TaskRecord): Promise<boolean> {
-  if (merge !== 'none' || parentId !== null) return false
-  return !DIVISION_CLOSES_CIRCLES || (await store.dependencies(id)).length === 0
-}
+const mayBeDivided = ({ merge, parentId }: TaskRecord) => merge === 'none' && parentId === null
 
 async function divide(world: World, record: TaskRecord, uuid: string): Promise<void> {
   const reply = await insist(world, division(world, record, uuid))

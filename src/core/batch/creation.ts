@@ -104,8 +104,7 @@ export class Creation {
     })
     for (const { parent, at } of parts.values()) {
       const merge = wanted[at[0]!]!.merge === 'task' ? 'task' : 'object'
-      const partsWait = at.some((one) => wanted[one]!.dependsOn.length > 0)
-      const command: TaskCommand = { kind: 'divide', merge, parts: at.length, partsWait }
+      const command: TaskCommand = { kind: 'divide', merge, parts: at.length }
       this.#in.apply({ taskId: parent.id, uuid: parent.uuid, command }, actor)
       for (const one of at) {
         const { id, uuid } = identities[one]!

@@ -340,7 +340,9 @@ class Batch {
 
   /** What an agent that was to change holds now. */
   #heldBy(slug: string): TaskRecord[] {
-    const ids = new Set(this.#view.agents.get(slug)?.holding)
+    const seen = this.#view.agents.get(slug)
+    // Of an agent that is new what it holds is locked as well: it may have been known by its claims alone.
+    const ids = new Set(seen ? seen.holding : this.#view.records.keys())
     for (const claim of this.#effects.claims) if (claim.agent === slug) ids.add(claim.taskId)
     return [...ids]
       .map((id) => this.#record(id)!)

@@ -19,8 +19,8 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, around: Cir
   if (record.merge === 'none') record.merge = command.merge
   record.blocked = true
   if (record.state === 'queued') record.dueAt = null
-  // Two that divide at the same moment may have closed a circle that neither could see.
-  if (command.partsWait) record.dueAt ??= around.now
+  // It waits again for all it ever waited for, and two may divide at the same moment: that may close a circle.
+  record.dueAt ??= around.now
   draft.move('task_divided', around.actor, { parts: command.parts, merge: record.merge })
   return { ok: true, reason: 'DIVIDED', record }
 }

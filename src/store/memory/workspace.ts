@@ -60,9 +60,9 @@ export function agentsOf(workspace: Workspace, ask: Ask, show: (record: TaskReco
   const claimingAgents = new Map<string, KnownAgent>()
   for (const slug of ask.agents) {
     const record = workspace.agents.get(slug)
-    if (!record) continue
     const holding = heldByAgent(workspace, slug)
     holding.forEach(show)
+    if (!record) continue
     agents.set(slug, { record, holding: holding.map(({ id }) => id) })
   }
   for (const slug of ask.claimingAgents) {

@@ -104,7 +104,7 @@ const newAgents = insertInto('agents', AGENT_COLUMNS)
 const changedAgents = insertInto(
   'agents',
   AGENT_COLUMNS,
-  `on conflict (workspace_id, slug) do update set ${AGENT_COLUMNS.slice(2)
+  `on conflict (workspace_id, slug) do update set ${AGENT_COLUMNS.slice(1)
     .map(({ name }) => `${name} = excluded.${name}`)
     .join(', ')}`,
   'change_agents',
@@ -184,7 +184,10 @@ export function planAgents(
 ): Bound[] {
   const before = ({ slug }: AgentRecord) => view.agents.get(slug)?.record
   const fresh = changed.filter((agent) => !before(agent))
-  const known = changed.filter((agent) => before(agent) && before(agent)!.version !== agent.version)
+  // Removed and registered anew in one batch, it is another one of that name.
+  const isSame = ({ version, uuid }: AgentRecord, other: AgentRecord) =>
+    version === other.version && uuid === other.uuid
+  const known = changed.filter((agent) => before(agent) && !isSame(agent, before(agent)!))
   const heard = changed.filter((agent) => agent.health && before(agent)?.health !== agent.health)
   const writes: Bound[] = []
   if (fresh.length > 0) writes.push(newAgents(workspaceId, valuesOf<AgentRecord>(AGENT_FIELDS, fresh)))
