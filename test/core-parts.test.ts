@@ -221,6 +221,8 @@ describe('a task that is divided', () => {
     await work.createAll(partsOf(parent, 1))
     expect((await work.record(parent)).dueAt, 'looked at for a circle, that is all').toBe(now())
     pass(1)
+    await work.elapse(parent)
+    expect(await work.record(parent)).toMatchObject({ state: 'pending', dueAt: null })
     expect(outcome(await work.elapse(parent))).toBe('NOTHING_DUE')
   })
 

@@ -43,7 +43,10 @@ let goOn = () => undefined
 const mayGoOn = new Promise((resolve) => {
   goOn = resolve
 })
-createInterface({ input: process.stdin }).on('line', (line) => line === 'go' && goOn())
+createInterface({ input: process.stdin })
+  .on('line', (line) => line === 'go' && goOn())
+  // Whoever started it is gone, and nobody else would end it.
+  .on('close', () => process.exit())
 
 async function once(method, path, body) {
   const response = await fetch(`${settings.url}/api/v1${path}`, {
