@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentCommand } from '../src/core/commands.ts'
+import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { AgentRecord, TaskRecord } from '../src/core/records.ts'
 import { type AgentDecision, decideAgent, shownState, whyNoWorkFor } from '../src/core/rules/agent.ts'
 import {
@@ -343,6 +344,7 @@ describe('in any life of an agent', () => {
             now,
             actor: 'key:test',
             holding: held,
+            limits: DEFAULT_LIMITS,
           })
           const after: AgentRecord | null = decision.record
           if (decision.refusal) expect([after, decision.events]).toEqual([before, []])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentCommand } from '../src/core/commands.ts'
+import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { AgentRecord } from '../src/core/records.ts'
 import { backoffMs } from '../src/core/retry.ts'
 import { decideAgent } from '../src/core/rules/agent.ts'
@@ -99,7 +100,7 @@ describe('an agent that registers', () => {
 
   test('after it beat without being registered gets what registered agents get', () => {
     // As Postgres remembers whoever merely claimed.
-    const around = { now: 1_000, actor: 'key:test', holding: [] }
+    const around = { now: 1_000, actor: 'key:test', holding: [], limits: DEFAULT_LIMITS }
     const identity = { slug: 'alpha', uuid: 'u' }
     const fresh = decideAgent(null, identity, { kind: 'register', profile: {}, ifVersion: null }, around)
     const merelyClaiming: AgentRecord = {
@@ -175,6 +176,21 @@ describe('a beat', () => {
     expect(renewed.map(({ taskId }) => taskId).sort()).toEqual(tasks.map(({ uuid }) => uuid).sort())
     expect((await work.record(tasks[0]!)).leaseExpiresAt).toBe(now() + 300 * SECOND)
     expect(settledIn(await beat(work, 'alpha')), 'and not again at once').toEqual([])
+  })
+
+  test('renews work that must be heard of more often than its lease asks for, in time', async () => {
+    const { work, pass } = await beating()
+    const task = await work.create({ watch: { stallMs: 10 * SECOND } })
+    const hold = granted(await work.claim(task, alpha))
+    await work.start(task, hold)
+    pass(4 * SECOND - 1)
+    expect(settledIn(await beat(work, 'alpha'))).toEqual([])
+    for (let beats = 0; beats < 10; beats++) {
+      pass(5 * SECOND)
+      await work.elapse(task)
+      await beat(work, 'alpha')
+    }
+    expect(await work.record(task)).toMatchObject({ state: 'running', generation: 1 })
   })
 
   test('of a session renews what that session holds, and one without a session all', async () => {

@@ -10,8 +10,9 @@ import type { Caller, Kernel } from './kernel.ts'
  * assignments or by the event.
  */
 
-/** Offered together; then it is seen anew who is free and what waits. */
-const AT_A_TIME = 256
+/** Offered together at first; then it is seen anew who is free and what waits, and more is offered while all of it is taken. */
+const FIRST_OFFERS = 64
+const MOST_OFFERS = 1_024
 /** So often an offer may be in vain in a pass: what waits may be on a track that is full for everybody. */
 const MOST_IN_VAIN = 128
 
@@ -27,24 +28,24 @@ export class Assignment {
     const { workspaceId } = caller
     let putOff = this.#putOff.get(workspaceId) ?? NOBODY
     const inVain = new Set<string>()
-    for (let given = 0; ; ) {
+    for (let given = 0, atOnce = FIRST_OFFERS; ; ) {
       const { agents, waiting } = await assignmentIn(kernel.store.readers, workspaceId)
       const free = agents.filter(({ slug }) => !inVain.has(slug) && !putOff.has(slug))
-      const offers = offersFor(free, waiting, AT_A_TIME)
+      const offers = offersFor(free, waiting, atOnce)
       if (offers.length === 0 && putOff.size === 0) {
         this.#putOff.delete(workspaceId)
         return given
       }
       if (offers.length === 0) putOff = NOBODY
       const bySlug = new Map(free.map((agent) => [agent.slug, agent]))
-      for (const [slug, count] of await offerAll(
-        kernel,
-        caller,
-        offers.map((slug) => bySlug.get(slug)!),
-      )) {
+      const offered = offers.map((slug) => bySlug.get(slug)!)
+      const taken = await offerAll(kernel, caller, offered)
+      for (const [slug, count] of taken) {
         given += count
         if (count === 0) inVain.add(slug)
       }
+      const isAllTaken = taken.every(([, count]) => count > 0)
+      atOnce = isAllTaken ? Math.min(atOnce * 4, MOST_OFFERS) : FIRST_OFFERS
       if (inVain.size >= MOST_IN_VAIN) {
         this.#putOff.set(workspaceId, new Set([...putOff, ...inVain]))
         return given

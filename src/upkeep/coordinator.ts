@@ -164,10 +164,10 @@ export class Coordinator implements Coordination {
       this.#log.error({ err: error }, 'a pass of the coordinator failed and will be tried again')
       return TICK_MS
     }
-    if (!this.#away) {
-      this.#away = { since: Date.now(), waitMs: FIRST_WAIT_MS, isTold: false }
+    // Once is a hiccup: this process may have been busy for longer than its office lasts.
+    if (this.#away?.waitMs === FIRST_WAIT_MS * 2)
       this.#log.warn({ err: error }, 'the database cannot be reached; the coordinator tries again')
-    }
+    this.#away ??= { since: Date.now(), waitMs: FIRST_WAIT_MS, isTold: false }
     const away = this.#away
     if (!away.isTold && Date.now() - away.since > TOO_LONG_MS) {
       away.isTold = true

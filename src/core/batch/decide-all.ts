@@ -316,7 +316,8 @@ class Batch {
       ? this.#agents.get(slug)!
       : (this.#view.agents.get(slug)?.record ?? null)
     const holding = this.#heldBy(slug)
-    const around = { now: this.#view.now, actor, holding }
+    const { now, limits } = this.#view
+    const around = { now, limits, actor, holding }
     const decision = decideAgent(before, { slug, uuid }, command, around)
     if (decision.refusal) return decision.refusal
     const { record, events, fate } = decision

@@ -1,7 +1,9 @@
 import type { AgentCommand, Reply, TaskCommand } from '../commands.ts'
+import type { Limits } from '../limits.ts'
 import type { AgentRecord, TaskRecord } from '../records.ts'
 import { RENEW_FROM } from '../retry.ts'
 import type { AgentFate, AroundAgent } from '../rules/agent.ts'
+import { stallsAt } from '../rules/watch.ts'
 import type { OnTask } from './requests.ts'
 
 interface Decided {
@@ -14,7 +16,7 @@ interface Decided {
 /** What becomes of the tasks an agent holds, each judged on its own account. */
 export function settleAgent(
   { record, fate, command, holding }: Decided,
-  { now }: AroundAgent,
+  { now, limits }: AroundAgent,
   apply: (item: OnTask) => Reply,
 ): { taskId: string; generation: number; reply: Reply }[] {
   const outcomes = holding.map((task) => {
@@ -22,7 +24,7 @@ export function settleAgent(
     const fence = { session: task.session!, generation }
     const commands: Record<AgentFate, () => TaskCommand | null> = {
       kept: () => null,
-      renewed: () => (isToRenew(task, command, now) ? { kind: 'renew', fence } : null),
+      renewed: () => (isToRenew(task, command, now, limits) ? { kind: 'renew', fence } : null),
       lost: () => ({ kind: 'lose', who: 'agent', fence, silentMs: now - record.health!.lastSeenAt }),
       'taken back': () => ({ kind: 'takeBack', fence, reason: record.stateReason! }),
     }
@@ -36,8 +38,12 @@ export function settleAgent(
  * However fast an agent beats, a lease is renewed when a client would renew it and not before: each renewal is on record,
  * and a flood of beats must not become a flood of events. Beats of one session speak for what that session holds.
  */
-function isToRenew(task: TaskRecord, command: AgentCommand, now: number): boolean {
+function isToRenew(task: TaskRecord, command: AgentCommand, now: number, limits: Limits): boolean {
   const session = command.kind === 'beat' ? command.beat.session : null
   if (session !== null && session !== task.session) return false
-  return now >= task.leaseExpiresAt! - task.leaseMs * (1 - RENEW_FROM)
+  const { leaseExpiresAt, leaseMs, updatedAt } = task
+  if (now >= leaseExpiresAt! - leaseMs * (1 - RENEW_FROM)) return true
+  // A holder that must be heard of more often than its lease asks for is heard by its agent's beats.
+  const stallAt = stallsAt(task, limits)
+  return stallAt !== null && now >= updatedAt + (stallAt - updatedAt) * RENEW_FROM
 }

@@ -1,6 +1,7 @@
 import type { AgentCommand, Beat } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import type { EventDraft, EventType } from '../events.ts'
+import type { Limits } from '../limits.ts'
 import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../records.ts'
 import type { AgentState } from '../states.ts'
 
@@ -23,6 +24,7 @@ const CLOCK_SKEW_MS = 60_000
 
 export interface AroundAgent {
   now: number
+  limits: Limits
   actor: Actor
   /** What it holds. */
   holding: readonly TaskRecord[]

@@ -21,24 +21,31 @@ export const workspacesToAssignIn = (pool: pg.Pool) =>
                as "isWorkWaiting" from w`,
   })
 
-const FREE_AGENTS = `select * from (
-    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, h.session, h.status = 'degraded' as degraded,
-           (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') as held
-      from agents a join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug
-     where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving and a.adapter_type = 'external'
-       and h.has_beaten and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()) f
-   where f.capacity is null or f.held < f.capacity`
-
-// The lanes of the queue, walked from one to the next; of each no more than anybody could be given now is counted.
-const KINDS = `with recursive lanes as (
+// The lanes of the queue, walked from one to the next.
+const LANES = `with recursive lanes as (
      (select t.lane, t.capabilities from tasks t
        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
      union all
      select n.* from lanes l cross join lateral (
        select t.lane, t.capabilities from tasks t
         where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
-        order by t.lane limit 1) n)
-   select l.capabilities, (select count(*) from (
+        order by t.lane limit 1) n)`
+
+// Agents that could take some of what waits. Each one's health by its key ("offset 0"): joined, a table without statistics
+// is read whole for every agent.
+const FREE_AGENTS = `${LANES} select * from (
+    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, h.session, h.status = 'degraded' as degraded,
+           (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') as held
+      from agents a cross join lateral (
+        select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
+     where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving and a.adapter_type = 'external'
+       and (exists (select from lanes l where l.capabilities <@ a.capabilities) or exists (
+         select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null))
+       and h.has_beaten and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()) f
+   where f.capacity is null or f.held < f.capacity`
+
+// Of each lane no more is counted than anybody could be given now.
+const KINDS = `${LANES} select l.capabilities, (select count(*) from (
      select from tasks t where t.workspace_id = $1 and t.lane = l.lane and t.rank is not null and t.only_agent is null
       limit 1000) head) as waiting from lanes l`
 
