@@ -20,9 +20,12 @@ import { taskView } from './views.ts'
 
 type Wish = z.output<typeof DependenciesBody>
 
-/** So far a request looks for circles. One that is longer is found by upkeep, which looks further. */
+/**
+ * So far a request looks for circles, and upkeep, which looks further. No further than can be walked well within the lease
+ * of a coordinator: one that loses its office over a walk would begin it again for ever.
+ */
 const SEEN_BY_A_REQUEST = [1_000, 10_000]
-const SEEN_BY_UPKEEP = [1_000, 10_000, 100_000]
+const SEEN_BY_UPKEEP = [1_000, 20_000]
 
 /**
  * The tasks among which a circle through these must be, if there is one. It goes both ways, and few tasks are in the

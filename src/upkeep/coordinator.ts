@@ -88,7 +88,8 @@ export class Coordinator implements Coordination {
 
   async recover(only: number): Promise<Did> {
     const did = nothing()
-    const turn = { ...this.#turn(undefined), hosts: new Set<number>(), only }
+    const since = await heardSince(this.#kernel.store.house)
+    const turn = { ...this.#turn(undefined), heardSince: since, hosts: new Set<number>(), only }
     for (const { name, run } of STEPS) did[name] = await run(turn)
     return did
   }
@@ -132,7 +133,11 @@ export class Coordinator implements Coordination {
     for (const step of [...STEPS, ...CHORES]) {
       const lastly = this.#doneAt.get(step) ?? Number.NEGATIVE_INFINITY
       if (began - lastly < step.everyMs) continue
-      await this.#repeat(step, term)
+      await this.#repeat(step, term).catch((error) => {
+        // What ails one step must not keep the others from being done.
+        if (isEndOfPass(error)) throw error
+        this.#log.error({ err: error, step: step.run.name }, 'a step of the coordinator failed')
+      })
       this.#doneAt.set(step, began)
     }
     this.#passes += 1
@@ -184,6 +189,10 @@ export class Coordinator implements Coordination {
     this.#away = null
   }
 }
+
+/** Neither the office nor the database is there any more: whatever came next would fail as well. */
+const isEndOfPass = (error: unknown) =>
+  error instanceof StoreUnavailable || (error instanceof Refused && error.code === 'NOT_LEADER')
 
 const nothing = (): Did => ({
   agentsJudged: 0,
