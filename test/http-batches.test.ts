@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   inState,
   type Json,
-  openWorkspace,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
-import { type Answer, type ServerUnderTest, startServer } from './support/server.ts'
+import type { Answer } from './support/server.ts'
 
 /** Requests sent twice, and requests about many things at once. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const workspace = useServer()
 
 /** What is left of a lease is the one thing that changes from answer to answer. */
 const withoutTtl = ({ status, body }: Answer) =>

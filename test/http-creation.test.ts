@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   inAnHour,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** How tasks come to be: at their hour, until nobody needs them, once however often they are asked for, and many at a time. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const workspace = useServer()
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 describe('a task that nobody needs after its hour', () => {

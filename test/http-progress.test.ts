@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   inAnHour,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** How long tasks may take and how far they are, as clients say and see it. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const workspace = useServer()
 const first = fence('s-alpha', 1)
 const patch = (w: Workspace, task: Task, body: Json, headers?: Record<string, string>) =>
   w.call('PATCH', `/tasks/${task.id}/progress`, body, headers)

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   inState,
   type Json,
-  openWorkspace,
   type ReachableState,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** What becomes of tasks, as a client sees it: by their holders, by operators and by the tasks they wait for. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const workspace = useServer()
 const first = fence('s-alpha', 1)
 
 describe('a holder', () => {

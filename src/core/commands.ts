@@ -196,17 +196,8 @@ export type SessionCommand =
    */
   | { kind: 'elapse'; silentMs?: number | undefined; heardSince?: number | undefined }
 
-export interface Beat {
-  sentAt: number | null
-  status: AgentHealth['status']
-  session: string | null
-  currentTask: string | null
-  progressPercent: number | null
-  step: string | null
-  memoryMb: number | null
-  cpuPercent: number | null
-  metadata: unknown
-}
+/** What an agent tells of itself. */
+export type Beat = Omit<AgentHealth, 'lastSeenAt' | 'hasBeaten' | 'dueAt'>
 
 export type AgentCommand =
   /** Registered on purpose; what is not said of one that is there stays as it is. */

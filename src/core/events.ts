@@ -129,6 +129,13 @@ export interface EventDraft {
   readonly at: number
 }
 
+/** Of something that happened to no task in particular. */
+export const houseEvent = (
+  type: EventType,
+  payload: Record<string, unknown>,
+  { actor, now }: { actor: string; now: number },
+): EventDraft => ({ type, taskId: null, generation: null, from: null, to: null, actor, payload, at: now })
+
 export interface StoredEvent extends EventDraft {
   readonly seq: number
 }

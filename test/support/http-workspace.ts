@@ -1,6 +1,6 @@
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { until } from './nodes.ts'
-import type { Answer, ServerUnderTest } from './server.ts'
+import { type Answer, type ServerUnderTest, startServer } from './server.ts'
 
 export type Json = Record<string, unknown>
 export type Task = { id: string }
@@ -59,6 +59,16 @@ export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limit
   return { ownerKey, call, post, make, on, claim, read, next, reaches, held, expired, count, events, happens }
 }
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>
+
+/** A server for a file of tests, and new workspaces on it. */
+export function useServer(): (limits?: Json) => Promise<Workspace> {
+  let server: ServerUnderTest
+  beforeAll(async () => {
+    server = await startServer()
+  })
+  afterAll(() => server.close())
+  return (limits) => openWorkspace(server, limits)
+}
 
 /** Answers with a problem of this status and code, worded as RFC 9457 says. */
 export function expectRefusal(answer: Answer, status: number, code: string, extra: Json = {}): void {

@@ -1,6 +1,6 @@
 import type { AgentCommand, Beat } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import type { EventDraft, EventType } from '../events.ts'
+import { type EventDraft, houseEvent } from '../events.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../records.ts'
 import type { AgentState } from '../states.ts'
@@ -101,12 +101,6 @@ const unchanged = (record: AgentRecord): AgentDecision => ({
   fate: 'kept',
 })
 
-const event = (
-  type: EventType,
-  payload: Record<string, unknown>,
-  { actor, now }: AroundAgent,
-): EventDraft => ({ type, taskId: null, generation: null, from: null, to: null, actor, payload, at: now })
-
 /** A change that people made or should know of: a new version, on record. */
 const changed = (
   record: AgentRecord,
@@ -164,7 +158,7 @@ function register(
     return {
       refusal: null,
       record: fresh,
-      events: [event('agent_registered', { agent: slug, by: actor }, around)],
+      events: [houseEvent('agent_registered', { agent: slug, by: actor }, around)],
       fate: 'kept',
     }
   }
@@ -174,8 +168,8 @@ function register(
   const health = isHeard ? judgedSooner(record, whole.staleMs, now) : greeted(now, whole.staleMs)
   const fields = Object.keys(given)
   const events = isBack
-    ? [event('agent_registered', { agent: slug, by: actor }, around)]
-    : [event('agent_updated', { agent: slug, fields }, around)]
+    ? [houseEvent('agent_registered', { agent: slug, by: actor }, around)]
+    : [houseEvent('agent_updated', { agent: slug, fields }, around)]
   return changed(record, { ...whole, ...back, health, registered: true }, events, around)
 }
 
@@ -235,7 +229,7 @@ function beat(record: AgentRecord, said: Beat, around: AroundAgent): AgentDecisi
     dueAt: health?.dueAt ?? now + staleMs,
   }
   if (!isBack) return { refusal: null, record: { ...record, health: heard }, events: [], fate: 'renewed' }
-  const events = [event('agent_recovered', { agent: slug, after: state }, around)]
+  const events = [houseEvent('agent_recovered', { agent: slug, after: state }, around)]
   return changed(record, { state: 'idle', stateReason: null, health: heard }, events, around, 'renewed')
 }
 
@@ -243,7 +237,7 @@ function pause(record: AgentRecord, reason: string | null, around: AroundAgent):
   const { slug, state } = record
   if (state === 'terminated' || record.leaving) return refused(record, isOver(record))
   if (state === 'paused') return unchanged(record)
-  const events = [event('agent_paused', { agent: slug, reason }, around)]
+  const events = [houseEvent('agent_paused', { agent: slug, reason }, around)]
   return changed(record, { state: 'paused', stateReason: reason }, events, around)
 }
 
@@ -253,7 +247,7 @@ function resume(record: AgentRecord, around: AroundAgent): AgentDecision {
     return refused(record, refuse('WRONG_STATE', `${record.slug} is not paused but ${record.state}.`))
   const { health, staleMs } = record
   // Silent for too long while it was paused, it is not there to be given work: its next beat will tell.
-  const events = [event('agent_resumed', { agent: record.slug }, around)]
+  const events = [houseEvent('agent_resumed', { agent: record.slug }, around)]
   const missedAt = health && health.lastSeenAt + staleMs
   if (missedAt !== null && missedAt <= around.now)
     return changed(record, { state: 'offline', stateReason: 'silent' }, events, around)
@@ -275,7 +269,7 @@ function terminate(
   // Said twice it is one wish; and who could wait before may be in a hurry now.
   if (state === 'terminated' || (record.leaving && graceful)) return unchanged(record)
   if (graceful && claims > 0) {
-    const events = [event('agent_leaving', { agent: slug, reason, claims }, around)]
+    const events = [houseEvent('agent_leaving', { agent: slug, reason, claims }, around)]
     return changed(record, { leaving: true, stateReason: reason }, events, around)
   }
   return ended(record, reason, around, 'taken back')
@@ -283,7 +277,7 @@ function terminate(
 
 function ended(record: AgentRecord, reason: string, around: AroundAgent, fate: AgentFate): AgentDecision {
   const claims = around.holding.length
-  const events = [event('agent_terminated', { agent: record.slug, reason, claims }, around)]
+  const events = [houseEvent('agent_terminated', { agent: record.slug, reason, claims }, around)]
   const health = record.health && { ...record.health, dueAt: null }
   const change = { state: 'terminated', stateReason: reason, leaving: false, health } as const
   return changed(record, change, events, around, fate)
@@ -295,7 +289,7 @@ function remove(record: AgentRecord, around: AroundAgent): AgentDecision {
       record,
       refuse('WRONG_STATE', `${record.slug} holds ${around.holding.length} tasks; terminate it first.`),
     )
-  const events = [event('agent_removed', { agent: record.slug }, around)]
+  const events = [houseEvent('agent_removed', { agent: record.slug }, around)]
   return { refusal: null, record: null, events, fate: 'kept' }
 }
 
@@ -318,7 +312,7 @@ function elapse(record: AgentRecord, heardSince: number, around: AroundAgent): A
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: now + staleMs } } }
   }
   const silent = { ...health, dueAt: null }
-  const events = [event('agent_stale', { agent: slug, silentMs, claims }, around)]
+  const events = [houseEvent('agent_stale', { agent: slug, silentMs, claims }, around)]
   const state = claims > 0 ? 'error' : 'offline'
   const change: Partial<AgentRecord> =
     record.state === 'paused' ? { health: silent } : { health: silent, state, stateReason: 'silent' }

@@ -1,6 +1,6 @@
 import type { SessionCommand, SessionOpening } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import type { EventDraft, EventType } from '../events.ts'
+import { type EventDraft, houseEvent } from '../events.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, SessionRecord } from '../records.ts'
 
@@ -66,21 +66,6 @@ const refused = (record: SessionRecord | null, refusal: Refusal): SessionDecisio
   fate: 'kept',
 })
 
-const event = (
-  type: EventType,
-  payload: Record<string, unknown>,
-  { actor, now }: AroundSession,
-): EventDraft => ({
-  type,
-  taskId: null,
-  generation: null,
-  from: null,
-  to: null,
-  actor,
-  payload,
-  at: now,
-})
-
 function open(
   record: SessionRecord | null,
   identity: { name: string; uuid: string },
@@ -115,10 +100,10 @@ function open(
   }
   opened.dueAt = now + opened.silenceMs
   const session = opened.name
-  const events = record && !isOver(record) ? [] : [event('session_started', { session }, around)]
+  const events = record && !isOver(record) ? [] : [houseEvent('session_started', { session }, around)]
   if (opening.capacity !== null)
     events.push(
-      event('worker_registered', { session, capacity, capabilities: [...opened.capabilities] }, around),
+      houseEvent('worker_registered', { session, capacity, capabilities: [...opened.capabilities] }, around),
     )
   return { refusal: null, record: opened, events, fate: 'kept' }
 }
@@ -157,7 +142,7 @@ function mention(
     ? seenAgain(known, around.now)
     : { ...known, dueAt: around.now + known.silenceMs }
   seen.agent = agent
-  const events = record ? [] : [event('session_started', { session: seen.name }, around)]
+  const events = record ? [] : [houseEvent('session_started', { session: seen.name }, around)]
   return { refusal: null, record: seen, events, fate: 'kept' }
 }
 
@@ -182,13 +167,13 @@ function drain(record: SessionRecord, around: AroundSession): SessionDecision {
   if (!isWorker(record) || isOver(record))
     return refused(record, refuse('WRONG_STATE', `${record.name} is no worker that could be drained.`))
   if (record.state === 'draining') return { refusal: null, record, events: [], fate: 'kept' }
-  const events = [event('worker_draining', { session: record.name }, around)]
+  const events = [houseEvent('worker_draining', { session: record.name }, around)]
   return { refusal: null, record: { ...record, state: 'draining' }, events, fate: 'kept' }
 }
 
 function end(record: SessionRecord, reason: string, around: AroundSession): SessionDecision {
   if (isOver(record)) return { refusal: null, record, events: [], fate: 'kept' }
-  const events = [event('session_ended', { session: record.name, reason }, around)]
+  const events = [houseEvent('session_ended', { session: record.name, reason }, around)]
   return { refusal: null, record: over(record, 'ended', reason, around.now), events, fate: 'released' }
 }
 
@@ -218,12 +203,12 @@ function elapse(
   if (silenceMs === undefined && heardUntil > now)
     return { refusal: null, record: { ...record, dueAt: heardUntil }, events: [], fate: 'kept' }
   if (isWorker(record)) {
-    const events = [event('worker_lost', { session: record.name, silentMs, claims: holds }, around)]
+    const events = [houseEvent('worker_lost', { session: record.name, silentMs, claims: holds }, around)]
     return { refusal: null, record: over(record, 'lost', 'silent', now), events, fate: 'lost' }
   }
   // Its leases speak for it: what holds a task is not over, however seldom it speaks of itself.
   if (holds > 0)
     return { refusal: null, record: { ...record, dueAt: now + record.silenceMs }, events: [], fate: 'kept' }
-  const events = [event('session_ended', { session: record.name, reason: 'expired' }, around)]
+  const events = [houseEvent('session_ended', { session: record.name, reason: 'expired' }, around)]
   return { refusal: null, record: over(record, 'ended', 'expired', now), events, fate: 'kept' }
 }
