@@ -3,6 +3,7 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { bodyFor, pathTo, type Reply, type Route, routesOf, send, type Things } from './http-routes.ts'
 import { expectRefusal, fence, openWorkspace, type Workspace } from './http-workspace.ts'
+import { until } from './nodes.ts'
 import { startServer } from './server.ts'
 
 /** A server under attack: its routes, two workspaces, and a look at every row it keeps. */
@@ -78,6 +79,9 @@ const OF_THE_HOUSE = ['nodes', 'leader_leases', 'follow_cursors']
 
 /** A fingerprint of every row of every other table, as only a superuser sees them. */
 export async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
+  // What is due is about to be changed by the coordinator.
+  const due = "select from baton.tasks where due_at <= now() and state <> 'paused'"
+  await until(async () => (await database.query(due)).rowCount === 0)
   const tables = await database.query(
     `select table_name as name from information_schema.tables
       where table_schema = 'baton' and table_name <> all($1) order by 1`,

@@ -104,11 +104,11 @@ export function asUnavailable(error: unknown): unknown {
   return new StoreUnavailable(message ?? String(error), { cause: error })
 }
 
-/** A connection from the pool, or StoreUnavailable. */
+/** A connection from the pool, or StoreUnavailable: whatever the reason, without one nothing can be asked. */
 export async function connectionFrom(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
-    throw asUnavailable(error)
+    throw new StoreUnavailable((error as Error).message, { cause: error })
   }
 }
