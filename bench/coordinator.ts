@@ -8,7 +8,6 @@ import { closedLoop, type Measured } from './drive.ts'
 
 const TASKS = 100_000
 const AGENTS = 1_000
-const ROUNDS = 3
 
 /** Passes of the coordinator over 100,000 tasks and 1,000 agents: with nothing due, with everybody gone, with much to give. */
 export async function coordinatorPasses(
@@ -23,14 +22,15 @@ export async function coordinatorPasses(
     const turn: ServerTurn = { kernel, hosts: new Set(), assignment: new Assignment() }
     await pass(turn)
     const idle = await closedLoop(1, passes, () => pass(turn))
-    let given = idle
+    let [given, gone] = [idle, idle]
     // The last of several: a server has done it before.
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < 3; round++) {
+      await comeBack(bed)
       await comeToBeGiven(bed)
       given = await closedLoop(1, 1, () => pass(turn))
+      await fallSilent(bed)
+      gone = await closedLoop(1, 1, () => pass(turn))
     }
-    await fallSilent(bed)
-    const gone = await closedLoop(1, 1, () => pass(turn))
     return { idle, given, gone }
   } finally {
     await kernel.close()
@@ -66,7 +66,7 @@ async function standing({ admin, workspaceId, fill }: Bed): Promise<void> {
 async function agents({ admin, workspaceId }: Bed): Promise<void> {
   await admin.query(
     `insert into agents (workspace_id, agent_id, slug, name, capabilities, max_concurrent_tasks, coordinator_enabled)
-     select $1, gen_random_uuid(), 'agent-' || n, 'agent', '{typescript}', ${ROUNDS}, true from generate_series(1, $2::int) n`,
+     select $1, gen_random_uuid(), 'agent-' || n, 'agent', '{typescript}', 1, true from generate_series(1, $2::int) n`,
     [workspaceId, AGENTS],
   )
   await admin.query(
@@ -81,6 +81,14 @@ async function comeToBeGiven({ admin, workspaceId, fill }: Bed): Promise<void> {
   await admin.query(
     `update tasks set capabilities = '{typescript}', lane = '0//["typescript"]' where workspace_id = $1 and id >= $2`,
     [workspaceId, firstId],
+  )
+}
+
+async function comeBack({ admin, workspaceId }: Bed): Promise<void> {
+  await admin.query(`update agents set state = 'idle' where workspace_id = $1`, [workspaceId])
+  await admin.query(
+    `update agent_health set last_seen_at = now() + interval '1 hour', due_at = now() + interval '1 hour' where workspace_id = $1`,
+    [workspaceId],
   )
 }
 
