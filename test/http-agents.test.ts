@@ -111,7 +111,7 @@ describe('an agent', () => {
     ['maxConcurrentTasks', 1.5],
     ['batchSize', 0],
     ['heartbeatIntervalSeconds', 0],
-    ['staleThresholdSeconds', 29],
+    ['staleThresholdSeconds', -1],
     ['adapterType', 'Not A Type'],
     ['capabilities', ['']],
     ['capabilities', Array(51).fill('x')],

@@ -133,7 +133,7 @@ function register(
   // Whoever only claimed so far was never told what it is: registered now, it gets what registered agents get.
   const isFirst = !record?.registered
   const base: AgentProfile = isFirst ? { ...DEFAULT_PROFILE, name: record?.name ?? slug } : record
-  const whole = { ...base, ...given } as AgentProfile
+  const whole = { ...inStep(base, profile), ...given } as AgentProfile
   if (whole.staleMs < whole.heartbeatMs)
     return refused(
       record,
@@ -171,6 +171,15 @@ function register(
     ? [houseEvent('agent_registered', { agent: slug, by: actor }, around)]
     : [houseEvent('agent_updated', { agent: slug, fields }, around)]
   return changed(record, { ...whole, ...back, health, registered: true }, events, around)
+}
+
+/** Of interval and threshold, the one that is not said keeps in step with the one that is. */
+function inStep(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfile>): AgentProfile {
+  if (heartbeatMs === undefined && staleMs !== undefined)
+    return { ...base, heartbeatMs: Math.min(base.heartbeatMs, staleMs / 2) }
+  if (staleMs === undefined && heartbeatMs !== undefined)
+    return { ...base, staleMs: Math.max(base.staleMs, heartbeatMs * 2) }
+  return base
 }
 
 /** It registered, which is a sign of life; from its first beat on, its silence counts. */
