@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** Agents over HTTP: who they are, and what people do to them. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}, headers?: Record<string, string>) =>
   w.call('PUT', `/agents/${slug}`, body, headers)
 const get = (w: Workspace, path: string) => w.call('GET', `/agents${path}`)
@@ -228,7 +221,7 @@ describe('what is secret in an agent’s configuration', () => {
       await w.events(),
     ]
     expect(JSON.stringify(answers)).not.toContain(SECRET)
-    const [row] = await superuser(server.databaseUrl, async (client) => {
+    const [row] = await superuser(served().databaseUrl, async (client) => {
       const { rows } = await client.query('select adapter_config from baton.agents where agent_id = $1', [
         made.body.id,
       ])

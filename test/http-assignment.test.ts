@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** The coordinator gives work to agents that beat. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}) => w.call('PUT', `/agents/${slug}`, body)
 const beat = async (w: Workspace, slug: string, body: Json = {}) =>
   (await w.call('POST', `/agents/${slug}/heartbeat`, body)).body
@@ -298,12 +291,12 @@ describe('the coordinator', () => {
       ['GET', '/nodes'],
       ['POST', '/coordinator/recover'],
     ] as const)
-      expectRefusal(await server.call(method, path, undefined, { key }), 403, 'FORBIDDEN')
+      expectRefusal(await served().call(method, path, undefined, { key }), 403, 'FORBIDDEN')
   })
 
   test('is healthy for anybody who asks', async () => {
     const answer = await until(async () => {
-      const response = await fetch(`${server.api}/health/coordinator`)
+      const response = await fetch(`${served().api}/health/coordinator`)
       return response.status === 200 && response
     })
     expect(await answer.json()).toMatchObject({

@@ -12,7 +12,7 @@ import type { Answer } from './support/server.ts'
 
 /** Requests sent twice, and requests about many things at once. */
 
-const workspace = useServer()
+const { workspace } = useServer()
 
 /** What is left of a lease is the one thing that changes from answer to answer. */
 const withoutTtl = ({ status, body }: Answer) =>

@@ -12,7 +12,7 @@ import {
 
 /** The claim path as a client sees it, each test in a workspace of its own. */
 
-const workspace = useServer()
+const { workspace } = useServer()
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -11,7 +11,7 @@ import {
 
 /** How tasks come to be: at their hour, until nobody needs them, once however often they are asked for, and many at a time. */
 
-const workspace = useServer()
+const { workspace } = useServer()
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 describe('a task that nobody needs after its hour', () => {

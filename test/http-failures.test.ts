@@ -1,31 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** What becomes of work that failed: tried again, given up at once, or left for a person as a dead letter (ADE 7 and 8). */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const NOBODYS = '01890000-0000-7000-8000-00000000ffff'
 const longAgo = () => new Date(Date.now() - 3_600_000).toISOString()
 const fail = (w: Workspace, task: Task, generation: number, more: Json) =>
   w.on(task, 'fail', { ...fence('s-alpha', generation), ...more })
 /** The clock cannot be moved, so the end of the wait is. */
 const endTheWait = (task: Task) =>
-  superuser(server.databaseUrl, (client) =>
+  superuser(served().databaseUrl, (client) =>
     client.query('update baton.tasks set due_at = now() where uuid = $1', [task.id]),
   )
 const deadLetters = async (w: Workspace, query = '') => (await w.call('GET', `/dead-letters${query}`)).body

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   type Json,
   openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** Signs of life, floods of them, and what their absence costs. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}) => w.call('PUT', `/agents/${slug}`, body)
 const beat = (w: Workspace, slug = 'alpha', body?: Json) => w.call('POST', `/agents/${slug}/heartbeat`, body)
 const health = async (w: Workspace, slug = 'alpha') => (await w.call('GET', `/agents/${slug}/health`)).body
 const stateOf = async (w: Workspace, slug = 'alpha') => (await w.call('GET', `/agents/${slug}`)).body.state
 const sql = <T = Json>(text: string, values: unknown[] = []): Promise<T[]> =>
-  superuser(server.databaseUrl, async (client) => (await client.query(text, values)).rows)
+  superuser(served().databaseUrl, async (client) => (await client.query(text, values)).rows)
 /** The leases of these tasks have only so much of their 300 seconds left. */
 const leaseLeft = (tasks: readonly Task[], seconds: number) =>
   sql(
@@ -294,7 +288,7 @@ describe('an agent that falls silent', () => {
     const task = await w.held()
     await w.on(task, 'start', fence('s-alpha', 1))
     await beat(w)
-    const other = await openWorkspace(server)
+    const other = await openWorkspace(served())
     for (let round = 0; round < 3; round++) {
       // So long as another is missed after the same silence, this one works on.
       await put(other, `other-${round}`, { ...quick, staleThresholdSeconds: 2 })

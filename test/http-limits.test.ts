@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** What a workspace may do (Coditect 7.2): each limit is seen, holds, and is never set below what is in use. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const limitsOf = async (w: Workspace) => (await w.call('GET', '/limits')).body
 const change = (w: Workspace, limits: Json) => w.call('PATCH', '/limits', limits)
 
@@ -163,7 +156,7 @@ describe('a limit holds:', () => {
       await of.on(task, 'submit', { ...fence('s-alpha', 1), result: 'late' })
       await of.claim(task)
       await end(task)
-      await superuser(server.databaseUrl, (client) =>
+      await superuser(served().databaseUrl, (client) =>
         client.query(
           `update baton.claims c set acquired_at = c.acquired_at - $2 * interval '1 day', ended_at = c.ended_at - $2 * interval '1 day'
              from baton.tasks t where t.uuid = $1 and c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = 1`,
@@ -180,7 +173,7 @@ describe('a limit holds:', () => {
     const kept = await aged(patient, 91, complete(patient))
     const older = await aged(patient, 366, complete(patient))
     const before = [await w.read(old, '/results'), await w.read(old, '/events')]
-    const store = await PostgresStore.open(server.databaseUrl)
+    const store = await PostgresStore.open(served().databaseUrl)
     await store.forgetThePast().finally(() => store.close())
     const generations = async (of: Workspace, task: Task) =>
       (await of.read(task, '/claims')).items.map(({ generation }: Json) => generation)

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openProject, putPlan, tasksByKey } from './support/http-plans.ts'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** Tasks in parts (Coditect 4.4): shared among agents, and one again when all of them are done. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 type Made = Task & { key: string | null; state: string; parentId: string | null } & Json
 const makeAll = async (w: Workspace, tasks: Json[]): Promise<Made[]> =>
   (await w.post('/tasks/batch', { tasks })).body.items
@@ -43,7 +36,7 @@ const accepted = async (w: Workspace, task: Task) =>
   (await w.read(task, '/results')).items.find((result: Json) => result.accepted)
 
 test('two agents share the parts of a task word for word as Coditect 4.4 tells it, and the task is their results', async () => {
-  const w = await openProject(server, 'shop', { minLeaseSeconds: 1 })
+  const w = await openProject(served(), 'shop', { minLeaseSeconds: 1 })
   const plan =
     'project: shop\ntracks: {A: [{id: A-101-dashboard, subtasks: [{}, {}, {}, {}, {}]}, {id: A-102-after, depends_on: [A-101-dashboard]}]}'
   expect((await putPlan(w, 'shop', plan)).body).toMatchObject({ created: 7 })

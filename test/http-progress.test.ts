@@ -11,7 +11,7 @@ import {
 
 /** How long tasks may take and how far they are, as clients say and see it. */
 
-const workspace = useServer()
+const { workspace } = useServer()
 const first = fence('s-alpha', 1)
 const patch = (w: Workspace, task: Task, body: Json, headers?: Record<string, string>) =>
   w.call('PATCH', `/tasks/${task.id}/progress`, body, headers)

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openProject, putPlan, tasksByKey } from './support/http-plans.ts'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** Projects and their tracks: who may work where, and whose turn it is. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const who = (agent: string, more: Json = {}) => ({ agent, session: `s-${agent}`, ...more })
 const show = async (w: Workspace, slug = 'shop') => (await w.call('GET', `/projects/${slug}`)).body
 const setAgents = (w: Workspace, track: string, maxAgents: number | null, slug = 'shop') =>
@@ -60,7 +53,7 @@ describe('a project', () => {
   })
 
   test('has keys of its own: the same one may stand in another, and outside', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     await w.post('/projects', { slug: 'other' })
     const key = 'A-001-x'
     for (const more of [{}, { project: 'shop' }, { project: 'other' }]) {
@@ -70,7 +63,7 @@ describe('a project', () => {
   })
 
   test('tells of each track how many agents it may have, who is on it and how far it is', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     await setAgents(w, 'B', 2)
     const task = (key: string, more: Json = {}) => w.make({ key, project: 'shop', ...more })
     const done = await task('A-001-a')
@@ -101,7 +94,7 @@ describe('a project', () => {
   })
 
   test('and its track, its people and its wholes are what lists of tasks can be narrowed by', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     const whole = await w.make({ title: 'whole', project: 'shop', key: 'A-001-a', userId: 'ann' })
     await w.make({ title: 'part', project: 'shop', key: 'A-001-a::1', userId: 'bob' })
     await w.make({ title: 'other', project: 'shop', key: 'B-001-b', userId: 'ann' })
@@ -124,7 +117,7 @@ describe('a track', () => {
   const THREE = plan('  A: [{id: A-001-a}, {id: A-002-b}, {id: A-003-c}]\n')
 
   test('of a plan is for one agent, who may hold many of its tasks', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     await putPlan(w, 'shop', THREE)
     const tasks = [...(await tasksByKey(w)).values()]
     expect((await w.claim(tasks[0]!)).status).toBe(200)
@@ -140,7 +133,7 @@ describe('a track', () => {
   })
 
   test('is free for the next agent when the last one has let go, however it did', async () => {
-    const w = await openProject(server, 'shop', { minLeaseSeconds: 1 })
+    const w = await openProject(served(), 'shop', { minLeaseSeconds: 1 })
     const ways: ((task: Task) => Promise<unknown>)[] = [
       (task) => w.on(task, 'submit', { ...fence('s-alpha', 1), result: 1 }),
       (task) => w.on(task, 'release', fence('s-alpha', 1)),
@@ -165,7 +158,7 @@ describe('a track', () => {
   })
 
   test('takes as many agents as it is told, from that moment on; those that are on it stay', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     await putPlan(
       w,
       'shop',
@@ -195,7 +188,7 @@ describe('a track', () => {
   })
 
   test('never has more agents than it may, however many want on it at once', async () => {
-    const w = await openProject(server, 'shop', { maxConcurrentClaims: 1_000 })
+    const w = await openProject(served(), 'shop', { maxConcurrentClaims: 1_000 })
     await setAgents(w, 'A', 3)
     const tasks: Task[] = []
     for (let i = 1; i <= 30; i++)
@@ -208,7 +201,7 @@ describe('a track', () => {
   })
 
   test('that nobody declared, of no project or of another is not limited by it', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     await w.post('/projects', { slug: 'other' })
     await setAgents(w, 'A', 1)
     const keys = [
@@ -226,7 +219,7 @@ describe('a track', () => {
   })
 
   test('that is full hides nothing behind it: the queue goes on with the others', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     await setAgents(w, 'A', 1)
     for (let i = 1; i <= 9; i++)
       await w.make({ title: `A${i}`, project: 'shop', key: `A-00${i}-x`, priority: 9 })
@@ -240,7 +233,7 @@ describe('a track', () => {
 
 describe('the queue', () => {
   test('gives only from the project and the tracks that were asked for', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     await w.post('/projects', { slug: 'other' })
     const all: [title: string, more: Json][] = [
       ['shop A', { project: 'shop', key: 'A-001-x' }],
@@ -269,7 +262,7 @@ describe('the queue', () => {
   })
 
   test('lets a caller wait for the work of one project, and passes over that of others', async () => {
-    const w = await openProject(server)
+    const w = await openProject(served())
     const waiting = w.next(who('alpha', { project: 'shop', tracks: ['B'], waitMs: 60_000 }))
     await w.make({ title: 'outside' })
     await w.make({ title: 'shop A', project: 'shop', key: 'A-001-x' })
@@ -289,7 +282,7 @@ describe('the queue', () => {
   ])(
     'is fair: of 500 tasks of one project and 10 of another, the 10 are among the first 20, taken %s',
     async (_how, times, limit) => {
-      const w = await openProject(server, 'a')
+      const w = await openProject(served(), 'a')
       await w.post('/projects', { slug: 'b' })
       await flood(w, 'a', 500)
       await flood(w, 'b', 10)
@@ -301,7 +294,7 @@ describe('the queue', () => {
   )
 
   test('is fair to callers that come together, and a project in a hurry does not push others out', async () => {
-    const w = await openProject(server, 'a')
+    const w = await openProject(served(), 'a')
     await w.post('/projects', { slug: 'b' })
     await flood(w, 'a', 500, { priority: 10 })
     await flood(w, 'b', 10, { priority: 1 })
@@ -317,7 +310,7 @@ describe('a workspace', () => {
     await other.held()
     const busyTasks = [await busy.held(), await busy.held()]
     const owner = (await busy.call('GET', '/workspaces')).body.items[0].id
-    await superuser(server.databaseUrl, async (client) => {
+    await superuser(served().databaseUrl, async (client) => {
       // Every write of the busy workspace ends with this row, so all of them wait from here on.
       await client.query('begin')
       await client.query(

@@ -1,20 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectRefusal, fence, inAnHour, type Json, openWorkspace } from './support/http-workspace.ts'
+import { describe, expect, test } from 'vitest'
+import { expectRefusal, fence, inAnHour, type Json, useServer } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** What agents from outside rely on: a queue that gives, and sessions that keep. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const first = fence('s-alpha', 1)
 
 describe('the queue', () => {
@@ -88,7 +81,7 @@ describe('the queue', () => {
       if (request.url.endsWith('/claims/next')) response = sent.response
     }
     subscribe('http.server.request.start', onRequest)
-    const waiting = fetch(`${server.api}/claims/next`, {
+    const waiting = fetch(`${served().api}/claims/next`, {
       method: 'POST',
       signal: leave.signal,
       headers: { authorization: `Bearer ${w.ownerKey}`, 'content-type': 'application/json' },

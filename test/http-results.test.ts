@@ -1,26 +1,19 @@
 import fc from 'fast-check'
 import { applyPatch, type Operation } from 'rfc6902'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { patchTo } from '../src/flow/rejected-results.ts'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** Work that came too late: kept, listed, compared with what was accepted, and taken after all. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const rejected = async (w: Workspace, query = '') => (await w.call('GET', `/results${query}`)).body
 const promote = (w: Workspace, task: Task, ref: string, body?: Json) =>
   w.call('POST', `/tasks/${task.id}/results/${ref}/promote`, body)
@@ -218,10 +211,10 @@ describe('a rejected result that is promoted', () => {
     const keyWith = async (more: Json) => (await w.post('/keys', { name: 'k', ...more })).body.key
     const path = `/tasks/${task.id}/results/${lateRef}/promote`
     for (const more of [{ role: 'viewer' }, { role: 'member', scopes: ['read', 'work'] }])
-      expectRefusal(await server.call('POST', path, {}, { key: await keyWith(more) }), 403, 'FORBIDDEN')
+      expectRefusal(await served().call('POST', path, {}, { key: await keyWith(more) }), 403, 'FORBIDDEN')
     expect(await w.count('task_result_promoted')).toBe(0)
     const member = await keyWith({ role: 'member' })
-    expect((await server.call('POST', path, {}, { key: member })).status).toBe(200)
+    expect((await served().call('POST', path, {}, { key: member })).status).toBe(200)
   })
 
   test('ends the work of whoever is at it, who is told, and what waits for the task goes on', async () => {

@@ -11,7 +11,7 @@ import { until } from './support/nodes.ts'
 
 /** Sessions and what they remember, as Coditect 3.5 tells it. */
 
-const workspace = useServer()
+const { workspace } = useServer()
 const memory = async (w: Workspace, session: string) => (await w.call('GET', `/sessions/${session}`)).body
 const beat = async (w: Workspace, session: string) =>
   (await w.call('POST', `/sessions/${session}/heartbeat`)).body

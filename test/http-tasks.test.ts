@@ -12,7 +12,7 @@ import {
 
 /** What becomes of tasks, as a client sees it: by their holders, by operators and by the tasks they wait for. */
 
-const workspace = useServer()
+const { workspace } = useServer()
 const first = fence('s-alpha', 1)
 
 describe('a holder', () => {

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
   type Json,
-  openWorkspace,
   type Task,
+  useServer,
   type Workspace,
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
-import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** Workers (ADE 4): sessions that say how much they can hold, and lose it when they fall silent. */
 
-let server: ServerUnderTest
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
-
-const workspace = (limits?: Json) => openWorkspace(server, limits)
+const { served, workspace } = useServer()
 const by = (worker: string, more: Json = {}) => ({ agent: 'alpha', session: worker, ...more })
 const claimBy = (w: Workspace, task: Task, worker: string) => w.on(task, 'claim', by(worker))
 const register = async (w: Workspace, worker: string, capacity: number, more: Json = {}) =>
@@ -295,7 +288,7 @@ describe('stalled work', () => {
   const requeue = async (w: Workspace, body?: Json) =>
     (await w.call('POST', '/workers/requeue-stalled', body)).body.requeued
   const agoMs = (task: Task, ms: number) =>
-    superuser(server.databaseUrl, (client) =>
+    superuser(served().databaseUrl, (client) =>
       client.query(`update baton.tasks set updated_at = updated_at - $2 * interval '1 ms' where uuid = $1`, [
         task.id,
         ms,

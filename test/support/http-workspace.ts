@@ -61,13 +61,13 @@ export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limit
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>
 
 /** A server for a file of tests, and new workspaces on it. */
-export function useServer(): (limits?: Json) => Promise<Workspace> {
+export function useServer() {
   let server: ServerUnderTest
   beforeAll(async () => {
     server = await startServer()
   })
   afterAll(() => server.close())
-  return (limits) => openWorkspace(server, limits)
+  return { served: () => server, workspace: (limits?: Json) => openWorkspace(server, limits) }
 }
 
 /** Answers with a problem of this status and code, worded as RFC 9457 says. */
