@@ -1,9 +1,7 @@
-import type { OfficeCommand } from '../core/rules/office.ts'
+import { type OfficeCommand, TERM_LEASE_MS } from '../core/rules/office.ts'
 import { commandOffice } from '../store/postgres/offices.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { StoreUnavailable } from '../store/store.ts'
-
-const LEASE_MS = 1_000
 
 /**
  * Which node coordinates. The office is a lease in the database, and whatever its holder writes carries the number of its
@@ -20,7 +18,7 @@ export class Leadership {
   constructor(store: PostgresStore, nodeId: string, options: { leaseMs?: number } = {}) {
     this.#store = store
     this.#nodeId = nodeId
-    this.#leaseMs = options.leaseMs ?? LEASE_MS
+    this.#leaseMs = options.leaseMs ?? TERM_LEASE_MS
   }
 
   /**

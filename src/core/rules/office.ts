@@ -6,6 +6,9 @@
 /** Of what the nodes on one database share, one node does it at a time. */
 export const COORDINATOR = 'coordinator'
 
+/** So long it is held without being renewed. Another node has taken over after two of these at most. */
+export const TERM_LEASE_MS = 1_000
+
 /** Its lease ran out and somebody followed; or its holder let go of it. */
 type TermEnd = 'EXPIRED' | 'RESIGNED'
 

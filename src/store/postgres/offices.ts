@@ -1,5 +1,11 @@
 import type pg from 'pg'
-import { COORDINATOR, decideOffice, type OfficeCommand, type Term } from '../../core/rules/office.ts'
+import {
+  COORDINATOR,
+  decideOffice,
+  type OfficeCommand,
+  TERM_LEASE_MS,
+  type Term,
+} from '../../core/rules/office.ts'
 import { StoreUnavailable } from '../store.ts'
 import { connectionFrom } from './connect.ts'
 import { scopedQuery } from './scoped-query.ts'
@@ -28,8 +34,11 @@ export async function listTerms(pool: pg.Pool, limit: number): Promise<Term[]> {
   return (await scopedQuery<unknown[]>(pool, 'baton.scope', 'house', statement)).map(readTerm)
 }
 
-/** A pause between two terms in which nobody can have been there. */
-const NOBODY_THERE_MS = 5_000
+/**
+ * A pause between two terms that is longer than one node needs to take over from another: nobody may have been there. Counted
+ * too short, it gives those who are gone a little more time; counted too long, it takes the work of those who are not.
+ */
+const NOBODY_THERE_MS = 2 * TERM_LEASE_MS
 
 /** Since when there has always been somebody who coordinates: before that, beats may have found nobody to hear them. */
 export async function heardSince(pool: pg.Pool): Promise<number> {
