@@ -1,0 +1,382 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LONGEST_PROMPT_BYTES, previewTemplate, renderTemplate } from '../src/core/prompts/render.ts'
+import { LONGEST_TEMPLATE_BYTES, parseTemplate, type Template } from '../src/core/prompts/template.ts'
+import { BATON_SKILL, DEFAULT_TEMPLATE } from '../src/core/prompts/texts.ts'
+import { PROMPT_VARIABLES, type PromptValues } from '../src/core/prompts/variables.ts'
+import { FailBody, ProgressBody } from '../src/core/shapes/claims.ts'
+
+/** Prompt templates: how they are read, what is put into them, and what people get to see. */
+
+function parsed(text: string): Template {
+  const read = parseTemplate(text)
+  if (!read.ok) throw new Error(read.problems.map(({ message }) => message).join('\n'))
+  return read.template
+}
+
+const problemsIn = (text: string) => {
+  const read = parseTemplate(text)
+  return read.ok ? [] : read.problems
+}
+const messagesFor = (text: string) => problemsIn(text).map(({ message }) => message)
+const render = (text: string, values: PromptValues = {}) => renderTemplate(parsed(text), values)
+const bytesOf = (text: string) => Buffer.byteLength(text)
+
+describe('a template', () => {
+  test('puts values where their names stand', () => {
+    const values = { 'task.title': 'Fix login', 'agent.name': 'Dev 1' }
+    expect(render('{{agent.name}}: do {{ task.title }}.{{\ttask.title\t}}', values)).toBe(
+      'Dev 1: do Fix login.Fix login',
+    )
+  })
+
+  test('shows nothing for what is not there, and JSON for what is no text', () => {
+    const text = '[{{task.input}}|{{task.tags}}|{{task.attempt}}|{{task.key}}|{{task.checkpoint}}|{{run.id}}]'
+    const values = {
+      'task.input': { a: [1, null] },
+      'task.tags': ['x', 'y'],
+      'task.attempt': 0,
+      'task.key': null,
+      'task.checkpoint': {},
+    }
+    expect(render(text, values)).toBe('[{"a":[1,null]}|["x","y"]|0|||]')
+  })
+
+  test('puts values in once: braces in a value stay what they are', () => {
+    const values = {
+      'task.title': '{{task.description}} \\{{run.id}} $& {{#run.id}}',
+      'task.description': 'never',
+    }
+    expect(render('<{{task.title}}>', values)).toBe(`<${values['task.title']}>`)
+  })
+
+  test('does not take what every object has for a value', () => {
+    const inherited = Object.create({ 'task.title': 'inherited' })
+    expect(render('<{{task.title}}>', inherited)).toBe('<>')
+    expect(messagesFor('{{constructor}} {{__proto__}} {{task.constructor}}')).toHaveLength(3)
+  })
+
+  test('knows the document’s names for our own', () => {
+    const values = { 'workspace.id': 'w-1', 'workspace.name': 'Shop' }
+    expect(render('{{company.id}} {{company.name}} {{workspace.name}}', values)).toBe('w-1 Shop Shop')
+    expect(render('{{paperclip.skill}}')).toBe(BATON_SKILL)
+    expect(render('{{baton.skill}}')).toBe(BATON_SKILL)
+  })
+
+  test('has braces that are meant as such after a backslash', () => {
+    expect(render('\\{{task.title}}', { 'task.title': 'x' })).toBe('{{task.title}}')
+    expect(render('C:\\\\{{task.title}}', { 'task.title': 'x' })).toBe('C:\\x')
+    expect(render('a \\ b } }} {x} {"a":{"b":1}}')).toBe('a \\ b } }} {x} {"a":{"b":1}}')
+  })
+
+  test('without a brace is itself', () => {
+    const text = fc.string({ unit: 'binary' }).filter((text) => !text.includes('{{'))
+    fc.assert(fc.property(text, (text) => render(text) === text))
+  })
+
+  test('with any value in any variable is what the pieces say', () => {
+    const path = fc.constantFrom(...PROMPT_VARIABLES.map((variable) => variable.path))
+    const piece = fc.record({ text: fc.string().map((text) => text.replace(/[{\\]/g, '')), path })
+    fc.assert(
+      fc.property(fc.array(piece), fc.string(), (pieces, value) => {
+        const text = pieces.map((one) => `${one.text}{{${one.path}}}`).join('')
+        const values = Object.fromEntries(PROMPT_VARIABLES.map((variable) => [variable.path, value]))
+        const wanted = pieces.map((one) => `${one.text}${value}`)
+        expect(render(text, values)).toBe(wanted.join(''))
+      }),
+    )
+  })
+})
+
+describe('a section', () => {
+  const text =
+    'a{{#task.checkpoint}}[{{task.checkpoint}}]{{/task.checkpoint}}b{{^task.checkpoint}}-{{/task.checkpoint}}'
+
+  test('is shown when its value is there, and its opposite when it is not', () => {
+    expect(render(text, { 'task.checkpoint': { n: 1 } })).toBe('a[{"n":1}]b')
+    expect(render(text, { 'task.checkpoint': 0 })).toBe('a[0]b')
+    for (const nothing of [undefined, null, '', [], {}])
+      expect(render(text, { 'task.checkpoint': nothing })).toBe('ab-')
+  })
+
+  test('may stand in another, under an other name too', () => {
+    const nested = '{{#task.id}}1{{^task.key}}2{{/task.key}}{{#company.id}}3{{/company.id}}{{/task.id}}'
+    expect(render(nested, { 'task.id': 'x', 'workspace.id': 'w' })).toBe('123')
+    expect(render(nested, { 'task.key': 'x' })).toBe('')
+  })
+
+  test('whose tags are alone on their lines leaves no gap', () => {
+    const lines =
+      'one\n  {{#task.key}}\t\ntwo {{task.key}}\n{{/task.key}}\r\nthree\n{{^task.key}}\nfour\n{{/task.key}}'
+    expect(render(lines)).toBe('one\nthree\nfour\n')
+    expect(render(lines, { 'task.key': 'K' })).toBe('one\ntwo K\nthree\n')
+    expect(render('{{#task.key}}\nx\n{{/task.key}}', { 'task.key': 'K' })).toBe('x\n')
+    expect(render('{{#task.key}} {{/task.key}}\nx')).toBe('\nx')
+  })
+})
+
+describe('a template is refused', () => {
+  test.each([
+    ['{{task.titel}}', 'there is no variable "task.titel"; did you mean task.title?'],
+    ['{{ task_title }}', 'there is no variable "task_title"; did you mean task.title?'],
+    ['{{Task.Title}}', 'there is no variable "Task.Title"; did you mean task.title?'],
+    ['{{agent.nmae}}', 'there is no variable "agent.nmae"; did you mean agent.name?'],
+    ['{{description}}', 'there is no variable "description"; did you mean task.description?'],
+    ['{{verdict}}', 'there is no variable "verdict"; name a part of it: verdict.previous'],
+    [
+      '{{task}}',
+      'there is no variable "task"; name a part of it: task.id, task.key, task.title, task.description, …',
+    ],
+    ['{{weather.tomorrow}}', 'there is no variable "weather.tomorrow"'],
+    [
+      '{{#task.chekpoint}}x{{/task.chekpoint}}',
+      'there is no variable "task.chekpoint"; did you mean task.checkpoint?',
+    ],
+    ['{{}}', '{{}} names no variable'],
+    ['{{  }}', '{{}} names no variable'],
+    ['{{#}}', '{{#}} names no variable'],
+    ['{{task.title', '{{ is not closed on its line; }} is missing, or \\{{ was meant'],
+    ['{{task.title\n}}', '{{ is not closed on its line; }} is missing, or \\{{ was meant'],
+    ['{{', '{{ is not closed on its line; }} is missing, or \\{{ was meant'],
+    ['{{ a {{task.title}} }}', 'another {{ begins before this one is closed'],
+    ['{{{task.title}}}', '{{{ has a brace too many; a variable stands between {{ and }}'],
+    [
+      '{{task.title | upper}}',
+      '"task.title | upper" is no name of a variable; write \\{{ for braces that are meant as such',
+    ],
+    [
+      '{{process.exit()}}',
+      '"process.exit()" is no name of a variable; write \\{{ for braces that are meant as such',
+    ],
+    ['{{! a note }}', '"! a note" is no name of a variable; write \\{{ for braces that are meant as such'],
+    ['{{#task.id}}x', '{{#task.id}} is not closed; {{/task.id}} is missing'],
+    ['x{{/task.id}}', '{{/task.id}} closes a section that is not open'],
+  ])('when it says %j', (text, message) => {
+    expect(messagesFor(text)).toEqual([message])
+  })
+
+  test('with the place of every problem, in order', () => {
+    const text = 'Dear {{agent.nam}},\nπ 😀 {{ }}\n{{#task.id}}\n{{#task.key}}{{/task.id}}'
+    expect(problemsIn(text)).toEqual([
+      expect.objectContaining({ position: 5, line: 1, column: 6 }),
+      expect.objectContaining({ position: text.indexOf('{{ }}'), line: 2, column: 6 }),
+      {
+        message: '{{#task.key}} is not closed; {{/task.key}} is missing',
+        position: text.indexOf('{{#task.key'),
+        line: 4,
+        column: 1,
+      },
+    ])
+  })
+
+  test('when sections stand in each other too deep, without harm', () => {
+    const deep = (count: number) => '{{#task.id}}'.repeat(count) + '{{/task.id}}'.repeat(count)
+    expect(messagesFor(deep(8))).toEqual([])
+    expect(messagesFor(deep(9))).toEqual(['sections stand in each other more than 8 deep here'])
+    expect(messagesFor(deep(2_700))).toEqual(['sections stand in each other more than 8 deep here'])
+  })
+
+  test('when it is longer than 64 kB, counted in bytes', () => {
+    expect(messagesFor('x'.repeat(LONGEST_TEMPLATE_BYTES))).toEqual([])
+    expect(messagesFor('é'.repeat(LONGEST_TEMPLATE_BYTES / 2))).toEqual([])
+    expect(messagesFor(`${'é'.repeat(LONGEST_TEMPLATE_BYTES / 2)}x`)).toEqual([
+      'the template has 65537 bytes; at most 65536 are allowed',
+    ])
+  })
+
+  test('when it is nothing but problems, with the first hundred of them', () => {
+    for (const wrong of ['{{', '{{}}', '{{/a}}', '{{#a}}', '{{task.titel}}']) {
+      const messages = messagesFor(wrong.repeat(Math.floor(LONGEST_TEMPLATE_BYTES / wrong.length)))
+      expect(messages).toHaveLength(101)
+      expect(messages.at(-1)).toMatch(/^\d+ more problems are not listed$/)
+    }
+  })
+
+  test('or taken, but it never throws', () => {
+    const bits = fc.constantFrom(
+      '{{',
+      '}}',
+      '{',
+      '}',
+      '\\',
+      '#',
+      '/',
+      '^',
+      'task.id',
+      'task.key',
+      ' ',
+      '\n',
+      'x',
+    )
+    fc.assert(
+      fc.property(fc.array(bits), (bits) => {
+        const text = bits.join('')
+        const read = parseTemplate(text)
+        if (read.ok) renderTemplate(read.template, { 'task.id': text })
+        else for (const { position } of read.problems) expect(text.slice(position)).toMatch(/^\{\{/)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+describe('a prompt', () => {
+  test('is at most 1 MB: the longest values are cut, and it says so', () => {
+    const values = {
+      'task.description': 'd'.repeat(3_000_000),
+      'task.input': { text: '😀'.repeat(500_000) },
+      'task.title': 'short',
+      'task.key': 'k'.repeat(100_000),
+    }
+    const prompt = render('{{task.title}}|{{task.key}}|{{task.description}}|{{task.input}}|end', values)
+    expect(bytesOf(prompt)).toBeLessThanOrEqual(LONGEST_PROMPT_BYTES)
+    expect(bytesOf(prompt)).toBeGreaterThan(LONGEST_PROMPT_BYTES - 300)
+    expect(prompt.startsWith(`short|${values['task.key']}|ddd`)).toBe(true)
+    expect(prompt.endsWith('|end')).toBe(true)
+    const notes = [...prompt.matchAll(/\[cut here: (\d+) of (\d+) bytes are shown\]/g)]
+    expect(notes.map(([, , whole]) => Number(whole))).toEqual([3_000_000, 2_000_011])
+    expect(prompt).not.toContain('\ufffd')
+    expect(prompt.isWellFormed()).toBe(true)
+    const shown = Number(notes[0]![1])
+    expect(prompt).toContain(`|${'d'.repeat(shown)}\n[cut here`)
+    expect(prompt).not.toContain('d'.repeat(shown + 1))
+  })
+
+  test('of just 1 MB is whole', () => {
+    const text = 'x'.repeat(LONGEST_PROMPT_BYTES - 1)
+    expect(render('{{task.description}}!', { 'task.description': text })).toBe(`${text}!`)
+  })
+
+  test('stays within it with as many values as a template can hold', () => {
+    const one = '{{run.id}}'
+    const text = one.repeat(Math.floor(LONGEST_TEMPLATE_BYTES / one.length))
+    const prompt = render(text, { 'run.id': 'é'.repeat(500) })
+    expect(bytesOf(prompt)).toBeLessThanOrEqual(LONGEST_PROMPT_BYTES)
+    expect(prompt).toContain('bytes are shown]')
+  })
+})
+
+describe('a preview', () => {
+  const key = 'bk_0123456789abcdef'
+
+  test('names sensitive values in their stead, wherever they turn up', () => {
+    const template = parsed(
+      `Use {{credentials.apiKey}} at {{credentials.apiBaseUrl}}; {{task.input}} or ${key}`,
+    )
+    const values = {
+      'credentials.apiKey': key,
+      'credentials.apiBaseUrl': 'http://127.0.0.1:4400',
+      'task.input': { key },
+    }
+    expect(renderTemplate(template, values)).toContain(`Use ${key} at`)
+    expect(previewTemplate(template, values)).toBe(
+      'Use [credentials.apiKey] at http://127.0.0.1:4400; {"key":"[credentials.apiKey]"} or [credentials.apiKey]',
+    )
+  })
+
+  test('shows that a key would stand there before there is one', () => {
+    const template = parsed('{{#credentials.apiKey}}key: {{credentials.apiKey}}{{/credentials.apiKey}}')
+    expect(previewTemplate(template, {})).toBe('key: [credentials.apiKey]')
+  })
+
+  test('of a prompt that is cut has not even a part of the key', () => {
+    const template = parsed('{{task.description}}')
+    for (let offset = 0; offset < 40; offset++) {
+      const description = 'x'.repeat(LONGEST_PROMPT_BYTES - 120 + offset) + key + 'y'.repeat(200)
+      const preview = previewTemplate(template, {
+        'credentials.apiKey': key,
+        'task.description': description,
+      })
+      expect(preview).not.toContain('bk_')
+    }
+  })
+
+  test('can warn of every place where a key is put in', () => {
+    const { sensitiveUses } = parsed(
+      '{{agent.id}}\n{{credentials.apiKey}} {{#credentials.apiKey}}x{{/credentials.apiKey}}',
+    )
+    expect(sensitiveUses).toEqual([{ path: 'credentials.apiKey', position: 13, line: 2, column: 1 }])
+  })
+})
+
+describe('the texts we bring', () => {
+  const task = {
+    'agent.name': 'Dev 1',
+    'workspace.name': 'Shop',
+    'task.id': 't-1',
+    'task.title': 'Fix login',
+    'task.attempt': 2,
+  }
+
+  test('the default template tells an agent of its task', () => {
+    const prompt = render(DEFAULT_TEMPLATE, {
+      ...task,
+      'agent.title': 'engineer',
+      'task.key': 'B-003-fix-login',
+      'task.description': 'Nobody can log in.',
+      'task.checkpoint': { done: 1 },
+      'verdict.previous': 'A test is missing.',
+      'upstream.outputs': [{ title: 'Find it' }],
+    })
+    for (const part of [
+      'You are Dev 1, engineer, at work for Shop.\n',
+      '# Your task (B-003-fix-login): Fix login\n\nNobody can log in.\n',
+      '{"done":1}',
+      'A test is missing.',
+      '[{"title":"Find it"}]',
+      'BATON_API_KEY',
+    ])
+      expect(prompt).toContain(part)
+    expect(prompt).not.toContain('without a task')
+    expect(prompt).not.toContain('{{')
+  })
+
+  test('and says little where there is little to say', () => {
+    const prompt = render(DEFAULT_TEMPLATE, task).replace(BATON_SKILL, '')
+    expect(prompt).toBe(
+      [
+        'You are Dev 1, at work for Shop.',
+        '',
+        '# Your task: Fix login',
+        '',
+        'Do the whole task, check that it works, and end with a short summary of what you did and what is left open.',
+        '',
+        '',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('the default template serves a run without a task, too', () => {
+    const values = {
+      'agent.name': 'Dev 1',
+      'workspace.name': 'Shop',
+      'run.source': 'timer',
+      'heartbeat.reason': 'It is nine',
+    }
+    const prompt = render(DEFAULT_TEMPLATE, values)
+    expect(prompt).toContain('You were woken (timer) without a task, because: It is nine.\n')
+    expect(prompt).not.toContain('Your task')
+  })
+
+  test('what the skill tells agents to send is what the API takes', () => {
+    const bodies = [...BATON_SKILL.matchAll(/-d '(.*)'$/gm)].map(([, body]) =>
+      JSON.parse(body!.replace(`'"$BATON_SESSION"'`, 's-1').replace(`'"$BATON_GENERATION"'`, '3')),
+    )
+    expect(bodies).toHaveLength(2)
+    expect(ProgressBody.parse(bodies[0])).toMatchObject({ session: 's-1', generation: 3, percent: 40 })
+    expect(FailBody.parse(bodies[1])).toMatchObject({ session: 's-1', generation: 3, failureClass: 'human' })
+  })
+
+  test('every variable has a description and an example, and its name is its own', () => {
+    const paths = PROMPT_VARIABLES.map(({ path }) => path)
+    expect(new Set(paths).size).toBe(paths.length)
+    for (const variable of PROMPT_VARIABLES) {
+      expect(variable.description.length, variable.path).toBeGreaterThan(5)
+      expect(variable.example, variable.path).not.toBe('')
+      expect(problemsIn(`{{${variable.path}}}`)).toEqual([])
+    }
+    const sensitive = PROMPT_VARIABLES.filter((variable) => variable.sensitive).map(({ path }) => path)
+    expect(sensitive).toEqual(['credentials.apiKey'])
+  })
+})

@@ -1,0 +1,252 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { KnownSecrets, Redactor, redactDeep, redactText } from '../src/core/redaction.ts'
+import { formsOf } from '../src/core/secret-forms.ts'
+
+const R = '[redacted]'
+
+/** The same by looking everywhere for everything. */
+function slowly(text: string, secrets: readonly string[]): string {
+  const forms = secrets
+    .filter((secret) => secret.trim().length >= 6)
+    .flatMap((secret) => [...formsOf(secret)])
+  const found = forms
+    .flatMap((form) =>
+      Array.from({ length: text.length }, (_, from) => ({ from, to: from + form.length })).filter(
+        ({ from }) => text.startsWith(form, from),
+      ),
+    )
+    .sort((a, b) => a.from - b.from)
+  const spots: { from: number; to: number }[] = []
+  for (const { from, to } of found) {
+    const last = spots.at(-1)
+    if (last && from < last.to) last.to = Math.max(last.to, to)
+    else spots.push({ from, to })
+  }
+  let out = ''
+  let at = 0
+  for (const { from, to } of spots) {
+    out += text.slice(at, from) + R
+    at = to
+  }
+  return out + text.slice(at)
+}
+
+function inPieces(text: string, secrets: readonly string[], cuts: readonly number[]): string {
+  const redactor = new Redactor(secrets)
+  const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b)
+  let out = ''
+  let at = 0
+  for (const place of [...places, text.length]) {
+    out += redactor.take(text.slice(at, place))
+    at = place
+  }
+  return out + redactor.end()
+}
+
+describe('however the text is cut', () => {
+  const letters = fc.string({
+    unit: fc.constantFrom('a', 'b', 'c', '\n', '"', '🙂'),
+    minLength: 1,
+    maxLength: 12,
+  })
+  const secrets = fc.array(letters, { maxLength: 4 })
+  const cuts = fc.array(fc.nat(), { maxLength: 12 })
+
+  test('every place of every form of every secret is blacked out, and nothing else', () => {
+    // Texts that are made of secrets, parts of them and their forms.
+    const texts = secrets.chain((known) =>
+      fc
+        .array(
+          fc.oneof(
+            letters,
+            ...(known.length === 0
+              ? []
+              : [
+                  fc.constantFrom(...known.flatMap((secret) => [secret, ...formsOf(secret)])),
+                  fc
+                    .tuple(fc.constantFrom(...known), fc.nat())
+                    .map(([secret, end]) => secret.slice(0, end % (secret.length + 1))),
+                ]),
+          ),
+          { maxLength: 12 },
+        )
+        .map((parts) => ({ known, text: parts.join('') })),
+    )
+    fc.assert(
+      fc.property(texts, cuts, ({ known, text }, places) => {
+        const expected = slowly(text, known)
+        expect(redactText(text, known)).toBe(expected)
+        expect(inPieces(text, known, places)).toBe(expected)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a secret does not slip through at any border, nor character by character', () => {
+    const secret = 'sk-live-1234567890'
+    const text = `before ${secret} after ${secret}${secret}`
+    const expected = `before ${R} after ${R}${R}`
+    for (let cut = 0; cut <= text.length; cut++) expect(inPieces(text, [secret], [cut])).toBe(expected)
+    expect(
+      inPieces(
+        text,
+        [secret],
+        Array.from({ length: text.length }, (_, i) => i),
+      ),
+    ).toBe(expected)
+  })
+
+  test('what might be the beginning of a secret waits, and comes when it is none', () => {
+    const redactor = new Redactor(['password'])
+    expect(redactor.take('my pass')).toBe('my ')
+    expect(redactor.take('port')).toBe('passport')
+    expect(redactor.take('the passwor')).toBe('the ')
+    expect(redactor.end()).toBe('passwor')
+  })
+
+  test('a text with nothing to hide goes through as it is', () => {
+    const redactor = new Redactor(['zyxwvu'])
+    const chunk = 'a line of output\n'
+    expect(redactor.take(chunk)).toBe(chunk)
+    expect(redactor.take('')).toBe('')
+    expect(redactor.end()).toBe('')
+    expect(new Redactor([]).take(chunk)).toBe(chunk)
+  })
+})
+
+describe('secrets', () => {
+  test('that overlap leave nothing of either', () => {
+    expect(redactText('-abcdefghi-', ['abcdef', 'defghi'])).toBe(`-${R}-`)
+  })
+
+  test('that contain others are blacked out as a whole', () => {
+    expect(redactText('x secret-long-tail y secret-z', ['secret', 'secret-long-tail'])).toBe(
+      `x ${R} y ${R}-z`,
+    )
+  })
+
+  test('that repeat themselves without end are one', () => {
+    const redactor = new Redactor(['aaaaaa'])
+    let out = ''
+    for (let i = 0; i < 1_000; i++) out += redactor.take('a'.repeat(1_000))
+    expect(out + redactor.take('b') + redactor.end()).toBe(`${R}b`)
+  })
+
+  test('are taken by their letters, not as patterns', () => {
+    expect(redactText('a.*b(c)$ and aXXb(c)$', ['a.*b(c)$'])).toBe(`${R} and aXXb(c)$`)
+  })
+
+  test('that are too short are not looked for, and it is said which are', () => {
+    const redactor = new Redactor(['abc', 'abcdef', '     \n\n', '12345 ', 'abcdef'])
+    expect(redactor.registered()).toEqual(['abcdef'])
+    expect(redactor.take('abc 12345 \n') + redactor.end()).toBe('abc 12345 \n')
+  })
+
+  const key = [
+    '-----BEGIN PRIVATE KEY-----',
+    'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC+/=x',
+    'kjhGFDsaPOIuytREWq0987654321ZXCVbnm=',
+    '-----END PRIVATE KEY-----',
+    '',
+  ].join('\n')
+
+  test('of several lines are found line by line too', () => {
+    expect(redactText(`key:\n${key}`, [key])).toBe(`key:\n${R}`)
+    expect(redactText('> MIIEvQIBADANBgkqhkiG9w0BAQEFAASC+/=x <', [key])).toBe(`> ${R} <`)
+    expect(redactText(key.replaceAll('\n', '\r\n'), [key])).not.toContain('MIIE')
+  })
+
+  test.each([
+    ['as it is', (secret: string) => secret],
+    ['without its last line break', (secret: string) => secret.trim()],
+    ['in JSON', (secret: string) => JSON.stringify(secret)],
+    ['in JSON in JSON', (secret: string) => JSON.stringify(JSON.stringify(secret))],
+    ['in JSON that escapes slashes', (secret: string) => JSON.stringify(secret).replaceAll('/', '\\/')],
+    [
+      'in JSON of ASCII',
+      (secret: string) =>
+        JSON.stringify(secret).replace(
+          /[^ -~]/g,
+          (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        ),
+    ],
+    ['in an address', (secret: string) => `?token=${encodeURIComponent(secret)}`],
+    ['in a form', (secret: string) => new URLSearchParams({ secret }).toString()],
+    [
+      'in an address with small digits',
+      (secret: string) => encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
+    ],
+    ['in base64', (secret: string) => Buffer.from(secret).toString('base64')],
+    ['in base64 for addresses', (secret: string) => Buffer.from(secret).toString('base64url')],
+  ])('are found %s', (_, write) => {
+    for (const secret of ['pass/word+"ä🙂" =&', 'line one of it\nline two of it\n', key]) {
+      const written = write(secret)
+      const redacted = redactText(`<${written}>`, [secret])
+      expect(redacted).toContain(R)
+      for (let at = 0; at + 8 <= secret.length; at++) expect(redacted).not.toContain(secret.slice(at, at + 8))
+      // Nothing but the dress around it is left.
+      expect(redacted.replaceAll(R, '').replace(/^<(\?token=|secret=|"|\\"|"\\")*/, '').length).toBeLessThan(
+        12,
+      )
+    }
+  })
+
+  test('are found in the base64 of something longer', () => {
+    for (const user of ['a', 'ab', 'abc', 'abcd']) {
+      const header = Buffer.from(`${user}:correct horse battery`).toString('base64')
+      const [left, right] = redactText(`Basic ${header}`, ['correct horse battery']).split(R)
+      expect(left!.length + right!.length).toBeLessThan('Basic '.length + user.length * 2 + 6)
+      expect(Buffer.from(right!, 'base64').length).toBeLessThan(4)
+    }
+  })
+
+  test('are found in base64 that is broken into lines', () => {
+    const secret = Array.from({ length: 40 }, (_, i) => `${i}-part`).join()
+    const wrapped = Buffer.from(secret).toString('base64').replace(/.{76}/g, '$&\n')
+    expect(redactText(wrapped, [secret])).toMatch(/^(\[redacted\]\n?)+$/)
+  })
+})
+
+describe('values', () => {
+  const secret = 'hunter2hunter2'
+
+  test('are redacted in their texts and names, however deep, and else left as they are', () => {
+    const value = { a: [1, null, true, `x${secret}`], [secret]: { b: secret, c: 'plain' }, d: 1.5 }
+    expect(redactDeep(value, [secret])).toEqual({
+      a: [1, null, true, `x${R}`],
+      [R]: { b: R, c: 'plain' },
+      d: 1.5,
+    })
+    expect(value.a[3]).toBe(`x${secret}`)
+    expect(redactDeep(secret, [secret])).toBe(R)
+    expect(redactDeep(null, [secret])).toBe(null)
+    expect(redactDeep(undefined, [secret])).toBe(undefined)
+  })
+
+  test('keep two fields whose names were both secrets', () => {
+    expect(redactDeep({ [secret]: 1, 'another-secret': 2 }, [secret, 'another-secret'])).toEqual({
+      [R]: 1,
+      [`${R} 2`]: 2,
+    })
+  })
+
+  test('may be nested deeper than a stack, and have a field that is called __proto__', () => {
+    let deep = JSON.parse(`${'['.repeat(50_000)}"${secret}"${']'.repeat(50_000)}`)
+    deep = redactDeep(deep, [secret])
+    while (Array.isArray(deep)) deep = deep[0]
+    expect(deep).toBe(R)
+    const odd = redactDeep(JSON.parse(`{"__proto__":{"a":"${secret}"}}`), [secret])
+    expect(JSON.stringify(odd)).toBe(`{"__proto__":{"a":"${R}"}}`)
+    expect(odd.a).toBe(undefined)
+  })
+
+  test('of any shape are themselves when there is nothing to hide', () => {
+    const prepared = new KnownSecrets(['something that is in none of them'])
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(redactDeep(value, prepared)).toEqual(value)
+      }),
+    )
+  })
+})
