@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LONGEST_TIMER_MS } from '../deadline.ts'
+import { quietHooks } from '../hooks.ts'
+import type { AdapterHooks } from '../protocol.ts'
+import { bootId, RUN_MARKER, startTimeOf } from './identity.ts'
+import { Lines, LONGEST_LINE } from './lines.ts'
+import { Output } from './output.ts'
+import { type SpawnError, spawnErrorOf } from './spawn-error.ts'
+import { endTree, type TreeRoot } from './tree.ts'
+
+/** Running a program to its end: its output taken, its time kept, and none of its processes left behind. */
+
+export interface ChildSpec {
+  /** A path, or a name looked up in env.PATH. */
+  command: string
+  args: readonly string[]
+  cwd: string
+  /** The whole environment. */
+  env: Record<string, string>
+  stdin: string
+  /** 0: as long as it likes. */
+  timeoutMs: number
+  /** Between SIGTERM and SIGKILL. */
+  graceMs: number
+  /** Its processes carry it in BATON_RUN_ID, by which they are found. */
+  runId: string
+}
+
+export interface ChildEnd {
+  exitCode: number | null
+  signal: string | null
+  /** Why it was stopped, if it was. */
+  stopped: 'timeout' | 'aborted' | null
+  /** It never ran. */
+  spawnError: SpawnError | null
+  /** The last 8 kB. */
+  stdoutTail: string
+  stderrTail: string
+}
+
+/** A grandchild may hold the pipes when the child has ended. So long nothing must come before it is ended too. */
+const QUIET_MS = 300
+const LONGEST_AFTER_EXIT_MS = 2_000
+/** What a child leaves behind when it ends by itself is not worth a long wait. */
+const LONGEST_GRACE_OF_THE_REST_MS = 2_000
+/** More than pipes can hold: what comes beyond it is from somebody who is not of this run and holds its pipe. */
+const LEFT_IN_PIPES_BYTES = 4 * 1024 * 1024
+
+/**
+ * Runs it and gives `onLine` the lines of its stdout; lines longer than 8 MB are logged but skipped. Output is read only as
+ * fast as `hooks.log` and `onLine` take it. When it resolves, no process of the run is left.
+ */
+export async function runChild(
+  spec: ChildSpec,
+  hooks: AdapterHooks,
+  onLine: (line: string) => void | Promise<void>,
+  signal: AbortSignal,
+): Promise<ChildEnd> {
+  if (signal.aborted) return { ...NEVER_RAN, stopped: 'aborted' }
+  const spawned = await spawnOf(spec)
+  if ('code' in spawned) return { ...NEVER_RAN, spawnError: spawned }
+  return new Run(spec, spawned, quietHooks(hooks), onLine).toItsEnd(signal)
+}
+
+const NEVER_RAN: ChildEnd = {
+  exitCode: null,
+  signal: null,
+  stopped: null,
+  spawnError: null,
+  stdoutTail: '',
+  stderrTail: '',
+}
+
+async function spawnOf({ command, args, cwd, env, runId }: ChildSpec): Promise<ChildProcess | SpawnError> {
+  try {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...env, [RUN_MARKER]: runId },
+      stdio: 'pipe',
+      shell: false,
+      // A process group of its own, so that all of it can be ended.
+      detached: true,
+    })
+    if (child.pid !== undefined) return child.on('error', () => undefined)
+    return await new Promise((resolve) => {
+      child.once('error', (error) => resolve(spawnErrorOf(error, command, cwd)))
+    })
+  } catch (error) {
+    return spawnErrorOf(error as Error, command, cwd)
+  }
+}
+
+interface Exit {
+  exitCode: number | null
+  signal: string | null
+}
+
+class Run {
+  readonly #spec: ChildSpec
+  readonly #child: ChildProcess
+  readonly #hooks: Required<AdapterHooks>
+  readonly #onLine: (line: string) => void | Promise<void>
+  readonly #root: TreeRoot
+  /** Rejects when it was to be stopped and could not be. */
+  readonly #exit: Promise<Exit>
+  readonly #isRecorded: Promise<void>
+  readonly #stdout: Output
+  readonly #stderr: Output
+  readonly #lines = new Lines()
+  #hasExited = false
+  #stopped: ChildEnd['stopped'] = null
+  #ending: Promise<void> | null = null
+  #giveUp: (error: unknown) => void = () => undefined
+  #failure: { error: unknown } | null = null
+
+  constructor(
+    spec: ChildSpec,
+    child: ChildProcess,
+    hooks: Required<AdapterHooks>,
+    onLine: (line: string) => void | Promise<void>,
+  ) {
+    this.#spec = spec
+    this.#child = child
+    this.#hooks = hooks
+    this.#onLine = onLine
+    const identity = { pid: child.pid!, startTime: startTimeOf(child.pid!), bootId: bootId() }
+    this.#root = { ...identity, runId: spec.runId }
+    this.#exit = new Promise((resolve, reject) => {
+      this.#giveUp = reject
+      child.once('exit', (exitCode, signal) => {
+        this.#hasExited = true
+        resolve({ exitCode, signal })
+      })
+    })
+    this.#isRecorded = hooks.event('process', identity)
+    this.#stdout = new Output(child.stdout!, (text) => this.#take('stdout', text))
+    this.#stderr = new Output(child.stderr!, (text) => this.#take('stderr', text))
+    // It may end, or close its stdin, without having read all of it.
+    child.stdin!.on('error', () => undefined)
+    void this.#isRecorded.then(() => child.stdin!.end(spec.stdin))
+  }
+
+  async toItsEnd(signal: AbortSignal): Promise<ChildEnd> {
+    const { timeoutMs } = this.#spec
+    const onAbort = () => this.#stop('aborted')
+    const onTimeout = () => this.#stop('timeout')
+    const timer = timeoutMs > 0 ? setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMER_MS)) : undefined
+    signal.addEventListener('abort', onAbort, { once: true })
+    // It may have been aborted between the spawn and this moment.
+    if (signal.aborted) onAbort()
+    try {
+      const exit = await this.#exit
+      await this.#isRecorded
+      await this.#endTheRest()
+      await this.#drain()
+      const [stdoutTail, stderrTail] = [this.#stdout.tail, this.#stderr.tail]
+      return { ...exit, stopped: this.#stopped, spawnError: null, stdoutTail, stderrTail }
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      this.#child.stdin?.destroy()
+      this.#stdout.letGo()
+      this.#stderr.letGo()
+    }
+  }
+
+  #stop(why: 'timeout' | 'aborted'): void {
+    if (this.#hasExited || this.#stopped) return
+    this.#stopped = why
+    this.#ending = endTree(this.#root, this.#spec.graceMs, { isWatched: true })
+    this.#ending.catch(this.#giveUp)
+  }
+
+  async #endTheRest(): Promise<void> {
+    if (this.#ending) return this.#ending
+    await this.#waitFor(this.#isQuiet, LONGEST_AFTER_EXIT_MS)
+    const graceMs = Math.min(this.#spec.graceMs, LONGEST_GRACE_OF_THE_REST_MS)
+    await endTree(this.#root, graceMs, { isWatched: true })
+  }
+
+  /** Nobody of the run is left who could write: what is still in the pipes is all there will be. */
+  async #drain(): Promise<void> {
+    const before = this.#bytes()
+    await this.#waitFor(() => this.#isQuiet() || this.#bytes() - before > LEFT_IN_PIPES_BYTES)
+    this.#stdout.letGo()
+    this.#stderr.letGo()
+    await this.#closed()
+    await this.#read(this.#lines.end())
+    const { skipped } = this.#lines
+    const mebibytes = LONGEST_LINE / 1024 / 1024
+    const chunk = `Lines of more than ${mebibytes} MB were logged but not read: ${skipped}.\n`
+    if (skipped > 0) await this.#hooks.log({ stream: 'system', chunk })
+    if (this.#failure) throw this.#failure.error
+  }
+
+  #isQuiet = () => this.#stdout.quietMs() > QUIET_MS && this.#stderr.quietMs() > QUIET_MS
+  #bytes = () => this.#stdout.bytes + this.#stderr.bytes
+  #closed = () => Promise.all([this.#stdout.ended, this.#stderr.ended])
+
+  /** Until it is so, the pipes are closed, or the time is over. */
+  async #waitFor(isSo: () => boolean, longestMs = Number.POSITIVE_INFINITY): Promise<void> {
+    let areClosed = false
+    const closed = this.#closed().then(() => {
+      areClosed = true
+    })
+    const until = performance.now() + longestMs
+    while (!areClosed && !isSo() && performance.now() < until) await Promise.race([closed, sleep(20)])
+  }
+
+  async #take(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+    await this.#isRecorded
+    await this.#hooks.log({ stream, chunk: text })
+    if (stream === 'stdout') await this.#read(this.#lines.take(text))
+  }
+
+  async #read(lines: Iterable<string>): Promise<void> {
+    for (const line of lines) {
+      if (this.#failure) continue
+      try {
+        await this.#onLine(line)
+      } catch (error) {
+        // A reader that fails must not stop the pipe: the child would wait for ever. It is told at the end.
+        this.#failure = { error }
+      }
+    }
+  }
+}

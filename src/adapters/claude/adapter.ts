@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { cliAdapter } from '../cli.ts'
+import { type Ask, isThere, keyCheck, type Looked } from '../cli-probe.ts'
+import { cliSettings } from '../cli-settings.ts'
+import { configOf } from '../config.ts'
+import type { ProbeCheck } from '../protocol.ts'
+import { objectIn } from '../reported.ts'
+import { ClaudeReader } from './reader.ts'
+import { isOlderThan, type Version } from './version.ts'
+
+/** The Claude CLI as an agent (Paperclip 7.1, as its newer versions are used). */
+
+const OWN_FLAGS = `
+  -p --print --output-format --input-format --verbose --session-id -r --resume -c --continue
+  --fork-session --no-session-persistence --model --max-turns --max-budget-usd
+  --dangerously-skip-permissions -h --help -v --version`
+  .trim()
+  .split(/\s+/)
+
+const Settings = z.strictObject({
+  ...cliSettings('claude', OWN_FLAGS),
+  maxTurnsPerRun: z.int().min(1).max(100_000).optional(),
+  /** As text too, since it is money. */
+  maxBudgetUsd: z
+    .union([z.number().min(0.000_001).max(1_000_000), z.string().regex(/^\d{1,6}(\.\d{1,6})?$/)])
+    .optional(),
+  dangerouslySkipPermissions: z.boolean().default(false),
+})
+
+type Settings = z.infer<typeof Settings>
+
+const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
+const loginFolder = (env: Record<string, string>) => env.CLAUDE_CONFIG_DIR || join(env.HOME || '/', '.claude')
+
+export const claudeAdapter = cliAdapter({
+  type: 'claude_local',
+  config: configOf('claude_local', Settings),
+  inheritsEnv: ['ANTHROPIC_*', 'CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  choosesSessions: true,
+  argumentsFor: (settings, session) => [
+    '--print',
+    ...['--output-format', 'stream-json', '--verbose'],
+    ...(session ? [session.isNew ? '--session-id' : '--resume', session.id] : []),
+    ...(settings.model ? ['--model', settings.model] : []),
+    ...(settings.maxTurnsPerRun ? ['--max-turns', String(settings.maxTurnsPerRun)] : []),
+    ...(settings.maxBudgetUsd ? ['--max-budget-usd', String(settings.maxBudgetUsd)] : []),
+    ...(settings.dangerouslySkipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...settings.extraArgs,
+  ],
+  reader: (runtimeState) => new ClaudeReader(runtimeState),
+  providerOf: () => 'anthropic',
+  keys: KEYS,
+  loginFolder,
+  installHint: 'Install it with `npm install -g @anthropic-ai/claude-code`, or set command to its path.',
+  look,
+})
+
+async function look(ask: Ask, { env, settings, version }: Looked<Settings>): Promise<ProbeCheck[]> {
+  const key = keyCheck(env, [...KEYS, 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'])
+  const isRefused = settings.dangerouslySkipPermissions && process.getuid?.() === 0 && !env.IS_SANDBOX
+  return [key ?? (await login(ask, loginFolder(env), version)), ...(isRefused ? [ROOT] : [])]
+}
+
+const ROOT: ProbeCheck = {
+  name: 'permissions',
+  ok: false,
+  detail: 'It refuses to skip permissions for root.',
+  hint: 'Run Baton as another user, or turn dangerouslySkipPermissions off.',
+}
+
+/** Versions before it take `auth status` for a prompt, and would answer it. */
+const KNOWS_AUTH_STATUS: Version = [2, 1, 100]
+
+async function login(ask: Ask, folder: string, version: string): Promise<ProbeCheck> {
+  const name = 'login'
+  if (await isThere(join(folder, '.credentials.json')))
+    return { name, ok: true, detail: `It is logged in by ${folder}, which was not tried.` }
+  if (!/\d\.\d/.test(version) || isOlderThan(version, KNOWS_AUTH_STATUS))
+    return { name, ok: true, detail: 'Whether it is logged in cannot be told of this version.' }
+  const answer = await ask('auth', 'status')
+  const isLoggedIn = objectIn(answer.stdoutTail)?.loggedIn ?? answer.exitCode === 0
+  if (isLoggedIn === true) return { name, ok: true, detail: 'It says that it is logged in.' }
+  const hint = 'Run `claude auth login` as the user Baton runs as, or set ANTHROPIC_API_KEY in env.'
+  return { name, ok: false, detail: 'It is not logged in.', hint }
+}

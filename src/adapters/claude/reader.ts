@@ -1,0 +1,229 @@
+import {
+  count,
+  type Exit,
+  endedWith,
+  type Facts,
+  failureOfStatus,
+  gaveUp,
+  type Happening,
+  list,
+  NONE_USED,
+  OpenCalls,
+  type OutputReader,
+  plus,
+  record,
+  sameTokens,
+  sessionIdIn,
+  signatureOf,
+  type Tokens,
+  text,
+  timeOf,
+  type Verdict,
+} from '../cli-lines.ts'
+import type { RunErrorCode } from '../protocol.ts'
+import { type Json, objectIn } from '../reported.ts'
+import { type Counted, costOf, countedBy, countedIn } from './cost.ts'
+
+/** Reads what `claude --print --output-format stream-json --verbose` prints. */
+
+/** What the program itself calls the errors of its API. */
+const FAILURES: Record<string, RunErrorCode> = {
+  authentication_failed: 'not_logged_in',
+  billing_error: 'budget_blocked',
+  rate_limit: 'rate_limited',
+}
+
+export class ClaudeReader implements OutputReader {
+  readonly #before: Counted | null
+  readonly #calls = new OpenCalls()
+  /** The same message comes in several lines, its figures growing: the last counts. */
+  readonly #messages = new Map<string, Tokens>()
+  #sumOfMessages = NONE_USED
+  #results: Json[] = []
+  #hasBegun = false
+  #sessionId: string | null = null
+  #version: string | null = null
+  #model: string | null = null
+  #apiError: string | null = null
+  #limitedUntil: string | null = null
+
+  constructor(runtimeState: Json) {
+    this.#before = countedIn(runtimeState.counted)
+  }
+
+  take(line: string): Happening[] {
+    const event = objectIn(line)
+    switch (event?.type) {
+      case 'system':
+        return event.subtype === 'init' ? this.#begin(event) : []
+      case 'assistant':
+        return this.#said(event)
+      case 'user':
+        return list(record(event.message).content).flatMap((block) => this.#answered(record(block)))
+      case 'rate_limit_event':
+        return this.#limited(record(event.rate_limit_info))
+      case 'result':
+        return this.#ended(event)
+      default:
+        return []
+    }
+  }
+
+  #begin(event: Json): Happening[] {
+    const sessionId = sessionIdIn(event.session_id)
+    // A second start, since the first did not know its session: what that one said is void.
+    if (this.#results.some((result) => result.session_id !== event.session_id)) this.#results = []
+    this.#hasBegun = true
+    this.#version = text(event.claude_code_version)
+    this.#model = text(event.model) ?? this.#model
+    return this.#inSession(sessionId)
+  }
+
+  #inSession(sessionId: string | null): Happening[] {
+    if (sessionId === null || sessionId === this.#sessionId) return []
+    this.#sessionId = sessionId
+    return [{ kind: 'session', sessionId }]
+  }
+
+  #said(event: Json): Happening[] {
+    this.#hasBegun = true
+    const message = record(event.message)
+    this.#apiError = text(event.error)
+    if (this.#apiError !== null || event.is_api_error_message === true) return []
+    const happenings: Happening[] = [{ kind: 'activity' }, ...this.#used(message)]
+    for (const block of list(message.content).map(record)) {
+      if (block.type !== 'tool_use') continue
+      const tool = text(block.name) ?? 'tool'
+      this.#calls.begun(text(block.id), signatureOf(tool, block.input))
+      happenings.push({ kind: 'status', message: `uses ${tool}`, color: 'blue' })
+    }
+    return happenings
+  }
+
+  #used({ id, usage }: Json): Happening[] {
+    const key = text(id)
+    if (key === null) return []
+    const [before, now] = [this.#messages.get(key) ?? NONE_USED, usageIn(record(usage))]
+    this.#messages.set(key, now)
+    if (sameTokens(before, now)) return []
+    this.#sumOfMessages = plus(plus(this.#sumOfMessages, before, -1), now)
+    return [{ kind: 'usage', usage: this.#sumOfMessages }]
+  }
+
+  #answered(block: Json): Happening[] {
+    if (block.type !== 'tool_result') return []
+    return this.#calls.ended(text(block.tool_use_id), block.is_error === true)
+  }
+
+  #limited(info: Json): Happening[] {
+    const isBeyondPlan = info.isUsingOverage === true
+    if ((isBeyondPlan ? info.overageStatus : info.status) !== 'rejected') return []
+    const until = timeOf((isBeyondPlan ? info.overageResetsAt : null) ?? info.resetsAt)
+    this.#limitedUntil = until
+    return [
+      { kind: 'rate_limit', until },
+      { kind: 'status', message: `may ask no more before ${until ?? 'its limit resets'}`, color: 'yellow' },
+    ]
+  }
+
+  #ended(event: Json): Happening[] {
+    this.#results.push(event)
+    if (this.#isUnknownSession()) return []
+    const denied = list(event.permission_denials).length
+    const usage = this.#reportedUsage()
+    const happenings = this.#inSession(sessionIdIn(event.session_id))
+    if (usage) happenings.push({ kind: 'usage', usage })
+    if (denied > 0)
+      happenings.push({
+        kind: 'status',
+        message: `was not allowed ${denied} tool call${denied > 1 ? 's' : ''}`,
+        color: 'yellow',
+      })
+    return happenings
+  }
+
+  /** It answers so before anything else when it is to resume a session that is not there. */
+  #isUnknownSession(): boolean {
+    const result = this.#results.at(-1)
+    return !this.#hasBegun && result?.subtype === 'error_during_execution' && count(result.num_turns) === 0
+  }
+
+  facts(): Facts {
+    const result = this.#isUnknownSession() ? undefined : this.#results.at(-1)
+    const reported = result && this.#reportedUsage()
+    const partial = this.#messages.size > 0 ? this.#sumOfMessages : null
+    const usage = reported ?? partial
+    const counted = result && this.#sessionId ? countedBy(result, this.#sessionId) : null
+    const cost = counted && costOf(counted, this.#before, record(result?.usage), this.#version)
+    const { result: _, structured_output: __, ...raw } = result ?? {}
+    return {
+      usage,
+      usageBasis: usage && (reported ? 'reported' : 'partial'),
+      costUsd: cost?.costUsd ?? null,
+      sessionId: this.#sessionId,
+      model: this.#model ?? Object.keys(record(result?.modelUsage))[0] ?? null,
+      runtimeStatePatch: this.#sessionId
+        ? { sessionId: this.#sessionId, ...(counted && { counted: { ...counted } }) }
+        : {},
+      rawResult: result ? raw : null,
+    }
+  }
+
+  /** Of this run. Null when the program lost count: it did, if it says none and messages say some. */
+  #reportedUsage(): Tokens | null {
+    const each = this.#results.map((result) => usageIn(record(result.usage)))
+    const sum = each.reduce((all, one) => plus(all, one), NONE_USED)
+    // A process may tell several results, each for itself or for all so far: all models together used no less than the run.
+    const usage = each.length > 1 && !isWithin(sum, this.#results.at(-1)!) ? each.at(-1)! : sum
+    return sameTokens(usage, NONE_USED) && this.#messages.size > 0 ? null : usage
+  }
+
+  end(exit: Exit): Verdict {
+    const result = this.#results.at(-1)
+    if (!result) return this.#endWithoutResult(exit)
+    const why = list(result.errors).find((error) => typeof error === 'string')
+    const message = text(why) ?? text(result.result) ?? endedWith(exit)
+    if (this.#isUnknownSession()) return { kind: 'unknown_session', message }
+    if (result.subtype === 'error_max_turns') return { kind: 'done', text: null, wantsMore: true }
+    if (result.subtype === 'error_max_budget_usd') return { kind: 'failed', code: 'budget_blocked', message }
+    if (result.stop_reason === 'refusal') return { kind: 'failed', code: 'refused', message }
+    const status = count(result.api_error_status)
+    if (status > 0 || result.terminal_reason === 'api_error') return this.#apiFailure(status, message)
+    if (result.is_error !== false) return { kind: 'failed', code: 'nonzero_exit', message }
+    const structured = result.structured_output ?? undefined
+    return { kind: 'done', text: text(result.result), ...(structured !== undefined && { structured }) }
+  }
+
+  #apiFailure(status: number, message: string): Verdict {
+    const code = status > 0 ? failureOfStatus(status) : (FAILURES[this.#apiError ?? ''] ?? 'api_error')
+    const retryAt = code === 'rate_limited' ? this.#limitedUntil : null
+    return { kind: 'failed', code, message, retryAt }
+  }
+
+  #endWithoutResult(exit: Exit): Verdict {
+    const message = endedWith(exit)
+    // It ends with code 0 when somebody interrupts it: without a result nothing tells that it is done.
+    if (exit.code === 0)
+      return { kind: 'failed', code: 'output_parse_error', message: 'It ended without a result.' }
+    if (!this.#hasBegun && gaveUp(exit)) return { kind: 'unknown_session', message }
+    if (this.#limitedUntil !== null)
+      return { kind: 'failed', code: 'rate_limited', message, retryAt: this.#limitedUntil }
+    return { kind: 'failed', code: 'nonzero_exit', message }
+  }
+}
+
+/** `input_tokens` leaves out the cache; what was written to it was sent uncached. */
+const usageIn = (usage: Json): Tokens => ({
+  inputTokens: count(usage.input_tokens) + count(usage.cache_creation_input_tokens),
+  outputTokens: count(usage.output_tokens),
+  cachedInputTokens: count(usage.cache_read_input_tokens),
+})
+
+function isWithin(usage: Tokens, result: Json): boolean {
+  const all = Object.values(record(result.modelUsage)).map(record)
+  const used = (figure: string) => all.reduce((sum, model) => sum + count(model[figure]), 0)
+  return (
+    usage.inputTokens <= used('inputTokens') + used('cacheCreationInputTokens') &&
+    usage.outputTokens <= used('outputTokens')
+  )
+}

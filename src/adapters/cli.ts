@@ -1,0 +1,218 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { failureOf } from './child/failure.ts'
+import { type ChildEnd, runChild } from './child/run-child.ts'
+import {
+  type Happening,
+  type OutputReader,
+  sameTokens,
+  sessionIdIn,
+  type Tokens,
+  type Verdict,
+} from './cli-lines.ts'
+import { type ProbeOf, probeCli } from './cli-probe.ts'
+import type { Config } from './config.ts'
+import { quietHooks } from './hooks.ts'
+import {
+  type AdapterHooks,
+  type AdapterInvokeInput,
+  type AdapterInvokeResult,
+  type AgentRunAdapter,
+  PROTOCOL_VERSION,
+} from './protocol.ts'
+import type { Json } from './reported.ts'
+
+/** What the adapters of agent programs have in common: one run of a program, and one fresh start when its session is gone. */
+
+interface Session {
+  id: string
+  isNew: boolean
+}
+
+interface Settings {
+  command: string
+  model?: string | undefined
+  graceSec: number
+}
+
+export interface Cli<S extends Settings> extends ProbeOf<S> {
+  type: string
+  config: Config<S>
+  inheritsEnv: readonly string[]
+  /** Its session ids can be chosen, so that they are known before it runs. */
+  choosesSessions: boolean
+  /** The prompt is never among the arguments: it may hold secrets, be long, or begin with a dash. It goes to stdin. */
+  argumentsFor(settings: S, session: Session | null): string[]
+  reader(runtimeState: Json): OutputReader
+  providerOf(settings: S): string | null
+  /** The variables that may hold its key, and else the folder in which it keeps its login. */
+  keys: readonly string[]
+  loginFolder(env: Record<string, string>): string
+}
+
+export function cliAdapter<S extends Settings>(cli: Cli<S>): AgentRunAdapter {
+  return {
+    type: cli.type,
+    protocolVersion: PROTOCOL_VERSION,
+    capabilities: { resumableSession: true, statusUpdates: true, logStreaming: true, tokenUsage: true },
+    configSchema: cli.config.schema,
+    inheritsEnv: cli.inheritsEnv,
+    validateConfig: cli.config.validate,
+    invoke: (input, hooks, signal) => invoke(cli, input, hooks, signal),
+    credentialOf: ({ env }) => {
+      const key = cli.keys.map((name) => env[name]).find(Boolean)
+      return `${cli.type}:${shortHash(key ?? `folder ${cli.loginFolder(env)}`)}`
+    },
+    async probe(input, signal) {
+      const read = cli.config.read(input.adapterConfig)
+      if (!read.ok)
+        return [{ name: 'settings', ok: false, detail: read.result.errorMessage!, hint: 'Correct them.' }]
+      return probeCli(cli, read.settings, input, signal)
+    },
+    readLines(lines, runtimeState) {
+      const reader = cli.reader(runtimeState)
+      for (const line of lines) reader.take(line)
+      const { rawResult: _, ...facts } = reader.facts()
+      return facts
+    },
+  }
+}
+
+const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+interface Attempt {
+  end: ChildEnd
+  reader: OutputReader
+  verdict: Verdict
+}
+
+async function invoke<S extends Settings>(
+  cli: Cli<S>,
+  input: AdapterInvokeInput,
+  givenHooks: AdapterHooks,
+  signal: AbortSignal,
+): Promise<AdapterInvokeResult> {
+  const read = cli.config.read(input.adapterConfig)
+  if (!read.ok) return read.result
+  const { settings } = read
+  const hooks = quietHooks(givenHooks)
+  const endsAt = performance.now() + input.timeoutSec * 1_000
+  const tell = teller(hooks)
+  const attempt = async (session: Session | null): Promise<Attempt> => {
+    const reader = cli.reader(input.runtimeState)
+    // Told before it is spawned: whatever happens from now on, the session can be taken up again.
+    if (session?.isNew && !signal.aborted) await tell({ kind: 'session', sessionId: session.id })
+    const spec = {
+      command: settings.command,
+      args: cli.argumentsFor(settings, session),
+      cwd: input.cwd,
+      env: input.env,
+      stdin: input.prompt,
+      timeoutMs: input.timeoutSec === 0 ? 0 : Math.max(1, endsAt - performance.now()),
+      graceMs: settings.graceSec * 1_000,
+      runId: input.runId,
+    }
+    const onLine = async (line: string) => {
+      for (const happening of reader.take(line)) await tell(happening)
+    }
+    const end = await runChild(spec, givenHooks, onLine, signal)
+    return { end, reader, verdict: reader.end({ code: end.exitCode, stderrTail: end.stderrTail }) }
+  }
+  const fresh = () => attempt(cli.choosesSessions ? { id: randomUUID(), isNew: true } : null)
+  const known = sessionIdIn(input.runtimeState.sessionId)
+  if (known === null) return resultOf(cli, settings, await fresh(), false)
+  const resumed = await attempt({ id: known, isNew: false })
+  const isGone = resumed.verdict.kind === 'unknown_session' && !isStopped(resumed.end)
+  if (!isGone) return resultOf(cli, settings, resumed, false)
+  const message = 'does not know its session any more and begins a new one'
+  await tell({ kind: 'status', message, color: 'yellow' })
+  return resultOf(cli, settings, await fresh(), true)
+}
+
+const isStopped = ({ stopped, spawnError }: ChildEnd) => stopped !== null || spawnError !== null
+
+/** Passes on what happens; what is as it was is not said again. */
+function teller(hooks: Required<AdapterHooks>): (happening: Happening) => Promise<void> {
+  let lastStatus = ''
+  let lastSession = ''
+  let lastUsage: Tokens | null = null
+  return async (happening) => {
+    switch (happening.kind) {
+      case 'status':
+        if (happening.message === lastStatus) return
+        lastStatus = happening.message
+        return hooks.status({ message: happening.message, color: happening.color })
+      case 'session':
+        if (happening.sessionId === lastSession) return
+        lastSession = happening.sessionId
+        return hooks.event('session', { sessionId: happening.sessionId })
+      case 'usage':
+        if (lastUsage && sameTokens(lastUsage, happening.usage)) return
+        lastUsage = happening.usage
+        return hooks.usage(happening.usage)
+      case 'call':
+        return hooks.event('call', { signature: happening.signature, isError: happening.isError })
+      case 'rate_limit':
+        return hooks.event('rate_limit', { until: happening.until })
+      case 'activity':
+        return hooks.event('activity', {})
+    }
+  }
+}
+
+function resultOf<S extends Settings>(
+  cli: Cli<S>,
+  settings: S,
+  { end, reader, verdict }: Attempt,
+  isSecondStart: boolean,
+): AdapterInvokeResult {
+  const facts = reader.facts()
+  const ended = {
+    exitCode: end.exitCode,
+    signal: end.signal,
+    ...facts,
+    model: facts.model ?? settings.model ?? null,
+    provider: cli.providerOf(settings),
+  }
+  if (isStopped(end)) return { ...ended, ...stoppedOf(cli, settings, end) }
+  switch (verdict.kind) {
+    case 'done':
+      return { ...ended, outcome: 'succeeded', ...madeOf(verdict) }
+    case 'unknown_session': {
+      const errorCode = isSecondStart
+        ? 'resume_session_invalid'
+        : end.exitCode === 0
+          ? 'output_parse_error'
+          : 'nonzero_exit'
+      return { ...ended, outcome: 'failed', errorCode, errorMessage: verdict.message }
+    }
+    case 'failed': {
+      const outcome = verdict.code === 'cancelled' ? 'cancelled' : 'failed'
+      const retry = verdict.code === 'rate_limited' ? { retryAt: verdict.retryAt ?? null } : {}
+      return { ...ended, outcome, errorCode: verdict.code, errorMessage: verdict.message, ...retry }
+    }
+  }
+}
+
+function stoppedOf<S extends Settings>(cli: Cli<S>, settings: S, end: ChildEnd) {
+  const failure = failureOf(end, settings.command)!
+  if (failure.errorCode !== 'adapter_not_installed') return failure
+  return { ...failure, errorMessage: `${failure.errorMessage} ${cli.installHint}` }
+}
+
+const LONGEST_SUMMARY = 10_000
+
+function madeOf({ text, structured, wantsMore }: Extract<Verdict, { kind: 'done' }>) {
+  const summary = text?.slice(0, LONGEST_SUMMARY).toWellFormed() ?? null
+  if (wantsMore) return { summary, wantsMore }
+  return { summary, wantsMore: false, result: structured ?? jsonIn(text ?? '') ?? { text: text ?? '' } }
+}
+
+/** What the text is, if it is wholly one JSON object or list. */
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

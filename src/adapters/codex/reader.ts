@@ -1,0 +1,171 @@
+import {
+  count,
+  type Exit,
+  endedWith,
+  type Facts,
+  failureOfStatus,
+  gaveUp,
+  type Happening,
+  type OutputReader,
+  record,
+  sessionIdIn,
+  signatureOf,
+  type Tokens,
+  text,
+  type Verdict,
+} from '../cli-lines.ts'
+import { type Json, objectIn } from '../reported.ts'
+
+/** Reads what `codex exec --json` prints. */
+
+/** What codex has counted over a whole thread. Its input contains what came from the cache. */
+interface Counted {
+  sessionId: string
+  input: number
+  cached: number
+  output: number
+}
+
+function countedIn(state: unknown): Counted | null {
+  const { sessionId, input, cached, output } = record(state)
+  if (typeof sessionId !== 'string') return null
+  return { sessionId, input: count(input), cached: count(cached), output: count(output) }
+}
+
+/** Its errors are sentences. The number of a status in one of its two forms is the nearest thing to structure there is. */
+const STATUS = /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/
+
+/** What a finished item did, for those that did something: the same for the same. */
+const CALLS: Record<string, (item: Json) => string> = {
+  command_execution: ({ command }) => signatureOf('command', command),
+  mcp_tool_call: ({ server, tool, arguments: input }) => signatureOf(`${server}.${tool}`, input),
+  file_change: ({ changes }) => signatureOf('file_change', changes),
+  web_search: ({ query }) => signatureOf('web_search', query),
+}
+
+export class CodexReader implements OutputReader {
+  readonly #before: Counted | null
+  #hasBegun = false
+  #sessionId: string | null = null
+  #counted: Counted | null = null
+  #isCompleted = false
+  #failure: string | null = null
+  #text: string | null = null
+
+  constructor(runtimeState: Json) {
+    this.#before = countedIn(runtimeState.counted)
+  }
+
+  take(line: string): Happening[] {
+    const event = objectIn(line)
+    if (text(event?.type) === null) return []
+    this.#hasBegun = true
+    switch (event?.type) {
+      case 'thread.started':
+        return this.#begin(sessionIdIn(event.thread_id))
+      case 'turn.started':
+        this.#isCompleted = false
+        return []
+      case 'item.started':
+        return this.#started(record(event.item))
+      case 'item.completed':
+        return this.#finished(record(event.item))
+      case 'turn.completed':
+        return this.#completed(record(event.usage))
+      case 'turn.failed':
+        this.#failure = text(record(event.error).message) ?? 'The turn failed.'
+        return []
+      default:
+        // A top-level error may pass: it reconnects by itself, and says `turn.failed` when it gives up.
+        return []
+    }
+  }
+
+  #begin(sessionId: string | null): Happening[] {
+    if (sessionId === null || sessionId === this.#sessionId) return []
+    this.#sessionId = sessionId
+    return [{ kind: 'session', sessionId }]
+  }
+
+  #started({ type }: Json): Happening[] {
+    if (typeof type !== 'string' || !(type in CALLS)) return []
+    return [{ kind: 'status', message: `uses ${type.replaceAll('_', ' ')}`, color: 'blue' }]
+  }
+
+  #finished(item: Json): Happening[] {
+    const type = text(item.type) ?? ''
+    if (type === 'error') {
+      const message = text(item.message) ?? 'warns of something'
+      return [{ kind: 'status', message: message.slice(0, 200), color: 'yellow' }]
+    }
+    if (type === 'agent_message') this.#text = text(item.text)
+    const activity: Happening = { kind: 'activity' }
+    if (!Object.hasOwn(CALLS, type)) return [activity]
+    const isError =
+      item.status === 'failed' ||
+      item.status === 'declined' ||
+      (item.exit_code ?? 0) !== 0 ||
+      item.error != null
+    return [{ kind: 'call', signature: CALLS[type]!(item), isError }, activity]
+  }
+
+  #completed(usage: Json): Happening[] {
+    this.#isCompleted = true
+    this.#failure = null
+    this.#counted = {
+      sessionId: this.#sessionId ?? '',
+      input: count(usage.input_tokens),
+      cached: count(usage.cached_input_tokens),
+      output: count(usage.output_tokens),
+    }
+    return [{ kind: 'usage', usage: usageSince(this.#counted, this.#baseline(this.#counted)) }]
+  }
+
+  facts(): Facts {
+    const before = this.#counted && this.#baseline(this.#counted)
+    return {
+      usage: this.#counted && usageSince(this.#counted, before),
+      usageBasis: this.#counted && (before ? 'delta' : 'reported'),
+      costUsd: null,
+      sessionId: this.#sessionId,
+      model: null,
+      runtimeStatePatch: this.#sessionId
+        ? { sessionId: this.#sessionId, ...(this.#counted && { counted: { ...this.#counted } }) }
+        : {},
+      rawResult: this.#failure === null ? null : { error: this.#failure },
+    }
+  }
+
+  /** What was counted before this run, if this is the same thread: counters never fall, so one that is lower began anew. */
+  #baseline(now: Counted): Counted | null {
+    const before = this.#before
+    if (!before || before.sessionId !== now.sessionId) return null
+    return now.input >= before.input && now.output >= before.output && now.cached >= before.cached
+      ? before
+      : null
+  }
+
+  end(exit: Exit): Verdict {
+    if (this.#failure !== null) {
+      const status = Number(STATUS.exec(this.#failure)?.[1] ?? 0)
+      const code = status > 0 ? failureOfStatus(status) : 'nonzero_exit'
+      return { kind: 'failed', code, message: this.#failure }
+    }
+    const message = endedWith(exit)
+    if (!this.#hasBegun && gaveUp(exit)) return { kind: 'unknown_session', message }
+    if (exit.code !== 0) return { kind: 'failed', code: 'nonzero_exit', message }
+    if (!this.#isCompleted)
+      return { kind: 'failed', code: 'output_parse_error', message: 'It ended without completing its turn.' }
+    return { kind: 'done', text: this.#text }
+  }
+}
+
+function usageSince(now: Counted, before: Counted | null): Tokens {
+  const cached = now.cached - (before?.cached ?? 0)
+  const input = now.input - (before?.input ?? 0)
+  return {
+    inputTokens: Math.max(0, input - cached),
+    outputTokens: now.output - (before?.output ?? 0),
+    cachedInputTokens: cached,
+  }
+}

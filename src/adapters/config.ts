@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import type { AdapterInvokeResult, Validation } from './protocol.ts'
+
+/** Settings of adapters: the pieces they share, and how they are read. */
+
+const LONGEST_TEXT = 64 * 1024
+const DAYS_7_IN_SEC = 7 * 86_400
+
+const WITHOUT_NUL = /^[^\0]*$/
+/** Text that may become an argument, a path or a variable of a process. */
+export const PlainText = z
+  .string()
+  .max(LONGEST_TEXT)
+  .regex(WITHOUT_NUL, 'must not have a NUL character in it')
+const NonEmpty = PlainText.min(1)
+
+const VariableName = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of a variable: only letters, digits and _ make one')
+  .refine(
+    (name) => !name.startsWith('BATON_'),
+    'is not yours to set: names that begin with BATON_ are given by Baton',
+  )
+
+/** Of every adapter: how it is asked and how long it may take. */
+export const askingSettings = {
+  promptTemplate: z.string().max(LONGEST_TEXT).optional(),
+  timeoutSec: z.int().min(1).max(DAYS_7_IN_SEC).default(1_800),
+  graceSec: z.int().min(0).max(600).default(20),
+}
+
+/** Of every adapter that works on this machine: where, and with which variables. */
+export const localSettings = {
+  ...askingSettings,
+  cwd: NonEmpty.optional(),
+  env: z.record(VariableName, PlainText).default({}),
+  workspace: z.enum(['cwd', 'git_worktree']).default('cwd'),
+  /** Where a worktree starts from; without it, from what is checked out in cwd. */
+  baseBranch: NonEmpty.max(250).regex(/^[^-]/, 'must not begin with a dash').optional(),
+  cleanup: z.enum(['never', 'when_clean']).default('when_clean'),
+}
+
+/** A path of a program, or a name that PATH leads to. */
+export const Command = NonEmpty.max(4_096).regex(/^[^-]/, 'must not begin with a dash')
+
+export interface Config<T> {
+  /** As JSON Schema. */
+  schema: Record<string, unknown>
+  validate(config: unknown): Validation
+  /** The settings with their defaults, or how a run ends whose settings cannot be used. */
+  read(config: unknown): { ok: true; settings: T } | { ok: false; result: AdapterInvokeResult }
+}
+
+/** How an adapter of this type reads its settings. */
+export function configOf<T>(adapterType: string, shape: z.ZodType<T>): Config<T> {
+  const { $schema: _draft, ...schema } = z.toJSONSchema(shape, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+  })
+  const parse = (config: unknown): { ok: true; settings: T } | { ok: false; errors: string[] } => {
+    try {
+      const parsed = shape.safeParse(config)
+      if (parsed.success) return { ok: true, settings: parsed.data }
+      return { ok: false, errors: parsed.error.issues.flatMap((issue) => sentencesOf(issue, adapterType)) }
+    } catch {
+      return { ok: false, errors: [`The settings of ${adapterType} cannot be read.`] }
+    }
+  }
+  return {
+    schema,
+    validate(config) {
+      const parsed = parse(config)
+      return parsed.ok ? { ok: true } : parsed
+    },
+    read(config) {
+      const parsed = parse(config)
+      if (parsed.ok) return parsed
+      return { ok: false, result: failed('invalid_configuration', parsed.errors.join(' ')) }
+    },
+  }
+}
+
+/** The end of a run that came to nothing. */
+export const failed = (
+  errorCode: NonNullable<AdapterInvokeResult['errorCode']>,
+  errorMessage: string,
+): AdapterInvokeResult => ({ outcome: 'failed', exitCode: null, errorCode, errorMessage })
+
+type Issue = z.core.$ZodIssue
+
+/** What is wrong with settings, a sentence each; of whose settings they are. */
+export function sentencesOf(issue: Issue, adapterType: string): string[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${fieldOf([...issue.path, key])} is not a setting of ${adapterType}.`)
+  const meant = issue.code === 'invalid_union' ? formThatWasMeant(issue.errors) : null
+  if (meant)
+    return meant.flatMap((one) => sentencesOf({ ...one, path: [...issue.path, ...one.path] }, adapterType))
+  return [`${fieldOf(issue.path) || `The configuration of ${adapterType}`} ${complaintOf(issue)}.`]
+}
+
+/** The one with the least wrong in it; null when several are as far away. */
+function formThatWasMeant(forms: readonly Issue[][]): Issue[] | null {
+  const [nearest, next] = forms.toSorted((a, b) => faultsIn(a) - faultsIn(b))
+  return nearest && next && faultsIn(nearest) < faultsIn(next) ? nearest : null
+}
+
+const faultsIn = (issues: readonly Issue[]) =>
+  issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0)
+
+function complaintOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined')
+        ? 'is missing'
+        : `must be ${NAMES[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`
+    case 'invalid_key':
+      return issue.issues[0]?.message ?? 'has a name that cannot be used'
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must not be shorter than ${issue.minimum}`
+        : `must not be less than ${issue.minimum}`
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? `must not be longer than ${issue.maximum}`
+        : `must not be more than ${issue.maximum}`
+    case 'invalid_union':
+      return 'has none of the forms it may have'
+    default:
+      return issue.message
+  }
+}
+
+const NAMES: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const fieldOf = (path: readonly PropertyKey[]) =>
+  path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`))
+    .join('')

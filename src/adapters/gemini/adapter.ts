@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { cliAdapter } from '../cli.ts'
+import { type Ask, fileCheck, keyCheck } from '../cli-probe.ts'
+import { cliSettings } from '../cli-settings.ts'
+import { configOf } from '../config.ts'
+import type { ProbeCheck } from '../protocol.ts'
+import { GeminiReader } from './reader.ts'
+
+/** The Gemini CLI as an agent. It takes the prompt from stdin when that is no terminal. */
+
+const OWN_FLAGS = `
+  -p --prompt -i --prompt-interactive -o --output-format --session-id -r --resume -m --model
+  --approval-mode -y --yolo --list-sessions --delete-session -h --help -v --version`
+  .trim()
+  .split(/\s+/)
+
+const Settings = z.strictObject({
+  ...cliSettings('gemini', OWN_FLAGS),
+  approvalMode: z.enum(['default', 'auto_edit', 'yolo', 'plan']).default('default'),
+})
+
+const KEYS = ['GEMINI_API_KEY', 'GOOGLE_API_KEY']
+const loginFolder = (env: Record<string, string>) => join(env.GEMINI_CLI_HOME || env.HOME || '/', '.gemini')
+
+export const geminiAdapter = cliAdapter({
+  type: 'gemini_local',
+  config: configOf('gemini_local', Settings),
+  inheritsEnv: [
+    'GEMINI_*',
+    'GOOGLE_API_KEY',
+    'GOOGLE_GENAI_USE_VERTEXAI',
+    'GOOGLE_GENAI_USE_GCA',
+    'GOOGLE_CLOUD_PROJECT',
+    'GOOGLE_CLOUD_LOCATION',
+    'GOOGLE_APPLICATION_CREDENTIALS',
+    'GOOGLE_GEMINI_BASE_URL',
+  ],
+  choosesSessions: false,
+  argumentsFor: (settings, session) => [
+    ...['--output-format', 'stream-json'],
+    ...(session ? ['--resume', session.id] : []),
+    ...(settings.model ? ['--model', settings.model] : []),
+    ...(settings.approvalMode === 'default' ? [] : ['--approval-mode', settings.approvalMode]),
+    ...settings.extraArgs,
+  ],
+  reader: () => new GeminiReader(),
+  providerOf: () => 'google',
+  keys: KEYS,
+  loginFolder,
+  installHint: 'Install it with `npm install -g @google/gemini-cli`, or set command to its path.',
+  look,
+})
+
+async function look(_ask: Ask, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+  const key = keyCheck(env, [...KEYS, 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'])
+  return [key ?? (await fileCheck(join(loginFolder(env), 'oauth_creds.json')))]
+}

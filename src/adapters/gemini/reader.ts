@@ -1,0 +1,134 @@
+import {
+  count,
+  type Exit,
+  endedWith,
+  type Facts,
+  failureOfStatus,
+  type Happening,
+  OpenCalls,
+  type OutputReader,
+  record,
+  sessionIdIn,
+  signatureOf,
+  type Tokens,
+  text,
+  type Verdict,
+} from '../cli-lines.ts'
+import { type Json, objectIn } from '../reported.ts'
+
+/** Reads what `gemini --output-format stream-json` prints. */
+
+const EXIT = { notLoggedIn: 41, badInput: 42, turnLimit: 53, cancelled: 130 } as const
+/** When its API refuses, it exits with the API's status, of which a system keeps the low byte. */
+const STATUS_OF_EXIT = new Map([401, 403, 429, 500, 502, 503, 504].map((status) => [status & 0xff, status]))
+const LONGEST_TEXT = 1_000_000
+
+export class GeminiReader implements OutputReader {
+  readonly #calls = new OpenCalls()
+  #sessionId: string | null = null
+  #model: string | null = null
+  #text = ''
+  #isSpeaking = false
+  #result: Json | null = null
+
+  take(line: string): Happening[] {
+    const event = objectIn(line)
+    switch (event?.type) {
+      case 'init':
+        return this.#begin(event)
+      case 'message':
+        return event.role === 'assistant' ? this.#said(text(event.content) ?? '') : []
+      case 'tool_use':
+        return this.#uses(event)
+      case 'tool_result':
+        return this.#calls.ended(text(event.tool_id), event.status === 'error')
+      case 'error':
+        return [{ kind: 'status', message: (text(event.message) ?? 'warns').slice(0, 200), color: 'yellow' }]
+      case 'result':
+        return this.#ended(event)
+      default:
+        return []
+    }
+  }
+
+  #begin(event: Json): Happening[] {
+    this.#result = null
+    this.#model = text(event.model)
+    const sessionId = sessionIdIn(event.session_id)
+    if (sessionId === null || sessionId === this.#sessionId) return []
+    this.#sessionId = sessionId
+    return [{ kind: 'session', sessionId }]
+  }
+
+  /** A message comes in pieces; it gets on when one begins. */
+  #said(piece: string): Happening[] {
+    const isNew = !this.#isSpeaking
+    this.#isSpeaking = true
+    this.#text = ((isNew ? '' : this.#text) + piece).slice(0, LONGEST_TEXT)
+    return isNew ? [{ kind: 'activity' }] : []
+  }
+
+  #uses(event: Json): Happening[] {
+    this.#isSpeaking = false
+    const tool = text(event.tool_name) ?? 'tool'
+    this.#calls.begun(text(event.tool_id), signatureOf(tool, event.parameters))
+    return [{ kind: 'activity' }, { kind: 'status', message: `uses ${tool}`, color: 'blue' }]
+  }
+
+  #ended(event: Json): Happening[] {
+    this.#result = event
+    const usage = usageIn(record(event.stats))
+    return usage ? [{ kind: 'usage', usage }] : []
+  }
+
+  facts(): Facts {
+    const stats = record(this.#result?.stats)
+    const usage = usageIn(stats)
+    const models = Object.keys(record(stats.models))
+    return {
+      usage,
+      usageBasis: usage && 'reported',
+      costUsd: null,
+      sessionId: this.#sessionId,
+      model: this.#model ?? models[0] ?? null,
+      runtimeStatePatch: this.#sessionId ? { sessionId: this.#sessionId } : {},
+      rawResult: this.#result,
+    }
+  }
+
+  end(exit: Exit): Verdict {
+    const message = text(record(this.#result?.error).message) ?? endedWith(exit)
+    switch (exit.code) {
+      case EXIT.notLoggedIn:
+        return { kind: 'failed', code: 'not_logged_in', message }
+      case EXIT.badInput:
+        return this.#sessionId === null
+          ? { kind: 'unknown_session', message }
+          : { kind: 'failed', code: 'nonzero_exit', message }
+      case EXIT.turnLimit:
+        return { kind: 'done', text: text(this.#text), wantsMore: true }
+      case EXIT.cancelled:
+        return { kind: 'failed', code: 'cancelled', message }
+    }
+    if (exit.code !== 0) {
+      const status = STATUS_OF_EXIT.get(exit.code ?? -1)
+      return { kind: 'failed', code: status ? failureOfStatus(status) : 'nonzero_exit', message }
+    }
+    // It ends with code 0 when it is told to stop, too.
+    if (!this.#result)
+      return { kind: 'failed', code: 'output_parse_error', message: 'It ended without a result.' }
+    if (this.#result.status !== 'success') return { kind: 'failed', code: 'api_error', message }
+    return { kind: 'done', text: text(this.#text) }
+  }
+}
+
+/** Of its total, what is neither input nor answer is thought: paid for as output. */
+function usageIn(stats: Json): Tokens | null {
+  if (!('input_tokens' in stats)) return null
+  const [input, answer, cached] = [count(stats.input_tokens), count(stats.output_tokens), count(stats.cached)]
+  return {
+    inputTokens: Math.max(0, input - cached),
+    outputTokens: Math.max(answer, count(stats.total_tokens) - input),
+    cachedInputTokens: cached,
+  }
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { cliAdapter } from '../cli.ts'
+import { type Ask, fileCheck, keyCheck } from '../cli-probe.ts'
+import { cliSettings, Name } from '../cli-settings.ts'
+import { configOf } from '../config.ts'
+import type { ProbeCheck } from '../protocol.ts'
+import { OpencodeReader } from './reader.ts'
+
+/** The opencode CLI as an agent. It takes the prompt from stdin when no message is among its arguments. */
+
+const OWN_FLAGS = `
+  run --format -s --session -c --continue --fork -m --model --agent --variant --command --attach
+  --dir -i --interactive --auto --yolo --dangerously-skip-permissions -h --help -v --version`
+  .trim()
+  .split(/\s+/)
+
+const Settings = z.strictObject({
+  ...cliSettings('opencode', OWN_FLAGS),
+  agent: Name.optional(),
+  variant: Name.optional(),
+  dangerouslySkipPermissions: z.boolean().default(false),
+})
+
+const KEYS = [
+  'ANTHROPIC_API_KEY',
+  'OPENAI_API_KEY',
+  'GEMINI_API_KEY',
+  'OPENROUTER_API_KEY',
+  'OPENCODE_API_KEY',
+]
+const loginFolder = (env: Record<string, string>) =>
+  join(env.XDG_DATA_HOME || join(env.HOME || '/', '.local', 'share'), 'opencode')
+
+export const opencodeAdapter = cliAdapter({
+  type: 'opencode_local',
+  config: configOf('opencode_local', Settings),
+  inheritsEnv: [...KEYS, 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
+  choosesSessions: false,
+  argumentsFor: (settings, session) => [
+    'run',
+    ...['--format', 'json'],
+    ...(session ? ['--session', session.id] : []),
+    ...(settings.model ? ['--model', settings.model] : []),
+    ...(settings.agent ? ['--agent', settings.agent] : []),
+    ...(settings.variant ? ['--variant', settings.variant] : []),
+    ...(settings.dangerouslySkipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...settings.extraArgs,
+  ],
+  reader: () => new OpencodeReader(),
+  /** Its models are named `provider/model`. */
+  providerOf: ({ model }) => (model?.includes('/') ? model.split('/')[0]! : null),
+  keys: KEYS,
+  loginFolder,
+  installHint: 'Install it with `npm install -g opencode-ai`, or set command to its path.',
+  look,
+})
+
+async function look(_ask: Ask, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+  const key = keyCheck(env, KEYS)
+  return [key ?? (await fileCheck(join(loginFolder(env), 'auth.json')))]
+}

@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { failureOf } from './child/failure.ts'
+import { runChild } from './child/run-child.ts'
+import { Command, configOf, localSettings, PlainText } from './config.ts'
+import { quietHooks } from './hooks.ts'
+import { accountOf, NOTHING_SAID, type ProcessFacts, type Report, takeLine } from './process-lines.ts'
+import { programCheck } from './program.ts'
+import type { AdapterHooks, AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from './protocol.ts'
+import { PROTOCOL_VERSION } from './protocol.ts'
+import { sessionIn } from './reported.ts'
+
+/** Any program as an agent: the prompt on its stdin, what it made on its stdout, exit code zero for success. */
+
+const config = configOf(
+  'process',
+  z.strictObject({ ...localSettings, command: Command, args: z.array(PlainText).max(1_000).default([]) }),
+)
+
+/** A program that goes on talking nonsense shall not fill its log with our complaints. */
+const MOST_WARNINGS = 20
+
+export const processAdapter: AgentRunAdapter = {
+  type: 'process',
+  protocolVersion: PROTOCOL_VERSION,
+  capabilities: { resumableSession: true, statusUpdates: true, logStreaming: true, tokenUsage: true },
+  configSchema: config.schema,
+  validateConfig: config.validate,
+  invoke,
+  async probe({ adapterConfig, cwd, env }) {
+    const read = config.read(adapterConfig)
+    return read.ok ? [await programCheck(read.settings.command, cwd, env)] : []
+  },
+  readLines(lines) {
+    let facts = NOTHING_SAID
+    for (const line of lines) facts = takeLine(facts, line).facts
+    return accountOf(facts)
+  },
+}
+
+async function invoke(
+  input: AdapterInvokeInput,
+  hooks: AdapterHooks,
+  signal: AbortSignal,
+): Promise<AdapterInvokeResult> {
+  const read = config.read(input.adapterConfig)
+  if (!read.ok) return read.result
+  const { command, args, graceSec } = read.settings
+  const folder = await mkdtemp(join(tmpdir(), 'baton-prompt-'))
+  try {
+    const promptFile = join(folder, 'prompt.md')
+    await writeFile(promptFile, input.prompt, { mode: 0o600 })
+    const passOn = reporter(hooks)
+    let facts = NOTHING_SAID
+    const onLine = async (line: string) => {
+      const taken = takeLine(facts, line)
+      facts = taken.facts
+      for (const report of taken.reports) await passOn(report)
+    }
+    const end = await runChild(
+      {
+        command,
+        args,
+        cwd: input.cwd,
+        env: environmentOf(input, promptFile),
+        stdin: input.prompt,
+        timeoutMs: input.timeoutSec * 1_000,
+        graceMs: graceSec * 1_000,
+        runId: input.runId,
+      },
+      hooks,
+      onLine,
+      signal,
+    )
+    return resultOf(facts, failureOf(end, command))
+  } finally {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+function environmentOf({ env, runtimeState }: AdapterInvokeInput, promptFile: string) {
+  const session = sessionIn(runtimeState.sessionId)
+  return { ...env, BATON_PROMPT_FILE: promptFile, ...(session !== null && { BATON_AGENT_SESSION: session }) }
+}
+
+function reporter(hooks: AdapterHooks): (report: Report) => Promise<void> {
+  const { status, log, usage, event } = quietHooks(hooks)
+  let warnings = 0
+  return async (report) => {
+    switch (report.kind) {
+      case 'status':
+        return status(report.update)
+      case 'usage':
+        return usage(report.usage)
+      case 'event':
+        return event(report.type, { ...report.payload })
+      case 'warning':
+        if (warnings++ < MOST_WARNINGS)
+          await log({ stream: 'system', chunk: `Ignored what it reported: ${report.message}.\n` })
+    }
+  }
+}
+
+function resultOf(facts: ProcessFacts, failure: ReturnType<typeof failureOf>): AdapterInvokeResult {
+  const { final, rateLimit } = facts
+  const account = accountOf(facts)
+  const summary = final?.summary ?? null
+  if (!failure) {
+    const made = final && 'result' in final ? { result: final.result } : {}
+    const usageBasis = account.usage ? ('reported' as const) : null
+    return {
+      outcome: 'succeeded',
+      exitCode: 0,
+      ...account,
+      usageBasis,
+      summary,
+      wantsMore: final?.wantsMore ?? false,
+      ...made,
+    }
+  }
+  if (failure.errorCode !== 'nonzero_exit' || !rateLimit) return { ...failure, ...account, summary }
+  return { ...failure, ...account, summary, errorCode: 'rate_limited', retryAt: rateLimit.until }
+}

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { StartRefused } from '../core/refusal.ts'
+import { type AgentRunAdapter, PROTOCOL_VERSION } from './protocol.ts'
+import { isObject } from './reported.ts'
+
+/** Which kinds of agents there are. */
+
+/** Agents that Baton does not run: they come by themselves. */
+const RESERVED = new Set(['external'])
+const TYPE = /^[a-z][a-z0-9_]{0,62}$/
+const CAPABILITIES = ['resumableSession', 'statusUpdates', 'logStreaming', 'tokenUsage'] as const
+
+export class AdapterRegistry {
+  readonly #adapters = new Map<string, AgentRunAdapter>()
+
+  /** Throws when its type is taken: no adapter takes the place of another unnoticed. */
+  register(adapter: AgentRunAdapter): void {
+    const { type } = adapter
+    if (RESERVED.has(type))
+      throw new StartRefused(`No adapter may have the type "${type}": it is Baton's own.`)
+    if (this.#adapters.has(type)) throw new StartRefused(`There is already an adapter of type "${type}".`)
+    this.#adapters.set(type, adapter)
+  }
+
+  get(type: string): AgentRunAdapter | undefined {
+    return this.#adapters.get(type)
+  }
+
+  list(): Pick<AgentRunAdapter, 'type' | 'capabilities' | 'configSchema'>[] {
+    return [...this.#adapters.values()]
+      .map(({ type, capabilities, configSchema }) => ({ type, capabilities, configSchema }))
+      .sort((a, b) => (a.type < b.type ? -1 : 1))
+  }
+}
+
+/**
+ * Adds the adapters of third parties: modules whose default export is an adapter or a list of them. Paths are files, relative
+ * to the folder Baton was started in, or names of installed packages.
+ */
+export async function loadAdapters(paths: readonly string[], registry: AdapterRegistry): Promise<void> {
+  for (const path of paths) {
+    const found = await defaultExportOf(path)
+    const adapters: unknown[] = Array.isArray(found) ? found : [found]
+    if (adapters.length === 0) throw new StartRefused(`${path} exports an empty list of adapters.`)
+    for (const adapter of adapters) {
+      const fault = faultOf(adapter)
+      if (fault) throw new StartRefused(`${path} is no adapter: ${fault}.`)
+      try {
+        registry.register(adapter as AgentRunAdapter)
+      } catch (error) {
+        throw new StartRefused(`${path} cannot be used: ${(error as Error).message}`)
+      }
+    }
+  }
+}
+
+async function defaultExportOf(path: string): Promise<unknown> {
+  const isFile = isAbsolute(path) || path.startsWith('.')
+  const file = resolve(path)
+  if (isFile && !existsSync(file)) throw new StartRefused(`There is no adapter at ${path}.`)
+  try {
+    const module: Record<string, unknown> = await import(isFile ? pathToFileURL(file).href : path)
+    return module.default
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StartRefused(`The adapter at ${path} cannot be loaded: ${reason}`)
+  }
+}
+
+/** What keeps a value from being an adapter, half a sentence; null when it is one. */
+function faultOf(value: unknown): string | null {
+  if (!isObject(value)) return 'its default export is neither an adapter nor a list of them'
+  const { type, protocolVersion, capabilities, configSchema, inheritsEnv } = value
+  if (typeof type !== 'string' || !TYPE.test(type))
+    return 'its type must be a name of small letters, digits and _'
+  if (protocolVersion !== PROTOCOL_VERSION)
+    return `"${type}" speaks ${JSON.stringify(protocolVersion)}, not ${PROTOCOL_VERSION}`
+  if (!isObject(capabilities) || !CAPABILITIES.every((name) => typeof capabilities[name] === 'boolean'))
+    return `the capabilities of "${type}" must say true or false to ${CAPABILITIES.join(', ')}`
+  for (const method of ['validateConfig', 'invoke'])
+    if (typeof value[method] !== 'function') return `"${type}" has no function ${method}`
+  for (const method of ['credentialOf', 'probe', 'readLines'])
+    if (value[method] !== undefined && typeof value[method] !== 'function')
+      return `${method} of "${type}" is no function`
+  if (configSchema !== undefined && !isObject(configSchema)) return `configSchema of "${type}" is no object`
+  if (inheritsEnv !== undefined && !isListOfText(inheritsEnv))
+    return `inheritsEnv of "${type}" is no list of names`
+  return null
+}
+
+const isListOfText = (value: unknown) =>
+  Array.isArray(value) && value.every((entry) => typeof entry === 'string')

@@ -1,0 +1,55 @@
+import type { TokenUsage } from './usage.ts'
+
+/**
+ * What agents and adapters say, made fit to be kept: they may be anybody's, and a run that cannot be written down would never
+ * end. What makes no sense is left out, and the rest stays.
+ */
+
+/** Postgres takes no NUL in texts, and half of a character is none. */
+export const plainText = (text: string) => text.toWellFormed().replaceAll('\0', '\u{fffd}')
+
+const DEEPEST = 100
+
+/** Anything, as JSON that can be kept; undefined when there is nothing of it that could be. */
+export function plainJson(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return plainText(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value === 'boolean' || value === null) return value
+  if (typeof value !== 'object' || depth > DEEPEST) return undefined
+  if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1) ?? null)
+  const entries = Object.entries(value).map(([name, item]) => [plainText(name), plainJson(item, depth + 1)])
+  return Object.fromEntries(entries.filter(([, item]) => item !== undefined))
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** Null when it is no count of tokens: unknown is better than wrong. */
+export function plainUsage(usage: unknown): TokenUsage | null {
+  const { inputTokens, outputTokens, cachedInputTokens, cachedOutputTokens } = (usage ??
+    {}) as Partial<TokenUsage>
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return null
+  return {
+    inputTokens,
+    outputTokens,
+    ...(isCount(cachedInputTokens) && { cachedInputTokens }),
+    ...(isCount(cachedOutputTokens) && { cachedOutputTokens }),
+  }
+}
+
+const MOST_DOLLARS = 1e12
+
+/** Decimal dollars as text; null when it is no amount. */
+export function plainDollars(cost: unknown): string | null {
+  const isAmount =
+    typeof cost === 'number' || (typeof cost === 'string' && /^\d{1,12}(\.\d{1,30})?$/.test(cost))
+  const amount = isAmount ? Number(cost) : Number.NaN
+  return amount >= 0 && amount <= MOST_DOLLARS ? String(cost) : null
+}
+
+const MOST_INTEGER = 2 ** 31 - 1
+export const plainInteger = (value: unknown): number | null =>
+  Number.isInteger(value) && Math.abs(value as number) <= MOST_INTEGER ? (value as number) : null
+
+/** Null when it is no text. */
+export const plainTextOrNull = (value: unknown, longest: number): string | null =>
+  typeof value === 'string' ? plainText(value.slice(0, longest)) : null

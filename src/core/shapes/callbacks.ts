@@ -1,0 +1,53 @@
+import { z } from 'zod'
+
+/** What agents that answer later (http, 202) say to Baton. */
+
+const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const Usage = z.strictObject({
+  inputTokens: Count,
+  outputTokens: Count,
+  cachedInputTokens: Count.optional(),
+  cachedOutputTokens: Count.optional(),
+})
+const Text = z.string().min(1).max(10_000)
+const Dollars = z.union([z.number().min(0), z.string().regex(/^\d{1,12}(\.\d{1,18})?$/)])
+const SessionId = z.string().min(1).max(500)
+
+const Heartbeat = z.strictObject({
+  kind: z.literal('heartbeat'),
+  progress: z
+    .strictObject({ percent: z.number().min(0).max(100).optional(), step: Text.optional() })
+    .optional(),
+  status: z
+    .strictObject({ message: Text, color: z.enum(['neutral', 'blue', 'green', 'yellow', 'red']).optional() })
+    .optional(),
+  /** What it used so far, all in all. */
+  usage: Usage.optional(),
+  checkpoint: z.unknown().optional(),
+  sessionId: SessionId.optional(),
+})
+
+const Result = z.strictObject({
+  kind: z.literal('result'),
+  result: z.unknown().optional(),
+  summary: z.string().max(10_000).nullish(),
+  usage: Usage.nullish(),
+  continue: z.boolean().optional(),
+  sessionId: SessionId.nullish(),
+  costUsd: Dollars.nullish(),
+})
+
+/** An agent says of itself what is wrong with it, not what Baton did to it. */
+const Failure = z.strictObject({
+  kind: z.literal('failure'),
+  code: z
+    .enum(['nonzero_exit', 'api_error', 'rate_limited', 'refused', 'not_logged_in', 'output_parse_error'])
+    .optional(),
+  message: Text,
+  /** With rate_limited. */
+  retryAt: z.iso.datetime({ offset: true }).nullish(),
+  usage: Usage.nullish(),
+})
+
+export const CallbackMessage = z.discriminatedUnion('kind', [Heartbeat, Result, Failure])
+export type CallbackMessage = z.infer<typeof CallbackMessage>

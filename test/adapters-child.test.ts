@@ -1,0 +1,465 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { bootId, entryOf, startTimeOf } from '../src/adapters/child/identity.ts'
+import { Lines, LONGEST_LINE } from '../src/adapters/child/lines.ts'
+import { type ChildSpec, runChild } from '../src/adapters/child/run-child.ts'
+import { endTree, processesOf, processesWithMarkers } from '../src/adapters/child/tree.ts'
+import type { AdapterHooks } from '../src/adapters/protocol.ts'
+import { freshRunId, gone, isAlive, never, PLAIN_ENV, recordingHooks } from './support/adapter-runs.ts'
+import { until } from './support/nodes.ts'
+
+/** Programs that run, misbehave and are ended, on real processes. */
+
+const FILE = join(import.meta.dirname, '..', 'package.json')
+let folder: string
+const started: ChildProcess[] = []
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-child-'))
+})
+afterEach(async () => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const shell = (script: string, more: Partial<ChildSpec> = {}): ChildSpec => ({
+  command: 'sh',
+  args: ['-c', script],
+  cwd: folder,
+  env: PLAIN_ENV,
+  stdin: '',
+  timeoutMs: 0,
+  graceMs: 10_000,
+  runId: freshRunId(),
+  ...more,
+})
+
+async function run(spec: ChildSpec, hooks: AdapterHooks = {}, signal: AbortSignal = never) {
+  const lines: string[] = []
+  const end = await runChild(spec, hooks, (line) => void lines.push(line), signal)
+  return { end, lines }
+}
+
+/** A process that is nobody's. */
+async function bystander(env: Record<string, string> = {}): Promise<number> {
+  const child = spawn('sleep', ['1000'], { env: { ...PLAIN_ENV, ...env }, detached: true, stdio: 'ignore' })
+  started.push(child)
+  await new Promise((resolve) => child.once('spawn', resolve))
+  return child.pid!
+}
+
+/** The number in a file that a script writes it to. */
+const pidIn = (file: string) =>
+  until(
+    async () =>
+      existsSync(file) && /\n/.test(readFileSync(file, 'utf8')) && Number(readFileSync(file, 'utf8')),
+  )
+let files = 0
+const freshFile = () => join(folder, `file-${++files}`)
+
+describe('what a child says', () => {
+  test('is read line by line, and logged as it came', async () => {
+    const { hooks, logged } = recordingHooks()
+    const script = String.raw`cat; printf 'one\r\n\ntwo\nlast'; printf 'oops' >&2; exit 3`
+    const { end, lines } = await run(shell(script, { stdin: 'the prompt\n' }), hooks)
+    expect(lines).toEqual(['the prompt', 'one', 'two', 'last'])
+    expect(end).toEqual({
+      exitCode: 3,
+      signal: null,
+      stopped: null,
+      spawnError: null,
+      stdoutTail: 'the prompt\none\r\n\ntwo\nlast',
+      stderrTail: 'oops',
+    })
+    expect(logged('stdout')).toBe('the prompt\none\r\n\ntwo\nlast')
+    expect(logged('stderr')).toBe('oops')
+  })
+
+  test('is whole though characters are split between two writes', async () => {
+    const { hooks, logged } = recordingHooks()
+    const script = String.raw`for i in 1 2 3; do printf '\360\237'; sleep 0.05; printf '\230\200\303'; sleep 0.05; printf '\251'; done`
+    const { end, lines } = await run(shell(script), hooks)
+    expect(lines).toEqual(['😀é😀é😀é'])
+    expect(logged('stdout')).toBe('😀é😀é😀é')
+    expect(end.stdoutTail).toBe('😀é😀é😀é')
+  })
+
+  test('is read only as fast as it is taken, 100 MB of it too', async () => {
+    const BYTES = 100_000_000
+    let [taken, letOn] = [0, () => {}]
+    const mayGoOn = new Promise<void>((resolve) => {
+      letOn = resolve
+    })
+    let pid = 0
+    const hooks: AdapterHooks = {
+      event: async (_type, payload) => {
+        pid = payload.pid as number
+      },
+      log: async ({ stream, chunk }) => {
+        if (stream === 'stdout') taken += chunk.length
+        await mayGoOn
+      },
+    }
+    const over = run(shell(`exec head -c ${BYTES} /dev/zero`), hooks)
+    const written = () => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1])
+    // It writes until nothing more fits: then it stays at what it has written.
+    let [before, same] = [-1, 0]
+    await until(async () => {
+      if (taken === 0) return false
+      const now = written()
+      same = now === before ? same + 1 : 0
+      before = now
+      return same === 40
+    })
+    expect(before).toBeLessThan(5_000_000)
+    expect(isAlive(pid)).toBe(true)
+    letOn()
+    const { end } = await over
+    expect(end.exitCode).toBe(0)
+    expect(taken).toBe(BYTES)
+  })
+
+  test('is taken to its end, however slowly, after the child has ended', async () => {
+    const { hooks, logged } = recordingHooks()
+    let isFirst = true
+    const slow: AdapterHooks = {
+      log: async (event) => {
+        // Longer than anybody waits for pipes that a grandchild holds.
+        if (isFirst) await sleep(3_000)
+        isFirst = false
+        await hooks.log(event)
+      },
+    }
+    const { end } = await run(shell('head -c 150000 /dev/zero'), slow)
+    expect(end.exitCode).toBe(0)
+    expect(logged('stdout')).toHaveLength(150_000)
+  })
+
+  test('is logged but not read where a line is longer than 8 MB', async () => {
+    const { hooks, logged } = recordingHooks()
+    const script = `echo before; head -c ${LONGEST_LINE + 1} /dev/zero | tr '\\0' x; echo; echo after`
+    const { lines } = await run(shell(script), hooks)
+    expect(lines).toEqual(['before', 'after'])
+    expect(logged('stdout')).toHaveLength(LONGEST_LINE + 1 + 'before\n\nafter\n'.length)
+    expect(logged('system')).toContain('Lines of more than 8 MB were logged but not read: 1.')
+    const longest = new Lines()
+    expect(longest.take(`${'x'.repeat(LONGEST_LINE)}\n`)).toHaveLength(1)
+  })
+
+  test('is kept at its end only', async () => {
+    const { end } = await run(shell('head -c 20000 /dev/zero | tr "\\0" x; printf "the end"; printf err >&2'))
+    expect(end.stdoutTail).toHaveLength(8_192)
+    expect(end.stdoutTail).toMatch(/xthe end$/)
+  })
+
+  test('that its reader cannot bear is told at the end, when nobody is left', async () => {
+    const spec = shell('echo bad; sleep 1000 & seq 1 100000')
+    const reading = runChild(
+      spec,
+      {},
+      () => {
+        throw new Error('cannot read this')
+      },
+      never,
+    )
+    await expect(reading).rejects.toThrow('cannot read this')
+    expect(processesOf(spec.runId)).toEqual([])
+  })
+})
+
+describe('who a child is', () => {
+  test('is told before it gets its prompt and before anything it says', async () => {
+    const { hooks, told } = recordingHooks()
+    const file = freshFile()
+    let seen: unknown = null
+    const slow: AdapterHooks = {
+      ...hooks,
+      event: async (type, what) => {
+        const { pid } = what as { pid: number }
+        const identity = { pid, startTime: startTimeOf(pid), bootId: bootId() }
+        // It has said something already; the prompt, and its word, had time to come.
+        await until(async () => existsSync(file))
+        await sleep(300)
+        seen = { identity, toldBefore: [...told], prompt: readFileSync(file, 'utf8') }
+        await hooks.event(type, what)
+      },
+    }
+    const script = `echo early; : > ${file}; cat > ${file}; cat ${file}`
+    const { lines } = await run(shell(script, { stdin: 'prompt' }), slow)
+    expect(seen).toEqual({ identity: told[0]!.what, toldBefore: [], prompt: '' })
+    expect(told[0]).toMatchObject({ hook: 'event', type: 'process' })
+    expect(lines).toEqual(['early', 'prompt'])
+  })
+
+  test('does not cost what it said, if it has ended before it was written down', async () => {
+    const { hooks, logged } = recordingHooks()
+    const slow: AdapterHooks = {
+      ...hooks,
+      event: async (_type, { pid }) => {
+        await until(async () => !isAlive(pid as number))
+        // Its end was noticed, and what nobody reads by then is thrown away.
+        await sleep(200)
+      },
+    }
+    const { end, lines } = await run(shell('echo quick; exit 4'), slow)
+    expect(lines).toEqual(['quick'])
+    expect(logged('stdout')).toBe('quick\n')
+    expect(end.exitCode).toBe(4)
+  })
+
+  test('does not hang on whether it could be written down', async () => {
+    const broken = async () => {
+      throw new Error('the database is away')
+    }
+    const { end, lines } = await run(shell('echo fine'), { event: broken, log: broken })
+    expect(end.exitCode).toBe(0)
+    expect(lines).toEqual(['fine'])
+  })
+
+  test('is known by its start time, whatever its program is called', async () => {
+    const program = join(folder, ') 1 (x) 2 3')
+    copyFileSync('/bin/sleep', program)
+    chmodSync(program, 0o755)
+    const child = spawn(program, ['1000'], { stdio: 'ignore' })
+    started.push(child)
+    await until(async () => readFileSync(`/proc/${child.pid}/comm`, 'utf8').startsWith(') 1'))
+    const uptimeSeconds = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0])
+    expect(Number(startTimeOf(child.pid!)) / 100).toBeGreaterThan(uptimeSeconds - 30)
+    expect(Number(startTimeOf(child.pid!)) / 100).toBeLessThanOrEqual(uptimeSeconds + 1)
+    expect(entryOf(child.pid!)).toMatchObject({ parent: process.pid, isZombie: false })
+    expect(startTimeOf(2 ** 30)).toBeNull()
+  })
+})
+
+describe('a child is stopped', () => {
+  test('at its timeout, in its own way if it takes the hint', async () => {
+    const { end } = await run(shell('trap "exit 7" TERM; while :; do sleep 0.05; done', { timeoutMs: 300 }))
+    expect(end).toMatchObject({ exitCode: 7, signal: null, stopped: 'timeout' })
+  })
+
+  test('when somebody says so', async () => {
+    const stop = new AbortController()
+    const { hooks, told } = recordingHooks()
+    const over = run(shell('echo ready; sleep 1000'), hooks, stop.signal)
+    await until(async () => told.some(({ hook }) => hook === 'log'))
+    stop.abort()
+    expect((await over).end).toMatchObject({ exitCode: null, signal: 'SIGTERM', stopped: 'aborted' })
+  })
+
+  test('by SIGKILL after its grace, if it ignores SIGTERM', async () => {
+    const spec = shell('trap "" TERM; while :; do sleep 0.05; done', { timeoutMs: 200, graceMs: 700 })
+    const began = performance.now()
+    const { end } = await run(spec)
+    expect(end).toMatchObject({ exitCode: null, signal: 'SIGKILL', stopped: 'timeout' })
+    expect(performance.now() - began).toBeGreaterThan(850)
+    expect(processesOf(spec.runId)).toEqual([])
+  })
+
+  test('and is told so once, not again and again', async () => {
+    const script = `count=0; trap 'count=$((count+1))' TERM; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; echo $count`
+    // The sleeps are ended by the first signal; those that begin later are not of those that were told.
+    const { lines } = await run(shell(script, { timeoutMs: 200 }))
+    expect(lines).toEqual(['1'])
+  })
+
+  test('with a grandchild that went into a session of its own', async () => {
+    const file = freshFile()
+    const spec = shell(
+      `setsid sh -c 'echo $$ > ${file}; trap "" TERM; while :; do sleep 0.05; done' & sleep 1000`,
+      {
+        graceMs: 500,
+      },
+    )
+    const stop = new AbortController()
+    const over = run(spec, {}, stop.signal)
+    const grandchild = await pidIn(file)
+    expect(entryOf(grandchild)!.group).toBe(grandchild)
+    stop.abort()
+    expect((await over).end.stopped).toBe('aborted')
+    expect(isAlive(grandchild)).toBe(false)
+  })
+
+  test('with a grandchild that has a session of its own and threw its environment away', async () => {
+    const file = freshFile()
+    const spec = shell(`setsid env -i /bin/sh -c 'echo $$ > ${file}; exec /bin/sleep 1000' & sleep 1000`)
+    const stop = new AbortController()
+    const over = run(spec, {}, stop.signal)
+    const grandchild = await pidIn(file)
+    await until(async () => readFileSync(`/proc/${grandchild}/comm`, 'utf8') === 'sleep\n')
+    stop.abort()
+    await over
+    expect(isAlive(grandchild)).toBe(false)
+  })
+
+  test('before it was started, and never is', async () => {
+    const file = freshFile()
+    const { end } = await run(shell(`: > ${file}`), {}, AbortSignal.abort())
+    expect(end).toMatchObject({ exitCode: null, stopped: 'aborted', spawnError: null })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('not any more when it has ended by itself', async () => {
+    const stop = new AbortController()
+    const over = run(shell('echo done; exit 0'), { log: async () => sleep(500) }, stop.signal)
+    setTimeout(() => stop.abort(), 300)
+    expect((await over).end).toMatchObject({ exitCode: 0, stopped: null })
+  })
+
+  test('never because its time is longer than timers can count', async () => {
+    const { end } = await run(shell('sleep 0.2; exit 5', { timeoutMs: 2 ** 33 }))
+    expect(end).toMatchObject({ exitCode: 5, stopped: null })
+  })
+})
+
+describe('when a child has ended', () => {
+  test('a grandchild that holds its pipe is ended, and nobody waits for it', async () => {
+    const file = freshFile()
+    const spec = shell(`sleep 1000 & echo $! > ${file}; echo said`)
+    const { end, lines } = await run(spec)
+    expect(end).toMatchObject({ exitCode: 0, stopped: null })
+    expect(lines).toEqual(['said'])
+    expect(isAlive(await pidIn(file))).toBe(false)
+  })
+
+  test('a grandchild that talks on and on is ended too', async () => {
+    const spec = shell('while :; do echo chatter; sleep 0.01; done & exit 6')
+    const { end } = await run(spec)
+    expect(end.exitCode).toBe(6)
+    expect(processesOf(spec.runId)).toEqual([])
+  })
+
+  test('a grandchild that lets go of its pipes is not forgotten', async () => {
+    const file = freshFile()
+    const spec = shell(
+      `setsid sh -c 'echo $$ > ${file}; exec sleep 1000' > /dev/null 2>&1 < /dev/null & sleep 0.2`,
+    )
+    await run(spec)
+    expect(isAlive(await pidIn(file))).toBe(false)
+  })
+
+  test('somebody else who holds its pipe keeps nobody waiting', async () => {
+    const file = freshFile()
+    // Neither its group nor its environment nor its parent tells that it came from this run.
+    const script = `setsid env -i sh -c "setsid sh -c 'echo \\$\\$ > ${file}; exec sleep 1000' & exit" & while [ ! -s ${file} ]; do sleep 0.02; done; sleep 0.2; echo out`
+    const { end, lines } = await run(shell(script))
+    const escaped = await pidIn(file)
+    expect(isAlive(escaped)).toBe(true)
+    process.kill(escaped, 'SIGKILL')
+    expect(end.exitCode).toBe(0)
+    expect(lines).toEqual(['out'])
+  })
+
+  test('it does not matter that it never read its prompt', async () => {
+    const { end } = await run(shell('exit 0', { stdin: 'x'.repeat(10_000_000) }))
+    expect(end.exitCode).toBe(0)
+  })
+})
+
+describe('a child that cannot be started', () => {
+  test.each([
+    [
+      'there is no such program',
+      { command: 'no-such-program' },
+      'ENOENT',
+      'There is no program "no-such-program".',
+    ],
+    [
+      'there is no such folder',
+      { cwd: '/no/such/folder' },
+      'ENOENT_CWD',
+      'There is no folder /no/such/folder.',
+    ],
+    ['its folder is a file', { cwd: FILE }, 'ENOTDIR_CWD', `${FILE} is no folder.`],
+    ['its program is no program', { command: FILE }, 'EACCES', `"${FILE}" may not be executed.`],
+    ['its path leads through a file', { command: '/dev/null/x' }, 'ENOTDIR', 'leads through something'],
+    ['its arguments are too long', { args: ['x'.repeat(3_000_000)] }, 'E2BIG', 'are too long.'],
+    ['an argument has a NUL in it', { args: ['a\0b'] }, 'ERR_INVALID_ARG_VALUE', 'could not be started'],
+    ['it is not on its own PATH', { env: { PATH: '/nowhere' } }, 'ENOENT', 'There is no program "sh".'],
+  ])('says so: %s', async (_why, more, code, message) => {
+    const { hooks, told } = recordingHooks()
+    const { end } = await run(shell('exit 0', more), hooks)
+    expect(end).toMatchObject({ exitCode: null, stopped: null, spawnError: { code } })
+    expect(end.spawnError!.message).toContain(message)
+    expect(told).toEqual([])
+  })
+})
+
+describe('ending what is left of a run', () => {
+  const root = (pid: number, more = {}) => ({
+    pid,
+    startTime: startTimeOf(pid),
+    bootId: bootId(),
+    runId: freshRunId(),
+    ...more,
+  })
+
+  test('ends the process it names and its group', async () => {
+    const pid = await bystander()
+    await endTree(root(pid), 5_000)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('does not touch another process that got its pid', async () => {
+    const pid = await bystander()
+    await endTree(root(pid, { startTime: '1' }), 100)
+    await endTree(root(pid, { startTime: null }), 100)
+    expect(isAlive(pid)).toBe(true)
+  })
+
+  test('touches nothing after the machine was started anew', async () => {
+    const pid = await bystander()
+    await endTree(root(pid, { bootId: 'another boot' }), 100)
+    expect(isAlive(pid)).toBe(true)
+  })
+
+  test('finds by its marker who has left, and nobody whose marker only looks alike', async () => {
+    const runId = freshRunId()
+    const [mine, other, liar] = [
+      await bystander({ BATON_RUN_ID: runId }),
+      await bystander({ BATON_RUN_ID: `${runId}1` }),
+      await bystander({ NOT_BATON_RUN_ID: runId, X: `BATON_RUN_ID=${runId}` }),
+    ]
+    await until(async () => processesOf(runId).length > 0)
+    expect(processesWithMarkers().get(runId)).toEqual([mine])
+    expect(processesWithMarkers().get(`${runId}1`)).toEqual([other])
+    await endTree({ pid: 2 ** 30, startTime: '1', bootId: bootId(), runId }, 5_000)
+    await gone(mine)
+    expect([other, liar].map(isAlive)).toEqual([true, true])
+  })
+
+  test('does not wait for those that are dead but not buried', async () => {
+    const [runId, file] = [freshRunId(), freshFile()]
+    // The shell becomes a program that never asks how its child ended.
+    const child = spawn('sh', ['-c', `setsid sh -c 'echo $$ > ${file}; sleep 0.3' & exec sleep 1000`], {
+      env: { ...PLAIN_ENV, BATON_RUN_ID: runId },
+      stdio: 'ignore',
+    })
+    started.push(child)
+    const pid = await pidIn(file)
+    const zombie = root(pid)
+    await until(async () => entryOf(pid)?.isZombie)
+    expect(entryOf(pid)).toMatchObject({ group: pid, startTime: zombie.startTime })
+    expect(processesOf(runId)).toEqual([child.pid])
+    await endTree(zombie, 100)
+    expect(entryOf(pid)).toMatchObject({ isZombie: true })
+    expect(isAlive(child.pid!)).toBe(true)
+  })
+
+  test('ends those too that were put to sleep', async () => {
+    const pid = await bystander()
+    process.kill(pid, 'SIGSTOP')
+    await endTree(root(pid), 200)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('never ends the one who asks, nor its group', async () => {
+    const { group } = entryOf(process.pid)!
+    await endTree(root(group), 100)
+    await endTree(root(process.pid), 100, { isWatched: true })
+    expect(isAlive(process.pid)).toBe(true)
+  })
+})

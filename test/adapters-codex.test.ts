@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { codexAdapter } from '../src/adapters/codex/adapter.ts'
+import { behavesAsCli } from './support/clis/behaviour.ts'
+import { eventsOf } from './support/clis/runs.ts'
+
+const cli = behavesAsCli(codexAdapter, 'codex', {
+  ownArgs: [
+    'exec',
+    'resume',
+    '--json',
+    '-',
+    '--last',
+    '--model',
+    '-mx',
+    '--cd=/',
+    '--skip-git-repo-check',
+    '--search',
+  ],
+  resumeArgs: (sessionId) => ['resume', sessionId, '-'],
+  keyName: 'CODEX_API_KEY',
+  perRun: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
+})
+
+describe('codex_local', () => {
+  test('passes its settings on', async () => {
+    const home = await cli.fresh()
+    const { result } = await cli.run(home, {
+      config: {
+        model: 'gpt-x',
+        search: true,
+        dangerouslyBypassApprovalsAndSandbox: true,
+        extraArgs: ['--config', 'a=1'],
+      },
+    })
+    expect(result).toMatchObject({ outcome: 'succeeded', model: 'gpt-x', provider: 'openai', costUsd: null })
+    expect(cli.calls(home)[0]!.args).toEqual([
+      '--search',
+      'exec',
+      '--config',
+      'a=1',
+      '--json',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-approvals-and-sandbox',
+      '--model',
+      'gpt-x',
+      '-',
+    ])
+  })
+
+  test('of a thread that counts on is charged to the token, runs between that were lost included', async () => {
+    const home = await cli.fresh()
+    let state: Record<string, unknown> = {}
+    const bases: unknown[] = []
+    const total = { input: 0, cached: 0, output: 0 }
+    for (const mode of ['success', 'tool', 'killed', 'success', 'tool']) {
+      const { result } = await cli.run(home, { mode: Array(10).fill(mode).join(','), state })
+      bases.push(result.usageBasis)
+      total.input += result.usage?.inputTokens ?? 0
+      total.cached += result.usage?.cachedInputTokens ?? 0
+      total.output += result.usage?.outputTokens ?? 0
+      state = { ...state, ...result.runtimeStatePatch }
+    }
+    expect(bases).toEqual(['reported', 'delta', null, 'delta', 'delta'])
+    // Seven turns in all, of which each used the same: 100 with 40 from the cache, and 7.
+    expect(total).toEqual({ input: 7 * 60, cached: 7 * 40, output: 7 * 7 })
+  })
+
+  test('gets on with nothing while its program reconnects', async () => {
+    const { result, heard } = await cli.run(await cli.fresh(), { mode: 'transient' })
+    expect(result.outcome).toBe('succeeded')
+    expect(eventsOf(heard, 'activity')).toHaveLength(1)
+  })
+
+  test.each([
+    ['http529', 'api_error'],
+    ['turn_failed', 'nonzero_exit'],
+  ])('ends %s as %s', async (mode, errorCode) => {
+    const { result } = await cli.run(await cli.fresh(), { mode })
+    expect(result).toMatchObject({ outcome: 'failed', errorCode })
+  })
+
+  test('probed without a login says how to log in, unless there is a key', async () => {
+    const home = await cli.fresh()
+    const [, login] = await cli.probe(home, { env: { FAKE_CLI_LOGGED_IN: 'no' } })
+    expect(login).toMatchObject({
+      ok: false,
+      detail: 'Not logged in',
+      hint: expect.stringContaining('codex login'),
+    })
+    const [, byKey] = await cli.probe(home, { env: { FAKE_CLI_LOGGED_IN: 'no', CODEX_API_KEY: 'sk-1' } })
+    expect(byKey).toMatchObject({ ok: true })
+  })
+})

@@ -1,0 +1,240 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { FAILURE_CLASSES } from '../src/core/retry.ts'
+import { type Answer, type Ending, endingOf, type Stop, taskStepOf, timeOf } from '../src/core/runs/ending.ts'
+import {
+  isOver,
+  RUN_ERRORS,
+  RUN_STATES,
+  type RunErrorCode,
+  runErrorCodes,
+} from '../src/core/runs/outcomes.ts'
+
+/** What the end of a run means, for the run and for its task: the rules alone. */
+
+const well: Answer = { outcome: 'succeeded' }
+const badly = (errorCode: RunErrorCode | null = null, more: Partial<Answer> = {}): Answer => ({
+  outcome: 'failed',
+  errorCode,
+  errorMessage: 'so it said',
+  ...more,
+})
+const stop = (code: Stop['code'], byPerson = false): Stop => ({ code, reason: 'because we say so', byPerson })
+const STOPS: Stop['code'][] = [
+  'cancelled',
+  'claim_lost',
+  'timeout',
+  'loop_detected',
+  'no_progress',
+  'control_plane_restart',
+]
+const both = (answer: Answer, by: Stop | null = null) => {
+  const ending = endingOf(answer, by)
+  return { ending, step: taskStepOf(ending, answer, by) }
+}
+const IN_TIME = '2031-05-01T10:00:00.000Z'
+
+describe('a run that ended well', () => {
+  test('is a success, and its work is handed in', () => {
+    const { ending, step } = both(well)
+    expect(ending).toEqual({ status: 'succeeded', errorCode: null, errorMessage: null })
+    expect(step).toEqual({ kind: 'submit' })
+  })
+
+  test('and wants more is gone on with', () => {
+    expect(both({ ...well, wantsMore: true }).step).toEqual({ kind: 'continue' })
+  })
+
+  test.each(STOPS)('before it could be stopped (%s) is a success all the same', (code) => {
+    for (const byPerson of [true, false]) {
+      const { ending, step } = both(well, stop(code, byPerson))
+      expect([ending.status, step.kind]).toEqual(['succeeded', 'submit'])
+    }
+  })
+
+  test('and wants more, but was stopped by a person, is not gone on with until one says so', () => {
+    const more = { ...well, wantsMore: true }
+    expect(both(more, stop('cancelled', true)).step).toMatchObject({ kind: 'fail', failureClass: 'human' })
+    expect(both(more, stop('control_plane_restart')).step).toEqual({ kind: 'continue' })
+  })
+
+  test.each(runErrorCodes)('is one, though it speaks of %s: what it says of itself counts', (errorCode) => {
+    expect(endingOf({ ...well, errorCode, errorMessage: 'error: all is lost' }, null).errorCode).toBe(null)
+  })
+})
+
+/** Each error with the end of its run and the way of its task, when nobody stopped it. */
+const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
+  adapter_not_installed: ['failed', 'release'],
+  invalid_working_directory: ['failed', 'release'],
+  invalid_configuration: ['failed', 'release'],
+  not_logged_in: ['failed', 'release'],
+  spawn_failed: ['failed', 'infrastructure'],
+  timeout: ['timed_out', 'infrastructure'],
+  // Nobody of ours stopped it.
+  cancelled: ['cancelled', 'infrastructure'],
+  claim_lost: ['cancelled', 'none'],
+  nonzero_exit: ['failed', 'infrastructure'],
+  api_error: ['failed', 'infrastructure'],
+  output_parse_error: ['failed', 'infrastructure'],
+  resume_session_invalid: ['failed', 'infrastructure'],
+  budget_blocked: ['failed', 'budget'],
+  rate_limited: ['failed', 'rate_limited'],
+  refused: ['failed', 'human'],
+  loop_detected: ['failed', 'quality'],
+  no_progress: ['failed', 'quality'],
+  adapter_error: ['failed', 'infrastructure'],
+  control_plane_restart: ['failed', 'release'],
+}
+const wayOf = (step: ReturnType<typeof taskStepOf>) => (step.kind === 'fail' ? step.failureClass : step.kind)
+
+describe('a run that failed', () => {
+  test.each(Object.entries(ends))('with %s ends as it should', (code, [status, way]) => {
+    const { ending, step } = both(badly(code as RunErrorCode))
+    expect(ending).toEqual({ status, errorCode: code, errorMessage: 'so it said' })
+    expect(wayOf(step)).toBe(way)
+    if (step.kind === 'fail') expect(step).toMatchObject({ error: 'so it said', retryAt: undefined })
+    if (step.kind === 'release') expect(step).toEqual({ kind: 'release', reason: code })
+  })
+
+  test('without saying why has the error that its outcome stands for', () => {
+    expect(endingOf({ outcome: 'failed' }, null)).toMatchObject({
+      errorCode: 'nonzero_exit',
+      status: 'failed',
+    })
+    expect(endingOf({ outcome: 'cancelled' }, null)).toMatchObject({
+      errorCode: 'cancelled',
+      status: 'cancelled',
+    })
+    expect(endingOf({ outcome: 'timed_out' }, null)).toMatchObject({
+      errorCode: 'timeout',
+      status: 'timed_out',
+    })
+  })
+
+  test.each([undefined, null, ''])('and says nothing (%j) is given words', (errorMessage) => {
+    for (const code of runErrorCodes) {
+      const { ending, step } = both(badly(code, { errorMessage }))
+      expect(ending.errorMessage).toBe(RUN_ERRORS[code].title)
+      if (step.kind === 'fail') expect(step.error).toBe(RUN_ERRORS[code].title)
+    }
+  })
+
+  test.each(['weird', 'constructor', '__proto__', ''])(
+    'with an error that nobody knows (%j) is the failure of its adapter',
+    (code) => {
+      const { ending, step } = both(badly(code as RunErrorCode))
+      expect(ending).toMatchObject({ status: 'failed', errorCode: 'adapter_error' })
+      expect(wayOf(step)).toBe('infrastructure')
+    },
+  )
+
+  test('with an outcome that nobody knows is the failure of its adapter', () => {
+    const odd = { outcome: 'fine' } as unknown as Answer
+    expect(endingOf(odd, null)).toMatchObject({ status: 'failed', errorCode: 'adapter_error' })
+  })
+
+  test('because the model takes no more is tried again when that is over, if that is known', () => {
+    const until = (retryAt: string | null | undefined) => both(badly('rate_limited', { retryAt })).step
+    expect(until(IN_TIME)).toMatchObject({ retryAt: Date.parse(IN_TIME) })
+    for (const unknown of [null, undefined, '', 'soon', '2031-99-01'])
+      expect(until(unknown)).toMatchObject({ retryAt: undefined })
+    expect(both(badly('api_error', { retryAt: IN_TIME })).step, 'no other error waits').toMatchObject({
+      retryAt: undefined,
+    })
+  })
+})
+
+/** Each reason to stop a run with its end, and with the way of its task. */
+const stops: Record<Stop['code'], [Ending['status'], string]> = {
+  cancelled: ['cancelled', 'release'],
+  claim_lost: ['cancelled', 'none'],
+  timeout: ['timed_out', 'infrastructure'],
+  loop_detected: ['failed', 'quality'],
+  no_progress: ['failed', 'quality'],
+  control_plane_restart: ['failed', 'release'],
+}
+
+describe('a run that was stopped', () => {
+  test.each(Object.entries(stops))(
+    'because of %s ends for that reason, whatever its program says',
+    (code, [status, way]) => {
+      const by = stop(code as Stop['code'])
+      for (const answer of [
+        badly(),
+        badly('rate_limited'),
+        { outcome: 'cancelled' },
+        { outcome: 'timed_out' },
+      ] as Answer[]) {
+        const { ending, step } = both(answer, by)
+        expect(ending).toEqual({ status, errorCode: code, errorMessage: 'because we say so' })
+        expect(wayOf(step)).toBe(way)
+      }
+    },
+  )
+
+  test('by a person waits for one; with its claim gone there is nothing to be done', () => {
+    for (const code of STOPS) {
+      const { step } = both({ outcome: 'cancelled' }, stop(code, true))
+      expect([code, wayOf(step)]).toEqual([code, code === 'claim_lost' ? 'none' : 'human'])
+    }
+  })
+})
+
+describe('errors', () => {
+  test('that stop an agent give its task to others, and no attempt is spent', () => {
+    for (const code of runErrorCodes)
+      if (RUN_ERRORS[code].stopsAgent) expect(RUN_ERRORS[code].task).toBe(null)
+    expect(runErrorCodes.filter((code) => RUN_ERRORS[code].stopsAgent)).toEqual([
+      'adapter_not_installed',
+      'invalid_working_directory',
+      'invalid_configuration',
+      'not_logged_in',
+    ])
+  })
+
+  test('have words for people, and classes that tasks know', () => {
+    expect(runErrorCodes.length).toBe(Object.keys(ends).length)
+    for (const code of runErrorCodes) {
+      const { title, task } = RUN_ERRORS[code]
+      expect(title).toMatch(/^[A-Z].*[^.]$/)
+      if (task !== null) expect(FAILURE_CLASSES).toContain(task)
+    }
+  })
+
+  test('runs are over when they neither wait nor run', () => {
+    expect(RUN_STATES.filter((state) => !isOver(state))).toEqual(['queued', 'running'])
+  })
+})
+
+test('whatever an adapter answers and whyever it was stopped: the end agrees with itself, and nothing throws', () => {
+  const anAnswer = fc.record({
+    outcome: fc.constantFrom<Answer['outcome']>('succeeded', 'failed', 'cancelled', 'timed_out'),
+    errorCode: fc.option(fc.constantFrom(...runErrorCodes)),
+    errorMessage: fc.option(fc.string()),
+    wantsMore: fc.boolean(),
+    retryAt: fc.option(fc.oneof(fc.string(), fc.constant(IN_TIME))),
+  })
+  const aStop = fc.option(
+    fc.record({ code: fc.constantFrom(...STOPS), reason: fc.string(), byPerson: fc.boolean() }),
+  )
+  fc.assert(
+    fc.property(anAnswer, aStop, (answer, by) => {
+      const { ending, step } = both(answer, by)
+      const isWell = ending.status === 'succeeded'
+      expect(isWell).toBe(answer.outcome === 'succeeded')
+      expect(isWell).toBe(ending.errorCode === null)
+      expect(isOver(ending.status)).toBe(true)
+      if (step.kind === 'submit' || step.kind === 'continue') expect(isWell).toBe(true)
+      if (step.kind === 'none') expect(ending.errorCode).toBe('claim_lost')
+      if (step.kind === 'fail' && step.retryAt !== undefined) expect(ending.errorCode).toBe('rate_limited')
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a time is read if it is one', () => {
+  expect(timeOf(IN_TIME)).toBe(Date.parse(IN_TIME))
+  for (const none of [null, undefined, '', 'tomorrow', '2031-02-31T99:00:00Z'])
+    expect(timeOf(none)).toBe(undefined)
+})
