@@ -1,0 +1,154 @@
+import { createReadStream } from 'node:fs'
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import { growingStore } from './growing-store.ts'
+import { Compression, type LogIndex, openFinished, readIndex, summaryOf } from './members.ts'
+import type { OpenLog } from './pages.ts'
+import { type LogSummary, LogUnavailable, type RunLogHandle, type RunLogStore } from './protocol.ts'
+import { isMissing, SPANS, TEXT, TRUNCATED } from './raw-log.ts'
+import { RawLogs } from './raw-logs.ts'
+import { checkedRef } from './refs.ts'
+
+/**
+ * Logs in a bucket that all nodes reach. While a run goes on, its log is in a folder of the node that runs it; when it is
+ * over, it is compressed into the bucket, its index last, and only then the folder lets go of it. A bucket that cannot be
+ * reached loses nothing: the log stays in the folder, and is still to be brought away.
+ */
+
+/** What is needed of a bucket. Null stands for an object that is not there. */
+export interface Bucket {
+  put(key: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void>
+  read(key: string): Promise<Buffer | null>
+  readRange(key: string, from: number, to: number): Promise<Buffer | null>
+  bytes(key: string): Promise<number | null>
+  delete(key: string): Promise<void>
+  close(): void
+}
+
+export interface ObjectStore extends RunLogStore {
+  /** Logs of finished runs that are not in the bucket yet: to be finalized again. */
+  pending(): Promise<RunLogHandle[]>
+}
+
+const COMPRESSED = '.log.gz'
+const INDEX = '.json'
+/** In the folder: no more will come, and it is to be brought away. */
+const FINISHED = '.finished'
+const RAW = [TEXT, SPANS, TRUNCATED, FINISHED]
+/** An index never changes: so many are remembered, since every page needs one. */
+const MOST_INDEXES = 256
+
+export function objectStore({ bucket, spoolFolder }: { bucket: Bucket; spoolFolder: string }): ObjectStore {
+  const logs = new RawLogs(spoolFolder)
+  const finished = new FinishedLogs(bucket)
+  const store = growingStore('object_store', logs, {
+    open: async (logRef) => (await openSpooled(logs, logRef)) ?? finished.open(checkedRef(logRef)),
+    finish: (logRef) => finish(logs, finished, logRef),
+    async remove(logRef) {
+      await finished.delete(checkedRef(logRef))
+      await logs.remove(logRef, RAW)
+    },
+  })
+  return {
+    ...store,
+    async pending() {
+      const names = await readdir(spoolFolder, { recursive: true }).catch((error) => {
+        if (isMissing(error)) return []
+        throw error
+      })
+      return names
+        .filter((name) => name.endsWith(FINISHED))
+        .map((name) => ({ store: 'object_store', logRef: name.slice(0, -FINISHED.length) }))
+    },
+  }
+}
+
+async function finish(logs: RawLogs, finished: FinishedLogs, logRef: string): Promise<LogSummary> {
+  const closed = await logs.close(logRef)
+  if (!closed) return summaryOf(await finished.index(checkedRef(logRef)))
+  const path = logs.pathOf(logRef)
+  await writeFile(path + FINISHED, '', { mode: 0o600 })
+  const index = await finished.bring(logRef, path, closed.isTruncated)
+  await logs.remove(logRef, RAW)
+  return summaryOf(index)
+}
+
+async function openSpooled(logs: RawLogs, logRef: string): Promise<OpenLog | null> {
+  const mark = await stat(logs.pathOf(logRef) + FINISHED).catch(() => null)
+  return logs.open(logRef, mark !== null)
+}
+
+/** The logs in the bucket. */
+class FinishedLogs {
+  readonly #bucket: Bucket
+  readonly #indexes = new Map<string, LogIndex>()
+
+  constructor(bucket: Bucket) {
+    this.#bucket = bucket
+  }
+
+  async bring(logRef: string, path: string, isTruncated: boolean): Promise<LogIndex> {
+    // Brought by a process that was gone before it could clear the folder. Who may not look brings it again.
+    const there = await this.index(logRef).catch(() => null)
+    if (there && there.bytes === (await stat(path + TEXT)).size) return there
+    const compression = new Compression(path, isTruncated)
+    await this.#bucket.put(logRef + COMPRESSED, compression.members())
+    await this.#bucket.put(logRef + SPANS, createReadStream(path + SPANS))
+    const { index } = compression
+    await this.#mustHave(logRef + COMPRESSED, index.members.at(-1)!)
+    await this.#mustHave(logRef + SPANS, (await stat(path + SPANS)).size)
+    await this.#bucket.put(logRef + INDEX, [Buffer.from(JSON.stringify(index))])
+    this.#indexes.delete(logRef)
+    return index
+  }
+
+  async #mustHave(key: string, bytes: number): Promise<void> {
+    const there = await this.#bucket.bytes(key)
+    if (there !== bytes)
+      throw new Error(
+        `The bucket has ${there ?? 'no'} bytes of ${key} instead of ${bytes}: it is to be brought again.`,
+      )
+  }
+
+  async index(logRef: string): Promise<LogIndex> {
+    const remembered = this.#indexes.get(logRef)
+    if (remembered) return remembered
+    const json = await answered(this.#bucket.read(logRef + INDEX))
+    if (!json)
+      throw new LogUnavailable(
+        'The log is not in the bucket: it is gone, or a node that is not known here still writes it.',
+      )
+    const index = readIndex(json.toString())
+    if (this.#indexes.size >= MOST_INDEXES) this.#indexes.delete(this.#indexes.keys().next().value!)
+    this.#indexes.set(logRef, index)
+    return index
+  }
+
+  async open(logRef: string): Promise<OpenLog> {
+    const index = await this.index(logRef)
+    const range = async (key: string, from: number, to: number) => {
+      const found = await answered(this.#bucket.readRange(key, from, to))
+      if (found) return found
+      this.#indexes.delete(logRef)
+      throw new LogUnavailable('The log is gone.')
+    }
+    return openFinished(index, {
+      text: (from, to) => range(logRef + COMPRESSED, from, to),
+      spans: (from, to) => range(logRef + SPANS, from, to),
+      close: async () => undefined,
+    })
+  }
+
+  /** The index first: so nobody begins to read what is half gone. */
+  async delete(logRef: string): Promise<void> {
+    this.#indexes.delete(logRef)
+    for (const ending of [INDEX, COMPRESSED, SPANS]) await this.#bucket.delete(logRef + ending)
+  }
+}
+
+async function answered<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (cause) {
+    throw new LogUnavailable(`The bucket does not give the log: ${(cause as Error).message}`, { cause })
+  }
+}

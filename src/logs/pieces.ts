@@ -1,0 +1,84 @@
+import type { LogEntry, LogStream } from './protocol.ts'
+
+/** Bytes of one stream, as they are stored. */
+export interface Piece {
+  stream: LogStream
+  ts: string
+  text: Buffer
+}
+
+/** What came together from one stream is one piece, with the time of its beginning: lines one by one would cost a span each. */
+export function piecesOf(entries: readonly LogEntry[]): Piece[] {
+  const pieces: { stream: LogStream; ts: string; chunks: string[] }[] = []
+  for (const { stream, chunk, ts } of entries) {
+    if (chunk === '') continue
+    const last = pieces.at(-1)
+    if (last?.stream === stream) last.chunks.push(chunk)
+    else pieces.push({ stream, ts: new Date(ts).toISOString(), chunks: [chunk] })
+  }
+  return pieces.map(({ stream, ts, chunks }) => ({ stream, ts, text: Buffer.from(chunks.join('')) }))
+}
+
+export const bytesOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { text }) => sum + text.length, 0)
+
+const isInside = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
+
+/** How many bytes at the beginning belong to a character that began before. */
+export function brokenAtStart(text: Buffer): number {
+  let at = 0
+  while (at < 3 && isInside(text[at])) at++
+  return at
+}
+
+/** The last place, not behind `end`, where a character begins or all are whole. */
+export function wholeUntil(text: Buffer, end: number): number {
+  let start = end
+  while (start > 0 && end - start < 4 && isInside(text[start])) start--
+  if (start < end || start < text.length) return start
+  // At the very end of what is there, the last character may be cut off.
+  for (let back = 1; back <= 3 && back <= end; back++) {
+    const byte = text[end - back]!
+    if (isInside(byte)) continue
+    return charactersBytes(byte) > back ? end - back : end
+  }
+  return end
+}
+
+/** How many bytes the character has that begins with this one. */
+export const charactersBytes = (first: number) =>
+  first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+
+/** Writes in the order of the calls, and together what waits together. */
+export class InTurn {
+  readonly #write: (pieces: Piece[]) => Promise<void>
+  #waiting: { pieces: Piece[]; done: () => void; failed: (error: unknown) => void }[] = []
+  #writing: Promise<void> | null = null
+
+  constructor(write: (pieces: Piece[]) => Promise<void>) {
+    this.#write = write
+  }
+
+  add(pieces: Piece[]): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ pieces, done, failed })
+      this.#writing ??= this.#writeAll()
+    })
+  }
+
+  /** When all that was added is written, or failed to be. */
+  async settled(): Promise<void> {
+    await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const together = this.#waiting
+      this.#waiting = []
+      await this.#write(together.flatMap(({ pieces }) => pieces)).then(
+        () => together.forEach(({ done }) => void done()),
+        (error) => together.forEach(({ failed }) => void failed(error)),
+      )
+    }
+    this.#writing = null
+  }
+}

@@ -1,0 +1,232 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { OpenLog } from './pages.ts'
+import { bytesOf, InTurn, type Piece, piecesOf, wholeUntil } from './pieces.ts'
+import { type LogEntry, type LogSpan, LogUnavailable } from './protocol.ts'
+import { encodeSpan, readAt, SPAN_BYTES, spanCount, spansBetween, spansFrom } from './spans.ts'
+
+/**
+ * A log while its run goes on: the text as it is in one file, its spans in another. A span is written before its text, so
+ * after a crash in between there may be a span for text that is not there: it is cut to what is there. The other way
+ * round nobody would know whose the text is.
+ */
+
+export const TEXT = '.log'
+export const SPANS = '.spans'
+export const TRUNCATED = '.truncated'
+
+const isCode = (error: unknown, ...codes: string[]) =>
+  codes.includes((error as NodeJS.ErrnoException)?.code ?? '')
+export const isMissing = (error: unknown) => isCode(error, 'ENOENT')
+const isFull = (error: unknown) => isCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')
+
+/** Null when there is no such file. */
+async function openIfThere(path: string, flags: number = constants.O_RDONLY): Promise<FileHandle | null> {
+  try {
+    return await open(path, flags)
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+/** Either of them may be null, when it is not there. */
+export async function openBoth(first: string, second: string) {
+  const one = await openIfThere(first)
+  try {
+    const other = await openIfThere(second)
+    const close = async () => void (await Promise.all([one?.close(), other?.close()]))
+    return [one, other, close] as const
+  } catch (error) {
+    await one?.close()
+    throw error
+  }
+}
+
+interface Size {
+  bytes: number
+  spans: number
+}
+
+export class RawLog {
+  readonly #path: string
+  readonly #inTurn = new InTurn((pieces) => this.#write(pieces))
+  /** What is acknowledged; null until the files were looked at, and after something went wrong with them. */
+  #size: Size | null = null
+  #isClosed = false
+  #lostBytes = 0
+  #isTruncated = false
+  #isMarked = false
+
+  /** `path` is that of all its files, without their endings. */
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Said again, it leaves what is there. */
+  async create(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+        // The text last: where it is, there is a log.
+        for (const ending of [SPANS, TEXT])
+          await writeFile(this.#path + ending, '', { flag: 'a', mode: 0o600 })
+        return
+      } catch (error) {
+        // Whoever deletes the last log of an agent takes the empty folder away too.
+        if (!isMissing(error) || tries === 5) throw error
+      }
+    }
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  async append(entries: readonly LogEntry[]): Promise<void> {
+    if (this.#isClosed) throw new LogUnavailable('The log is finished: nothing can be added to it.')
+    const pieces = piecesOf(entries)
+    if (pieces.length > 0) await this.#inTurn.add(pieces)
+  }
+
+  /** Takes no more, and puts right what a crash may have left. Null when there is no such log. */
+  async close(): Promise<{ isTruncated: boolean } | null> {
+    this.#isClosed = true
+    await this.#inTurn.settled()
+    const isThere = await this.#withFiles((text, spans) => mend(text, spans))
+    if (!isThere) return null
+    const mark = await stat(this.#path + TRUNCATED).catch(() => null)
+    return { isTruncated: this.#isTruncated || mark !== null }
+  }
+
+  /** To be read up to what is acknowledged. Null when there is no such log. */
+  async open(isFinal: boolean): Promise<OpenLog | null> {
+    const [text, spans, close] = await openBoth(this.#path + TEXT, this.#path + SPANS)
+    if (!text) {
+      await close()
+      return null
+    }
+    const bytes = this.#size?.bytes ?? (await text.stat()).size
+    return {
+      bytes,
+      isFinal,
+      textAt: (from, to) => readAt(text, from, Math.min(to, bytes)),
+      spansAt: async (from, to) => (spans ? spansBetween(spans, from, Math.min(to, bytes)) : []),
+      close,
+    }
+  }
+
+  async #write(pieces: readonly Piece[]): Promise<void> {
+    const isThere = await this.#withFiles(async (text, spans) => {
+      this.#size ??= await mend(text, spans)
+      const size = this.#size
+      try {
+        this.#size = await writeBehind(size, text, spans, [...this.#noticeOfLoss(pieces[0]!.ts), ...pieces])
+        this.#lostBytes = 0
+      } catch (error) {
+        await cutBack(size, text, spans).catch(() => {
+          this.#size = null
+        })
+        if (!isFull(error)) throw error
+        this.#lostBytes += bytesOf(pieces)
+        this.#isTruncated = true
+      }
+      if (this.#isTruncated) await this.#mark()
+    })
+    if (!isThere) throw new LogUnavailable('The log is gone: nothing can be added to it.')
+  }
+
+  /** So that who reads it sees the hole. */
+  #noticeOfLoss(ts: string): Piece[] {
+    if (this.#lostBytes === 0) return []
+    const text = `\n[${this.#lostBytes} bytes of output could not be kept: the disk was full]\n`
+    return [{ stream: 'system', ts, text: Buffer.from(text) }]
+  }
+
+  /** For those who finish the log when this process is gone. On a full disk this may have to be tried again. */
+  async #mark(): Promise<void> {
+    if (this.#isMarked) return
+    this.#isMarked = await writeFile(this.#path + TRUNCATED, '', { mode: 0o600 }).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async #withFiles(act: (text: FileHandle, spans: FileHandle) => Promise<unknown>): Promise<boolean> {
+    const toAppend = constants.O_RDWR | constants.O_APPEND
+    const text = await openIfThere(this.#path + TEXT, toAppend)
+    if (!text) return false
+    try {
+      const spans = await open(this.#path + SPANS, toAppend | constants.O_CREAT, 0o600)
+      try {
+        await act(text, spans)
+      } finally {
+        await spans.close()
+      }
+    } finally {
+      await text.close()
+    }
+    return true
+  }
+}
+
+async function writeBehind(
+  size: Size,
+  text: FileHandle,
+  spans: FileHandle,
+  pieces: readonly Piece[],
+): Promise<Size> {
+  let bytes = size.bytes
+  const lines = pieces.map(({ stream, ts, text: { length } }) => {
+    const line = encodeSpan({ offset: bytes, bytes: length, stream, ts })
+    bytes += length
+    return line
+  })
+  await writeAll(spans, Buffer.from(lines.join('')))
+  await writeAll(
+    text,
+    pieces.length === 1 ? pieces[0]!.text : Buffer.concat(pieces.map((piece) => piece.text)),
+  )
+  return { bytes, spans: size.spans + lines.length }
+}
+
+async function writeAll(file: FileHandle, buffer: Buffer): Promise<void> {
+  for (let done = 0; done < buffer.length; )
+    done += (await file.write(buffer, done, buffer.length - done)).bytesWritten
+}
+
+/** What was half written is taken back: an append is there whole or not at all. */
+async function cutBack(size: Size, text: FileHandle, spans: FileHandle): Promise<void> {
+  await text.truncate(size.bytes)
+  await spans.truncate(size.spans * SPAN_BYTES)
+}
+
+/** Makes text and spans fit each other again, after a crash at any place. */
+async function mend(text: FileHandle, spans: FileHandle): Promise<Size> {
+  const { size, mtime } = await text.stat()
+  const tail = await readAt(text, Math.max(0, size - 4), size)
+  const bytes = size - tail.length + wholeUntil(tail, tail.length)
+  if (bytes < size) await text.truncate(bytes)
+  let count = await spanCount(spans)
+  let last: LogSpan | undefined
+  for (; count > 0; count--) {
+    last = await spansFrom(spans, count - 1, 1).then(
+      ([span]) => span,
+      () => undefined,
+    )
+    if (last && last.offset < bytes) break
+    last = undefined
+  }
+  const covered = last ? last.offset + last.bytes : 0
+  const repaired: LogSpan[] = []
+  if (last && covered > bytes) {
+    count--
+    repaired.push({ ...last, bytes: bytes - last.offset })
+  }
+  if (covered < bytes)
+    repaired.push({ offset: covered, bytes: bytes - covered, stream: 'system', ts: mtime.toISOString() })
+  await spans.truncate(count * SPAN_BYTES)
+  await writeAll(spans, Buffer.from(repaired.map(encodeSpan).join('')))
+  return { bytes, spans: count + repaired.length }
+}

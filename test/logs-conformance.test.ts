@@ -1,0 +1,295 @@
+import { spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LogEntry, LogStream } from '../src/logs/protocol.ts'
+import { LogUnavailable } from '../src/logs/protocol.ts'
+import { type Compiled, compileServer } from './support/launched.ts'
+import {
+  beginLog,
+  entry,
+  joined,
+  type LogsUnderTest,
+  openLogStore,
+  readThrough,
+  streamed,
+} from './support/log-stores.ts'
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const textOf = (entries: readonly LogEntry[]) => entries.map(({ chunk }) => chunk).join('')
+
+let compiled: Compiled
+beforeAll(async () => {
+  compiled = await compileServer('test/support/processes/log-writer.ts')
+})
+afterAll(() => compiled?.remove())
+
+const kinds = ['local_file', 'object_store', 'postgres'] as const
+
+describe.each(kinds)('logs in %s', (kind) => {
+  let it: LogsUnderTest
+  beforeAll(async () => {
+    it = await openLogStore[kind]()
+  })
+  afterAll(() => it?.close())
+
+  test('what is appended is read in its order, while the run goes on and after', async () => {
+    const handle = await beginLog(it)
+    expect(handle.store).toBe(kind)
+    expect(await it.logs.read(handle)).toEqual({ content: '', nextOffset: 0, spans: [] })
+    const appends = Array.from({ length: 40 }, (_, i) => [entry(`line ${i}\n`)])
+    // Not waiting for each other: the order of the calls is the order of the text.
+    await Promise.all(appends.map((entries) => it.logs.append(handle, entries)))
+    const text = textOf(appends.flat())
+    const running = await it.logs.read(handle)
+    expect(running).toMatchObject({ content: text, nextOffset: text.length })
+    await it.logs.append(handle, [entry('more\n')])
+    expect(await it.logs.read(handle, { offset: text.length })).toMatchObject({
+      content: 'more\n',
+      nextOffset: text.length + 5,
+    })
+    const summary = await it.logs.finalize(handle)
+    expect(summary).toEqual({
+      bytes: text.length + 5,
+      sha256: sha256(`${text}more\n`),
+      compressed: kind !== 'postgres',
+      truncated: false,
+    })
+    expect(await it.logs.read(handle)).toMatchObject({ content: `${text}more\n`, nextOffset: null })
+    expect(await it.logs.read(handle, { offset: text.length })).toMatchObject({
+      content: 'more\n',
+      nextOffset: null,
+    })
+  })
+
+  test('pages of any size give the same text and spans, in whole characters', async () => {
+    const streams = fc.constantFrom<LogStream>('stdout', 'stderr', 'system')
+    const chunk = fc.string({ unit: fc.constantFrom('a', '\n', 'ä', '→', '🙂', '\u0000'), maxLength: 30 })
+    const written = fc.array(fc.array(fc.tuple(streams, chunk), { maxLength: 4 }), { maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(written, fc.integer({ min: 1, max: 40 }), async (appends, limitBytes) => {
+        const handle = await beginLog(it)
+        const entries = appends.map((append) => append.map(([stream, text]) => entry(text, stream)))
+        for (const append of entries) await it.logs.append(handle, append)
+        const text = textOf(entries.flat())
+        const running = await readThrough(it.logs, handle, limitBytes)
+        expect(running).toMatchObject({ content: text, nextOffset: Buffer.byteLength(text) })
+        expect(joined((await it.logs.read(handle)).spans)).toEqual(running.spans)
+        expect(await it.logs.finalize(handle)).toMatchObject({ sha256: sha256(text) })
+        const final = await readThrough(it.logs, handle, limitBytes)
+        expect(final).toEqual({ ...running, nextOffset: null })
+        // The spans say of every byte where it came from.
+        for (const stream of ['stdout', 'stderr', 'system'] as const) {
+          const bytes = Buffer.from(text)
+          const ofStream = final.spans
+            .filter((span) => span.stream === stream)
+            .map((span) => bytes.toString('utf8', span.offset, span.offset + span.bytes))
+          const expected = textOf(entries.flat().filter((one) => one.stream === stream))
+          expect(ofStream.join('')).toBe(expected)
+          expect(await streamed(it.logs, handle, stream)).toBe(expected)
+        }
+        expect(final.spans.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(Buffer.byteLength(text))
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('an offset inside a character goes on with the next one', async () => {
+    const handle = await beginLog(it)
+    await it.logs.append(handle, [entry('🙂ab')])
+    for (const offset of [1, 2, 3, 4])
+      expect(await it.logs.read(handle, { offset })).toMatchObject({ content: 'ab', nextOffset: 6 })
+    expect(await it.logs.read(handle, { offset: 2, limitBytes: 1 })).toMatchObject({
+      content: 'a',
+      nextOffset: 5,
+    })
+    expect(await it.logs.read(handle, { offset: 99 })).toEqual({ content: '', nextOffset: 6, spans: [] })
+    await it.logs.finalize(handle)
+    expect(await it.logs.read(handle, { offset: 99 })).toEqual({ content: '', nextOffset: null, spans: [] })
+  })
+
+  test('nonsense in a range is refused in one sentence', async () => {
+    const handle = await beginLog(it)
+    await expect(it.logs.read(handle, { offset: -1 })).rejects.toThrow(
+      'offset must be a whole number, 0 or more.',
+    )
+    await expect(it.logs.read(handle, { limitBytes: 0 })).rejects.toThrow('limitBytes must be a whole number')
+  })
+
+  test('spans carry the time and the stream of what came', async () => {
+    const handle = await beginLog(it)
+    const [out, err] = [entry('out\n'), entry('err\n', 'stderr')]
+    await it.logs.append(handle, [out, err])
+    const expected = [
+      { offset: 0, bytes: 4, stream: 'stdout', ts: out.ts },
+      { offset: 4, bytes: 4, stream: 'stderr', ts: err.ts },
+    ]
+    expect((await it.logs.read(handle)).spans).toEqual(expected)
+    await it.logs.finalize(handle)
+    expect((await it.logs.read(handle)).spans).toEqual(expected)
+    expect((await it.logs.read(handle, { offset: 5, limitBytes: 2 })).spans).toEqual([
+      { offset: 5, bytes: 2, stream: 'stderr', ts: err.ts },
+    ])
+  })
+
+  test('spans that are larger than what is read at once are whole', async () => {
+    const handle = await beginLog(it)
+    const entries = [
+      entry('ä'.repeat(400_000)),
+      entry('b'.repeat(900_000), 'stderr'),
+      entry('c'.repeat(2_500_000), 'system'),
+      entry('d', 'stderr'),
+    ]
+    for (const one of entries) await it.logs.append(handle, [one])
+    let offset = 0
+    const expected = entries.map(({ stream, chunk, ts }) => {
+      const span = { offset, bytes: Buffer.byteLength(chunk), stream, ts }
+      offset += span.bytes
+      return span
+    })
+    for (const finish of [async () => undefined, () => it.logs.finalize(handle)]) {
+      await finish()
+      const read = await readThrough(it.logs, handle, 99_991)
+      expect(read.spans).toEqual(expected)
+      expect(read.content === textOf(entries)).toBe(true)
+      expect((await streamed(it.logs, handle, 'stderr')) === `${entries[1]!.chunk}d`).toBe(true)
+    }
+  })
+
+  test('finished twice, or by two at once, it ends the same way', async () => {
+    const handle = await beginLog(it)
+    await it.logs.append(handle, [entry('text\n'.repeat(500_000))])
+    const other = await it.another()
+    const [one, two, three] = await Promise.all([
+      it.logs.finalize(handle),
+      it.logs.finalize(handle),
+      other.finalize(handle),
+    ])
+    expect([two, three]).toEqual([one, one])
+    expect(await it.logs.finalize(handle)).toEqual(one)
+    expect(await (await it.another()).finalize(handle)).toEqual(one)
+    expect(one.sha256).toBe(sha256('text\n'.repeat(500_000)))
+  })
+
+  test('another process finishes what the one that wrote it left, and reads it', async () => {
+    const handle = await beginLog(it)
+    await it.logs.append(handle, [entry('written\n'), entry('by one\n', 'stderr')])
+    const other = await it.another()
+    expect(await other.read(handle)).toMatchObject({ content: 'written\nby one\n', nextOffset: 15 })
+    await other.append(handle, [entry('and by two\n')])
+    expect(await other.finalize(handle)).toMatchObject({
+      bytes: 26,
+      sha256: sha256('written\nby one\nand by two\n'),
+    })
+    expect(await it.logs.read(handle)).toMatchObject({
+      content: 'written\nby one\nand by two\n',
+      nextOffset: null,
+    })
+  })
+
+  test('nothing can be added to a log that is finished', async () => {
+    const handle = await beginLog(it)
+    await it.logs.append(handle, [entry('text')])
+    const summary = await it.logs.finalize(handle)
+    await expect(it.logs.append(handle, [entry('late')])).rejects.toThrow(LogUnavailable)
+    expect(await it.logs.finalize(handle)).toEqual(summary)
+    expect(await it.logs.read(handle)).toMatchObject({ content: 'text', nextOffset: null })
+  })
+
+  test('an empty log is a log', async () => {
+    const handle = await beginLog(it)
+    expect(await it.logs.finalize(handle)).toMatchObject({ bytes: 0, sha256: sha256(''), truncated: false })
+    expect(await it.logs.read(handle)).toEqual({ content: '', nextOffset: null, spans: [] })
+    expect(await streamed(it.logs, handle, 'stdout')).toBe('')
+  })
+
+  test('a log that was deleted, running or finished, is unavailable to all, and deleted again without harm', async () => {
+    for (const isFinished of [false, true]) {
+      const handle = await beginLog(it)
+      await it.logs.append(handle, [entry('text')])
+      if (isFinished) await it.logs.finalize(handle)
+      await it.logs.read(handle)
+      await it.logs.delete(handle)
+      await it.logs.delete(handle)
+      for (const logs of [it.logs, await it.another()]) {
+        await expect(logs.read(handle)).rejects.toThrow(LogUnavailable)
+        await expect(logs.finalize(handle)).rejects.toThrow(LogUnavailable)
+        await expect(logs.append(handle, [entry('late')])).rejects.toThrow(LogUnavailable)
+        await expect(streamed(logs, handle, 'stdout')).rejects.toThrow(LogUnavailable)
+      }
+    }
+  })
+
+  test('a reference that is not its own is unavailable', async () => {
+    for (const logRef of [
+      '',
+      '../../../etc/passwd',
+      '1/../..',
+      'a/b',
+      `1/${randomUUID()}/x/y`,
+      '1/a/b\u0000',
+    ])
+      await expect(it.logs.read({ store: kind, logRef })).rejects.toThrow(LogUnavailable)
+  })
+
+  test('50 logs are written at once, each with all of its own', async () => {
+    const handles = await Promise.all(Array.from({ length: 50 }, () => beginLog(it)))
+    await Promise.all(
+      handles.map(async (handle, i) => {
+        for (let n = 0; n < 20; n++) await it.logs.append(handle, [entry(`${i}:${n} ${'x'.repeat(500)}\n`)])
+      }),
+    )
+    const expected = (i: number) =>
+      Array.from({ length: 20 }, (_, n) => `${i}:${n} ${'x'.repeat(500)}\n`).join('')
+    const summaries = await Promise.all(handles.map((handle) => it.logs.finalize(handle)))
+    expect(summaries.map((summary) => summary.sha256)).toEqual(handles.map((_, i) => sha256(expected(i))))
+    expect((await it.logs.read(handles[49]!)).content).toBe(expected(49))
+  })
+
+  test('what was acknowledged is there after the writer was killed', async () => {
+    const handle = await beginLog(it)
+    const child = spawn(
+      process.execPath,
+      [compiled.main, ...['lines', it.place, handle].map((word) => JSON.stringify(word))],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    const ended = once(child, 'close')
+    let acknowledged = -1
+    for await (const line of createInterface({ input: child.stdout })) {
+      acknowledged = Number(line)
+      if (acknowledged >= 200) child.kill('SIGKILL')
+    }
+    await ended
+    expect(acknowledged).toBeGreaterThanOrEqual(200)
+    const other = await it.another()
+    const { content } = await readThrough(other, handle)
+    const lines = content.split('\n').slice(0, -1)
+    expect(lines.length).toBeGreaterThan(acknowledged)
+    expect(lines).toEqual(lines.map((_, i) => `line ${i} äöü 🙂`))
+    const summary = await other.finalize(handle)
+    expect(summary).toMatchObject({ bytes: Buffer.byteLength(content), sha256: sha256(content) })
+    expect(await streamed(other, handle, 'stdout')).toBe(content)
+  })
+
+  test('a log that is larger than the memory it may take is written, finished and read', async () => {
+    const megabytes = kind === 'postgres' ? 16 : 160
+    const handle = await beginLog(it)
+    const words = ['megabytes', it.place, handle, megabytes].map((word) => JSON.stringify(word))
+    const child = spawn(process.execPath, [compiled.main, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let said = ''
+    for await (const piece of child.stdout.setEncoding('utf8')) said += piece
+    const { bytes, characters, grown } = JSON.parse(said)
+    expect(bytes).toBe(megabytes * 1024 * 1024)
+    expect(characters).toBe(bytes)
+    expect(grown / 1024 / 1024).toBeLessThan(140)
+    // In the middle of it, a page is still a page.
+    const page = await it.logs.read(handle, { offset: bytes - 65_536, limitBytes: 100 })
+    expect(page).toMatchObject({
+      nextOffset: bytes - 65_436,
+      spans: [{ offset: bytes - 65_536, bytes: 100 }],
+    })
+    await it.logs.delete(handle)
+  }, 240_000)
+})

@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  appendFile,
+  copyFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { localFileStore } from '../src/logs/local-file.ts'
+import { LogUnavailable, type RunLogHandle, type RunLogStore } from '../src/logs/protocol.ts'
+import { type Compiled, compileServer } from './support/launched.ts'
+import { entry, readThrough, streamed } from './support/log-stores.ts'
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+let compiled: Compiled
+let folder: string
+let logs: RunLogStore
+beforeAll(async () => {
+  compiled = await compileServer('test/support/processes/log-writer.ts')
+})
+afterAll(() => compiled?.remove())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-logs-'))
+  logs = localFileStore(folder)
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const begin = () => logs.begin({ workspaceId: '7', agentId: 'agent-1', runId: randomUUID() })
+const path = ({ logRef }: RunLogHandle) => join(folder, logRef)
+const filesOf = async (handle: RunLogHandle) => {
+  const run = handle.logRef.split('/')[2]!
+  return (await readdir(join(folder, '7/agent-1'))).map((name) => name.replace(run, '')).sort()
+}
+/** As a process sees it that begins later. */
+const later = () => localFileStore(folder)
+
+test('a finished log is gzip that any program reads, and nothing of the raw text is left', async () => {
+  const handle = await begin()
+  const text = Array.from({ length: 200_000 }, (_, i) => `line ${i} äöü\n`).join('')
+  await logs.append(handle, [entry(text)])
+  expect(await filesOf(handle)).toEqual(['.log', '.spans'])
+  expect(await logs.finalize(handle)).toMatchObject({ compressed: true, bytes: Buffer.byteLength(text) })
+  expect(await filesOf(handle)).toEqual(['.json', '.log.gz', '.spans'])
+  expect(gunzipSync(await readFile(`${path(handle)}.log.gz`)).toString()).toBe(text)
+  expect((await stat(`${path(handle)}.log.gz`)).mode & 0o077).toBe(0)
+})
+
+test('a crash at any step of finishing loses nothing, and the next try ends it', async () => {
+  const text = 'text\n'.repeat(400_000)
+  const handle = await begin()
+  await logs.append(handle, [entry(text)])
+  const raw = [`${path(handle)}.log`, `${path(handle)}.spans`]
+  for (const file of raw) await copyFile(file, `${file}.kept`)
+  const summary = await logs.finalize(handle)
+  const again = async (leave: () => Promise<unknown>) => {
+    for (const file of raw) await copyFile(`${file}.kept`, file)
+    await leave()
+    const other = later()
+    expect((await readThrough(other, handle)).content).toBe(text)
+    expect(await other.finalize(handle)).toEqual(summary)
+    expect((await readThrough(other, handle)).content).toBe(text)
+    expect(await filesOf(handle)).toEqual(['.json', '.log.gz', '.log.kept', '.spans', '.spans.kept'])
+  }
+  await again(async () => {
+    await rm(`${path(handle)}.json`)
+    await rm(`${path(handle)}.log.gz`)
+    await writeFile(`${path(handle)}.log.gz.1234.part`, 'half of it')
+  })
+  await again(async () => {
+    await rm(`${path(handle)}.json`)
+    await writeFile(`${path(handle)}.json.1234.part`, '{"version":')
+  })
+  await again(async () => undefined)
+})
+
+test('a span whose text did not come is cut to the text that is there', async () => {
+  const handle = await begin()
+  await logs.append(handle, [entry('whole\n'), entry('half', 'stderr')])
+  await truncate(`${path(handle)}.log`, 8)
+  const other = later()
+  expect((await other.read(handle)).spans.map(({ bytes, stream }) => [stream, bytes])).toEqual([
+    ['stdout', 6],
+    ['stderr', 2],
+  ])
+  await other.append(handle, [entry('more\n')])
+  await other.finalize(handle)
+  expect((await other.read(handle)).content).toBe('whole\nhamore\n')
+  expect(await streamed(other, handle, 'stderr')).toBe('ha')
+  expect(await streamed(other, handle, 'stdout')).toBe('whole\nmore\n')
+})
+
+test('text whose span is lost, or half a span, is the system’s', async () => {
+  const handle = await begin()
+  await logs.append(handle, [entry('known\n')])
+  await appendFile(`${path(handle)}.log`, 'unknown\n')
+  await appendFile(`${path(handle)}.spans`, '[      6,')
+  const other = later()
+  expect(await other.finalize(handle)).toMatchObject({ sha256: sha256('known\nunknown\n') })
+  expect(await streamed(other, handle, 'stdout')).toBe('known\n')
+  expect(await streamed(other, handle, 'system')).toBe('unknown\n')
+})
+
+test('half a character at the end, as a power cut may leave it, is not part of the log', async () => {
+  const handle = await begin()
+  await logs.append(handle, [entry('smile 🙂')])
+  await truncate(`${path(handle)}.log`, 8)
+  const other = later()
+  expect(await other.read(handle)).toMatchObject({ content: 'smile ', nextOffset: 6 })
+  expect(await other.finalize(handle)).toMatchObject({ bytes: 6, sha256: sha256('smile ') })
+  expect(await other.read(handle)).toMatchObject({ content: 'smile ', nextOffset: null })
+})
+
+test('on a full disk the run goes on: its log has a hole that can be seen, and says that it is not all', async () => {
+  const handle = await begin()
+  const words = ['overfull', { store: 'local_file', folder }, handle, 1].map((word) => JSON.stringify(word))
+  // A limit for files is as good as a full disk: the write that goes beyond it is done in part, then refused.
+  const limited = 'ulimit -f 64 && exec "$0" "$@"'
+  await promisify(execFile)('sh', ['-c', limited, process.execPath, compiled.main, ...words])
+  const text = 'before\n\n[1048576 bytes of output could not be kept: the disk was full]\nafter\n'
+  const other = later()
+  expect((await other.read(handle)).content).toBe(text)
+  expect(await streamed(other, handle, 'stdout')).toBe('before\nafter\n')
+  const summary = { bytes: text.length, sha256: sha256(text), compressed: true, truncated: true }
+  expect(await other.finalize(handle)).toEqual(summary)
+  expect(await later().finalize(handle)).toEqual(summary)
+})
+
+test('a log whose files are gone is unavailable', async () => {
+  for (const ending of ['.json', '.log.gz', '.spans']) {
+    const handle = await begin()
+    await logs.append(handle, [entry('text')])
+    await logs.finalize(handle)
+    await rm(path(handle) + ending)
+    await expect(logs.read(handle)).rejects.toThrow(LogUnavailable)
+  }
+})
+
+test('a log that is damaged is unavailable, not wrong', async () => {
+  const handle = await begin()
+  await logs.append(handle, [entry('text '.repeat(1000))])
+  await logs.finalize(handle)
+  const file = `${path(handle)}.log.gz`
+  const bytes = await readFile(file)
+  bytes[20]! ^= 0xff
+  await writeFile(file, bytes)
+  await expect(logs.read(handle)).rejects.toThrow('it is damaged')
+})
+
+test('deleting takes the files and the folders that are empty then, and leaves those of other runs', async () => {
+  const [one, two] = [await begin(), await begin()]
+  for (const handle of [one, two]) await logs.append(handle, [entry('text')])
+  await logs.finalize(one)
+  await writeFile(`${path(one)}.log.gz.1234.part`, '')
+  await logs.delete(one)
+  expect((await logs.read(two)).content).toBe('text')
+  expect(await filesOf(two)).toEqual(['.log', '.spans'])
+  await logs.delete(two)
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('ids that would lead elsewhere are refused', async () => {
+  for (const runId of ['..', 'a/b', '', 'a.b', 'a\u0000', 'x'.repeat(200)])
+    await expect(logs.begin({ workspaceId: '1', agentId: 'a', runId })).rejects.toThrow(
+      'runId may have letters, digits, - and _ only.',
+    )
+  expect(await readdir(folder)).toEqual([])
+})
+
+test.skipIf(process.platform !== 'linux')('no file stays open', async () => {
+  const open = async () => (await readdir('/proc/self/fd')).length
+  const handle = await begin()
+  const before = await open()
+  for (let i = 0; i < 20; i++) {
+    await logs.append(handle, [entry('text\n')])
+    await logs.read(handle)
+    for await (const _ of logs.stream(handle, 'stdout')) break
+  }
+  await logs.finalize(handle)
+  for (let i = 0; i < 20; i++) await logs.read(handle)
+  for (let i = 0; i < 20; i++) await logs.read({ ...handle, logRef: '1/2/3' }).catch(() => undefined)
+  expect(await open()).toBeLessThanOrEqual(before + 2)
+})

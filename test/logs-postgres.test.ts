@@ -1,0 +1,86 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { postgresStore } from '../src/logs/postgres.ts'
+import { LogUnavailable } from '../src/logs/protocol.ts'
+import { RunLogRows } from '../src/store/postgres/run-logs.ts'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { freshDatabase } from './support/database.ts'
+import { entry, readThrough } from './support/log-stores.ts'
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+let database: Awaited<ReturnType<typeof freshDatabase>>
+let store: PostgresStore
+let rows: RunLogRows
+let workspaceId: string
+beforeAll(async () => {
+  database = await freshDatabase()
+  store = await PostgresStore.open(database.url)
+  rows = new RunLogRows(store.writers)
+  workspaceId = String((await createWorkspace(store.writers, 'one', 'test')).workspaceId)
+})
+afterAll(async () => {
+  await store?.close()
+  await database?.drop()
+})
+
+const run = () => ({ workspaceId, agentId: 'agent-1', runId: randomUUID() })
+
+test('a log stops at its limit, in whole characters, and says that it is not all', async () => {
+  const logs = postgresStore(rows, { maxBytes: 10 })
+  const handle = await logs.begin(run())
+  await logs.append(handle, [entry('12345')])
+  await logs.append(handle, [entry('67äää'), entry('more', 'stderr')])
+  await logs.append(handle, [entry('and more')])
+  expect((await logs.read(handle)).content).toBe('1234567ä')
+  // Who goes on writing after a restart does not fill the hole with what came later.
+  const other = postgresStore(rows, { maxBytes: 10 })
+  await other.append(handle, [entry('!')])
+  expect(await other.finalize(handle)).toEqual({
+    bytes: 9,
+    sha256: sha256('1234567ä'),
+    compressed: false,
+    truncated: true,
+  })
+})
+
+test('a log that fits its limit to the byte is whole', async () => {
+  const logs = postgresStore(rows, { maxBytes: 10 })
+  const handle = await logs.begin(run())
+  await logs.append(handle, [entry('1234567890')])
+  expect(await logs.finalize(handle)).toMatchObject({ bytes: 10, truncated: false })
+})
+
+test('two who write the same log do not mix their texts', async () => {
+  const [one, two] = [postgresStore(rows), postgresStore(rows)]
+  const handle = await one.begin(run())
+  await one.append(handle, [entry('one')])
+  await two.append(handle, [entry('two')])
+  await expect(one.append(handle, [entry('three')])).rejects.toThrow()
+  expect((await readThrough(one, handle)).content).toBe('onetwo')
+  // It has looked anew since.
+  await one.append(handle, [entry('three')])
+  expect((await readThrough(one, handle)).content).toBe('onetwothree')
+})
+
+test('what comes after the end, from one who does not know of it, does not count', async () => {
+  const [one, two] = [postgresStore(rows), postgresStore(rows)]
+  const handle = await one.begin(run())
+  await one.append(handle, [entry('text')])
+  const summary = await two.finalize(handle)
+  await one.append(handle, [entry(' and more')])
+  expect(await one.read(handle)).toMatchObject({ content: 'text', nextOffset: null })
+  expect(await one.finalize(handle)).toEqual(summary)
+})
+
+test('a log of another workspace is not there', async () => {
+  const logs = postgresStore(rows)
+  const handle = await logs.begin(run())
+  await logs.append(handle, [entry('text')])
+  const { workspaceId: other } = await createWorkspace(store.writers, 'two', 'test')
+  const stolen = { ...handle, logRef: handle.logRef.replace(/^\d+/, String(other)) }
+  await expect(logs.read(stolen)).rejects.toThrow(LogUnavailable)
+  await logs.delete(stolen)
+  expect((await logs.read(handle)).content).toBe('text')
+})
