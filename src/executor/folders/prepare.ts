@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import type { Git } from './git.ts'
+import { namedFolder, nameFor, ownFolder, rootBeside } from './places.ts'
+import { FolderRefused } from './refused.ts'
+import { type Folder, prepareWorktree } from './worktree.ts'
+
+/** Getting the folder ready in which a run works. */
+
+export interface FolderRequest {
+  /** As the agent's settings have it; without one, the agent has a folder of its own below the data folder. */
+  cwd?: string | null
+  workspace: 'cwd' | 'git_worktree'
+  /** Where a worktree starts from: a branch, tag or commit; else from what is checked out in cwd. */
+  baseBranch?: string | null
+  dataFolder: string
+  /** Against which a relative cwd is meant; the folder around the data folder unless it is said. */
+  defaultRoot?: string
+  workspaceId: string
+  agentSlug: string
+  /** Null for a run without a task: its worktree belongs to the agent and lasts from run to run. */
+  taskId: string | null
+  generation: number
+  /** Agents work only below these, wherever links lead; none: anywhere. */
+  allowedRoots: readonly string[]
+}
+
+/** Throws FolderRefused, with a sentence for people, when nobody could work there. */
+export async function prepareFolder(git: Git, request: FolderRequest): Promise<Folder> {
+  const { cwd, workspace, dataFolder, workspaceId, agentSlug, taskId, generation, allowedRoots } = request
+  const isNamed = cwd !== null && cwd !== undefined
+  if (workspace === 'cwd' && !isNamed) {
+    const path = await ownFolder(dataFolder, 'folders', nameFor(workspaceId), nameFor(agentSlug))
+    return { path, worktree: null }
+  }
+  if (!isNamed)
+    throw new FolderRefused('git_worktree needs a cwd, which says in which repository the agent works.')
+  const named = await namedFolder(cwd, request.defaultRoot ?? rootBeside(dataFolder), allowedRoots)
+  if (workspace === 'cwd') return { path: named, worktree: null }
+  const task = taskId === null ? `agent-${nameFor(agentSlug)}` : nameFor(taskId)
+  const place = `gen-${generation}`
+  const root = join(await ownFolder(dataFolder, 'worktrees', nameFor(workspaceId), task), place)
+  return prepareWorktree(git, {
+    cwd: named,
+    root,
+    branch: `baton/${task}/${place}`,
+    baseBranch: request.baseBranch ?? null,
+    allowedRoots,
+  })
+}

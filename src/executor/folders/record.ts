@@ -1,0 +1,66 @@
+import { answerOf, type Git } from './git.ts'
+import { repositoryOf } from './standing.ts'
+import type { Folder } from './worktree.ts'
+
+/** What a run left in its worktree, for its row: figures only. */
+
+interface Changes {
+  filesChanged: number
+  insertions: number
+  deletions: number
+}
+
+export interface FolderRecord {
+  branch: string
+  baseCommit: string
+  /** What is checked out now; null when that has no commit. */
+  commit: string | null
+  /** From the base to that commit. */
+  committed: Changes & { commits: number }
+  /** What is in no commit yet. New files are counted; their lines are not. */
+  uncommitted: Changes
+  isDirty: boolean
+}
+
+const NOTHING: Changes = { filesChanged: 0, insertions: 0, deletions: 0 }
+
+/** Null when the folder is no worktree, or none any more. */
+export async function recordFolder(git: Git, { worktree }: Folder): Promise<FolderRecord | null> {
+  if (!worktree || (await repositoryOf(git, worktree.root)) !== worktree.repository) return null
+  const { root, branch, baseCommit } = worktree
+  const commit = await answerOf(git, root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
+  const between = (...commits: string[]) => changesIn(git, root, commits)
+  const [committed, tracked, commits, newFiles] = await Promise.all([
+    commit ? between(baseCommit, commit) : NOTHING,
+    commit ? between(commit) : NOTHING,
+    commit ? answerOf(git, root, ['rev-list', '--count', `${baseCommit}..${commit}`]) : '0',
+    countNewFiles(git, root),
+  ])
+  const uncommitted = { ...tracked, filesChanged: tracked.filesChanged + newFiles }
+  return {
+    branch,
+    baseCommit,
+    commit,
+    committed: { ...committed, commits: Number(commits ?? 0) },
+    uncommitted,
+    isDirty: uncommitted.filesChanged > 0,
+  }
+}
+
+/** Between two commits, or between one and the files as they are. No program of the repository's choice has a say in it. */
+async function changesIn(git: Git, root: string, commits: readonly string[]): Promise<Changes> {
+  const flags = ['--shortstat', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
+  const said = (await answerOf(git, root, ['diff', ...flags, ...commits, '--'])) ?? ''
+  const figure = (pattern: RegExp) => Number(said.match(pattern)?.[1] ?? 0)
+  return {
+    filesChanged: figure(/(\d+) files? changed/),
+    insertions: figure(/(\d+) insertions?/),
+    deletions: figure(/(\d+) deletions?/),
+  }
+}
+
+/** As far as git could list them: of millions, the first will do. */
+async function countNewFiles(git: Git, root: string): Promise<number> {
+  const { stdout } = await git(root, ['ls-files', '--others', '--exclude-standard', '-z'])
+  return stdout.split('\0').length - 1
+}

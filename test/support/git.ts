@@ -1,0 +1,44 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Real repositories in temporary folders. */
+
+export const isGitHere = spawnSync('git', ['--version']).status === 0
+
+const WHO = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org', '-c', 'commit.gpgsign=false']
+
+/** What git says, as a person or an agent would run it: whatever this machine's settings are. */
+export function git(folder: string, ...args: string[]): string {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  }
+  return execFileSync('git', [...WHO, '-C', folder, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim()
+}
+
+export function put(folder: string, path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+
+/** Answers with the commit. */
+export function commit(folder: string, files: Record<string, string>, message = 'more'): string {
+  for (const [path, text] of Object.entries(files)) put(folder, path, text)
+  git(folder, 'add', '--all')
+  git(folder, 'commit', '--quiet', '--allow-empty', '-m', message)
+  return git(folder, 'rev-parse', 'HEAD')
+}
+
+/** A repository with one commit, on the branch main. */
+export function makeRepository(
+  folder: string,
+  files: Record<string, string> = { 'readme.md': 'one\n' },
+): string {
+  mkdirSync(folder, { recursive: true })
+  git(folder, 'init', '--quiet', '--initial-branch=main')
+  commit(folder, files, 'first')
+  return folder
+}
