@@ -5,7 +5,9 @@ import { pino } from 'pino'
 import { ClaimBody } from '../src/core/shapes/claims.ts'
 import type { Coordination } from '../src/flow/coordination.ts'
 import { serverDirectory } from '../src/flow/directory.ts'
+import type { Execution } from '../src/flow/execution.ts'
 import { Kernel } from '../src/flow/kernel.ts'
+import { LiveOutput } from '../src/flow/live-output.ts'
 import { IdParams, route } from '../src/http/schema.ts'
 import { buildServer } from '../src/http/server.ts'
 import { createKey } from '../src/store/postgres/keys.ts'
@@ -28,6 +30,18 @@ const NOBODY: Coordination = {
   recover: () => Promise.reject(new Error('nobody coordinates')),
 }
 
+/** Nor is anything run. */
+const NOTHING_RUNS: Execution = {
+  live: new LiveOutput(),
+  adapters: () => [],
+  faultsOf: () => [],
+  probe: async () => [],
+  preview: async () => ({ prompt: '', sensitive: [] }),
+  readLog: async () => null,
+  redact: (_runId, said) => said,
+  deliver: () => 'unknown_run',
+}
+
 export interface HttpBed {
   run(load: Pick<HttpLoad, 'connections' | 'lot' | 'tasksPerRequest' | 'act'>): Promise<Measured>
   close(): Promise<void>
@@ -37,7 +51,13 @@ export interface HttpBed {
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   const kernel = new Kernel(bed.store, serverDirectory(bed.store))
   const doors = { hosts: ['127.0.0.1'], origins: [] }
-  const app = await buildServer({ kernel, coordinator: NOBODY, doors, logger: pino({ level: 'silent' }) })
+  const app = await buildServer({
+    kernel,
+    coordinator: NOBODY,
+    execution: NOTHING_RUNS,
+    doors,
+    logger: pino({ level: 'silent' }),
+  })
   app.post(
     '/api/v1/tasks/:id/echo',
     route({ summary: 'Echo', tag: 'bench', needs: 'work', params: IdParams, body: ClaimBody }),

@@ -15,6 +15,20 @@ export interface Config {
   logLevel: string
   /** How this process is called among those on the database. */
   nodeName: string | undefined
+  /** Where the output of runs is kept (BATON_LOGS, read by src/logs/settings.ts). */
+  logs: string | undefined
+  /** For how long; null: for ever. */
+  keepLogsDays: number | null
+  /** Modules with adapters of third parties. */
+  adapterPaths: string[]
+  /** Where agents may work; empty: wherever their settings say. */
+  agentRoots: string[]
+  /** How many agents run at once on this node. */
+  mostRuns: number
+  /** Where agents and their programs reach this node, if not where it listens. */
+  publicUrl: string | undefined
+  /** Of Baton's own environment agents get what is listed in src/executor/environment.ts. */
+  environment: Readonly<Record<string, string | undefined>>
 }
 
 const list = z
@@ -48,6 +62,25 @@ const Environment = z.object({
   BATON_ALLOWED_HOSTS: list,
   BATON_ALLOWED_ORIGINS: list,
   BATON_NODE_NAME: z.string().min(1).max(200).optional(),
+  BATON_LOGS: z.string().optional(),
+  BATON_KEEP_LOGS_DAYS: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a number of days (0 keeps them for ever)')
+    .transform(Number)
+    .default(30),
+  BATON_ADAPTERS: list,
+  BATON_AGENT_ROOTS: list,
+  BATON_MAX_RUNS: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a number of runs')
+    .transform(Number)
+    .default(64),
+  BATON_PUBLIC_URL: z
+    .string()
+    .regex(/^https?:\/\//, 'must begin with http:// or https://')
+    .refine((url) => URL.canParse(url), 'is not a URL')
+    .refine((url) => !/[?#@]/.test(url), 'must be an address alone, without a password, ? or #')
+    .optional(),
   BATON_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
 })
 
@@ -72,5 +105,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     origins: set.BATON_ALLOWED_ORIGINS,
     logLevel: set.BATON_LOG_LEVEL,
     nodeName: set.BATON_NODE_NAME,
+    logs: set.BATON_LOGS,
+    keepLogsDays: set.BATON_KEEP_LOGS_DAYS === 0 ? null : set.BATON_KEEP_LOGS_DAYS,
+    adapterPaths: set.BATON_ADAPTERS,
+    agentRoots: set.BATON_AGENT_ROOTS.map((root) => resolve(root)),
+    mostRuns: set.BATON_MAX_RUNS,
+    publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),
+    environment: env,
   }
 }

@@ -3,17 +3,25 @@ import { access, constants, mkdir, rmdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { bootId, startTimeOf, thisMachine } from './adapters/child/identity.ts'
 import type { Config } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
+import { Chores } from './executor/chores.ts'
+import { Executor } from './executor/executor.ts'
+import { openKinds, openWorkshop } from './executor/open.ts'
+import { recoverAtStart } from './executor/recovery.ts'
 import { ensureOwnerKey } from './first-start.ts'
 import { serverDirectory } from './flow/directory.ts'
 import { Kernel } from './flow/kernel.ts'
 import { buildServer } from './http/server.ts'
+import { parseLogSettings } from './logs/settings.ts'
 import { startEmbeddedPostgres } from './store/postgres/embedded/start.ts'
 import { PostgresStore } from './store/postgres/store.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
 import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
+
+const DAY_MS = 86_400_000
 
 /** Compiled code stands one folder deeper. */
 const PACKAGE = new URL(
@@ -40,6 +48,8 @@ export async function start(config: Config): Promise<Baton> {
   let made: string | undefined
   try {
     await refuseTakenPort(config)
+    const logs = parseLogSettings(config.logs)
+    const kinds = await openKinds(config.adapterPaths)
     made = await openDataFolder(config.dataFolder)
     const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
@@ -47,12 +57,30 @@ export async function start(config: Config): Promise<Baton> {
     await ensureOwnerKey(store, config.dataFolder)
     const kernel = new Kernel(store, serverDirectory(store))
     stops.push(() => kernel.close())
-    const node = await Node.start(store, { name: config.nodeName, version: VERSION })
+    const node = await Node.start(store, {
+      ...{ name: config.nodeName, version: VERSION },
+      ...{ host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) },
+    })
     stops.push(() => node.stop())
+    let url = ''
+    const { workshop, desk, bucket, close } = await openWorkshop(
+      {
+        ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
+        ...{
+          own: config.environment,
+          mostRuns: config.mostRuns,
+          baseUrl: () => config.publicUrl ?? reachable(url),
+        },
+      },
+      { logs, kinds },
+    )
+    stops.push(async () => close())
+    // Before anybody can claim anything: what an earlier life left running would work on the same tasks.
+    await recoverAtStart(workshop, thisMachine())
     const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
     stops.push(() => coordinator.stop())
     const doors = { hosts: config.hosts, origins: config.origins }
-    const app = await buildServer({ kernel, coordinator, logger, doors })
+    const app = await buildServer({ kernel, coordinator, execution: desk, logger, doors })
     stops.push(async () => {
       // Those that finish a request only now would stay open until their keep-alive ends.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
@@ -61,9 +89,15 @@ export async function start(config: Config): Promise<Baton> {
     await app.listen({ host: config.host, port: config.port }).catch((error) => {
       throw unusablePort(config, error)
     })
-    const { port } = app.server.address() as { port: number }
-    const host = config.host.includes(':') ? `[${config.host}]` : config.host
-    return { url: `http://${host}:${port}`, stop }
+    url = urlOf(config.host, app.server.address() as { port: number })
+    const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
+    // Last to start and first to stop: agents need all the rest.
+    const executor = new Executor(workshop).start()
+    const chores = new Chores(workshop, { executor, host: thisMachine(), bucket, keepLogsMs }).start()
+    stops.push(() => Promise.all([chores.stop(), executor.stop()]))
+    // What agents give back when they are stopped is for those who stay.
+    stops.push(() => coordinator.stop())
+    return { url, stop }
   } catch (error) {
     await stop()
     // A refused start leaves nothing behind; a folder with something in it stays.
@@ -71,6 +105,13 @@ export async function start(config: Config): Promise<Baton> {
     throw error
   }
 }
+
+/** Whoever listens on all addresses is reached on this one. */
+const reachable = (url: string) =>
+  url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:')
+
+const urlOf = (host: string, { port }: { port: number }) =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** Answers with the first folder it had to make, if any. */
 async function openDataFolder(folder: string): Promise<string | undefined> {

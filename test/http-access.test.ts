@@ -103,6 +103,9 @@ describe('a key may do what its role and scopes say', () => {
     limits: ['read', 'admin'],
     workspaces: ['read', 'instance'],
     keys: ['admin', 'admin'],
+    runs: ['read', 'operate'],
+    // Only read, and tried out on what the request itself brings.
+    prompts: ['read', 'read'],
   }
   /** What needs another right than the rest of its tag. */
   const NEEDS_OTHER: Record<string, string> = {
@@ -115,6 +118,11 @@ describe('a key may do what its role and scopes say', () => {
     // What agents do themselves.
     'POST /agents/{id}/heartbeat': 'work',
     'GET /agents/{id}/assignments': 'work',
+    'POST /agents/{id}/wakeup': 'work',
+    'POST /agents/{id}/heartbeat/invoke': 'work',
+    'POST /runs/{id}/callback': 'work',
+    // What agents are told may tell of more than a reader should know.
+    'GET /agents/{id}/prompt-preview': 'operate',
   }
   const SCOPES = [undefined, ['read'], ['work'], ['operate'], ['admin'], ['read', 'work']]
   const cases = Object.keys(RIGHTS).flatMap((role) => SCOPES.map((scopes) => ({ role, scopes })))

@@ -137,7 +137,14 @@ describe('nothing is given to an agent', () => {
       'that the coordinator does not look after',
       (w) => ready(w, 'bad', { ...able, coordinatorEnabled: false }),
     ],
-    ['that Baton runs', (w) => ready(w, 'bad', { ...able, adapterType: 'process' })],
+    [
+      'that Baton runs, and that work does not wake',
+      (w) =>
+        ready(w, 'bad', {
+          ...{ ...able, adapterType: 'simulated', adapterConfig: { steps: [] } },
+          runtimeConfig: { heartbeat: { wakeOnAssignment: false } },
+        }),
+    ],
     [
       'that is paused',
       async (w) => {

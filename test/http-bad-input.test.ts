@@ -78,6 +78,10 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
     const field = path
       .map((part, i) => (typeof part === 'number' ? `[${part}]` : i ? `.${part}` : part))
       .join('')
+    if (schema.oneOf) {
+      for (const form of schema.oneOf) yield* wrongBodies(form, sampleOf(form, own))
+      return
+    }
     const nullable = schema.anyOf?.some(({ type }) => type === 'null')
     const inner = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
     const place = (json: string, to = path) => {
@@ -87,7 +91,8 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
       parent[['root', ...to].at(-1)!] = json === '' ? undefined : '@here@'
       return text(copy.root).replace('"@here@"', () => json)
     }
-    for (const [json, named] of wrongFor(inner, field || 'body', value)) yield [place(json), named]
+    for (const [json, named] of wrongFor(inner, field || 'body', value))
+      if (json !== 'null' || !nullable) yield [place(json), named]
     if (inner.type && !nullable && path.length > 0) yield [place('null'), field]
     if (inner.type === 'array') yield* at(inner.items!, [...path, 0], (value as unknown[])[0])
     if (inner.type !== 'object' || isFree(inner)) return
@@ -102,6 +107,8 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
 
 /** Acts on tasks that nobody holds; the one of the sample is held. */
 const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|dependencies)$/
+/** The run of the sample is over, and a key is not its token. */
+const REFUSED: Record<string, number> = { 'POST /runs/{id}/cancel': 409, 'POST /runs/{id}/callback': 403 }
 
 describe('bodies', () => {
   test('of every route are told by the API document, but for the plan, which is text', () => {
@@ -121,7 +128,8 @@ describe('bodies', () => {
         key,
       })
       const isHeld = route.path.startsWith('/tasks/{id}/') && NOT_WHILE_HELD.test(route.path)
-      expect(isHeld ? [409] : [200, 201], reply.text).toContain(reply.status)
+      const refused = isHeld ? 409 : REFUSED[label(route)]
+      expect(refused ? [refused] : [200, 201, 202], reply.text).toContain(reply.status)
     },
   )
 

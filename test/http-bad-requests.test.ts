@@ -167,6 +167,10 @@ describe('queries', () => {
   })
 
   const encoded = (insides: string[]) => insides.map((inside) => Buffer.from(inside).toString('base64url'))
+  const UUIDS: [string[], string[]] = [
+    ['', 'x', '1', 't0', own.run.toUpperCase(), `${own.run}0`, own.run.replace('-7', '-4')],
+    ['00000000-0000-7000-8000-000000000000', 'ffffffff-ffff-7fff-bfff-ffffffffffff'],
+  ]
   const NUMBERED = ['', 't', 't-1', 't1 or 1=1', 't1.5', 'T1', 't99999999999999999', '\u0000']
   /** For each list: cursors that are none of its own, and those at both ends of what it may have. */
   const CURSORS: Record<string, [wrong: string[], right: string[]]> = {
@@ -175,6 +179,10 @@ describe('queries', () => {
     '/projects': [encoded([...NUMBERED, 't2147483648', 't9999999999999999']), encoded(['t0', 't2147483647'])],
     '/agents': [encoded(['', '-x', 'a b', '\u0000', 'x'.repeat(101)]), encoded(['a', 'zzz'])],
     '/agents/{id}/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
+    '/runs': UUIDS,
+    '/agents/{id}/runs': UUIDS,
+    '/agents/{id}/wakeups': UUIDS,
+    '/tasks/{id}/runs': UUIDS,
     '/results': [
       ['1-1-1', '1-1-1-x', '1-1-1-a-b', '-1-1-1-a', '1-1-2147483648-a', '1-1-9999999999-a', '1.5-1-1-a'],
       ['0-0-0-0', '999999999999999-4503599627370495-2147483647-f'],

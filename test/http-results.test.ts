@@ -126,9 +126,14 @@ describe('a zombie’s result', () => {
   })
 })
 
+/** Names that reach into the prototypes of objects are refused at the door. */
+const anyResult = fc
+  .jsonValue({ maxDepth: 4 })
+  .filter((value) => !JSON.stringify(value).includes('"__proto__"'))
+
 test('a patch leads from any result to any other', () => {
   fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue({ maxDepth: 4 }), (from, to) => {
+    fc.property(anyResult, anyResult, (from, to) => {
       const [one, other] = [from, to].map((value) => JSON.parse(JSON.stringify(value)))
       expect(patched(one, patchTo(one, other))).toEqual(other)
       expect(patchTo(other, structuredClone(other))).toEqual([])

@@ -500,6 +500,340 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
       `insert into events (workspace_id, seq, type, actor, payload, at)
        values (${workspace}, 0, 'task_created', 'nobody', '{}', now())`,
   ],
+
+  [
+    'a wakeup has one of four sources',
+    'wakeups',
+    'source = ANY',
+    ({ claimed }) => wakeup(claimed, "source = 'a dream'"),
+  ],
+  [
+    'a wakeup came about in one of four ways',
+    'wakeups',
+    'trigger_detail = ANY',
+    ({ claimed }) => wakeup(claimed, "trigger_detail = 'somehow'"),
+  ],
+  [
+    'a wakeup is in a state of the table',
+    'wakeups',
+    "ARRAY['queued', 'claimed', 'coalesced'",
+    ({ claimed }) => wakeup(claimed, "status = 'resting', finished_at = now()"),
+  ],
+  [
+    'a wakeup took no fewer than none along',
+    'wakeups',
+    'coalesced_count >= 0',
+    ({ claimed }) => wakeup(claimed, 'coalesced_count = -1'),
+  ],
+  [
+    'a wakeup is for a claim that counts from 1',
+    'wakeups',
+    'generation >= 1',
+    ({ claimed }) => wakeup(claimed, 'generation = 0'),
+  ],
+  [
+    'no wakeup is less than unimportant',
+    'wakeups',
+    'priority >= 0',
+    ({ claimed }) => wakeup(claimed, 'priority = -1'),
+  ],
+  [
+    'a wakeup knows its task by both its names or by none',
+    'wakeups',
+    'task_uuid IS NULL',
+    ({ coalesced }) => wakeup(coalesced, 'task_uuid = null'),
+  ],
+  [
+    'a wakeup for a claim is for a task',
+    'wakeups',
+    'generation IS NULL',
+    ({ claimed }) => wakeup(claimed, 'task_id = 0, task_uuid = null'),
+  ],
+  [
+    'a wakeup that was claimed has its hour',
+    'wakeups',
+    '(run_id IS NULL) = (claimed_at IS NULL)',
+    ({ claimed }) => wakeup(claimed, 'claimed_at = null'),
+  ],
+  [
+    'a wakeup that came to something has its run',
+    'wakeups',
+    'run_id IS NOT NULL',
+    ({ claimed }) => wakeup(claimed, 'run_id = null, claimed_at = null'),
+  ],
+  [
+    'a wakeup that waits has no run',
+    'wakeups',
+    'OR (run_id IS NULL)',
+    ({ claimed }) => wakeup(claimed, "status = 'queued'"),
+  ],
+  [
+    'a wakeup that was taken along says by which',
+    'wakeups',
+    'into_id IS NOT NULL',
+    ({ coalesced }) => wakeup(coalesced, 'into_id = null'),
+  ],
+  [
+    'a wakeup that was skipped says why',
+    'wakeups',
+    'skip_reason IS NOT NULL',
+    ({ claimed }) => wakeup(claimed, "status = 'skipped', finished_at = now()"),
+  ],
+  [
+    'a wakeup has an end exactly when it is over',
+    'wakeups',
+    'finished_at IS NULL',
+    ({ claimed }) => wakeup(claimed, 'finished_at = now()'),
+  ],
+  [
+    'of wakeups that say the same, one waits',
+    'wakeups',
+    'wakeups_one_waits',
+    ({
+      workspace,
+    }) => `insert into wakeups (workspace_id, wakeup_id, agent, source, status, requested_by, priority, requested_at, due_at)
+      select ${workspace}, gen_random_uuid(), 'alpha', 'timer', 'queued', 'system', 1, now(), now() from generate_series(1, 2)`,
+  ],
+  [
+    'what was asked for under one key was asked for once',
+    'wakeups',
+    'wakeups_asked_once',
+    ({ workspace }) => update('wakeups', "idempotency_key = 'the same'", workspace),
+  ],
+
+  [
+    'an agent never had fewer than no runs',
+    'agent_runtime_state',
+    'runs >= 0',
+    ({ workspace }) => update('agent_runtime_state', 'runs = -1', workspace),
+  ],
+  [
+    'an agent never read less than nothing',
+    'agent_runtime_state',
+    'total_input_tokens >= 0',
+    ({ workspace }) => update('agent_runtime_state', 'total_input_tokens = -1', workspace),
+  ],
+  [
+    'an agent never wrote less than nothing',
+    'agent_runtime_state',
+    'total_output_tokens >= 0',
+    ({ workspace }) => update('agent_runtime_state', 'total_output_tokens = -1', workspace),
+  ],
+  [
+    'an agent never remembered less than nothing',
+    'agent_runtime_state',
+    'total_cached_input_tokens >= 0',
+    ({ workspace }) => update('agent_runtime_state', 'total_cached_input_tokens = -1', workspace),
+  ],
+  [
+    'an agent never earned money',
+    'agent_runtime_state',
+    'total_cost_usd >=',
+    ({ workspace }) => update('agent_runtime_state', 'total_cost_usd = -0.000001', workspace),
+  ],
+  [
+    'the last run of an agent ended in one of four ways',
+    'agent_runtime_state',
+    'last_run_status = ANY',
+    ({ workspace }) => update('agent_runtime_state', "last_run_status = 'running'", workspace),
+  ],
+  [
+    'an account has a name',
+    'parked_credentials',
+    "credential <> ''",
+    ({ workspace }) => update('parked_credentials', "credential = ''", workspace),
+  ],
+
+  [
+    'a run is in a state of the table',
+    'runs',
+    "ARRAY['queued', 'running', 'succeeded'",
+    ({ over }) => run(over, "status = 'resting'"),
+  ],
+  ['a run has one of four sources', 'runs', 'source = ANY', ({ over }) => run(over, "source = 'a dream'")],
+  [
+    'a run came about in one of four ways',
+    'runs',
+    'trigger_detail = ANY',
+    ({ over }) => run(over, "trigger_detail = 'somehow'"),
+  ],
+  [
+    'a run is under a claim that counts from 1',
+    'runs',
+    'generation >= 1',
+    ({ running }) => run(running, 'generation = 0'),
+  ],
+  [
+    'the attempt of a run is never negative',
+    'runs',
+    'attempt >= 0',
+    ({ running }) => run(running, 'attempt = -1'),
+  ],
+  ['a process has a number', 'runs', 'pid > 0', ({ running }) => run(running, 'pid = 0')],
+  [
+    'the token of a run is stored as a SHA-256',
+    'runs',
+    'length(token_hash) = 32',
+    ({ running }) => run(running, "token_hash = 'brun_the_token_itself'"),
+  ],
+  [
+    'a token is of one run',
+    'runs',
+    'runs_by_token',
+    ({ running, workspace }) =>
+      run(
+        running,
+        `token_hash = (select token_hash from runs where workspace_id <> ${workspace} and token_hash is not null)`,
+      ),
+  ],
+  [
+    'a token does not outlive its run',
+    'runs',
+    'token_hash IS NULL',
+    ({ over }) => run(over, "token_hash = sha256('a token')"),
+  ],
+  [
+    'a run never read less than nothing',
+    'runs',
+    '(input_tokens >= 0)',
+    ({ over }) => run(over, 'input_tokens = -1'),
+  ],
+  [
+    'a run never wrote less than nothing',
+    'runs',
+    'output_tokens >= 0',
+    ({ over }) => run(over, 'output_tokens = -1'),
+  ],
+  [
+    'a run never remembered less than nothing',
+    'runs',
+    'cached_input_tokens >= 0',
+    ({ over }) => run(over, 'cached_input_tokens = -1'),
+  ],
+  ['a run never earned money', 'runs', 'cost_usd >=', ({ over }) => run(over, 'cost_usd = -0.000001')],
+  [
+    'what a run used is known in one of three ways',
+    'runs',
+    'usage_basis = ANY',
+    ({ over }) => run(over, "usage_basis = 'guessed'"),
+  ],
+  [
+    'what a run used is known as a whole or not at all',
+    'runs',
+    'num_nulls(input_tokens',
+    ({ over }) => run(over, 'output_tokens = null'),
+  ],
+  [
+    'what a run remembered is part of what it used',
+    'runs',
+    'cached_input_tokens IS NULL',
+    ({ running }) => run(running, 'cached_input_tokens = 1'),
+  ],
+  [
+    'a log is in one of three stores',
+    'runs',
+    'log_store = ANY',
+    ({ over }) => run(over, "log_store = 'a drawer'"),
+  ],
+  ['a log has a length', 'runs', 'log_bytes >= 0', ({ over }) => run(over, 'log_bytes = -1')],
+  [
+    'a log is somewhere in its store',
+    'runs',
+    '(log_store IS NULL) = (log_ref IS NULL)',
+    ({ over }) => run(over, 'log_ref = null'),
+  ],
+  [
+    'a log that is gone was there',
+    'runs',
+    'log_gone_at IS NULL',
+    ({ running }) => run(running, 'log_gone_at = now()'),
+  ],
+  [
+    'a run has an end exactly when it is over',
+    'runs',
+    'finished_at IS NULL',
+    ({ over }) => run(over, 'finished_at = null'),
+  ],
+  [
+    'a run that failed says why',
+    'runs',
+    'error_code IS NOT NULL',
+    ({ over }) => run(over, "status = 'failed'"),
+  ],
+  [
+    'a run that went well has no error',
+    'runs',
+    'error_code IS NULL',
+    ({ over }) => run(over, "error_code = 'timeout'"),
+  ],
+  [
+    'a run that waits has not begun',
+    'runs',
+    'started_at IS NULL',
+    ({ running }) => run(running, "status = 'queued'"),
+  ],
+  [
+    'a run that goes on has begun',
+    'runs',
+    'started_at IS NOT NULL',
+    ({ running }) => run(running, 'started_at = null'),
+  ],
+  [
+    'a run is about a task under a claim, or about none',
+    'runs',
+    'num_nulls(task_id',
+    ({ running }) => run(running, 'generation = null'),
+  ],
+  [
+    'of one claim, one run goes on at a time',
+    'runs',
+    'runs_one_a_claim',
+    ({ running }) => `insert into runs select (jsonb_populate_record(null::runs, to_jsonb(r)
+      || jsonb_build_object('run_id', gen_random_uuid(), 'token_hash', null))).* from runs r where run_id = '${running}'`,
+  ],
+  [
+    'what happens in a run counts from 1',
+    'run_events',
+    'seq >= 1',
+    ({ workspace }) => update('run_events', 'seq = 0', workspace),
+  ],
+  [
+    'what happens in a run is of one of five kinds',
+    'run_events',
+    'event_type = ANY',
+    ({ workspace }) => update('run_events', "event_type = 'gossip'", workspace),
+  ],
+  [
+    'what a run says comes by one of three streams',
+    'run_events',
+    'stream = ANY',
+    ({ workspace }) => update('run_events', "stream = 'upstream'", workspace),
+  ],
+  [
+    'what happens in a run has one of three levels',
+    'run_events',
+    'level = ANY',
+    ({ workspace }) => update('run_events', "level = 'so-so'", workspace),
+  ],
+  [
+    'a log begins at its beginning',
+    'run_log_chunks',
+    'chunk_offset >= 0',
+    ({ workspace }) => update('run_log_chunks', 'chunk_offset = -1', workspace),
+  ],
+  [
+    'a piece of a log is not shorter than nothing',
+    'run_log_chunks',
+    'bytes >= 0',
+    ({ workspace }) => update('run_log_chunks', 'bytes = -1', workspace),
+  ],
+  [
+    'a piece of a log is of one of three streams',
+    'run_log_chunks',
+    'stream = ANY',
+    ({ workspace }) => update('run_log_chunks', "stream = 'upstream'", workspace),
+  ],
+
   ['a node is of the house', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],
   ['a node has a name', 'nodes', "name <> ''", () => `update nodes set name = ''`],
   [
@@ -542,6 +876,8 @@ const update = (table: string, set: string, workspace: number) =>
 const project = (workspace: number, id: number, slug: string) =>
   `insert into projects (workspace_id, project_id, uuid, slug, name)
    values (${workspace}, ${id}, gen_random_uuid(), '${slug}', 'x')`
+const wakeup = (id: string, set: string) => `update wakeups set ${set} where wakeup_id = '${id}'`
+const run = (id: string, set: string) => `update runs set ${set} where run_id = '${id}'`
 const task = (id: number, set: string) => `update tasks set ${set} where id = ${id}`
 const claim = (workspace: number, id: number, generation: number, state: string, ended: string) =>
   `insert into claims (workspace_id, task_id, generation, session, agent, state, acquired_at, check_at, ended_at, end_reason)
@@ -624,7 +960,10 @@ describe('no row points across workspaces', () => {
   })
 
   /** What must differ for a copied row to get as far as its foreign keys. */
-  const UNIQUE_EVERYWHERE: Record<string, object> = { api_keys: { key_hash: `\\x${'ab'.repeat(32)}` } }
+  const UNIQUE_EVERYWHERE: Record<string, object> = {
+    api_keys: { key_hash: `\\x${'ab'.repeat(32)}` },
+    runs: { token_hash: null },
+  }
 
   test('a row of one workspace cannot be copied to another, or to none', async () => {
     const { a, b } = database
@@ -642,12 +981,17 @@ describe('no row points across workspaces', () => {
     }
     expect([...pointsInside].sort()).toEqual([
       'agent_health',
+      'agent_runtime_state',
+      'agent_task_sessions',
       'claims',
       'results',
+      'run_events',
+      'runs',
       'task_dependencies',
       'task_details',
       'track_claims',
       'tracks',
+      'wakeups',
     ])
   })
 
@@ -707,6 +1051,52 @@ describe('no row points across workspaces', () => {
     expect(await attempt(onTrack(a.held, a.project))).toBeNull()
     expect(await attempt(onTrack(a.held, b.project))).toMatchObject({ code: '23503' })
     expect(await attempt(onTrack(b.held, a.project))).toMatchObject({ code: '23503' })
+  })
+
+  test('a run is about a task of its own workspace, and a wakeup is taken along by one of its own', async () => {
+    const { a, b } = database
+    expect(await attempt(run(a.running, `task_id = ${a.queued}`))).toBeNull()
+    expect(await attempt(run(a.running, `task_id = ${b.queued}`))).toMatchObject({ code: '23503' })
+    expect(await attempt(wakeup(a.coalesced, `into_id = '${b.claimed}'`))).toMatchObject({ code: '23503' })
+    expect(await attempt(wakeup(a.coalesced, `into_id = gen_random_uuid()`))).toMatchObject({ code: '23503' })
+    expect(await attempt(wakeup(a.claimed, `agent = 'agent-of-${b.workspace}'`))).toMatchObject({
+      code: '23503',
+    })
+  })
+
+  /** How many rows there are of each once this was done; it is taken back. */
+  const leftAfter = (sql: string, tables: readonly string[]) =>
+    superuser(database.url, async (client) => {
+      await client.query('set search_path = baton')
+      await client.query('begin')
+      await client.query(sql)
+      const counts: Record<string, number> = {}
+      for (const table of tables)
+        counts[table] = (
+          await client.query(
+            `select count(*)::int as n from ${table} where workspace_id = ${database.a.workspace}`,
+          )
+        ).rows[0].n
+      await client.query('rollback')
+      return counts
+    })
+
+  test('an agent that is removed takes along what is remembered of it, but not its runs', async () => {
+    const { workspace } = database.a
+    const gone = ['agent_runtime_state', 'agent_task_sessions', 'wakeups']
+    const remove = `delete from agent_health where workspace_id = ${workspace};
+      delete from agents where workspace_id = ${workspace} and slug = 'agent-of-${workspace}'`
+    expect(await leftAfter(remove, [...gone, 'runs', 'run_events', 'run_log_chunks'])).toEqual({
+      ...Object.fromEntries(gone.map((table) => [table, 0])),
+      ...{ runs: 2, run_events: 1, run_log_chunks: 1 },
+    })
+  })
+
+  test('a wakeup that is forgotten takes along those it took along', async () => {
+    const { claimed, coalesced } = database.a
+    const forget = (id: string) => leftAfter(`delete from wakeups where wakeup_id = '${id}'`, ['wakeups'])
+    expect(await forget(coalesced)).toEqual({ wakeups: 1 })
+    expect(await forget(claimed)).toEqual({ wakeups: 0 })
   })
 
   test('a task is on one track at most', async () => {

@@ -178,6 +178,9 @@ describe('the server’s role', () => {
     claims: 'a workspace says how long it keeps its history',
     agents: 'an agent that is not wanted any more is removed',
     agent_health: 'what an agent last said goes with it',
+    agent_task_sessions: 'a person may let an agent begin afresh',
+    wakeups: 'what woke an agent is remembered for a week',
+    run_log_chunks: 'a log is kept for as long as the settings say',
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
     const { a, b } = database
@@ -221,6 +224,27 @@ describe('the server’s role', () => {
     expect((await presented('')).rows).toEqual([])
   })
 
+  test('sees a run by its token before it has a workspace, while the run lives, and no other run', async () => {
+    const { b } = database
+    const presented = async (hash: string) =>
+      (
+        (await asServer(null, 'select workspace_id, run_id from runs', [], {
+          'baton.key_hash': hash,
+        })) as pg.QueryResult
+      ).rows
+    const { rows } = await superuser(database.url, (client) =>
+      client.query(`select encode(token_hash, 'hex') as hash from baton.runs where run_id = $1`, [b.running]),
+    )
+    const { hash } = rows[0]
+    expect(await presented(hash)).toEqual([{ workspace_id: b.workspace, run_id: b.running }])
+    expect(await presented('00'.repeat(32))).toEqual([])
+    expect(await presented('')).toEqual([])
+    const stop = `update runs set cancel_reason = 'by its own token'`
+    expect(await asServer(null, stop, [], { 'baton.key_hash': hash })).toMatchObject({ rowCount: 0 })
+    const seen = `select from wakeups union all select from run_events union all select from agents`
+    expect(await asServer(null, seen, [], { 'baton.key_hash': hash })).toMatchObject({ rowCount: 0 })
+  })
+
   test('sees workspaces by their name before it has one, and no others', async () => {
     const named = async (name: string) =>
       (
@@ -252,15 +276,18 @@ describe('the server’s role', () => {
     }
     expect(seen).toEqual([
       'agent_health',
+      'agent_runtime_state',
       'agents',
       'claims',
       'events',
       'follow_cursors',
       'idempotency_keys',
       'limits',
+      'runs',
       'sessions',
       'task_dependencies',
       'tasks',
+      'wakeups',
       'workspace_counters',
       'workspaces',
     ])
@@ -294,6 +321,9 @@ describe('the server’s role', () => {
       'agents',
       'agent_health',
       'follow_cursors',
+      'agent_runtime_state',
+      'wakeups',
+      'runs',
     ]) {
       const changed = await asServer(null, `update ${table} set workspace_id = workspace_id`, [], upkeep)
       expect([table, (changed as pg.QueryResult).rowCount]).toEqual([table, 0])

@@ -16,6 +16,7 @@ const ADVICE: Record<number, string> = {
   415: 'Send JSON, with `Content-Type: application/json`.',
   422: 'Choose a new `Idempotency-Key`.',
   426: 'Open the path as a WebSocket.',
+  429: 'Say less, or wait a moment between two messages.',
   431: 'Send fewer or shorter header fields.',
   500: 'This is a fault in Baton. Nothing is half done; the server log says more.',
   503: 'Ask again after the seconds in `Retry-After`. It is unknown whether the request was carried out: under the same `Idempotency-Key` it is carried out once.',

@@ -210,6 +210,10 @@ export type AgentCommand =
   /** It is over: at once, with what it holds given to others, or when it has finished that. */
   | { kind: 'terminate'; graceful: boolean; reason: string }
   | { kind: 'remove' }
+  /** It cannot work, whatever it is given; until somebody has seen to it, it is given nothing. */
+  | { kind: 'fault'; reason: string }
+  /** What kept it from working is over. */
+  | { kind: 'mend' }
   /**
    * Time passed: its silence is judged, and whether it has finished what it stayed for. `heardSince`: before that nobody was
    * there to hear it.

@@ -34,6 +34,8 @@ export const ERRORS = {
   TASK_ALREADY_COMPLETED: { status: 409, title: 'The task has its result already' },
   CONTINUATION_LIMIT: { status: 409, title: 'The task has used up its continuations' },
   WRONG_STATE: { status: 409, title: 'The task is not in a state that allows this' },
+  RUN_NOT_HERE: { status: 409, title: 'The run waits for no answer here' },
+  TOO_MANY_MESSAGES: { status: 429, title: 'More is said than can be read' },
   LIMIT_BELOW_USE: { status: 409, title: 'More than the new limit is in use' },
   PLAN_CONFLICT: { status: 409, title: 'The plan contradicts what is there already' },
   ALREADY_EXISTS: { status: 409, title: 'Something with this name exists already' },

@@ -8,6 +8,14 @@ import { TASK_TRANSITIONS, type TaskState, type TransitionName } from './states.
 const text = z.string()
 const held = { agent: text, session: text }
 const fence = { command: text, code: text, givenGeneration: z.int(), givenSession: text }
+const woken = {
+  agent: text,
+  wakeupId: text,
+  source: text,
+  reason: text.nullable(),
+  taskId: text.nullable(),
+}
+const run = { runId: text, agent: text, taskId: text.nullable() }
 const failure = { failureClass: text.optional(), error: text.nullable().optional(), attempt: z.int() }
 
 export const EVENTS = {
@@ -102,6 +110,7 @@ export const EVENTS = {
   agent_removed: z.object({ agent: text }),
   agent_stale: z.object({ agent: text, silentMs: z.number(), claims: z.int() }),
   agent_recovered: z.object({ agent: text, after: text }),
+  agent_faulted: z.object({ agent: text, reason: text }),
   dependency_cycle_found: z.object({ cycle: z.array(text) }),
   recovery_forced: z.object({ did: z.record(text, z.int()) }),
   session_started: z.object({ session: text }),
@@ -112,6 +121,27 @@ export const EVENTS = {
   project_created: z.object({ project: text }),
   project_planned: z.object({ project: text, created: z.int(), updated: z.int() }),
   track_changed: z.object({ project: text, track: text, maxAgents: z.int().nullable() }),
+  wakeup_requested: z.object(woken),
+  wakeup_coalesced: z.object({ ...woken, into: text }),
+  wakeup_skipped: z.object({ ...woken, because: text }),
+  run_queued: z.object({ ...run, source: text, reason: text.nullable() }),
+  run_started: z.object({ ...run, attempt: z.int().nullable(), generation: z.int().nullable() }),
+  run_status: z.object({ ...run, message: text, color: text }),
+  run_cancel_requested: z.object({ ...run, reason: text }),
+  run_flagged: z.object({ ...run, code: text, detail: text }),
+  run_finished: z.object({
+    ...run,
+    status: text,
+    errorCode: text.nullable(),
+    exitCode: z.int().nullable(),
+    inputTokens: z.int().nullable(),
+    cachedInputTokens: z.int().nullable(),
+    outputTokens: z.int().nullable(),
+    costUsd: text.nullable(),
+  }),
+  runtime_state_updated: z.object({ agent: text, runs: z.int(), lastRunId: text, lastRunStatus: text }),
+  runtime_state_reset: z.object({ agent: text, sessions: z.int() }),
+  credential_parked: z.object({ agent: text, agents: z.int(), until: z.number() }),
 } as const satisfies Record<TransitionName, z.ZodType> & Record<string, z.ZodType>
 
 export type EventType = keyof typeof EVENTS

@@ -77,6 +77,7 @@ const LEVELS = {
   agent_removed: 'INFO',
   agent_stale: 'WARN',
   agent_recovered: 'INFO',
+  agent_faulted: 'ERROR',
   dependency_cycle_found: 'ERROR',
   recovery_forced: 'WARN',
   session_started: 'DEBUG',
@@ -87,6 +88,18 @@ const LEVELS = {
   project_created: 'INFO',
   project_planned: 'INFO',
   track_changed: 'INFO',
+  wakeup_requested: 'DEBUG',
+  wakeup_coalesced: 'DEBUG',
+  wakeup_skipped: 'INFO',
+  run_queued: 'DEBUG',
+  run_started: 'INFO',
+  run_status: 'DEBUG',
+  run_cancel_requested: 'INFO',
+  run_flagged: 'WARN',
+  run_finished: 'INFO',
+  runtime_state_updated: 'DEBUG',
+  runtime_state_reset: 'INFO',
+  credential_parked: 'WARN',
 } as const satisfies Record<EventType, LogLevel>
 
 type Told = Pick<StoredEvent, 'type' | 'payload'>
@@ -233,6 +246,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   agent_stale: ({ agent, silentMs, claims }) =>
     `The agent ${agent} has been silent for ${span(silentMs)}${held(claims)}.`,
   agent_recovered: ({ agent, after }) => `The agent ${agent} is back after "${after}".`,
+  agent_faulted: ({ agent, reason }) =>
+    `The agent ${agent} cannot work until somebody sees to it${why(reason)}.`,
   dependency_cycle_found: ({ cycle }) => `Tasks wait for each other: ${list(cycle, ' → ')}.`,
   recovery_forced: ({ did }) =>
     `Recovery was forced: ${list(Object.entries(did).map(([what, times]) => `${what} ${times}`))}.`,
@@ -250,6 +265,21 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     maxAgents === null
       ? `Track ${track} of ${project} may have any number of agents.`
       : `Track ${track} of ${project} may have ${count(maxAgents, 'agent')}.`,
+  wakeup_requested: ({ agent, source, reason }) => `${agent} is to be woken (${source})${why(reason)}.`,
+  wakeup_coalesced: ({ agent, source }) => `${agent} was about to be woken already (${source}).`,
+  wakeup_skipped: ({ agent, source, because }) => `${agent} was not woken (${source})${why(because)}.`,
+  run_queued: ({ agent, source }) => `A run of ${agent} is being prepared (${source}).`,
+  run_started: ({ agent, attempt }) =>
+    `A run of ${agent} began${attempt === null ? '' : ` (attempt ${attempt})`}.`,
+  run_status: ({ agent, message }) => `${agent} says${why(message)}.`,
+  run_cancel_requested: ({ agent, reason }) => `The run of ${agent} is to be stopped${why(reason)}.`,
+  run_flagged: ({ agent, code, detail }) => `The run of ${agent} looks wrong (${code})${why(detail)}.`,
+  run_finished: ({ agent, status, errorCode }) =>
+    `The run of ${agent} ended: ${status}${errorCode === null ? '' : ` (${errorCode})`}.`,
+  runtime_state_updated: ({ agent, runs }) => `${agent} has had ${count(runs, 'run')}.`,
+  runtime_state_reset: ({ agent, sessions }) => `The agent ${agent} forgot ${count(sessions, 'session')}.`,
+  credential_parked: ({ agents, until }) =>
+    `The model takes no more from ${count(agents, 'agent')} until ${moment(until)}.`,
 }
 
 /** What happened, in a sentence. An event that another version wrote otherwise is told by its name alone. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { AgentCommand, Beat, Reply } from '../core/commands.ts'
-import { Refused } from '../core/errors.ts'
+import { Refused, refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import { shownState } from '../core/rules/agent.ts'
@@ -8,6 +8,7 @@ import type { AgentBody, HeartbeatBody } from '../core/shapes/agents.ts'
 import { isTerminal } from '../core/states.ts'
 import { type AgentFilter, type AgentSeen, findAgent, givenTo, listAgents } from '../store/postgres/agents.ts'
 import { Beats } from './beats.ts'
+import type { Execution } from './execution.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { Gathering } from './gathering.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
@@ -44,7 +45,7 @@ export async function commandAgent(
   return reply
 }
 
-async function theAgent(kernel: Kernel, { workspaceId }: Caller, name: string): Promise<AgentSeen> {
+export async function theAgent(kernel: Kernel, { workspaceId }: Caller, name: string): Promise<AgentSeen> {
   const agent = await findAgent(kernel.store.readers, workspaceId, name)
   if (!agent) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   return agent
@@ -69,13 +70,33 @@ export async function putAgent(
   name: string,
   body: z.output<typeof AgentBody>,
   ifVersion: number | null,
+  faultsOf: Execution['faultsOf'],
 ) {
   const known = await findAgent(kernel.store.readers, caller.workspaceId, name)
   if (!known && isUuid(name)) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
-  const profile = profileOf(body)
-  const command: AgentCommand = { kind: 'register', profile: keptSecrets(profile, known?.record), ifVersion }
+  const profile = keptSecrets(profileOf(body), known?.record)
+  mustBeUsable(profile, known?.record, faultsOf)
+  const command: AgentCommand = { kind: 'register', profile, ifVersion }
   const { record, isNew, holding } = await commandAgent(kernel, caller, known?.record.slug ?? name, command)
   return { agent: agentView({ record, holds: holding.length }), isNew }
+}
+
+/** Settings that cannot be used are refused when they are given, not when the agent is needed. */
+function mustBeUsable(
+  profile: Partial<AgentProfile>,
+  known: AgentRecord | undefined,
+  faultsOf: Execution['faultsOf'],
+): void {
+  const { adapterType, adapterConfig, runtimeConfig } = profile
+  if (adapterType === undefined && adapterConfig === undefined && runtimeConfig === undefined) return
+  const errors = faultsOf({
+    adapterType: adapterType ?? known?.adapterType ?? 'external',
+    adapterConfig: adapterConfig === undefined ? (known?.adapterConfig ?? null) : adapterConfig,
+    runtimeConfig: runtimeConfig === undefined ? (known?.runtimeConfig ?? null) : runtimeConfig,
+  })
+  const [first] = errors
+  if (first)
+    throw Refused.because(refuse('VALIDATION_FAILED', `${first.field}: ${first.message}`, { errors }))
 }
 
 export const showAgent = async (kernel: Kernel, caller: Caller, name: string) =>
@@ -192,12 +213,12 @@ export async function assignmentsOf(
 }
 
 export async function showHealth(kernel: Kernel, caller: Caller, name: string) {
-  const { record, holds, now } = await theAgent(kernel, caller, name)
+  const { record, holds, runs, now } = await theAgent(kernel, caller, name)
   const { health, heartbeatMs, staleMs } = record
   const isStale = health !== null && now >= health.lastSeenAt + staleMs
   return {
     agent: record.slug,
-    state: shownState(record, holds),
+    state: shownState(record, holds + runs),
     status: health === null ? 'unknown' : isStale ? 'stale' : health.status,
     lastSeenAt: instant(health?.lastSeenAt ?? null),
     nextExpectedAt: instant(health && health.lastSeenAt + heartbeatMs),
@@ -237,25 +258,33 @@ const maskedValues = (values: unknown) =>
 
 /** What was shown masked and comes back so is what it was. */
 function keptSecrets(profile: Partial<AgentProfile>, known: AgentRecord | undefined): Partial<AgentProfile> {
-  if (profile.adapterConfig == null || known?.adapterConfig == null) return profile
+  if (profile.adapterConfig == null) return profile
   const config = { ...(profile.adapterConfig as Record<string, unknown>) }
-  const before = known.adapterConfig as Record<string, unknown>
-  for (const field of MAY_BE_SECRET) config[field] = keptValues(config[field], before[field])
+  const before = (known?.adapterConfig ?? {}) as Record<string, unknown>
+  for (const field of MAY_BE_SECRET)
+    if (field in config) config[field] = keptValues(config[field], before[field], `adapterConfig.${field}`)
   return { ...profile, adapterConfig: config }
 }
 
-function keptValues(given: unknown, before: unknown): unknown {
-  if (given === MASKED) return before
+function keptValues(given: unknown, before: unknown, field: string): unknown {
+  if (given === MASKED) return before ?? nothingBehind(field)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
-  const known = (typeof before === 'object' ? before : null) as Record<string, unknown> | null
-  const isKept = ([name, value]: [string, unknown]) => value === MASKED && known && Object.hasOwn(known, name)
+  const known = new Map(Object.entries(before ?? {}))
   return Object.fromEntries(
-    Object.entries(given).map((one) => (isKept(one) ? [one[0], known![one[0]]] : one)),
+    Object.entries(given).map(([name, value]) => [
+      name,
+      value === MASKED ? (known.get(name) ?? nothingBehind(`${field}.${name}`)) : value,
+    ]),
   )
 }
 
-function agentView({ record, holds }: Pick<AgentSeen, 'record' | 'holds'>) {
-  const state = shownState(record, holds)
+/** A mask must not become the value: whoever copied it from another agent would find out by a failed login. */
+function nothingBehind(field: string): never {
+  throw Refused.field('VALIDATION_FAILED', field, 'is masked, and there is no value it could stand for')
+}
+
+function agentView({ record, holds, runs = 0 }: Pick<AgentSeen, 'record' | 'holds'> & { runs?: number }) {
+  const state = shownState(record, holds + runs)
   return {
     id: record.uuid,
     slug: record.slug,
@@ -275,6 +304,7 @@ function agentView({ record, holds }: Pick<AgentSeen, 'record' | 'holds'>) {
     stateReason: record.stateReason,
     leaving: record.leaving,
     activeTasks: holds,
+    activeRuns: runs,
     lastSeenAt: instant(record.health?.lastSeenAt ?? null),
     version: record.version,
     createdAt: instant(record.createdAt),

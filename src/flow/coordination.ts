@@ -15,6 +15,7 @@ export interface Did {
   tasksMoved: number
   tasksUnblocked: number
   tasksAssigned: number
+  agentsWoken: number
   countersCorrected: number
 }
 

@@ -11,6 +11,7 @@ import { Arrivals } from './arrivals.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { Gathering } from './gathering.ts'
 import { Remembering } from './remembering.ts'
+import { Signal } from './signal.ts'
 import { followAll } from './unblock.ts'
 
 /** Who asks: a key's workspace, its name on record and its rights. */
@@ -21,6 +22,10 @@ export interface Caller {
   idempotency?: Idempotency | undefined
   /** The term of office of the coordinator that asks. */
   term?: number | undefined
+  /** The run whose token was shown: it may do no more than the run is about. */
+  run?:
+    | { runId: string; agent: string; agentId: string; taskId: string | null; generation: number | null }
+    | undefined
 }
 
 const KNOWN_FOR_MS = 5_000
@@ -47,6 +52,8 @@ export class Kernel<S extends Store = PostgresStore> {
   /** For those who wait for work, and for those who wait for anything to happen. */
   readonly arrivals: Arrivals
   readonly changes: Arrivals
+  /** An agent is to be woken. */
+  readonly woken = new Signal()
   /** What people read of tasks: whoever claims single tasks, many at a time, needs them one by one. */
   readonly details: Gathering<TaskRecord, TaskDetails>
   /** Tasks that ended: what waits for them is looked at. */

@@ -14,21 +14,23 @@ export class Remembering<T> {
   get(name: string, lookUp: () => Promise<T>): T | Promise<T> {
     const known = this.#known.get(name)
     if (known && known.until > performance.now()) return known.value
-    let asked = this.#asked.get(name)
-    if (!asked) {
-      asked = lookUp()
-        .then((value) => {
-          this.set(name, value)
-          return value
-        })
-        .finally(() => this.#asked.delete(name))
-      this.#asked.set(name, asked)
-    }
+    const waiting = this.#asked.get(name)
+    if (waiting) return waiting
+    const asked: Promise<T> = lookUp()
+      .then((value) => {
+        // What was forgotten meanwhile may have been read before it changed: who waits is told, and it is not kept.
+        if (this.#asked.get(name) === asked) this.set(name, value)
+        return value
+      })
+      .finally(() => {
+        if (this.#asked.get(name) === asked) this.#asked.delete(name)
+      })
+    this.#asked.set(name, asked)
     return asked
   }
 
   set(name: string, value: T): void {
-    this.#known.delete(name)
+    this.forget(name)
     this.#known.set(name, { value, until: performance.now() + this.#keptForMs })
     if (this.#known.size > this.#most) this.#known.delete(this.#known.keys().next().value!)
   }
@@ -39,9 +41,11 @@ export class Remembering<T> {
 
   forget(name: string): void {
     this.#known.delete(name)
+    this.#asked.delete(name)
   }
 
   clear(): void {
     this.#known.clear()
+    this.#asked.clear()
   }
 }

@@ -7,6 +7,7 @@ import { type Right, rightsOf } from '../core/shapes/administration.ts'
 import type { Caller } from '../flow/kernel.ts'
 import { Remembering } from '../flow/remembering.ts'
 import { type ApiKey, findKey } from '../store/postgres/keys.ts'
+import { callerOfRun, isRunToken, mustBeOfItsRun } from './run-tokens.ts'
 
 /** Who may come in: known hosts and origins, then known keys with the right the route needs. */
 
@@ -86,7 +87,13 @@ export class KeyRing {
   /** Whether the key that opened this request still would. */
   async stillAdmits(request: FastifyRequest): Promise<boolean> {
     const presented = keyIn(request)
-    return presented !== undefined && (await this.get(presented)) !== null
+    if (presented === undefined) return false
+    return (isRunToken(presented) ? await this.run(presented) : await this.get(presented)) !== null
+  }
+
+  /** Who comes with the token of a run. */
+  run(token: string): Promise<Caller | null> {
+    return callerOfRun(this.#pool, token)
   }
 }
 
@@ -107,6 +114,8 @@ async function admit(request: FastifyRequest, keys: KeyRing): Promise<void> {
   // Closed unless it says otherwise: a route that forgets to say what it needs must not be open to all.
   if (needs === undefined) throw new Error(`${request.url} does not say what it needs`)
   const presented = keyIn(request)
+  if (presented !== undefined && isRunToken(presented))
+    return admitRun(request, needs, await keys.run(presented))
   const found = presented === undefined ? null : keys.get(presented)
   const key = found instanceof Promise ? await found : found
   if (key === null) throw new Refused('UNAUTHENTICATED', 'Send a valid key as "Authorization: Bearer <key>".')
@@ -119,6 +128,16 @@ async function admit(request: FastifyRequest, keys: KeyRing): Promise<void> {
   if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== key.workspaceId))
     throw new Refused('NOT_FOUND', 'This key opens no such workspace.')
   request.caller = { workspaceId: key.workspaceId, actor: `key:${key.name}`, rights: key.rights }
+}
+
+function admitRun(request: FastifyRequest, needs: Right, caller: Caller | null): void {
+  if (!caller) throw new Refused('UNAUTHENTICATED', 'This token is of no run that is going on.')
+  if (!caller.rights.has(needs))
+    throw new Refused('FORBIDDEN', `This needs the right "${needs}", which agents do not have.`)
+  const named = request.headers['x-workspace-id']
+  if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== caller.workspaceId))
+    throw new Refused('NOT_FOUND', 'This token opens no such workspace.')
+  request.caller = caller
 }
 
 /** After the body is there: the key under which this very request may be repeated. */
@@ -138,5 +157,8 @@ export function installGate(app: FastifyInstance, doors: Doors, keys: KeyRing): 
     checkDoors(request, doors)
     await admit(request, keys)
   })
-  app.addHook('preHandler', async (request) => readIdempotencyKey(request))
+  app.addHook('preHandler', async (request) => {
+    mustBeOfItsRun(request)
+    readIdempotencyKey(request)
+  })
 }

@@ -67,6 +67,7 @@ function fieldOf({ instancePath, keyword, params }: Invalid, where: string | und
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (keyword === 'additionalProperties') path.push(String(params.additionalProperty))
   if (keyword === 'required') path.push(String(params.missingProperty))
+  if (keyword === 'discriminator') path.push(String(params.tag))
   const name = path
     .map((part, i) => (/^\d+$/.test(part) ? `[${part}]` : i === 0 ? part : `.${part}`))
     .join('')
@@ -81,6 +82,8 @@ function messageOf({ keyword, params, message }: Invalid): string {
       return 'is missing'
     case 'enum':
       return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
+    case 'discriminator':
+      return 'must be one of those that are known here'
     case 'pattern':
       return 'does not have the right form'
     default:

@@ -9,8 +9,16 @@ function jsonSchema(shape: z.ZodType): Record<string, unknown> {
     target: 'draft-7',
     io: 'input',
     unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => tellKindsApart(zodSchema._zod.def, jsonSchema),
   })
   return schema
+}
+
+/** Of several forms, the one that the body names is meant: what is wrong is said of that one, not of the first in the list. */
+function tellKindsApart(def: object, schema: Record<string, unknown>): void {
+  if (!('discriminator' in def)) return
+  schema.type = 'object'
+  schema.discriminator = { propertyName: def.discriminator }
 }
 
 const Problem = {

@@ -3,6 +3,7 @@ import websocket from '@fastify/websocket'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Coordination } from '../flow/coordination.ts'
+import type { Execution } from '../flow/execution.ts'
 import type { Kernel } from '../flow/kernel.ts'
 import { installJsonParser } from './bodies.ts'
 import { type Doors, installGate, KeyRing } from './gate.ts'
@@ -19,7 +20,9 @@ import { healthRoutes } from './routes/health.ts'
 import { logRoutes } from './routes/logs.ts'
 import { planRoutes } from './routes/plans.ts'
 import { projectRoutes } from './routes/projects.ts'
+import { promptRoutes } from './routes/prompts.ts'
 import { resultRoutes } from './routes/results.ts'
+import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { workerRoutes } from './routes/workers.ts'
@@ -27,6 +30,7 @@ import { workerRoutes } from './routes/workers.ts'
 export interface ServerOptions {
   kernel: Kernel
   coordinator: Coordination
+  execution: Execution
   doors: Doors
   logger: Logger
 }
@@ -38,6 +42,7 @@ const GRACE_MS = 3_000
 export async function buildServer({
   kernel,
   coordinator,
+  execution,
   doors,
   logger,
 }: ServerOptions): Promise<FastifyInstance> {
@@ -48,7 +53,7 @@ export async function buildServer({
     // Time to send a request in, large results included; one that trickles for ever holds memory for nothing.
     requestTimeout: 120_000,
     // "1" is no number and 1 no text: what is not what it should be is refused, never bent.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, discriminator: true } },
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: 'idle',
     frameworkErrors: onError,
@@ -63,6 +68,11 @@ export async function buildServer({
   installJsonParser(app)
   const keys = new KeyRing(kernel.store.readers)
   installGate(app, doors, keys)
+  app.addHook('preHandler', async (request) => {
+    const { run } = request.caller ?? {}
+    // An agent may hand in what it should have kept to itself.
+    if (run && request.body) request.body = execution.redact(run.runId, request.body)
+  })
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
   })
@@ -79,31 +89,38 @@ export async function buildServer({
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
 
-  await app.register(
-    async (api) => {
-      taskRoutes(api, kernel)
-      dependencyRoutes(api, kernel)
-      claimRoutes(api, kernel)
-      resultRoutes(api, kernel)
-      logRoutes(api, kernel)
-      deadLetterRoutes(api, kernel)
-      workerRoutes(api, kernel)
-      agentRoutes(api, kernel)
-      projectRoutes(api, kernel)
-      await api.register(async (plans) => planRoutes(plans, kernel))
-      sessionRoutes(api, kernel)
-      eventRoutes(api, kernel, feed, keys)
-      administrationRoutes(api, kernel, keys)
-      coordinatorRoutes(api, kernel, coordinator)
-      healthRoutes(api, kernel, coordinator)
-    },
-    { prefix: PREFIX },
-  )
+  await app.register((api) => routes(api, { kernel, coordinator, execution }, { feed, keys }), {
+    prefix: PREFIX,
+  })
   healthRoutes(app, kernel, coordinator)
   app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
     app.swagger(),
   )
   return app
+}
+
+async function routes(
+  api: FastifyInstance,
+  { kernel, coordinator, execution }: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution'>,
+  streams: { feed: EventFeed; keys: KeyRing },
+): Promise<void> {
+  taskRoutes(api, kernel)
+  dependencyRoutes(api, kernel)
+  claimRoutes(api, kernel)
+  resultRoutes(api, kernel)
+  logRoutes(api, kernel)
+  deadLetterRoutes(api, kernel)
+  workerRoutes(api, kernel)
+  agentRoutes(api, kernel, execution)
+  runRoutes(api, kernel, execution)
+  promptRoutes(api)
+  projectRoutes(api, kernel)
+  await api.register(async (plans) => planRoutes(plans, kernel))
+  sessionRoutes(api, kernel)
+  eventRoutes(api, kernel, { ...streams, live: execution.live })
+  administrationRoutes(api, kernel, streams.keys)
+  coordinatorRoutes(api, kernel, coordinator)
+  healthRoutes(api, kernel, coordinator)
 }
 
 const OPENAPI = {

@@ -200,5 +200,6 @@ const nothing = (): Did => ({
   tasksMoved: 0,
   tasksUnblocked: 0,
   tasksAssigned: 0,
+  agentsWoken: 0,
   countersCorrected: 0,
 })

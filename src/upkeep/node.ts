@@ -13,6 +13,7 @@ import { StoreUnavailable } from '../store/store.ts'
 /** This process among those on the database: it says that it is there, for as long as it is. */
 export class Node {
   readonly id: string
+  readonly name: string
   readonly #store: PostgresStore
   readonly #identity: NodeIdentity
   #timer: NodeJS.Timeout | undefined
@@ -21,18 +22,19 @@ export class Node {
 
   private constructor(store: PostgresStore, identity: NodeIdentity) {
     this.id = identity.nodeId
+    this.name = identity.name
     this.#store = store
     this.#identity = identity
   }
 
   static async start(
     store: PostgresStore,
-    { name, version }: { name?: string | undefined; version: string },
+    about: Omit<NodeIdentity, 'nodeId' | 'name' | 'pid'> & { name?: string | undefined },
   ) {
     const { pid } = process
     // New in each life: what an earlier life of this process held is not this one's.
     const nodeId = randomUUID()
-    const node = new Node(store, { nodeId, name: name ?? `${hostname()}-${pid}`, pid, version })
+    const node = new Node(store, { ...about, nodeId, name: about.name ?? `${hostname()}-${pid}`, pid })
     await registerNode(store.house, node.#identity)
     node.#beatLater()
     return node

@@ -3,11 +3,13 @@ import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
 import type { Did } from '../flow/coordination.ts'
 import { system } from '../flow/unblock.ts'
+import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
 import { workspacesToAssignIn } from '../store/postgres/assignment.ts'
 import { correctCounters, driftedCounters } from '../store/postgres/counters.ts'
 import { dueAgents } from '../store/postgres/due.ts'
 import { forgetOldNodes } from '../store/postgres/nodes.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
+import { forgetOldWakeups } from '../store/postgres/wakeups.ts'
 import {
   BATCH,
   forgetThePast,
@@ -51,8 +53,20 @@ async function assign(turn: ServerTurn): Promise<number> {
   return given.reduce((sum, one) => sum + one, 0)
 }
 
-export const assignIn = ({ kernel, term, assignment }: ServerTurn, workspaceId: number) =>
-  assignment.giveIn(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
+/** What was given to agents that Baton runs wakes them at once. */
+export async function assignIn(
+  { kernel, term, assignment }: ServerTurn,
+  workspaceId: number,
+): Promise<number> {
+  const given = await assignment.giveIn(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
+  if (given > 0) await wakeForWork(kernel, workspaceId)
+  return given
+}
+
+/** What was given and has woken nobody, and agents that the clock wakes. */
+async function wake({ kernel, only }: ServerTurn): Promise<number> {
+  return (await wakeForWork(kernel, only ?? null)) + (await wakeByClock(kernel, only, BATCH))
+}
 
 /** Counters that say something else than what they count are set right, and somebody is told. */
 async function reconcile(turn: ServerTurn): Promise<number> {
@@ -64,6 +78,11 @@ async function reconcile(turn: ServerTurn): Promise<number> {
 
 async function forgetTheDead({ kernel }: ServerTurn): Promise<number> {
   await forgetOldNodes(kernel.store.house)
+  return 0
+}
+
+async function forgetWakeups({ kernel }: ServerTurn): Promise<number> {
+  await forgetOldWakeups(kernel.store)
   return 0
 }
 
@@ -80,6 +99,7 @@ export const STEPS: readonly Step[] = [
   { name: 'tasksMoved', run: moveWhatIsDue, everyMs: 0 },
   { name: 'tasksUnblocked', run: unblockForgotten, everyMs: 0 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
+  { name: 'agentsWoken', run: wake, everyMs: 500 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },
 ]
 
@@ -87,4 +107,5 @@ export const STEPS: readonly Step[] = [
 export const CHORES: readonly Pick<Step, 'run' | 'everyMs'>[] = [
   { run: forgetThePast, everyMs: 600_000 },
   { run: forgetTheDead, everyMs: 3_600_000 },
+  { run: forgetWakeups, everyMs: 3_600_000 },
 ]

@@ -57,5 +57,7 @@ const anything = (world: World, agent: AgentRecord | null): AgentCommand =>
     { kind: 'terminate', graceful: world.random.chance(0.5), reason },
     { kind: 'remove' },
     { kind: 'elapse' },
+    { kind: 'fault', reason },
+    { kind: 'mend' },
     change(world, agent),
   ])

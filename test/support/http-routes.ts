@@ -10,6 +10,7 @@ export interface Schema {
   required?: string[]
   items?: Schema
   anyOf?: Schema[]
+  oneOf?: Schema[]
   enum?: unknown[]
   const?: unknown
   pattern?: string
@@ -81,6 +82,8 @@ export interface Things {
   key: string
   project: string
   track: string
+  /** One that is over. */
+  run: string
 }
 
 /** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
@@ -90,6 +93,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/sessions/{id}': 'session',
   '/workers/{id}': 'worker',
   '/agents/{id}': 'agent',
+  '/runs/{id}': 'run',
   '/keys/{id}': 'key',
   '/projects/{slug}': 'project',
   '/projects/{slug}/tracks/{track}': 'track',
@@ -121,6 +125,7 @@ export const allOf = (id: string): Things => ({
   key: id,
   project: id,
   track: id,
+  run: id,
 })
 
 /** A plan is text that the API document has no schema for: the one body that is not made from one. */
@@ -143,6 +148,7 @@ export function bodyFor(route: Route, things: Things): string | undefined {
 /** A body with every field the schema knows, all of them right. */
 export function sampleOf(schema: Schema, things: Things, name = ''): unknown {
   if (schema.anyOf) return sampleOf(schema.anyOf.find(({ type }) => type !== 'null')!, things, name)
+  if (schema.oneOf) return sampleOf(schema.oneOf[0]!, things, name)
   if (schema.type === 'string' && name in NAMING) return things[NAMING[name]!]
   if (name in KNOWN && schema.type !== 'array') return KNOWN[name]
   if (schema.const !== undefined) return schema.const

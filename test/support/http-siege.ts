@@ -52,6 +52,8 @@ interface Given {
 export async function thingsIn(workspace: Workspace): Promise<Things> {
   const own = randomUUID().slice(0, 8)
   const [project, worker, track] = [`shop-${own}`, `worker-${own}`, 'A']
+  // First: whoever is woken takes what waits.
+  const run = await runIn(workspace, `runner-${own}`)
   const task = await workspace.make()
   const waiting = await workspace.make()
   const claim = () => workspace.claim(task, 'alpha', { leaseSeconds: 3_600 })
@@ -71,7 +73,18 @@ export async function thingsIn(workspace: Workspace): Promise<Things> {
   const key = (await workspace.post('/keys', { name: 'ci' })).body.id
   const [{ id: home }] = (await workspace.call('GET', '/workspaces')).body.items
   const names = { worker, agent, project, track, workspace: home }
-  return { task: task.id, waiting: waiting.id, session: session.id, ref, key, ...names }
+  return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
+}
+
+/** A run of an agent that had nothing to do. */
+async function runIn(workspace: Workspace, agent: string): Promise<string> {
+  const idle = { adapterType: 'simulated', adapterConfig: { steps: [] }, coordinatorEnabled: false }
+  await workspace.call('PUT', `/agents/${agent}`, idle)
+  await workspace.post(`/agents/${agent}/wakeup`)
+  const over = await until(
+    async () => (await workspace.call('GET', `/runs?agent=${agent}&status=succeeded`)).body.items[0],
+  )
+  return over.id
 }
 
 /** What the server writes all the time by itself: that it lives, that it coordinates, how far it has followed the log. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { TaskRecord } from '../../src/core/records.ts'
 import { registerNode } from '../../src/store/postgres/nodes.ts'
 import { commandOffice } from '../../src/store/postgres/offices.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
@@ -21,6 +22,11 @@ export interface Seeded {
   /** A task that was divided, and a part of it. */
   whole: number
   part: number
+  /** A run that goes on with the held task, one that is over, and what woke the agent for them. */
+  running: string
+  over: string
+  claimed: string
+  coalesced: string
 }
 
 export interface SeededDatabase {
@@ -82,8 +88,65 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
       workspace,
     ])
   })
+  const runs = await seedRuns(url, workspace, `agent-of-${workspace}`, held)
   const ids = { queued: queued.id, held: held.id, waiting: waiting.id, completed: completed.id }
-  return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id }
+  return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id, ...runs }
+}
+
+/** What agents that are run leave behind: a wakeup that another took along, runs, and all that is remembered of them. */
+async function seedRuns(
+  url: string,
+  workspace: number,
+  agent: string,
+  task: Pick<TaskRecord, 'id' | 'uuid'>,
+) {
+  const [running, over, claimed, coalesced] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  await superuser(url, async (client) => {
+    await client.query('set search_path = baton')
+    await client.query(
+      `insert into agent_runtime_state (workspace_id, agent, adapter_type) values ($1, $2, 'process')`,
+      [workspace, agent],
+    )
+    await client.query(
+      `insert into parked_credentials (workspace_id, credential, until) values ($1, 'an account', now())`,
+      [workspace],
+    )
+    await client.query(
+      `insert into agent_task_sessions (workspace_id, agent, adapter_type, task_key) values ($1, $2, 'process', '')`,
+      [workspace, agent],
+    )
+    await client.query(
+      `insert into wakeups (workspace_id, wakeup_id, agent, source, status, into_id, requested_by, task_id, task_uuid, generation,
+         priority, requested_at, due_at, claimed_at, finished_at, run_id)
+       values ($1, $2, $5, 'assignment', 'claimed', null, 'system', $6, $7, 1, 2, now(), now(), now(), null, $4),
+              ($1, $3, $5, 'on_demand', 'coalesced', $2, 'system', $6, $7, null, 3, now(), now(), null, now(), null)`,
+      [workspace, claimed, coalesced, running, agent, task.id, task.uuid],
+    )
+    await client.query(
+      `insert into runs (workspace_id, run_id, agent, agent_id, adapter_type, wakeup_id, source, status, task_id, task_uuid, generation,
+         attempt, session, node_id, token_hash, created_at, started_at)
+       values ($1, $2, $3, gen_random_uuid(), 'process', $4, 'assignment', 'running', $5, $6, 1, 1, 'agent:' || $3::text,
+         gen_random_uuid(), sha256($2::uuid::text::bytea), now(), now())`,
+      [workspace, running, agent, claimed, task.id, task.uuid],
+    )
+    await client.query(
+      `insert into runs (workspace_id, run_id, agent, agent_id, adapter_type, source, status, node_id, input_tokens, output_tokens,
+         usage_basis, log_store, log_ref, log_bytes, created_at, started_at, finished_at, task_id, task_uuid, generation, attempt, session)
+       values ($1, $2, $3, gen_random_uuid(), 'process', 'timer', 'succeeded', gen_random_uuid(), 1, 1, 'reported',
+         'local_file', 'a place', 3, now(), now(), now(), $4, $5, 1, 1, 'agent:' || $3::text)`,
+      [workspace, over, agent, task.id, task.uuid],
+    )
+    await client.query(
+      `insert into run_events (workspace_id, run_id, seq, event_type) values ($1, $2, 1, 'lifecycle')`,
+      [workspace, over],
+    )
+    await client.query(
+      `insert into run_log_chunks (workspace_id, run_id, chunk_offset, bytes, stream, at, content)
+       values ($1, $2, 0, 3, 'stdout', now(), 'yes')`,
+      [workspace, over],
+    )
+  })
+  return { running, over, claimed, coalesced }
 }
 
 /** What belongs to no workspace but to all nodes together. */

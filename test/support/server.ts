@@ -18,6 +18,7 @@ export interface ServerUnderTest {
   api: string
   ownerKey: string
   databaseUrl: string
+  dataFolder: string
   /** A request as the owner, or with another key. */
   call(
     method: string,
@@ -48,6 +49,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
     api,
     ownerKey,
     databaseUrl: database.url,
+    dataFolder: folder,
     call: callsTo(api, ownerKey),
     async close() {
       await baton.stop()

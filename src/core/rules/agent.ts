@@ -5,6 +5,9 @@ import type { Limits } from '../limits.ts'
 import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../records.ts'
 import type { AgentState } from '../states.ts'
 
+/** Run by Baton, which knows by itself whether it lives: it need not beat. */
+const isManaged = ({ adapterType }: Pick<AgentProfile, 'adapterType'>) => adapterType !== 'external'
+
 /** What a registered agent is when it does not say otherwise (Mosaic's defaults). */
 const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
   model: null,
@@ -82,6 +85,10 @@ export function decideAgent(
       return terminate(record, command, around)
     case 'remove':
       return remove(record, around)
+    case 'fault':
+      return fault(record, command.reason, around)
+    case 'mend':
+      return mend(record, around)
     case 'elapse':
       return elapse(record, command.heardSince ?? 0, around)
   }
@@ -153,7 +160,7 @@ function register(
       version: 1,
       createdAt: now,
       updatedAt: now,
-      health: greeted(now, whole.staleMs),
+      health: heardOf(whole, greeted(now, whole.staleMs)),
     }
     return {
       refusal: null,
@@ -163,9 +170,14 @@ function register(
     }
   }
   const isBack = record.state === 'terminated' || record.leaving
-  const back: Partial<AgentRecord> = isBack ? { state: 'idle', stateReason: null, leaving: false } : {}
+  // Whoever changes the settings of one that could not work has seen to it.
+  const isMended = record.state === 'error' && isManaged(whole)
+  const back: Partial<AgentRecord> = isBack || isMended ? { ...IDLE, leaving: false } : {}
   const isHeard = record.health !== null && !isBack
-  const health = isHeard ? judgedSooner(record, whole.staleMs, now) : greeted(now, whole.staleMs)
+  const health = heardOf(
+    whole,
+    isHeard ? judgedSooner(record, whole.staleMs, now) : greeted(now, whole.staleMs),
+  )
   const fields = Object.keys(given)
   const events = isBack
     ? [houseEvent('agent_registered', { agent: slug, by: actor }, around)]
@@ -198,11 +210,17 @@ const greeted = (now: number, staleMs: number): AgentHealth => ({
   dueAt: now + staleMs,
 })
 
+/** The silence of those that Baton runs is not judged. */
+const heardOf = (profile: AgentProfile, health: AgentHealth | null) =>
+  health && isManaged(profile) ? { ...health, dueAt: null } : health
+
 /** A threshold that was lowered holds for the silence that is going on, too. */
 function judgedSooner({ health }: AgentRecord, staleMs: number, now: number): AgentHealth | null {
   if (!health || health.dueAt === null) return health
   return { ...health, dueAt: Math.max(now, health.lastSeenAt + staleMs) }
 }
+
+const IDLE = { state: 'idle', stateReason: null } as const
 
 const IS_GONE: ReadonlySet<AgentRecord['state']> = new Set(['error', 'offline'])
 
@@ -235,7 +253,7 @@ function beat(record: AgentRecord, said: Beat, around: AroundAgent): AgentDecisi
     session: said.session ?? health?.session ?? null,
     lastSeenAt: now,
     hasBeaten: true,
-    dueAt: health?.dueAt ?? now + staleMs,
+    dueAt: isManaged(record) ? null : (health?.dueAt ?? now + staleMs),
   }
   if (!isBack) return { refusal: null, record: { ...record, health: heard }, events: [], fate: 'renewed' }
   const events = [houseEvent('agent_recovered', { agent: slug, after: state }, around)]
@@ -252,17 +270,31 @@ function pause(record: AgentRecord, reason: string | null, around: AroundAgent):
 
 function resume(record: AgentRecord, around: AroundAgent): AgentDecision {
   if (record.state === 'terminated' || record.leaving) return refused(record, isOver(record))
+  if (isManaged(record) && record.state === 'error') return mend(record, around)
   if (record.state !== 'paused')
     return refused(record, refuse('WRONG_STATE', `${record.slug} is not paused but ${record.state}.`))
   const { health, staleMs } = record
   // Silent for too long while it was paused, it is not there to be given work: its next beat will tell.
   const events = [houseEvent('agent_resumed', { agent: record.slug }, around)]
+  if (isManaged(record)) return changed(record, IDLE, events, around)
   const missedAt = health && health.lastSeenAt + staleMs
   if (missedAt !== null && missedAt <= around.now)
     return changed(record, { state: 'offline', stateReason: 'silent' }, events, around)
   // Its silence may have been judged while it was paused; from now on it counts again.
   const heard = health && { ...health, dueAt: health.dueAt ?? missedAt }
-  return changed(record, { state: 'idle', stateReason: null, health: heard }, events, around)
+  return changed(record, { ...IDLE, health: heard }, events, around)
+}
+
+function fault(record: AgentRecord, reason: string, around: AroundAgent): AgentDecision {
+  if (record.state !== 'idle') return unchanged(record)
+  const events = [houseEvent('agent_faulted', { agent: record.slug, reason }, around)]
+  return changed(record, { state: 'error', stateReason: reason }, events, around)
+}
+
+function mend(record: AgentRecord, around: AroundAgent): AgentDecision {
+  if (!isManaged(record) || record.state !== 'error') return unchanged(record)
+  const events = [houseEvent('agent_recovered', { agent: record.slug, after: 'error' }, around)]
+  return changed(record, IDLE, events, around)
 }
 
 const isOver = ({ slug, stateReason }: AgentRecord) =>
@@ -308,6 +340,8 @@ function elapse(record: AgentRecord, heardSince: number, around: AroundAgent): A
   if (record.leaving && holding.length === 0)
     return ended(record, record.stateReason ?? 'terminated', around, 'kept')
   if (health === null || health.dueAt === null || health.dueAt > now) return unchanged(record)
+  if (isManaged(record))
+    return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: null } } }
   const aliveUntil = Math.max(lastSignOfLife(health.lastSeenAt, holding), heardSince) + staleMs
   if (aliveUntil > now)
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: aliveUntil } } }

@@ -172,6 +172,9 @@ function retryOrFail(
     fail(draft, around.actor, { ...payload, failureClass: 'quality' }, exhausted)
   } else {
     record.dueAt = around.now + backoffMs(record.attempt)
+    // Whoever tries it next is told what was wrong.
+    const error = (why.comment ?? why.verdict ?? null) as string | null
+    draft.effects.details.push({ taskId: record.id, set: { failureClass: 'quality', error } })
     draft.move(name, around.actor, payload)
   }
 }

@@ -61,7 +61,7 @@ function accept(draft: TaskDraft, command: Submit, ref: string, around: Circumst
   closeForLateResults(record)
   record.resultHash = submission.hash
   // What went wrong in the attempts before is over.
-  if (record.attempt > 1)
+  if (record.generation > 1)
     draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
   draft.effects.results.push({
     kind: 'written',

@@ -82,6 +82,7 @@ export const AgentView = z.object({
   stateReason: z.string().nullable(),
   leaving: z.boolean().describe('It finishes what it holds and is terminated then'),
   activeTasks: z.int(),
+  activeRuns: z.int(),
   lastSeenAt: z.string().nullable(),
   version: z.int(),
   createdAt: z.string(),

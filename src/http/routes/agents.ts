@@ -26,6 +26,7 @@ import {
   showHealth,
   slugOf,
 } from '../../flow/agents.ts'
+import type { Execution } from '../../flow/execution.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { taskView } from '../../flow/views.ts'
 import { pageOf, readCursor } from '../cursor.ts'
@@ -40,14 +41,14 @@ interface OnAgent {
   Params: { id: string }
 }
 
-export function agentRoutes(app: FastifyInstance, kernel: Kernel): void {
-  registry(app, kernel)
+export function agentRoutes(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+  registry(app, kernel, execution)
   lists(app, kernel)
   acts(app, kernel)
   signsOfLife(app, new AgentDesk(kernel))
 }
 
-function registry(app: FastifyInstance, kernel: Kernel): void {
+function registry(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
   app.put<OnAgent & { Body: z.output<typeof AgentBody> }>(
     '/agents/:id',
     route({
@@ -59,7 +60,9 @@ function registry(app: FastifyInstance, kernel: Kernel): void {
     }),
     async ({ params, body, caller, headers }, reply) => {
       const ifVersion = versionIn(headers['if-match'])
-      const { agent, isNew } = await putAgent(kernel, caller, params.id, body, ifVersion)
+      const { agent, isNew } = await putAgent(kernel, caller, params.id, body, ifVersion, (agent) =>
+        execution.faultsOf(agent),
+      )
       return reply
         .code(isNew ? 201 : 200)
         .header('etag', etag(agent.version))

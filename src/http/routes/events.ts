@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import type { Kernel } from '../../flow/kernel.ts'
+import type { LiveOutput } from '../../flow/live-output.ts'
 import { eventView } from '../../flow/views.ts'
 import type { KeyRing } from '../gate.ts'
 import type { EventFeed, EventView } from '../live/feed.ts'
@@ -13,6 +14,15 @@ import { Digits, numberOr, pageSize, route } from '../schema.ts'
 
 const Query = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
 const StreamQuery = z.strictObject({ after: Digits.optional() })
+const SocketQuery = z.strictObject({
+  after: Digits.optional(),
+  output: z
+    .string()
+    .regex(/^(all|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/)
+    .optional()
+    .describe('What agents write, as it comes: of "all" runs, or of the one with this id'),
+})
+type Socketing = { Querystring: z.output<typeof SocketQuery> }
 type Streaming = { Querystring: z.output<typeof StreamQuery> }
 
 const BEAT_MS = 15_000
@@ -20,7 +30,13 @@ const FAREWELL_MS = 1_000
 /** A reader this far behind is waited for; nothing is buffered for it beyond that. */
 const MOST_UNSENT_BYTES = 1024 * 1024
 
-export function eventRoutes(app: FastifyInstance, kernel: Kernel, feed: EventFeed, keys: KeyRing): void {
+interface Streams {
+  feed: EventFeed
+  keys: KeyRing
+  live: LiveOutput
+}
+
+export function eventRoutes(app: FastifyInstance, kernel: Kernel, { feed, keys, live }: Streams): void {
   const tag = 'events'
 
   app.get<{ Querystring: z.output<typeof Query> }>(
@@ -58,7 +74,9 @@ export function eventRoutes(app: FastifyInstance, kernel: Kernel, feed: EventFee
       raw.write(': baton\n\n')
       try {
         for await (const page of feed.watch(request.caller.workspaceId, after, over)) {
-          if (!raw.write(page.map(sseFrame).join(''))) await once(raw, 'drain', { signal: over })
+          const { said, isEnd } = untilItsEnd(request, page)
+          if (!raw.write(said.map(sseFrame).join(''))) await once(raw, 'drain', { signal: over })
+          if (isEnd) break
         }
       } catch (error) {
         if (!over.aborted) request.log.warn({ err: error }, 'an event stream broke off')
@@ -71,18 +89,18 @@ export function eventRoutes(app: FastifyInstance, kernel: Kernel, feed: EventFee
     },
   )
 
-  app.route<Streaming>({
+  app.route<Socketing>({
     method: 'GET',
     url: '/events/ws',
     ...route({
-      summary: 'The log over a WebSocket, replayed after ?after=',
+      summary: 'The log over a WebSocket, replayed after ?after=; with ?output= also what agents write',
       tag,
       needs: 'read',
-      query: StreamQuery,
+      query: SocketQuery,
     }),
     handler: (_request, reply) => sendProblem(reply, 'UPGRADE_REQUIRED', 'Open this as a WebSocket.'),
     wsHandler: (socket, request) =>
-      void serveSocket(socket, request as FastifyRequest<Streaming>, feed, keys),
+      void serveSocket(socket, request as FastifyRequest<Socketing>, { feed, keys, live }),
   })
 }
 
@@ -108,11 +126,18 @@ function lifeOf(request: FastifyRequest, keys: KeyRing, feed: EventFeed, beat: (
   return { over: AbortSignal.any([ended.signal, feed.closing]), end }
 }
 
+/** Whoever came with the token of a run hears of its end, and of nothing after it. */
+function untilItsEnd({ caller: { run } }: FastifyRequest, events: readonly EventView[]) {
+  const isItsEnd = ({ type, payload }: EventView) => type === 'run_finished' && payload.runId === run!.runId
+  const end = run ? events.findIndex(isItsEnd) : -1
+  return end === -1 ? { said: events, isEnd: false } : { said: events.slice(0, end + 1), isEnd: true }
+}
+
 const sseFrame = (event: EventView) =>
   `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 
 /** Where a reader left off: the header of a browser that reconnects, else the query, else now. */
-function startOf(request: FastifyRequest<Streaming>): number | null {
+function startOf(request: FastifyRequest<Streaming | Socketing>): number | null {
   const given = request.headers['last-event-id'] ?? request.query.after
   if (given === undefined) return null
   if (typeof given !== 'string' || !/^\d{1,15}$/.test(given)) {
@@ -124,9 +149,8 @@ function startOf(request: FastifyRequest<Streaming>): number | null {
 /** Frames hold as many events as there are: a thousand small frames cost a thousand times one. */
 async function serveSocket(
   socket: WebSocket,
-  request: FastifyRequest<Streaming>,
-  feed: EventFeed,
-  keys: KeyRing,
+  request: FastifyRequest<Socketing>,
+  { feed, keys, live }: Streams,
 ): Promise<void> {
   let isAlive = true
   const { over, end } = lifeOf(request, keys, feed, () => {
@@ -141,17 +165,32 @@ async function serveSocket(
   socket.on('error', end)
   // What clients say is not listened to, and must not pile up either.
   socket.on('message', () => undefined)
+  const stopWatching = sendOutput(socket, request, live)
+  over.addEventListener('abort', stopWatching)
   try {
-    for await (const events of feed.watch(request.caller.workspaceId, startOf(request), over)) {
+    for await (const page of feed.watch(request.caller.workspaceId, startOf(request), over)) {
+      const { said: events, isEnd } = untilItsEnd(request, page)
       socket.send(JSON.stringify({ events }))
       while (socket.bufferedAmount > MOST_UNSENT_BYTES && !over.aborted) await sleep(20)
+      if (isEnd) break
     }
   } catch (error) {
     if (!over.aborted) request.log.warn({ err: error }, 'an event socket broke off')
   } finally {
+    stopWatching()
     end()
     socket.close(1001)
     // One that does not answer the farewell is cut off.
     setTimeout(() => socket.terminate(), FAREWELL_MS).unref()
   }
+}
+
+/** What agents write just now. A reader that cannot keep up misses some: it has the offset, and the log has it all. */
+function sendOutput(socket: WebSocket, request: FastifyRequest<Socketing>, live: LiveOutput): () => void {
+  const wanted = request.query.output
+  if (wanted === undefined) return () => undefined
+  return live.onOutput(({ workspaceId, ...output }) => {
+    if (workspaceId !== request.caller.workspaceId || (wanted !== 'all' && wanted !== output.runId)) return
+    if (socket.bufferedAmount <= MOST_UNSENT_BYTES) socket.send(JSON.stringify({ output }))
+  })
 }

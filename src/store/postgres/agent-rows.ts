@@ -187,7 +187,10 @@ export function planAgents(
   // Removed and registered anew in one batch, it is another one of that name.
   const isSame = ({ version, uuid }: AgentRecord, other: AgentRecord) =>
     version === other.version && uuid === other.uuid
-  const known = changed.filter((agent) => before(agent) && !isSame(agent, before(agent)!))
+  // In one order, as whoever keeps several of them from being removed takes them: neither then waits for the other for ever.
+  const known = changed
+    .filter((agent) => before(agent) && !isSame(agent, before(agent)!))
+    .sort((a, b) => (a.slug < b.slug ? -1 : 1))
   const heard = changed.filter((agent) => agent.health && before(agent)?.health !== agent.health)
   const writes: Bound[] = []
   if (fresh.length > 0) writes.push(newAgents(workspaceId, valuesOf<AgentRecord>(AGENT_FIELDS, fresh)))

@@ -5,7 +5,7 @@ import type { AgentRecord } from '../../core/records.ts'
 import type { AgentState } from '../../core/states.ts'
 import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from './agent-rows.ts'
 import { scopedQuery } from './scoped-query.ts'
-import { inWorkspace } from './workspace-transaction.ts'
+import { inWorkspace, type WorkspaceTransaction } from './workspace-transaction.ts'
 
 /** Agents as they are read, and those that become known by claiming. */
 
@@ -49,16 +49,21 @@ export async function rememberAgents(
 export interface AgentSeen {
   record: AgentRecord
   holds: number
+  /** Runs of it that are going on. */
+  runs: number
   now: number
 }
 
-const SELECT_AGENTS = `select ${agentColumns('a')}, h.slug is not null, ${healthColumns('h')}, ms(clock_timestamp()),
+const SELECT_AGENTS = `select ${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
+    (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running')),
+    ms(clock_timestamp()),
     (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')
   from agents a left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug`
 
 function readSeen(row: readonly unknown[]): AgentSeen {
-  const health = row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1, -2) : null
-  return { record: readAgent(row, health), now: row.at(-2) as number, holds: row.at(-1) as number }
+  const health = row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1, -3) : null
+  const [runs, now, holds] = row.slice(-3) as [number, number, number]
+  return { record: readAgent(row, health), runs, now, holds }
 }
 
 const rowsOf = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
@@ -72,6 +77,19 @@ export async function findAgent(pool: pg.Pool, workspaceId: number, name: string
   return row ? readSeen(row) : null
 }
 
+/** These agents, within a transaction that decides about them. */
+export async function agentsIn(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  slugs: readonly string[],
+): Promise<Map<string, AgentRecord>> {
+  const rows = await tx.rows(`${SELECT_AGENTS} where a.workspace_id = $1 and a.slug = any($2::text[])`, [
+    workspaceId,
+    slugs,
+  ])
+  return new Map(rows.map((row) => [row[0] as string, readSeen(row).record]))
+}
+
 export interface AgentFilter {
   states?: readonly AgentState[] | undefined
   coordinatorEnabled?: boolean | undefined
@@ -81,6 +99,8 @@ export interface AgentFilter {
 }
 
 const HOLDS = `exists (select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')`
+
+const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running'))`
 
 export async function listAgents(
   pool: pg.Pool,
@@ -92,7 +112,7 @@ export async function listAgents(
     pool,
     workspaceId,
     `${SELECT_AGENTS} where a.workspace_id = $1
-       and ($2::text[] is null or case when a.state = 'idle' and ${HOLDS} then 'running' else a.state end = any($2))
+       and ($2::text[] is null or case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end = any($2))
        and ($3::boolean is null or a.coordinator_enabled = $3)
        and ($4::text is null or a.capabilities @> array[$4])
        and ($5::text is null or a.slug > $5)

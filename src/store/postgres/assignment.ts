@@ -14,7 +14,7 @@ export interface Assignable extends Candidate {
 export const workspacesToAssignIn = (pool: pg.Pool) =>
   scopedQuery<{ workspaceId: number; isWorkWaiting: boolean }>(pool, 'baton.scope', 'upkeep', {
     text: `with w as (select distinct workspace_id from agents
-        where coordinator_enabled and state = 'idle' and adapter_type = 'external')
+        where coordinator_enabled and state = 'idle')
       select w.workspace_id as "workspaceId",
              exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is null)
              or exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is not null)
@@ -31,17 +31,26 @@ const LANES = `with recursive lanes as (
         where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
         order by t.lane limit 1) n)`
 
+// Whether work that is given to an agent which Baton runs wakes it now (core/runs/policy.ts), and its account takes work.
+const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
+   and coalesce(a.runtime_config -> 'heartbeat' ->> 'wakeOnAssignment', 'true') = 'true'
+   and not exists (select from agent_runtime_state s
+     where s.workspace_id = a.workspace_id and s.agent = a.slug and s.parked_until > clock_timestamp())`
+
 // Agents that could take some of what waits. Each one's health by its key ("offset 0"): joined, a table without statistics
 // is read whole for every agent.
 const FREE_AGENTS = `${LANES} select * from (
-    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, h.session, h.status = 'degraded' as degraded,
+    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size,
+           case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
            (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') as held
       from agents a cross join lateral (
         select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
-     where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving and a.adapter_type = 'external'
+     where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving
        and (exists (select from lanes l where l.capabilities <@ a.capabilities) or exists (
          select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null))
-       and h.has_beaten and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()) f
+       and case when a.adapter_type = 'external'
+             then h.has_beaten and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
+             else ${MAY_BE_WOKEN} end) f
    where f.capacity is null or f.held < f.capacity`
 
 // Of each lane no more is counted than anybody could be given now.

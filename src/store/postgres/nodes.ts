@@ -13,9 +13,13 @@ export interface NodeIdentity {
   name: string
   pid: number
   version: string
+  /** The machine it is on, which life of it, and when the process began: by these it is known to be gone. */
+  host?: string | undefined
+  bootId?: string | null | undefined
+  pidStarted?: string | null | undefined
 }
 
-export interface ListedNode extends NodeIdentity {
+export interface ListedNode extends Pick<NodeIdentity, 'nodeId' | 'name' | 'pid' | 'version'> {
   startedAt: number
   lastSeenAt: number
   stoppedAt: number | null
@@ -29,13 +33,13 @@ const inTheHouse = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, va
 
 /** Again is no harm: a node that was forgotten while it could not be heard comes back as itself. */
 export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<void> {
-  const { nodeId, name, pid, version } = node
+  const { nodeId, name, pid, version, host = '', bootId = null, pidStarted = null } = node
   await inTheHouse(
     pool,
-    `insert into nodes (node_id, name, pid, version, started_at, last_seen_at)
-     values ($1, $2, $3, $4, clock_timestamp(), clock_timestamp())
+    `insert into nodes (node_id, name, pid, version, host, boot_id, pid_started, started_at, last_seen_at)
+     values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
      on conflict (workspace_id, node_id) do update set last_seen_at = clock_timestamp(), stopped_at = null`,
-    [nodeId, name, pid, version],
+    [nodeId, name, pid, version, host, bootId, pidStarted],
   )
 }
 
@@ -69,6 +73,39 @@ export const listNodes = (pool: pg.Pool, limit = 1_000) =>
       order by n.stopped_at desc nulls first, n.last_seen_at desc, n.node_id limit $3`,
     [COORDINATOR, SILENT_AFTER_MS, limit],
   )
+
+/** Silent for so long, a node on another machine is given up. */
+const GIVEN_UP_AFTER_MS = 30_000
+
+export interface NodeWithRuns {
+  nodeId: string
+  pid: number
+  host: string
+  bootId: string | null
+  pidStarted: string | null
+  isSilentForLong: boolean
+}
+
+/** Nodes that have runs on record as going on; of those that were forgotten, nothing but their id is known. */
+export async function nodesWithRuns(house: pg.Pool, readers: pg.Pool): Promise<NodeWithRuns[]> {
+  const text = `select distinct r.node_id as "nodeId" from runs r where r.status in ('queued', 'running')`
+  const busy = await scopedQuery<{ nodeId: string }>(readers, 'baton.scope', 'upkeep', { text })
+  if (busy.length === 0) return []
+  const known = await inTheHouse<NodeWithRuns & pg.QueryResultRow>(
+    house,
+    `select n.node_id as "nodeId", n.pid, n.host, n.boot_id as "bootId", n.pid_started as "pidStarted",
+            n.stopped_at is not null or n.last_seen_at < clock_timestamp() - $2 * interval '1 millisecond' as "isSilentForLong"
+       from nodes n where n.workspace_id = 0 and n.node_id = any($1::uuid[])`,
+    [busy.map(({ nodeId }) => nodeId), GIVEN_UP_AFTER_MS],
+  )
+  const forgotten = busy.filter(({ nodeId }) => !known.some((node) => node.nodeId === nodeId))
+  return [
+    ...known,
+    ...forgotten.map(({ nodeId }) => ({
+      ...{ nodeId, pid: 0, host: '', bootId: null, pidStarted: null, isSilentForLong: true },
+    })),
+  ]
+}
 
 /**
  * Terms are kept for thirty days, and the last hundred in any case. Nodes that were not heard of for a day are forgotten,

@@ -6,6 +6,8 @@ import * as sql from './statements.ts'
 type Scope = 'baton.workspace_id' | 'baton.workspace_name' | 'baton.key_hash' | 'baton.scope'
 
 interface Statement {
+  /** Under a name it is read and planned once a connection. */
+  name?: string
   text: string
   values?: unknown[]
   rowMode?: 'array'

@@ -11,7 +11,7 @@ import type {
   Walked,
   Way,
 } from '../store.ts'
-import { serverPool } from './connect.ts'
+import { isTransient, serverPool } from './connect.ts'
 import { blockedFrom } from './cycles.ts'
 import * as due from './due.ts'
 import { downstreamOf, Following } from './following.ts'
@@ -20,6 +20,7 @@ import { Notices } from './notices.ts'
 import { ensureProject, setTracks } from './projects.ts'
 import { PostgresReader } from './reads.ts'
 import { PostgresTransactor } from './transact.ts'
+import { inWorkspace, type WorkspaceTransaction } from './workspace-transaction.ts'
 import { ensureWorkspace } from './workspaces.ts'
 
 export const SERVER_ROLE = 'baton_server'
@@ -29,6 +30,8 @@ const READERS = 6
 /** For beats and terms of office: a queue of work before them must not make this node look dead. */
 const KEPT_FOR_THE_HOUSE = 2
 const FOLLOW_EVERY_MS = 1_000
+/** Of a change that was in the way of another one, and of which Postgres ended this. */
+const TRIES = 3
 
 /** Postgres, opened: set up to this version, checked to be safe, with one pool for writing and one for reading. */
 export class PostgresStore extends PostgresReader implements Store {
@@ -49,10 +52,7 @@ export class PostgresStore extends PostgresReader implements Store {
     this.house = serverPool(url, role, KEPT_FOR_THE_HOUSE, false)
     this.#following = new Following(readers, this.writers)
     this.#notices = new Notices(url, readers, this.#tell)
-    this.#transactor = new PostgresTransactor(this.writers, (workspaceId, what) => {
-      this.#tell(workspaceId, what)
-      this.#notices.say(workspaceId, what)
-    })
+    this.#transactor = new PostgresTransactor(this.writers, this.#committed)
   }
 
   static async open(url: string, role = SERVER_ROLE): Promise<PostgresStore> {
@@ -78,6 +78,32 @@ export class PostgresStore extends PostgresReader implements Store {
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
     return this.#transactor.transact(workspaceId, ask, decide)
+  }
+
+  /** A change to something other than tasks, with its events; told to those who listen when it is done. */
+  async change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#changeOnce(workspaceId, act)
+      } catch (error) {
+        if (!isTransient(error) || tries === TRIES) throw error
+      }
+    }
+  }
+
+  async #changeOnce<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
+    let events = 0
+    const answer = await inWorkspace(this.writers, workspaceId, (tx) =>
+      act({
+        ...tx,
+        emit: (...said) => {
+          events += 1
+          tx.emit(...said)
+        },
+      }),
+    )
+    if (events > 0) this.#committed(workspaceId, { events, tasksWaiting: false })
+    return answer
   }
 
   workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
@@ -141,6 +167,11 @@ export class PostgresStore extends PostgresReader implements Store {
   onCommit(listener: Committed): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  #committed: Committed = (workspaceId, what) => {
+    this.#tell(workspaceId, what)
+    this.#notices.say(workspaceId, what)
   }
 
   #tell: Committed = (workspaceId, what) => {

@@ -33,6 +33,8 @@ const FOLLOWS: Record<string, (is: Standing, payload: StoredEvent['payload']) =>
     if (state === 'terminated') return null
     return { state: state === 'paused' ? state : (claims as number) > 0 ? 'error' : 'offline', leaving }
   },
+  agent_faulted: ({ state, leaving }) =>
+    state === 'idle' || state === 'resumed' ? { state: 'error', leaving } : null,
   agent_recovered: ({ state, leaving }) => (GONE.includes(state) ? { state: 'idle', leaving } : null),
 }
 

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { RUN_STATES } from '../runs/outcomes.ts'
+import { TRIGGER_DETAILS, WAKEUP_SOURCES, WAKEUP_STATES } from '../runs/wakeups.ts'
+import { Name, ShortText, Uuid } from './common.ts'
+
+export const WakeupBody = z.strictObject({
+  source: z.enum(WAKEUP_SOURCES).default('on_demand'),
+  triggerDetail: z.enum(TRIGGER_DETAILS).optional(),
+  reason: ShortText.optional().describe('Why; the agent can be told'),
+  payload: z.unknown().optional().describe('What else the agent should know'),
+  taskId: Uuid.optional().describe(
+    'What it should work on; without it, what waits for it, or nothing in particular',
+  ),
+  idempotencyKey: Name.optional().describe('Asked again under the same one, the first wakeup is the answer'),
+})
+
+export const CancelBody = z.strictObject({ reason: ShortText.default('cancelled by a person') })
+export const ResetSessionBody = z.strictObject({
+  taskKey: z.string().max(300).optional().describe('Of this task alone (its id); "" is for runs without one'),
+})
+
+export const RunParams = z.object({ id: Uuid })
+
+export const WakeupView = z.object({
+  id: Uuid,
+  agent: z.string(),
+  source: z.enum(WAKEUP_SOURCES),
+  triggerDetail: z.enum(TRIGGER_DETAILS).nullable(),
+  reason: z.string().nullable(),
+  payload: z.unknown(),
+  status: z.enum(WAKEUP_STATES),
+  skipReason: z.string().nullable(),
+  detail: z.string().nullable().describe('Why nobody was woken, in a sentence'),
+  coalescedCount: z.int(),
+  coalescedInto: Uuid.nullable(),
+  requestedBy: z.string(),
+  taskId: Uuid.nullable(),
+  generation: z.int().nullable(),
+  runId: Uuid.nullable(),
+  requestedAt: z.string(),
+  dueAt: z.string(),
+  claimedAt: z.string().nullable(),
+  finishedAt: z.string().nullable(),
+  error: z.string().nullable(),
+})
+
+const UsageView = z
+  .object({
+    inputTokens: z.number().describe('Uncached input'),
+    cachedInputTokens: z.number().nullable(),
+    outputTokens: z.number(),
+    basis: z
+      .string()
+      .nullable()
+      .describe('reported, delta (of a counter over a session) or partial (of a run that was lost)'),
+  })
+  .nullable()
+
+export const RunView = z.object({
+  id: Uuid,
+  agent: z.string(),
+  agentId: Uuid,
+  adapterType: z.string(),
+  wakeupId: Uuid.nullable(),
+  source: z.string(),
+  triggerDetail: z.string().nullable(),
+  reason: z.string().nullable(),
+  status: z.enum(RUN_STATES),
+  statusMessage: z.string().nullable(),
+  statusColor: z.string().nullable(),
+  taskId: Uuid.nullable(),
+  generation: z.int().nullable(),
+  attempt: z.int().nullable(),
+  errorCode: z.string().nullable(),
+  errorMessage: z.string().nullable(),
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  usage: UsageView,
+  costUsd: z.string().nullable(),
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  sessionIdBefore: z.string().nullable(),
+  sessionIdAfter: z.string().nullable(),
+  summary: z.string().nullable(),
+  result: z.unknown(),
+  folder: z.unknown(),
+  stdoutExcerpt: z.string().nullable(),
+  stderrExcerpt: z.string().nullable(),
+  log: z
+    .object({
+      store: z.string(),
+      bytes: z.number().nullable(),
+      sha256: z.string().nullable(),
+      compressed: z.boolean(),
+      truncated: z.boolean(),
+      status: z.enum(['writing', 'available', 'log_unavailable']),
+    })
+    .nullable(),
+  nodeId: z.string(),
+  pid: z.int().nullable(),
+  createdAt: z.string(),
+  startedAt: z.string().nullable(),
+  finishedAt: z.string().nullable(),
+  durationMs: z.number().nullable(),
+})
+
+export const RunEventView = z.object({
+  seq: z.int(),
+  type: z.enum(['lifecycle', 'status', 'usage', 'error', 'structured']),
+  stream: z.string().nullable(),
+  level: z.string().nullable(),
+  color: z.string().nullable(),
+  message: z.string().nullable(),
+  payload: z.unknown(),
+  at: z.string(),
+})
+
+export const LogView = z.object({
+  runId: Uuid,
+  store: z.string().nullable(),
+  status: z.enum(['writing', 'available', 'log_unavailable']),
+  offset: z.number(),
+  content: z.string(),
+  nextOffset: z.number().nullable(),
+  spans: z.array(z.object({ offset: z.number(), bytes: z.number(), stream: z.string(), ts: z.string() })),
+  bytes: z.number().nullable(),
+  sha256: z.string().nullable(),
+  truncated: z.boolean(),
+  detail: z.string().optional(),
+})
+
+export const RuntimeStateView = z.looseObject({
+  agent: z.string(),
+  adapterType: z.string(),
+  sessionId: z.string().nullable(),
+  runs: z.number(),
+  totalInputTokens: z.number(),
+  totalOutputTokens: z.number(),
+  totalCachedInputTokens: z.number(),
+  totalCostUsd: z.string(),
+})
+
+export const ProbeView = z.object({
+  agent: z.string(),
+  ok: z.boolean(),
+  checks: z.array(
+    z.object({ name: z.string(), ok: z.boolean(), detail: z.string(), hint: z.string().optional() }),
+  ),
+})

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { idCarriedBy } from '../core/ids.ts'
+import type { ObjectStore } from '../logs/object-store.ts'
+import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
+import { isHeldUnder, oldLogs } from '../store/postgres/run-reads.ts'
+import { logIsGone } from '../store/postgres/runs.ts'
+import type { Executor } from './executor.ts'
+import { sweepWorktrees } from './folders/sweep.ts'
+import { gitOf } from './prepare.ts'
+import { recoverForgotten, recoverRuns } from './recovery.ts'
+import type { Workshop } from './workshop.ts'
+
+/** What a node that runs agents does every now and then. */
+
+const RECOVER_EVERY_MS = 10_000
+const TIDY_EVERY_MS = 60_000
+const SWEEP_EVERY_MS = 3_600_000
+const LOGS_AT_A_TIME = 200
+
+export class Chores {
+  readonly #workshop: Workshop
+  readonly #host: string
+  readonly #bucket: ObjectStore | null
+  readonly #keepLogsMs: number | null
+  readonly #executor: Executor
+  readonly #missingSince = new Map<string, number>()
+  readonly #stopping = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(
+    workshop: Workshop,
+    options: { executor: Executor; host: string; bucket: ObjectStore | null; keepLogsMs: number | null },
+  ) {
+    this.#executor = options.executor
+    this.#workshop = workshop
+    this.#host = options.host
+    this.#bucket = options.bucket
+    this.#keepLogsMs = options.keepLogsMs
+  }
+
+  start(): this {
+    this.#running = Promise.all([
+      this.#every(RECOVER_EVERY_MS, async () => {
+        await recoverRuns(this.#workshop, this.#host)
+        await recoverForgotten(this.#workshop, (runId) => this.#executor.runs(runId), this.#missingSince)
+      }),
+      this.#every(TIDY_EVERY_MS, () => this.#tidy()),
+      this.#every(SWEEP_EVERY_MS, () => sweepFolders(this.#workshop)),
+    ]).then(() => undefined)
+    return this
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #every(everyMs: number, act: () => Promise<unknown>): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+      if (signal.aborted) return
+      // Whatever it was: the next time is the second try.
+      await act().catch((error) => this.#workshop.log.warn({ err: error }, 'a chore of the executor failed'))
+    }
+  }
+
+  async #tidy(): Promise<void> {
+    // Logs that could not be brought to the bucket when their runs ended.
+    for (const handle of (await this.#bucket?.pending()) ?? []) await this.#bucket!.finalize(handle)
+    if (this.#keepLogsMs !== null) await removeOldLogs(this.#workshop, this.#keepLogsMs)
+  }
+}
+
+/** Metadata and excerpts stay; the log itself goes. */
+export async function removeOldLogs(workshop: Workshop, keepLogsMs: number): Promise<number> {
+  const { kernel, logStores } = workshop
+  const old = await oldLogs(kernel.store.readers, keepLogsMs, LOGS_AT_A_TIME)
+  for (const { workspaceId, runId, logStore, logRef } of old) {
+    const store = logStores.get(logStore as LogStoreType)
+    if (!store) continue
+    await store.delete({ store: store.type, logRef }).catch((error) => {
+      if (!(error instanceof LogUnavailable)) throw error
+    })
+    await logIsGone(kernel.store, workspaceId, runId)
+  }
+  return old.length
+}
+
+/** Worktrees that lost runs left, as far as nothing is lost with them. An agent's own lasts. */
+const sweepFolders = ({ kernel, own, dataFolder }: Workshop) =>
+  sweepWorktrees(gitOf(own), dataFolder, async ({ workspaceId, taskId, generation }) => {
+    const id = taskId === null ? null : idCarriedBy(taskId)
+    return id === null || isHeldUnder(kernel.store.readers, Number(workspaceId), id, generation)
+  })

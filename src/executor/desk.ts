@@ -1,0 +1,113 @@
+import type { Callbacks } from '../adapters/callbacks.ts'
+import { sentencesOf } from '../adapters/config.ts'
+import { Refused, refuse } from '../core/errors.ts'
+import { previewTemplate } from '../core/prompts/render.ts'
+import { parseTemplate, type TemplateProblem } from '../core/prompts/template.ts'
+import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
+import type { AgentRecord } from '../core/records.ts'
+import { redactDeep } from '../core/redaction.ts'
+import { RuntimeConfig } from '../core/runs/policy.ts'
+import type { Check, Execution, LogRange } from '../flow/execution.ts'
+import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
+import type { Run } from '../store/postgres/run-reads.ts'
+import { probe } from './probe.ts'
+import { exampleValues } from './prompt.ts'
+import type { Workshop } from './workshop.ts'
+
+type Settings = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
+
+/** What the rest of Baton may ask of the room where agents run. */
+export class RunDesk implements Execution {
+  readonly #workshop: Workshop
+  readonly #callbacks: Callbacks
+
+  constructor(workshop: Workshop, callbacks: Callbacks) {
+    this.#workshop = workshop
+    this.#callbacks = callbacks
+  }
+
+  get live() {
+    return this.#workshop.live
+  }
+
+  adapters() {
+    return this.#workshop.registry.list()
+  }
+
+  faultsOf(agent: Settings) {
+    return [...this.#faultsOfAdapter(agent), ...faultsOfRuntime(agent.runtimeConfig)]
+  }
+
+  #faultsOfAdapter({ adapterType, adapterConfig }: Settings) {
+    // Whoever runs by itself may keep here what it likes.
+    if (adapterType === 'external') return []
+    const { registry } = this.#workshop
+    const adapter = registry.get(adapterType)
+    if (!adapter) {
+      const known = ['external', ...registry.list().map(({ type }) => type)].join(', ')
+      return [{ field: 'adapterType', message: `is not known; there are ${known}` }]
+    }
+    const valid = adapter.validateConfig(adapterConfig ?? {})
+    const faults = valid.ok ? [] : valid.errors.map((message) => ({ field: 'adapterConfig', message }))
+    const parsed = parseTemplate(templateIn(adapterConfig))
+    return parsed.ok ? faults : [...faults, ...parsed.problems.map(faultOfTemplate)]
+  }
+
+  probe(workspaceId: number, agent: AgentRecord): Promise<Check[]> {
+    return probe(this.#workshop, workspaceId, agent)
+  }
+
+  async preview(workspaceId: number, agent: AgentRecord) {
+    const parsed = parseTemplate(templateIn(agent.adapterConfig))
+    if (!parsed.ok) {
+      const errors = parsed.problems.map(faultOfTemplate)
+      const [{ field, message }] = errors as [(typeof errors)[number]]
+      throw Refused.because(refuse('VALIDATION_FAILED', `${field}: ${message}`, { errors }))
+    }
+    const values = await exampleValues(this.#workshop.kernel, workspaceId, agent, this.#workshop.baseUrl())
+    const sensitive = [...new Set(parsed.template.sensitiveUses.map(({ path }) => path))]
+    return { prompt: previewTemplate(parsed.template, values), sensitive }
+  }
+
+  async readLog(run: Run, range: LogRange) {
+    const store = this.#workshop.logStores.get(run.logStore as LogStoreType)
+    if (!store || run.logRef === null) return null
+    try {
+      return await store.read({ store: store.type, logRef: run.logRef }, range)
+    } catch (error) {
+      if (error instanceof LogUnavailable) return null
+      throw error
+    }
+  }
+
+  redact<T>(runId: string, said: T): T {
+    const secrets = this.#workshop.secrets.get(runId)
+    return secrets ? redactDeep(said, secrets) : said
+  }
+
+  deliver(runId: string, message: Parameters<Callbacks['deliver']>[1]) {
+    return this.#callbacks.deliver(runId, message)
+  }
+}
+
+/** Agents that run by themselves may keep anything under this name. */
+function templateIn(adapterConfig: unknown): string {
+  const { promptTemplate } = (adapterConfig ?? {}) as { promptTemplate?: unknown }
+  return typeof promptTemplate === 'string' ? promptTemplate : DEFAULT_TEMPLATE
+}
+
+const faultOfTemplate = ({ line, column, position, message }: TemplateProblem) => ({
+  field: 'adapterConfig.promptTemplate',
+  message: `line ${line}, column ${column}: ${message}`,
+  line,
+  column,
+  position,
+})
+
+function faultsOfRuntime(runtimeConfig: unknown) {
+  const parsed = RuntimeConfig.safeParse(runtimeConfig ?? {})
+  if (parsed.success) return []
+  return parsed.error.issues
+    .flatMap((issue) => sentencesOf(issue, 'runtimeConfig'))
+    .map((message) => ({ field: 'runtimeConfig', message }))
+}

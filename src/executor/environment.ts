@@ -1,0 +1,54 @@
+import type { AgentRunAdapter } from '../adapters/protocol.ts'
+
+/** What the programs of agents find in their environment: what is listed here, and nothing that was not meant for them. */
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const INHERITED = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TZ', 'TERM', 'TMPDIR', 'XDG_*'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+]
+
+const matches = (name: string, patterns: readonly string[]) =>
+  patterns.some((pattern) =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  )
+
+/** Of Baton's own environment, what this adapter's agents may have. */
+function inheritedBy(adapter: AgentRunAdapter, own: Environment): Record<string, string> {
+  const allowed = [...INHERITED, ...(adapter.inheritsEnv ?? [])]
+  const found: Record<string, string> = {}
+  for (const [name, value] of Object.entries(own))
+    if (value !== undefined && matches(name, allowed)) found[name] = value
+  return found
+}
+
+const envIn = (config: Record<string, unknown>) => (config.env ?? {}) as Record<string, string>
+
+export const environmentOf = (
+  adapter: AgentRunAdapter,
+  own: Environment,
+  config: Record<string, unknown>,
+  baton: Record<string, string> = {},
+): Record<string, string> => ({ ...inheritedBy(adapter, own), ...envIn(config), ...baton })
+
+/** Settings that everybody may see, whatever their value. */
+const HARMLESS =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|TMPDIR|PWD|NODE_ENV|NODE_OPTIONS|CI|DEBUG|LOG_LEVEL|XDG_\w+|NO_PROXY|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|\w+_MODEL)$/
+
+/**
+ * What must not come out of a run: whatever it was given by its settings, and whatever of ours only its adapter may have.
+ * Proxies are among it, since their addresses may hold passwords.
+ */
+export function secretsOf(
+  adapter: AgentRunAdapter,
+  own: Environment,
+  config: Record<string, unknown>,
+  token: string,
+): string[] {
+  const given = Object.entries({ ...inheritedBy(adapter, own), ...envIn(config) })
+  const headers = Object.values((config.headers ?? {}) as Record<string, string>)
+  const secret = given.filter(([name]) => !HARMLESS.test(name)).map(([, value]) => value)
+  return [token, ...secret, ...headers].filter((value) => typeof value === 'string')
+}

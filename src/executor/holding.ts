@@ -1,0 +1,148 @@
+import { Refused } from '../core/errors.ts'
+import type { AgentRecord, TaskRecord } from '../core/records.ts'
+import type { TaskStep } from '../core/runs/ending.ts'
+import { claimNext, claimTask } from '../flow/claims.ts'
+import type { Caller, Kernel } from '../flow/kernel.ts'
+import { failTask, submitResult } from '../flow/results.ts'
+import { command } from '../flow/tasks.ts'
+import type { Wakeup } from '../store/postgres/wakeups.ts'
+
+/** The claim a run works under: taken like any other, in the name of its agent. */
+
+export interface Held {
+  taskId: string
+  innerId: number
+  generation: number
+  session: string
+  attempt: number
+  leaseMs: number
+}
+
+/** As the row of the run has it. */
+export const taskOf = (held: Held | null) =>
+  held && {
+    id: held.innerId,
+    uuid: held.taskId,
+    generation: held.generation,
+    attempt: held.attempt,
+    session: held.session,
+  }
+
+/** Managed agents hold everything under one session: which run it is, the generation tells. */
+export const sessionOf = (slug: string) => `agent:${slug}`
+
+export const asAgent = (workspaceId: number, slug: string): Caller => ({
+  workspaceId,
+  actor: `agent:${slug}`,
+  rights: new Set(),
+})
+
+/**
+ * What the run is about: the claim that woke it, the task it was woken for, or else whatever waits for it. Null: nothing in
+ * particular. A claim that is gone, or cannot be had, is refused as claims are.
+ */
+export async function takeHold(
+  kernel: Kernel,
+  workspaceId: number,
+  agent: AgentRecord,
+  wakeup: Wakeup,
+): Promise<Held | null> {
+  const caller = asAgent(workspaceId, agent.slug)
+  const session = sessionOf(agent.slug)
+  // By its id: one that was removed meanwhile must not become known again by claiming.
+  const found = await claimOf(kernel, caller, agent.uuid, session, wakeup)
+  if (!found) return null
+  const fence = { session, generation: found.generation }
+  const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence })
+  const { id, attempt, leaseMs } = reply.record as TaskRecord
+  return { taskId: found.taskId, innerId: id, generation: found.generation, session, attempt, leaseMs }
+}
+
+async function claimOf(
+  kernel: Kernel,
+  caller: Caller,
+  agent: string,
+  session: string,
+  { taskId, generation }: Wakeup,
+): Promise<{ taskId: string; generation: number } | null> {
+  if (taskId !== null && generation !== null) return { taskId, generation }
+  if (taskId !== null) {
+    const { claim } = await claimTask(kernel, caller, taskId, { agent, session })
+    return { taskId, generation: (claim as { generation: number }).generation }
+  }
+  const never = new AbortController().signal
+  const { claims } = await claimNext(kernel, caller, { agent, session, limit: 1, waitMs: 0 }, never)
+  const [first] = claims
+  return first ? { taskId: first.task.id, generation: first.generation } : null
+}
+
+/**
+ * Whether the agent itself, with the token of its run, has handed in its work or asked a person. What its program says when it
+ * ends is an echo of that then, and no work that is lost.
+ */
+async function isSettled(
+  kernel: Kernel,
+  workspaceId: number,
+  { innerId, generation }: Held,
+): Promise<boolean> {
+  const [found] = await kernel.store.tasksById(workspaceId, [innerId])
+  if (found?.record.generation !== generation) return false
+  return found.record.resultHash !== null || found.record.state === 'awaiting_human'
+}
+
+/** How the task goes on. Answers with what came of it: the code of a refusal, if it was refused. */
+export async function stepOn(
+  kernel: Kernel,
+  workspaceId: number,
+  agent: string,
+  held: Held,
+  step: TaskStep,
+  work: { result: unknown; summary: string | null },
+): Promise<string | null> {
+  const caller = asAgent(workspaceId, agent)
+  const { session, generation } = held
+  const fence = { session, generation }
+  try {
+    switch (step.kind) {
+      case 'submit':
+        if (await isSettled(kernel, workspaceId, held)) return 'TASK_ALREADY_COMPLETED'
+        await submitResult(kernel, caller, held.taskId, {
+          ...fence,
+          result: work.result,
+          summary: work.summary ?? undefined,
+        })
+        break
+      case 'continue':
+        await command(kernel, caller, held.taskId, { kind: 'continue', fence })
+        break
+      case 'release':
+        await command(kernel, caller, held.taskId, { kind: 'release', fence, reason: step.reason })
+        break
+      case 'fail': {
+        const retryAt = step.retryAt === undefined ? undefined : new Date(step.retryAt).toISOString()
+        const { failureClass, error } = step
+        await failTask(kernel, caller, held.taskId, {
+          ...fence,
+          failureClass,
+          error: error.slice(0, 2_000),
+          retryAt,
+        })
+        break
+      }
+      case 'none':
+    }
+    return null
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    if (error.code !== 'CONTINUATION_LIMIT') return error.code
+    const given = 'It was continued as often as a task may be, and still wants more.'
+    return stepOn(
+      kernel,
+      workspaceId,
+      agent,
+      held,
+      { kind: 'fail', failureClass: 'quality', error: given, retryAt: undefined },
+      work,
+    )
+  }
+}

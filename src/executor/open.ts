@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { Callbacks } from '../adapters/callbacks.ts'
+import { claudeAdapter } from '../adapters/claude/adapter.ts'
+import { codexAdapter } from '../adapters/codex/adapter.ts'
+import { geminiAdapter } from '../adapters/gemini/adapter.ts'
+import { httpAdapter } from '../adapters/http.ts'
+import { opencodeAdapter } from '../adapters/opencode/adapter.ts'
+import { processAdapter } from '../adapters/process.ts'
+import { AdapterRegistry, loadAdapters } from '../adapters/registry.ts'
+import { simulatedAdapter } from '../adapters/simulated.ts'
+import { LiveOutput } from '../flow/live-output.ts'
+import { localFileStore } from '../logs/local-file.ts'
+import { type ObjectStore, objectStore } from '../logs/object-store.ts'
+import { postgresStore } from '../logs/postgres.ts'
+import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
+import { s3Bucket } from '../logs/s3-bucket.ts'
+import type { LogSettings } from '../logs/settings.ts'
+import { RunLogRows } from '../store/postgres/run-logs.ts'
+import type { PostgresStore } from '../store/postgres/store.ts'
+import { RunDesk } from './desk.ts'
+import { Patience } from './persistence.ts'
+import type { Workshop } from './workshop.ts'
+
+/** All kinds of agents: Baton's own, and those of third parties in these modules. */
+export async function openKinds(adapterPaths: readonly string[]) {
+  const callbacks = new Callbacks()
+  const registry = new AdapterRegistry()
+  const builtIn = [
+    claudeAdapter,
+    codexAdapter,
+    geminiAdapter,
+    opencodeAdapter,
+    processAdapter,
+    simulatedAdapter,
+  ]
+  for (const adapter of [...builtIn, httpAdapter(callbacks)]) registry.register(adapter)
+  await loadAdapters(adapterPaths, registry)
+  return { registry, callbacks }
+}
+
+export interface WorkshopSettings {
+  logs: LogSettings
+  kinds: Awaited<ReturnType<typeof openKinds>>
+}
+
+/** Everything a node needs to run agents, put together. */
+export async function openWorkshop(
+  base: Pick<
+    Workshop,
+    'kernel' | 'node' | 'own' | 'dataFolder' | 'agentRoots' | 'baseUrl' | 'mostRuns' | 'log'
+  >,
+  { logs, kinds: { registry, callbacks } }: WorkshopSettings,
+): Promise<{ workshop: Workshop; desk: RunDesk; bucket: ObjectStore | null; close: () => void }> {
+  const { stores, bucket, close } = await openStores(base.kernel.store, base.dataFolder, logs)
+  const workshop = {
+    ...base,
+    registry,
+    live: new LiveOutput(),
+    secrets: new Map(),
+    patience: new Patience(),
+    logs: stores.get(logs.store)!,
+    logStores: stores,
+  }
+  return { workshop, desk: new RunDesk(workshop, callbacks), bucket, close }
+}
+
+/** New logs go to one; older ones, from before the settings were changed, are read where they are. */
+async function openStores(store: PostgresStore, dataFolder: string, settings: LogSettings) {
+  const stores = new Map<LogStoreType, RunLogStore>([
+    ['local_file', localFileStore(join(dataFolder, 'run-logs'))],
+    ['postgres', postgresStore(new RunLogRows(store.readers))],
+  ])
+  if (settings.store !== 'object_store') return { stores, bucket: null, close: () => undefined }
+  const spoolFolder = join(dataFolder, 'run-log-spool')
+  const s3 = await s3Bucket(settings)
+  const bucket = objectStore({ bucket: s3, spoolFolder })
+  stores.set('object_store', bucket)
+  return { stores, bucket, close: () => s3.close() }
+}

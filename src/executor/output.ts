@@ -1,0 +1,100 @@
+import type { KnownSecrets } from '../core/redaction.ts'
+import { Redactor } from '../core/redaction.ts'
+import type { LiveOutput } from '../flow/live-output.ts'
+import type { LogEntry, LogStream, LogSummary, RunLogHandle, RunLogStore } from '../logs/protocol.ts'
+import { Excerpt } from './excerpt.ts'
+
+const FLUSH_AFTER_MS = 40
+const FLUSH_FROM_BYTES = 64 * 1024
+/** Small pieces are joined; large ones would only be copied. */
+const JOIN_UP_TO = 16 * 1024
+/** Beyond this, whoever writes is made to wait. */
+const MOST_WAITING_BYTES = 64 * 1024
+
+/**
+ * Everything an agent writes, on its way to the log, to the excerpts and to those who watch: without secrets, gathered a
+ * little, and never more of it in memory than a bit.
+ */
+export class RunOutput {
+  readonly #store: RunLogStore
+  readonly #handle: RunLogHandle
+  readonly #live: (chunk: { stream: LogStream; chunk: string; offset: number }) => void
+  readonly #redactors: Record<LogStream, Redactor>
+  readonly #excerpts = { stdout: new Excerpt(), stderr: new Excerpt(), system: new Excerpt() }
+  readonly #warn: (error: unknown) => void
+  #waiting: LogEntry[] = []
+  #waitingBytes = 0
+  #offset = 0
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: {
+    store: RunLogStore
+    handle: RunLogHandle
+    secrets: KnownSecrets
+    live: LiveOutput
+    run: { workspaceId: number; runId: string; agent: string }
+    warn: (error: unknown) => void
+  }) {
+    this.#store = options.store
+    this.#handle = options.handle
+    this.#warn = options.warn
+    this.#live = (chunk) => options.live.publish({ ...options.run, ...chunk })
+    const redactor = () => new Redactor(options.secrets)
+    this.#redactors = { stdout: redactor(), stderr: redactor(), system: redactor() }
+  }
+
+  async take(stream: LogStream, chunk: string): Promise<void> {
+    this.#add(stream, this.#redactors[stream].take(chunk))
+    if (this.#waitingBytes >= FLUSH_FROM_BYTES) this.#flush()
+    else this.#timer ??= setTimeout(() => this.#flush(), FLUSH_AFTER_MS)
+    if (this.#waitingBytes >= MOST_WAITING_BYTES) await this.#writing
+  }
+
+  /** Baton's own words in the log, a line each. */
+  say(line: string): Promise<void> {
+    return this.take('system', `${line}\n`)
+  }
+
+  excerpt(stream: 'stdout' | 'stderr'): string | null {
+    return this.#excerpts[stream].text()
+  }
+
+  /** No more comes. Null: the log could not be finished; what is there stays where it is. */
+  async end(): Promise<LogSummary | null> {
+    for (const stream of ['stdout', 'stderr', 'system'] as const)
+      this.#add(stream, this.#redactors[stream].end())
+    this.#flush()
+    await this.#writing
+    return this.#store.finalize(this.#handle).catch((error) => {
+      this.#warn(error)
+      return null
+    })
+  }
+
+  #add(stream: LogStream, text: string): void {
+    if (text === '') return
+    const bytes = Buffer.byteLength(text)
+    this.#excerpts[stream].take(text)
+    const last = this.#waiting.at(-1)
+    if (last?.stream === stream && last.chunk.length + text.length < JOIN_UP_TO) last.chunk += text
+    else this.#waiting.push({ stream, chunk: text, ts: new Date().toISOString() })
+    this.#waitingBytes += bytes
+    this.#live({ stream, chunk: text, offset: this.#offset })
+    this.#offset += bytes
+  }
+
+  /** One after the other, in the order it came. */
+  #flush(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#writing = this.#writing.then(async () => {
+      const entries = this.#waiting
+      if (entries.length === 0) return
+      this.#waiting = []
+      this.#waitingBytes = 0
+      // A log that cannot be written costs the log, not the run.
+      await this.#store.append(this.#handle, entries).catch(this.#warn)
+    })
+  }
+}

@@ -1,0 +1,205 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { isAbsolute, resolve } from 'node:path'
+import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.ts'
+import { Refused } from '../core/errors.ts'
+import type { AgentRecord } from '../core/records.ts'
+import { KnownSecrets } from '../core/redaction.ts'
+import { taskSessionsOf } from '../store/postgres/runtime-state.ts'
+import type { Wakeup } from '../store/postgres/wakeups.ts'
+import { environmentOf, secretsOf } from './environment.ts'
+import { answerOf, type Git, gitWith } from './folders/git.ts'
+import { namedFolder, rootBeside } from './folders/places.ts'
+import { prepareFolder } from './folders/prepare.ts'
+import { FolderRefused } from './folders/refused.ts'
+import type { Folder } from './folders/worktree.ts'
+import type { Held } from './holding.ts'
+import { promptOf, promptValues } from './prompt.ts'
+import { Unfit } from './unfit.ts'
+import type { Workshop } from './workshop.ts'
+
+/** All that must be there before an agent is started. Whatever is wrong with it is said here, and nothing is spawned. */
+
+/** What a run may show to Baton instead of a key; it dies with the run. */
+export const newToken = () => `brun_${randomBytes(32).toString('base64url')}`
+export const hashOfToken = (token: string) => createHash('sha256').update(token).digest()
+
+export interface Prepared {
+  adapter: AgentRunAdapter
+  input: AdapterInvokeInput
+  secrets: KnownSecrets
+  folder: Folder | null
+  git: Git
+  graceMs: number
+  /** Whose limits it shares. */
+  credential: string
+  /** Under which name its session is remembered. */
+  taskKey: string
+  sessionIdBefore: string | null
+}
+
+/** The adapter of an agent, with settings it can use. */
+export function adapterOf(workshop: Workshop, agent: AgentRecord): AgentRunAdapter {
+  const adapter = workshop.registry.get(agent.adapterType)
+  if (!adapter)
+    throw new Unfit('invalid_configuration', `There is no adapter "${agent.adapterType}" on this node.`)
+  const valid = adapter.validateConfig(agent.adapterConfig ?? {})
+  if (!valid.ok) throw new Unfit('invalid_configuration', valid.errors.join(' '))
+  return adapter
+}
+
+export const configOf = ({ adapterConfig }: AgentRecord) => (adapterConfig ?? {}) as Record<string, unknown>
+
+/** Whose limits the agent's runs share: the same text for agents on the same account. Where nobody knows, its own. */
+export function credentialOf(workshop: Workshop, adapter: AgentRunAdapter, agent: AgentRecord): string {
+  const config = configOf(agent)
+  const env = environmentOf(adapter, workshop.own, config)
+  const known = adapter.credentialOf?.({ cwd: null, adapterConfig: config, env })
+  return known ?? `${adapter.type}:agent:${agent.slug}`
+}
+
+export async function prepare(
+  workshop: Workshop,
+  about: {
+    workspaceId: number
+    agent: AgentRecord
+    wakeup: Wakeup
+    runId: string
+    token: string
+    held: Held | null
+  },
+): Promise<Prepared> {
+  const { workspaceId, agent, wakeup, runId, token, held } = about
+  const { kernel, own } = workshop
+  const adapter = adapterOf(workshop, agent)
+  const config = configOf(agent)
+  const taskKey = held?.taskId ?? ''
+  const baseUrl = workshop.baseUrl()
+  const [[session], values] = await Promise.all([
+    taskSessionsOf(kernel.store.readers, workspaceId, agent.slug, {
+      adapterType: agent.adapterType,
+      taskKey,
+    }),
+    promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
+  ])
+  const prompt = promptOf(agent, values)
+  const baton = {
+    BATON_URL: baseUrl,
+    BATON_API_KEY: token,
+    BATON_RUN_ID: runId,
+    BATON_AGENT: agent.slug,
+    BATON_AGENT_ID: agent.uuid,
+    BATON_WORKSPACE_ID: String(values['workspace.id']),
+    ...(held && {
+      BATON_TASK_ID: held.taskId,
+      BATON_GENERATION: String(held.generation),
+      BATON_SESSION: held.session,
+      BATON_ATTEMPT: String(held.attempt),
+    }),
+  }
+  const git = gitOf(own)
+  const folder =
+    adapter.usesFolder === false ? null : await folderFor(workshop, git, workspaceId, agent, held)
+  const input: AdapterInvokeInput = {
+    protocolVersion: adapter.protocolVersion,
+    companyId: String(values['workspace.id']),
+    agentId: agent.uuid,
+    runId,
+    wakeupSource: wakeup.source,
+    ...(wakeup.triggerDetail && { triggerDetail: wakeup.triggerDetail }),
+    cwd: folder?.path ?? resolve(workshop.dataFolder),
+    prompt,
+    adapterConfig: config,
+    runtimeState: session?.sessionParams ?? {},
+    env: environmentOf(adapter, own, config, baton),
+    timeoutSec: typeof config.timeoutSec === 'number' ? config.timeoutSec : DEFAULT_TIMEOUT_SEC,
+    ...(held && { task: { id: held.taskId, generation: held.generation, attempt: held.attempt } }),
+    callback: { url: `${baseUrl}/api/v1/runs/${runId}/callback`, token },
+  }
+  return {
+    adapter,
+    input,
+    folder,
+    git,
+    secrets: new KnownSecrets(secretsOf(adapter, own, config, token)),
+    graceMs: (typeof config.graceSec === 'number' ? config.graceSec : DEFAULT_GRACE_SEC) * 1000,
+    credential: credentialOf(workshop, adapter, agent),
+    taskKey,
+    sessionIdBefore: session?.sessionDisplayId ?? null,
+  }
+}
+
+export const gitOf = ({ PATH, HOME }: Workshop['own']) =>
+  gitWith({ ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) })
+
+const DEFAULT_TIMEOUT_SEC = 1_800
+const DEFAULT_GRACE_SEC = 20
+
+async function folderFor(
+  workshop: Workshop,
+  git: Git,
+  workspaceId: number,
+  agent: AgentRecord,
+  held: Held | null,
+): Promise<Folder> {
+  const { cwd, workspace = 'cwd', baseBranch } = configOf(agent) as FolderSettings
+  return fitFor(() =>
+    prepareFolder(git, {
+      ...rootsFor(workshop, cwd),
+      cwd: cwd ?? null,
+      workspace,
+      baseBranch: baseBranch ?? null,
+      workspaceId: String(workspaceId),
+      agentSlug: agent.slug,
+      taskId: held?.taskId ?? null,
+      generation: held?.generation ?? 0,
+    }),
+  )
+}
+
+interface FolderSettings {
+  cwd?: string
+  workspace?: 'cwd' | 'git_worktree'
+  baseBranch?: string
+}
+
+/** What is relative is meant to be at home; a link that leads away from there is not followed. */
+function rootsFor({ dataFolder, agentRoots }: Workshop, cwd: string | undefined) {
+  const isAtHome = cwd !== undefined && !isAbsolute(cwd)
+  const home = rootBeside(dataFolder)
+  return { dataFolder, allowedRoots: agentRoots.length === 0 && isAtHome ? [home] : agentRoots }
+}
+
+/** Where the agent would work, if it could; a worktree is not made for that. */
+export async function tryFolder(
+  workshop: Workshop,
+  workspaceId: number,
+  agent: AgentRecord,
+): Promise<string> {
+  const { cwd, workspace } = configOf(agent) as FolderSettings
+  const { dataFolder, allowedRoots } = rootsFor(workshop, cwd)
+  if (cwd === undefined)
+    return (await folderFor(workshop, gitOf(workshop.own), workspaceId, agent, null)).path
+  return fitFor(async () => {
+    const path = await namedFolder(cwd, rootBeside(dataFolder), allowedRoots)
+    if (workspace !== 'git_worktree') return path
+    const top = await answerOf(gitOf(workshop.own), path, ['rev-parse', '--show-toplevel'])
+    if (top === null) throw new FolderRefused(`${path} is in no git repository, which git_worktree needs.`)
+    return path
+  })
+}
+
+async function fitFor<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof FolderRefused) throw new Unfit(error.code, error.message)
+    throw error
+  }
+}
+
+/** Why a run could not be prepared, as the run's own end. */
+export function unfitBecause(error: unknown): Unfit {
+  if (error instanceof Unfit) return error
+  if (error instanceof Refused) return new Unfit('claim_lost', error.refusal.detail)
+  return new Unfit('adapter_error', error instanceof Error ? error.message : String(error))
+}

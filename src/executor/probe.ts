@@ -1,0 +1,57 @@
+import { parseTemplate } from '../core/prompts/template.ts'
+import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
+import type { AgentRecord } from '../core/records.ts'
+import type { Check } from '../flow/execution.ts'
+import { environmentOf } from './environment.ts'
+import { adapterOf, configOf, tryFolder } from './prepare.ts'
+import { Unfit } from './unfit.ts'
+import type { Workshop } from './workshop.ts'
+
+const PROBE_TIMEOUT_MS = 30_000
+
+/** Whether an agent could run on this node: what is there, what is not, and what to do about it. Nothing is left behind. */
+export async function probe(workshop: Workshop, workspaceId: number, agent: AgentRecord): Promise<Check[]> {
+  if (agent.adapterType === 'external')
+    return [{ name: 'adapter', ok: true, detail: 'The agent runs by itself; there is nothing to try here.' }]
+  const config = configOf(agent)
+  const checks: Check[] = []
+  const attempt = async (name: string, hint: string, look: () => Promise<string> | string) => {
+    try {
+      checks.push({ name, ok: true, detail: await look() })
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error
+      checks.push({ name, ok: false, detail: error.message, hint })
+    }
+  }
+  await attempt('settings', 'Correct adapterType or adapterConfig with PUT /agents/:slug.', () => {
+    adapterOf(workshop, agent)
+    return `The settings fit ${agent.adapterType}.`
+  })
+  const adapter = workshop.registry.get(agent.adapterType)
+  if (!adapter) return checks
+  await attempt('template', 'Correct adapterConfig.promptTemplate.', () => {
+    const parsed = parseTemplate(
+      typeof config.promptTemplate === 'string' ? config.promptTemplate : DEFAULT_TEMPLATE,
+    )
+    if (!parsed.ok)
+      throw new Unfit(
+        'invalid_configuration',
+        parsed.problems.map(({ line, message }) => `line ${line}: ${message}`).join('; '),
+      )
+    return 'The prompt can be written.'
+  })
+  let cwd: string | null = null
+  if (adapter.usesFolder !== false)
+    await attempt(
+      'folder',
+      'Make the folder, or set adapterConfig.cwd to one that Baton may write to.',
+      async () => {
+        cwd = await tryFolder(workshop, workspaceId, agent)
+        return `${cwd} can be worked in.`
+      },
+    )
+  if (checks.some(({ ok }) => !ok) || !adapter.probe) return checks
+  const env = environmentOf(adapter, workshop.own, config)
+  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
+  return [...checks, ...(await adapter.probe({ cwd, adapterConfig: config, env }, signal))]
+}

@@ -1,0 +1,122 @@
+import { idCarriedBy } from '../core/ids.ts'
+import { renderTemplate } from '../core/prompts/render.ts'
+import { parseTemplate } from '../core/prompts/template.ts'
+import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
+import { PROMPT_VARIABLES, type PromptValues } from '../core/prompts/variables.ts'
+import type { AgentRecord } from '../core/records.ts'
+import type { Kernel } from '../flow/kernel.ts'
+import type { Wakeup } from '../store/postgres/wakeups.ts'
+import { readWorkspace } from '../store/postgres/workspaces.ts'
+import type { Held } from './holding.ts'
+import { Unfit } from './unfit.ts'
+
+/** What an agent is told. */
+
+/** Of what others made before, no more than this each. */
+const LONGEST_OUTPUT = 64 * 1024
+
+export function promptOf(agent: AgentRecord, values: PromptValues): string {
+  const config = (agent.adapterConfig ?? {}) as { promptTemplate?: string }
+  const parsed = parseTemplate(config.promptTemplate ?? DEFAULT_TEMPLATE)
+  if (!parsed.ok) {
+    const [{ line, column, message }] = parsed.problems as [(typeof parsed.problems)[number]]
+    throw new Unfit('invalid_configuration', `promptTemplate, line ${line}, column ${column}: ${message}.`)
+  }
+  return renderTemplate(parsed.template, values)
+}
+
+export async function promptValues(
+  kernel: Kernel,
+  workspaceId: number,
+  about: {
+    agent: AgentRecord
+    runId: string
+    wakeup: Wakeup
+    held: Held | null
+    baseUrl: string
+    token: string
+  },
+): Promise<PromptValues> {
+  const { agent, runId, wakeup, held, baseUrl, token } = about
+  const [workspace, ofTask] = await Promise.all([
+    readWorkspace(kernel.store.readers, workspaceId),
+    held && valuesOfTask(kernel, workspaceId, held),
+  ])
+  const settings = (agent.runtimeConfig ?? {}) as { role?: string; title?: string }
+  return {
+    'workspace.id': workspace.uuid,
+    'workspace.name': workspace.name,
+    'agent.id': agent.uuid,
+    'agent.name': agent.name,
+    'agent.slug': agent.slug,
+    'agent.role': settings.role,
+    'agent.title': settings.title,
+    'run.id': runId,
+    'run.source': wakeup.source,
+    'run.startedAt': new Date().toISOString(),
+    'heartbeat.reason': wakeup.reason,
+    'wakeup.payload': wakeup.payload,
+    'credentials.apiBaseUrl': baseUrl,
+    'credentials.apiKey': token,
+    ...ofTask,
+  }
+}
+
+/** Values like those of a run, for whoever wants to see what an agent would be told. */
+export async function exampleValues(
+  kernel: Kernel,
+  workspaceId: number,
+  agent: AgentRecord,
+  baseUrl: string,
+): Promise<PromptValues> {
+  const examples = PROMPT_VARIABLES.filter(({ path }) => path.startsWith('task.') || path.startsWith('run.'))
+  const wakeup = { source: 'on_demand', reason: 'a preview', payload: null } as Wakeup
+  const about = { agent, runId: '', wakeup, held: null, baseUrl, token: '' }
+  return {
+    ...(await promptValues(kernel, workspaceId, about)),
+    ...Object.fromEntries(examples.map(({ path, example }) => [path, example])),
+  }
+}
+
+async function valuesOfTask(kernel: Kernel, workspaceId: number, held: Held): Promise<PromptValues> {
+  const [found] = await kernel.store.tasksById(workspaceId, [held.innerId])
+  if (!found) return {}
+  const { record, details } = found
+  return {
+    'task.id': record.uuid,
+    'task.key': record.key,
+    'task.title': details.title,
+    'task.description': details.description,
+    'task.type': details.taskType,
+    'task.input': details.input,
+    'task.tags': details.tags,
+    'task.project': details.project,
+    'task.attempt': held.attempt,
+    'task.generation': held.generation,
+    'task.checkpoint': details.checkpoint,
+    // That the model took no more is nobody's verdict. A person's retry counts attempts anew, and what was wrong stays so.
+    'verdict.previous': details.failureClass === 'rate_limited' ? null : details.error,
+    'upstream.outputs': await upstreamOf(kernel, workspaceId, details.dependsOn),
+  }
+}
+
+async function upstreamOf(kernel: Kernel, workspaceId: number, uuids: readonly string[]) {
+  const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
+  if (ids.length === 0) return null
+  const tasks = await kernel.store.tasksById(workspaceId, ids)
+  return Promise.all(
+    tasks.map(async ({ record, details }) => {
+      const results = await kernel.store.results(workspaceId, record.id)
+      const accepted = results.findLast((one) => one.accepted === true)
+      const result = accepted?.data ?? null
+      const text = JSON.stringify(result)
+      return {
+        task: record.key ?? record.uuid,
+        title: details.title,
+        state: record.state,
+        summary: accepted?.summary ?? null,
+        result: text.length > LONGEST_OUTPUT ? `${text.slice(0, LONGEST_OUTPUT).toWellFormed()} …` : result,
+      }
+    }),
+  )
+}

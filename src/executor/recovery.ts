@@ -1,0 +1,205 @@
+import { bootId, startTimeOf } from '../adapters/child/identity.ts'
+import { endTree, processesWithMarkers } from '../adapters/child/tree.ts'
+import type { AdapterInvokeResult } from '../adapters/protocol.ts'
+import { isUuid } from '../core/ids.ts'
+import type { TaskRecord } from '../core/records.ts'
+import { endingOf, type Stop, taskStepOf } from '../core/runs/ending.ts'
+import { RUN_ERRORS } from '../core/runs/outcomes.ts'
+import type { LogStoreType } from '../logs/protocol.ts'
+import { nodesWithRuns } from '../store/postgres/nodes.ts'
+import { claimsWithoutRun, type Run, runsOfNodes, runsThatAreOver } from '../store/postgres/run-reads.ts'
+import { finishRun } from '../store/postgres/runs.ts'
+import { taskSessionsOf } from '../store/postgres/runtime-state.ts'
+import { Excerpt } from './excerpt.ts'
+import { type Held, stepOn } from './holding.ts'
+import { linesOf } from './lines.ts'
+import { asUsage } from './settle.ts'
+import type { Workshop } from './workshop.ts'
+
+/**
+ * What nodes left behind when they were killed (Paperclip 12.4): their processes are ended, whole trees of them, before
+ * anything else may happen to their tasks; then their runs end on record, with all that their logs tell.
+ * Only runs of nodes that are surely gone are touched: of this machine, when their process is no more; of others, when they
+ * have been silent for long.
+ */
+
+const ORPHAN_GRACE_MS = 2_000
+
+/** Longer than any statement may take: what is on record by then and not going on will not begin any more. */
+const FORGOTTEN_AFTER_MS = 35_000
+
+/**
+ * Runs of this very node that are on record but not going on: something went wrong inside, and they are over. `missingSince`
+ * is kept from one look to the next. Once is not enough: a run may just begin, or have ended since its row was read.
+ */
+export async function recoverForgotten(
+  workshop: Workshop,
+  isGoingOn: (runId: string) => boolean,
+  missingSince: Map<string, number>,
+): Promise<void> {
+  const own = await runsOfNodes(workshop.kernel.store.readers, [workshop.node.id])
+  const missing = own.filter(({ id }) => !isGoingOn(id))
+  for (const id of missingSince.keys()) if (!missing.some((run) => run.id === id)) missingSince.delete(id)
+  for (const run of missing) {
+    const since = missingSince.get(run.id) ?? performance.now()
+    missingSince.set(run.id, since)
+    if (performance.now() - since < FORGOTTEN_AFTER_MS) continue
+    await endOrphans(workshop, run)
+    await recover(workshop, run)
+    workshop.log.warn({ runId: run.id }, 'a run that was forgotten here was ended')
+  }
+}
+
+/** All that an earlier life of this machine left, before anybody can claim anything. */
+export async function recoverAtStart(workshop: Workshop, host: string): Promise<void> {
+  await endLeftOvers(workshop)
+  await recoverRuns(workshop, host)
+}
+
+/**
+ * Ends what is left on this machine of runs that are over: another node may have ended them on record while nobody was here
+ * to end their processes.
+ */
+async function endLeftOvers({ kernel, log }: Workshop): Promise<void> {
+  const marked = [...processesWithMarkers().keys()].filter(isUuid)
+  const over = marked.length === 0 ? [] : await runsThatAreOver(kernel.store.readers, marked)
+  await Promise.all(
+    over.map(({ id: runId }) =>
+      endTree({ pid: 0, startTime: null, bootId: null, runId }, ORPHAN_GRACE_MS).catch((error) =>
+        log.error({ err: error, runId }, 'a process of a run that is over could not be ended'),
+      ),
+    ),
+  )
+}
+
+export async function recoverRuns(workshop: Workshop, host: string): Promise<number> {
+  const { kernel, log } = workshop
+  const nodes = await nodesWithRuns(kernel.store.house, kernel.store.readers)
+  const gone = nodes.filter((node) => {
+    if (node.nodeId === workshop.node.id) return false
+    if (node.host !== host) return node.isSilentForLong
+    // A node that is there but cannot reach the database looks after its runs itself.
+    const isSameLife = node.bootId === bootId() && startTimeOf(node.pid) === node.pidStarted
+    return bootId() === null ? node.isSilentForLong : !isSameLife
+  })
+  if (gone.length === 0) return 0
+  const isHere = new Map(gone.map(({ nodeId, host: at }) => [nodeId, at === host]))
+  const runs = await runsOfNodes(kernel.store.readers, [...isHere.keys()])
+  await Promise.all(runs.map((run) => (isHere.get(run.nodeId) ? endOrphans(workshop, run) : undefined)))
+  for (const run of runs)
+    await recover(workshop, run).catch((error) =>
+      log.error({ err: error, runId: run.id }, 'a lost run could not be recovered'),
+    )
+  if (runs.length > 0) log.warn({ runs: runs.length }, 'runs of nodes that are gone were ended')
+  return runs.length
+}
+
+const endOrphans = (workshop: Workshop, { id, pid, pidStarted, bootId: boot }: Run) =>
+  endTree({ pid: pid ?? 0, startTime: pidStarted, bootId: boot, runId: id }, ORPHAN_GRACE_MS).catch((error) =>
+    workshop.log.error({ err: error, runId: id }, 'a process of a lost run could not be ended'),
+  )
+
+async function recover(workshop: Workshop, run: Run): Promise<void> {
+  const { kernel } = workshop
+  const told = await whatTheLogTells(workshop, run)
+  const task = run.innerTaskId === null ? null : await taskOf(workshop, run)
+  // Its work was taken before the node went: then the run did what it should.
+  const isDone = task !== null && task.generation === run.generation && task.resultHash !== null
+  const stop = whyLost(run)
+  if (task && !isDone)
+    await giveBack(
+      workshop,
+      run,
+      { taskId: task.uuid, innerId: task.id, generation: run.generation!, session: run.session! },
+      stop,
+    )
+  const sessionId = told.sessionId ?? run.sessionIdAfter
+  const ending = isDone ? DONE : endingOf(STOPPED, stop)
+  await finishRun(kernel.store, {
+    ...{ workspaceId: run.workspaceId, runId: run.id, agent: run.agent, adapterType: run.adapterType },
+    ...ending,
+    ...{ exitCode: null, signal: null, summary: null, result: undefined, provider: null },
+    usage: isBehind(told, run) ? null : asUsage(told.usage ?? null),
+    usageBasis: told.usageBasis ?? 'partial',
+    costUsd: told.costUsd == null ? null : String(told.costUsd),
+    model: told.model ?? null,
+    sessionId,
+    remember:
+      sessionId === null
+        ? null
+        : { taskKey: run.taskId ?? '', state: { ...told.state, sessionId, ...told.runtimeStatePatch } },
+    folder: run.folder,
+    excerpts: told.excerpts,
+    log: told.log,
+  })
+  for (const claim of await claimsWithoutRun(kernel.store.readers, run.workspaceId, run.agent))
+    await giveBack(workshop, run, claim)
+}
+
+const DONE = { status: 'succeeded', errorCode: null, errorMessage: null } as const
+const STOPPED = { outcome: 'cancelled' } as const
+const LOST: Stop = {
+  code: 'control_plane_restart',
+  reason: `${RUN_ERRORS.control_plane_restart.title}.`,
+  byPerson: false,
+}
+
+/** Somebody may have wanted it stopped, and its node could not see to it any more. */
+const whyLost = ({ cancelReason }: Run): Stop =>
+  cancelReason === null ? LOST : { code: 'cancelled', reason: cancelReason, byPerson: true }
+
+/** The log may lack the last words, though they were counted already. What a run used never becomes less. */
+const isBehind = ({ usage, usageBasis }: Partial<AdapterInvokeResult>, run: Run) =>
+  usage != null &&
+  usageBasis === 'partial' &&
+  usage.inputTokens + usage.outputTokens < (run.inputTokens ?? 0) + (run.outputTokens ?? 0)
+
+/** No attempt is spent on what the agent is not to blame for. */
+const giveBack = (
+  { kernel }: Workshop,
+  { workspaceId, agent }: Run,
+  claim: Pick<Held, 'taskId' | 'innerId' | 'generation' | 'session'>,
+  stop: Stop = LOST,
+) =>
+  stepOn(
+    kernel,
+    workspaceId,
+    agent,
+    { ...claim, attempt: 0, leaseMs: 0 },
+    taskStepOf(endingOf(STOPPED, stop), STOPPED, stop),
+    { result: null, summary: null },
+  )
+
+async function taskOf({ kernel }: Workshop, run: Run): Promise<TaskRecord | null> {
+  const [found] = await kernel.store.tasksById(run.workspaceId, [run.innerTaskId!])
+  return found?.record ?? null
+}
+
+/** The log has all that was flushed: from it, its adapter reads what the run used and which session it was. */
+async function whatTheLogTells({ kernel, registry, logStores, log }: Workshop, run: Run) {
+  const excerpts = { stdout: null as string | null, stderr: null as string | null }
+  const nothing = { excerpts, log: null, state: {} as Record<string, unknown> }
+  const none: typeof nothing & Partial<AdapterInvokeResult> = nothing
+  const store = logStores.get(run.logStore as LogStoreType)
+  if (!store || run.logRef === null) return none
+  const handle = { store: store.type, logRef: run.logRef }
+  try {
+    const [session] = await taskSessionsOf(kernel.store.readers, run.workspaceId, run.agent, {
+      adapterType: run.adapterType,
+      taskKey: run.taskId ?? '',
+    })
+    const state = session?.sessionParams ?? {}
+    const stdout = new Excerpt()
+    const lines: string[] = []
+    for await (const line of linesOf(store.stream(handle, 'stdout'), (text) => stdout.take(text)))
+      if (line.trimStart().startsWith('{')) lines.push(line)
+    const stderr = new Excerpt()
+    for await (const text of store.stream(handle, 'stderr')) stderr.take(text)
+    const read = registry.get(run.adapterType)?.readLines?.(lines, state) ?? {}
+    const summary = await store.finalize(handle)
+    return { ...read, state, excerpts: { stdout: stdout.text(), stderr: stderr.text() }, log: summary }
+  } catch (error) {
+    log.warn({ err: error, runId: run.id }, 'the log of a lost run could not be read')
+    return none
+  }
+}

@@ -1,0 +1,123 @@
+import type { TokenUsage } from '../core/runs/usage.ts'
+import { appendRunEvents, type NewRunEvent, reportRun } from '../store/postgres/runs.ts'
+import type { PostgresStore } from '../store/postgres/store.ts'
+
+const WRITE_EVERY_MS = 500
+/** Beyond this, a run that tells too much has its timeline cut. */
+const MOST_EVENTS = 10_000
+const MOST_WAITING = 500
+
+interface Flag {
+  code: string
+  detail: string
+}
+
+/** How a run gets on, gathered a little and written down: what is written stays when the run is lost. */
+export class RunReport {
+  readonly #store: PostgresStore
+  readonly #run: { workspaceId: number; runId: string; agent: string; taskId: string | null }
+  readonly #warn: (error: unknown) => void
+  #usage: TokenUsage | null = null
+  #sessionId: string | null = null
+  #status: { message: string; color: string } | null = null
+  #flags: Flag[] = []
+  #events: NewRunEvent[] = []
+  #seq = 1
+  #isChanged = false
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(
+    store: PostgresStore,
+    run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
+    warn: (error: unknown) => void,
+  ) {
+    this.#store = store
+    this.#run = run
+    this.#warn = warn
+  }
+
+  get usage(): TokenUsage | null {
+    return this.#usage
+  }
+
+  get sessionId(): string | null {
+    return this.#sessionId
+  }
+
+  status(message: string, color: string): void {
+    this.#status = { message, color }
+    this.#changed()
+    this.event({
+      type: 'status',
+      level: color === 'red' ? 'error' : color === 'yellow' ? 'warn' : 'info',
+      color,
+      message,
+    })
+  }
+
+  used(usage: TokenUsage): void {
+    this.#usage = usage
+    this.#changed()
+  }
+
+  flag(flag: Flag): void {
+    this.#flags.push(flag)
+    this.event({ type: 'error', level: 'warn', message: flag.detail, payload: { code: flag.code } })
+  }
+
+  /** Written before anything else happens: lost, the run could not be taken up again. */
+  async session(sessionId: string): Promise<void> {
+    if (sessionId === this.#sessionId) return
+    this.#sessionId = sessionId
+    this.#isChanged = true
+    this.event({ type: 'structured', message: 'session', payload: { sessionId } })
+    await this.write()
+  }
+
+  event(event: NewRunEvent): void {
+    if (this.#seq + this.#events.length > MOST_EVENTS || this.#events.length >= MOST_WAITING) return
+    this.#events.push(event)
+    this.#changed()
+  }
+
+  /** All of it, now. */
+  write(): Promise<void> {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#writing = this.#writing.then(() => this.#send().catch(this.#warn))
+    return this.#writing
+  }
+
+  #changed(): void {
+    this.#isChanged = true
+    this.#timer ??= setTimeout(() => void this.write(), WRITE_EVERY_MS)
+  }
+
+  async #send(): Promise<void> {
+    const { workspaceId, runId } = this.#run
+    const events = this.#events
+    const first = this.#seq
+    this.#events = []
+    this.#seq += events.length
+    if (this.#isChanged) {
+      this.#isChanged = false
+      const usage = this.#usage
+      const flags = this.#flags
+      const status = this.#status
+      this.#flags = []
+      this.#status = null
+      await reportRun(this.#store, this.#run, {
+        usage: usage && {
+          inputTokens: usage.inputTokens,
+          outputTokens: usage.outputTokens,
+          cachedInputTokens: usage.cachedInputTokens ?? null,
+        },
+        status,
+        sessionId: this.#sessionId,
+        flags,
+      })
+    }
+    if (events.length > 0) await appendRunEvents(this.#store, workspaceId, runId, first, events)
+  }
+}

@@ -1,0 +1,200 @@
+import { endTree } from '../adapters/child/tree.ts'
+import type { AdapterInvokeResult } from '../adapters/protocol.ts'
+import type { AgentRecord } from '../core/records.ts'
+import { watchSettingsOf } from '../core/runs/policy.ts'
+import { watching } from '../core/runs/watchdog.ts'
+import { freshUuid } from '../flow/fresh-uuid.ts'
+import { type DueWakeup, takeWakeup } from '../store/postgres/dispatch.ts'
+import { beginRun } from '../store/postgres/runs.ts'
+import { parkedUntil } from '../store/postgres/runtime-state.ts'
+import type { Wakeup } from '../store/postgres/wakeups.ts'
+import type { ActiveRun } from './active-run.ts'
+import { type Held, sessionOf, stepOn, takeHold, taskOf } from './holding.ts'
+import { RunOutput } from './output.ts'
+import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
+import { RunReport } from './report.ts'
+import { type Parts, settle } from './settle.ts'
+import { Unfit } from './unfit.ts'
+import type { Workshop } from './workshop.ts'
+
+/** One run, from the wakeup that is due to the end that is written down: dispatch → hold → prepare → perform → settle. */
+
+/** An agent that does not end though it was told to is left behind after this much more than its grace. */
+const ABANDON_AFTER_MS = 15_000
+
+export interface Dispatched {
+  workspaceId: number
+  runId: string
+  token: string
+  agent: AgentRecord
+  wakeup: Wakeup
+}
+
+/** Makes a run of what is due. Null: there is nothing to run for now. */
+export async function dispatch(workshop: Workshop, due: DueWakeup): Promise<Dispatched | null> {
+  const { workspaceId } = due
+  const token = newToken()
+  const runId = freshUuid()
+  const tokenHash = hashOfToken(token)
+  const taken = await takeWakeup(workshop.kernel.store, due, { runId, nodeId: workshop.node.id, tokenHash })
+  if (!taken) return null
+  const { agent, wakeup, decision } = taken
+  if (decision.kind === 'skip') await giveBack(workshop, workspaceId, agent.slug, wakeup, decision.because)
+  if (decision.kind !== 'run') return null
+  return { workspaceId, runId, token, agent, wakeup }
+}
+
+/** Work the agent was given and will not do lies with nobody. */
+async function giveBack(
+  { kernel }: Workshop,
+  workspaceId: number,
+  agent: string,
+  { taskId, generation }: Wakeup,
+  reason: string,
+): Promise<void> {
+  if (taskId === null || generation === null) return
+  const held = { taskId, innerId: 0, generation, session: sessionOf(agent), attempt: 0, leaseMs: 0 }
+  await stepOn(kernel, workspaceId, agent, held, { kind: 'release', reason }, NOTHING)
+}
+
+const NOTHING = { result: null, summary: null }
+
+/** A run that was dispatched, to its end. */
+export async function run(workshop: Workshop, dispatched: Dispatched, active: ActiveRun): Promise<void> {
+  const { workspaceId, agent, wakeup, runId } = dispatched
+  let held: Held | null = null
+  let prepared: Prepared
+  try {
+    held = await workshop.patience.persistently(() => takeHold(workshop.kernel, workspaceId, agent, wakeup))
+    if (held) active.holds(held)
+    prepared = await workshop.patience.persistently(() => prepare(workshop, { ...dispatched, held }))
+    const { credential } = prepared
+    await workshop.patience.persistently(() => mustNotBeParked(workshop, workspaceId, credential))
+  } catch (error) {
+    const unfit = unfitBecause(error)
+    if (unfit.code === 'adapter_error')
+      workshop.log.error({ err: error, runId }, 'a run could not be prepared')
+    const answer = { ...failed(unfit.code, unfit.message), retryAt: unfit.retryAt }
+    return settle(workshop, dispatched, held, null, answer, active.stopped)
+  }
+  let done: Performed | null
+  try {
+    done = await perform(workshop, dispatched, held, prepared, active)
+  } catch (error) {
+    // Whatever it was: a run that is on record must end on record.
+    workshop.log.error({ err: error, runId }, 'a run failed inside Baton')
+    const why = error instanceof Error ? error.message : String(error)
+    done = { parts: null, answer: failed('spawn_failed', why) }
+  }
+  if (done) await settle(workshop, dispatched, held, done.parts, done.answer, active.stopped)
+  workshop.secrets.delete(runId)
+}
+
+/** Others may have found out already that the model takes nothing from this account for now. */
+async function mustNotBeParked({ kernel }: Workshop, workspaceId: number, credential: string): Promise<void> {
+  const until = await parkedUntil(kernel.store.readers, workspaceId, credential)
+  if (!until) return
+  const retryAt = new Date(until).toISOString()
+  throw new Unfit('rate_limited', `The model takes no more from this account until ${retryAt}.`, retryAt)
+}
+
+const failed = (errorCode: AdapterInvokeResult['errorCode'], errorMessage: string): AdapterInvokeResult => ({
+  outcome: 'failed',
+  exitCode: null,
+  errorCode: errorCode ?? null,
+  errorMessage,
+})
+
+interface Performed {
+  parts: Parts | null
+  answer: AdapterInvokeResult
+}
+
+/** Null: it is over already, by somebody who took this node for gone. */
+async function perform(
+  workshop: Workshop,
+  dispatched: Dispatched,
+  held: Held | null,
+  prepared: Prepared,
+  active: ActiveRun,
+): Promise<Performed | null> {
+  const { workspaceId, runId, agent } = dispatched
+  const { kernel, log, live } = workshop
+  const { adapter, input, secrets } = prepared
+  const ids = { workspaceId: String(workspaceId), agentId: agent.uuid, runId }
+  const handle = await workshop.logs.begin(ids)
+  const warn = (what: string) => (error: unknown) => log.warn({ err: error, runId }, what)
+  const start = {
+    workspaceId,
+    runId,
+    agent: agent.slug,
+    task: taskOf(held),
+    log: handle,
+    sessionIdBefore: prepared.sessionIdBefore,
+    folder: prepared.folder,
+  }
+  const begun = await workshop.patience.persistently(() => beginRun(kernel.store, start))
+  if (!begun) return null
+  const who = { workspaceId, runId, agent: agent.slug }
+  const output = new RunOutput({
+    store: workshop.logs,
+    handle,
+    secrets,
+    live,
+    run: who,
+    warn: warn('a log could not be written'),
+  })
+  const report = new RunReport(
+    kernel.store,
+    { ...who, taskId: held?.taskId ?? null },
+    warn('a report could not be written'),
+  )
+  report.event({
+    type: 'lifecycle',
+    level: 'info',
+    message: 'running',
+    payload: { adapter: adapter.type, cwd: input.cwd },
+  })
+  const watch = watching(watchSettingsOf(agent.runtimeConfig), performance.now())
+  const hooks = active.hooks(output, report, secrets, watch)
+  workshop.secrets.set(runId, secrets)
+  const answer = await invoke(prepared, hooks, active)
+  return { parts: { prepared, output, report }, answer }
+}
+
+/** The adapter's answer, or one in its place when it fails or does not come back. */
+async function invoke(
+  { adapter, input, graceMs }: Prepared,
+  hooks: Parameters<Prepared['adapter']['invoke']>[1],
+  active: ActiveRun,
+): Promise<AdapterInvokeResult> {
+  let timer: NodeJS.Timeout | undefined
+  const abandoned = new Promise<AdapterInvokeResult>((resolve) => {
+    const giveUp = () => {
+      timer = setTimeout(() => resolve(abandon(input.runId)), graceMs + ABANDON_AFTER_MS)
+    }
+    active.signal.addEventListener('abort', giveUp, { once: true })
+    if (active.signal.aborted) giveUp()
+  })
+  // Adapters keep the time themselves; this is for those that do not.
+  const late = setTimeout(
+    () =>
+      active.stop({ code: 'timeout', reason: `It took longer than ${input.timeoutSec} s.`, byPerson: false }),
+    input.timeoutSec * 1000 + graceMs + ABANDON_AFTER_MS,
+  )
+  try {
+    if (active.signal.aborted) return { outcome: 'cancelled', exitCode: null, errorCode: 'cancelled' }
+    return await Promise.race([adapter.invoke(input, hooks, active.signal), abandoned])
+  } catch (error) {
+    return failed('adapter_error', error instanceof Error ? error.message : String(error))
+  } finally {
+    clearTimeout(timer)
+    clearTimeout(late)
+  }
+}
+
+/** Whatever it left running carries the id of the run. */
+async function abandon(runId: string): Promise<AdapterInvokeResult> {
+  await endTree({ pid: 0, startTime: null, bootId: null, runId }, 0).catch(() => undefined)
+  return failed('adapter_error', 'It was told to stop and did not.')
+}

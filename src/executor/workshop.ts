@@ -1,0 +1,31 @@
+import type { Logger } from 'pino'
+import type { AdapterRegistry } from '../adapters/registry.ts'
+import type { KnownSecrets } from '../core/redaction.ts'
+import type { Kernel } from '../flow/kernel.ts'
+import type { LiveOutput } from '../flow/live-output.ts'
+import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
+import type { Environment } from './environment.ts'
+import type { Patience } from './persistence.ts'
+
+/** What a node needs to run agents. */
+export interface Workshop {
+  kernel: Kernel
+  node: { id: string; name: string }
+  registry: AdapterRegistry
+  /** Where new logs go, and where older ones may be. */
+  logs: RunLogStore
+  logStores: ReadonlyMap<LogStoreType, RunLogStore>
+  live: LiveOutput
+  /** What must not come out of the runs that are going on here. */
+  secrets: Map<string, KnownSecrets>
+  /** Baton's own environment; of it agents get what is listed. */
+  own: Environment
+  dataFolder: string
+  /** Where agents may work; empty: wherever their settings say. */
+  agentRoots: readonly string[]
+  /** Where agents reach Baton. */
+  baseUrl: () => string
+  mostRuns: number
+  patience: Patience
+  log: Logger
+}

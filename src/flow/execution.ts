@@ -1,0 +1,52 @@
+import type { AgentRecord } from '../core/records.ts'
+import type { CallbackMessage } from '../core/shapes/callbacks.ts'
+import type { Run } from '../store/postgres/run-reads.ts'
+import type { LiveOutput } from './live-output.ts'
+
+/** What can be asked of those who run agents, from outside. */
+
+export interface LogRange {
+  offset: number
+  limitBytes: number
+}
+
+interface LogPage {
+  content: string
+  nextOffset: number | null
+  spans: { offset: number; bytes: number; stream: string; ts: string }[]
+}
+
+export interface Check {
+  name: string
+  ok: boolean
+  detail: string
+  hint?: string
+}
+
+interface AdapterInfo {
+  type: string
+  capabilities: Record<string, boolean>
+  configSchema?: Record<string, unknown> | undefined
+}
+
+/** `unknown_run`: nobody here waits for it. `over`: its result came already. `busy`: it says too much at once. */
+type Delivery = 'taken' | 'unknown_run' | 'over' | 'busy'
+
+export interface Execution {
+  readonly live: LiveOutput
+  adapters(): AdapterInfo[]
+  /** What is wrong with the settings of an agent, a sentence each. */
+  faultsOf(
+    agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>,
+  ): { field: string; message: string }[]
+  /** Whether the agent could run on this node. */
+  probe(workspaceId: number, agent: AgentRecord): Promise<Check[]>
+  /** What a run's agent is told, without what nobody should see. */
+  preview(workspaceId: number, agent: AgentRecord): Promise<{ prompt: string; sensitive: string[] }>
+  /** Null: the log is gone, or cannot be read here. */
+  readLog(run: Run, range: LogRange): Promise<LogPage | null>
+  /** What an agent says of itself, without the secrets it was given. */
+  redact<T>(runId: string, said: T): T
+  /** What an agent that answers later says. */
+  deliver(runId: string, message: CallbackMessage): Delivery
+}

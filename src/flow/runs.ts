@@ -1,0 +1,241 @@
+import { Refused } from '../core/errors.ts'
+import { idCarriedBy } from '../core/ids.ts'
+import { isOver } from '../core/runs/outcomes.ts'
+import {
+  findRun,
+  listRuns,
+  type Run,
+  type RunFilter,
+  runEventsAfter,
+  usageOfTask,
+} from '../store/postgres/run-reads.ts'
+import { askToCancel } from '../store/postgres/runs.ts'
+import { resetSessions, runtimeStateOf, taskSessionsOf } from '../store/postgres/runtime-state.ts'
+import { slugOf } from './agents.ts'
+import type { Execution } from './execution.ts'
+import type { Caller, Kernel } from './kernel.ts'
+import { instant } from './views.ts'
+
+/** Runs as they are shown, and what people do to them. */
+
+export async function theRun(kernel: Kernel, { workspaceId }: Caller, runId: string): Promise<Run> {
+  const run = await findRun(kernel.store.readers, workspaceId, runId)
+  if (!run) throw new Refused('NOT_FOUND', `There is no run ${runId} in this workspace.`)
+  return run
+}
+
+export const showRun = async (kernel: Kernel, caller: Caller, runId: string) =>
+  runView(await theRun(kernel, caller, runId))
+
+export async function runPage(kernel: Kernel, { workspaceId }: Caller, filter: RunFilter, limit: number) {
+  const runs = await listRuns(kernel.store.readers, workspaceId, filter, limit + 1)
+  const shown = runs.slice(0, limit)
+  return { items: shown.map(runView), nextCursor: runs.length > limit ? shown.at(-1)!.id : null }
+}
+
+/** The runs of a task, and what they used together. */
+export async function runsOfTask(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  before: string | undefined,
+  limit: number,
+) {
+  const id = idCarriedBy(uuid)
+  const [found] = id === null ? [] : await kernel.store.tasksById(caller.workspaceId, [id])
+  if (found?.record.uuid !== uuid)
+    throw new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
+  const [page, usage] = await Promise.all([
+    runPage(kernel, caller, { task: found.record.id, before }, limit),
+    usageOfTask(kernel.store.readers, caller.workspaceId, found.record.id),
+  ])
+  return { ...page, usage }
+}
+
+export async function runTimeline(
+  kernel: Kernel,
+  caller: Caller,
+  runId: string,
+  afterSeq: number,
+  limit: number,
+) {
+  const { id } = await theRun(kernel, caller, runId)
+  const events = await runEventsAfter(kernel.store.readers, caller.workspaceId, id, afterSeq, limit)
+  return {
+    items: events.map(({ at, ...event }) => ({ ...event, at: instant(at) })),
+    nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
+  }
+}
+
+const CANCEL_SHOWN_AFTER_MS = 2_000
+
+/** Its node is told to stop it. Answers when it is over, or after a moment. */
+export async function cancelRun(kernel: Kernel, caller: Caller, runId: string, reason: string) {
+  const { id, status } = await theRun(kernel, caller, runId)
+  if (isOver(status)) throw new Refused('WRONG_STATE', `The run is over (${status}).`)
+  await askToCancel(kernel.store, caller.workspaceId, id, { reason, actor: caller.actor })
+  return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
+}
+
+/** The run when it is over, or as it is after this long. */
+export async function overWithin(
+  kernel: Kernel,
+  caller: Caller,
+  runId: string,
+  waitMs: number,
+): Promise<Run> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const left = until - performance.now()
+    const gone = new AbortController()
+    const change = left > 0 ? kernel.changes.next(caller.workspaceId, left, gone.signal) : null
+    const run = await theRun(kernel, caller, runId)
+    if (isOver(run.status) || !change || kernel.changes.isClosed) {
+      gone.abort()
+      return run
+    }
+    await change
+  }
+}
+
+export async function readRunLog(
+  kernel: Kernel,
+  execution: Execution,
+  caller: Caller,
+  runId: string,
+  range: { offset: number; limitBytes: number },
+) {
+  const run = await theRun(kernel, caller, runId)
+  const page = run.logRef === null || run.logGoneAt !== null ? null : await execution.readLog(run, range)
+  const about = {
+    runId,
+    store: run.logStore,
+    offset: range.offset,
+    bytes: run.logBytes,
+    sha256: run.logSha256,
+    truncated: run.logTruncated,
+  }
+  if (!page)
+    return {
+      ...about,
+      status: 'log_unavailable',
+      content: '',
+      nextOffset: null,
+      spans: [],
+      detail:
+        run.logRef === null
+          ? 'The run has no log: it did not begin.'
+          : 'The log is not there any more, or not here.',
+    }
+  return { ...about, status: isOver(run.status) ? 'available' : 'writing', ...page }
+}
+
+export async function showRuntimeState(kernel: Kernel, caller: Caller, name: string) {
+  const slug = await slugOf(kernel, caller, name)
+  const state = await runtimeStateOf(kernel.store.readers, caller.workspaceId, slug)
+  if (!state)
+    return {
+      ...{
+        agent: slug,
+        adapterType: '',
+        sessionId: null,
+        state: {},
+        lastRunId: null,
+        lastRunStatus: null,
+        lastError: null,
+      },
+      ...{ runs: 0, totalInputTokens: 0, totalOutputTokens: 0, totalCachedInputTokens: 0, totalCostUsd: '0' },
+      ...{ lastStartedAt: null, nextTimerAt: null, parkedUntil: null, updatedAt: null },
+    }
+  const { lastStartedAt, nextTimerAt, parkedUntil, updatedAt, ...rest } = state
+  return {
+    ...rest,
+    lastStartedAt: instant(lastStartedAt),
+    nextTimerAt: instant(nextTimerAt),
+    parkedUntil: instant(parkedUntil),
+    updatedAt: instant(updatedAt),
+  }
+}
+
+export async function showTaskSessions(kernel: Kernel, caller: Caller, name: string) {
+  const slug = await slugOf(kernel, caller, name)
+  const sessions = await taskSessionsOf(kernel.store.readers, caller.workspaceId, slug)
+  return {
+    items: sessions.map(({ createdAt, updatedAt, ...session }) => ({
+      ...session,
+      createdAt: instant(createdAt),
+      updatedAt: instant(updatedAt),
+    })),
+    nextCursor: null,
+  }
+}
+
+export async function forgetSessions(
+  kernel: Kernel,
+  caller: Caller,
+  name: string,
+  taskKey: string | undefined,
+) {
+  const agent = await slugOf(kernel, caller, name)
+  const cleared = await resetSessions(kernel.store, caller.workspaceId, agent, taskKey ?? null, caller.actor)
+  return { agent, cleared }
+}
+
+function runView(run: Run) {
+  const { inputTokens, outputTokens, startedAt, finishedAt } = run
+  return {
+    id: run.id,
+    agent: run.agent,
+    agentId: run.agentId,
+    adapterType: run.adapterType,
+    wakeupId: run.wakeupId,
+    source: run.source,
+    triggerDetail: run.triggerDetail,
+    reason: run.reason,
+    status: run.status,
+    statusMessage: run.statusMessage,
+    statusColor: run.statusColor,
+    taskId: run.taskId,
+    generation: run.generation,
+    attempt: run.attempt,
+    errorCode: run.errorCode,
+    errorMessage: run.errorMessage,
+    exitCode: run.exitCode,
+    signal: run.signal,
+    // Unknown is null, never zero.
+    usage:
+      inputTokens === null || outputTokens === null
+        ? null
+        : { inputTokens, cachedInputTokens: run.cachedInputTokens, outputTokens, basis: run.usageBasis },
+    costUsd: run.costUsd,
+    provider: run.provider,
+    model: run.model,
+    sessionIdBefore: run.sessionIdBefore,
+    sessionIdAfter: run.sessionIdAfter,
+    summary: run.summary,
+    result: run.result,
+    folder: run.folder,
+    stdoutExcerpt: run.stdoutExcerpt,
+    stderrExcerpt: run.stderrExcerpt,
+    log: logOf(run),
+    nodeId: run.nodeId,
+    pid: run.pid,
+    createdAt: instant(run.createdAt),
+    startedAt: instant(startedAt),
+    finishedAt: instant(finishedAt),
+    durationMs: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
+  }
+}
+
+/** Where it is kept is nobody's business but the store's. */
+const logOf = (run: Run) =>
+  run.logStore === null
+    ? null
+    : {
+        store: run.logStore,
+        bytes: run.logBytes,
+        sha256: run.logSha256,
+        compressed: run.logCompressed,
+        truncated: run.logTruncated,
+        status: run.logGoneAt !== null ? 'log_unavailable' : isOver(run.status) ? 'available' : 'writing',
+      }

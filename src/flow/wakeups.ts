@@ -1,0 +1,188 @@
+import type { z } from 'zod'
+import type { TaskCommand } from '../core/commands.ts'
+import { Refused } from '../core/errors.ts'
+import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
+import { type AskedWakeup, SKIP_REASONS, type SkipReason } from '../core/runs/wakeups.ts'
+import type { WakeupBody } from '../core/shapes/runs.ts'
+import {
+  askForWakeups,
+  dueTimers,
+  listWakeups,
+  type Wakeup,
+  type Wish,
+  windTimers,
+  workWithoutWakeup,
+} from '../store/postgres/wakeups.ts'
+import { slugOf } from './agents.ts'
+import { freshUuid } from './fresh-uuid.ts'
+import { Gathering } from './gathering.ts'
+import type { Caller, Kernel } from './kernel.ts'
+import { command, taskIdOf } from './tasks.ts'
+import { system } from './unblock.ts'
+import { instant } from './views.ts'
+
+/** The one entrance for whatever wakes an agent: people, assignments, the clock, other programs. */
+
+const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor'>): AskedWakeup => ({
+  id: freshUuid(),
+  triggerDetail: null,
+  reason: null,
+  payload: undefined,
+  task: null,
+  idempotencyKey: null,
+  delayMs: 0,
+  ...about,
+})
+
+/** What became of each wish. Those who run agents here hear of it at once. */
+async function ask(kernel: Kernel, workspaceId: number, wishes: readonly Wish[]) {
+  const wakeups = await askForWakeups(kernel.store, workspaceId, wishes)
+  kernel.woken.fire()
+  return wakeups
+}
+
+/** Where people and programs ask: wishes that come together are judged together, so that a storm of them takes no turns. */
+export class WakeupDesk {
+  readonly kernel: Kernel
+  readonly wishes: Gathering<Wish, Wakeup | null>
+
+  constructor(kernel: Kernel) {
+    this.kernel = kernel
+    this.wishes = new Gathering((workspaceId, wishes) => ask(kernel, workspaceId, wishes))
+  }
+}
+
+/** Somebody asks for it. */
+export async function wakeAgent(
+  { kernel, wishes }: WakeupDesk,
+  caller: Caller,
+  name: string,
+  body: z.output<typeof WakeupBody>,
+) {
+  const slug = await slugOf(kernel, caller, name)
+  const { source, triggerDetail, reason, payload, taskId, idempotencyKey } = body
+  const task = taskId === undefined ? null : { id: taskIdOf(taskId), uuid: taskId, generation: null }
+  if (task) await isThere(kernel, caller, task)
+  const [wakeup] = await wishes.ask(caller.workspaceId, [
+    {
+      agent: slug,
+      asked: asked({
+        source,
+        actor: caller.actor,
+        triggerDetail: triggerDetail ?? (source === 'on_demand' ? 'manual' : null),
+        reason: reason ?? null,
+        payload,
+        task,
+        idempotencyKey: idempotencyKey ?? caller.idempotency?.key ?? null,
+      }),
+    },
+  ])
+  if (!wakeup) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
+  return { wakeup: wakeupView(wakeup) }
+}
+
+async function isThere(kernel: Kernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
+  const [found] = await kernel.store.tasksById(caller.workspaceId, [id])
+  if (found?.record.uuid !== uuid)
+    throw new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
+}
+
+export async function wakeupPage(
+  kernel: Kernel,
+  caller: Caller,
+  name: string,
+  before: string | null,
+  limit: number,
+) {
+  const agent = await slugOf(kernel, caller, name)
+  const found = await listWakeups(kernel.store.readers, caller.workspaceId, {
+    agent,
+    before,
+    limit: limit + 1,
+  })
+  const shown = found.slice(0, limit)
+  return { items: shown.map(wakeupView), nextCursor: found.length > limit ? shown.at(-1)!.id : null }
+}
+
+function wakeupView(wakeup: Wakeup) {
+  const { intoId, requestedAt, dueAt, claimedAt, finishedAt, skipReason, ...rest } = wakeup
+  return {
+    ...rest,
+    skipReason,
+    detail: skipReason === null ? null : (SKIP_REASONS[skipReason as SkipReason] ?? skipReason),
+    coalescedInto: intoId,
+    requestedAt: instant(requestedAt),
+    dueAt: instant(dueAt),
+    claimedAt: instant(claimedAt),
+    finishedAt: instant(finishedAt),
+  }
+}
+
+const BEGIN = { source: 'assignment', reason: 'assigned' } as const
+/** Nobody's wish but the task's own. */
+const GO_ON = {
+  source: 'automation',
+  triggerDetail: 'system',
+  reason: 'continuation',
+  delayMs: CONTINUATION_DELAY_MS,
+} as const
+
+/**
+ * What was given to agents that Baton runs, or is to be gone on with, and nothing is on its way to. It is looked up, not
+ * remembered: a crash between an assignment and its wakeup costs no more than the time to the next look.
+ */
+export async function wakeForWork(kernel: Kernel, only: number | null): Promise<number> {
+  const found = await workWithoutWakeup(kernel.store.readers, only)
+  for (const workspaceId of new Set(found.map((one) => one.workspaceId))) {
+    const own = found.filter((one) => one.workspaceId === workspaceId)
+    const asks = own.map(({ agent, taskId, uuid, generation, state }) => {
+      const task = { id: taskId, uuid, generation }
+      return { agent, asked: asked({ ...(state === 'continuing' ? GO_ON : BEGIN), actor: 'system', task }) }
+    })
+    const wakeups = await ask(kernel, workspaceId, asks)
+    for (const wakeup of wakeups)
+      if (wakeup?.status === 'skipped') await giveBack(kernel, workspaceId, wakeup)
+  }
+  return found.length
+}
+
+/**
+ * Work that wakes nobody must not lie. An agent that was woken for it again and again without end asks for a person; in any
+ * other case somebody else may have it.
+ */
+async function giveBack(kernel: Kernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
+  const { agent, taskId, generation, skipReason } = wakeup
+  const fence = { session: `agent:${agent}`, generation: generation! }
+  const caller = { ...system(workspaceId), actor: `agent:${agent}` }
+  const isEndless = skipReason === 'RATE_CAPPED'
+  const act: TaskCommand = isEndless
+    ? { kind: 'fail', fence, failureClass: 'human', error: SKIP_REASONS.RATE_CAPPED }
+    : { kind: 'release', fence, reason: skipReason ?? 'not woken' }
+  await command(kernel, caller, taskId!, act).catch((error) => {
+    // Taken away meanwhile, it lies with nobody.
+    if (!(error instanceof Refused)) throw error
+  })
+}
+
+/** Agents whose time has come. Answers with how many that were. */
+export async function wakeByClock(kernel: Kernel, only: number | undefined, limit: number): Promise<number> {
+  let struck = 0
+  const due = (await dueTimers(kernel.store.readers, limit)).filter(
+    ({ workspaceId }) => only === undefined || workspaceId === only,
+  )
+  for (const workspaceId of new Set(due.map((one) => one.workspaceId))) {
+    const own = due.filter((one) => one.workspaceId === workspaceId)
+    const asks = own
+      .filter(({ at }) => at !== null)
+      .map(({ agent, at }) => ({
+        agent,
+        // Under the hour it was due: asked again after a crash, or by another node, it is the same one.
+        asked: asked({ source: 'timer', actor: 'system', reason: 'timer', idempotencyKey: `timer:${at}` }),
+      }))
+    struck += asks.length
+    if (asks.length > 0) await ask(kernel, workspaceId, asks)
+    const slugs = own.map(({ agent }) => agent)
+    await windTimers(kernel.store, workspaceId, slugs)
+  }
+  return struck
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { previewTemplate } from '../../core/prompts/render.ts'
+import { LONGEST_TEMPLATE_BYTES, parseTemplate } from '../../core/prompts/template.ts'
+import { PROMPT_VARIABLES } from '../../core/prompts/variables.ts'
+import { route } from '../schema.ts'
+
+/** What prompt templates may speak of, and what comes of them: for whoever writes one. */
+
+const tag = 'prompts'
+const PreviewBody = z.strictObject({ promptTemplate: z.string().max(LONGEST_TEMPLATE_BYTES) })
+
+export function promptRoutes(app: FastifyInstance): void {
+  app.get(
+    '/prompts/variables',
+    route({ summary: 'What a prompt template may speak of', tag, needs: 'read' }),
+    async () => ({ items: PROMPT_VARIABLES, nextCursor: null }),
+  )
+  app.post<{ Body: z.output<typeof PreviewBody> }>(
+    '/prompts/preview',
+    route({
+      summary: 'A prompt with examples for values, or what is wrong with its template',
+      tag,
+      needs: 'read',
+      body: PreviewBody,
+    }),
+    async ({ body }) => {
+      const parsed = parseTemplate(body.promptTemplate)
+      if (!parsed.ok) return { ok: false, problems: parsed.problems, prompt: null, sensitive: [] }
+      const examples = Object.fromEntries(PROMPT_VARIABLES.map(({ path, example }) => [path, example]))
+      const { sensitiveUses } = parsed.template
+      return {
+        ok: true,
+        problems: [],
+        prompt: previewTemplate(parsed.template, examples),
+        sensitive: sensitiveUses,
+      }
+    },
+  )
+}

@@ -1,0 +1,288 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { Refused } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { RUN_STATES, type RunState } from '../../core/runs/outcomes.ts'
+import { AgentParams } from '../../core/shapes/agents.ts'
+import { CallbackMessage } from '../../core/shapes/callbacks.ts'
+import { listOf, Name } from '../../core/shapes/common.ts'
+import {
+  CancelBody,
+  LogView,
+  ProbeView,
+  ResetSessionBody,
+  RunEventView,
+  RunParams,
+  RuntimeStateView,
+  RunView,
+  WakeupBody,
+  WakeupView,
+} from '../../core/shapes/runs.ts'
+import { slugOf, theAgent } from '../../flow/agents.ts'
+import type { Execution } from '../../flow/execution.ts'
+import type { Kernel } from '../../flow/kernel.ts'
+import {
+  cancelRun,
+  forgetSessions,
+  overWithin,
+  readRunLog,
+  runPage,
+  runsOfTask,
+  runTimeline,
+  showRun,
+  showRuntimeState,
+  showTaskSessions,
+  theRun,
+} from '../../flow/runs.ts'
+import { WakeupDesk, wakeAgent, wakeupPage } from '../../flow/wakeups.ts'
+import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+
+const tag = 'runs'
+const onRun = { tag, params: RunParams }
+const onAgent = { tag, params: AgentParams }
+interface On {
+  Params: { id: string }
+}
+
+export function runRoutes(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+  lists(app, kernel)
+  single(app, kernel, execution)
+  wakeups(app, kernel)
+  remembered(app, kernel)
+  trials(app, kernel, execution)
+}
+
+const OwnRunsQuery = z.strictObject({ ...Page, status: Name.optional() })
+const RunsQuery = OwnRunsQuery.extend({ agent: Name.optional() })
+const PageQuery = z.strictObject(Page)
+
+function lists(app: FastifyInstance, kernel: Kernel): void {
+  app.get<{ Querystring: z.output<typeof RunsQuery> }>(
+    '/runs',
+    route({
+      summary: 'Runs, the newest first',
+      tag,
+      needs: 'read',
+      query: RunsQuery,
+      answer: listOf(RunView),
+    }),
+    async ({ query, caller }) => {
+      const filter = {
+        agent: query.agent,
+        statuses: statusesIn(query.status),
+        before: cursorIn(query.cursor),
+      }
+      return runPage(kernel, caller, filter, pageSize(query.limit))
+    },
+  )
+  app.get<On & { Querystring: z.output<typeof OwnRunsQuery> }>(
+    '/agents/:id/runs',
+    route({
+      ...onAgent,
+      summary: 'The runs of an agent',
+      needs: 'read',
+      query: OwnRunsQuery,
+      answer: listOf(RunView),
+    }),
+    async ({ params, query, caller }) => {
+      const agent = await slugOf(kernel, caller, params.id)
+      const filter = { agent, statuses: statusesIn(query.status), before: cursorIn(query.cursor) }
+      return runPage(kernel, caller, filter, pageSize(query.limit))
+    },
+  )
+  app.get<On & { Querystring: z.output<typeof PageQuery> }>(
+    '/tasks/:id/runs',
+    route({ ...onRun, summary: 'The runs of a task, and what they used', needs: 'read', query: PageQuery }),
+    ({ params, query, caller }) =>
+      runsOfTask(kernel, caller, params.id, cursorIn(query.cursor), pageSize(query.limit)),
+  )
+}
+
+function statusesIn(text: string | undefined): RunState[] | undefined {
+  const names = text?.split(',')
+  const unknown = names?.find((name) => !(RUN_STATES as readonly string[]).includes(name))
+  if (unknown !== undefined)
+    throw Refused.field('VALIDATION_FAILED', 'status', `names no state of runs: "${unknown}"`)
+  return names as RunState[] | undefined
+}
+
+function cursorIn(cursor: string | undefined): string | undefined {
+  if (cursor !== undefined && !isUuid(cursor))
+    throw Refused.field('VALIDATION_FAILED', 'cursor', 'is not a cursor of this list')
+  return cursor
+}
+
+const EventsQuery = z.strictObject({ afterSeq: Digits.optional(), limit: Digits.optional() })
+const LogQuery = z.strictObject({ offset: Digits.optional(), limitBytes: Digits.optional() })
+const USUAL_LOG_BYTES = 256 * 1024
+const MOST_LOG_BYTES = 4 * 1024 * 1024
+/** A result that was taken is in safe hands when its run is on record as over. */
+const RESULT_WAIT_MS = 30_000
+
+function single(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+  app.get<On>(
+    '/runs/:id',
+    route({ ...onRun, summary: 'A run', needs: 'read', answer: RunView }),
+    ({ params, caller }) => showRun(kernel, caller, params.id),
+  )
+  app.get<On & { Querystring: z.output<typeof EventsQuery> }>(
+    '/runs/:id/events',
+    route({
+      ...onRun,
+      summary: 'What happened in a run',
+      needs: 'read',
+      query: EventsQuery,
+      answer: listOf(RunEventView),
+    }),
+    ({ params, query, caller }) =>
+      runTimeline(kernel, caller, params.id, numberOr(query.afterSeq, 0), pageSize(query.limit)),
+  )
+  app.get<On & { Querystring: z.output<typeof LogQuery> }>(
+    '/runs/:id/log',
+    route({
+      ...onRun,
+      summary: 'All that an agent wrote, by offset',
+      needs: 'read',
+      query: LogQuery,
+      answer: LogView,
+    }),
+    ({ params, query, caller }) =>
+      readRunLog(kernel, execution, caller, params.id, {
+        offset: numberOr(query.offset, 0),
+        limitBytes: Math.min(Math.max(numberOr(query.limitBytes, USUAL_LOG_BYTES), 1), MOST_LOG_BYTES),
+      }),
+  )
+  app.post<On & { Body: z.output<typeof CancelBody> }>(
+    '/runs/:id/cancel',
+    route({
+      ...onRun,
+      summary: 'Stop a run',
+      needs: 'operate',
+      body: CancelBody,
+      bodyIsOptional: true,
+      answer: RunView,
+    }),
+    ({ params, body, caller }) => cancelRun(kernel, caller, params.id, body.reason),
+  )
+  app.post<On & { Body: CallbackMessage }>(
+    '/runs/:id/callback',
+    route({
+      ...onRun,
+      summary: 'What an agent that answers later says',
+      needs: 'work',
+      body: CallbackMessage,
+    }),
+    async ({ params, body, caller }) => {
+      await theRun(kernel, caller, params.id)
+      if (caller.run?.runId !== params.id)
+        throw new Refused('FORBIDDEN', 'Only the agent of a run answers for it: send the token it was given.')
+      const delivery = execution.deliver(params.id, body)
+      if (delivery === 'unknown_run')
+        throw new Refused('RUN_NOT_HERE', 'The run does not wait for an answer on this node.')
+      if (delivery === 'busy')
+        throw new Refused('TOO_MANY_MESSAGES', 'The run has not read what was said before.')
+      if (delivery === 'over') throw new Refused('WRONG_STATE', 'The run has its answer already.')
+      if (body.kind === 'heartbeat') return { taken: true }
+      const { status } = await overWithin(kernel, caller, params.id, RESULT_WAIT_MS)
+      return { taken: true, status }
+    },
+  )
+}
+
+function wakeups(app: FastifyInstance, kernel: Kernel): void {
+  const Answer = z.object({ wakeup: WakeupView })
+  const desk = new WakeupDesk(kernel)
+  for (const path of ['wakeup', 'heartbeat/invoke'])
+    app.post<On & { Body: z.output<typeof WakeupBody> }>(
+      `/agents/:id/${path}`,
+      route({
+        ...onAgent,
+        summary: path === 'wakeup' ? 'Wake an agent' : 'The same as wakeup',
+        needs: 'work',
+        body: WakeupBody,
+        bodyIsOptional: true,
+        status: 202,
+        answer: Answer,
+      }),
+      async ({ params, body, caller }, reply) =>
+        reply.code(202).send(await wakeAgent(desk, caller, params.id, body)),
+    )
+  app.get<On & { Querystring: z.output<typeof PageQuery> }>(
+    '/agents/:id/wakeups',
+    route({
+      ...onAgent,
+      summary: 'What woke an agent, or should have',
+      needs: 'read',
+      query: PageQuery,
+      answer: listOf(WakeupView),
+    }),
+    ({ params, query, caller }) =>
+      wakeupPage(kernel, caller, params.id, cursorIn(query.cursor) ?? null, pageSize(query.limit)),
+  )
+}
+
+function remembered(app: FastifyInstance, kernel: Kernel): void {
+  app.get<On>(
+    '/agents/:id/runtime-state',
+    route({
+      ...onAgent,
+      summary: 'What an agent used and how its last run ended',
+      needs: 'read',
+      answer: RuntimeStateView,
+    }),
+    ({ params, caller }) => showRuntimeState(kernel, caller, params.id),
+  )
+  app.get<On>(
+    '/agents/:id/task-sessions',
+    route({ ...onAgent, summary: 'Sessions that an agent can take up again', needs: 'read' }),
+    ({ params, caller }) => showTaskSessions(kernel, caller, params.id),
+  )
+  for (const path of ['reset-session', 'runtime-state/reset-session'])
+    app.post<On & { Body: z.output<typeof ResetSessionBody> }>(
+      `/agents/:id/${path}`,
+      route({
+        ...onAgent,
+        summary: 'Forget the sessions of an agent, or the one of a task',
+        needs: 'operate',
+        body: ResetSessionBody,
+        bodyIsOptional: true,
+      }),
+      ({ params, body, caller }) => forgetSessions(kernel, caller, params.id, body.taskKey),
+    )
+}
+
+function trials(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+  app.get(
+    '/adapters',
+    route({ summary: 'Kinds of agents that Baton can run, with their settings', tag, needs: 'read' }),
+    async () => ({ items: execution.adapters(), nextCursor: null }),
+  )
+  app.post<On>(
+    '/agents/:id/test',
+    route({
+      ...onAgent,
+      summary: 'Whether an agent could run here',
+      needs: 'operate',
+      body: z.strictObject({}),
+      bodyIsOptional: true,
+      answer: ProbeView,
+    }),
+    async ({ params, caller }) => {
+      const { record } = await theAgent(kernel, caller, params.id)
+      const checks = await execution.probe(caller.workspaceId, record)
+      return { agent: record.slug, ok: checks.every(({ ok }) => ok), checks }
+    },
+  )
+  app.get<On>(
+    '/agents/:id/prompt-preview',
+    route({
+      ...onAgent,
+      summary: 'What an agent would be told, without what nobody should see',
+      needs: 'operate',
+    }),
+    async ({ params, caller }) => {
+      const { record } = await theAgent(kernel, caller, params.id)
+      return { agent: record.slug, ...(await execution.preview(caller.workspaceId, record)) }
+    },
+  )
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { StartRefused } from '../src/core/refusal.ts'
+
+describe('settings of how agents are run', () => {
+  test('have their defaults, also when they are set to nothing', () => {
+    const unset = { BATON_LOGS: '', BATON_KEEP_LOGS_DAYS: '', BATON_ADAPTERS: '', BATON_AGENT_ROOTS: '' }
+    for (const env of [{}, { ...unset, BATON_MAX_RUNS: '', BATON_PUBLIC_URL: '' }])
+      expect(readConfig(env)).toMatchObject({
+        ...{ logs: undefined, keepLogsDays: 30, adapterPaths: [], agentRoots: [], mostRuns: 64 },
+        publicUrl: undefined,
+      })
+  })
+
+  test('are read as they are meant', () => {
+    const config = readConfig({
+      BATON_LOGS: 'postgres',
+      BATON_KEEP_LOGS_DAYS: '7',
+      BATON_ADAPTERS: './mine.mjs, their-adapter ,',
+      BATON_AGENT_ROOTS: '/srv/code, work',
+      BATON_MAX_RUNS: '3',
+      BATON_PUBLIC_URL: 'https://baton.example:8443/behind/a/proxy//',
+    })
+    expect(config).toMatchObject({
+      ...{ logs: 'postgres', keepLogsDays: 7, adapterPaths: ['./mine.mjs', 'their-adapter'], mostRuns: 3 },
+      agentRoots: ['/srv/code', resolve('work')],
+      publicUrl: 'https://baton.example:8443/behind/a/proxy',
+    })
+    expect(readConfig({ BATON_KEEP_LOGS_DAYS: '0' }).keepLogsDays, '0 is for ever').toBeNull()
+    expect(readConfig({ BATON_MAX_RUNS: '0' }).mostRuns, '0 is none').toBe(0)
+  })
+
+  test.each([
+    ['BATON_KEEP_LOGS_DAYS', '-1', 'BATON_KEEP_LOGS_DAYS must be a number of days (0 keeps them for ever).'],
+    ['BATON_KEEP_LOGS_DAYS', '1.5', 'BATON_KEEP_LOGS_DAYS must be a number of days (0 keeps them for ever).'],
+    ['BATON_MAX_RUNS', 'many', 'BATON_MAX_RUNS must be a number of runs.'],
+    ['BATON_MAX_RUNS', '-1', 'BATON_MAX_RUNS must be a number of runs.'],
+    ['BATON_PUBLIC_URL', 'baton.example', 'BATON_PUBLIC_URL must begin with http:// or https://.'],
+    ['BATON_PUBLIC_URL', 'http://', 'BATON_PUBLIC_URL is not a URL.'],
+    [
+      'BATON_PUBLIC_URL',
+      'http://me:hunter2@baton.example',
+      'BATON_PUBLIC_URL must be an address alone, without a password, ? or #.',
+    ],
+    [
+      'BATON_PUBLIC_URL',
+      'http://baton.example/?key=hunter2',
+      'BATON_PUBLIC_URL must be an address alone, without a password, ? or #.',
+    ],
+  ])('%s=%s is refused in one sentence', (name, value, sentence) => {
+    const read = () => readConfig({ [name]: value })
+    expect(read).toThrow(StartRefused)
+    expect(read).toThrow(sentence)
+  })
+})
+
+test('every setting is told in docs/settings.md, and every one that is told is read', () => {
+  const inSource = [...read('src/config.ts').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name)
+  const told = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name)
+  expect(told.sort()).toEqual(inSource.sort())
+  expect(told.length).toBeGreaterThan(10)
+})
+
+const read = (path: string) => readFileSync(resolve(import.meta.dirname, '..', path), 'utf8')

@@ -1,0 +1,584 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { scriptOf } from './support/clis/runs.ts'
+import { expectRefusal, type Json } from './support/http-workspace.ts'
+import { superuser } from './support/nodes.ts'
+import { callsIn, type Fleet, type Seen, useFleets } from './support/runs.ts'
+
+/** What agents may be told to be: settings that cannot be used are refused when they are given, and nothing is started. */
+
+const { served, folder, fleet } = useFleets()
+const PROCESS = { command: process.execPath, args: [] as string[] }
+
+const put = (w: Fleet, body: Json, slug = 'dev') => w.call('PUT', `/agents/${slug}`, body)
+
+describe('settings are refused in one sentence that names them', () => {
+  const process_ = (more: Json) => ({ adapterType: 'process', adapterConfig: { ...PROCESS, ...more } })
+  const claude = (more: Json) => ({ adapterType: 'claude_local', adapterConfig: more })
+  const runtime = (runtimeConfig: Json) => ({ ...process_({}), runtimeConfig })
+  const beats = (heartbeat: Json) => runtime({ heartbeat })
+
+  test.each<[what: string, body: Json, field: string, message: string | RegExp]>([
+    [
+      'an adapter nobody knows',
+      { adapterType: 'magic' },
+      'adapterType',
+      /^is not known; there are external, claude_local, .*simulated$/,
+    ],
+    ['no command', { adapterType: 'process' }, 'adapterConfig', 'command is missing.'],
+    [
+      'a setting of another adapter',
+      process_({ url: 'http://127.0.0.1' }),
+      'adapterConfig',
+      'url is not a setting of process.',
+    ],
+    [
+      'an argument list for a typed adapter',
+      claude({ args: ['-x'] }),
+      'adapterConfig',
+      'args is not a setting of claude_local.',
+    ],
+    ['a number for a text', process_({ cwd: 7 }), 'adapterConfig', 'cwd must be a text.'],
+    ['no time at all', process_({ timeoutSec: 0 }), 'adapterConfig', 'timeoutSec must not be less than 1.'],
+    ['a grace of years', process_({ graceSec: 1e6 }), 'adapterConfig', 'graceSec must not be more than 600.'],
+    [
+      'a variable of Baton’s own',
+      process_({ env: { BATON_API_KEY: 'mine' } }),
+      'adapterConfig',
+      /^env.BATON_API_KEY is not yours to set/,
+    ],
+    [
+      'a variable that is none',
+      process_({ env: { 'A=B': 'x' } }),
+      'adapterConfig',
+      /^env.A=B is no name of a variable/,
+    ],
+    [
+      'a command that is a flag',
+      process_({ command: '--eval' }),
+      'adapterConfig',
+      'command must not begin with a dash.',
+    ],
+    [
+      'a branch that is a flag',
+      process_({ baseBranch: '--upload-pack=x' }),
+      'adapterConfig',
+      'baseBranch must not begin with a dash.',
+    ],
+    [
+      'a model that is a flag',
+      claude({ model: '--dangerously-skip-permissions' }),
+      'adapterConfig',
+      'model is no name of a model.',
+    ],
+    [
+      'a model that is a script',
+      claude({ model: 'opus; touch x' }),
+      'adapterConfig',
+      'model is no name of a model.',
+    ],
+    [
+      'a model over two lines',
+      claude({ model: 'opus\n--verbose' }),
+      'adapterConfig',
+      'model is no name of a model.',
+    ],
+    [
+      'an argument that is the adapter’s own',
+      claude({ extraArgs: ['--output-format=text'] }),
+      'adapterConfig',
+      /^extraArgs\[0\] has --output-format=text, which the adapter itself decides/,
+    ],
+    [
+      'an address that is none',
+      { adapterType: 'http', adapterConfig: { url: 'file:///etc/passwd' } },
+      'adapterConfig',
+      /^url must be a whole http or https address/,
+    ],
+    [
+      'a header over two lines',
+      { adapterType: 'http', adapterConfig: { url: 'http://127.0.0.1', headers: { 'X-A': 'a\r\nX-B: b' } } },
+      'adapterConfig',
+      /^headers.X-A has characters that no header may have/,
+    ],
+    [
+      'a step that is none',
+      { adapterType: 'simulated', adapterConfig: { steps: [{ dance: true }] } },
+      'adapterConfig',
+      /^steps\[0\]/,
+    ],
+    [
+      'a typo in the template',
+      process_({ promptTemplate: 'Do it.\nNow: {{task.titel}}' }),
+      'adapterConfig.promptTemplate',
+      'line 2, column 6: there is no variable "task.titel"; did you mean task.title?',
+    ],
+    [
+      'a tag that is not closed',
+      process_({ promptTemplate: 'Do {{task.title' }),
+      'adapterConfig.promptTemplate',
+      /^line 1, column 4: \{\{ is not closed/,
+    ],
+    [
+      'a section that is not closed',
+      process_({ promptTemplate: '{{#task.id}}x' }),
+      'adapterConfig.promptTemplate',
+      /^line 1, column 1: \{\{#task.id\}\} is not closed/,
+    ],
+    [
+      'an interval of less than nothing',
+      beats({ intervalSec: -5 }),
+      'runtimeConfig',
+      'heartbeat.intervalSec must not be less than 1.',
+    ],
+    [
+      'an interval that is a word',
+      beats({ intervalSec: 'soon' }),
+      'runtimeConfig',
+      'heartbeat.intervalSec must be a number.',
+    ],
+    [
+      'half a second',
+      beats({ intervalSec: 0.5 }),
+      'runtimeConfig',
+      /^heartbeat.intervalSec must be a whole number/,
+    ],
+    [
+      'a wake that is none',
+      beats({ wakeOnMoon: true }),
+      'runtimeConfig',
+      'heartbeat.wakeOnMoon is not a setting of runtimeConfig.',
+    ],
+    [
+      'a pause of less than nothing',
+      beats({ cooldownSec: -1 }),
+      'runtimeConfig',
+      'heartbeat.cooldownSec must not be less than 0.',
+    ],
+    [
+      'no wakeups at all',
+      beats({ maxWakeupsPerTaskPerHour: 0 }),
+      'runtimeConfig',
+      'heartbeat.maxWakeupsPerTaskPerHour must not be less than 1.',
+    ],
+    ['yes for true', beats({ enabled: 'yes' }), 'runtimeConfig', 'heartbeat.enabled must be true or false.'],
+    ['a list for a heartbeat', runtime({ heartbeat: [] }), 'runtimeConfig', 'heartbeat must be an object.'],
+    [
+      'a loop of one call',
+      runtime({ watch: { sameCalls: 1 } }),
+      'runtimeConfig',
+      'watch.sameCalls must be 0 (off) or at least 2.',
+    ],
+    [
+      'a stop before the flag',
+      runtime({ watch: { silentSec: 60, stopSilentSec: 30 } }),
+      'runtimeConfig',
+      'watch.stopSilentSec must not be shorter than silentSec.',
+    ],
+    [
+      'a rule that is none',
+      runtime({ watch: { boredSec: 1 } }),
+      'runtimeConfig',
+      'watch.boredSec is not a setting of runtimeConfig.',
+    ],
+    ['a node without a name', runtime({ node: '' }), 'runtimeConfig', 'node must not be shorter than 1.'],
+  ])('%s', async (_what, body, field, message) => {
+    const w = await fleet()
+    const answer = await put(w, body)
+    expectRefusal(answer, 400, 'VALIDATION_FAILED')
+    const expected = typeof message === 'string' ? message : expect.stringMatching(message)
+    expect(answer.body.errors[0]).toMatchObject({ field, message: expected })
+    expect(answer.body.detail.startsWith(`${field}: `), answer.body.detail).toBe(true)
+    expect((await w.call('GET', '/agents/dev')).status, 'nobody was registered').toBe(404)
+  })
+
+  test('all of them at once, each by name, with line and column where there are lines', async () => {
+    const w = await fleet()
+    const { body } = await put(w, {
+      ...process_({ url: 'x', timeoutSec: 'long', promptTemplate: '{{a.b}}\n{{c.d}}' }),
+      runtimeConfig: { heartbeat: { intervalSec: 0 } },
+    })
+    expect(body.errors).toMatchObject([
+      { field: 'adapterConfig', message: expect.stringContaining('timeoutSec') },
+      { field: 'adapterConfig', message: expect.stringContaining('url') },
+      { field: 'adapterConfig.promptTemplate', line: 1, column: 1, position: 0 },
+      { field: 'adapterConfig.promptTemplate', line: 2, column: 1, position: 8 },
+      { field: 'runtimeConfig' },
+    ])
+  })
+
+  test('when they come one after the other, too: what does not fit what is there stays as it was', async () => {
+    const w = await fleet()
+    expect((await put(w, process_({ cwd: folder() }))).status).toBe(201)
+    for (const body of [
+      { adapterType: 'http' },
+      { adapterType: 'nobody' },
+      { adapterConfig: { url: 'http://127.0.0.1' } },
+      { adapterConfig: null },
+      { runtimeConfig: { heartbeat: { intervalSec: -1 } } },
+    ])
+      expectRefusal(await put(w, body), 400, 'VALIDATION_FAILED')
+    expect(await w.agent('dev')).toMatchObject({ adapterType: 'process', version: 1, runtimeConfig: null })
+    const moved = { adapterType: 'http', adapterConfig: { url: 'http://127.0.0.1' } }
+    expect((await put(w, moved)).body).toMatchObject({ ...moved, version: 2 })
+  })
+
+  test('agents that run by themselves keep what they like, and nobody stumbles over it', async () => {
+    const w = await fleet()
+    const odd = { promptTemplate: 5, env: 'a text', headers: ['x'], steps: { a: 1 } }
+    const { body } = await put(w, { adapterType: 'external', adapterConfig: odd })
+    expect(body.adapterConfig).toEqual({ ...odd, env: '********', headers: '********' })
+    expect((await w.call('GET', '/agents/dev/prompt-preview')).status).toBe(200)
+    expect((await w.post('/agents/dev/test')).body).toMatchObject({ ok: true })
+    await put(w, { adapterConfig: { promptTemplate: '{{nonsense' } })
+    expectRefusal(await w.call('GET', '/agents/dev/prompt-preview'), 400, 'VALIDATION_FAILED', {
+      errors: [expect.objectContaining({ field: 'adapterConfig.promptTemplate', line: 1, column: 1 })],
+    })
+  })
+})
+
+describe('nothing is ever read by a shell', () => {
+  const evil = (file: string) =>
+    `$(touch ${file}) \`touch ${file}\`; touch ${file} | touch ${file} && touch ${file}\n--version\n-rf`
+
+  test('whatever a task, a wakeup or the settings say goes to the program as it is', async () => {
+    const w = await fleet()
+    const canary = join(folder(), 'canary')
+    const words = evil(canary)
+    const { home } = await w.script(
+      'dev',
+      `import { writeFileSync } from 'node:fs'
+       let prompt = ''
+       for await (const chunk of process.stdin.setEncoding('utf8')) prompt += chunk
+       writeFileSync('told.json', JSON.stringify({ prompt, args: process.argv.slice(1), env: process.env.WORDS }))`,
+      { env: { WORDS: words }, config: { promptTemplate: '{{task.title}}\n{{task.description}}' } },
+    )
+    const { adapterConfig } = await w.agent('dev')
+    const args = [...adapterConfig.args, '--', words, '-x', '$HOME']
+    await put(w, { adapterConfig: { ...adapterConfig, args } })
+    const title = words.replaceAll('\n', ' ')
+    await w.give('dev', { title, description: words })
+    const [{ status, errorMessage }] = await w.over('dev')
+    expect([status, errorMessage]).toEqual(['succeeded', null])
+    expect(readdirSync(home)).toEqual(['told.json'])
+    const told = JSON.parse(readFileSync(join(home, 'told.json'), 'utf8'))
+    expect(told).toEqual({ prompt: `${title}\n${words}`, args: [words, '-x', '$HOME'], env: words })
+    expect(existsSync(canary)).toBe(false)
+  })
+
+  test('a prompt that looks like a flag is no flag of the agent’s program', async () => {
+    const w = await fleet()
+    const canary = join(folder(), 'second-canary')
+    const { home } = await w.claude('dev', '', {
+      config: { promptTemplate: '{{task.title}}', model: 'opus[1m]' },
+    })
+    const title = `--dangerously-skip-permissions $(touch ${canary})`
+    await w.give('dev', { title })
+    await w.over('dev')
+    const [call] = callsIn(home)
+    expect(call!.prompt.trim()).toBe(title)
+    expect(call!.args.filter((arg) => arg.includes('touch') || arg.startsWith('--dangerously'))).toEqual([])
+    expect(existsSync(canary)).toBe(false)
+  })
+
+  test.each([
+    ['a command with arguments in it', `${process.execPath} --version`],
+    ['a command with another behind it', 'true; touch canary'],
+    ['a command to be filled in', '$(echo node)'],
+  ])('%s is the name of a program that is not there', async (_what, command) => {
+    const w = await fleet()
+    const home = await w.freshHome()
+    await w.put('dev', { adapterType: 'process', adapterConfig: { command, cwd: home } })
+    await w.wake('dev')
+    const [{ status, errorCode, pid }] = await w.over('dev')
+    expect([status, errorCode, pid]).toEqual(['failed', 'adapter_not_installed', null])
+    expect(readdirSync(home)).toEqual([])
+    expect(await w.isIn('dev', 'error')).toMatchObject({
+      stateReason: expect.stringContaining('adapter_not_installed'),
+    })
+  })
+
+  test('a folder that is to be filled in is a folder that is not there', async () => {
+    const w = await fleet()
+    await w.put('dev', { adapterType: 'process', adapterConfig: { ...PROCESS, cwd: `$(echo ${folder()})` } })
+    await w.wake('dev')
+    expect((await w.over('dev'))[0]).toMatchObject({
+      errorCode: 'invalid_working_directory',
+      pid: null,
+      log: null,
+    })
+  })
+
+  test.each(['-rf', '--help', '$(id)', '`id`', 'a b', 'a\nb', '..', '.hidden', ''])(
+    'the agent %j cannot be registered',
+    async (slug) => {
+      const w = await fleet()
+      const answer = await w.call('PUT', `/agents/${encodeURIComponent(slug)}`, {
+        adapterType: 'process',
+        adapterConfig: PROCESS,
+      })
+      expect([400, 404]).toContain(answer.status)
+      expect((await w.call('GET', '/agents')).body.items).toEqual([])
+    },
+  )
+})
+
+describe('secrets in settings', () => {
+  const hashed = (text: string) => createHash('sha256').update(text).digest('hex')
+  const tells = `
+    import { createHash, randomUUID } from 'node:crypto'
+    const told = Object.keys(process.env).filter((name) => name.startsWith('SECRET')).sort()
+      .map((name) => name + ' ' + createHash('sha256').update(process.env[name]).digest('hex'))
+    console.log(JSON.stringify({ result: told }))`
+  const SECRET = 'hunter2-hunter2-hunter2'
+  async function told(w: Fleet, runs: number): Promise<string[]> {
+    await w.wake('dev')
+    return (await w.over('dev', runs)).at(-1).result
+  }
+
+  test('are shown masked; what comes back masked stays, what is new is taken, what is left out is gone', async () => {
+    const w = await fleet()
+    await w.script('dev', tells, {
+      env: { SECRET_A: SECRET, SECRET_B: 'second-secret' },
+      coordinatorEnabled: false,
+    })
+    const shown = async (): Promise<Seen> => (await w.agent('dev')).adapterConfig
+    expect((await shown()).env).toEqual({ SECRET_A: '********', SECRET_B: '********' })
+    expect(await told(w, 1)).toEqual([`SECRET_A ${hashed(SECRET)}`, `SECRET_B ${hashed('second-secret')}`])
+    expect((await put(w, { adapterConfig: await shown() })).status).toBe(200)
+    expect(await told(w, 2)).toEqual([`SECRET_A ${hashed(SECRET)}`, `SECRET_B ${hashed('second-secret')}`])
+    const changed = { ...(await shown()), env: { SECRET_A: '********', SECRET_C: 'third-secret' } }
+    expect((await put(w, { adapterConfig: changed })).status).toBe(200)
+    expect(await told(w, 3)).toEqual([`SECRET_A ${hashed(SECRET)}`, `SECRET_C ${hashed('third-secret')}`])
+    const { env: _env, ...without } = await shown()
+    expect((await put(w, { adapterConfig: without })).status).toBe(200)
+    expect(await told(w, 4)).toEqual([])
+  })
+
+  test('go along to another adapter that has the same setting, and to none that has not', async () => {
+    const w = await fleet()
+    await w.script('dev', tells, { env: { SECRET_A: SECRET } })
+    const { env, cwd } = (await w.agent('dev')).adapterConfig
+    const moved = { adapterType: 'claude_local', adapterConfig: { env, cwd, command: scriptOf('claude') } }
+    expect((await put(w, moved)).status).toBe(200)
+    const headers = { authorization: '********' }
+    const http = { adapterType: 'http', adapterConfig: { url: 'http://127.0.0.1', headers } }
+    const refused = await put(w, http)
+    expectRefusal(refused, 400, 'VALIDATION_FAILED', {
+      errors: [
+        {
+          field: 'adapterConfig.headers.authorization',
+          message: 'is masked, and there is no value it could stand for',
+        },
+      ],
+    })
+    expectRefusal(
+      await put(w, { ...http, adapterConfig: { url: 'http://127.0.0.1', env } }),
+      400,
+      'VALIDATION_FAILED',
+    )
+    const back = {
+      adapterType: 'process',
+      adapterConfig: {
+        ...PROCESS,
+        env: { SECRET_A: '********' },
+        args: ['--input-type=module', '--eval', tells],
+      },
+    }
+    expect((await put(w, back)).status).toBe(200)
+    expect(await told(w, 1)).toEqual([`SECRET_A ${hashed(SECRET)}`])
+  })
+
+  test('are never made of masks: a mask without anything behind it is refused', async () => {
+    const w = await fleet()
+    const masked = { adapterType: 'process', adapterConfig: { ...PROCESS, env: { SECRET_A: '********' } } }
+    expectRefusal(await put(w, masked), 400, 'VALIDATION_FAILED')
+    expect((await w.call('GET', '/agents')).body.items).toEqual([])
+  })
+
+  test('are in the settings and nowhere else: no answer, no event, no other table', async () => {
+    const w = await fleet()
+    const secret = `only-here-${randomUUID()}`
+    await w.script(
+      'dev',
+      `console.log(process.env.SECRET); console.error(process.env.SECRET); console.log(JSON.stringify({ result: process.env.SECRET, summary: process.env.SECRET }))`,
+      { env: { SECRET: secret } },
+    )
+    await w.give('dev')
+    const [run] = await w.over('dev')
+    expect(run.status).toBe('succeeded')
+    await put(w, { name: 'renamed' })
+    const answers = []
+    for (const path of [
+      '/agents',
+      '/agents/dev',
+      '/runs',
+      `/runs/${run.id}/events`,
+      `/runs/${run.id}/log`,
+      '/events?limit=200',
+      '/agents/dev/prompt-preview',
+      '/agents/dev/runtime-state',
+      '/agents/dev/task-sessions',
+      '/coordinator/logs',
+    ])
+      answers.push((await w.call('GET', path)).body)
+    answers.push((await w.post('/agents/dev/test')).body)
+    expect(JSON.stringify(answers)).not.toContain(secret)
+    expect(await tablesWith(secret)).toEqual(['agents'])
+  })
+})
+
+/** Tables in which this stands, in whatever column. */
+const tablesWith = (needle: string) =>
+  superuser(served().databaseUrl, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'baton'`,
+    )
+    const found: string[] = []
+    for (const { name } of rows) {
+      const where = `select from baton.${name} t where position($1 in t::text) > 0`
+      if ((await client.query(where, [needle])).rowCount) found.push(name)
+    }
+    return found
+  })
+
+test('a preview of the prompt shows what would be said, but never the key', async () => {
+  const w = await fleet()
+  await w.script('dev', '', {
+    config: {
+      promptTemplate:
+        '{{agent.name}} does {{task.title}} with {{credentials.apiKey}} at {{credentials.apiBaseUrl}}',
+    },
+  })
+  const { body } = await w.call('GET', '/agents/dev/prompt-preview')
+  expect(body).toEqual({
+    agent: 'dev',
+    prompt: `dev does Fix login with [credentials.apiKey] at ${served().url}`,
+    sensitive: ['credentials.apiKey'],
+  })
+  await w.script('plain', '')
+  const plain = (await w.call('GET', '/agents/plain/prompt-preview')).body
+  expect([plain.prompt.includes('# Your task'), plain.sensitive]).toEqual([true, []])
+  expect(await w.runsOf('dev'), 'nobody was woken for that').toEqual([])
+})
+
+describe('whether an agent could run is told check by check, with a hint for each that fails', () => {
+  const tried = async (w: Fleet, adapterType: string, adapterConfig: Json): Promise<Seen> => {
+    await w.put('dev', { adapterType, adapterConfig })
+    const { status, body } = await w.post('/agents/dev/test')
+    expect([status, body.agent]).toEqual([200, 'dev'])
+    for (const { name, ok, detail, hint } of body.checks)
+      expect([typeof name, typeof detail, typeof hint], detail).toEqual([
+        'string',
+        'string',
+        ok ? expect.anything() : 'string',
+      ])
+    return body
+  }
+  const failing = ({ ok, checks }: Seen) => [
+    ok,
+    ...checks.filter((one: Seen) => !one.ok).map(({ name }: Seen) => name),
+  ]
+  const check = ({ checks }: Seen, name: string) => checks.find((one: Seen) => one.name === name)
+
+  test('everything is fine', async () => {
+    const w = await fleet()
+    const cwd = await w.freshHome()
+    const claude = await tried(w, 'claude_local', {
+      command: scriptOf('claude'),
+      cwd,
+      env: { ANTHROPIC_API_KEY: 'sk-x', FAKE_CLI_HOME: cwd },
+    })
+    expect(failing(claude), JSON.stringify(claude)).toEqual([true])
+    expect(claude.checks.map(({ name }: Seen) => name)).toEqual(
+      expect.arrayContaining(['settings', 'template', 'folder', 'program', 'login']),
+    )
+    expect(failing(await tried(w, 'process', { command: 'node', cwd }))).toEqual([true])
+    expect(failing(await tried(w, 'process', PROCESS)), 'in a folder of its own').toEqual([true])
+    expect(failing(await tried(w, 'simulated', { steps: [] }))).toEqual([true])
+    expect(await w.runsOf('dev'), 'nothing was run').toEqual([])
+  })
+
+  test.each(['claude_local', 'codex_local', 'gemini_local', 'opencode_local', 'process'])(
+    'the program of %s is not there',
+    async (adapterType) => {
+      const w = await fleet()
+      const missing = await tried(w, adapterType, { command: join(folder(), 'no-such-program') })
+      expect(failing(missing)).toEqual([false, 'program'])
+      expect(check(missing, 'program').detail).toContain('no-such-program')
+      expect(failing(await tried(w, adapterType, { command: 'no-such-program-on-path' }))).toEqual([
+        false,
+        'program',
+      ])
+      writeFileSync(join(folder(), 'no-program'), 'text')
+      expect(failing(await tried(w, adapterType, { command: join(folder(), 'no-program') }))).toEqual([
+        false,
+        'program',
+      ])
+    },
+  )
+
+  test('the folder is a file, is not there, or leads nowhere', async () => {
+    const w = await fleet()
+    const home = await w.freshHome()
+    writeFileSync(join(home, 'file'), '')
+    symlinkSync(join(home, 'loop'), join(home, 'loop'))
+    for (const [cwd, detail] of [
+      [join(home, 'file'), 'is a file, not a folder'],
+      [join(home, 'file', 'inside'), 'leads through a file'],
+      [join(home, 'nowhere'), 'is not there'],
+      [join(home, 'loop'), 'a link that leads to itself'],
+    ]) {
+      const seen = await tried(w, 'process', { ...PROCESS, cwd })
+      expect(failing(seen)).toEqual([false, 'folder'])
+      expect(check(seen, 'folder').detail).toContain(detail)
+    }
+    const plain = await tried(w, 'process', { ...PROCESS, cwd: home, workspace: 'git_worktree' })
+    expect(check(plain, 'folder').detail).toContain('in no git repository')
+  })
+
+  test('a link beside the data leads outside: it is told, and at the run it is refused and nothing is spawned', async () => {
+    const w = await fleet()
+    const beside = join(served().dataFolder, '..')
+    const name = `baton-link-${randomUUID()}`
+    symlinkSync('/etc', join(beside, name))
+    const seen = await tried(w, 'process', { ...PROCESS, cwd: name })
+    expect(failing(seen)).toEqual([false, 'folder'])
+    expect(check(seen, 'folder').detail).toContain('leads to /etc, which is outside')
+    await w.wake('dev')
+    expect((await w.over('dev'))[0]).toMatchObject({ errorCode: 'invalid_working_directory', pid: null })
+    rmSync(join(beside, name))
+  })
+
+  test('settings that were stored before anybody checked them are told as such', async () => {
+    const w = await fleet()
+    await w.put('dev', { adapterType: 'process', adapterConfig: PROCESS })
+    const { id } = await w.agent('dev')
+    const store = (type: string, config: Json) =>
+      superuser(served().databaseUrl, (client) =>
+        client.query('update baton.agents set adapter_type = $2, adapter_config = $3 where agent_id = $1', [
+          ...[id, type, JSON.stringify(config)],
+        ]),
+      )
+    const look = async (): Promise<Seen> => (await w.post('/agents/dev/test')).body
+    await store('process', { url: 'http://127.0.0.1' })
+    expect(failing(await look())).toEqual([false, 'settings'])
+    expect(check(await look(), 'settings')).toMatchObject({
+      detail: expect.stringContaining('url is not a setting of process'),
+      hint: expect.stringContaining('PUT /agents'),
+    })
+    await store('process', { ...PROCESS, promptTemplate: '{{task.titel}}' })
+    expect(failing(await look())).toEqual([false, 'template'])
+    expect(check(await look(), 'template').detail).toContain('task.titel')
+    await store('gone', {})
+    expect(failing(await look())).toEqual([false, 'settings'])
+    await w.wake('dev')
+    expect((await w.over('dev'))[0]).toMatchObject({
+      status: 'failed',
+      errorCode: 'invalid_configuration',
+      pid: null,
+    })
+  })
+})

@@ -1,0 +1,179 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AskedWakeup } from '../src/core/runs/wakeups.ts'
+import { dueWakeups, takeWakeup } from '../src/store/postgres/dispatch.ts'
+import * as reads from '../src/store/postgres/run-reads.ts'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import * as wakeups from '../src/store/postgres/wakeups.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { freshDatabase } from './support/database.ts'
+import { superuser } from './support/nodes.ts'
+import { Work } from './support/tasks.ts'
+
+/** Of a fleet that has worked for long, what matters now is found by indexes: its history is not read for it. */
+
+const MANY = 20_000
+let url: string
+let drop: () => Promise<void>
+let workspace: number
+let task: number
+let uuid: string
+const node = randomUUID()
+const alive = randomUUID()
+
+beforeAll(async () => {
+  const database = await freshDatabase()
+  ;({ url } = database)
+  drop = database.drop
+  const store = await PostgresStore.open(url)
+  workspace = (await createWorkspace(store.writers, 'test', 'test')).workspaceId
+  ;({ id: task, uuid } = await new Work(store, workspace).create())
+  await store.close()
+  await superuser(url, async (client) => {
+    await client.query('set search_path = baton')
+    await client.query(
+      `insert into agents (workspace_id, agent_id, slug, name, adapter_type, runtime_config)
+       select $1, gen_random_uuid(), 'agent-' || i, 'x', 'process',
+              case when i <= 3 then '{"heartbeat":{"intervalSec":60}}' else '{"heartbeat":{"intervalSec":"soon"}}' end::json
+         from generate_series(0, 499) i`,
+      [workspace],
+    )
+    // A week ago and more, but for the first hundred.
+    const ended = `now() - case when i <= 100 then interval '30 days' else interval '1 day' end`
+    await client.query(
+      `insert into wakeups (workspace_id, wakeup_id, agent, source, status, requested_by, idempotency_key, task_id, task_uuid, priority,
+         requested_at, due_at, claimed_at, finished_at, run_id)
+       select $1, gen_random_uuid(), 'agent-' || i % 500, 'assignment', 'completed', 'system', 'key-' || i, i % 2 * $3::bigint,
+              case when i % 2 = 1 then $4::uuid end, 2, ${ended}, ${ended}, ${ended}, ${ended}, gen_random_uuid()
+         from generate_series(1, $2) i`,
+      [workspace, MANY, task, uuid],
+    )
+    // Half of them took others along.
+    await client.query(
+      `insert into wakeups (workspace_id, wakeup_id, agent, source, status, into_id, requested_by, priority, requested_at, due_at, finished_at)
+       select workspace_id, gen_random_uuid(), agent, 'timer', 'coalesced', wakeup_id, 'system', 1, requested_at, due_at, finished_at
+         from wakeups where task_id = 0`,
+    )
+    await client.query(
+      `insert into runs (workspace_id, run_id, agent, agent_id, adapter_type, source, status, node_id, log_store, log_ref, created_at,
+         started_at, finished_at, task_id, task_uuid, generation, attempt, session)
+       select $1, gen_random_uuid(), 'agent-' || i % 500, gen_random_uuid(), 'process', 'timer', 'succeeded', gen_random_uuid(),
+              'local_file', 'x', ${ended}, ${ended}, ${ended}, t.id, t.uuid, g, g, s
+         from generate_series(1, $2) i
+         left join (values ($3::bigint, $4::uuid, 1, 's')) t(id, uuid, g, s) on i % 100 = 0`,
+      [workspace, MANY, task, uuid],
+    )
+    await client.query(
+      `insert into runs (workspace_id, run_id, agent, agent_id, adapter_type, source, status, node_id, token_hash, created_at, started_at)
+       values ($1, $2, 'agent-7', gen_random_uuid(), 'process', 'timer', 'running', $3, sha256('a token'), now(), now())`,
+      [workspace, alive, node],
+    )
+    await client.query('analyze')
+  })
+})
+afterAll(() => drop())
+
+const asked = (about: Partial<AskedWakeup> = {}): AskedWakeup => ({
+  ...{ id: randomUUID(), source: 'on_demand', actor: 'system', triggerDetail: null, reason: null },
+  ...{ payload: undefined, task: null, idempotencyKey: null, delayMs: 0 },
+  ...about,
+})
+
+/** Each by its own connections, so that what they read is counted when they are gone. */
+const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
+  'a run by its token': async ({ readers }) => {
+    const hash = createHash('sha256').update('a token').digest()
+    expect(await reads.findRunByToken(readers, hash)).toMatchObject({ runId: alive })
+  },
+  'the newest runs': async ({ readers }) => {
+    expect(await reads.listRuns(readers, workspace, {}, 50)).toHaveLength(50)
+  },
+  'the runs of an agent': async ({ readers }) => {
+    expect(await reads.listRuns(readers, workspace, { agent: 'agent-3' }, 10)).toHaveLength(10)
+  },
+  'the runs of a task': async ({ readers }) => {
+    expect(await reads.listRuns(readers, workspace, { task }, 10)).toHaveLength(10)
+    expect((await reads.usageOfTask(readers, workspace, task)).runs).toBe(MANY / 100)
+  },
+  'the runs that go on': async ({ readers }) => {
+    const statuses = ['queued', 'running'] as const
+    expect(await reads.listRuns(readers, workspace, { statuses }, 10)).toHaveLength(1)
+  },
+  'the runs of a node, and which of them must stop': async ({ readers }) => {
+    expect(await reads.runsOfNodes(readers, [node])).toHaveLength(1)
+    expect(await reads.runsToStop(readers, node)).toEqual([])
+  },
+  'logs that are old': async ({ readers }) => {
+    expect(await reads.oldLogs(readers, 7 * 86_400_000, 200)).toHaveLength(100)
+  },
+  'the claims of an agent that no run stands behind': async ({ readers }) => {
+    expect(await reads.claimsWithoutRun(readers, workspace, 'agent-1')).toEqual([])
+  },
+  'what an agent was woken by': async ({ readers }) => {
+    const page = { agent: 'agent-3', before: null, limit: 10 }
+    expect(await wakeups.listWakeups(readers, workspace, page)).toHaveLength(10)
+  },
+  'work that nobody was woken for': async ({ readers }) => {
+    expect(await wakeups.workWithoutWakeup(readers, null)).toEqual([])
+  },
+  'a wish, what is due, and a run of it': async (store) => {
+    const wish = {
+      agent: 'agent-1',
+      asked: asked({ idempotencyKey: 'new', task: { id: task, uuid, generation: null } }),
+    }
+    expect(await wakeups.askForWakeups(store, workspace, [wish])).toMatchObject([{ status: 'queued' }])
+    const [due] = await dueWakeups(store.readers, 'a node', 10)
+    expect(due).toMatchObject({ agent: 'agent-1' })
+    const run = { runId: randomUUID(), nodeId: node, tokenHash: createHash('sha256').update('x').digest() }
+    expect(await takeWakeup(store, due!, run)).toMatchObject({ decision: { kind: 'run' } })
+  },
+  'what is forgotten after a week, with all that it took along': async (store) => {
+    await wakeups.forgetOldWakeups(store)
+  },
+}
+
+test.each(Object.entries(LOOKS))('%s', async (_what, look) => {
+  const before = await rowsRead()
+  const store = await PostgresStore.open(url)
+  await look(store).finally(() => store.close())
+  const after = await rowsRead()
+  for (const table of ['runs', 'wakeups'] as const)
+    expect(
+      after[table].byReading - before[table].byReading,
+      `rows of ${table} that were read one after the other`,
+    ).toBe(0)
+  // A few hundred are what is looked for itself.
+  expect(after.runs.byIndex - before.runs.byIndex).toBeLessThan(MANY / 10)
+  expect(after.wakeups.byIndex - before.wakeups.byIndex).toBeLessThan(MANY / 10)
+})
+
+test('agents whose clock strikes, among those with settings from before anybody checked them', async () => {
+  const store = await PostgresStore.open(url)
+  const due = await wakeups.dueTimers(store.readers, 100).finally(() => store.close())
+  expect(due.map(({ agent }) => agent).sort()).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3'])
+})
+
+// After all the others. Those that keep a rule need not be looked at for anything else.
+test('no index is there for nothing', async () => {
+  const { rows } = await superuser(url, (client) =>
+    client.query(
+      `select s.indexrelname as name from pg_stat_user_indexes s join pg_index i using (indexrelid)
+        where s.schemaname = 'baton' and (s.relname in ('runs', 'wakeups') or s.indexrelname = 'agents_timed')
+          and s.idx_scan = 0 and not i.indisunique`,
+    ),
+  )
+  expect(rows.map(({ name }) => name)).toEqual([])
+})
+
+/** What was read of these tables so far, row by row or by an index, as the database counts it once a connection is gone. */
+async function rowsRead(): Promise<Record<'runs' | 'wakeups', { byReading: number; byIndex: number }>> {
+  const { rows } = await superuser(url, (client) =>
+    client.query(
+      `select relname as name, seq_tup_read::int as "byReading", idx_tup_fetch::int as "byIndex" from pg_stat_user_tables
+        where schemaname = 'baton' and relname in ('runs', 'wakeups')`,
+    ),
+  )
+  return Object.fromEntries(rows.map(({ name, ...rest }) => [name, rest])) as Awaited<
+    ReturnType<typeof rowsRead>
+  >
+}

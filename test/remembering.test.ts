@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { Remembering } from '../src/flow/remembering.ts'
+
+/** A look-up that is answered when the test says so. */
+function slowly() {
+  let answer: (value: string) => void = () => undefined
+  const lookUp = () => new Promise<string>((resolve) => (answer = resolve))
+  return { lookUp, answer: (value: string) => answer(value) }
+}
+const never = () => Promise.reject(new Error('it was looked up again'))
+
+test('what is known is told at once, and those who wait for the same share one look', async () => {
+  const memory = new Remembering<string>(60_000, 10)
+  const { lookUp, answer } = slowly()
+  const waiting = [memory.get('key', lookUp), memory.get('key', never)]
+  answer('value')
+  expect(await Promise.all(waiting)).toEqual(['value', 'value'])
+  expect(memory.get('key', never)).toBe('value')
+})
+
+test.each<[what: string, forget: (memory: Remembering<string>) => void]>([
+  ['forgotten', (memory) => memory.forget('key')],
+  ['forgotten with all else', (memory) => memory.clear()],
+])('what was read before it was %s is not kept', async (_what, forget) => {
+  const memory = new Remembering<string>(60_000, 10)
+  const { lookUp, answer } = slowly()
+  const early = memory.get('key', lookUp)
+  forget(memory)
+  const late = memory.get('key', async () => 'new')
+  answer('old')
+  expect([await early, await late]).toEqual(['old', 'new'])
+  expect(memory.get('key', never)).toBe('new')
+})
+
+test('what was said to be so meanwhile is not overwritten by what was read before', async () => {
+  const memory = new Remembering<string>(60_000, 10)
+  const { lookUp, answer } = slowly()
+  const early = memory.get('key', lookUp)
+  memory.set('key', 'new')
+  answer('old')
+  await early
+  expect(memory.get('key', never)).toBe('new')
+})
+
+test('a look that failed is no knowledge', async () => {
+  const memory = new Remembering<string>(60_000, 10)
+  await expect(memory.get('key', never)).rejects.toThrow()
+  expect(await memory.get('key', async () => 'value')).toBe('value')
+})

@@ -1,0 +1,354 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { scriptOf } from './support/clis/runs.ts'
+import { eventually, expectDoneOnce } from './support/recovery.ts'
+import {
+  expectWholeLog,
+  type House,
+  isThere,
+  letGo,
+  livesIn,
+  type RunsWorkspace,
+  type ShownRun,
+  USED,
+  useRunNodes,
+  type WorkerKind,
+} from './support/run-nodes.ts'
+
+/** The only node is killed while its agents work: what they leave, and how their work goes on. */
+
+const MINUTES = { timeout: 180_000 }
+const isLinux = process.platform === 'linux'
+const nodes = useRunNodes()
+
+const WORKERS: Partial<Record<WorkerKind, number>> = {
+  plain: 4,
+  deaf: 3,
+  tidy: 1,
+  setsid: 3,
+  pipes: 3,
+  prints: 2,
+  submits: 1,
+}
+
+async function startWorkers(w: RunsWorkspace) {
+  const rooms = new Map<WorkerKind, string>()
+  const work: { kind: WorkerKind; task: { id: string } }[] = []
+  for (const [kind, count] of Object.entries(WORKERS) as [WorkerKind, number][]) {
+    rooms.set(kind, await w.hireWorker(kind, kind))
+    for (let i = 0; i < count; i++) work.push({ kind, task: await w.make({ agent: kind, title: kind }) })
+  }
+  const waiting: { kind: WorkerKind; run: ShownRun; log: string }[] = []
+  for (const { kind, task } of work) {
+    const run = await w.waits(task)
+    waiting.push({ kind, run, log: '' })
+  }
+  return { rooms, work, waiting }
+}
+
+/** Fake programs of agents: the first time they hang in the middle, then they do their work. */
+async function startClis(house: House, w: RunsWorkspace) {
+  const started: { program: string; room: string; task: { id: string }; run: ShownRun }[] = []
+  for (const program of ['claude', 'codex', 'claude']) {
+    const slug = `${program}-${started.length}`
+    const room = await house.room(slug)
+    const env = { FAKE_CLI_HOME: room, FAKE_CLI: 'hang,tool', HOME: room }
+    const adapterConfig = { command: scriptOf(program), env, graceSec: 1 }
+    await w.hire(slug, { adapterType: `${program}_local`, adapterConfig })
+    const task = await w.make({ agent: slug, title: slug })
+    const run = await eventually(async () =>
+      (await w.runs('&status=running')).find(({ taskId }) => taskId === task.id),
+    )
+    // The last it says before it hangs.
+    const last = program === 'claude' ? 'On my way' : 'aggregated_output'
+    await eventually(async () => (await w.log(run.id)).includes(last))
+    started.push({ program, room, task, run })
+  }
+  return started
+}
+
+test.runIf(isLinux)(
+  'after kill -9 with 20 runs alive none of their processes is left, and all of their work is done once',
+  MINUTES,
+  async () => {
+    const house = await nodes.house('embedded')
+    const first = await house.serve()
+    const w = await house.workspace()
+    const { rooms, work, waiting } = await startWorkers(w)
+    const clis = await startClis(house, w)
+    expect((await w.runs('&status=running')).length).toBe(20)
+    for (const one of waiting) one.log = await w.log(one.run.id)
+    await house.kill(first)
+
+    const pids = [...rooms.values()].flatMap(livesIn).flatMap((life) => life.pids)
+    expect(pids).toHaveLength(17 + 6)
+    expect(pids.filter(isThere)).toEqual(pids)
+    for (const room of rooms.values()) await letGo(room)
+    await house.serve()
+    // Whoever can ask for a claim from now on is alone with it.
+    expect(pids.filter(isThere)).toEqual([])
+
+    const tasks = [...work, ...clis].map(({ task }) => task)
+    await w.isTold('task_completed', tasks.length)
+    await eventually(async () => (await w.runs('&status=queued,running')).length === 0)
+    await expectDoneOnce(w, tasks)
+    const lives = [...rooms.values()].flatMap(livesIn)
+    expect(lives.flatMap(({ predecessors }) => predecessors)).toEqual([])
+    for (const { kind, run, log } of waiting) await expectLostWell(w, kind, run, log)
+    for (const cli of clis) await expectTakenUp(w, cli)
+    await house.expectInOrder()
+  },
+)
+
+/** The run ended with its node, with all that was known of it, and the next one took up its session. */
+async function expectLostWell(
+  w: RunsWorkspace,
+  kind: WorkerKind,
+  { id, taskId }: ShownRun,
+  before: string,
+): Promise<void> {
+  const [lost, next, ...more] = await w.runsOf({ id: taskId! }, 'succeeded')
+  expect(more).toEqual([])
+  expect(lost!.id).toBe(id)
+  const session = `session-of-${taskId}`
+  expect(lost).toMatchObject({ usage: USED.sofar, sessionIdAfter: session, sessionIdBefore: null })
+  const kept = await expectWholeLog(w, lost!)
+  expect(kept.slice(0, before.length)).toBe(before)
+  const lines = kept.split('\n').filter((line) => line.startsWith('line '))
+  expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, i) => `line ${i + 1} of ${id} – ü🦀`))
+  if (kind === 'prints') expect(lines.length).toBeGreaterThan(10)
+  if (kind === 'submits') {
+    expect(kept).toContain('"status":200')
+    expect(lost).toMatchObject({ status: 'succeeded', errorCode: null })
+    expect(next).toBeUndefined()
+    return
+  }
+  expect(lost).toMatchObject({ status: 'failed', errorCode: 'control_plane_restart', generation: 1 })
+  expect(next).toMatchObject({
+    generation: 2,
+    usage: USED.inAll,
+    sessionIdBefore: session,
+    sessionIdAfter: session,
+  })
+  await expectWholeLog(w, next!)
+}
+
+const callsIn = (room: string): { args: string[] }[] =>
+  readFileSync(join(room, 'calls.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+async function expectTakenUp(
+  w: RunsWorkspace,
+  { program, room, task, run }: Awaited<ReturnType<typeof startClis>>[number],
+): Promise<void> {
+  const [lost, next, ...more] = await w.runsOf(task, 'succeeded')
+  expect(more).toEqual([])
+  expect(lost).toMatchObject({ id: run.id, status: 'failed', errorCode: 'control_plane_restart' })
+  await expectWholeLog(w, lost!)
+  expect(lost!.sessionIdAfter).not.toBe(null)
+  expect(next).toMatchObject({
+    sessionIdBefore: lost!.sessionIdAfter,
+    sessionIdAfter: lost!.sessionIdAfter,
+  })
+  const [, second, ...calls] = callsIn(room)
+  expect(calls).toEqual([])
+  expect(second!.args).toContain(lost!.sessionIdAfter)
+  expect({ lost: figuresOf(lost!), next: figuresOf(next!) }).toEqual(FIGURES[program])
+}
+
+const figuresOf = ({ usage, costUsd }: ShownRun) => ({ usage, costUsd })
+
+/**
+ * Claude tells with each message what went in, and counts what it costs over the whole session: the next run pays for the lost
+ * one. Codex tells nothing before its turn ends, and counts everything over the whole session.
+ */
+const FIGURES: Record<string, unknown> = {
+  claude: {
+    lost: {
+      usage: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 2, basis: 'partial' },
+      costUsd: null,
+    },
+    next: {
+      usage: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 27, basis: 'reported' },
+      costUsd: '0.002712',
+    },
+  },
+  codex: {
+    lost: { usage: null, costUsd: null },
+    next: {
+      usage: { inputTokens: 180, cachedInputTokens: 120, outputTokens: 21, basis: 'reported' },
+      costUsd: null,
+    },
+  },
+}
+
+const at = (node: string) => ({ runtimeConfig: { node } })
+
+test.runIf(isLinux)(
+  'a server ends the runs of one that was killed beside it, without a restart, and its own go on',
+  MINUTES,
+  async () => {
+    const house = await nodes.house()
+    const doomed = await house.serve({ BATON_NODE_NAME: 'doomed' })
+    const w = await house.workspace()
+    const lost = await w.hireWorker('lost', 'setsid', at('doomed'))
+    const theirs = await w.make({ agent: 'lost' })
+    const killed = await w.waits(theirs)
+    await house.serve({ BATON_NODE_NAME: 'stays' })
+    const kept = await w.hireWorker('kept', 'plain', at('stays'))
+    const ours = await w.make({ agent: 'kept' })
+    const own = await w.waits(ours)
+    expect(own.nodeId).not.toBe(killed.nodeId)
+    doomed.child.kill('SIGKILL')
+    await doomed.ended
+
+    const [run] = await w.runsOf(theirs, 'failed')
+    expect(run).toMatchObject({ id: killed.id, errorCode: 'control_plane_restart', usage: USED.sofar })
+    const [dead] = livesIn(lost)
+    expect(dead!.pids.filter(isThere)).toEqual([])
+    // Nothing came between: it is the same run, in the same process.
+    expect(livesIn(kept)).toHaveLength(1)
+    expect(livesIn(kept)[0]!.pids.filter(isThere)).toHaveLength(1)
+    expect(await w.runs('&status=running')).toMatchObject([{ id: own.id, pid: own.pid }])
+    for (const room of [lost, kept]) await letGo(room)
+    // The node it was bound to does not come back: it may run anywhere.
+    await w.hire('lost', { runtimeConfig: {} })
+    await w.isTold('task_completed', 2)
+    await eventually(async () => (await w.runs('&status=queued,running')).length === 0)
+    expect(await w.runsOf(ours, 'succeeded')).toMatchObject([{ id: own.id, generation: 1 }])
+    await expectDoneOnce(w, [theirs, ours])
+    await house.expectInOrder()
+  },
+)
+
+test.runIf(isLinux)(
+  'only what belongs to nodes that are gone is touched: not a server that stands still, not one on another database',
+  MINUTES,
+  async () => {
+    const [house, neighbour] = [await nodes.house(), await nodes.house()]
+    const other = { served: await neighbour.serve(), w: await neighbour.workspace() }
+    const there = await other.w.hireWorker('there', 'plain')
+    const theirs = await other.w.make({ agent: 'there' })
+    const run = await other.w.waits(theirs)
+
+    const still = await house.serve({ BATON_NODE_NAME: 'still' })
+    const w = await house.workspace()
+    const frozen = await w.hireWorker('frozen', 'plain', at('still'))
+    const held = await w.make({ agent: 'frozen' })
+    const sleeping = await w.waits(held)
+    const doomed = await house.serve({ BATON_NODE_NAME: 'doomed' })
+    const gone = await w.hireWorker('gone', 'plain', at('doomed'))
+    const freed = await w.make({ agent: 'gone' })
+    await w.waits(freed)
+    still.child.kill('SIGSTOP')
+    await house.kill(doomed)
+    await house.serve({ BATON_NODE_NAME: 'new' })
+    try {
+      // It has looked, since what the killed one left is ended.
+      await w.runsOf(freed, 'failed')
+      expect(livesIn(gone)[0]!.pids.filter(isThere)).toEqual([])
+      expect((await w.call('GET', `/runs/${sleeping.id}`)).body).toMatchObject({ status: 'running' })
+      expect(livesIn(frozen)[0]!.pids.filter(isThere)).toHaveLength(1)
+      expect(await w.read(held)).toMatchObject({ state: 'running', generation: 1 })
+    } finally {
+      still.child.kill('SIGCONT')
+    }
+    expect(livesIn(there)[0]!.pids.filter(isThere)).toHaveLength(1)
+    for (const room of [frozen, gone, there]) await letGo(room)
+    await w.hire('gone', { runtimeConfig: {} })
+    await w.isTold('task_completed', 2)
+    expect(await w.runsOf(held, 'succeeded')).toMatchObject([{ id: sleeping.id, generation: 1 }])
+    expect(await other.w.runsOf(theirs, 'succeeded')).toMatchObject([{ id: run.id, generation: 1 }])
+    await expectDoneOnce(w, [held, freed])
+    for (const each of [house, neighbour]) await each.expectInOrder()
+  },
+)
+
+test.runIf(isLinux)(
+  'processes of a machine that was given up by others are ended when it is back',
+  MINUTES,
+  async () => {
+    const house = await nodes.house()
+    const away = await house.serve({ BATON_NODE_NAME: 'away' })
+    const w = await house.workspace()
+    const room = await w.hireWorker('worker', 'setsid', at('away'))
+    const task = await w.make({ agent: 'worker' })
+    const { id } = await w.waits(task)
+    await house.kill(away)
+    // As if it had been on another machine, and silent for long.
+    await house.rows(`update nodes set host = 'elsewhere', last_seen_at = last_seen_at - interval '1 minute'`)
+    const other = await house.serve({ BATON_NODE_NAME: 'other' })
+    expect(await w.runsOf(task, 'failed')).toMatchObject([{ id, errorCode: 'control_plane_restart' }])
+    const [lost] = livesIn(room)
+    expect(lost!.pids.filter(isThere)).toEqual(lost!.pids)
+    await letGo(room)
+    await house.kill(other)
+    await house.serve({ BATON_NODE_NAME: 'away' })
+    expect(lost!.pids.filter(isThere)).toEqual([])
+    await w.runsOf(task, 'succeeded')
+    await expectDoneOnce(w, [task])
+    await house.expectInOrder()
+  },
+)
+
+test.runIf(isLinux)('a run that its own server has forgotten does not stay for ever', MINUTES, async () => {
+  const house = await nodes.house()
+  await house.serve()
+  const w = await house.workspace()
+  const room = await w.hireWorker('worker', 'plain')
+  await w.hire('worker', { maxConcurrentTasks: 1 })
+  await letGo(room)
+  const [first] = await w.runsOf(await w.make({ agent: 'worker' }), 'succeeded')
+  // As if the answer to the statement that made it had been lost: on record, and nowhere else.
+  const columns = 'workspace_id, agent, agent_id, adapter_type, source, node_id, created_at'
+  await house.rows(
+    `insert into runs (run_id, status, ${columns}) select '01900000-0000-7000-8000-000000000001', 'queued', ${columns}
+         from runs where run_id = $1`,
+    [first!.id],
+  )
+  const task = await w.make({ agent: 'worker' })
+  const [run] = await w.runsOf(task, 'succeeded')
+  expect(run).toMatchObject({ generation: 1 })
+  const forgotten = (await w.runs('&status=failed'))[0]
+  expect(forgotten).toMatchObject({ errorCode: 'control_plane_restart', nodeId: first!.nodeId })
+})
+
+test.runIf(isLinux)(
+  'whoever was given the pid of a lost process, or of its server, is left alone',
+  MINUTES,
+  async () => {
+    const house = await nodes.house()
+    const first = await house.serve()
+    const w = await house.workspace()
+    const room = await w.hireWorker('worker', 'deaf')
+    const task = await w.make({ agent: 'worker' })
+    const { id, pid } = await w.waits(task)
+    await house.kill(first)
+    // A group of its own, as the lost process had.
+    const innocent = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1_000)'], {
+      detached: true,
+    })
+    try {
+      await once(innocent, 'spawn')
+      await house.rows('update runs set pid = $1 where run_id = $2', [innocent.pid, id])
+      await house.rows('update nodes set pid = $1 where pid = $2', [process.pid, first.child.pid])
+      await letGo(room)
+      await house.serve()
+      expect(isThere(innocent.pid!)).toBe(true)
+      // The right one is known by what it carries.
+      expect(isThere(pid!)).toBe(false)
+      const [lost] = await w.runsOf(task, 'succeeded')
+      expect(lost).toMatchObject({ id, status: 'failed', errorCode: 'control_plane_restart' })
+      await expectDoneOnce(w, [task])
+      await house.expectInOrder()
+      expect(isThere(innocent.pid!)).toBe(true)
+    } finally {
+      innocent.kill('SIGKILL')
+    }
+  },
+)

@@ -1,0 +1,312 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { bootId, startTimeOf, thisMachine } from '../../src/adapters/child/identity.ts'
+import type { AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from '../../src/adapters/protocol.ts'
+import type { Limits } from '../../src/core/limits.ts'
+import type { AgentProfile } from '../../src/core/records.ts'
+import type { AskedWakeup } from '../../src/core/runs/wakeups.ts'
+import { Executor } from '../../src/executor/executor.ts'
+import { openKinds, openWorkshop } from '../../src/executor/open.ts'
+import { recoverRuns } from '../../src/executor/recovery.ts'
+import type { Workshop } from '../../src/executor/workshop.ts'
+import { commandAgent } from '../../src/flow/agents.ts'
+import { serverDirectory } from '../../src/flow/directory.ts'
+import { freshUuid } from '../../src/flow/fresh-uuid.ts'
+import { Kernel } from '../../src/flow/kernel.ts'
+import { system } from '../../src/flow/unblock.ts'
+import { wakeForWork } from '../../src/flow/wakeups.ts'
+import { dueWakeups, takeWakeup } from '../../src/store/postgres/dispatch.ts'
+import { finishRun, type RunEnd } from '../../src/store/postgres/runs.ts'
+import { PostgresStore } from '../../src/store/postgres/store.ts'
+import { askForWakeups, type Wakeup } from '../../src/store/postgres/wakeups.ts'
+import { createWorkspace } from '../../src/store/postgres/workspaces.ts'
+import { Node } from '../../src/upkeep/node.ts'
+import { freshDatabase } from './database.ts'
+import { give } from './giving.ts'
+import { type Task, Work } from './tasks.ts'
+
+/** Wakeups and those who run them, on a real database and without a server before it. */
+
+const VERSION = '0.0.0'
+/** The name of the node that decides in tests without executors. */
+export const HERE = 'here'
+
+type Ask = Partial<Omit<AskedWakeup, 'task'>> & { task?: Task | null; generation?: number | null }
+
+/** What somebody wants of an agent. */
+export const wish = ({ task = null, generation = null, ...more }: Ask = {}): AskedWakeup => ({
+  id: freshUuid(),
+  source: 'on_demand',
+  triggerDetail: null,
+  reason: null,
+  payload: undefined,
+  actor: 'key:test',
+  task: task && { id: task.id, uuid: task.uuid, generation },
+  idempotencyKey: null,
+  delayMs: 0,
+  ...more,
+})
+
+const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
+  ...{
+    adapterType: 'scripted',
+    status: 'succeeded',
+    errorCode: null,
+    errorMessage: null,
+    exitCode: 0,
+    signal: null,
+  },
+  ...{
+    usage: null,
+    usageBasis: null,
+    costUsd: null,
+    provider: null,
+    model: null,
+    sessionId: null,
+    remember: null,
+  },
+  ...{ summary: null, result: undefined, folder: null, log: null, excerpts: { stdout: null, stderr: null } },
+}
+
+/** A database for a file of tests. */
+export function useHouse() {
+  let database: Awaited<ReturnType<typeof freshDatabase>>
+  let store: PostgresStore
+  let kernel: Kernel
+  let records: pg.Pool
+  let folder: string
+
+  beforeAll(async () => {
+    database = await freshDatabase()
+    store = await PostgresStore.open(database.url)
+    kernel = new Kernel(store, serverDirectory(store))
+    records = new pg.Pool({ connectionString: database.url, max: 3, options: '-c search_path=baton' })
+    records.on('error', () => undefined)
+    folder = mkdtempSync(join(tmpdir(), 'baton-wakeups-'))
+  })
+  afterAll(async () => {
+    await records.end()
+    await kernel.close()
+    await store.close()
+    await database.drop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const rows = async <T>(sql: string, values: unknown[] = []) =>
+    (await records.query(sql, values)).rows as T[]
+
+  return {
+    store: () => store,
+    kernel: () => kernel,
+    url: () => database.url,
+    rows,
+    workspace: async (limits: Partial<Limits> = {}) => {
+      const { workspaceId } = await createWorkspace(store.writers, 'test', 'test', {
+        maxConcurrentClaims: 100_000,
+        ...limits,
+      })
+      return new House(store, kernel, workspaceId, rows)
+    },
+    /** A process that runs agents, as far as the database can tell; until the test is over. */
+    async node(name: string, mostRuns = 64): Promise<RunningNode> {
+      const node = await RunningNode.start(database.url, name, folder, mostRuns)
+      onTestFinished(() => node.stop())
+      return node
+    },
+  }
+}
+
+export type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
+
+/** A workspace, its agents and what wakes them. */
+export class House {
+  readonly store: PostgresStore
+  readonly kernel: Kernel
+  readonly id: number
+  readonly work: Work
+  readonly rows: Rows
+  readonly #agents = new Set<string>()
+
+  constructor(store: PostgresStore, kernel: Kernel, id: number, rows: Rows) {
+    this.store = store
+    this.kernel = kernel
+    this.id = id
+    this.work = new Work(store, id)
+    this.rows = rows
+  }
+
+  async agent(slug: string, heartbeat: Record<string, unknown> = {}, more: Partial<AgentProfile> = {}) {
+    const profile = { adapterType: 'scripted', runtimeConfig: { heartbeat }, ...more }
+    const command = { kind: 'register', profile, ifVersion: null } as const
+    const { record } = await commandAgent(this.kernel, system(this.id), slug, command)
+    this.#agents.add(record.uuid)
+    return record
+  }
+
+  /** What agents of this workspace were told to do by these nodes. */
+  invokedBy = (...nodes: readonly RunningNode[]) =>
+    nodes.flatMap(({ invoked }) => invoked).filter(({ input }) => this.#agents.has(input.agentId))
+
+  async wake(agent: string, ask: Ask = {}, store = this.store): Promise<Wakeup> {
+    return (await askForWakeups(store, this.id, [{ agent, asked: wish(ask) }]))[0]!
+  }
+
+  /** As the coordinator does it: the task is claimed for the agent, which did not ask. */
+  async give(agent: string, task: Task, leaseMs?: number): Promise<void> {
+    const reply = await give(this.work, task, { agent, session: `agent:${agent}` }, leaseMs)
+    if (!reply.ok) throw new Error(`${reply.code}: ${reply.detail}`)
+  }
+
+  wakeForWork = () => wakeForWork(this.kernel, this.id)
+
+  wakeups = () =>
+    this.rows<Wakeup & { priority: number; key: string | null }>(
+      `select wakeup_id as id, agent, source, reason, payload, status, skip_reason as "skipReason", priority,
+              coalesced_count as "coalescedCount", into_id as "intoId", requested_by as "requestedBy", task_uuid as "taskId",
+              generation, run_id as "runId", ms(due_at)::float8 as "dueAt", ms(requested_at)::float8 as "requestedAt", error,
+              idempotency_key as key
+         from wakeups where workspace_id = $1 order by requested_at, wakeup_id`,
+      [this.id],
+    )
+  waiting = async () => (await this.wakeups()).filter(({ status }) => status === 'queued')
+  wakeup = async (id: string) => (await this.wakeups()).find((one) => one.id === id)!
+  runs = () =>
+    this.rows<{
+      id: string
+      agent: string
+      status: string
+      errorCode: string | null
+      wakeupId: string
+      taskId: string | null
+    }>(
+      `select run_id as id, agent, status, error_code as "errorCode", wakeup_id as "wakeupId", task_uuid as "taskId"
+         from runs where workspace_id = $1 order by created_at`,
+      [this.id],
+    )
+
+  /** What a node could run now, in the order it would. */
+  due = async (limit = 100, node = HERE) =>
+    (await dueWakeups(this.store.readers, node, limit)).filter(({ workspaceId }) => workspaceId === this.id)
+
+  /** Makes a run of what the agent is to be woken for first. */
+  async take({ agent }: { agent: string }, store = this.store) {
+    const run = { runId: freshUuid(), nodeId: freshUuid(), tokenHash: randomBytes(32) }
+    const taken = await takeWakeup(store, { workspaceId: this.id, agent }, run)
+    return taken && { ...taken, runId: run.runId }
+  }
+
+  end = (runId: string, agent: string, more: Partial<RunEnd> = {}) =>
+    finishRun(this.store, { ...ENDED, workspaceId: this.id, runId, agent, ...more })
+
+  runtime = async (agent: string) =>
+    (
+      await this.rows<{ next: number | null; parked: number | null; started: number | null }>(
+        `select ms(next_timer_at)::float8 as next, ms(parked_until)::float8 as parked, ms(last_started_at)::float8 as started
+           from agent_runtime_state where workspace_id = $1 and agent = $2`,
+        [this.id, agent],
+      )
+    )[0]
+
+  events = async (...types: string[]) => (await this.work.events()).filter(({ type }) => types.includes(type))
+}
+
+interface Invocation {
+  input: AdapterInvokeInput
+  node: string
+  end(answer?: Partial<AdapterInvokeResult>): void
+}
+
+/** A node with a store of its own, whose agents do what the test says; it can go away without a word. */
+export class RunningNode {
+  readonly name: string
+  readonly store: PostgresStore
+  readonly workshop: Workshop
+  /** What its agents were told to do, in order. */
+  readonly invoked: Invocation[] = []
+  /** How long they take; null: until they are told to end. */
+  takesMs: (() => number) | null = () => 0
+  readonly #node: Node
+  #executor: Executor | null = null
+  #isGone = false
+
+  private constructor(name: string, store: PostgresStore, node: Node, workshop: Workshop) {
+    this.name = name
+    this.store = store
+    this.#node = node
+    this.workshop = workshop
+  }
+
+  static async start(url: string, name: string, folder: string, mostRuns: number): Promise<RunningNode> {
+    const store = await PostgresStore.open(url)
+    const kernel = new Kernel(store, serverDirectory(store))
+    const identity = { host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) }
+    const node = await Node.start(store, { name, version: VERSION, ...identity })
+    const { workshop } = await openWorkshop(
+      {
+        ...{ kernel, node, own: {}, dataFolder: join(folder, name), agentRoots: [], mostRuns },
+        ...{ baseUrl: () => 'http://127.0.0.1:1', log: pino({ level: 'silent' }) },
+      },
+      { logs: { store: 'postgres' }, kinds: await openKinds([]) },
+    )
+    const running = new RunningNode(name, store, node, workshop)
+    workshop.registry.register(running.#adapter())
+    return running
+  }
+
+  get id(): string {
+    return this.#node.id
+  }
+
+  #adapter(): AgentRunAdapter {
+    return {
+      type: 'scripted',
+      protocolVersion: 'agent-run/v1',
+      capabilities: { resumableSession: false, statusUpdates: false, logStreaming: false, tokenUsage: false },
+      usesFolder: false,
+      validateConfig: () => ({ ok: true }),
+      invoke: (input, _hooks, signal) =>
+        new Promise((resolve) => {
+          const end = (answer: Partial<AdapterInvokeResult> = {}) =>
+            resolve({ outcome: 'succeeded', exitCode: 0, result: { by: this.name }, ...answer })
+          this.invoked.push({ input, node: this.name, end })
+          signal.addEventListener('abort', () => end({ outcome: 'cancelled' }), { once: true })
+          if (signal.aborted) end({ outcome: 'cancelled' })
+          if (this.takesMs) setTimeout(end, this.takesMs())
+        }),
+    }
+  }
+
+  run(): this {
+    this.#executor = new Executor(this.workshop).start()
+    return this
+  }
+
+  recover = () => recoverRuns(this.workshop, thisMachine())
+
+  /** In order: what runs is ended, on record. */
+  async stop(): Promise<void> {
+    if (this.#isGone) return
+    this.#isGone = true
+    await this.#executor?.stop()
+    await this.#node.stop()
+    await this.workshop.kernel.close()
+    await this.store.close()
+  }
+
+  /** As `kill -9` does it: from here on nothing of it reaches the database, and its process is another one. */
+  async kill(rows: Rows): Promise<void> {
+    this.#isGone = true
+    const dead = () => Promise.reject(new Error('this node is dead'))
+    Object.assign(this.store, { change: dead, transact: dead })
+    await rows(`update nodes set pid_started = 'another life' where node_id = $1`, [this.id])
+    await this.#executor?.stop()
+    await this.#node.stop()
+    await rows(`update nodes set stopped_at = null where node_id = $1`, [this.id])
+    await this.store.close()
+  }
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { serverDirectory } from '../src/flow/directory.ts'
+import { Kernel } from '../src/flow/kernel.ts'
+import { wakeByClock } from '../src/flow/wakeups.ts'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import { askForWakeups, windTimers } from '../src/store/postgres/wakeups.ts'
+import { pause, resume, terminate } from './support/agents.ts'
+import { type House, useHouse, wish } from './support/wakeups.ts'
+
+/** Agents that a clock wakes. Hours are moved in the database instead of being waited for. */
+
+const house = useHouse()
+const AGENT = 'alpha'
+const HOUR_MS = 3_600_000
+/** Hours this far apart are not the same by chance, however long a test takes. */
+const MINUTE_MS = 60_000
+
+async function withTimer(heartbeat: Record<string, unknown> = { intervalSec: 3_600 }): Promise<House> {
+  const h = await house.workspace()
+  await h.agent(AGENT, heartbeat)
+  return h
+}
+const look = (h: House) => wakeByClock(h.kernel, h.id, 1_000)
+/** The clock is set; its hour came this long ago. */
+async function withHour(agoMs: number): Promise<House> {
+  const h = await withTimer()
+  await look(h)
+  await setHour(h, agoMs)
+  return h
+}
+const setHour = (h: House, agoMs: number) =>
+  house.rows(
+    `update agent_runtime_state set next_timer_at = clock_timestamp() - $2 * interval '1 millisecond' where workspace_id = $1`,
+    [h.id, agoMs],
+  )
+const inMs = async (h: House) => {
+  const [now] = await house.rows<{ now: number }>('select ms(clock_timestamp())::float8 as now')
+  return (await h.runtime(AGENT))!.next! - now!.now
+}
+
+describe('the clock', () => {
+  test('strikes for the first time one interval after it was set', async () => {
+    const h = await withTimer()
+    expect(await look(h)).toBe(0)
+    expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
+    expect(await inMs(h)).toBeLessThanOrEqual(HOUR_MS)
+    expect(await h.wakeups()).toEqual([])
+    expect(await look(h), 'it is set').toBe(0)
+  })
+
+  test('strikes when its hour has come, and is set on by one interval from now', async () => {
+    const h = await withHour(1)
+    expect(await look(h)).toBe(1)
+    expect(await h.waiting()).toMatchObject([
+      { source: 'timer', reason: 'timer', requestedBy: 'system', priority: 1 },
+    ])
+    expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
+    expect(await look(h)).toBe(0)
+  })
+
+  test('strikes once after a long outage, whatever was missed', async () => {
+    const h = await withHour(1_000 * HOUR_MS)
+    await look(h)
+    await look(h)
+    expect(await h.wakeups()).toHaveLength(1)
+    expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
+  })
+
+  test('strikes once though several nodes look at it in the same moment', async () => {
+    const h = await withHour(1)
+    const stores = await Promise.all([1, 2].map(() => PostgresStore.open(house.url())))
+    const kernels = [h.kernel, ...stores.map((store) => new Kernel(store, serverDirectory(store)))]
+    try {
+      for (let strikes = 1; strikes <= 10; strikes++) {
+        await Promise.all(kernels.flatMap((kernel) => [1, 2].map(() => wakeByClock(kernel, h.id, 1_000))))
+        const asked = (await h.wakeups()).length
+        expect(asked).toBe(strikes)
+        await setHour(h, strikes * MINUTE_MS)
+      }
+      expect(await h.waiting()).toMatchObject([{ coalescedCount: 9 }])
+    } finally {
+      await Promise.all(kernels.slice(1).map((kernel) => kernel.close()))
+      await Promise.all(stores.map((store) => store.close()))
+    }
+  })
+
+  test('strikes once though whoever looked went away before it was set on', async () => {
+    const h = await withHour(5)
+    const at = (await h.runtime(AGENT))!.next!
+    const asked = wish({ source: 'timer', actor: 'system', idempotencyKey: `timer:${at}` })
+    const [first] = await askForWakeups(h.store, h.id, [{ agent: AGENT, asked }])
+    await look(h)
+    expect((await h.wakeups()).map(({ id }) => id)).toEqual([first!.id])
+    expect(await inMs(h)).toBeGreaterThan(0)
+  })
+
+  test('that strikes during a run makes no other', async () => {
+    const h = await withHour(1)
+    const wakeup = await h.wake(AGENT)
+    const { runId } = (await h.take(wakeup))!
+    for (let i = 0; i < 3; i++) {
+      await setHour(h, 1 + i * MINUTE_MS)
+      await look(h)
+    }
+    expect(await h.waiting()).toEqual([])
+    expect(await h.wakeup(wakeup.id)).toMatchObject({ coalescedCount: 3 })
+    await h.end(runId, AGENT)
+    expect(await h.due(), 'and nothing is made up for').toEqual([])
+  })
+
+  test('keeps its hour over a restart', async () => {
+    const h = await withTimer()
+    await look(h)
+    const before = (await h.runtime(AGENT))!.next
+    const store = await PostgresStore.open(house.url())
+    const kernel = new Kernel(store, serverDirectory(store))
+    try {
+      expect(await wakeByClock(kernel, h.id, 1_000)).toBe(0)
+    } finally {
+      await kernel.close()
+      await store.close()
+    }
+    expect((await h.runtime(AGENT))!.next).toBe(before)
+  })
+})
+
+describe('an interval that is changed', () => {
+  test('to a shorter one holds from now on', async () => {
+    const h = await withTimer()
+    await look(h)
+    await h.agent(AGENT, { intervalSec: 60 })
+    await look(h)
+    expect(await inMs(h)).toBeLessThanOrEqual(60_000)
+    expect(await h.wakeups()).toEqual([])
+  })
+
+  test('to a longer one leaves the hour that is set, and holds from then on', async () => {
+    const h = await withTimer({ intervalSec: 60 })
+    await look(h)
+    await h.agent(AGENT, { intervalSec: 3_600 })
+    await look(h)
+    expect(await inMs(h)).toBeLessThanOrEqual(60_000)
+    await setHour(h, 1)
+    expect(await look(h)).toBe(1)
+    expect(await inMs(h)).toBeGreaterThan(60_000)
+  })
+
+  test('to none stops the clock', async () => {
+    const h = await withHour(1)
+    await h.agent(AGENT, { intervalSec: null })
+    expect(await look(h)).toBe(0)
+    expect(await h.wakeups()).toEqual([])
+  })
+})
+
+describe('the clock does not strike', () => {
+  test.each([
+    ['for who is paused', (h: House) => pause(h.work, AGENT)],
+    ['for who is terminated', (h: House) => terminate(h.work, AGENT, false)],
+    [
+      'for who runs by itself',
+      (h: House) => h.agent(AGENT, { intervalSec: 3_600 }, { adapterType: 'external' }),
+    ],
+    ['for who nothing wakes', (h: House) => h.agent(AGENT, { intervalSec: 3_600, enabled: false })],
+    [
+      'for who is leaving',
+      async (h: House) => {
+        await h.give(AGENT, await h.work.create())
+        await terminate(h.work, AGENT, true)
+      },
+    ],
+  ] as const)('%s', async (_name, act) => {
+    const h = await withHour(1)
+    await act(h)
+    const before = await h.runtime(AGENT)
+    expect(await look(h)).toBe(0)
+    expect((await h.wakeups()).filter(({ source }) => source === 'timer')).toEqual([])
+    expect(await h.runtime(AGENT), 'nothing is written, look after look').toEqual(before)
+  })
+
+  test('for who is paused, and once when it is there again', async () => {
+    const h = await withHour(24 * HOUR_MS)
+    await pause(h.work, AGENT)
+    await look(h)
+    await resume(h.work, AGENT)
+    expect(await look(h)).toBe(1)
+    expect(await look(h)).toBe(0)
+  })
+
+  test.each([
+    { intervalSec: 'soon' },
+    { intervalSec: -5 },
+    { intervalSec: 60, cooldownSec: 'long' },
+    { intervalSec: 60, enabled: 'yes' },
+    'on',
+    [60],
+    null,
+  ])(
+    'by settings from before anybody looked at them: %j, and others are not kept from their hour',
+    async (heartbeat) => {
+      const h = await withHour(1)
+      await h.agent('odd')
+      await house.rows(`update agents set runtime_config = $2 where workspace_id = $1 and slug = 'odd'`, [
+        h.id,
+        JSON.stringify({ heartbeat }),
+      ])
+      expect(await look(h)).toBe(1)
+      expect(await look(h), 'and that is all').toBe(0)
+      expect(await h.waiting()).toMatchObject([{ agent: AGENT }])
+    },
+  )
+})
+
+test('many agents whose hour has come are woken, some at a time, those first whose hour is longest past', async () => {
+  const h = await house.workspace()
+  const slugs = Array.from({ length: 12 }, (_, i) => `agent-${String(i).padStart(2, '0')}`)
+  for (const slug of slugs) await h.agent(slug, { intervalSec: 3_600 })
+  await windTimers(h.store, h.id, slugs)
+  await house.rows(
+    `update agent_runtime_state set next_timer_at = clock_timestamp() - (substr(agent, 7)::int + 1) * interval '1 minute'
+      where workspace_id = $1`,
+    [h.id],
+  )
+  // Elsewhere nothing is due by now.
+  await house.rows(`update agent_runtime_state set next_timer_at = null where workspace_id <> $1`, [h.id])
+  expect(await wakeByClock(h.kernel, undefined, 5)).toBe(5)
+  expect((await h.waiting()).map(({ agent }) => agent).sort()).toEqual(slugs.slice(-5))
+  expect(await wakeByClock(h.kernel, undefined, 5)).toBe(5)
+  expect(await wakeByClock(h.kernel, undefined, 5)).toBe(2)
+  expect(await h.waiting()).toHaveLength(12)
+})
