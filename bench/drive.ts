@@ -13,8 +13,13 @@ function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-function measured(latencies: Float64Array, seconds: number, cpu: NodeJS.CpuUsage): Measured {
-  const sorted = latencies.slice().sort()
+/** Figures of latencies that were taken within so many seconds. */
+export function measured(
+  latencies: Float64Array | readonly number[],
+  seconds: number,
+  cpu: NodeJS.CpuUsage,
+): Measured {
+  const sorted = Float64Array.from(latencies).sort()
   return {
     count: latencies.length,
     perSecond: latencies.length / seconds,

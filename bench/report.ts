@@ -1,5 +1,6 @@
 import type { Measured } from './drive.ts'
 import type { QueueFigure } from './queue.ts'
+import type { RunFigures } from './runs.ts'
 
 type Results = Record<string, Measured>
 
@@ -65,6 +66,35 @@ export function queueVerdicts(figures: readonly QueueFigure[], results: Results)
 export function coordinatorVerdicts(results: Results): string {
   const passes = Object.entries(results).filter(([name]) => name.startsWith('j '))
   return worded(passes.map(([name, { p99Ms }]) => [`${name} < 250 ms`, p99Ms, p99Ms < 250]))
+}
+
+export function runTable({ bareSpawn, wakeToWork, taskToWork, output }: RunFigures): string {
+  const row = (name: string, { p50Ms, p99Ms }: Measured) => [
+    name,
+    `${p50Ms.toFixed(1)} ms`,
+    `${p99Ms.toFixed(1)} ms`,
+    `${(p50Ms / bareSpawn.p50Ms).toFixed(1)} ×`,
+  ]
+  const latencies = aligned([
+    ['to the first act of a program', 'p50', 'p99', 'of bare'],
+    row('k bare spawn', bareSpawn),
+    row('k from a wakeup', wakeToWork),
+    row('l from a new task', taskToWork),
+  ])
+  const { runs, megabytes, seconds, memoryBeforeMb, memoryMostMb } = output
+  const printed = `m ${runs} runs at once, ${whole(megabytes)} MB: ${seconds.toFixed(1)} s, ${whole(megabytes / seconds)} MB/s`
+  return `${latencies}\n${printed}; the server took ${whole(memoryBeforeMb)} MB before, ${whole(memoryMostMb)} MB at most`
+}
+
+export function runVerdicts({ wakeToWork, output }: RunFigures): string {
+  const growth = output.memoryMostMb - output.memoryBeforeMb
+  const { p50Ms, p99Ms } = wakeToWork
+  return worded([
+    ['wakeup to first act of the program: p50 < 25 ms', p50Ms, p50Ms < 25],
+    ['wakeup to first act of the program: p99 < 100 ms', p99Ms, p99Ms < 100],
+    [`logs with every byte, of ${output.runs}`, output.whole, output.whole === output.runs],
+    ['growth of the server while they print < 100 MB', growth, growth < 100],
+  ])
 }
 
 /** Each goal with what was reached. Ratios, so that they hold on other machines. */

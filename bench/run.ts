@@ -6,7 +6,16 @@ import type { Measured } from './drive.ts'
 import { makeHttpBed } from './http.ts'
 import { kernelClaims, kernelOpenLoop, kernelRounds, kernelSubmits } from './kernel.ts'
 import { compareQueues, nextAmong, type QueueFigure, wakeUps } from './queue.ts'
-import { coordinatorVerdicts, queueTable, queueVerdicts, table, verdicts } from './report.ts'
+import {
+  coordinatorVerdicts,
+  queueTable,
+  queueVerdicts,
+  runTable,
+  runVerdicts,
+  table,
+  verdicts,
+} from './report.ts'
+import { runFigures } from './runs.ts'
 
 /** `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere. */
 
@@ -118,20 +127,25 @@ async function coordinator(): Promise<void> {
 }
 
 // `npm run bench -- queue` measures that alone; so with the other parts.
-const PARTS = ['kernel', 'queue', 'coordinator']
+const PARTS = ['kernel', 'queue', 'coordinator', 'runs']
 const named = PARTS.filter((part) => process.argv.includes(part))
 const wants = (part: string) => named.length === 0 || named.includes(part)
 if (wants('kernel')) await kernel()
 const queues = wants('queue') ? await queue() : []
 if (wants('coordinator')) await coordinator()
+const say = (what: string) => process.stderr.write(`${what} …\n`)
+const size = { rounds: quick ? 100 : 500, runs: 50, megabytes: quick ? 2 : 10 }
+const runs = wants('runs') ? await runFigures(size, say) : null
 
-console.log(table(results))
+if (Object.keys(results).length > 0) console.log(table(results))
 if (queues.length > 0) console.log(queueTable(queues))
+if (runs) console.log(runTable(runs))
 if (wants('kernel')) console.log(verdicts(results))
 if (wants('queue')) console.log(queueVerdicts(queues, results))
 if (wants('coordinator')) console.log(coordinatorVerdicts(results))
+if (runs) console.log(runVerdicts(runs))
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
-writeFileSync(file, JSON.stringify({ node: process.version, quick, results, queues }, null, 2))
+writeFileSync(file, JSON.stringify({ node: process.version, quick, results, queues, runs }, null, 2))
 console.log(`written to ${file}`)
 process.exit(0)

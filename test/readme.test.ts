@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PROMPT_VARIABLES } from '../src/core/prompts/variables.ts'
+import { RUN_ERRORS, type RunErrorCode } from '../src/core/runs/outcomes.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** The commands of the README, run as they stand, in a folder that looks like a new user's. */
@@ -117,4 +119,56 @@ test('an agent is registered, given a task and done with it by the commands of d
   expect(logs.items.map(({ event }: { event: string }) => event)).toContain('task_completed')
   expect(status).toMatchObject({ active: true, stats: { healthyAgents: 1 } })
   await own.close()
+})
+
+test('a program becomes an agent, is given a task and is done with it by the commands of docs/runs.md', async () => {
+  const own = await startServer()
+  writeFileSync(join(folder, '.baton/owner-key'), `${own.ownerKey}\n`)
+  const script = blocksIn('docs/runs.md').join('\n').replaceAll('http://127.0.0.1:4400', own.url)
+  const answers = (await pasted(script))
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+  const [agent, probe, results, run, log, events, woken] = answers
+  expect(agent).toMatchObject({ slug: 'counter', adapterType: 'process', state: 'idle' })
+  expect(probe).toMatchObject({ agent: 'counter', ok: true })
+  expect(results.items).toMatchObject([{ accepted: true, result: { words: 9 } }])
+  expect(run).toMatchObject({
+    agent: 'counter',
+    status: 'succeeded',
+    exitCode: 0,
+    log: { store: 'local_file' },
+  })
+  expect(log).toMatchObject({ status: 'available', nextOffset: null })
+  expect(log.content).toContain('There are 9 words.')
+  expect(events.items.map(({ message }: { message: string }) => message)).toContain('spawned')
+  expect(woken.wakeup).toMatchObject({ agent: 'counter', status: 'queued', reason: 'Let us see' })
+  await own.close()
+})
+
+const MEANS = {
+  infrastructure: 'is tried again (`infrastructure`)',
+  quality: 'is tried again (`quality`)',
+  budget: 'waits for a person (`budget`)',
+  human: 'waits for a person (`human`)',
+  rate_limited: 'waits until the model takes work again (`rate_limited`)',
+}
+
+test('docs/runs.md tells every way in which a run can fail, and every variable of prompts', () => {
+  const page = readFileSync('docs/runs.md', 'utf8')
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (.+?) \| (.+?) \|/gm)].filter(
+    ([, code]) => code! in RUN_ERRORS,
+  )
+  const told = Object.fromEntries(rows.map(([, code, ...cells]) => [code, cells]))
+  const wanted = Object.entries(RUN_ERRORS).map(([code, { title, task }]) => {
+    const isLeft = (code as RunErrorCode) === 'claim_lost'
+    return [code, [title, task ? MEANS[task] : isLeft ? 'is left alone' : 'goes back to the queue']]
+  })
+  expect(told).toEqual(Object.fromEntries(wanted))
+  const stopping = [...page.matchAll(/^\| `(\w+)` \|.*\| stops \|$/gm)].map(([, code]) => code)
+  expect(stopping).toEqual(
+    Object.keys(RUN_ERRORS).filter((code) => RUN_ERRORS[code as RunErrorCode].stopsAgent),
+  )
+  const named = (path: string) => page.includes(`\`${path}\``) || path.startsWith('company.')
+  expect(PROMPT_VARIABLES.filter(({ path }) => !named(path))).toEqual([])
 })
