@@ -15,7 +15,7 @@ import {
 
 /** kill -9 exactly between two steps of a run. After the next start its task goes on, and nothing is done twice. */
 
-const MINUTES = { timeout: 120_000 }
+const MINUTES = { timeout: 300_000 }
 const onLinux = test.runIf(process.platform === 'linux')
 const nodes = useRunNodes()
 

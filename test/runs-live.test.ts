@@ -208,6 +208,30 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
   })
 })
 
+test('what an agent hands in by itself has none of the secrets in it that it was given', async () => {
+  const w = await fleet()
+  await w.script(
+    'dev',
+    `const { BATON_URL, BATON_API_KEY, BATON_TASK_ID, BATON_GENERATION, BATON_SESSION, OWN_KEY } = process.env
+    const fence = { generation: Number(BATON_GENERATION), session: BATON_SESSION }
+    const say = (act, body) => fetch(BATON_URL + '/api/v1/tasks/' + BATON_TASK_ID + '/' + act, {
+      method: 'POST',
+      headers: { authorization: 'Bearer ' + BATON_API_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...fence, ...body }),
+    })
+    await say('progress', { step: 'with ' + OWN_KEY })
+    await say('submit', { result: { key: OWN_KEY, mine: BATON_API_KEY }, summary: 'used ' + OWN_KEY })`,
+    { env: { OWN_KEY: 'hunter2-hunter2' } },
+  )
+  const task = await w.give('dev')
+  await w.over('dev')
+  const { body } = await w.call('GET', `/tasks/${task.id}/results`)
+  expect(body.items).toMatchObject([
+    { result: { key: '[redacted]', mine: '[redacted]' }, summary: 'used [redacted]' },
+  ])
+  expect((await w.read(task)).progress).toMatchObject({ step: 'with [redacted]' })
+})
+
 describe('a secret', () => {
   const processes = useProcesses()
   let homes: string

@@ -20,7 +20,7 @@ import {
 
 /** The only node is killed while its agents work: what they leave, and how their work goes on. */
 
-const MINUTES = { timeout: 180_000 }
+const MINUTES = { timeout: 400_000 }
 const isLinux = process.platform === 'linux'
 const nodes = useRunNodes()
 

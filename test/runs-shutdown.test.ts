@@ -8,7 +8,7 @@ import { expectWholeLog, isThere, letGo, livesIn, USED, useRunNodes } from './su
 
 /** Agents at work while their server is stopped in order, or while what it needs is taken from it. */
 
-const MINUTES = { timeout: 120_000 }
+const MINUTES = { timeout: 300_000 }
 const onLinux = test.runIf(process.platform === 'linux')
 const nodes = useRunNodes()
 const STOPPED = { status: 'failed', errorCode: 'control_plane_restart', usage: USED.sofar }

@@ -68,10 +68,11 @@ export async function buildServer({
   installJsonParser(app)
   const keys = new KeyRing(kernel.store.readers)
   installGate(app, doors, keys)
-  app.addHook('preHandler', async (request) => {
-    const { run } = request.caller ?? {}
+  app.addHook('preHandler', (request, _reply, done) => {
+    const run = request.caller?.run
     // An agent may hand in what it should have kept to itself.
     if (run && request.body) request.body = execution.redact(run.runId, request.body)
+    done()
   })
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
