@@ -66,6 +66,7 @@ export function httpAdapter(callbacks: Callbacks): AgentRunAdapter {
   return {
     type: 'http',
     protocolVersion: PROTOCOL_VERSION,
+    usesFolder: false,
     capabilities: { resumableSession: true, statusUpdates: true, logStreaming: true, tokenUsage: true },
     configSchema: config.schema,
     validateConfig: config.validate,

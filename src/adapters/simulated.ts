@@ -62,6 +62,7 @@ const config = configOf(
 export const simulatedAdapter: AgentRunAdapter = {
   type: 'simulated',
   protocolVersion: PROTOCOL_VERSION,
+  usesFolder: false,
   capabilities: { resumableSession: true, statusUpdates: true, logStreaming: true, tokenUsage: true },
   configSchema: config.schema,
   validateConfig: config.validate,

@@ -53,5 +53,6 @@ export async function probe(workshop: Workshop, workspaceId: number, agent: Agen
   if (checks.some(({ ok }) => !ok) || !adapter.probe) return checks
   const env = environmentOf(adapter, workshop.own, config)
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
-  return [...checks, ...(await adapter.probe({ cwd, adapterConfig: config, env }, signal))]
+  const more = await adapter.probe({ cwd, adapterConfig: config, env }, signal)
+  return [...checks, ...more.filter(({ name }) => !checks.some((check) => check.name === name))]
 }
