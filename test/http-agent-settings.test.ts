@@ -6,6 +6,7 @@ import { scriptOf } from './support/clis/runs.ts'
 import { expectRefusal, type Json } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 import { callsIn, type Fleet, type Seen, useFleets } from './support/runs.ts'
+import { tablesWith } from './support/seed.ts'
 
 /** What agents may be told to be: settings that cannot be used are refused when they are given, and nothing is started. */
 
@@ -426,23 +427,9 @@ describe('secrets in settings', () => {
       answers.push((await w.call('GET', path)).body)
     answers.push((await w.post('/agents/dev/test')).body)
     expect(JSON.stringify(answers)).not.toContain(secret)
-    expect(await tablesWith(secret)).toEqual(['agents'])
+    expect(await tablesWith(served().databaseUrl, secret)).toEqual(['agents'])
   })
 })
-
-/** Tables in which this stands, in whatever column. */
-const tablesWith = (needle: string) =>
-  superuser(served().databaseUrl, async (client) => {
-    const { rows } = await client.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'baton'`,
-    )
-    const found: string[] = []
-    for (const { name } of rows) {
-      const where = `select from baton.${name} t where position($1 in t::text) > 0`
-      if ((await client.query(where, [needle])).rowCount) found.push(name)
-    }
-    return found
-  })
 
 test('a preview of the prompt shows what would be said, but never the key', async () => {
   const w = await fleet()

@@ -7,9 +7,9 @@ import { WebSocket } from 'ws'
 import { bodyFor, pathTo, type Route, routesOf, send, type Things } from './support/http-routes.ts'
 import { label, problemIn, thingsIn } from './support/http-siege.ts'
 import { expectRefusal, fence, type Json } from './support/http-workspace.ts'
-import { superuser } from './support/nodes.ts'
 import { eventually } from './support/recovery.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
+import { tablesWith } from './support/seed.ts'
 
 /** Agents that Baton runs come with a token of their run: it opens what the run is about, and dies with it. */
 
@@ -314,27 +314,14 @@ describe('the token of a run', () => {
     const nowhere = async (places: string[]) => {
       const said = await answers()
       expect([said.includes(secret), said.includes(hash)]).toEqual([false, false])
-      expect(await tablesWith(secret)).toEqual([])
-      expect(await tablesWith(hash)).toEqual(places)
+      expect(await tablesWith(served().databaseUrl, secret)).toEqual([])
+      expect(await tablesWith(served().databaseUrl, hash)).toEqual(places)
     }
     await nowhere(['runs'])
     await end()
     await nowhere([])
   })
 })
-
-const tablesWith = (needle: string) =>
-  superuser(served().databaseUrl, async (client) => {
-    const { rows } = await client.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'baton'`,
-    )
-    const found: string[] = []
-    for (const { name } of rows) {
-      const where = `select from baton.${name} t where position($1 in t::text) > 0`
-      if ((await client.query(where, [needle])).rowCount) found.push(name)
-    }
-    return found
-  })
 
 describe('streams that were opened with the token of a run', () => {
   test('over WebSocket tell of the end of the run, and end with it', async () => {

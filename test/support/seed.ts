@@ -163,3 +163,17 @@ export async function workspaceTables(url: string): Promise<string[]> {
   )
   return rows.map(({ name }) => name).filter((name) => !HOUSE_TABLES.includes(name))
 }
+
+/** Tables in which this stands, in whatever column. */
+export const tablesWith = (url: string, needle: string) =>
+  superuser(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'baton'`,
+    )
+    const found: string[] = []
+    for (const { name } of rows) {
+      const where = `select from baton.${name} t where position($1 in t::text) > 0`
+      if ((await client.query(where, [needle])).rowCount) found.push(name)
+    }
+    return found
+  })

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Idempotency } from '../../core/batch/requests.ts'
 import { Refused } from '../../core/errors.ts'
 import { uuidCarrying } from '../../core/ids.ts'
-import { scopedQuery } from './scoped-query.ts'
+import { inside } from './scoped-query.ts'
 import { inWorkspace, type WorkspaceTransaction } from './workspace-transaction.ts'
 
 export interface Project {
@@ -21,14 +21,6 @@ export interface Track {
 }
 
 const COLUMNS = 'project_id as "projectId", uuid, slug, name, ms(created_at) as "createdAt"'
-
-const inside = <T extends pg.QueryResultRow>(
-  pool: pg.Pool,
-  workspaceId: number,
-  text: string,
-  values: unknown[] = [],
-) =>
-  scopedQuery<T>(pool, 'baton.workspace_id', String(workspaceId), { text, values: [workspaceId, ...values] })
 
 export async function findProject(pool: pg.Pool, workspaceId: number, slug: string): Promise<Project | null> {
   const [project] = await inside<Project & pg.QueryResultRow>(

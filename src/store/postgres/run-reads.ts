@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { RunState } from '../../core/runs/outcomes.ts'
-import { scopedQuery } from './scoped-query.ts'
+import { inside, scopedQuery } from './scoped-query.ts'
 
 /** Runs as people read them, and as their node looks after them. */
 
@@ -68,14 +68,6 @@ const RUN_COLUMNS = `r.workspace_id as "workspaceId", r.run_id as id, r.agent, r
   r.stderr_excerpt as "stderrExcerpt", r.log_store as "logStore", r.log_ref as "logRef", r.log_bytes as "logBytes",
   r.log_sha256 as "logSha256", r.log_compressed as "logCompressed", r.log_truncated as "logTruncated",
   ms(r.log_gone_at) as "logGoneAt", ms(r.created_at) as "createdAt", ms(r.started_at) as "startedAt", ms(r.finished_at) as "finishedAt"`
-
-const inside = <T extends pg.QueryResultRow>(
-  pool: pg.Pool,
-  workspaceId: number,
-  text: string,
-  values: unknown[] = [],
-) =>
-  scopedQuery<T>(pool, 'baton.workspace_id', String(workspaceId), { text, values: [workspaceId, ...values] })
 
 const overAll = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
   scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })

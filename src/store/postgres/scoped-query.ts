@@ -53,3 +53,12 @@ export async function scopedQueries<R extends pg.QueryResultRow | unknown[]>(
     client.release(broken)
   }
 }
+
+/** One look into a workspace, which is $1; the values follow from $2 on. */
+export const inside = <T extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  workspaceId: number,
+  text: string,
+  values: unknown[] = [],
+) =>
+  scopedQuery<T>(pool, 'baton.workspace_id', String(workspaceId), { text, values: [workspaceId, ...values] })
