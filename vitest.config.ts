@@ -1,14 +1,42 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/**
+ * Files that start no process and no server: rules, parsers, documents. They need nothing from one another's absence, so
+ * they share the threads they run in, and what one has loaded the next need not load.
+ */
+const PURE = [
+  'test/adapters-{parsers,registry}.test.ts',
+  'test/config.test.ts',
+  'test/core*.test.ts',
+  'test/{docs,documents,tidy,remembering}.test.ts',
+  'test/logs-settings.test.ts',
+  'test/plans-*.test.ts',
+  'test/simulation.test.ts',
+]
 
 export default defineConfig({
   test: {
-    environment: 'node',
-    globalSetup: ['test/support/global-setup.ts'],
-    include: ['test/**/*.test.ts'],
-    // Tests start real servers and send real signals: each file in a process of its own.
-    pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'pure', include: PURE, pool: 'threads', isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'real',
+          globalSetup: ['test/support/global-setup.ts'],
+          sequence: { groupOrder: 1 },
+          include: ['test/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...PURE],
+          // Real servers, real signals: in processes. They share a server where a workspace of their own is enough.
+          pool: 'forks',
+          isolate: false,
+        },
+      },
+    ],
   },
 })

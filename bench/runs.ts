@@ -6,7 +6,6 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { launch, ownerKeyIn } from '../test/support/launched.ts'
 import { type Measured, measured } from './drive.ts'
 
@@ -40,7 +39,7 @@ export async function runFigures(
   say: (what: string) => void,
 ): Promise<RunFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
-  const server = launch(fileURLToPath(new URL('../src/main.js', import.meta.url)), {
+  const server = launch({
     BATON_DATA: join(folder, 'data'),
     // As `npm start` has it. Up to 2 GB, Node sweeps its heap at twice what is alive; beyond, at four times.
     NODE_OPTIONS: '--max-semi-space-size=64 --max-old-space-size=2000',

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adapterConformance } from './support/adapter-conformance.ts'
 import ollama from './support/adapters/ollama.ts'
-import { type Compiled, compileServer } from './support/launched.ts'
+import { compiledFile } from './support/launched.ts'
 import { eventually } from './support/recovery.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
@@ -26,7 +26,6 @@ const GRENADE = `export default {
 
 let model: Server
 let url: string
-let compiled: Compiled
 let folder: string
 let baton: ServerUnderTest
 
@@ -43,16 +42,14 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(model.address() as AddressInfo).port}`
-  compiled = await compileServer(FIXTURE)
   folder = mkdtempSync(join(tmpdir(), 'baton-third-party-'))
   const grenade = join(folder, 'grenade.mjs')
   writeFileSync(grenade, GRENADE)
-  baton = await startServer({ BATON_ADAPTERS: `${compiled.main}, ${grenade}` })
+  baton = await startServer({ BATON_ADAPTERS: `${compiledFile(FIXTURE)}, ${grenade}` })
 })
 
 afterAll(async () => {
   await baton?.close()
-  await compiled?.remove()
   rmSync(folder, { recursive: true, force: true })
   model.closeAllConnections()
   model.close()

@@ -1,15 +1,13 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { contradictions } from './crash/checks.ts'
 import { askAgain, assertNotNow, Client, followEvents, isKept, type Server, settle } from './crash/clients.ts'
 import { Ledger } from './crash/ledger.ts'
 import { Random } from './simulation/random.ts'
 import {
   allGone,
-  type Compiled,
-  compileServer,
   embeddedUrl,
   isRunning,
   killProcess,
@@ -26,15 +24,12 @@ const random = new Random(seed)
 const CLIENTS = 16
 const RECOVERY_MS = 20_000
 
-let compiled: Compiled | undefined
 let folder = ''
 let launched: Launched[] = []
 
 beforeAll(async () => {
   console.log(`crash test: BATON_CRASH_SEED=${seed}`)
-  compiled = await compileServer()
 })
-afterAll(() => compiled?.remove())
 
 afterEach(async () => {
   for (const { child } of launched.splice(0)) child.kill('SIGKILL')
@@ -50,7 +45,7 @@ async function freshFolder(): Promise<string> {
 }
 
 function startBaton(): Launched {
-  const baton = launch(compiled!.main, { BATON_DATA: folder })
+  const baton = launch({ BATON_DATA: folder })
   launched = [...launched.filter(({ child }) => child.exitCode === null && child.signalCode === null), baton]
   return baton
 }

@@ -13,6 +13,7 @@ import { makeMissingLinks } from '../src/store/postgres/embedded/binaries.ts'
 import { commandLineOf, startOf } from '../src/store/postgres/embedded/process-identity.ts'
 import { onlyRootMayChange, sharedCopyOf } from '../src/store/postgres/embedded/shared-copy.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/store/postgres/embedded/start.ts'
+import { compiledFile } from './support/launched.ts'
 
 const repository = resolve(import.meta.dirname, '..')
 const isRoot = process.geteuid?.() === 0
@@ -25,7 +26,6 @@ const native = join(
   'native',
 )
 
-let compiled = ''
 let used = ''
 let scratch = ''
 const servers: EmbeddedPostgres[] = []
@@ -36,29 +36,16 @@ const left: { pid: number; start: string | undefined }[] = []
 
 // Node cannot run TypeScript, and only another process can be killed with -9.
 beforeAll(async () => {
-  await mkdir(join(repository, 'dist'), { recursive: true })
-  compiled = await mkdtemp(join(repository, 'dist', '.embedded-test-'))
-  await chmod(compiled, 0o755)
-  const config = {
-    extends: join(repository, 'tsconfig.json'),
-    compilerOptions: { outDir: compiled, rootDir: repository },
-    include: [],
-    files: [join(repository, 'src/store/postgres/embedded/start.ts')],
-  }
-  await writeFile(join(compiled, 'tsconfig.json'), JSON.stringify(config))
-  await writeFile(join(compiled, 'child.mjs'), CHILD)
-  execFileSync(process.execPath, [join(repository, 'node_modules/typescript/bin/tsc'), '-p', compiled])
-
   used = await mkdtemp('/tmp/baton-embedded-test-used-')
   await chmod(used, 0o755)
   await (await startEmbeddedPostgres({ folder: usedFolder(), log: () => {} })).stop()
 })
 
 const CHILD = `
-import { startEmbeddedPostgres } from './src/store/postgres/embedded/start.js'
+import { startEmbeddedPostgres } from ${JSON.stringify(compiledFile('src/store/postgres/embedded/start.ts'))}
 const tell = (fact) => process.stdout.write(JSON.stringify(fact) + '\\n')
 try {
-  const server = await startEmbeddedPostgres({ folder: process.argv[2], log() {} })
+  const server = await startEmbeddedPostgres({ folder: process.argv[1], log() {} })
   process.on('SIGTERM', () => server.stop().then(() => process.exit(0)))
   process.on('SIGUSR2', () => process.exit(7))
   tell({ url: server.url, pid: server.pid() })
@@ -68,7 +55,6 @@ try {
 `
 
 afterAll(async () => {
-  await rm(compiled, { recursive: true, force: true })
   await rm(used, { recursive: true, force: true })
 })
 
@@ -138,7 +124,7 @@ interface Told {
 }
 
 function spawnChild(folder: string, as: Partial<Account> = {}): { child: ChildProcess; told: Promise<Told> } {
-  const child = spawn(process.execPath, [join(compiled, 'child.mjs'), folder], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     cwd: '/',
     ...(as.uid ? { uid: as.uid, gid: as.gid } : {}),

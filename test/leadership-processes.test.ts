@@ -6,19 +6,18 @@ import { listTerms } from '../src/store/postgres/offices.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
-import { type Compiled, compileServer } from './support/launched.ts'
+import { compiledFile } from './support/launched.ts'
 import { superuser, until } from './support/nodes.ts'
 
 const LEASE_MS = 2_000
+const NODE = compiledFile('test/support/processes/coordinating-node.ts')
 
-let compiled: Compiled
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let store: PostgresStore
 let workspace: number
 const running: Coordinating[] = []
 
 beforeAll(async () => {
-  compiled = await compileServer('test/support/processes/coordinating-node.ts')
   database = await freshDatabase()
   store = await PostgresStore.open(database.url)
   workspace = (await createWorkspace(store.writers, 'test', 'test')).workspaceId
@@ -28,7 +27,6 @@ afterAll(async () => {
   await Promise.all(running.map(({ ended }) => ended))
   await store.close()
   await database.drop()
-  await compiled.remove()
 })
 
 interface Coordinating {
@@ -41,7 +39,7 @@ interface Coordinating {
 }
 
 function startNode(name: string): Coordinating {
-  const args = [compiled.main, database.url, String(workspace), name, String(LEASE_MS)]
+  const args = [NODE, database.url, String(workspace), name, String(LEASE_MS)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   const lines: string[] = []

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LogEntry, LogStream } from '../src/logs/protocol.ts'
 import { LogUnavailable } from '../src/logs/protocol.ts'
-import { type Compiled, compileServer } from './support/launched.ts'
+import { compiledFile } from './support/launched.ts'
 import {
   beginLog,
   entry,
@@ -20,11 +20,7 @@ import {
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const textOf = (entries: readonly LogEntry[]) => entries.map(({ chunk }) => chunk).join('')
 
-let compiled: Compiled
-beforeAll(async () => {
-  compiled = await compileServer('test/support/processes/log-writer.ts')
-})
-afterAll(() => compiled?.remove())
+const WRITER = compiledFile('test/support/processes/log-writer.ts')
 
 const kinds = ['local_file', 'object_store', 'postgres'] as const
 
@@ -252,7 +248,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     const handle = await beginLog(it)
     const child = spawn(
       process.execPath,
-      [compiled.main, ...['lines', it.place, handle].map((word) => JSON.stringify(word))],
+      [WRITER, ...['lines', it.place, handle].map((word) => JSON.stringify(word))],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     const ended = once(child, 'close')
@@ -277,7 +273,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     const megabytes = kind === 'postgres' ? 16 : 160
     const handle = await beginLog(it)
     const words = ['megabytes', it.place, handle, megabytes].map((word) => JSON.stringify(word))
-    const child = spawn(process.execPath, [compiled.main, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [WRITER, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''
     for await (const piece of child.stdout.setEncoding('utf8')) said += piece
     const { bytes, characters, grown } = JSON.parse(said)

@@ -15,21 +15,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { localFileStore } from '../src/logs/local-file.ts'
 import { LogUnavailable, type RunLogHandle, type RunLogStore } from '../src/logs/protocol.ts'
-import { type Compiled, compileServer } from './support/launched.ts'
+import { compiledFile } from './support/launched.ts'
 import { entry, readThrough, streamed } from './support/log-stores.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-let compiled: Compiled
+const WRITER = compiledFile('test/support/processes/log-writer.ts')
 let folder: string
 let logs: RunLogStore
-beforeAll(async () => {
-  compiled = await compileServer('test/support/processes/log-writer.ts')
-})
-afterAll(() => compiled?.remove())
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'baton-logs-'))
   logs = localFileStore(folder)
@@ -126,7 +122,7 @@ test('on a full disk the run goes on: its log has a hole that can be seen, and s
   const words = ['overfull', { store: 'local_file', folder }, handle, 1].map((word) => JSON.stringify(word))
   // A limit for files is as good as a full disk: the write that goes beyond it is done in part, then refused.
   const limited = 'ulimit -f 64 && exec "$0" "$@"'
-  await promisify(execFile)('sh', ['-c', limited, process.execPath, compiled.main, ...words])
+  await promisify(execFile)('sh', ['-c', limited, process.execPath, WRITER, ...words])
   const text = 'before\n\n[1048576 bytes of output could not be kept: the disk was full]\nafter\n'
   const other = later()
   expect((await other.read(handle)).content).toBe(text)

@@ -3,15 +3,14 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { allGone, compileServer } from './support/launched.ts'
+import { allGone, SERVER } from './support/launched.ts'
 
 test.skipIf(process.platform !== 'linux')(
   'who ends npm ends Baton: it stops cleanly when its parent is gone',
   async () => {
-    const { main, remove } = await compileServer()
     const folder = await mkdtemp('/tmp/baton-npm-test-')
     // As npm does it: a process between the user and Baton that passes no signals on.
-    const code = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(main)}], { stdio: 'inherit' })`
+    const code = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(SERVER)}], { stdio: 'inherit' })`
     const env = {
       PATH: process.env.PATH,
       BATON_PORT: '0',
@@ -28,7 +27,6 @@ test.skipIf(process.platform !== 'linux')(
       await allGone(folder)
       expect(existsSync(join(folder, 'data/postgres/cluster/postmaster.pid'))).toBe(false)
     } finally {
-      await remove()
       await rm(folder, { recursive: true, force: true })
     }
   },

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, inject, test } from 'vitest'
 import { StartRefused } from '../src/core/refusal.ts'
 import { migrate, readMigrations } from '../src/store/postgres/migrate.ts'
 import { PostgresStore, SERVER_ROLE } from '../src/store/postgres/store.ts'
-import { freshDatabase } from './support/database.ts'
+import { emptyDatabase } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 import { atGeneration, type Holder, handedOut, holder, newTask, outcome, Work } from './support/tasks.ts'
 
@@ -13,14 +13,14 @@ afterEach(async () => {
   for (const act of undo.splice(0).reverse()) await act()
 })
 
-async function emptyDatabase(): Promise<string> {
-  const { url, drop } = await freshDatabase()
+async function unused(): Promise<string> {
+  const { url, drop } = await emptyDatabase()
   undo.push(drop)
   return url
 }
 
 async function migrated(): Promise<string> {
-  const url = await emptyDatabase()
+  const url = await unused()
   await migrate(url, SERVER_ROLE)
   return url
 }
@@ -133,7 +133,7 @@ describe('migrate', () => {
   })
 
   test('leaves nothing behind when a migration fails in the middle', async () => {
-    const url = await emptyDatabase()
+    const url = await unused()
     const bad = {
       version: 9000,
       name: '9000_bad.sql',
@@ -147,7 +147,7 @@ describe('migrate', () => {
   })
 
   test('run by several nodes at once on an empty database succeeds for all of them', async () => {
-    const url = await emptyDatabase()
+    const url = await unused()
     await Promise.all(Array.from({ length: 4 }, () => migrate(url, SERVER_ROLE)))
     expect((await picture(url)).applied).toHaveLength(readMigrations().length)
   })
@@ -155,7 +155,7 @@ describe('migrate', () => {
   test('run at once on several new databases of one server succeeds for all of them', async () => {
     const name = await role()
     await sql(inject('postgresUrl'), `drop role ${name}`)
-    const urls = await Promise.all(Array.from({ length: 4 }, emptyDatabase))
+    const urls = await Promise.all(Array.from({ length: 4 }, unused))
     // The server's role belongs to all databases, so they race for making it.
     await Promise.all(urls.map((url) => migrate(url, name)))
     for (const url of urls) await sql(url, `drop owned by ${name}`)
@@ -232,7 +232,7 @@ describe('a database that was set up by 0001, with work in it,', () => {
     insert into idempotency_keys (workspace_id, key, body_hash, reply) values (7, 'k-1', 'h', '{"ok": true}');`
 
   async function oldDatabase(): Promise<string> {
-    const url = await emptyDatabase()
+    const url = await unused()
     await superuser(url, async (client) => {
       await client.query('create schema baton; set search_path = baton')
       await client.query(`create table schema_migrations (version integer primary key, name text not null,
@@ -390,7 +390,7 @@ describe('opening the store', () => {
   test('works for an operator who is no superuser but owns the database', async () => {
     const operator = await role(`login password 'secret' createrole`)
     const server = `${operator}_server`
-    const url = await emptyDatabase()
+    const url = await unused()
     const own = new URL(url)
     Object.assign(own, { username: operator, password: 'secret' })
     await sql(url, `alter database ${own.pathname.slice(1)} owner to ${operator}`)

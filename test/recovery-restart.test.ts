@@ -1,14 +1,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { contradictions } from './crash/checks.ts'
 import { type AgentProcess, type AgentSettings, launchAgents } from './support/agent-process.ts'
 import { openFrontDoor } from './support/front-door.ts'
 import { fence, openWorkspace, type Workspace } from './support/http-workspace.ts'
 import {
   allGone,
-  type Compiled,
-  compileServer,
   embeddedUrl,
   killProcess,
   type Launched,
@@ -24,16 +22,11 @@ import { callsTo } from './support/server.ts'
 const MINUTES = { timeout: 120_000 }
 const isLinux = process.platform === 'linux'
 
-let compiled: Compiled
 let folder: string
 let door: Awaited<ReturnType<typeof openFrontDoor>>
 let node: Launched
 const agents: AgentProcess[] = []
 
-beforeAll(async () => {
-  compiled = await compileServer()
-})
-afterAll(() => compiled?.remove())
 beforeEach(async () => {
   folder = await mkdtemp('/tmp/baton-restart-')
   await chmod(folder, 0o755)
@@ -49,7 +42,7 @@ afterEach(async () => {
 })
 
 async function startNode(): Promise<void> {
-  node = launch(compiled.main, { BATON_DATA: folder })
+  node = launch({ BATON_DATA: folder })
   door.leadsTo(await node.ready)
 }
 

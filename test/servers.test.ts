@@ -1,14 +1,13 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import type { RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startOf } from '../src/store/postgres/embedded/process-identity.ts'
+import { compiledFile } from './support/launched.ts'
 import { canStartPrivateMariadb, startMariadb, startPrivateMariadb } from './support/servers/mariadb.ts'
 import { freshMysqlDatabase, withMysql } from './support/servers/mysql-database.ts'
 import { DEBIAN, type Pretended, pretend } from './support/servers/pretended-machine.ts'
@@ -202,23 +201,8 @@ describe('the servers of the test run', () => {
 })
 
 describe.skipIf(!hasValkey || !hasMariadb)('a test process that is killed with SIGKILL', () => {
-  const repository = resolve(import.meta.dirname, '..')
-  let compiled: string
-  // In a process of its own, which has to be plain JavaScript. Below the repository, so that packages are found.
-  beforeAll(async () => {
-    await mkdir(join(repository, 'dist'), { recursive: true })
-    compiled = await mkdtemp(join(repository, 'dist', '.servers-'))
-    const files = ['valkey', 'mariadb'].map((name) => join(repository, `test/support/servers/${name}.ts`))
-    const compilerOptions = { outDir: compiled, rootDir: repository }
-    const config = { extends: join(repository, 'tsconfig.json'), compilerOptions, include: [], files }
-    await writeFile(join(compiled, 'tsconfig.json'), JSON.stringify(config))
-    const tsc = join(repository, 'node_modules/typescript/bin/tsc')
-    await promisify(execFile)(process.execPath, [tsc, '-p', compiled])
-  })
-  afterAll(() => compiled && rm(compiled, { recursive: true, force: true }))
-
   test('takes its servers and their folders with it', async () => {
-    const from = (name: string) => JSON.stringify(join(compiled, `test/support/servers/${name}.js`))
+    const from = (name: string) => JSON.stringify(compiledFile(`test/support/servers/${name}.ts`))
     const script = `
       import { startPrivateMariadb } from ${from('mariadb')}
       import { startPrivateValkey } from ${from('valkey')}

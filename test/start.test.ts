@@ -11,12 +11,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { canEnter } from '../src/store/postgres/embedded/account.ts'
 import { commandLineOf } from '../src/store/postgres/embedded/process-identity.ts'
-import { freshDatabase } from './support/database.ts'
+import { emptyDatabase } from './support/database.ts'
 import {
   allGone,
   allPids,
-  type Compiled,
-  compileServer,
   killProcess,
   type Launched,
   type LaunchOptions,
@@ -29,14 +27,12 @@ const isLinux = process.platform === 'linux'
 const isRoot = process.geteuid?.() === 0
 const nobody = { name: 'nobody', uid: 65534, gid: 65534 }
 
-let compiled: Compiled | undefined
 /** A data folder with a database in it, for tests that neither need a fresh one nor break it. */
 let used = ''
 let scratch = ''
 const launched: Launched[] = []
 
 beforeAll(async () => {
-  compiled = await compileServer()
   used = await mkdtemp('/tmp/baton-start-test-used-')
   await chmod(used, 0o755)
   const first = startBaton({ BATON_DATA: join(used, 'data') })
@@ -46,7 +42,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await compiled?.remove()
   await rm(used, { recursive: true, force: true })
 })
 
@@ -72,7 +67,7 @@ async function scratchFolder(mode = 0o755): Promise<string> {
 }
 
 function startBaton(env: Record<string, string>, options?: LaunchOptions): Launched {
-  const baton = launch(compiled!.main, env, options)
+  const baton = launch(env, options)
   launched.push(baton)
   return baton
 }
@@ -173,7 +168,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
 
   test('a wrong password, which is not repeated', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     const url = new URL(database.url)
     url.password = 'hunter2'
     const said = await refusal({ DATABASE_URL: url.href, BATON_DATA: data })
@@ -186,7 +181,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
 
   test('an unknown database', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     await database.drop()
     const said = await refusal({ DATABASE_URL: database.url, BATON_DATA: data })
     expect(said).toMatch(/^The database cannot be used .*database "test_\w+" does not exist\.$/)
@@ -244,7 +239,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
 
   test('a database that is newer than the code, or was set up otherwise', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     const first = startBaton({ DATABASE_URL: database.url, BATON_DATA: data })
     await first.ready
     await stopped(first)
@@ -268,7 +263,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
 
   test('a role that is a superuser or owns the tables', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     const env = { DATABASE_URL: database.url, BATON_DATA: data }
     expect(await refusal({ ...env, BATON_DATABASE_ROLE: 'postgres' })).toMatch(
       /^Baton will not serve as the database role "postgres": it is a superuser/,
@@ -280,7 +275,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
 
   test('a database that would lose acknowledged work in a crash', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     const name = new URL(database.url).pathname.slice(1)
     await ask(database.url, `alter database ${name} set synchronous_commit = off`)
     expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toBe(
@@ -360,7 +355,7 @@ describe('the first start', () => {
 
   test('takes up a key that was written before a crash, but not yet stored', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     const key = `baton_${'k'.repeat(43)}`
     await mkdir(data)
     await writeFile(join(data, 'owner-key'), `${key}\n`, { mode: 0o600 })
@@ -373,7 +368,7 @@ describe('the first start', () => {
 
   test('does not take half a key for one', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     await mkdir(data)
     await writeFile(join(data, 'owner-key.new'), 'baton_half')
     await writeFile(join(data, 'owner-key'), 'baton_half')
@@ -445,7 +440,7 @@ describe('the first start', () => {
 
   test('shows the password of DATABASE_URL to nobody', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await freshDatabase()
+    const database = await emptyDatabase()
     const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url, BATON_LOG_LEVEL: 'trace' })
     const url = await baton.ready
     const commandLine = isLinux ? commandLineOf(baton.child.pid!) : ''

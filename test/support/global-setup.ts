@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { ensureBuilt } from '../../scripts/launch/build.mjs'
 import { startEmbeddedPostgres } from '../../src/store/postgres/embedded/start.ts'
+import { makeTemplate } from './database.ts'
 import { startMariadb } from './servers/mariadb.ts'
 import type { Server, Skipped } from './servers/obtain.ts'
 import { startValkey } from './servers/valkey.ts'
@@ -11,6 +13,8 @@ type Started = PromiseSettledResult<Server | Skipped>[]
 
 /** One real server of each kind for the whole run; each test file makes a database of its own in it. */
 export default async function setup(project: TestProject) {
+  // For tests that start Baton as a process of its own.
+  await ensureBuilt()
   const started = await Promise.allSettled([startPostgres(), startValkey(), startMariadb()])
   const failure = failureIn(started)
   if (failure) {
@@ -21,7 +25,12 @@ export default async function setup(project: TestProject) {
   project.provide('postgresUrl', postgresUrl!)
   project.provide('valkeyUrl', valkeyUrl ?? null)
   project.provide('mariadbUrl', mariadbUrl ?? null)
-  return () => stopAll(started)
+  const scratch = mkdtempSync(join(tmpdir(), 'baton-test-'))
+  project.provide('scratch', scratch)
+  return async () => {
+    await stopAll(started)
+    rmSync(scratch, { recursive: true, force: true })
+  }
 }
 
 async function startPostgres(): Promise<Server> {
@@ -33,6 +42,7 @@ async function startPostgres(): Promise<Server> {
       log: () => undefined,
       settings: { max_connections: '200' },
     })
+    await makeTemplate(postgres.url)
     return { url: postgres.url, stop: () => postgres.stop().finally(remove) }
   } catch (error) {
     remove()
@@ -60,6 +70,8 @@ function failureIn(results: PromiseSettledResult<unknown>[]): Error | undefined 
 declare module 'vitest' {
   export interface ProvidedContext {
     postgresUrl: string
+    /** A folder that is removed when all tests are done. */
+    scratch: string
     /** Null where there is none. */
     valkeyUrl: string | null
     mariadbUrl: string | null

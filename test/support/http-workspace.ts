@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { until } from './nodes.ts'
 import { type Answer, type ServerUnderTest, startServer } from './server.ts'
 
@@ -60,13 +60,16 @@ export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limit
 }
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>
 
-/** A server for a file of tests, and new workspaces on it. */
+/** Shared by all files that run in this process. It ends with the process, and its data with the test run. */
+let shared: Promise<ServerUnderTest> | undefined
+
+/** A server that other files use, too, and new workspaces on it. */
 export function useServer() {
   let server: ServerUnderTest
   beforeAll(async () => {
-    server = await startServer()
+    shared ??= startServer()
+    server = await shared
   })
-  afterAll(() => server.close())
   return { served: () => server, workspace: (limits?: Json) => openWorkspace(server, limits) }
 }
 

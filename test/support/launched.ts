@@ -1,46 +1,23 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { commandLineOf, startOf } from '../../src/store/postgres/embedded/process-identity.ts'
 
 /** Baton as people run it: compiled, in a process of its own, with nothing of ours in its environment. */
 
-const repository = resolve(import.meta.dirname, '../..')
-const MIGRATIONS = 'src/store/postgres/migrations'
+/**
+ * The compiled form of one of our files. The test run builds all of them once, before the first test (global-setup), to
+ * dist/: below the repository, so that packages are found, in a folder that other users may enter.
+ */
+export const compiledFile = (source: string) => resolve(DIST, source.replace(/\.ts$/, '.js'))
 
-export interface Compiled {
-  main: string
-  remove(): Promise<void>
-}
+const root = resolve(import.meta.dirname, '../..')
+// Benchmarks are compiled themselves, and then stand there already.
+const DIST = basename(root) === 'dist' ? root : join(root, 'dist')
 
-/** Below the repository, so that packages are found; in a folder that other users may enter. */
-export async function compileServer(entry = 'src/main.ts'): Promise<Compiled> {
-  await mkdir(join(repository, 'dist'), { recursive: true })
-  const folder = await mkdtemp(join(repository, 'dist', '.launched-'))
-  await chmod(folder, 0o755)
-  const config = {
-    extends: join(repository, 'tsconfig.json'),
-    compilerOptions: { outDir: folder, rootDir: repository },
-    include: [],
-    files: [join(repository, entry)],
-  }
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  const tsc = join(repository, 'node_modules/typescript/bin/tsc')
-  await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(({ stdout }) => {
-    throw new Error(`The server does not compile: ${stdout}`)
-  })
-  await cp(join(repository, MIGRATIONS), join(folder, MIGRATIONS), { recursive: true })
-  // The server reads its version there.
-  await cp(join(repository, 'package.json'), join(folder, 'package.json'))
-  return {
-    main: join(folder, entry.replace(/\.ts$/, '.js')),
-    remove: () => rm(folder, { recursive: true, force: true }),
-  }
-}
+export const SERVER = compiledFile('src/main.ts')
 
 export interface Ending {
   code: number | null
@@ -64,8 +41,8 @@ export interface LaunchOptions {
 
 const READY = /^baton ready on (http:\/\/\S+)$/m
 
-export function launch(main: string, env: Record<string, string>, options: LaunchOptions = {}): Launched {
-  const child = spawn(process.execPath, [main], {
+export function launch(env: Record<string, string>, options: LaunchOptions = {}): Launched {
+  const child = spawn(process.execPath, [SERVER], {
     cwd: '/',
     ...options,
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', BATON_PORT: '0', ...env },

@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { freshDatabase } from './database.ts'
+import { emptyDatabase } from './database.ts'
 import { freshMysqlDatabase } from './servers/mysql-database.ts'
 import { freshValkeyPrefix } from './servers/valkey.ts'
 
@@ -11,7 +11,7 @@ interface Place {
 /** A place for a queue of its own, on each store there is a server for. */
 export const queuePlaces: Record<string, () => Promise<Place>> = {
   memory: async () => ({ url: 'memory:', drop: async () => undefined }),
-  postgres: freshDatabase,
+  postgres: emptyDatabase,
 }
 
 const { valkeyUrl, mariadbUrl } = { valkeyUrl: inject('valkeyUrl'), mariadbUrl: inject('mariadbUrl') }

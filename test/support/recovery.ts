@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { type AgentProcess, type AgentSettings, launchAgents } from './agent-process.ts'
 import { freshDatabase } from './database.ts'
 import { type Json, openWorkspace } from './http-workspace.ts'
-import { type Compiled, compileServer, type Launched, launch, ownerKeyIn } from './launched.ts'
+import { type Launched, launch, ownerKeyIn } from './launched.ts'
 import { callsTo } from './server.ts'
 
 /** Servers, agents and a database for a file of tests, all of them processes of their own; none of it stays behind. */
@@ -47,7 +47,6 @@ export async function eventually<T>(ask: () => Promise<T | null | undefined | fa
 }
 
 export function useProcesses() {
-  let compiled: Compiled
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let records: pg.Pool
   let folder: string
@@ -55,7 +54,6 @@ export function useProcesses() {
   const waited: (() => Promise<unknown>)[] = []
 
   beforeAll(async () => {
-    compiled = await compileServer()
     database = await freshDatabase()
     records = new pg.Pool({ connectionString: database.url, max: 2, options: '-c search_path=baton' })
     records.on('error', () => undefined)
@@ -67,7 +65,6 @@ export function useProcesses() {
     await Promise.all(waited.map((wait) => wait()))
     await records.end()
     await database.drop()
-    await compiled.remove()
     await rm(folder, { recursive: true, force: true })
   })
 
@@ -77,12 +74,11 @@ export function useProcesses() {
   const processes = {
     databaseUrl: () => database.url,
     ownerKey: () => ownerKeyIn(folder),
-    compiled: () => compiled,
     rows,
 
     /** A server on the database of this file, or on the way to it that is given. */
     async serve(env: Record<string, string> = {}): Promise<Served> {
-      const launched = launch(compiled.main, { BATON_DATA: folder, DATABASE_URL: database.url, ...env })
+      const launched = launch({ BATON_DATA: folder, DATABASE_URL: database.url, ...env })
       ended.push(() => launched.child.kill('SIGKILL'))
       waited.push(() => launched.ended)
       return { ...launched, url: await launched.ready }

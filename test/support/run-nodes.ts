@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { entryOf } from '../../src/adapters/child/identity.ts'
 import { processesWithMarkers } from '../../src/adapters/child/tree.ts'
 import { contradictions } from '../crash/checks.ts'
@@ -11,8 +11,6 @@ import { freshDatabase } from './database.ts'
 import { type Json, openWorkspace, type Task } from './http-workspace.ts'
 import {
   allGone,
-  type Compiled,
-  compileServer,
   embeddedUrl,
   killProcess,
   type Launched,
@@ -74,15 +72,10 @@ const WORKER = resolve(import.meta.dirname, 'processes/worker.mjs')
 export const isThere = (pid: number) => entryOf(pid)?.isZombie === false
 
 export function useRunNodes() {
-  let compiled: Compiled
   let folder: string
   let undo: (() => Promise<unknown>)[]
   const started: Launched[] = []
 
-  beforeAll(async () => {
-    compiled = await compileServer()
-  })
-  afterAll(() => compiled?.remove())
   beforeEach(async () => {
     undo = []
     folder = await mkdtemp('/tmp/baton-runs-')
@@ -105,7 +98,7 @@ export function useRunNodes() {
       const database = kind === 'shared' ? await freshDatabase() : null
       if (database) undo.push(database.drop)
       return new House(home, database?.url ?? null, (env) => {
-        const launched = launch(compiled.main, { BATON_DATA: join(home, 'data'), ...env })
+        const launched = launch({ BATON_DATA: join(home, 'data'), ...env })
         started.push(launched)
         return launched
       })

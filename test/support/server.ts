@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import type { Baton } from '../../src/start.ts'
 import { start } from '../../src/start.ts'
@@ -31,7 +31,7 @@ export interface ServerUnderTest {
 
 /** A whole server in this process, on a free port and a database of its own. */
 export async function startServer(env: Record<string, string> = {}): Promise<ServerUnderTest> {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-server-'))
+  const folder = mkdtempSync(join(inject('scratch'), 'server-'))
   const database = await freshDatabase()
   const baton: Baton = await start(
     readConfig({
