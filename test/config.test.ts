@@ -49,12 +49,26 @@ describe('settings of how agents are run', () => {
       'http://baton.example/?key=hunter2',
       'BATON_PUBLIC_URL must be an address alone, without a password, ? or #.',
     ],
-  ])('%s=%s is refused in one sentence', (name, value, sentence) => {
-    const read = () => readConfig({ [name]: value })
-    expect(read).toThrow(StartRefused)
-    expect(read).toThrow(sentence)
-  })
+  ])('%s=%s is refused in one sentence', expectRefused)
 })
+
+describe('a setting that cannot be used is refused in one sentence, which does not repeat it', () => {
+  test.each([
+    ['BATON_PORT', 'http', 'BATON_PORT must be a port number.'],
+    ['BATON_PORT', '-1', 'BATON_PORT must be a port number.'],
+    ['BATON_PORT', '65536', 'BATON_PORT must be a port number.'],
+    ['DATABASE_URL', 'localhost/baton', 'DATABASE_URL must begin with postgres://.'],
+    ['DATABASE_URL', 'mysql://root:hunter2@localhost/baton', 'DATABASE_URL must begin with postgres://.'],
+    ['DATABASE_URL', 'postgres://baton:hunter2@localhost:port/baton', 'DATABASE_URL is not a URL.'],
+    ['BATON_DATABASE_ROLE', 'baton; drop table tasks', 'BATON_DATABASE_ROLE must be a plain role name.'],
+  ])('%s=%s', expectRefused)
+})
+
+function expectRefused(name: string, value: string, sentence: string): void {
+  const read = () => readConfig({ [name]: value })
+  expect(read).toThrow(StartRefused)
+  expect(read).toThrow(new StartRefused(sentence))
+}
 
 test('every setting is told in docs/settings.md, and every one that is told is read', () => {
   const inSource = [...read('src/config.ts').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name)

@@ -185,35 +185,32 @@ describe('a flood of heartbeats', () => {
     await beat(w, 'a-0')
     const tasks = await Promise.all(Array.from({ length: 120 }, () => w.make()))
     const claimAll = async (some: readonly Task[]) => {
-      const began = performance.now()
       for (const task of some) expect((await w.claim(task, 'claimant')).status).toBe(200)
-      return performance.now() - began
     }
-    await claimAll(tasks.slice(0, 40))
-    const quiet = await claimAll(tasks.slice(40, 80))
+    await claimAll(tasks.slice(0, 80))
     const before = { health: await sizeOf('agent_health'), events: await sizeOf('events') }
     const eventsBefore = (await sql('select count(*)::int as n from baton.events'))[0]!
-    let sent = 0
+    // For as long as there are claims to make: were claims held up by beats, they would never end.
+    let isOver = false
     const flood = Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
-        for (let n = 0; n < 50; n++) {
+        for (let n = 0; n < 50 || !isOver; n++) {
           const answer = await beat(w, `a-${i % count}`, { currentStep: `step ${n}` })
           expect(answer.status).toBe(200)
-          sent += 1
         }
       }),
     )
-    const busy = await claimAll(tasks.slice(80))
+    await claimAll(tasks.slice(80))
+    isOver = true
     await flood
-    expect(sent).toBe(1_000)
-    expect(busy / quiet, 'claims may be slower while others are served, but not held up').toBeLessThan(12)
+    await beat(w, 'a-0', { currentStep: 'the last step' })
     const claimed = 40
     const eventsAfter = (await sql('select count(*)::int as n from baton.events'))[0]!
     expect((eventsAfter.n as number) - (eventsBefore.n as number)).toBeLessThanOrEqual(claimed + 2)
     expect(await sizeOf('agent_health')).toBeLessThanOrEqual(before.health + 64 * 1024)
     const rows = await sql('select slug from baton.agent_health where slug like $1', ['a-%'])
     expect(rows).toHaveLength(count)
-    expect((await health(w, 'a-0')).currentStep).toBe('step 49')
+    expect((await health(w, 'a-0')).currentStep).toBe('the last step')
   })
 
   test('within a moment is a handful of writes, and all are answered', async () => {

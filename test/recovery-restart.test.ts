@@ -135,7 +135,7 @@ test.runIf(isLinux)(
     const [done, alsoDone] = [await w.make({ agent: 'steady' }), await w.make({ agent: 'steady' })]
     await steady.says('got on', { taskId: done.id })
     await steady.says('got on', { taskId: alsoDone.id })
-    const dying = w.start(['dying'], { staleSeconds: 2, holdsAt: 1 })
+    const dying = w.start(['dying'], { holdsAt: 1 })
     const orphan = await w.make({ agent: 'dying', title: 'its agent dies' })
     await dying.says('got on', { taskId: orphan.id })
     const slow = w.start(['slow'], { ...patient, starts: false })
@@ -156,6 +156,7 @@ test.runIf(isLinux)(
     await eventually(async () => (await now()) > lapsed)
     await startNode()
     await expectNothingOverdue(await coordinatedSince(await now()))
+    await w.silentForAMinute('dying')
 
     // Still held as it was, and nobody else has it.
     expect((await w.read(held)).holder).toMatchObject({
@@ -180,6 +181,7 @@ test.runIf(isLinux)(
     }
     const [lost] = await w.isTold('task_agent_lost')
     expect(lost).toMatchObject({ task: orphan.id, payload: { agent: 'dying', attempt: 1 } })
+    await w.retriesAreDue()
     const heir = w.start(['dying'], patient)
     expect(await heir.says('has')).toMatchObject({ generation: 2, attempt: 2, checkpointData: { step: 1 } })
     await heir.says('done')

@@ -127,6 +127,7 @@ describe.concurrent('a task that hangs', () => {
       // Somebody else may do it, and goes on where it stood.
       await w.call('PATCH', `/tasks/${task!.id}`, { agent: null })
       await w.post('/agents/hung/pause')
+      await w.retriesAreDue()
       const other = w.agents(['other'])
       expect(await other.says('has')).toMatchObject({
         generation: 2,

@@ -1,87 +1,22 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import type { ErrorCode } from '../src/core/errors.ts'
-import { type EventType, eventTypes } from '../src/core/events.ts'
 import { BUGS, type BugName } from './simulation/bugs.ts'
-import { Coverage } from './simulation/coverage.ts'
 import { report, runSeed } from './simulation/run.ts'
 
-const SEEDS = 2_000
+/** More of them, and what they cover: test/long/simulation.test.ts. */
+const SEEDS = 300
 const LONG = 600_000
 
-/** Ways of the table that no run takes, and why. */
-const UNREACHABLE = {
-  // Its attempts must be lowered while it waits for the next one, and somebody must claim it before upkeep comes by.
-  'task_failed from awaiting_retry': 'too rare for so few runs',
-  // What is the sum of its parts is never handed out, so it never fails an attempt or awaits a person's word.
-  'task_retried_to_wait from awaiting_retry': 'a task that waits for its parts is not worked on',
-  'task_retried_to_wait from awaiting_human': 'a task that waits for its parts is not worked on',
-  // What has not begun is given to somebody else when it is looked at, before anybody could suspect it.
-}
-
-/** Every refusal the kernel can make; the others are those of the HTTP layer, its parsers and its guards. */
-const OF_THE_KERNEL: ErrorCode[] = [
-  'VALIDATION_FAILED',
-  'NOT_FOUND',
-  'DENIED_ACTIVE_CLAIM',
-  'DENIED_COMPLETED',
-  'NOT_READY',
-  'WRONG_AGENT',
-  'MISSING_CAPABILITY',
-  'TRACK_FULL',
-  'NO_CAPACITY',
-  'WORKER_DRAINING',
-  'WORKER_GONE',
-  'AGENT_PAUSED',
-  'AGENT_TERMINATED',
-  'OUT_OF_ORDER',
-  'NOT_LEADER',
-  'DEPENDENCY_CYCLE',
-  'LIMIT_REACHED',
-  'GENERATION_MISMATCH',
-  'SESSION_MISMATCH',
-  'NO_CLAIM',
-  'ALREADY_EXPIRED',
-  'STALE_GENERATION',
-  'FUTURE_GENERATION',
-  'TASK_ALREADY_COMPLETED',
-  'CONTINUATION_LIMIT',
-  'WRONG_STATE',
-  'ALREADY_EXISTS',
-  'VERSION_MISMATCH',
-  'IDEMPOTENCY_KEY_REUSED',
-]
-
-const OF_THE_COORDINATOR: EventType[] = ['task_hang_suspected', 'dependency_cycle_found']
-
-describe('whatever goes wrong', () => {
-  const coverage = new Coverage()
-
-  test(`every sentence of invariants/ holds after every step of ${SEEDS} runs`, {
-    timeout: LONG,
-  }, async () => {
-    for (let seed = 1; seed <= SEEDS; seed++) {
-      const outcome = await runSeed(seed, { coverage })
-      if (outcome.broken) expect.fail(report(outcome))
-    }
-    console.log(String(coverage))
-  })
-
-  test('the runs took every way in the table of transitions', () => {
-    expect(coverage.missedTransitions.filter((way) => !(way in UNREACHABLE))).toEqual([])
-  })
-
-  test('the runs left every event about agents and circles', () => {
-    const seen = eventTypes.filter((type) => type.startsWith('agent_') || OF_THE_COORDINATOR.includes(type))
-    expect(seen.filter((type) => !coverage.notes.has(type))).toEqual([])
-  })
-
-  test('the runs met every refusal of the kernel', () => {
-    expect(OF_THE_KERNEL.filter((code) => !coverage.replies.has(code))).toEqual([])
-  })
+test(`whatever goes wrong, every sentence of invariants/ holds after every step of ${SEEDS} runs`, {
+  timeout: LONG,
+}, async () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const outcome = await runSeed(seed)
+    if (outcome.broken) expect.fail(report(outcome))
+  }
 })
 
 test('a seed is a run: a second time it leaves the same trace', { timeout: LONG }, async () => {
-  for (let seed = 1; seed <= 40; seed++) {
+  for (let seed = 1; seed <= 10; seed++) {
     const first = await runSeed(seed)
     const second = await runSeed(seed)
     expect(second).toEqual(first)

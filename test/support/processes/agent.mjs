@@ -19,7 +19,7 @@ const settings = {
   claims: false,
   leaseSeconds: undefined,
   beatMs: 300,
-  staleSeconds: 2,
+  staleSeconds: 60,
   /** Tells nobody that it is there when it is false. */
   registers: true,
   steps: 2,

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+/** `npm run test:long`: more seeds, more crashes, more versions of the databases. The same claims, tried for longer. */
+export default defineConfig({
+  test: {
+    globalSetup: ['test/support/global-setup.ts'],
+    include: ['test/long/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+  },
+})
