@@ -497,7 +497,15 @@ describe('codex', () => {
     ['unexpected status 429 Too Many Requests', 'rate_limited'],
     ['exceeded retry limit, last status: 429 Too Many Requests, request id: x', 'rate_limited'],
     ['unexpected status 503 Service Unavailable', 'api_error'],
+    ['exceeded retry limit, last status: 502 Bad Gateway, request id: x', 'api_error'],
+    // Of a 500 and of an overloaded 503 it does not tell the number.
+    ["We're currently experiencing high demand, which may cause temporary errors.", 'api_error'],
+    ['Selected model is at capacity. Please try a different model.', 'api_error'],
+    ['stream disconnected before completion: stream closed before response.completed', 'api_error'],
+    ['Connection failed: error sending request', 'api_error'],
     ['The page says: unexpected status 401', 'nonzero_exit'],
+    ['The page says: Selected model is at capacity. Please try a different model.', 'nonzero_exit'],
+    ["Codex ran out of room in the model's context window.", 'nonzero_exit'],
   ])('that fails with "%s" ends as %s', (message, code) => {
     // Only turn.failed decides, whatever the exit code.
     for (const exit of [0, 1])

@@ -1,6 +1,4 @@
-import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
-import { delimiter, join, resolve } from 'node:path'
+import { lookUp } from './child/lookup.ts'
 import type { ProbeCheck } from './protocol.ts'
 
 /** Whether a program is there, found as it would be when it is started. It is not run: nobody knows what it would do. */
@@ -10,25 +8,15 @@ export async function programCheck(
   env: Record<string, string>,
 ): Promise<ProbeCheck> {
   const name = 'program'
-  for (const place of placesOf(command, cwd, env.PATH))
-    if (await isProgram(place)) return { name, ok: true, detail: `${place} can be started.` }
-  const detail = `There is no program ${command}${command.includes('/') ? '' : ' on PATH'}.`
-  return { name, ok: false, detail, hint: 'Set adapterConfig.command to a program that is there.' }
-}
-
-/** Where systems look when nobody says where. */
-const USUAL_PATH = '/usr/bin:/bin'
-
-const placesOf = (command: string, cwd: string | null, path = USUAL_PATH) =>
-  command.includes('/')
-    ? [resolve(cwd ?? '.', command)]
-    : path.split(delimiter).map((folder) => join(resolve(cwd ?? '.', folder), command))
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK)
-    return (await stat(path)).isFile()
-  } catch {
-    return false
+  const found = await lookUp(command, cwd ?? '.', env.PATH)
+  if (found.kind === 'program') return { name, ok: true, detail: `${found.path} can be started.` }
+  if (found.kind === 'not_executable') {
+    const hint = 'Make it executable (chmod +x), or set adapterConfig.command to a program.'
+    return { name, ok: false, detail: `${found.path} may not be executed.`, hint }
   }
+  const detail =
+    found.kind === 'unreachable'
+      ? `${command} is in a folder that Baton may not enter.`
+      : `There is no program ${command}${command.includes('/') ? '' : ' on PATH'}.`
+  return { name, ok: false, detail, hint: 'Set adapterConfig.command to a program that is there.' }
 }

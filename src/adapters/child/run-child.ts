@@ -84,10 +84,10 @@ async function spawnOf({ command, args, cwd, env, runId }: ChildSpec): Promise<C
     })
     if (child.pid !== undefined) return child.on('error', () => undefined)
     return await new Promise((resolve) => {
-      child.once('error', (error) => resolve(spawnErrorOf(error, command, cwd)))
+      child.once('error', (error) => resolve(spawnErrorOf(error, command, cwd, env.PATH)))
     })
   } catch (error) {
-    return spawnErrorOf(error as Error, command, cwd)
+    return spawnErrorOf(error as Error, command, cwd, env.PATH)
   }
 }
 

@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
+import { lookUp } from './lookup.ts'
 
 export interface SpawnError {
   /** As the system says it; what is wrong with the folder, not with the program, ends in _CWD. */
@@ -7,14 +8,18 @@ export interface SpawnError {
 }
 
 /** Why a program could not be started. The system says the same of a missing program and of a missing folder. */
-export function spawnErrorOf(error: Error & { code?: string }, command: string, cwd: string): SpawnError {
+export async function spawnErrorOf(
+  error: Error & { code?: string },
+  command: string,
+  cwd: string,
+  path: string | undefined,
+): Promise<SpawnError> {
   const folder = whatIsWrongWith(cwd)
   if (folder) return folder
   switch (error.code) {
     case 'ENOENT':
-      return { code: 'ENOENT', message: `There is no program "${command}".` }
     case 'EACCES':
-      return { code: 'EACCES', message: `"${command}" may not be executed.` }
+      return whatIsWrongWithProgram(error.code, command, cwd, path)
     case 'ENOTDIR':
       return { code: 'ENOTDIR', message: `"${command}" leads through something that is no folder.` }
     case 'E2BIG':
@@ -22,6 +27,21 @@ export function spawnErrorOf(error: Error & { code?: string }, command: string, 
     default:
       return { code: error.code ?? 'UNKNOWN', message: `"${command}" could not be started: ${error.message}` }
   }
+}
+
+async function whatIsWrongWithProgram(
+  said: 'ENOENT' | 'EACCES',
+  command: string,
+  cwd: string,
+  path: string | undefined,
+): Promise<SpawnError> {
+  const { kind } = await lookUp(command, cwd, path)
+  if (kind === 'missing') return { code: 'ENOENT', message: `There is no program "${command}".` }
+  if (kind === 'unreachable')
+    return { code: 'EACCES', message: `"${command}" is in a folder that Baton may not enter.` }
+  if (kind === 'program' && said === 'ENOENT')
+    return { code: 'ENOENT', message: `"${command}" is there, but the program that should run it is not.` }
+  return { code: 'EACCES', message: `"${command}" may not be executed.` }
 }
 
 function whatIsWrongWith(cwd: string): SpawnError | null {

@@ -14,6 +14,7 @@ import {
   text,
   type Verdict,
 } from '../cli-lines.ts'
+import type { RunErrorCode } from '../protocol.ts'
 import { type Json, objectIn } from '../reported.ts'
 
 /** Reads what `codex exec --json` prints. */
@@ -34,6 +35,19 @@ function countedIn(state: unknown): Counted | null {
 
 /** Its errors are sentences. The number of a status in one of its two forms is the nearest thing to structure there is. */
 const STATUS = /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/
+
+/** What it says instead of the number when its API answers 500 or 503, or breaks off: whole sentences, and beginnings. */
+const API_IS_DOWN = new RegExp(
+  [
+    "We['\u2019]re currently experiencing high demand, which may cause temporary errors\\.$",
+    'Selected model is at capacity\\. Please try a different model\\.$',
+    'stream disconnected before completion: ',
+    'Error while reading the server response: ',
+    'Connection failed: ',
+  ]
+    .map((sentence) => `^${sentence}`)
+    .join('|'),
+)
 
 /** What a finished item did, for those that did something: the same for the same. */
 const CALLS: Record<string, (item: Json) => string> = {
@@ -147,9 +161,7 @@ export class CodexReader implements OutputReader {
 
   end(exit: Exit): Verdict {
     if (this.#failure !== null) {
-      const status = Number(STATUS.exec(this.#failure)?.[1] ?? 0)
-      const code = status > 0 ? failureOfStatus(status) : 'nonzero_exit'
-      return { kind: 'failed', code, message: this.#failure }
+      return { kind: 'failed', code: codeOf(this.#failure), message: this.#failure }
     }
     const message = endedWith(exit)
     if (!this.#hasBegun && gaveUp(exit)) return { kind: 'unknown_session', message }
@@ -158,6 +170,12 @@ export class CodexReader implements OutputReader {
       return { kind: 'failed', code: 'output_parse_error', message: 'It ended without completing its turn.' }
     return { kind: 'done', text: this.#text }
   }
+}
+
+function codeOf(failure: string): RunErrorCode {
+  const status = STATUS.exec(failure)?.[1]
+  if (status !== undefined) return failureOfStatus(Number(status))
+  return API_IS_DOWN.test(failure) ? 'api_error' : 'nonzero_exit'
 }
 
 function usageSince(now: Counted, before: Counted | null): Tokens {
