@@ -71,10 +71,19 @@ export function cliAdapter<S extends Settings>(cli: Cli<S>): AgentRunAdapter {
     readLines(lines, runtimeState) {
       const reader = cli.reader(runtimeState)
       for (const line of lines) reader.take(line)
-      const { rawResult: _, ...facts } = reader.facts()
-      return facts
+      return readFrom(reader)
+    },
+    async readLineStream(lines, runtimeState) {
+      const reader = cli.reader(runtimeState)
+      for await (const line of lines) reader.take(line)
+      return readFrom(reader)
     },
   }
+}
+
+function readFrom(reader: OutputReader) {
+  const { rawResult: _, ...facts } = reader.facts()
+  return facts
 }
 
 const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)

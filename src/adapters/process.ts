@@ -38,6 +38,11 @@ export const processAdapter: AgentRunAdapter = {
     for (const line of lines) facts = takeLine(facts, line).facts
     return accountOf(facts)
   },
+  async readLineStream(lines) {
+    let facts = NOTHING_SAID
+    for await (const line of lines) facts = takeLine(facts, line).facts
+    return accountOf(facts)
+  },
 }
 
 async function invoke(

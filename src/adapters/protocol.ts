@@ -106,6 +106,11 @@ export interface ProbeInput {
   env: Record<string, string>
 }
 
+export type ReadFromLog = Pick<
+  AdapterInvokeResult,
+  'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch' | 'model'
+>
+
 export interface AgentRunAdapter {
   type: string
   protocolVersion: typeof PROTOCOL_VERSION
@@ -128,11 +133,7 @@ export interface AgentRunAdapter {
   /** Whether it could run here: is its program there, which version, logged in. */
   probe?(input: ProbeInput, signal: AbortSignal): Promise<ProbeCheck[]>
   /** What the output so far tells of usage and session: for runs whose node was lost. Pure. */
-  readLines?(
-    lines: Iterable<string>,
-    runtimeState: Record<string, unknown>,
-  ): Pick<
-    AdapterInvokeResult,
-    'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch' | 'model'
-  >
+  readLines?(lines: Iterable<string>, runtimeState: Record<string, unknown>): ReadFromLog
+  /** The same of lines that come one by one: a log may be larger than the memory. Preferred where it is there. */
+  readLineStream?(lines: AsyncIterable<string>, runtimeState: Record<string, unknown>): Promise<ReadFromLog>
 }

@@ -81,7 +81,7 @@ function faultOf(value: unknown): string | null {
     return `the capabilities of "${type}" must say true or false to ${CAPABILITIES.join(', ')}`
   for (const method of ['validateConfig', 'invoke'])
     if (typeof value[method] !== 'function') return `"${type}" has no function ${method}`
-  for (const method of ['credentialOf', 'probe', 'readLines'])
+  for (const method of ['credentialOf', 'probe', 'readLines', 'readLineStream'])
     if (value[method] !== undefined && typeof value[method] !== 'function')
       return `${method} of "${type}" is no function`
   if (configSchema !== undefined && !isObject(configSchema)) return `configSchema of "${type}" is no object`

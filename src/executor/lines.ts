@@ -1,17 +1,53 @@
-/** Longer lines are no facts of an agent. */
-const LONGEST_LINE = 8 * 1024 * 1024
+import { Lines } from '../adapters/child/lines.ts'
 
-/** The lines of a text that comes in pieces; the last one too, if it was not ended. */
+/** The lines of a text that comes in pieces; the last one too, if it was not ended. Lines of more than 8 MB are left out. */
 export async function* linesOf(
   pieces: AsyncIterable<string>,
   seen: (piece: string) => void,
 ): AsyncGenerator<string> {
-  let rest = ''
+  const lines = new Lines()
   for await (const piece of pieces) {
     seen(piece)
-    const lines = (rest + piece).split('\n')
-    rest = lines.pop()!.slice(0, LONGEST_LINE)
-    yield* lines
+    yield* lines.take(piece)
   }
-  if (rest !== '') yield rest
+  yield* lines.end()
+}
+
+/** The first and the last of many lines: as much as may be in memory at once. */
+export class FirstAndLast {
+  readonly #firstLength: number
+  readonly #lastLength: number
+  readonly #first: string[] = []
+  #last: string[] = []
+  /** Of the last, those before this one are let go. */
+  #from = 0
+  #length = { first: 0, last: 0 }
+
+  constructor({ firstLength = 1024 * 1024, lastLength = 16 * 1024 * 1024 } = {}) {
+    this.#firstLength = firstLength
+    this.#lastLength = lastLength
+  }
+
+  take(line: string): void {
+    if (this.#last.length === 0 && this.#length.first + line.length <= this.#firstLength) {
+      this.#first.push(line)
+      this.#length.first += line.length
+      return
+    }
+    this.#last.push(line)
+    this.#length.last += line.length
+    // The very last one stays, however long it is: it mostly says what was used.
+    while (this.#length.last > this.#lastLength && this.#from < this.#last.length - 1) {
+      this.#length.last -= this.#last[this.#from]!.length
+      this.#last[this.#from++] = ''
+    }
+    if (this.#from <= this.#last.length / 2) return
+    this.#last = this.#last.slice(this.#from)
+    this.#from = 0
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    yield* this.#first
+    for (let at = this.#from; at < this.#last.length; at++) yield this.#last[at]!
+  }
 }

@@ -10,9 +10,8 @@ import { nodesWithRuns } from '../store/postgres/nodes.ts'
 import { claimsWithoutRun, type Run, runsOfNodes, runsThatAreOver } from '../store/postgres/run-reads.ts'
 import { finishRun } from '../store/postgres/runs.ts'
 import { taskSessionsOf } from '../store/postgres/runtime-state.ts'
-import { Excerpt } from './excerpt.ts'
 import { type Held, stepOn } from './holding.ts'
-import { linesOf } from './lines.ts'
+import { readLostLog } from './lost-log.ts'
 import { asUsage } from './settle.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -177,8 +176,8 @@ async function taskOf({ kernel }: Workshop, run: Run): Promise<TaskRecord | null
 
 /** The log has all that was flushed: from it, its adapter reads what the run used and which session it was. */
 async function whatTheLogTells({ kernel, registry, logStores, log }: Workshop, run: Run) {
-  const excerpts = { stdout: null as string | null, stderr: null as string | null }
-  const nothing = { excerpts, log: null, state: {} as Record<string, unknown> }
+  const silence = { stdout: null as string | null, stderr: null as string | null }
+  const nothing = { excerpts: silence, log: null, state: {} as Record<string, unknown> }
   const none: typeof nothing & Partial<AdapterInvokeResult> = nothing
   const store = logStores.get(run.logStore as LogStoreType)
   if (!store || run.logRef === null) return none
@@ -189,15 +188,9 @@ async function whatTheLogTells({ kernel, registry, logStores, log }: Workshop, r
       taskKey: run.taskId ?? '',
     })
     const state = session?.sessionParams ?? {}
-    const stdout = new Excerpt()
-    const lines: string[] = []
-    for await (const line of linesOf(store.stream(handle, 'stdout'), (text) => stdout.take(text)))
-      if (line.trimStart().startsWith('{')) lines.push(line)
-    const stderr = new Excerpt()
-    for await (const text of store.stream(handle, 'stderr')) stderr.take(text)
-    const read = registry.get(run.adapterType)?.readLines?.(lines, state) ?? {}
+    const { read, excerpts } = await readLostLog(store, handle, registry.get(run.adapterType), state)
     const summary = await store.finalize(handle)
-    return { ...read, state, excerpts: { stdout: stdout.text(), stderr: stderr.text() }, log: summary }
+    return { ...read, state, excerpts, log: summary }
   } catch (error) {
     log.warn({ err: error, runId: run.id }, 'the log of a lost run could not be read')
     return none

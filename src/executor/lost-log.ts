@@ -1,0 +1,39 @@
+import type { AgentRunAdapter, ReadFromLog } from '../adapters/protocol.ts'
+import type { RunLogHandle, RunLogStore } from '../logs/protocol.ts'
+import { Excerpt } from './excerpt.ts'
+import { FirstAndLast, linesOf } from './lines.ts'
+
+/**
+ * What the log of a lost run tells. It is read as a stream: it may be larger than the memory, and the logs of all runs of a lost
+ * node are read at the start of the next.
+ */
+export async function readLostLog(
+  store: RunLogStore,
+  handle: RunLogHandle,
+  adapter: Pick<AgentRunAdapter, 'readLines' | 'readLineStream'> | undefined,
+  state: Record<string, unknown>,
+): Promise<{ read: ReadFromLog; excerpts: { stdout: string | null; stderr: string | null } }> {
+  const [stdout, stderr] = [new Excerpt(), new Excerpt()]
+  const lines = objectsIn(linesOf(store.stream(handle, 'stdout'), (text) => stdout.take(text)))
+  // An adapter may stop before the end, which would close the lines for us too; the excerpt needs all of them.
+  const read = await readBy(adapter, { [Symbol.asyncIterator]: () => ({ next: () => lines.next() }) }, state)
+  for await (const _ of lines);
+  for await (const text of store.stream(handle, 'stderr')) stderr.take(text)
+  return { read, excerpts: { stdout: stdout.text(), stderr: stderr.text() } }
+}
+
+async function* objectsIn(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) if (line.trimStart().startsWith('{')) yield line
+}
+
+async function readBy(
+  adapter: Pick<AgentRunAdapter, 'readLines' | 'readLineStream'> | undefined,
+  lines: AsyncIterable<string>,
+  state: Record<string, unknown>,
+): Promise<ReadFromLog> {
+  if (adapter?.readLineStream) return adapter.readLineStream(lines, state)
+  if (!adapter?.readLines) return {}
+  const kept = new FirstAndLast()
+  for await (const line of lines) kept.take(line)
+  return adapter.readLines(kept, state)
+}
