@@ -93,6 +93,12 @@ describe('settings are refused in one sentence that names them', () => {
       /^extraArgs\[0\] has --output-format=text, which the adapter itself decides/,
     ],
     [
+      'the address of a metadata service',
+      { adapterType: 'http', adapterConfig: { url: 'http://169.254.169.254/latest/' } },
+      'adapterConfig',
+      'url must not be a link-local address or a metadata service.',
+    ],
+    [
       'an address that is none',
       { adapterType: 'http', adapterConfig: { url: 'file:///etc/passwd' } },
       'adapterConfig',

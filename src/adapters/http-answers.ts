@@ -33,6 +33,7 @@ export function madeIn(body: string): Made | null {
 
 /** How a run ends whose agent did not take it; null when it did. `now` is in milliseconds. */
 export function failureIn(answer: Exchange, now: number): AdapterInvokeResult | null {
+  if (answer.kind === 'forbidden') return failed('invalid_configuration', answer.message)
   if (answer.kind === 'broken') {
     const code = answer.hasConnected ? 'api_error' : 'spawn_failed'
     const what = answer.hasConnected ? 'broke the connection' : 'cannot be reached'

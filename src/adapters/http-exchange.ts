@@ -1,7 +1,12 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { AddressForbidden, allowedOnly, namesForbiddenAddress, refusalOf } from './http-addresses.ts'
 
-/** One request and its answer. Nothing is followed, nothing is tried again, and an answer has a largest size. */
+/**
+ * One request and its answer. Nothing is followed, nothing is tried again, and an answer has a largest size. No proxy is used,
+ * whatever the environment says: behind one, nobody here would know which address is asked.
+ */
 
 const LARGEST_BODY_BYTES = 10 * 1024 * 1024
 const KEEP_ALIVE_MS = 30_000
@@ -12,6 +17,8 @@ export interface Ask {
   headers: Record<string, string>
   body?: string
   signal: AbortSignal
+  /** How names become addresses, if not as the system does it. */
+  lookup?: LookupFunction | undefined
 }
 
 export type Exchange =
@@ -20,17 +27,25 @@ export type Exchange =
   | { kind: 'too_large'; status: number }
   /** Nobody was there (`hasConnected` is false), or the connection broke. */
   | { kind: 'broken'; hasConnected: boolean; message: string }
+  /** Nobody was asked: the address is none that an agent may have. */
+  | { kind: 'forbidden'; message: string }
 
 /** Never rejects. */
-export function exchange({ url, method, headers, body, signal }: Ask): Promise<Exchange> {
+export function exchange({ url, method, headers, body, signal, lookup }: Ask): Promise<Exchange> {
   return new Promise((resolve) => {
     let hasConnected = false
     const broken = (error: Error & { code?: string }) =>
-      resolve({ kind: 'broken', hasConnected, message: error.message || (error.code ?? error.name) })
+      resolve(
+        error instanceof AddressForbidden
+          ? { kind: 'forbidden', message: error.message }
+          : { kind: 'broken', hasConnected, message: error.message || (error.code ?? error.name) },
+      )
+    // Nothing is looked up for an address.
+    if (namesForbiddenAddress(url)) return broken(refusalOf(url.hostname))
     const send = url.protocol === 'https:' ? requestHttps : requestHttp
     try {
       // A connection of its own: one that was kept may be closed by the other side in the very moment it is used.
-      const request = send(url, { method, headers, signal, agent: false })
+      const request = send(url, { method, headers, signal, agent: false, lookup: allowedOnly(lookup) })
       request.on('error', broken)
       request.on('socket', (socket) => {
         // An agent may think for half an hour: the silence must not look like a lost connection to those in between.

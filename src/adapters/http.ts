@@ -1,9 +1,11 @@
+import type { LookupFunction } from 'node:net'
 import { z } from 'zod'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { Callbacks, Expected } from './callbacks.ts'
 import { askingSettings, configOf, failed } from './config.ts'
 import { Deadline } from './deadline.ts'
 import { quietHooks } from './hooks.ts'
+import { namesForbiddenAddress } from './http-addresses.ts'
 import { failureIn, type Made, madeIn } from './http-answers.ts'
 import { exchange } from './http-exchange.ts'
 import type {
@@ -45,6 +47,10 @@ const Url = z
     (text) => !urlOf(text)?.username && !urlOf(text)?.password,
     'must not have a password in it: use headers',
   )
+  .refine((text) => {
+    const url = urlOf(text)
+    return !url || !namesForbiddenAddress(url)
+  }, 'must not be a link-local address or a metadata service')
 
 const config = configOf(
   'http',
@@ -62,7 +68,8 @@ type Settings = Extract<ReturnType<typeof config.read>, { ok: true }>['settings'
 /** To tell the other side that its work is not wanted any more is a courtesy: nobody waits long for it. */
 const LONGEST_FAREWELL_MS = 5_000
 
-export function httpAdapter(callbacks: Callbacks): AgentRunAdapter {
+/** `lookup`: how names become addresses, if not as the system does it. */
+export function httpAdapter(callbacks: Callbacks, lookup?: LookupFunction): AgentRunAdapter {
   return {
     type: 'http',
     protocolVersion: PROTOCOL_VERSION,
@@ -77,7 +84,7 @@ export function httpAdapter(callbacks: Callbacks): AgentRunAdapter {
       const expected = callbacks.expect(input.runId)
       const deadline = new Deadline(signal, input.timeoutSec * 1_000)
       try {
-        return await new Visit(input, read.settings, hooks, deadline).make(expected)
+        return await new Visit(input, read.settings, hooks, deadline, lookup).make(expected)
       } finally {
         deadline.close()
         expected.close()
@@ -93,16 +100,24 @@ class Visit {
   readonly #hooks: Required<AdapterHooks>
   readonly #deadline: Deadline
   readonly #url: URL
+  readonly #lookup: LookupFunction | undefined
   /** Said on the way. */
   #usage: TokenUsage | null = null
   #sessionId: string | null
 
-  constructor(input: AdapterInvokeInput, settings: Settings, hooks: AdapterHooks, deadline: Deadline) {
+  constructor(
+    input: AdapterInvokeInput,
+    settings: Settings,
+    hooks: AdapterHooks,
+    deadline: Deadline,
+    lookup: LookupFunction | undefined,
+  ) {
     this.#input = input
     this.#settings = settings
     this.#hooks = quietHooks(hooks)
     this.#deadline = deadline
     this.#url = new URL(settings.url)
+    this.#lookup = lookup
     this.#sessionId = sessionIn(input.runtimeState.sessionId)
   }
 
@@ -114,7 +129,10 @@ class Visit {
     await this.#say(`${method} ${origin}${pathname}`)
     const body = JSON.stringify(askOf(this.#input, this.#sessionId))
     const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
-    const answer = await exchange({ url: this.#url, method, headers: sent, body, signal })
+    const answer = await exchange({
+      ...{ url: this.#url, method, headers: sent, body, signal },
+      lookup: this.#lookup,
+    })
     if (this.#deadline.stopped) return this.#stopped(this.#deadline.stopped)
     if (answer.kind === 'answer' && answer.body !== '')
       await this.#hooks.log({ stream: 'stdout', chunk: `${answer.body}\n` })
@@ -211,9 +229,11 @@ class Visit {
     if (url?.origin !== this.#url.origin) return
     const { headers, graceSec } = this.#settings
     const farewell = new Deadline(NEVER, Math.min(graceSec * 1_000, LONGEST_FAREWELL_MS) || 1)
-    const answer = await exchange({ url, method: 'DELETE', headers, signal: farewell.signal })
+    const { signal } = farewell
+    const answer = await exchange({ url, method: 'DELETE', headers, signal, lookup: this.#lookup })
     farewell.close()
-    await this.#say(answer.kind === 'broken' ? 'It could not be told to stop.' : 'It was told to stop.')
+    const isTold = answer.kind === 'answer' || answer.kind === 'too_large'
+    await this.#say(isTold ? 'It was told to stop.' : 'It could not be told to stop.')
   }
 
   #say = (sentence: string) => this.#hooks.log({ stream: 'system', chunk: `${sentence}\n` })
