@@ -19,6 +19,10 @@ export interface Config {
   logs: string | undefined
   /** For how long; null: for ever. */
   keepLogsDays: number | null
+  /** How much of one run's output is kept; null: all of it. */
+  maxLogBytes: number | null
+  /** So much of the disk stays free of logs. */
+  minFreeBytes: number
   /** Modules with adapters of third parties. */
   adapterPaths: string[]
   /** Where agents may work; empty: wherever their settings say. */
@@ -68,6 +72,16 @@ const Environment = z.object({
     .regex(/^\d{1,5}$/, 'must be a number of days (0 keeps them for ever)')
     .transform(Number)
     .default(30),
+  BATON_MAX_LOG_BYTES: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a number of bytes (0 keeps all output)')
+    .transform(Number)
+    .default(256 * 1024 * 1024),
+  BATON_MIN_FREE_BYTES: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a number of bytes')
+    .transform(Number)
+    .default(1024 * 1024 * 1024),
   BATON_ADAPTERS: list,
   BATON_AGENT_ROOTS: list,
   BATON_MAX_RUNS: z
@@ -107,6 +121,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     nodeName: set.BATON_NODE_NAME,
     logs: set.BATON_LOGS,
     keepLogsDays: set.BATON_KEEP_LOGS_DAYS === 0 ? null : set.BATON_KEEP_LOGS_DAYS,
+    maxLogBytes: set.BATON_MAX_LOG_BYTES === 0 ? null : set.BATON_MAX_LOG_BYTES,
+    minFreeBytes: set.BATON_MIN_FREE_BYTES,
     adapterPaths: set.BATON_ADAPTERS,
     agentRoots: set.BATON_AGENT_ROOTS.map((root) => resolve(root)),
     mostRuns: set.BATON_MAX_RUNS,

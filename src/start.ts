@@ -14,6 +14,7 @@ import { ensureOwnerKey } from './first-start.ts'
 import { serverDirectory } from './flow/directory.ts'
 import { Kernel } from './flow/kernel.ts'
 import { buildServer } from './http/server.ts'
+import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
 import { startEmbeddedPostgres } from './store/postgres/embedded/start.ts'
 import { PostgresStore } from './store/postgres/store.ts'
@@ -72,7 +73,10 @@ export async function start(config: Config): Promise<Baton> {
           baseUrl: () => config.publicUrl ?? reachable(url),
         },
       },
-      { logs, kinds },
+      {
+        ...{ logs, kinds, limits: logLimitsOf(config) },
+        databaseFolder: config.databaseUrl === null ? config.dataFolder : null,
+      },
     )
     stops.push(async () => close())
     // Before anybody can claim anything: what an earlier life left running would work on the same tasks.
@@ -105,6 +109,12 @@ export async function start(config: Config): Promise<Baton> {
     throw error
   }
 }
+
+const logLimitsOf = ({ maxLogBytes, minFreeBytes }: Config) => ({
+  ...USUAL_LIMITS,
+  maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY,
+  minFreeBytes,
+})
 
 /** Whoever listens on all addresses is reached on this one. */
 const reachable = (url: string) =>

@@ -28,25 +28,26 @@ afterAll(async () => {
 const run = () => ({ workspaceId, agentId: 'agent-1', runId: randomUUID() })
 
 test('a log stops at its limit, in whole characters, and says that it is not all', async () => {
-  const logs = postgresStore(rows, { maxBytes: 10 })
+  const logs = postgresStore(rows, { mostBytes: 10 })
   const handle = await logs.begin(run())
   await logs.append(handle, [entry('12345')])
   await logs.append(handle, [entry('67äää'), entry('more', 'stderr')])
   await logs.append(handle, [entry('and more')])
-  expect((await logs.read(handle)).content).toBe('1234567ä')
+  const text = '1234567ä\n[The log ends here: it has the 10 bytes it may have. The run went on.]\n'
+  expect((await logs.read(handle)).content).toBe(text)
   // Who goes on writing after a restart does not fill the hole with what came later.
-  const other = postgresStore(rows, { maxBytes: 10 })
+  const other = postgresStore(rows, { mostBytes: 10 })
   await other.append(handle, [entry('!')])
   expect(await other.finalize(handle)).toEqual({
-    bytes: 9,
-    sha256: sha256('1234567ä'),
+    bytes: Buffer.byteLength(text),
+    sha256: sha256(text),
     compressed: false,
     truncated: true,
   })
 })
 
 test('a log that fits its limit to the byte is whole', async () => {
-  const logs = postgresStore(rows, { maxBytes: 10 })
+  const logs = postgresStore(rows, { mostBytes: 10 })
   const handle = await logs.begin(run())
   await logs.append(handle, [entry('1234567890')])
   expect(await logs.finalize(handle)).toMatchObject({ bytes: 10, truncated: false })

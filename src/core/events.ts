@@ -138,6 +138,7 @@ export const EVENTS = {
     cachedInputTokens: z.int().nullable(),
     outputTokens: z.int().nullable(),
     costUsd: text.nullable(),
+    logTruncated: z.boolean(),
   }),
   runtime_state_updated: z.object({ agent: text, runs: z.int(), lastRunId: text, lastRunStatus: text }),
   runtime_state_reset: z.object({ agent: text, sessions: z.int() }),

@@ -9,6 +9,7 @@ import { processAdapter } from '../adapters/process.ts'
 import { AdapterRegistry, loadAdapters } from '../adapters/registry.ts'
 import { simulatedAdapter } from '../adapters/simulated.ts'
 import { LiveOutput } from '../flow/live-output.ts'
+import { type LogLimits, USUAL_LIMITS } from '../logs/limits.ts'
 import { localFileStore } from '../logs/local-file.ts'
 import { type ObjectStore, objectStore } from '../logs/object-store.ts'
 import { postgresStore } from '../logs/postgres.ts'
@@ -40,6 +41,9 @@ export async function openKinds(adapterPaths: readonly string[]) {
 
 export interface WorkshopSettings {
   logs: LogSettings
+  limits?: LogLimits
+  /** Where the database itself lies, if that is on this machine. */
+  databaseFolder?: string | null
   kinds: Awaited<ReturnType<typeof openKinds>>
 }
 
@@ -49,9 +53,11 @@ export async function openWorkshop(
     Workshop,
     'kernel' | 'node' | 'own' | 'dataFolder' | 'agentRoots' | 'baseUrl' | 'mostRuns' | 'log'
   >,
-  { logs, kinds: { registry, callbacks } }: WorkshopSettings,
+  settings: WorkshopSettings,
 ): Promise<{ workshop: Workshop; desk: RunDesk; bucket: ObjectStore | null; close: () => void }> {
-  const { stores, bucket, close } = await openStores(base.kernel.store, base.dataFolder, logs)
+  const { logs } = settings
+  const { registry, callbacks } = settings.kinds
+  const { stores, bucket, close } = await openStores(base.kernel.store, base.dataFolder, settings)
   const workshop = {
     ...base,
     registry,
@@ -65,15 +71,19 @@ export async function openWorkshop(
 }
 
 /** New logs go to one; older ones, from before the settings were changed, are read where they are. */
-async function openStores(store: PostgresStore, dataFolder: string, settings: LogSettings) {
+async function openStores(
+  store: PostgresStore,
+  dataFolder: string,
+  { logs, limits = USUAL_LIMITS, databaseFolder: folder = null }: WorkshopSettings,
+) {
   const stores = new Map<LogStoreType, RunLogStore>([
-    ['local_file', localFileStore(join(dataFolder, 'run-logs'))],
-    ['postgres', postgresStore(new RunLogRows(store.readers))],
+    ['local_file', localFileStore(join(dataFolder, 'run-logs'), limits)],
+    ['postgres', postgresStore(new RunLogRows(store.readers), { limits, folder })],
   ])
-  if (settings.store !== 'object_store') return { stores, bucket: null, close: () => undefined }
+  if (logs.store !== 'object_store') return { stores, bucket: null, close: () => undefined }
   const spoolFolder = join(dataFolder, 'run-log-spool')
-  const s3 = await s3Bucket(settings)
-  const bucket = objectStore({ bucket: s3, spoolFolder })
+  const s3 = await s3Bucket(logs)
+  const bucket = objectStore({ bucket: s3, spoolFolder, limits })
   stores.set('object_store', bucket)
   return { stores, bucket, close: () => s3.close() }
 }

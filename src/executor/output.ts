@@ -27,6 +27,8 @@ export class RunOutput {
   #offset = 0
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
+  /** Something could not be written: the store may not know, since it was away. */
+  #hasLost = false
 
   constructor(options: {
     store: RunLogStore
@@ -66,10 +68,13 @@ export class RunOutput {
       this.#add(stream, this.#redactors[stream].end())
     this.#flush()
     await this.#writing
-    return this.#store.finalize(this.#handle).catch((error) => {
+    try {
+      const summary = await this.#store.finalize(this.#handle)
+      return { ...summary, truncated: summary.truncated || this.#hasLost }
+    } catch (error) {
       this.#warn(error)
       return null
-    })
+    }
   }
 
   #add(stream: LogStream, text: string): void {
@@ -94,7 +99,10 @@ export class RunOutput {
       this.#waiting = []
       this.#waitingBytes = 0
       // A log that cannot be written costs the log, not the run.
-      await this.#store.append(this.#handle, entries).catch(this.#warn)
+      await this.#store.append(this.#handle, entries).catch((error) => {
+        this.#hasLost = true
+        this.#warn(error)
+      })
     })
   }
 }

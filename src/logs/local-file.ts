@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { growingStore } from './growing-store.ts'
+import { USUAL_LIMITS } from './limits.ts'
 import { Compression, openFinished, readIndex, summaryOf } from './members.ts'
 import type { OpenLog } from './pages.ts'
 import { type LogSummary, LogUnavailable, type RunLogStore } from './protocol.ts'
@@ -18,8 +19,8 @@ const COMPRESSED = '.log.gz'
 const INDEX = '.json'
 const PART = '.part'
 
-export function localFileStore(folder: string): RunLogStore {
-  const logs = new RawLogs(folder)
+export function localFileStore(folder: string, limits = USUAL_LIMITS): RunLogStore {
+  const logs = new RawLogs(folder, limits)
   return growingStore('local_file', logs, {
     open: (logRef) => openLog(logs, logRef),
     finish: (logRef) => finish(logs, logRef),

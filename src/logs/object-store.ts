@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { growingStore } from './growing-store.ts'
+import { type LogLimits, USUAL_LIMITS } from './limits.ts'
 import { Compression, type LogIndex, openFinished, readIndex, summaryOf } from './members.ts'
 import type { OpenLog } from './pages.ts'
 import { type LogSummary, LogUnavailable, type RunLogHandle, type RunLogStore } from './protocol.ts'
@@ -37,8 +38,16 @@ const RAW = [TEXT, SPANS, TRUNCATED, FINISHED]
 /** An index never changes: so many are remembered, since every page needs one. */
 const MOST_INDEXES = 256
 
-export function objectStore({ bucket, spoolFolder }: { bucket: Bucket; spoolFolder: string }): ObjectStore {
-  const logs = new RawLogs(spoolFolder)
+export function objectStore({
+  bucket,
+  spoolFolder,
+  limits = USUAL_LIMITS,
+}: {
+  bucket: Bucket
+  spoolFolder: string
+  limits?: LogLimits
+}): ObjectStore {
+  const logs = new RawLogs(spoolFolder, limits)
   const finished = new FinishedLogs(bucket)
   const store = growingStore('object_store', logs, {
     open: async (logRef) => (await openSpooled(logs, logRef)) ?? finished.open(checkedRef(logRef)),

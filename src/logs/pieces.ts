@@ -21,6 +21,20 @@ export function piecesOf(entries: readonly LogEntry[]): Piece[] {
 
 export const bytesOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { text }) => sum + text.length, 0)
 
+/** As much of it as has room, in whole characters. */
+export function firstBytes(pieces: readonly Piece[], room: number): Piece[] {
+  const fits: Piece[] = []
+  let left = room
+  for (const piece of pieces) {
+    const end = wholeUntil(piece.text, Math.max(0, Math.min(left, piece.text.length)))
+    const text = piece.text.subarray(0, end)
+    if (text.length > 0) fits.push({ ...piece, text })
+    if (text.length < piece.text.length) break
+    left -= text.length
+  }
+  return fits
+}
+
 const isInside = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
 /** How many bytes at the beginning belong to a character that began before. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { FreeSpace, type LogLimits, NOTICES, USUAL_LIMITS } from './limits.ts'
 import { type OpenLog, pageOf, streamOf } from './pages.ts'
-import { bytesOf, InTurn, type Piece, piecesOf, wholeUntil } from './pieces.ts'
+import { bytesOf, firstBytes, InTurn, type Piece, piecesOf } from './pieces.ts'
 import {
   type LogStream,
   type LogSummary,
@@ -11,8 +12,8 @@ import {
 } from './protocol.ts'
 
 /**
- * Logs in the database, for houses with nothing else that lasts. It is not made for much: what goes beyond `maxBytes` is
- * not kept, and the log says so.
+ * Logs in the database, for houses with nothing else that lasts. It is not made for much: what goes beyond 5 MiB, or beyond
+ * the limit of all logs if that is less, is not kept, and the log says so.
  */
 
 interface LogChunk {
@@ -38,7 +39,7 @@ export interface LogRows {
 
 type LogNote = 'begun' | 'truncated' | 'final'
 
-const USUAL_MAX_BYTES = 5 * 1024 * 1024
+const MOST_BYTES = 5 * 1024 * 1024
 /** So that a page need not read much more than its own bytes. */
 const LARGEST_CHUNK = 128 * 1024
 const HASHED_AT_ONCE = 1024 * 1024
@@ -53,12 +54,28 @@ const Ref = z.tuple([
 const Final = z.object({ bytes: z.number(), sha256: z.string(), truncated: z.boolean() })
 type Place = [workspaceId: number, runId: string]
 
-export function postgresStore(rows: LogRows, { maxBytes = USUAL_MAX_BYTES } = {}): RunLogStore {
+interface Options {
+  /** A log has room for 5 MiB at most, unless `mostBytes` says otherwise. */
+  limits?: LogLimits
+  mostBytes?: number
+  /** Where the database itself lies, if that is on this machine. */
+  folder?: string | null
+}
+
+export function postgresStore(
+  rows: LogRows,
+  { limits = USUAL_LIMITS, mostBytes = MOST_BYTES, folder = null }: Options = {},
+): RunLogStore {
+  const bounds = {
+    maxBytes: Math.min(limits.maxBytes, mostBytes),
+    minFreeBytes: limits.minFreeBytes,
+    space: folder === null ? null : new FreeSpace(folder, limits),
+  }
   const written = new Map<string, WrittenLog>()
   const logAt = (logRef: string) => {
     let log = written.get(logRef)
     if (!log) {
-      log = new WrittenLog(rows, placeOf(logRef), maxBytes)
+      log = new WrittenLog(rows, placeOf(logRef), bounds)
       written.set(logRef, log)
     }
     return log
@@ -108,20 +125,26 @@ function placeOf(logRef: string): Place {
   return parsed.data
 }
 
+interface Bounds {
+  maxBytes: number
+  minFreeBytes: number
+  space: FreeSpace | null
+}
+
 /** A log that this process writes. */
 class WrittenLog {
   readonly #rows: LogRows
   readonly #place: Place
-  readonly #maxBytes: number
+  readonly #bounds: Bounds
   readonly #inTurn = new InTurn((pieces) => this.#write(pieces))
   /** Null until the database was asked, and after a write whose outcome is not known. */
   #bytes: number | null = null
   #isTruncated = false
 
-  constructor(rows: LogRows, place: Place, maxBytes: number) {
+  constructor(rows: LogRows, place: Place, bounds: Bounds) {
     this.#rows = rows
     this.#place = place
-    this.#maxBytes = maxBytes
+    this.#bounds = bounds
   }
 
   append(pieces: Piece[]): Promise<void> {
@@ -136,13 +159,23 @@ class WrittenLog {
     if (this.#isTruncated) return
     const bytes = this.#bytes ?? (await this.#look())
     if (this.#isTruncated) return
-    const fits = firstBytes(pieces, this.#maxBytes - bytes)
+    const kept = await this.#keepOf(pieces, bytes)
     this.#bytes = null
-    if (fits.length > 0) await this.#rows.append(...this.#place, chunksOf(fits, bytes))
-    this.#bytes = bytes + bytesOf(fits)
-    if (bytesOf(fits) === bytesOf(pieces)) return
+    if (kept.pieces.length > 0) await this.#rows.append(...this.#place, chunksOf(kept.pieces, bytes))
+    this.#bytes = bytes + bytesOf(kept.pieces)
+    if (kept.isAll) return
     await this.#rows.note(...this.#place, 'truncated', '')
     this.#isTruncated = true
+  }
+
+  async #keepOf(pieces: readonly Piece[], bytes: number): Promise<{ pieces: Piece[]; isAll: boolean }> {
+    const { maxBytes, minFreeBytes, space } = this.#bounds
+    const { ts } = pieces[0]!
+    if (space && !(await space.hasRoomFor(bytesOf(pieces))))
+      return { pieces: [NOTICES.shortOfSpace(ts, minFreeBytes)], isAll: false }
+    const fits = firstBytes(pieces, maxBytes - bytes)
+    if (bytesOf(fits) === bytesOf(pieces)) return { pieces: fits, isAll: true }
+    return { pieces: [...fits, NOTICES.reachedLimit(ts, maxBytes)], isAll: false }
   }
 
   async #look(): Promise<number> {
@@ -153,21 +186,6 @@ class WrittenLog {
     this.#isTruncated = notes.truncated !== undefined
     return bytes
   }
-}
-
-/** As much of it as has room, in whole characters. */
-function firstBytes(pieces: readonly Piece[], room: number): Piece[] {
-  const fits: Piece[] = []
-  for (const piece of pieces) {
-    const text = piece.text.subarray(
-      0,
-      wholeUntil(piece.text, Math.max(0, Math.min(room, piece.text.length))),
-    )
-    if (text.length > 0) fits.push({ ...piece, text })
-    if (text.length < piece.text.length) break
-    room -= text.length
-  }
-  return fits
 }
 
 function chunksOf(pieces: readonly Piece[], offset: number): LogChunk[] {

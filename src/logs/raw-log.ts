@@ -1,8 +1,9 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { type FreeSpace, type LogLimits, NOTICES } from './limits.ts'
 import type { OpenLog } from './pages.ts'
-import { bytesOf, InTurn, type Piece, piecesOf, wholeUntil } from './pieces.ts'
+import { bytesOf, firstBytes, InTurn, type Piece, piecesOf, wholeUntil } from './pieces.ts'
 import { type LogEntry, type LogSpan, LogUnavailable } from './protocol.ts'
 import { encodeSpan, readAt, SPAN_BYTES, spanCount, spansBetween, spansFrom } from './spans.ts'
 
@@ -49,8 +50,17 @@ interface Size {
   spans: number
 }
 
+/** What is to be written of some pieces, with the lines that say what is not. */
+interface Kept {
+  pieces: readonly Piece[]
+  lostBytes: number
+  isCapped: boolean
+}
+
 export class RawLog {
   readonly #path: string
+  readonly #limits: LogLimits
+  readonly #space: FreeSpace
   readonly #inTurn = new InTurn((pieces) => this.#write(pieces))
   /** What is acknowledged; null until the files were looked at, and after something went wrong with them. */
   #size: Size | null = null
@@ -58,10 +68,15 @@ export class RawLog {
   #lostBytes = 0
   #isTruncated = false
   #isMarked = false
+  /** It has reached its limit: nothing is added any more. */
+  #isCapped = false
+  #isShortOfSpace = false
 
   /** `path` is that of all its files, without their endings. */
-  constructor(path: string) {
+  constructor(path: string, limits: LogLimits, space: FreeSpace) {
     this.#path = path
+    this.#limits = limits
+    this.#space = space
   }
 
   /** Said again, it leaves what is there. */
@@ -118,30 +133,46 @@ export class RawLog {
   }
 
   async #write(pieces: readonly Piece[]): Promise<void> {
+    if (this.#isCapped) return
     const isThere = await this.#withFiles(async (text, spans) => {
       this.#size ??= await mend(text, spans)
       const size = this.#size
+      const kept = await this.#keepOf(pieces, size.bytes)
       try {
-        this.#size = await writeBehind(size, text, spans, [...this.#noticeOfLoss(pieces[0]!.ts), ...pieces])
-        this.#lostBytes = 0
+        if (kept.pieces.length > 0) this.#size = await writeBehind(size, text, spans, kept.pieces)
+        this.#lostBytes = kept.lostBytes
+        this.#isCapped = kept.isCapped
       } catch (error) {
         await cutBack(size, text, spans).catch(() => {
           this.#size = null
         })
         if (!isFull(error)) throw error
         this.#lostBytes += bytesOf(pieces)
-        this.#isTruncated = true
       }
+      this.#isTruncated ||= this.#isCapped || this.#lostBytes > 0
       if (this.#isTruncated) await this.#mark()
     })
     if (!isThere) throw new LogUnavailable('The log is gone: nothing can be added to it.')
   }
 
-  /** So that who reads it sees the hole. */
-  #noticeOfLoss(ts: string): Piece[] {
-    if (this.#lostBytes === 0) return []
-    const text = `\n[${this.#lostBytes} bytes of output could not be kept: the disk was full]\n`
-    return [{ stream: 'system', ts, text: Buffer.from(text) }]
+  async #keepOf(pieces: readonly Piece[], bytes: number): Promise<Kept> {
+    const { maxBytes, minFreeBytes } = this.#limits
+    const { ts } = pieces[0]!
+    const lost = this.#lostBytes
+    const wasShort = this.#isShortOfSpace
+    this.#isShortOfSpace = !(await this.#space.hasRoomFor(bytesOf(pieces)))
+    if (this.#isShortOfSpace)
+      return {
+        pieces: wasShort ? [] : [NOTICES.shortOfSpace(ts, minFreeBytes)],
+        lostBytes: lost + bytesOf(pieces),
+        isCapped: false,
+      }
+    // It was said before, by a process that is gone.
+    if (bytes > maxBytes) return { pieces: [], lostBytes: 0, isCapped: true }
+    const all = lost === 0 ? pieces : [NOTICES.lost(ts, lost), ...pieces]
+    const fits = firstBytes(all, maxBytes - bytes)
+    if (bytesOf(fits) === bytesOf(all)) return { pieces: all, lostBytes: 0, isCapped: false }
+    return { pieces: [...fits, NOTICES.reachedLimit(ts, maxBytes)], lostBytes: 0, isCapped: true }
   }
 
   /** For those who finish the log when this process is gone. On a full disk this may have to be tried again. */

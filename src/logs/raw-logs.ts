@@ -1,5 +1,6 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { FreeSpace, type LogLimits } from './limits.ts'
 import { type LogEntry, LogUnavailable } from './protocol.ts'
 import { RawLog } from './raw-log.ts'
 import { checkedRef, logRefOf } from './refs.ts'
@@ -7,10 +8,14 @@ import { checkedRef, logRefOf } from './refs.ts'
 /** The logs below a folder to which this process writes. */
 export class RawLogs {
   readonly folder: string
+  readonly #limits: LogLimits
+  readonly #space: FreeSpace
   readonly #written = new Map<string, RawLog>()
 
-  constructor(folder: string) {
+  constructor(folder: string, limits: LogLimits) {
     this.folder = folder
+    this.#limits = limits
+    this.#space = new FreeSpace(folder, limits)
   }
 
   /** The path of all files of a log, without their endings. */
@@ -43,7 +48,7 @@ export class RawLogs {
 
   open(logRef: string, isFinal: boolean) {
     // Looking at a log does not make this process remember it.
-    return (this.#written.get(logRef) ?? new RawLog(this.pathOf(logRef))).open(isFinal)
+    return (this.#written.get(logRef) ?? this.#logAt(logRef)).open(isFinal)
   }
 
   /** Nothing of it is written any more. */
@@ -62,9 +67,13 @@ export class RawLogs {
   #log(logRef: string): RawLog {
     let log = this.#written.get(logRef)
     if (!log) {
-      log = new RawLog(this.pathOf(logRef))
+      log = this.#logAt(logRef)
       this.#written.set(logRef, log)
     }
     return log
+  }
+
+  #logAt(logRef: string): RawLog {
+    return new RawLog(this.pathOf(logRef), this.#limits, this.#space)
   }
 }

@@ -24,6 +24,6 @@ export async function openLogs(place: LogPlace): Promise<{ logs: RunLogStore; cl
     return { logs: objectStore({ bucket, spoolFolder: place.folder }), close: async () => bucket.close() }
   }
   const database = await PostgresStore.open(place.url)
-  const logs = postgresStore(new RunLogRows(database.readers), { maxBytes: MAX_BYTES })
+  const logs = postgresStore(new RunLogRows(database.readers), { mostBytes: MAX_BYTES })
   return { logs, close: () => database.close() }
 }

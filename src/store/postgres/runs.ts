@@ -157,6 +157,7 @@ export function finishRun(store: PostgresStore, end: RunEnd): Promise<boolean> {
         ...{ runId, agent, taskId: finished.taskId, status: end.status, errorCode: end.errorCode },
         ...{ exitCode: end.exitCode, inputTokens: finished.inputTokens, outputTokens: finished.outputTokens },
         ...{ cachedInputTokens: finished.cachedInputTokens, costUsd: end.costUsd },
+        logTruncated: end.log?.truncated ?? false,
       },
       { actor: `agent:${agent}`, now },
     )
