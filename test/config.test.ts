@@ -30,6 +30,11 @@ describe('settings of how agents are run', () => {
     })
     expect(readConfig({ BATON_KEEP_LOGS_DAYS: '0' }).keepLogsDays, '0 is for ever').toBeNull()
     expect(readConfig({ BATON_MAX_RUNS: '0' }).mostRuns, '0 is none').toBe(0)
+    expect(readConfig({ BATON_MAX_LOG_BYTES: '0' }).maxLogBytes, '0 is all').toBeNull()
+    expect(readConfig({}), 'unless it is set').toMatchObject({
+      maxLogBytes: 256 * 1024 ** 2,
+      minFreeBytes: 1024 ** 3,
+    })
   })
 
   test.each([
@@ -37,6 +42,8 @@ describe('settings of how agents are run', () => {
     ['BATON_KEEP_LOGS_DAYS', '1.5', 'BATON_KEEP_LOGS_DAYS must be a number of days (0 keeps them for ever).'],
     ['BATON_MAX_RUNS', 'many', 'BATON_MAX_RUNS must be a number of runs.'],
     ['BATON_MAX_RUNS', '-1', 'BATON_MAX_RUNS must be a number of runs.'],
+    ['BATON_MAX_LOG_BYTES', '256M', 'BATON_MAX_LOG_BYTES must be a number of bytes (0 keeps all output).'],
+    ['BATON_MIN_FREE_BYTES', '-1', 'BATON_MIN_FREE_BYTES must be a number of bytes.'],
     ['BATON_PUBLIC_URL', 'baton.example', 'BATON_PUBLIC_URL must begin with http:// or https://.'],
     ['BATON_PUBLIC_URL', 'http://', 'BATON_PUBLIC_URL is not a URL.'],
     [

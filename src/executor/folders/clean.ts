@@ -66,12 +66,18 @@ async function filesThatWouldBeLost(
   if ((await repositoryOf(git, root)) !== repository) return 'it does not belong to its repository any more'
   for (const name of UNFINISHED)
     if (await exists(join(record, name))) return 'git has something in it that is not finished'
-  const flags = ['--porcelain', '-z', '--ignore-submodules=none', '--no-renames']
+  const tracked = await trackedIn(git, root)
+  if (tracked === null) return 'git does not say which files are in it'
+  // Git removes no worktree with submodules; and to look into one, it would run with the submodule's own settings.
+  if (tracked.some(({ isSubmodule }) => isSubmodule)) return 'it has submodules in it'
+  const flags = ['--porcelain', '-z', '--ignore-submodules=dirty', '--no-renames']
   const changes = await git(root, ['status', ...flags])
   if (changes.code !== 0 && changes.code !== null) return reasonOf(changes)
   const count = changes.stdout.split('\0').length - 1
   if (count > 0) return `${count} ${count === 1 ? 'file is' : 'files are'} in no commit`
-  return (await hasHiddenFiles(git, root)) ? 'git was told not to look at some of its files' : null
+  for (const { isHidden, path } of tracked)
+    if (isHidden && (await exists(join(root, path)))) return 'git was told not to look at some of its files'
+  return null
 }
 
 async function commitsThatWouldBeLost(
@@ -87,13 +93,23 @@ async function commitsThatWouldBeLost(
 
 const exists = async (path: string) => (await unlessMissing(lstat(path))) !== null
 
-/** Files that git was told to take as unchanged (`h`) or as not there (`S`) may have been changed all the same. */
-async function hasHiddenFiles(git: Git, root: string): Promise<boolean> {
-  const { code, stdout } = await git(root, ['ls-files', '-v', '-z'])
-  if (code !== 0) return true
-  for (const line of stdout.split('\0'))
-    if (/^[a-zS] /.test(line) && (await exists(join(root, line.slice(2))))) return true
-  return false
+interface Tracked {
+  path: string
+  isSubmodule: boolean
+  /** Git was told to take it as unchanged (`h`) or as not there (`S`): it may have been changed all the same. */
+  isHidden: boolean
+}
+
+/** Null when there are too many to be listed. */
+async function trackedIn(git: Git, root: string): Promise<Tracked[] | null> {
+  const { code, stdout } = await git(root, ['ls-files', '-v', '--stage', '-z'])
+  if (code !== 0) return null
+  const lines = stdout.split('\0').filter((line) => line !== '')
+  return lines.map((line) => ({
+    path: line.slice(line.indexOf('\t') + 1),
+    isSubmodule: line.slice(2).startsWith('160000 '),
+    isHidden: /^[a-zS] /.test(line),
+  }))
 }
 
 async function deleteIdle(git: Git, { repository, branch }: Worktree, baseCommit: string): Promise<boolean> {

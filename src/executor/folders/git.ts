@@ -1,15 +1,14 @@
-import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
+import { lookUp } from '../../adapters/child/lookup.ts'
 import { FolderRefused } from './refused.ts'
+import { overruled, UnsafeConfig } from './repository-config.ts'
+import { type GitEnd, GitTimeout, runGit } from './run-git.ts'
 
-/** How we run git: without a shell, hooks, prompts, or an environment that could lead it elsewhere. */
-
-export interface GitEnd {
-  /** Null when it was cut off for saying too much. */
-  code: number | null
-  stdout: string
-  stderr: string
-}
+/**
+ * How we run git: without a shell, prompts, or an environment that could lead it elsewhere; without the hooks, filters and
+ * other programs that a repository names, since agents can write there; without the network; and not for ever.
+ */
 
 export type Git = (folder: string, args: readonly string[], timeoutMs?: number) => Promise<GitEnd>
 
@@ -19,12 +18,21 @@ export class GitFailed extends Error {
 }
 
 const TIMEOUT_MS = 120_000
+const GRACE_MS = 2_000
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 
 const OURS = [
-  // Whoever can write to a repository could have us run what it likes by these two.
+  // Whoever can write to a repository could have us run what it likes by these.
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
+  'core.sshCommand=false',
+  'core.askPass=false',
+  'core.editor=false',
+  'core.pager=cat',
+  'credential.helper=',
+  'protocol.allow=never',
+  // What it remembers of new files could hide some of them.
+  'core.untrackedCache=false',
   'gc.auto=0',
   'maintenance.auto=false',
   'submodule.recurse=false',
@@ -32,8 +40,20 @@ const OURS = [
   'status.showUntrackedFiles=all',
 ].flatMap((setting) => ['-c', setting])
 
-/** The environment is where git looks for itself and for the settings of its user, no more: PATH and HOME. */
-export function gitWith({ PATH, HOME }: { PATH?: string; HOME?: string }): Git {
+/** These look at no file that is checked out, so no filter has a say in them. */
+const WITHOUT_FILES = new Set([
+  ...['branch', 'cat-file', 'for-each-ref', 'ls-files', 'merge-base', 'rev-list', 'rev-parse'],
+  ...['show-ref', 'update-ref', '--git-dir'],
+])
+
+/**
+ * The environment is where git looks for itself and for the settings of its user, no more: PATH and HOME. `longestMs` is the
+ * longest that any call may take, whatever it asks for.
+ */
+export function gitWith(
+  { PATH, HOME }: { PATH?: string; HOME?: string },
+  { longestMs = Number.POSITIVE_INFINITY, graceMs = GRACE_MS } = {},
+): Git {
   const env = {
     ...(PATH === undefined ? {} : { PATH }),
     ...(HOME === undefined ? {} : { HOME }),
@@ -42,26 +62,50 @@ export function gitWith({ PATH, HOME }: { PATH?: string; HOME?: string }): Git {
     GIT_TERMINAL_PROMPT: '0',
     // Looking must not get in the way of an agent that commits.
     GIT_OPTIONAL_LOCKS: '0',
+    // A repository may say that objects are elsewhere, and how they are brought: by any program.
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
   }
-  return (folder, args, timeout = TIMEOUT_MS) =>
-    new Promise((resolve, reject) => {
-      const all = [...OURS, '-C', folder, ...args]
-      const options = { env, timeout, maxBuffer: MOST_OUTPUT_BYTES, encoding: 'utf8' } as const
-      execFile('git', all, options, (error, stdout, stderr) => {
-        if (!error) resolve({ code: 0, stdout, stderr })
-        else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr })
-        else if (isTooMuch(error)) resolve({ code: null, stdout, stderr })
-        else if (isMissing(error))
-          reject(new FolderRefused('git is not on this machine, and git_worktree needs it.'))
-        else if (error.killed)
-          reject(new GitFailed(`git ${args[0]} took longer than ${timeout / 1000} s in ${folder}.`))
-        else reject(new GitFailed(`git ${args[0]} failed in ${folder}: ${error.message}`))
-      })
-    })
+  return async (folder, args, timeout = TIMEOUT_MS) => {
+    const timeoutMs = Math.min(timeout, longestMs)
+    const limits = { timeoutMs, graceMs, mostOutputBytes: MOST_OUTPUT_BYTES }
+    const run = (at: string, rest: readonly string[], more: Record<string, string> = {}) =>
+      runGit([...OURS, '-C', at, ...rest], { ...env, ...more }, limits)
+    try {
+      if (WITHOUT_FILES.has(args[0]!)) return await run(folder, args)
+      const asks = [folder, ...(await worktreesIn(args))].map(
+        (at) =>
+          (...ask: string[]) =>
+            run(at, ask),
+      )
+      const safe = await overruled(asks, HOME)
+      return 'complaint' in safe ? safe.complaint : await run(folder, args, safe.env)
+    } catch (error) {
+      throw await failureOf(error as Error, PATH, args[0]!, folder)
+    }
+  }
 }
 
-const isTooMuch = (error: Error) => 'code' in error && error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
-const isMissing = (error: Error) => 'code' in error && error.code === 'ENOENT'
+/** A worktree may have settings of its own: `git worktree` reads them though it is run elsewhere. */
+async function worktreesIn([command, ...args]: readonly string[]): Promise<string[]> {
+  const root = command === 'worktree' ? args[args.indexOf('--') + 1] : undefined
+  const isThere = root !== undefined && (await stat(root).catch(() => null))?.isDirectory()
+  return isThere ? [root] : []
+}
+
+async function failureOf(
+  error: Error & { code?: string },
+  path: string | undefined,
+  command: string,
+  folder: string,
+): Promise<Error> {
+  if (error instanceof UnsafeConfig)
+    return new FolderRefused(`The repository at ${folder} cannot be used: ${error.message}.`)
+  if (error instanceof GitTimeout) return new GitFailed(`git ${command} ${error.message} in ${folder}.`)
+  const isMissing = error.code !== undefined && (await lookUp('git', '/', path)).kind === 'missing'
+  if (isMissing) return new FolderRefused('git is not on this machine, and git_worktree needs it.')
+  return new GitFailed(`git ${command} failed in ${folder}: ${error.message}`)
+}
 
 /** What git says, when it must not fail. */
 export async function saidBy(git: Git, folder: string, args: readonly string[]): Promise<string> {

@@ -49,7 +49,14 @@ export async function recordFolder(git: Git, { worktree }: Folder): Promise<Fold
 
 /** Between two commits, or between one and the files as they are. No program of the repository's choice has a say in it. */
 async function changesIn(git: Git, root: string, commits: readonly string[]): Promise<Changes> {
-  const flags = ['--shortstat', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
+  // Of a submodule, which commit it is at: to look for changes in it, git would run with the submodule's own settings.
+  const flags = [
+    '--shortstat',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--ignore-submodules=dirty',
+    '--submodule=short',
+  ]
   const said = (await answerOf(git, root, ['diff', ...flags, ...commits, '--'])) ?? ''
   const figure = (pattern: RegExp) => Number(said.match(pattern)?.[1] ?? 0)
   return {

@@ -1,8 +1,9 @@
 import { mkdir, readdir, realpath } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import { answerOf, type Git, type GitEnd, GitFailed, inTurn, reasonOf, saidBy, unlessLocked } from './git.ts'
+import { join, relative, sep } from 'node:path'
+import { answerOf, type Git, GitFailed, inTurn, reasonOf, saidBy, unlessLocked } from './git.ts'
 import { isWithin, mustBeAllowed, unlessMissing } from './places.ts'
 import { FolderRefused } from './refused.ts'
+import type { GitEnd } from './run-git.ts'
 import { commitIn, discardHalfMade, isOnBranch, markWhole, type Standing, standingOf } from './standing.ts'
 
 /**
@@ -41,6 +42,9 @@ const ADD_TIMEOUT_MS = 600_000
 export async function prepareWorktree(git: Git, request: WorktreeRequest): Promise<Folder> {
   const { top, repository } = await repositoryAround(git, request)
   const part = relative(top, request.cwd)
+  // A repository may say that its files are elsewhere.
+  if (part.split(sep)[0] === '..')
+    throw new FolderRefused(`${request.cwd} is not among the files of its repository, which are at ${top}.`)
   const worktree = await inTurn(repository, () => standUp(git, request, repository, part))
   return { path: await partOf(worktree.root, part), worktree }
 }

@@ -1,0 +1,111 @@
+import { stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import type { GitEnd } from './run-git.ts'
+
+/**
+ * Programs that the settings of a repository name. Agents can write to these settings, and git would run what they name as
+ * Baton: so they are overruled by name, which is the only way git has. What the user of this machine set up (git lfs) stays.
+ */
+
+type Ask = (...args: string[]) => Promise<GitEnd>
+
+interface Setting {
+  isOfRepository: boolean
+  key: string
+  value: string
+}
+
+const FILTER = /^filter\..+\.(clean|smudge|process|required)$/s
+const INCLUDE = /^include(if\..+)?\.path$/s
+/** What git itself follows is less deep; and a repository has a handful of filters. */
+const MOST_FILES = 100
+const MOST_FILTERS = 1_000
+
+/** The settings of a repository cannot be made harmless: half a sentence. */
+export class UnsafeConfig extends Error {
+  override name = 'UnsafeConfig'
+}
+
+/**
+ * What to set so that no filter of a repository runs, as variables of the environment: names of filters may have any
+ * character in them. Each `ask` is git in a folder whose settings have a say. Answers with git's own complaint when it cannot
+ * read the settings of the first.
+ */
+export async function overruled(
+  asks: readonly Ask[],
+  home: string | undefined,
+): Promise<{ env: Record<string, string> } | { complaint: GitEnd }> {
+  const names = new Set<string>()
+  const own = new Map<string, string>()
+  for (const [i, ask] of asks.entries()) {
+    const listed = await ask('config', '--list', '--null', '--show-scope', '--no-includes')
+    if (listed.code !== 0 && i === 0) return { complaint: listed }
+    // Where git cannot read the settings it does nothing else, either.
+    if (listed.code !== 0) continue
+    const settings = settingsIn(listed.stdout)
+    const ofRepository = settings.filter(({ isOfRepository }) => isOfRepository)
+    for (const { key } of ofRepository) names.add(key)
+    if (ofRepository.some(({ key }) => INCLUDE.test(key)))
+      for (const key of await includedKeys(ask, home)) names.add(key)
+    for (const { isOfRepository, key, value } of settings) if (!isOfRepository) own.set(key, value)
+  }
+  const filters = [...names].filter((key) => FILTER.test(key))
+  if (filters.length > MOST_FILTERS) throw new UnsafeConfig(`its settings have ${filters.length} filters`)
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(filters.length) }
+  filters.forEach((key, i) => {
+    env[`GIT_CONFIG_KEY_${i}`] = key
+    // Nothing is no filter; and one that is not there is not required.
+    env[`GIT_CONFIG_VALUE_${i}`] = own.get(key) ?? (key.endsWith('.required') ? 'false' : '')
+  })
+  return { env }
+}
+
+/** Pairs of a scope and a setting, each ended by NUL; a setting is its key, a newline and its value. */
+function settingsIn(listing: string): Setting[] {
+  const words = listing.split('\0')
+  const settings: Setting[] = []
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const [scope, setting] = [words[at]!, words[at + 1]!]
+    settings.push({ isOfRepository: scope === 'local' || scope === 'worktree', ...keyAndValue(setting) })
+  }
+  return settings
+}
+
+function keyAndValue(setting: string): { key: string; value: string } {
+  const end = setting.indexOf('\n')
+  return end === -1
+    ? { key: setting, value: '' }
+    : { key: setting.slice(0, end), value: setting.slice(end + 1) }
+}
+
+/** The keys in all files that the settings include, whatever the condition: it may hold for the next command only. */
+async function includedKeys(ask: Ask, home: string | undefined): Promise<string[]> {
+  const dirs = await ask('rev-parse', '--path-format=absolute', '--git-common-dir', '--git-dir')
+  const [common, own] = dirs.stdout.trim().split('\n')
+  if (dirs.code !== 0 || !common || !own) throw new UnsafeConfig('its settings are not found')
+  const files = [join(common, 'config'), join(own, 'config.worktree')]
+  const keys: string[] = []
+  for (const file of files) {
+    if (files.length > MOST_FILES)
+      throw new UnsafeConfig(`its settings include more than ${MOST_FILES} files`)
+    const found = await stat(file).catch(() => null)
+    if (!found) continue
+    // Git would wait for a pipe, and a device may have no end.
+    if (!found.isFile()) throw new UnsafeConfig(`its settings include ${file}, which is no file`)
+    const listed = await ask('config', '--file', file, '--no-includes', '--list', '--null')
+    if (listed.code !== 0) throw new UnsafeConfig(`its settings include ${file}, which cannot be read`)
+    for (const { key, value } of listed.stdout.split('\0').map(keyAndValue)) {
+      keys.push(key)
+      const next = INCLUDE.test(key) ? includedFile(value, file, home) : null
+      if (next !== null && !files.includes(next)) files.push(next)
+    }
+  }
+  return keys
+}
+
+function includedFile(value: string, from: string, home: string | undefined): string {
+  if (home !== undefined && value.startsWith('~/')) return join(home, value.slice(2))
+  // The home of somebody else, or where git is installed.
+  if (value.startsWith('~') || value.startsWith('%(')) throw new UnsafeConfig(`its settings include ${value}`)
+  return isAbsolute(value) ? value : resolve(dirname(from), value)
+}
