@@ -6,6 +6,7 @@ import { StoreUnavailable, type Transactor } from './store.ts'
 
 interface Waiting {
   request: Request
+  weight: number
   resolve: (reply: Reply) => void
   reject: (error: unknown) => void
 }
@@ -13,11 +14,23 @@ interface Waiting {
 /** Requests of one workspace that wait for a transaction, and how many transactions it has under way. */
 interface Lane {
   waiting: Waiting[]
+  /** Of all that wait. */
+  weight: number
   underWay: number
   scheduled: boolean
 }
 
-/** From here on, one more request in a batch saves little: better two batches at once than one that is twice as long. */
+/**
+ * How many tasks a request is about. A call for a thousand tasks is as much work as a thousand calls: batches that were cut
+ * by calls could hold any number of tasks, and then nothing is decided while they are written.
+ */
+function weightOf(request: Request): number {
+  if (request.on === 'new') return request.tasks.length + (request.changes?.length ?? 0)
+  if (request.on === 'many') return request.items.length
+  return request.on === 'next' ? request.limit : 1
+}
+
+/** From here on, one more task in a batch saves little: better two batches at once than one that is twice as long. */
 const WORTH_A_BATCH = 500
 const REMEMBERED_WORKSPACES = 10_000
 
@@ -31,6 +44,7 @@ export class Combiner {
   readonly #lanes = new Map<number, Lane>()
   /** Whose turn it is in each workspace; they outlive their lanes, and the longest unused is forgotten first. */
   readonly #turns = new Map<number, Turns>()
+  /** In tasks. A request for more than that goes alone. */
   readonly #largestBatch: number
   /** Two: while one batch is being written, the next can be locked and decided. */
   readonly #underWayPerWorkspace: number
@@ -48,7 +62,9 @@ export class Combiner {
     if (this.#closed) return Promise.reject(new StoreUnavailable('Baton is shutting down.'))
     return new Promise((resolve, reject) => {
       const lane = this.#lane(workspaceId)
-      lane.waiting.push({ request, resolve, reject })
+      const weight = weightOf(request)
+      lane.waiting.push({ request, weight, resolve, reject })
+      lane.weight += weight
       this.#schedule(workspaceId, lane)
     })
   }
@@ -62,7 +78,7 @@ export class Combiner {
   #lane(workspaceId: number): Lane {
     let lane = this.#lanes.get(workspaceId)
     if (!lane) {
-      lane = { waiting: [], underWay: 0, scheduled: false }
+      lane = { waiting: [], weight: 0, underWay: 0, scheduled: false }
       this.#lanes.set(workspaceId, lane)
     }
     return lane
@@ -81,9 +97,7 @@ export class Combiner {
 
   #flush(workspaceId: number, lane: Lane): void {
     if (lane.waiting.length === 0 || lane.underWay >= this.#underWayPerWorkspace) return
-    // Half of a long queue, so that the next batch is decided while this one is written.
-    const share = Math.max(Math.ceil(lane.waiting.length / 2), WORTH_A_BATCH)
-    const batch = lane.waiting.splice(0, Math.min(share, this.#largestBatch))
+    const batch = this.#nextBatch(lane)
     lane.underWay += 1
     void this.#transact(workspaceId, batch).finally(() => {
       lane.underWay -= 1
@@ -91,6 +105,19 @@ export class Combiner {
       this.#forgetIfIdle(workspaceId, lane)
     })
     if (lane.waiting.length > 0) this.#flush(workspaceId, lane)
+  }
+
+  #nextBatch(lane: Lane): Waiting[] {
+    // Half of a long queue, so that the next batch is decided while this one is written.
+    const share = Math.max(Math.ceil(lane.weight / 2), WORTH_A_BATCH)
+    const room = Math.min(share, this.#largestBatch)
+    let [count, weight] = [1, lane.waiting[0]!.weight]
+    while (count < lane.waiting.length && weight + lane.waiting[count]!.weight <= room) {
+      weight += lane.waiting[count]!.weight
+      count += 1
+    }
+    lane.weight -= weight
+    return lane.waiting.splice(0, count)
   }
 
   #forgetIfIdle(workspaceId: number, lane: Lane): void {

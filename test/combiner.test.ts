@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import type { Ask, Request } from '../src/core/batch/requests.ts'
+import { Combiner } from '../src/store/combiner.ts'
+import { MemoryStore } from '../src/store/memory/store.ts'
+import type { Transactor } from '../src/store/store.ts'
+import { granted, handedOut, holder, newTask, Work } from './support/tasks.ts'
+
+const alpha = holder('alpha')
+
+/** A store in memory that keeps what it is asked for, transaction by transaction. */
+function recording(options: ConstructorParameters<typeof Combiner>[1] = {}) {
+  const store = new MemoryStore()
+  store.addWorkspace(1, { maxConcurrentClaims: 100_000 })
+  const asked: Ask[] = []
+  const recorder: Transactor = {
+    transact(workspaceId, ask, decide) {
+      asked.push(ask)
+      return store.transact(workspaceId, ask, decide)
+    },
+  }
+  return { work: new Work(store, 1, new Combiner(recorder, options)), asked }
+}
+
+const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+const batch = (count: number) => times(count, () => newTask())
+const on = (task: { id: number; uuid: string }) => ({
+  taskId: task.id,
+  uuid: task.uuid,
+  command: { kind: 'cancel', reason: null } as const,
+})
+
+test('twenty calls of a thousand tasks are transactions of two thousand, not one of twenty thousand', async () => {
+  const { work, asked } = recording({ largestBatch: 2_000 })
+  await Promise.all(times(20, () => work.createAll(batch(1_000))))
+  expect(asked.map(({ newTasks }) => newTasks)).toEqual([...times(9, () => 2_000), 1_000, 1_000])
+})
+
+test('calls for one task each still go together, as many as the largest batch', async () => {
+  const { work, asked } = recording({ largestBatch: 2_000 })
+  await Promise.all(times(6_000, () => work.create()))
+  expect(asked.map(({ newTasks }) => newTasks)).toEqual([2_000, 2_000, 1_000, 500, 500])
+})
+
+test('a call for more tasks than the largest batch goes alone, whole, and in its turn', async () => {
+  const { work, asked } = recording({ largestBatch: 10 })
+  await Promise.all([4, 25, 4, 4, 4].map((count) => work.createAll(batch(count))))
+  expect(asked.map(({ newTasks }) => newTasks)).toEqual([4, 25, 8, 4])
+})
+
+test('a call about many tasks weighs as much as they do', async () => {
+  const { work, asked } = recording({ largestBatch: 10 })
+  const tasks = await work.createAll(batch(30))
+  asked.length = 0
+  const cancelling = (from: number): Request => ({
+    on: 'many',
+    actor: 'key:test',
+    items: tasks.slice(from, from + 6).map(on),
+  })
+  await Promise.all([0, 6, 12].map((from) => work.run(cancelling(from))))
+  expect(asked.map(({ taskIds }) => taskIds.length)).toEqual([6, 6, 6])
+})
+
+test('a call that makes tasks and changes others weighs as much as both', async () => {
+  const { work, asked } = recording({ largestBatch: 10 })
+  const tasks = await work.createAll(batch(12))
+  asked.length = 0
+  await Promise.all(
+    [0, 4, 8].map((from) =>
+      work.run({
+        on: 'new',
+        actor: 'key:test',
+        tasks: batch(4),
+        changes: tasks.slice(from, from + 4).map(on),
+      }),
+    ),
+  )
+  expect(asked.map(({ newTasks }) => newTasks)).toEqual([4, 4, 4])
+})
+
+test('a call for the next tasks weighs as much as it may be given', async () => {
+  const { work, asked } = recording({ largestBatch: 10 })
+  await work.createAll(batch(24))
+  asked.length = 0
+  const given = await Promise.all(times(4, () => work.next(alpha, { limit: 6 })))
+  expect(asked.map(({ waiting }) => waiting[0]!.limit)).toEqual([6, 6, 6, 6])
+  expect(given.map((reply) => handedOut(reply).length)).toEqual([6, 6, 6, 6])
+})
+
+test('what was done with light requests after heavy ones is still in order', async () => {
+  const { work } = recording({ largestBatch: 10 })
+  const [task] = await work.createAll(batch(1))
+  const [, claimed] = await Promise.all([work.createAll(batch(50)), work.claim(task!, alpha)])
+  expect((await work.record(task!)).generation).toBe(granted(claimed).generation)
+  await work.combiner.close()
+})
