@@ -221,8 +221,8 @@ test('many agents whose hour has come are woken, some at a time, those first who
       where workspace_id = $1`,
     [h.id],
   )
-  // Elsewhere nothing is due by now.
-  await house.rows(`update agent_runtime_state set next_timer_at = null where workspace_id <> $1`, [h.id])
+  // Elsewhere the clock wakes nobody by now.
+  await house.rows(`update agents set runtime_config = '{}' where workspace_id <> $1`, [h.id])
   expect(await wakeByClock(h.kernel, undefined, 5)).toBe(5)
   expect((await h.waiting()).map(({ agent }) => agent).sort()).toEqual(slugs.slice(-5))
   expect(await wakeByClock(h.kernel, undefined, 5)).toBe(5)

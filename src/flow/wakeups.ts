@@ -167,9 +167,7 @@ async function giveBack(kernel: Kernel, workspaceId: number, wakeup: Wakeup): Pr
 /** Agents whose time has come. Answers with how many that were. */
 export async function wakeByClock(kernel: Kernel, only: number | undefined, limit: number): Promise<number> {
   let struck = 0
-  const due = (await dueTimers(kernel.store.readers, limit)).filter(
-    ({ workspaceId }) => only === undefined || workspaceId === only,
-  )
+  const due = await dueTimers(kernel.store.readers, limit, only)
   for (const workspaceId of new Set(due.map((one) => one.workspaceId))) {
     const own = due.filter((one) => one.workspaceId === workspaceId)
     const asks = own

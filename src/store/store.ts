@@ -125,18 +125,22 @@ export interface Walked {
   isWhole: boolean
 }
 
-/** What time and finished work ask of a store, across workspaces. They only ask: each change goes through the one door. */
+/**
+ * What time and finished work ask of a store, across workspaces or, where `only` is given, in that one. They only ask: each
+ * change goes through the one door. Across workspaces, they take turns when more is due than the limit: one workspace's
+ * backlog must not hide what is due in another.
+ */
 export interface Upkeep {
   /** Held tasks whose lease is over, and tasks whose hour has come. */
-  dueTasks(limit: number): Promise<TaskWithHour[]>
+  dueTasks(limit: number, only?: number): Promise<TaskWithHour[]>
   /** Sessions whose silence is to be judged. */
-  dueSessions(limit: number): Promise<{ workspaceId: number; name: string }[]>
+  dueSessions(limit: number, only?: number): Promise<{ workspaceId: number; name: string }[]>
   /** Held tasks of a workspace that nobody touched since. */
   heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]>
   /** Blocked tasks that wait for any of these, with the states of everything they wait for. */
   downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]>
   /** The safety net: pending tasks that are blocked though something they wait for ended for good, or all of it did. */
-  forgottenTasks(limit: number): Promise<Forgotten>
+  forgottenTasks(limit: number, only?: number): Promise<Forgotten>
   /**
    * Those of these tasks that are blocked, what they wait for as far as that is blocked too, what that waits for, and so
    * on; or, downstream, what waits for them. The nearest first, each once, `isWhole` if it was not more than `limit`.

@@ -10,15 +10,7 @@ import { dueAgents } from '../store/postgres/due.ts'
 import { forgetOldNodes } from '../store/postgres/nodes.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { forgetOldWakeups } from '../store/postgres/wakeups.ts'
-import {
-  BATCH,
-  forgetThePast,
-  judgeSessions,
-  moveWhatIsDue,
-  ofTurn,
-  type Turn,
-  unblockForgotten,
-} from './steps.ts'
+import { BATCH, forgetThePast, judgeSessions, moveWhatIsDue, type Turn, unblockForgotten } from './steps.ts'
 
 /** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
 
@@ -30,8 +22,8 @@ export interface ServerTurn extends Turn<PostgresStore> {
 
 /** Agents that fell silent, and those that have finished what they stayed for. */
 async function judgeAgents(turn: ServerTurn): Promise<number> {
-  const { kernel, term, heardSince } = turn
-  const due = ofTurn(turn, await dueAgents(kernel.store.readers, BATCH))
+  const { kernel, term, heardSince, only } = turn
+  const due = await dueAgents(kernel.store.readers, BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, slug }) =>
       commandAgent(kernel, system(workspaceId, term), slug, { kind: 'elapse', heardSince }).catch((error) => {
@@ -45,10 +37,10 @@ async function judgeAgents(turn: ServerTurn): Promise<number> {
 
 /** In every workspace that has agents to be given work. */
 async function assign(turn: ServerTurn): Promise<number> {
-  const workspaces = await workspacesToAssignIn(turn.kernel.store.readers)
+  const workspaces = await workspacesToAssignIn(turn.kernel.store.readers, turn.only)
   turn.hosts.clear()
   for (const { workspaceId } of workspaces) turn.hosts.add(workspaceId)
-  const waiting = ofTurn(turn, workspaces).filter(({ isWorkWaiting }) => isWorkWaiting)
+  const waiting = workspaces.filter(({ isWorkWaiting }) => isWorkWaiting)
   const given = await Promise.all(waiting.map(({ workspaceId }) => assignIn(turn, workspaceId)))
   return given.reduce((sum, one) => sum + one, 0)
 }
@@ -70,8 +62,8 @@ async function wake({ kernel, only }: ServerTurn): Promise<number> {
 
 /** Counters that say something else than what they count are set right, and somebody is told. */
 async function reconcile(turn: ServerTurn): Promise<number> {
-  const { kernel, term } = turn
-  const drifted = ofTurn(turn, await driftedCounters(kernel.store.readers))
+  const { kernel, term, only } = turn
+  const drifted = await driftedCounters(kernel.store.readers, only)
   for (const { workspaceId } of drifted) await correctCounters(kernel.store.writers, workspaceId, term)
   return drifted.length
 }

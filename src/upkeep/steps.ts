@@ -26,9 +26,6 @@ export interface Turn<S extends Store = Store> {
   only?: number | undefined
 }
 
-export const ofTurn = <T extends { workspaceId: number }>({ only }: Turn, due: readonly T[]) =>
-  only === undefined ? due : due.filter(({ workspaceId }) => workspaceId === only)
-
 /** A coordinator that was deposed stops where it is. */
 function unlessDeposed(reply: Granted | Refusal): Granted | Refusal {
   if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply as Refusal)
@@ -37,8 +34,8 @@ function unlessDeposed(reply: Granted | Refusal): Granted | Refusal {
 
 /** Leases that are over, retries and starts whose hour has come, assignments nobody took up, stalled and hung work. */
 export async function moveWhatIsDue(turn: Turn): Promise<number> {
-  const { kernel, term } = turn
-  const due = ofTurn(turn, await kernel.store.dueTasks(BATCH))
+  const { kernel, term, only } = turn
+  const due = await kernel.store.dueTasks(BATCH, only)
   // Before their hour is over: it is by their hour that they are found here.
   await failCycles(kernel, due, term)
   await Promise.all(
@@ -55,8 +52,8 @@ export async function moveWhatIsDue(turn: Turn): Promise<number> {
 
 /** Sessions, workers among them, that were silent for too long. */
 export async function judgeSessions(turn: Turn): Promise<number> {
-  const { kernel, term, heardSince } = turn
-  const due = ofTurn(turn, await kernel.store.dueSessions(BATCH))
+  const { kernel, term, heardSince, only } = turn
+  const due = await kernel.store.dueSessions(BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, name }) =>
       commandSession(kernel, system(workspaceId, term), name, { kind: 'elapse', heardSince }),
@@ -67,11 +64,11 @@ export async function judgeSessions(turn: Turn): Promise<number> {
 
 /** The net below `unblockDownstream`: what waited for something that ended while nobody could tell it. */
 export async function unblockForgotten(turn: Turn): Promise<number> {
-  const { kernel, term } = turn
-  const { tasks, followed } = await kernel.store.forgottenTasks(BATCH)
+  const { kernel, term, only } = turn
+  const { tasks, followed } = await kernel.store.forgottenTasks(BATCH, only)
   await unblockAll(kernel, tasks, term)
   await followed()
-  return ofTurn(turn, tasks).length
+  return tasks.length
 }
 
 export async function forgetThePast({ kernel }: Turn): Promise<number> {

@@ -12,6 +12,7 @@ import type { TaskDetails, Worker } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { takeTurns } from '../fairness.ts'
 import type {
   BlockedTask,
   Committed,
@@ -209,22 +210,30 @@ export class MemoryStore implements Store {
     return { activeClaims: workspace.activeClaims, activeSessions: activeSessions(workspace) }
   }
 
-  async dueTasks(limit: number): Promise<TaskWithHour[]> {
+  async dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
     const now = this.#now()
     const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) =>
       (claimState === 'active' && leaseExpiresAt! <= now) || (dueAt !== null && dueAt <= now)
-    return this.#everywhere(({ tasks }) => [...tasks.values()].filter(isDue)).slice(0, limit)
+    const due = this.#those(only).flatMap(({ id: workspaceId, tasks }) =>
+      [...tasks.values()].filter(isDue).map(({ id, uuid, version, blocked }) => ({
+        workspaceId,
+        taskId: id,
+        uuid,
+        version,
+        isBlocked: blocked,
+      })),
+    )
+    return takeTurns(due, limit)
   }
 
-  async dueSessions(limit: number) {
+  async dueSessions(limit: number, only?: number) {
     const now = this.#now()
-    return [...this.#workspaces.values()]
-      .flatMap(({ id, sessions }) =>
-        [...sessions.values()]
-          .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
-          .map(({ name }) => ({ workspaceId: id, name })),
-      )
-      .slice(0, limit)
+    const due = this.#those(only).flatMap(({ id, sessions }) =>
+      [...sessions.values()]
+        .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+        .map(({ name }) => ({ workspaceId: id, name })),
+    )
+    return takeTurns(due, limit)
   }
 
   async heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
@@ -241,8 +250,8 @@ export class MemoryStore implements Store {
     )
   }
 
-  async forgottenTasks(limit: number): Promise<Forgotten> {
-    const tasks = [...this.#workspaces.values()].flatMap(forgottenIn).slice(0, limit)
+  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
+    const tasks = takeTurns(this.#those(only).flatMap(forgottenIn), limit)
     return { tasks, followed: async () => undefined }
   }
 
@@ -256,16 +265,8 @@ export class MemoryStore implements Store {
 
   async forgetThePast(): Promise<void> {}
 
-  #everywhere(find: (workspace: Workspace) => TaskRecord[]): TaskWithHour[] {
-    return [...this.#workspaces.values()].flatMap((workspace) =>
-      find(workspace).map(({ id, uuid, version, blocked }) => ({
-        workspaceId: workspace.id,
-        taskId: id,
-        uuid,
-        version,
-        isBlocked: blocked,
-      })),
-    )
+  #those(only: number | undefined): Workspace[] {
+    return [...this.#workspaces.values()].filter(({ id }) => only === undefined || id === only)
   }
 
   #workspace(workspaceId: number): Workspace {

@@ -1,4 +1,4 @@
-import { COLUMNS_OF_COORDINATION } from './columns-of-coordination.ts'
+import { COLUMNS_OF_COORDINATION, DUE_BY_WORKSPACE } from './columns-of-coordination.ts'
 import { TABLES_OF_TASKS } from './tables-of-tasks.ts'
 import { TABLES_OF_WORKSPACES } from './tables-of-workspaces.ts'
 
@@ -27,4 +27,5 @@ export interface Version {
 export const SCHEMA: readonly Version[] = [
   { version: 1, name: '0001_foundation', statements: [...TABLES_OF_WORKSPACES, ...TABLES_OF_TASKS] },
   { version: 2, name: '0002_coordination', statements: COLUMNS_OF_COORDINATION },
+  { version: 3, name: '0003_due_by_workspace', statements: DUE_BY_WORKSPACE },
 ]

@@ -76,13 +76,13 @@ export class MysqlStore extends MysqlReader implements Store {
   setTrack = (workspaceId: number, projectId: number, track: string, maxAgents: number | null) =>
     setTrack(this.#readers, workspaceId, projectId, track, maxAgents)
 
-  dueTasks = (limit: number) => this.#upkeep.dueTasks(limit)
-  dueSessions = (limit: number) => this.#upkeep.dueSessions(limit)
+  dueTasks = (limit: number, only?: number) => this.#upkeep.dueTasks(limit, only)
+  dueSessions = (limit: number, only?: number) => this.#upkeep.dueSessions(limit, only)
   heldUntouchedSince = (workspaceId: number, before: number, limit: number) =>
     this.#upkeep.heldUntouchedSince(workspaceId, before, limit)
   downstreamOf = (workspaceId: number, taskIds: readonly number[]) =>
     this.#upkeep.downstreamOf(workspaceId, taskIds)
-  forgottenTasks = (limit: number) => this.#upkeep.forgottenTasks(limit)
+  forgottenTasks = (limit: number, only?: number) => this.#upkeep.forgottenTasks(limit, only)
   blockedFrom = (workspaceId: number, taskIds: readonly number[], way: Way, limit: number) =>
     this.#upkeep.blockedFrom(workspaceId, taskIds, way, limit)
   forgetThePast = () => this.#upkeep.forgetThePast()

@@ -1,4 +1,5 @@
 import type { TaskState } from '../../core/states.ts'
+import { takeTurns } from '../fairness.ts'
 import type {
   BlockedTask,
   DueTask,
@@ -13,12 +14,12 @@ import { walk } from '../walk.ts'
 import { inLists, tableOf, update } from './bulk.ts'
 import { NOW } from './clock.ts'
 import { textOf } from './columns.ts'
-import type { Pool, Row } from './connect.ts'
+import { asUnavailable, type Pool, type Row } from './connect.ts'
 import { byWorkspace, ifNobodyIsInTheWay, Past } from './past.ts'
-import { sql } from './sql.ts'
+import { literal, Sql, sql } from './sql.ts'
 import type { Server } from './transact.ts'
 
-/** What time asks for, across workspaces. */
+/** What time asks for, across workspaces or in one. */
 export class MysqlUpkeep implements Upkeep {
   readonly #pool: Pool
   readonly #server: Server
@@ -30,21 +31,44 @@ export class MysqlUpkeep implements Upkeep {
     this.#past = new Past(pool, server)
   }
 
-  /** A paused task may have an hour of its own; it must not keep others from being seen. */
-  async dueTasks(limit: number): Promise<TaskWithHour[]> {
+  async dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+    if (only !== undefined) return takeTurns(distinct(await this.#shares([only], limit)), limit)
     const expired = await this.#expiredLeases(limit)
-    const due = await this.#pool.rows(
-      sql`select t.workspace_id, t.id, t.uuid, t.version, t.blocked from baton_tasks t force index (task_due)
-           where t.due_at <= ${NOW} and t.state in (
-             'pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')
-           order by t.due_at limit ${limit}`,
+    // A paused task may have an hour of its own; it must not keep others from being seen.
+    const hours = await this.#pool.rows(
+      sql`select ${HOUR} from baton_tasks t force index (task_due) where ${HAS_COME} order by t.due_at limit ${limit}`,
     )
-    const all = new Map([...expired, ...due.map(readHour)].map((task) => [task.uuid, task]))
-    return [...all.values()].slice(0, limit)
+    const oldest = [...expired.tasks, ...hours.map(readHour)]
+    const isThereMore = !expired.areAll || hours.length === limit
+    return takeTurns(distinct(isThereMore ? [...(await this.#sharesOfAll(limit)), ...oldest] : oldest), limit)
+  }
+
+  async #sharesOfAll(limit: number): Promise<TaskWithHour[]> {
+    const ids = (await this.#pool.rows(sql`select workspace_id from baton_workspaces order by rand()`)).map(
+      ([id]) => id as number,
+    )
+    return this.#shares(ids, Math.ceil(limit / ids.length))
+  }
+
+  /** Of each of these workspaces so many leases that are over, and as many hours that have come. */
+  async #shares(workspaceIds: readonly number[], share: number): Promise<TaskWithHour[]> {
+    const looks = workspaceIds.flatMap((id) => [
+      sql`select ${HOUR} from baton_held h force index (primary)
+            straight_join baton_tasks t on t.workspace_id = h.workspace_id and t.id = h.task_id
+           where h.workspace_id = ${id} and h.check_at <= ${NOW} and t.lease_expires_at <= ${NOW} limit ${share}`,
+      sql`select ${HOUR} from baton_tasks t force index (task_due_in_workspace)
+           where t.workspace_id = ${id} and ${HAS_COME} order by t.due_at limit ${share}`,
+    ])
+    const found = await this.#pool
+      .use((connection) => connection.send(looks))
+      .catch((error) => {
+        throw asUnavailable(error)
+      })
+    return found.flatMap(({ rows }) => rows.map(readHour))
   }
 
   /** A renewal does not move the hour at which its claim is looked at; who was renewed is looked at later. */
-  async #expiredLeases(limit: number): Promise<TaskWithHour[]> {
+  async #expiredLeases(limit: number): Promise<{ tasks: TaskWithHour[]; areAll: boolean }> {
     for (;;) {
       const rows = await this.#pool.rows(
         sql`select h.workspace_id, h.task_id, t.uuid, t.version, t.blocked, h.generation, t.lease_expires_at,
@@ -57,7 +81,7 @@ export class MysqlUpkeep implements Upkeep {
       const isMoved = await this.#lookAgainLater(renewed)
       // All of a full page were renewed, so there may be others behind it.
       if (rows.length < limit || renewed.length < limit || !isMoved)
-        return rows.filter((one) => one[7] === 1).map(readHour)
+        return { tasks: rows.filter((one) => one[7] === 1).map(readHour), areAll: rows.length < limit }
     }
   }
 
@@ -77,10 +101,11 @@ export class MysqlUpkeep implements Upkeep {
     return isMoved
   }
 
-  async dueSessions(limit: number) {
+  async dueSessions(limit: number, only?: number) {
     const rows = await this.#pool.rows(
       sql`select s.workspace_id, s.name from baton_sessions s force index (session_due)
-           where s.due_at <= ${NOW} order by s.due_at limit ${limit}`,
+           where s.due_at <= ${NOW} and ${isIn('s', only)}
+           order by row_number() over (partition by s.workspace_id order by s.due_at), s.due_at limit ${limit}`,
     )
     return rows.map(([workspaceId, name]) => ({ workspaceId: workspaceId as number, name: textOf(name) }))
   }
@@ -119,16 +144,16 @@ export class MysqlUpkeep implements Upkeep {
     return [...blocked]
   }
 
-  async forgottenTasks(limit: number): Promise<Forgotten> {
+  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
     const rows = await this.#pool.rows(
       sql`select t.workspace_id, t.id from baton_tasks t force index (task_blocked)
             straight_join baton_task_dependencies d force index (primary)
               on d.workspace_id = t.workspace_id and d.task_id = t.id
             straight_join baton_tasks u on u.workspace_id = d.workspace_id and u.id = d.depends_on
-           where t.blocked = 1 and t.state = 'pending' group by t.workspace_id, t.id
+           where t.blocked = 1 and t.state = 'pending' and ${isIn('t', only)} group by t.workspace_id, t.id
           having sum(u.state not in ('completed', 'failed', 'cancelled', 'skipped')) = 0
               or sum(u.state in ('failed', 'cancelled', 'skipped')) > 0
-           limit ${limit}`,
+           order by row_number() over (partition by t.workspace_id order by t.id), t.id limit ${limit}`,
     )
     const tasks = await this.#blockedTasks(rows as [number, number][])
     return { tasks, followed: async () => undefined }
@@ -186,6 +211,16 @@ export class MysqlUpkeep implements Upkeep {
 
   forgetThePast = () => this.#past.forget()
 }
+
+const HOUR = new Sql('t.workspace_id, t.id, t.uuid, t.version, t.blocked')
+const HAS_COME = sql`t.due_at <= ${NOW} and t.state in (
+  'pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
+const isIn = (table: string, only: number | undefined) =>
+  new Sql(only === undefined ? 'true' : `${table}.workspace_id = ${literal(only)}`)
+
+const distinct = (tasks: readonly TaskWithHour[]) => [
+  ...new Map(tasks.map((task) => [task.uuid, task])).values(),
+]
 
 const readDue = ([workspaceId, taskId, uuid]: Row) => ({ workspaceId, taskId, uuid }) as DueTask
 const readHour = ([workspaceId, taskId, uuid, version, blocked]: Row) =>

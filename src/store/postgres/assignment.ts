@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Candidate, Waiting } from '../../core/assignment.ts'
+import { inScope } from './due.ts'
 import { scopedQueries, scopedQuery } from './scoped-query.ts'
 
 /** What the coordinator must know to give work away: read anew each time, so nothing of it can be out of date for long. */
@@ -11,15 +12,17 @@ export interface Assignable extends Candidate {
 }
 
 /** Workspaces with agents to be given work, and whether any is waiting there. */
-export const workspacesToAssignIn = (pool: pg.Pool) =>
-  scopedQuery<{ workspaceId: number; isWorkWaiting: boolean }>(pool, 'baton.scope', 'upkeep', {
-    text: `with w as (select distinct workspace_id from agents
+export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
+  inScope<{ workspaceId: number; isWorkWaiting: boolean }>(
+    pool,
+    only,
+    `with w as (select distinct workspace_id from agents
         where coordinator_enabled and state = 'idle')
       select w.workspace_id as "workspaceId",
              exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is null)
              or exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is not null)
                as "isWorkWaiting" from w`,
-  })
+  )
 
 // The lanes of the queue, walked from one to the next.
 const LANES = `with recursive lanes as (

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { Refused } from '../../core/errors.ts'
-import { scopedQuery } from './scoped-query.ts'
+import { inScope } from './due.ts'
 import { keepTerms } from './statements.ts'
 import { inWorkspace } from './workspace-transaction.ts'
 
@@ -8,13 +8,15 @@ import { inWorkspace } from './workspace-transaction.ts'
  * Workspaces whose counter of active claims says something else than there are. Both are written in one transaction and
  * read in one statement here, so a difference is never one that is just passing.
  */
-export const driftedCounters = (pool: pg.Pool) =>
-  scopedQuery<{ workspaceId: number }>(pool, 'baton.scope', 'upkeep', {
-    text: `select k.workspace_id as "workspaceId" from workspace_counters k left join (
-             select workspace_id, count(*) as active from claims where state = 'active' and task_id is not null
-              group by workspace_id) c on c.workspace_id = k.workspace_id
-            where k.active_claims <> coalesce(c.active, 0)`,
-  })
+export const driftedCounters = (pool: pg.Pool, only?: number) =>
+  inScope<{ workspaceId: number }>(
+    pool,
+    only,
+    `select k.workspace_id as "workspaceId" from workspace_counters k left join (
+       select workspace_id, count(*) as active from claims where state = 'active' and task_id is not null
+        group by workspace_id) c on c.workspace_id = k.workspace_id
+      where k.active_claims <> coalesce(c.active, 0)`,
+  )
 
 /** Counted anew under the counter's lock, which everybody who writes claims needs; told as an alert, never silently. */
 export function correctCounters(pool: pg.Pool, workspaceId: number, term: number | undefined): Promise<void> {

@@ -1,22 +1,94 @@
 import type pg from 'pg'
+import { oldestOrShares } from '../fairness.ts'
 import type { DueTask, TaskWithHour } from '../store.ts'
-import { scopedQuery } from './scoped-query.ts'
+import { scopedQueries, scopedQuery } from './scoped-query.ts'
 
-/** What upkeep asks across workspaces. It only asks: each change names its workspace and goes through the one door. */
+/**
+ * What upkeep asks, across workspaces or (`only`) in one. It only asks: each change names its workspace and goes through
+ * the one door.
+ */
 
 const everywhere = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[]) =>
   scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
 
-/** Active claims whose hour to be looked at has come and whose lease is over. */
-export const expiredLeases = (pool: pg.Pool, limit: number) =>
-  everywhere<TaskWithHour & pg.QueryResultRow>(
-    pool,
-    `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.blocked as "isBlocked"
-       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
-      where c.state = 'active' and c.check_at <= clock_timestamp() and t.lease_expires_at <= clock_timestamp()
-      order by c.check_at limit $1`,
-    [limit],
+/** The same statement for both: to a transaction that names a workspace, there are no rows of others. */
+export const inScope = <T extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  only: number | undefined,
+  text: string,
+  values: unknown[] = [],
+) =>
+  only === undefined
+    ? everywhere<T>(pool, text, values)
+    : scopedQuery<T>(pool, 'baton.workspace_id', String(only), { text, values })
+
+// Asked once a statement: as a bare call it could differ from row to row, and no index could be asked by it.
+const NOW = '(select clock_timestamp())'
+
+const TASK = `t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.blocked as "isBlocked"`
+
+interface DueLook {
+  /** In all workspaces, the oldest first. $1 most. */
+  oldest: string
+  /** Names each workspace that may have something due, by a walk from one to the next along an index. */
+  workspaces: string
+  /** In one workspace, by an index of its own. */
+  of: (workspace: string, limit: string) => string
+}
+
+// Any of them, when there are more workspaces than places: were it always the same ones, these could hide the others.
+// $1 most, all workspaces together.
+const sharesOf = ({ workspaces, of }: DueLook) =>
+  `with recursive w(id) as (${workspaces})
+   select d.* from w cross join lateral (
+     ${of('w.id', '(select ceil($1::float8 / count(w.id))::int from w)')}) d where w.id is not null order by random() limit $1`
+
+const walk = (from: string) =>
+  `(select workspace_id from ${from} order by workspace_id limit 1)
+   union all
+   select (select workspace_id from ${from} and workspace_id > w.id order by workspace_id limit 1) from w where w.id is not null`
+
+// A backlog may be younger than the statistics: believing in few rows, a plan would read all that is due and sort it.
+const IN_ORDER = {
+  text: `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+                set_config('enable_sort', 'off', true)`,
+}
+
+async function look(by: DueLook, pool: pg.Pool, limit: number, only: number | undefined) {
+  const ask = async (
+    scope: 'baton.workspace_id' | 'baton.scope',
+    value: string,
+    text: string,
+    values: unknown[],
+  ) =>
+    (
+      await scopedQueries<TaskWithHour & pg.QueryResultRow>(pool, scope, value, [IN_ORDER, { text, values }])
+    )[1]!
+  if (only !== undefined) return ask('baton.workspace_id', String(only), by.of('$1', '$2'), [only, limit])
+  return oldestOrShares(
+    limit,
+    () => ask('baton.scope', 'upkeep', by.oldest, [limit]),
+    () => ask('baton.scope', 'upkeep', sharesOf(by), [limit]),
   )
+}
+
+// Active claims whose hour to be looked at has come and whose lease is over. Of one workspace in any order: its active
+// claims are few, but to sort them all would have to be read.
+const EXPIRED: DueLook = {
+  oldest: `select ${TASK}
+       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
+      where c.state = 'active' and c.check_at <= ${NOW} and t.lease_expires_at <= ${NOW}
+      order by c.check_at limit $1`,
+  workspaces: walk(`claims where state = 'active' and task_id is not null`),
+  of: (workspace, limit) => `select ${TASK}
+       from (select * from claims c where c.workspace_id = ${workspace} and c.state = 'active' and c.task_id is not null
+               and c.check_at <= ${NOW} offset 0) c
+       join lateral (select * from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id
+               and t.generation = c.generation offset 0) t on t.lease_expires_at <= ${NOW}
+      limit ${limit}`,
+}
+
+export const expiredLeases = (pool: pg.Pool, limit: number, only?: number) => look(EXPIRED, pool, limit, only)
 
 /** Claims that were renewed in the meantime are looked at again when their lease ends, not before. */
 export const renewedLeases = (pool: pg.Pool, limit: number) =>
@@ -24,7 +96,7 @@ export const renewedLeases = (pool: pg.Pool, limit: number) =>
     pool,
     `select c.workspace_id as "workspaceId", c.task_id as "taskId", c.generation
        from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
-      where c.state = 'active' and c.check_at <= clock_timestamp() and t.lease_expires_at > clock_timestamp()
+      where c.state = 'active' and c.check_at <= ${NOW} and t.lease_expires_at > ${NOW}
       order by c.check_at limit $1`,
     [limit],
   )
@@ -37,34 +109,41 @@ export const lookAgainLater = (pool: pg.Pool, workspaceId: number, taskIds: read
     values: [workspaceId, taskIds],
   })
 
-/** Tasks whose hour has come: retries, starts at a given time, verdicts that did not come, holders to be looked at. */
-export const dueTasks = (pool: pg.Pool, limit: number) =>
-  everywhere<TaskWithHour & pg.QueryResultRow>(
-    pool,
-    `select workspace_id as "workspaceId", id as "taskId", uuid, version, blocked as "isBlocked" from tasks
-      where due_at <= clock_timestamp() and state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')
-      order by due_at limit $1`,
-    [limit],
-  )
+const HAS_COME = `t.due_at <= ${NOW}
+        and t.state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
+
+// Tasks whose hour has come: retries, starts at a given time, verdicts that did not come, holders to be looked at.
+const HOURS: DueLook = {
+  oldest: `select ${TASK} from tasks t where ${HAS_COME} order by t.due_at limit $1`,
+  workspaces: walk('tasks where workspace_id > 0 and due_at is not null'),
+  of: (workspace, limit) =>
+    `select ${TASK} from tasks t where t.workspace_id = ${workspace} and ${HAS_COME} order by t.due_at limit ${limit}`,
+}
+
+export const dueTasks = (pool: pg.Pool, limit: number, only?: number) => look(HOURS, pool, limit, only)
 
 /** Sessions whose silence is to be judged. */
-export const dueSessions = (pool: pg.Pool, limit: number) =>
-  everywhere<{ workspaceId: number; name: string }>(
+export const dueSessions = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<{ workspaceId: number; name: string }>(
     pool,
-    `select workspace_id as "workspaceId", session as name from sessions
-      where due_at <= clock_timestamp() order by due_at limit $1`,
+    only,
+    `select workspace_id as "workspaceId", session as name from sessions where due_at <= ${NOW}
+      order by row_number() over (partition by workspace_id order by due_at), due_at limit $1`,
     [limit],
   )
 
 /** Agents whose silence is to be judged, and those that leave when they hold nothing any more. */
-export const dueAgents = (pool: pg.Pool, limit: number) =>
-  everywhere<{ workspaceId: number; slug: string }>(
+export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<{ workspaceId: number; slug: string }>(
     pool,
-    `(select workspace_id as "workspaceId", slug from agent_health
-       where due_at <= clock_timestamp() order by due_at limit $1)
-     union
-     (select a.workspace_id, a.slug from agents a where a.leaving and not exists (
-        select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') limit $1)`,
+    only,
+    `select workspace_id as "workspaceId", slug from (
+       select workspace_id, slug, due_at from agent_health where due_at <= ${NOW}
+       union all
+       select a.workspace_id, a.slug, null from agents a where a.leaving and not exists (
+         select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')) a
+     group by workspace_id, slug
+     order by row_number() over (partition by workspace_id order by min(due_at)), min(due_at) limit $1`,
     [limit],
   )
 

@@ -50,7 +50,7 @@ export const downstreamOf = (pool: pg.Pool, workspaceId: number, taskIds: readon
 
 // Workspaces whose log is longer than what was followed of it, and whether anything waits there. Any of them: were it always
 // the same ones first, these could keep the others waiting. $1 workspaces whose cursor is known to be further than it is
-// written, $2 how far, $3 how many.
+// written, $2 how far, $3 how many, $4 the only workspace to look at, or null.
 const BEHIND = `
   select * from (
     select c.workspace_id as "workspaceId", c.last_seq as "lastSeq", coalesce(f.followed_seq, 0) as "writtenSeq",
@@ -58,7 +58,8 @@ const BEHIND = `
            exists (select from tasks t where t.workspace_id = c.workspace_id and t.blocked) as "isAnythingBlocked"
       from workspace_counters c left join follow_cursors f using (workspace_id)
       left join unnest($1::int[], $2::bigint[]) as k(workspace_id, seq) using (workspace_id)
-     where c.last_seq > greatest(coalesce(f.followed_seq, 0), coalesce(k.seq, 0))) w
+     where c.last_seq > greatest(coalesce(f.followed_seq, 0), coalesce(k.seq, 0))
+       and ($4::int is null or c.workspace_id = $4)) w
    order by random() limit $3`
 
 // Of some stretches of the log: tasks that wait though it is decided what becomes of them, since what they wait for ended
@@ -95,8 +96,8 @@ export class Following {
     this.#writers = writers
   }
 
-  async forgottenTasks(limit: number): Promise<Forgotten> {
-    const behind = await this.#behind(Math.min(WORKSPACES_AT_A_TIME, Math.ceil(limit / 10)))
+  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
+    const behind = await this.#behind(Math.min(WORKSPACES_AT_A_TIME, Math.ceil(limit / 10)), only)
     // Where nothing is blocked, nothing can have been forgotten: whatever is blocked later sees what has ended by then.
     for (const one of behind) if (!one.isAnythingBlocked) await this.#move(one, one.lastSeq)
     const waiting = behind.filter(({ isAnythingBlocked }) => isAnythingBlocked)
@@ -120,10 +121,10 @@ export class Following {
     }
   }
 
-  #behind(limit: number): Promise<Behind[]> {
+  #behind(limit: number, only: number | undefined): Promise<Behind[]> {
     const cursors = [...this.#cursors]
     const known = [cursors.map(([workspaceId]) => workspaceId), cursors.map(([, seq]) => seq)]
-    return asUpkeep<Behind & pg.QueryResultRow>(this.#readers, BEHIND, [...known, limit])
+    return asUpkeep<Behind & pg.QueryResultRow>(this.#readers, BEHIND, [...known, limit, only ?? null])
   }
 
   async #move({ workspaceId, writtenSeq }: Behind, seq: number): Promise<void> {

@@ -119,11 +119,12 @@ export class PostgresStore extends PostgresReader implements Store {
     return setTracks(this.writers, workspaceId, { projectId, slug: String(projectId) }, tracks, 'system')
   }
 
-  async dueTasks(limit: number): Promise<TaskWithHour[]> {
-    await this.#followRenewals(limit)
+  async dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+    // Not on somebody's demand: it would touch the claims of all workspaces, and hides nothing when it is late.
+    if (only === undefined) await this.#followRenewals(limit)
     const [expired, hours] = await Promise.all([
-      due.expiredLeases(this.readers, limit),
-      due.dueTasks(this.readers, limit),
+      due.expiredLeases(this.readers, limit, only),
+      due.dueTasks(this.readers, limit, only),
     ])
     return [...expired, ...hours]
   }
@@ -140,8 +141,8 @@ export class PostgresStore extends PostgresReader implements Store {
     this.#followAgainAt = performance.now() + (renewed.length < limit ? FOLLOW_EVERY_MS : 0)
   }
 
-  dueSessions(limit: number) {
-    return due.dueSessions(this.readers, limit)
+  dueSessions(limit: number, only?: number) {
+    return due.dueSessions(this.readers, limit, only)
   }
 
   heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
@@ -152,8 +153,8 @@ export class PostgresStore extends PostgresReader implements Store {
     return downstreamOf(this.readers, workspaceId, taskIds)
   }
 
-  forgottenTasks(limit: number): Promise<Forgotten> {
-    return this.#following.forgottenTasks(limit)
+  forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
+    return this.#following.forgottenTasks(limit, only)
   }
 
   blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {

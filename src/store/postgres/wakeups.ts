@@ -9,6 +9,7 @@ import {
   type WakeupState,
 } from '../../core/runs/wakeups.ts'
 import { agentsIn } from './agents.ts'
+import { inScope } from './due.ts'
 import { scopedQuery } from './scoped-query.ts'
 import type { PostgresStore } from './store.ts'
 import type { WorkspaceTransaction } from './workspace-transaction.ts'
@@ -264,13 +265,10 @@ const DUE_TIMERS = `select a.workspace_id as "workspaceId", a.slug as agent,
        or s.next_timer_at > clock_timestamp() + interval '1.001 seconds' * case
          when json_typeof(a.runtime_config -> 'heartbeat' -> 'intervalSec') = 'number'
          then (a.runtime_config -> 'heartbeat' ->> 'intervalSec')::float8 end)
-   order by s.next_timer_at nulls last limit $1`
+   order by row_number() over (partition by a.workspace_id order by s.next_timer_at), s.next_timer_at limit $1`
 
-export const dueTimers = (pool: pg.Pool, limit: number) =>
-  scopedQuery<DueTimer & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {
-    text: DUE_TIMERS,
-    values: [limit],
-  })
+export const dueTimers = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<DueTimer & pg.QueryResultRow>(pool, only, DUE_TIMERS, [limit])
 
 /** Sets the clock of these agents on: from now, so that what was missed is not made up for. */
 export function windTimers(
@@ -291,7 +289,7 @@ export function windTimers(
 }
 
 /** Given to agents that Baton runs, or to be gone on with by them, with nothing on its way that would. */
-export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null) =>
+export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, limit = 1_000) =>
   scopedQuery<
     {
       workspaceId: number
@@ -312,8 +310,8 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null) =>
                and w.status = 'queued' and w.generation = c.generation)
          and not exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug
                and r.status in ('queued', 'running') and (r.task_id = t.id or r.task_id is null))
-       limit 1000`,
-    values: [workspaceId],
+       order by row_number() over (partition by a.workspace_id) limit $2`,
+    values: [workspaceId, limit],
   })
 
 /** Of what is over, a week is remembered. */

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import { takeTurns } from '../fairness.ts'
 import type { DueTask, TaskWithHour } from '../store.ts'
 import { readTask } from './codec.ts'
 import { ask, inTurn } from './connect.ts'
@@ -16,17 +17,29 @@ export class Due {
     this.#workspaces = workspaces
   }
 
-  async workspaceIds(): Promise<number[]> {
+  async #those(only: number | undefined): Promise<number[]> {
+    if (only !== undefined) return [only]
     return (await ask(this.#client, (client) => client.hvals(this.#workspaces))).map(Number)
   }
 
-  async tasks(limit: number): Promise<TaskWithHour[]> {
-    const due = await this.#everywhere((keys) => keys.due, await this.#now(), limit)
+  async tasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+    const due = await this.#dueIn(await this.#those(only), (keys) => keys.due, limit)
     return this.#asTheyAre(due.map(({ workspaceId, name }) => ({ workspaceId, taskId: idOf(name) })))
   }
 
-  async sessions(limit: number): Promise<{ workspaceId: number; name: string }[]> {
-    return this.#everywhere((keys) => keys.sessionsDue, await this.#now(), limit)
+  async sessions(limit: number, only?: number): Promise<{ workspaceId: number; name: string }[]> {
+    return this.#dueIn(await this.#those(only), (keys) => keys.sessionsDue, limit)
+  }
+
+  /** Each with its share of the limit: only those that have taken notes of tasks to be let go on. */
+  async sharesOfNotes(limit: number, only?: number): Promise<{ workspaceId: number; share: number }[]> {
+    const ids = await this.#those(only)
+    const counts = await inTurn(
+      this.#client,
+      ids.map((id) => ['zcard', this.#keysOf(id).unsettled]),
+    )
+    const waiting = ids.filter((_, i) => counts[i] !== 0)
+    return waiting.map((workspaceId) => ({ workspaceId, share: Math.ceil(limit / waiting.length) }))
   }
 
   async heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
@@ -44,15 +57,14 @@ export class Due {
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   }
 
-  async #everywhere(list: (keys: Keys) => string, now: number, limit: number) {
-    const ids = await this.workspaceIds()
+  async #dueIn(ids: readonly number[], list: (keys: Keys) => string, limit: number) {
+    const now = await this.#now()
     const found = await inTurn(
       this.#client,
       ids.map((id) => ['zrangebyscore', list(this.#keysOf(id)), '-inf', now, 'LIMIT', 0, limit]),
     )
-    return ids
-      .flatMap((workspaceId, i) => (found[i] as string[]).map((name) => ({ workspaceId, name })))
-      .slice(0, limit)
+    const due = ids.flatMap((workspaceId, i) => (found[i] as string[]).map((name) => ({ workspaceId, name })))
+    return takeTurns(due, limit)
   }
 
   async #asTheyAre(tasks: { workspaceId: number; taskId: number }[]): Promise<TaskWithHour[]> {

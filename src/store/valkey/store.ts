@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { type Ask, type Changes, trackName, type View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
+import { takeTurns } from '../fairness.ts'
 import type {
   BlockedTask,
   Committed,
@@ -115,12 +116,12 @@ export class ValkeyStore extends ValkeyReader implements Store {
     )
   }
 
-  dueTasks(limit: number): Promise<TaskWithHour[]> {
-    return this.#due.tasks(limit)
+  dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+    return this.#due.tasks(limit, only)
   }
 
-  dueSessions(limit: number) {
-    return this.#due.sessions(limit)
+  dueSessions(limit: number, only?: number) {
+    return this.#due.sessions(limit, only)
   }
 
   heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
@@ -136,13 +137,11 @@ export class ValkeyStore extends ValkeyReader implements Store {
   }
 
   /** Notes are crossed off when there is nothing left to do, so nobody need say that it was done. */
-  async forgottenTasks(limit: number): Promise<Forgotten> {
+  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
     const found: BlockedTask[] = []
-    for (const workspaceId of await this.#due.workspaceIds()) {
-      if (found.length >= limit) break
-      found.push(...(await this.#blocked.forgottenIn(workspaceId, limit - found.length)))
-    }
-    return { tasks: found, followed: async () => undefined }
+    for (const { workspaceId, share } of await this.#due.sharesOfNotes(limit, only))
+      found.push(...(await this.#blocked.forgottenIn(workspaceId, share)))
+    return { tasks: takeTurns(found, limit), followed: async () => undefined }
   }
 
   /** Nothing to do: first answers and the lineage of finished tasks have an hour at which the server forgets them. */

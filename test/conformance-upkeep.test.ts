@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { storeKinds, useNodes } from './support/nodes.ts'
+import { granted, holder, newTask, type Work } from './support/tasks.ts'
+import { ago } from './support/times.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const alpha = holder('alpha')
+/** How much upkeep takes at a time here, and more than that. */
+const LIMIT = 60
+const BACKLOG = 65
+
+describe.each(storeKinds)('on %s', (kind) => {
+  const nodes = useNodes(kind)
+  const newWork = () => nodes.work({ maxConcurrentClaims: 1_000, maxActiveSessions: 1_000 })
+  const batch = (count: number) => Array.from({ length: count }, () => newTask())
+
+  /** What upkeep finds, and how that comes to be, so many times, the given time ago. */
+  const KINDS = {
+    'leases that are over': {
+      async make(work: Work, count: number, msAgo: number) {
+        const then = ago(work, msAgo)
+        for (const task of await then.createAll(batch(count)))
+          granted(await then.claim(task, alpha, { leaseMs: MINUTE }))
+      },
+      due: (limit: number, only?: number) => nodes.store().dueTasks(limit, only),
+    },
+    'hours that have come': {
+      async make(work: Work, count: number, msAgo: number) {
+        const runAt = Date.now() - msAgo + MINUTE
+        await ago(work, msAgo).createAll(batch(count).map((task) => ({ ...task, runAt })))
+      },
+      due: (limit: number, only?: number) => nodes.store().dueTasks(limit, only),
+    },
+    'sessions that fell silent': {
+      async make(work: Work, count: number, msAgo: number) {
+        const then = ago(work, msAgo)
+        await Promise.all(Array.from({ length: count }, (_, i) => then.register(`worker-${i}`, 1)))
+      },
+      due: (limit: number, only?: number) => nodes.store().dueSessions(limit, only),
+    },
+    'tasks that nobody told to go on': {
+      async make(work: Work, count: number) {
+        const upstream = await work.create()
+        await work.createAll(batch(count).map((task) => ({ ...task, ...newTask({}, [upstream]) })))
+        await work.submit(upstream, granted(await work.claim(upstream, alpha)))
+      },
+      due: async (limit: number, only?: number) => (await nodes.store().forgottenTasks(limit, only)).tasks,
+    },
+  }
+
+  describe.each(Object.entries(KINDS))('%s', (_, { make, due }) => {
+    test('are found in one workspace only, when it is the only one asked for', async () => {
+      const [own, other] = [await newWork(), await newWork()]
+      await make(other, BACKLOG, 3 * HOUR)
+      await make(own, 2, 2 * HOUR)
+      const found = await due(LIMIT, own.workspace)
+      expect(found.map(({ workspaceId }) => workspaceId)).toEqual([own.workspace, own.workspace])
+    })
+
+    test('of one workspace, though more than are taken at a time, do not hide the single one of another', async () => {
+      // Of tasks that wait, Postgres looks at some workspaces at a time: those of other tests are not to be among them.
+      await (await nodes.store().forgottenTasks(10_000)).followed()
+      const [first, single, last] = [await newWork(), await newWork(), await newWork()]
+      await make(first, BACKLOG, 3 * HOUR)
+      await make(last, BACKLOG, 3 * HOUR)
+      await make(single, 1, 2 * HOUR)
+      const found = await due(LIMIT)
+      expect(found.filter(({ workspaceId }) => workspaceId === single.workspace)).toHaveLength(1)
+    })
+  })
+
+  test('places that other workspaces do not need go to the one with a backlog', async () => {
+    const [many, single] = [await newWork(), await newWork()]
+    for (const what of ['leases that are over', 'sessions that fell silent'] as const) {
+      await KINDS[what].make(many, BACKLOG, 3 * HOUR)
+      await KINDS[what].make(single, 1, 2 * HOUR)
+      expect((await KINDS[what].due(LIMIT)).length).toBeGreaterThanOrEqual(LIMIT)
+    }
+  })
+
+  test('leases that are over do not hide the hours of another workspace', async () => {
+    const [many, single] = [await newWork(), await newWork()]
+    await KINDS['leases that are over'].make(many, BACKLOG, 3 * HOUR)
+    await KINDS['hours that have come'].make(single, 1, 2 * HOUR)
+    const found = await nodes.store().dueTasks(LIMIT)
+    expect(found.filter(({ workspaceId }) => workspaceId === single.workspace)).toHaveLength(1)
+  })
+})

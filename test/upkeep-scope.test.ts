@@ -1,0 +1,117 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { dueAgents } from '../src/store/postgres/due.ts'
+import { dueTimers, workWithoutWakeup } from '../src/store/postgres/wakeups.ts'
+import { Coordinator } from '../src/upkeep/coordinator.ts'
+import { Leadership } from '../src/upkeep/leadership.ts'
+import { beat, register, terminate } from './support/agents.ts'
+import { granted, holder, newTask } from './support/tasks.ts'
+import { ago } from './support/times.ts'
+import { type House, useHouse } from './support/wakeups.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const alpha = holder('alpha')
+
+const house = useHouse()
+
+/** Not started: it does what it is asked for, and nothing else is done meanwhile. */
+const coordinator = () =>
+  new Coordinator(house.kernel(), new Leadership(house.store(), 'here'), 'here', pino({ level: 'silent' }))
+
+const external = { coordinatorEnabled: false, adapterType: 'external' }
+
+/** Something for every step of the coordinator. */
+async function neglect(h: House): Promise<void> {
+  const then = ago(h.work, 2 * HOUR)
+  granted(await then.claim(await then.create(), alpha, { leaseMs: MINUTE }))
+  const retried = await then.create()
+  await then.fail(retried, granted(await then.claim(retried, alpha)))
+  await then.register('silent-worker', 1)
+  await register(then, 'silent', external)
+  await beat(then, 'silent')
+  await register(h.work, 'leaving', external)
+  const last = await h.work.create({ onlyAgent: 'leaving' })
+  const hold = granted(await h.work.claim(last, holder('leaving')))
+  await terminate(h.work, 'leaving', true)
+  await h.work.submit(last, hold)
+  const upstream = await h.work.create()
+  await h.work.create({ onlyAgent: 'nobody' }, [upstream])
+  await h.work.submit(upstream, granted(await h.work.claim(upstream, alpha)))
+  await h.agent('timed', { intervalSec: 3_600 }, { coordinatorEnabled: false })
+  await house.rows(
+    `insert into agent_runtime_state (workspace_id, agent, adapter_type, next_timer_at)
+     values ($1, 'timed', 'scripted', now() - interval '1 minute')`,
+    [h.id],
+  )
+  await h.agent('given', {}, { coordinatorEnabled: false })
+  await h.give('given', await h.work.create({ onlyAgent: 'given' }))
+  await h.agent('idle', {}, { coordinatorEnabled: true })
+  await h.work.create()
+  await house.rows(
+    'update workspace_counters set active_claims = active_claims + 7 where workspace_id = $1',
+    [h.id],
+  )
+}
+
+/** All that a step could change. */
+const everythingIn = async ({ id }: House) => ({
+  events: await house.rows('select * from events where workspace_id = $1 order by seq', [id]),
+  tasks: await house.rows('select * from tasks where workspace_id = $1 order by id', [id]),
+  claims: await house.rows('select * from claims where workspace_id = $1 order by task_id, generation', [id]),
+  sessions: await house.rows('select * from sessions where workspace_id = $1 order by session', [id]),
+  agents: await house.rows('select * from agents where workspace_id = $1 order by slug', [id]),
+  health: await house.rows('select * from agent_health where workspace_id = $1 order by slug', [id]),
+  runtime: await house.rows('select * from agent_runtime_state where workspace_id = $1 order by agent', [id]),
+  wakeups: await house.rows('select * from wakeups where workspace_id = $1', [id]),
+  counters: await house.rows('select * from workspace_counters where workspace_id = $1', [id]),
+})
+
+test('recovery on demand does what is due in its workspace, and touches no other', async () => {
+  const [own, other] = [await house.workspace(), await house.workspace()]
+  await neglect(other)
+  await neglect(own)
+  // Renewed long ago, and looked at again when somebody makes a pass.
+  const renewed = await ago(other.work, 2 * HOUR).create()
+  const hold = granted(await ago(other.work, 2 * HOUR).claim(renewed, alpha, { leaseMs: HOUR }))
+  await ago(other.work, 90 * MINUTE).renew(renewed, hold, 5 * HOUR)
+  const before = await everythingIn(other)
+  const did = await coordinator().recover(own.id)
+  expect(Object.entries(did).filter(([, count]) => count === 0)).toEqual([])
+  expect(await everythingIn(other)).toEqual(before)
+  const rest = await coordinator().recover(other.id)
+  expect(rest, 'what was left there is the same').toEqual(did)
+})
+
+test('agents of one workspace do not hide those of another from the coordinator', async () => {
+  const [many, single] = [await house.workspace(), await house.workspace()]
+  const [longAgo, later] = [ago(many.work, 3 * HOUR), ago(single.work, 2 * HOUR)]
+  const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+  for (const slug of slugs) {
+    await register(longAgo, slug, external)
+    await many.agent(`${slug}-timed`, { intervalSec: 3_600 }, { coordinatorEnabled: false })
+  }
+  await register(later, 'z', external)
+  await single.agent('z-timed', { intervalSec: 3_600 }, { coordinatorEnabled: false })
+  const { readers } = house.store()
+  const silent = await dueAgents(readers, slugs.length)
+  expect(silent.filter(({ workspaceId }) => workspaceId === single.id)).toEqual([
+    { workspaceId: single.id, slug: 'z' },
+  ])
+  const timers = await dueTimers(readers, slugs.length)
+  expect(timers.filter(({ workspaceId }) => workspaceId === single.id)).toHaveLength(1)
+  expect(await dueAgents(readers, 100, single.id)).toHaveLength(1)
+  expect(await dueTimers(readers, 100, single.id)).toHaveLength(1)
+})
+
+test('work without a wakeup of one workspace does not hide that of another', async () => {
+  const [many, single] = [await house.workspace(), await house.workspace()]
+  const roomy = { coordinatorEnabled: false, maxConcurrentTasks: 10 }
+  for (const h of [many, single]) await h.agent('busy', {}, roomy)
+  for (const task of await many.work.createAll(Array.from({ length: 10 }, () => newTask())))
+    await many.give('busy', task)
+  await single.give('busy', await single.work.create())
+  const found = await workWithoutWakeup(house.store().readers, null, 10)
+  expect(found.filter(({ workspaceId }) => workspaceId === single.id)).toHaveLength(1)
+  expect(found).toHaveLength(10)
+})
