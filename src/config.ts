@@ -29,6 +29,8 @@ export interface Config {
   agentRoots: string[]
   /** How many agents run at once on this node. */
   mostRuns: number
+  /** How many connections this node holds open at once. */
+  mostConnections: number
   /** Where agents and their programs reach this node, if not where it listens. */
   publicUrl: string | undefined
   /** Of Baton's own environment agents get what is listed in src/executor/environment.ts. */
@@ -89,6 +91,11 @@ const Environment = z.object({
     .regex(/^\d{1,5}$/, 'must be a number of runs')
     .transform(Number)
     .default(64),
+  BATON_MAX_CONNECTIONS: z
+    .string()
+    .regex(/^[1-9]\d{0,6}$/, 'must be a number of connections')
+    .transform(Number)
+    .default(10_000),
   BATON_PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\//, 'must begin with http:// or https://')
@@ -126,6 +133,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     adapterPaths: set.BATON_ADAPTERS,
     agentRoots: set.BATON_AGENT_ROOTS.map((root) => resolve(root)),
     mostRuns: set.BATON_MAX_RUNS,
+    mostConnections: set.BATON_MAX_CONNECTIONS,
     publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),
     environment: env,
   }

@@ -84,7 +84,8 @@ export async function start(config: Config): Promise<Baton> {
     const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
     stops.push(() => coordinator.stop())
     const doors = { hosts: config.hosts, origins: config.origins }
-    const app = await buildServer({ kernel, coordinator, execution: desk, logger, doors })
+    const connections = { most: config.mostConnections }
+    const app = await buildServer({ kernel, coordinator, execution: desk, logger, doors, connections })
     stops.push(async () => {
       // Those that finish a request only now would stay open until their keep-alive ends.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 50)

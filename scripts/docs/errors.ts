@@ -10,6 +10,7 @@ const ADVICE: Record<number, string> = {
   403: 'Use another key, host or origin. Asking again does not help.',
   404: 'Look whether the id and the path are right. Things of other workspaces are not found either.',
   405: 'Use another method. Asking again does not help.',
+  408: 'Send the request again, whole and without pauses: none of it was carried out.',
   409: 'The request is well formed, but the state of the thing says no. Read it again and decide anew. A holder that is told of another generation or session, or of no claim, has lost the task and should stop working on it.',
   412: 'Read the thing again, and repeat the change on what is there now.',
   413: 'Send less.',

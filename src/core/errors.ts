@@ -10,6 +10,7 @@ export const ERRORS = {
   HOST_NOT_ALLOWED: { status: 403, title: 'Baton is not served under this host name' },
   ORIGIN_NOT_ALLOWED: { status: 403, title: 'This web origin may not talk to Baton' },
   NOT_FOUND: { status: 404, title: 'There is no such thing here' },
+  REQUEST_TIMEOUT: { status: 408, title: 'The request did not arrive in time' },
   DENIED_ACTIVE_CLAIM: { status: 409, title: 'Another holder has this task' },
   DENIED_COMPLETED: { status: 409, title: 'The task is already completed' },
   NOT_READY: { status: 409, title: 'The task cannot be claimed now' },

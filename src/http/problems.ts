@@ -1,8 +1,7 @@
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, type ErrorCode, Refused } from '../core/errors.ts'
 import { StoreUnavailable } from '../store/store.ts'
+import { SAFE_HEADERS } from './safe-headers.ts'
 
 /** Errors as RFC 9457 problem+json. */
 
@@ -17,13 +16,17 @@ export function sendProblem(
   const { socket, headers } = reply.request.raw
   if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroySoon())
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
-  return reply
-    .code(ERRORS[code].status)
-    .type('application/problem+json')
-    .send(problem(code, detail, extra))
+  return (
+    reply
+      .code(ERRORS[code].status)
+      // Again: what is refused for its path alone has passed no hook.
+      .headers(SAFE_HEADERS)
+      .type('application/problem+json')
+      .send(problem(code, detail, extra))
+  )
 }
 
-function problem(code: ErrorCode, detail: string, extra: Record<string, unknown> = {}) {
+export function problem(code: ErrorCode, detail: string, extra: Record<string, unknown> = {}) {
   const { status, title } = ERRORS[code]
   return { ...extra, type: `urn:baton:error:${code}`, title, status, code, detail }
 }
@@ -89,20 +92,6 @@ function messageOf({ keyword, params, message }: Invalid): string {
     default:
       return message ?? 'is not valid'
   }
-}
-
-/** What is no HTTP never becomes a request; it is answered all the same, by hand. */
-export function answerNonsense(error: Error & { code?: string }, socket: Socket): void {
-  // The client is gone, or an answer is already on its way.
-  if (error.code === 'ECONNRESET' || !socket.writable) return
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const code = tooLarge ? 'HEADERS_TOO_LARGE' : 'MALFORMED_REQUEST'
-  const body = JSON.stringify(
-    problem(code, tooLarge ? 'The path or a header is too long.' : 'This is not HTTP.'),
-  )
-  const { status } = ERRORS[code]
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+json\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}`
-  socket.end(`${head}\r\n\r\n${body}`)
 }
 
 /** What Fastify itself refuses before a handler sees it. */

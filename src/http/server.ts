@@ -6,9 +6,16 @@ import type { Coordination } from '../flow/coordination.ts'
 import type { Execution } from '../flow/execution.ts'
 import type { Kernel } from '../flow/kernel.ts'
 import { installJsonParser } from './bodies.ts'
+import {
+  answerNonsense,
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  limitConnections,
+  serverTimes,
+} from './connections.ts'
 import { type Doors, installGate, KeyRing } from './gate.ts'
 import { EventFeed } from './live/feed.ts'
-import { answerNonsense, onError, sendProblem } from './problems.ts'
+import { onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { claimRoutes } from './routes/claims.ts'
@@ -26,6 +33,7 @@ import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { workerRoutes } from './routes/workers.ts'
+import { installSafeHeaders } from './safe-headers.ts'
 
 export interface ServerOptions {
   kernel: Kernel
@@ -33,6 +41,7 @@ export interface ServerOptions {
   execution: Execution
   doors: Doors
   logger: Logger
+  connections?: Partial<ConnectionLimits>
 }
 
 const PREFIX = '/api/v1'
@@ -45,20 +54,23 @@ export async function buildServer({
   execution,
   doors,
   logger,
+  connections,
 }: ServerOptions): Promise<FastifyInstance> {
+  const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
+    ...serverTimes(limits),
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 1024 * 1024,
-    // Time to send a request in, large results included; one that trickles for ever holds memory for nothing.
-    requestTimeout: 120_000,
     // "1" is no number and 1 no text: what is not what it should be is refused, never bent.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, discriminator: true } },
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: 'idle',
     frameworkErrors: onError,
-    clientErrorHandler: answerNonsense,
+    clientErrorHandler: answerNonsense(limits),
   })
+  limitConnections(app.server, limits.most, logger)
+  installSafeHeaders(app)
   // Answers are written as they are: the schemas of answers are there for the reader of the documentation.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(onError)

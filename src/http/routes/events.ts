@@ -10,6 +10,7 @@ import { eventView } from '../../flow/views.ts'
 import type { KeyRing } from '../gate.ts'
 import type { EventFeed, EventView } from '../live/feed.ts'
 import { sendProblem } from '../problems.ts'
+import { SAFE_HEADERS } from '../safe-headers.ts'
 import { Digits, numberOr, pageSize, route } from '../schema.ts'
 
 const Query = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
@@ -67,8 +68,8 @@ export function eventRoutes(app: FastifyInstance, kernel: Kernel, { feed, keys, 
       const { over, end } = lifeOf(request, keys, feed, () => raw.write(': beat\n\n'))
       raw.once('close', end)
       raw.writeHead(200, {
+        ...SAFE_HEADERS,
         'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
         'x-accel-buffering': 'no',
       })
       raw.write(': baton\n\n')
