@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { Refused } from '../core/errors.ts'
+import { doubledKey } from './doubled-keys.ts'
 
 /**
  * What JSON can say but Postgres cannot store, or not as it was said: NUL, halves of surrogate pairs, numbers beyond all
@@ -23,7 +24,7 @@ export function installJsonParser(app: FastifyInstance): void {
     const text = bytes.toString()
     parse(request, text, (error, body) => {
       if (error) done(poisonIn(text) ?? error, undefined)
-      else done(whyNotStorable(text, body), body)
+      else done(doubledIn(text, body) ?? whyNotStorable(text, body), body)
     })
   })
 }
@@ -34,6 +35,11 @@ function poisonIn(text: string): Refused | null {
   return field === undefined
     ? null
     : Refused.field('VALIDATION_FAILED', field, 'is not a field of any request')
+}
+
+function doubledIn(text: string, body: unknown): Refused | null {
+  const field = doubledKey(text, body)
+  return field === null ? null : Refused.field('VALIDATION_FAILED', field, 'is given twice')
 }
 
 function whyNotStorable(text: string, body: unknown): Refused | null {
