@@ -16,6 +16,7 @@ import { Kernel } from './flow/kernel.ts'
 import { buildServer } from './http/server.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
+import { refuseUnsafeData } from './private-files.ts'
 import { startEmbeddedPostgres } from './store/postgres/embedded/start.ts'
 import { PostgresStore } from './store/postgres/store.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
@@ -52,6 +53,7 @@ export async function start(config: Config): Promise<Baton> {
     const logs = parseLogSettings(config.logs)
     const kinds = await openKinds(config.adapterPaths)
     made = await openDataFolder(config.dataFolder)
+    await refuseUnsafeData(config.dataFolder)
     const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
     stops.push(() => store.close())

@@ -364,7 +364,7 @@ describe('the first start', () => {
     const database = await emptyDatabase()
     await mkdir(data)
     await writeFile(join(data, 'owner-key.new'), 'baton_half')
-    await writeFile(join(data, 'owner-key'), 'baton_half')
+    await writeFile(join(data, 'owner-key'), 'baton_half', { mode: 0o600 })
     const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url })
     const url = await baton.ready
     expect(ownerKeyIn(data)).toMatch(/^baton_[\w-]{43}$/)
