@@ -172,6 +172,10 @@ describe('queries', () => {
     ['00000000-0000-7000-8000-000000000000', 'ffffffff-ffff-7fff-bfff-ffffffffffff'],
   ]
   const NUMBERED = ['', 't', 't-1', 't1 or 1=1', 't1.5', 'T1', 't99999999999999999', '\u0000']
+  const PLACES: [wrong: string[], right: string[]] = [
+    ['1-1-1', '1-1-1-x', '1-1-1-a-b', '-1-1-1-a', '1-1-2147483648-a', '1-1-9999999999-a', '1.5-1-1-a'],
+    ['0-0-0-0', '999999999999999-4503599627370495-2147483647-f'],
+  ]
   /** For each list: cursors that are none of its own, and those at both ends of what it may have. */
   const CURSORS: Record<string, [wrong: string[], right: string[]]> = {
     '/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
@@ -183,10 +187,8 @@ describe('queries', () => {
     '/agents/{id}/runs': UUIDS,
     '/agents/{id}/wakeups': UUIDS,
     '/tasks/{id}/runs': UUIDS,
-    '/results': [
-      ['1-1-1', '1-1-1-x', '1-1-1-a-b', '-1-1-1-a', '1-1-2147483648-a', '1-1-9999999999-a', '1.5-1-1-a'],
-      ['0-0-0-0', '999999999999999-4503599627370495-2147483647-f'],
-    ],
+    '/results': PLACES,
+    '/tasks/{id}/results': PLACES,
   }
   test.each(known.filter(({ name }) => name === 'cursor'))(
     '$path refuses cursors of nobody’s list, and takes its own however far they lead',

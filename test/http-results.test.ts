@@ -61,7 +61,7 @@ describe('a zombie’s result', () => {
     await w.claim(task, 'beta')
     await submit(w, task, 'beta', 2, { by: 'beta' })
     await submit(w, task, 'alpha', 1, { by: 'alpha' }, { summary: 'late' })
-    const { items, nextCursor } = await rejected(w)
+    const { items, nextCursor } = await rejected(w, '?include=result')
     expect(items).toEqual([
       expect.objectContaining({
         taskId: task.id,

@@ -86,18 +86,26 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(await reads.findRunByToken(readers, hash)).toMatchObject({ runId: alive })
   },
   'the newest runs': async ({ readers }) => {
-    expect(await reads.listRuns(readers, workspace, {}, 50)).toHaveLength(50)
+    expect((await reads.listRuns(readers, workspace, {}, { limit: 50, withResult: true })).rows).toHaveLength(
+      50,
+    )
   },
   'the runs of an agent': async ({ readers }) => {
-    expect(await reads.listRuns(readers, workspace, { agent: 'agent-3' }, 10)).toHaveLength(10)
+    expect(
+      (await reads.listRuns(readers, workspace, { agent: 'agent-3' }, { limit: 10, withResult: true })).rows,
+    ).toHaveLength(10)
   },
   'the runs of a task': async ({ readers }) => {
-    expect(await reads.listRuns(readers, workspace, { task }, 10)).toHaveLength(10)
+    expect(
+      (await reads.listRuns(readers, workspace, { task }, { limit: 10, withResult: true })).rows,
+    ).toHaveLength(10)
     expect((await reads.usageOfTask(readers, workspace, task)).runs).toBe(MANY / 100)
   },
   'the runs that go on': async ({ readers }) => {
     const statuses = ['queued', 'running'] as const
-    expect(await reads.listRuns(readers, workspace, { statuses }, 10)).toHaveLength(1)
+    expect(
+      (await reads.listRuns(readers, workspace, { statuses }, { limit: 10, withResult: true })).rows,
+    ).toHaveLength(1)
   },
   'the runs of a node, and which of them must stop': async ({ readers }) => {
     expect(await reads.runsOfNodes(readers, [node])).toHaveLength(1)
@@ -110,8 +118,8 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(await reads.claimsWithoutRun(readers, workspace, 'agent-1')).toEqual([])
   },
   'what an agent was woken by': async ({ readers }) => {
-    const page = { agent: 'agent-3', before: null, limit: 10 }
-    expect(await wakeups.listWakeups(readers, workspace, page)).toHaveLength(10)
+    const page = { agent: 'agent-3', before: null, limit: 10, withPayload: true }
+    expect((await wakeups.listWakeups(readers, workspace, page)).rows).toHaveLength(10)
   },
   'work that nobody was woken for': async ({ readers }) => {
     expect(await wakeups.workWithoutWakeup(readers, null)).toEqual([])

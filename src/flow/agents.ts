@@ -6,7 +6,13 @@ import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import { shownState } from '../core/rules/agent.ts'
 import type { AgentBody, HeartbeatBody } from '../core/shapes/agents.ts'
 import { isTerminal } from '../core/states.ts'
-import { type AgentFilter, type AgentSeen, findAgent, givenTo, listAgents } from '../store/postgres/agents.ts'
+import {
+  type AgentFilter,
+  type AgentSeen,
+  findAgent,
+  givenTo,
+  pageOfAgents,
+} from '../store/postgres/agents.ts'
 import { Beats } from './beats.ts'
 import type { Execution } from './execution.ts'
 import { freshUuid } from './fresh-uuid.ts'
@@ -103,11 +109,10 @@ export const showAgent = async (kernel: Kernel, caller: Caller, name: string) =>
   agentView(await theAgent(kernel, caller, name))
 
 export async function agentPage(kernel: Kernel, { workspaceId }: Caller, filter: AgentFilter, limit: number) {
-  const agents = await listAgents(kernel.store.readers, workspaceId, filter, limit + 1)
-  const shown = agents.slice(0, limit)
+  const { rows, more } = await pageOfAgents(kernel.store.readers, workspaceId, filter, limit)
   return {
-    items: shown.map(agentView),
-    nextCursor: agents.length > limit ? Buffer.from(shown.at(-1)!.record.slug).toString('base64url') : null,
+    items: rows.map(agentView),
+    nextCursor: more ? Buffer.from(rows.at(-1)!.record.slug).toString('base64url') : null,
   }
 }
 

@@ -46,8 +46,8 @@ async function claimant(kernel: Kernel<Store>, caller: Caller, body: z.output<ty
 /** A claim of tasks that are not there makes nobody known: before somebody new is written down, they are looked for. */
 async function areThere(kernel: Kernel<Store>, caller: Caller, uuids: readonly string[]): Promise<boolean> {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
-  const found = await kernel.store.tasksById(caller.workspaceId, ids)
-  return found.some(({ record }) => uuids.includes(record.uuid))
+  const found = await kernel.store.recordsById(caller.workspaceId, ids)
+  return found.some(({ uuid }) => uuids.includes(uuid))
 }
 
 const noSuchTask = (uuid: string) => refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)

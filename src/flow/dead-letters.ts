@@ -37,10 +37,10 @@ export async function retryDeadLetters(
     let before: number | undefined
     while (results.length < limit) {
       const wanted = Math.min(AT_ONCE, limit - results.length)
-      const page = await kernel.store.tasks(caller.workspaceId, { deadLetters: true, before }, wanted)
+      const page = await kernel.store.records(caller.workspaceId, { deadLetters: true, before }, wanted)
       if (page.length === 0) break
-      before = page.at(-1)!.record.id
-      await retry(page.map(({ record }) => record.uuid))
+      before = page.at(-1)!.id
+      await retry(page.map(({ uuid }) => uuid))
     }
   }
   return { retried: results.filter((result) => result.reason === 'DONE').length, results }

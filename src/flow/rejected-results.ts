@@ -1,18 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createPatch, type Operation } from 'rfc6902'
 import { Refused } from '../core/errors.ts'
-import { type Place, rejectedResults } from '../store/postgres/rejected-results.ts'
+import {
+  type Place,
+  rejectedResults,
+  resultData,
+  resultHeads,
+  resultsOfTask,
+} from '../store/postgres/result-pages.ts'
 import type { StoredResult } from '../store/store.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
-import { briefView, readTask, taskIdOf } from './tasks.ts'
+import { briefView, taskIdOf, theRecord } from './tasks.ts'
 import { unblockDownstream } from './unblock.ts'
-import { resultView } from './views.ts'
+import { listedResultView, resultView } from './views.ts'
 
 /** Work that came too late is not thrown away: it can be read, compared with what was accepted, and taken after all. */
 
 async function theResult(kernel: Kernel, caller: Caller, uuid: string, ref: string) {
-  await readTask(kernel, caller, uuid)
-  const results = await kernel.store.results(caller.workspaceId, taskIdOf(uuid))
+  const { id } = await theRecord(kernel, caller, uuid)
+  const results = await resultHeads(kernel.store.readers, caller.workspaceId, id)
   // Two sessions cannot hold one generation, so a reference names one result of a task.
   const result = results.find((one) => one.ref === ref)
   if (!result) throw new Refused('NOT_FOUND', `The task has no result ${ref}.`)
@@ -23,14 +29,51 @@ async function theResult(kernel: Kernel, caller: Caller, uuid: string, ref: stri
   return { result, accepted }
 }
 
-export async function listRejected(kernel: Kernel, caller: Caller, after: Place | undefined, limit: number) {
-  const rows = await rejectedResults(kernel.store.readers, caller.workspaceId, after, limit)
-  return rows.map(({ taskId, place, ...result }) => ({ view: { taskId, ...resultView(result) }, place }))
+/** With what it is: of all the results of a task, only those that are shown are read. */
+async function whole(kernel: Kernel, { workspaceId }: Caller, uuid: string, head: StoredResult) {
+  const data = await resultData(kernel.store.readers, workspaceId, taskIdOf(uuid), head)
+  return { ...head, data }
+}
+
+export async function showResult(kernel: Kernel, caller: Caller, uuid: string, ref: string) {
+  const { result } = await theResult(kernel, caller, uuid, ref)
+  return { taskId: uuid, ...resultView(await whole(kernel, caller, uuid, result)) }
+}
+
+interface Part {
+  after: Place | undefined
+  limit: number
+}
+
+const cursorBehind = (rows: readonly { place: Place }[], more: boolean) =>
+  more ? rows.at(-1)!.place.join('-') : null
+
+export async function rejectedPage(
+  kernel: Kernel,
+  { workspaceId }: Caller,
+  part: Part & { withData: boolean },
+) {
+  const { rows, more } = await rejectedResults(kernel.store.readers, workspaceId, part)
+  const view = part.withData ? resultView : listedResultView
+  const items = rows.map(({ taskId, place: _place, ...result }) => ({ taskId, ...view(result) }))
+  return { items, nextCursor: cursorBehind(rows, more) }
+}
+
+/** What became of a task: the results are what is asked for here, so they are shown. */
+export async function resultPage(kernel: Kernel, caller: Caller, uuid: string, part: Part) {
+  const { id } = await theRecord(kernel, caller, uuid)
+  const { rows, more } = await resultsOfTask(kernel.store.readers, caller.workspaceId, id, {
+    ...part,
+    withData: true,
+  })
+  return { items: rows.map(resultView), nextCursor: cursorBehind(rows, more) }
 }
 
 /** What would have to change in the accepted result to make it this one: a JSON Patch (RFC 6902). */
 export async function compareWithAccepted(kernel: Kernel, caller: Caller, uuid: string, ref: string) {
-  const { result, accepted } = await theResult(kernel, caller, uuid, ref)
+  const heads = await theResult(kernel, caller, uuid, ref)
+  const result = await whole(kernel, caller, uuid, heads.result)
+  const accepted = heads.accepted && (await whole(kernel, caller, uuid, heads.accepted))
   const patch = accepted && patchTo(accepted.data, result.data)
   return {
     result: resultView(result),
@@ -74,6 +117,5 @@ export async function promoteResult(
     granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
     void unblockDownstream(kernel, caller.workspaceId, [taskIdOf(uuid)])
   }
-  const { record } = await readTask(kernel, caller, uuid)
-  return { reason: 'PROMOTED', workProductRef: ref, task: briefView(record) }
+  return { reason: 'PROMOTED', workProductRef: ref, task: briefView(await theRecord(kernel, caller, uuid)) }
 }

@@ -1,5 +1,4 @@
 import { Refused } from '../core/errors.ts'
-import { idCarriedBy } from '../core/ids.ts'
 import { isOver } from '../core/runs/outcomes.ts'
 import {
   findRun,
@@ -14,6 +13,7 @@ import { resetSessions, runtimeStateOf, taskSessionsOf } from '../store/postgres
 import { slugOf } from './agents.ts'
 import type { Execution } from './execution.ts'
 import type { Caller, Kernel } from './kernel.ts'
+import { theRecord } from './tasks.ts'
 import { instant } from './views.ts'
 
 /** Runs as they are shown, and what people do to them. */
@@ -27,10 +27,19 @@ export async function theRun(kernel: Kernel, { workspaceId }: Caller, runId: str
 export const showRun = async (kernel: Kernel, caller: Caller, runId: string) =>
   runView(await theRun(kernel, caller, runId))
 
-export async function runPage(kernel: Kernel, { workspaceId }: Caller, filter: RunFilter, limit: number) {
-  const runs = await listRuns(kernel.store.readers, workspaceId, filter, limit + 1)
-  const shown = runs.slice(0, limit)
-  return { items: shown.map(runView), nextCursor: runs.length > limit ? shown.at(-1)!.id : null }
+/** How much of a list of runs is wanted, and whether with what they made. */
+interface PartOfRuns {
+  limit: number
+  withResult: boolean
+}
+
+export async function runPage(kernel: Kernel, { workspaceId }: Caller, filter: RunFilter, part: PartOfRuns) {
+  const { rows, more } = await listRuns(kernel.store.readers, workspaceId, filter, part)
+  const items = rows.map(runView).map(({ result, ...view }) => ({
+    ...view,
+    ...(part.withResult ? { result } : {}),
+  }))
+  return { items, nextCursor: more ? rows.at(-1)!.id : null }
 }
 
 /** The runs of a task, and what they used together. */
@@ -39,15 +48,12 @@ export async function runsOfTask(
   caller: Caller,
   uuid: string,
   before: string | undefined,
-  limit: number,
+  part: PartOfRuns,
 ) {
-  const id = idCarriedBy(uuid)
-  const [found] = id === null ? [] : await kernel.store.tasksById(caller.workspaceId, [id])
-  if (found?.record.uuid !== uuid)
-    throw new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
+  const { id: task } = await theRecord(kernel, caller, uuid)
   const [page, usage] = await Promise.all([
-    runPage(kernel, caller, { task: found.record.id, before }, limit),
-    usageOfTask(kernel.store.readers, caller.workspaceId, found.record.id),
+    runPage(kernel, caller, { task, before }, part),
+    usageOfTask(kernel.store.readers, caller.workspaceId, task),
   ])
   return { ...page, usage }
 }
@@ -60,10 +66,10 @@ export async function runTimeline(
   limit: number,
 ) {
   const { id } = await theRun(kernel, caller, runId)
-  const events = await runEventsAfter(kernel.store.readers, caller.workspaceId, id, afterSeq, limit)
+  const { rows, more } = await runEventsAfter(kernel.store.readers, caller.workspaceId, id, afterSeq, limit)
   return {
-    items: events.map(({ at, ...event }) => ({ ...event, at: instant(at) })),
-    nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
+    items: rows.map(({ at, ...event }) => ({ ...event, at: instant(at) })),
+    nextCursor: more ? String(rows.at(-1)!.seq) : null,
   }
 }
 

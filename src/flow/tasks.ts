@@ -204,11 +204,18 @@ export async function readTask(kernel: Kernel<Store>, caller: Caller, uuid: stri
   return task
 }
 
+/** The task without what people read of it, which may be large. */
+export async function theRecord(kernel: Kernel<Store>, caller: Caller, uuid: string): Promise<TaskRecord> {
+  const [record] = await kernel.store.recordsById(caller.workspaceId, [taskIdOf(uuid)])
+  if (record?.uuid !== uuid) throw notFound(uuid)
+  return record
+}
+
 /** Coditect 5.2's batch_get_states: those that are there, in the order asked for. */
 export async function readStates(kernel: Kernel<Store>, { workspaceId }: Caller, uuids: readonly string[]) {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
-  const tasks = await kernel.store.tasksById(workspaceId, ids)
-  return tasks.filter(({ record }) => uuids.includes(record.uuid)).map(({ record }) => recordView(record))
+  const records = await kernel.store.recordsById(workspaceId, ids)
+  return records.filter(({ uuid }) => uuids.includes(uuid)).map(recordView)
 }
 
 /** One command on one task, and what follows from it. */

@@ -2,7 +2,7 @@ import type { TaskDetails } from '../core/commands.ts'
 import { trackOfLine } from '../core/keys.ts'
 import type { TaskRecord, Watch } from '../core/records.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
-import type { EventWithTask } from '../store/postgres/reads.ts'
+import type { EventWithTask, LargeDetail } from '../store/postgres/reads.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
 
 /** How things look from outside. */
@@ -118,6 +118,16 @@ export function taskView({ record, details }: StoredTask) {
   })
 }
 
+/** A task in a list: what can be large is there only where it was asked for. */
+export function listedTaskView(task: StoredTask, include: ReadonlySet<LargeDetail>) {
+  const { input, checkpointData, ...view } = taskView(task)
+  return {
+    ...view,
+    ...(include.has('input') ? { input } : {}),
+    ...(include.has('checkpoint') ? { checkpointData } : {}),
+  }
+}
+
 /** A generation in a task's lineage; `resultAccepted` tells what became of the work done under it. */
 export function claimRowView(claim: StoredClaim, results: readonly StoredResult[]) {
   const own = results.filter(
@@ -149,6 +159,12 @@ export const resultView = (result: StoredResult) => ({
   summary: result.summary,
   submittedAt: instant(result.submittedAt),
 })
+
+/** The same in a list, without what it is. */
+export function listedResultView(listed: StoredResult) {
+  const { result: _result, ...view } = resultView(listed)
+  return view
+}
 
 export const eventView = (event: EventWithTask) => ({
   seq: event.seq,

@@ -82,26 +82,23 @@ export async function wakeAgent(
 }
 
 async function isThere(kernel: Kernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
-  const [found] = await kernel.store.tasksById(caller.workspaceId, [id])
-  if (found?.record.uuid !== uuid)
-    throw new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
+  const [found] = await kernel.store.recordsById(caller.workspaceId, [id])
+  if (found?.uuid !== uuid) throw new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 }
 
 export async function wakeupPage(
   kernel: Kernel,
   caller: Caller,
   name: string,
-  before: string | null,
-  limit: number,
+  part: { before: string | null; limit: number; withPayload: boolean },
 ) {
   const agent = await slugOf(kernel, caller, name)
-  const found = await listWakeups(kernel.store.readers, caller.workspaceId, {
-    agent,
-    before,
-    limit: limit + 1,
-  })
-  const shown = found.slice(0, limit)
-  return { items: shown.map(wakeupView), nextCursor: found.length > limit ? shown.at(-1)!.id : null }
+  const { rows, more } = await listWakeups(kernel.store.readers, caller.workspaceId, { agent, ...part })
+  const items = rows.map(wakeupView).map(({ payload, ...view }) => ({
+    ...view,
+    ...(part.withPayload ? { payload } : {}),
+  }))
+  return { items, nextCursor: more ? rows.at(-1)!.id : null }
 }
 
 function wakeupView(wakeup: Wakeup) {

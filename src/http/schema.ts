@@ -1,5 +1,6 @@
 import type { RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
+import { Refused } from '../core/errors.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import { Name } from '../core/shapes/common.ts'
 
@@ -86,7 +87,29 @@ export const Digits = z.string().regex(/^\d{1,15}$/)
 export const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
 
+/** `?include=`: what lists leave out because it may be large. */
+export const include = (...names: string[]) =>
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(`What the list leaves out otherwise: ${names.join(', ')}; several with commas between them`)
+
+/** What of these is asked for. */
+export function included<N extends string>(text: string | undefined, ...names: N[]): ReadonlySet<N> {
+  const asked = text?.split(',') ?? []
+  const unknown = asked.find((name) => !(names as string[]).includes(name))
+  if (unknown !== undefined)
+    throw Refused.field(
+      'VALIDATION_FAILED',
+      'include',
+      `names nothing that this list can include: "${unknown}" (${names.join(', ')})`,
+    )
+  return new Set(asked as N[])
+}
+
 export const Page = { cursor: Name.optional(), limit: Digits.optional() }
-const LARGEST_PAGE = 200
+export const LARGEST_PAGE = 200
 export const pageSize = (limit: string | undefined) =>
   Math.min(Math.max(numberOr(limit, 50), 1), LARGEST_PAGE)

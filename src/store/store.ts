@@ -61,12 +61,16 @@ export interface Reader {
   task(workspaceId: number, taskId: number): Promise<StoredTask | null>
   /** Those of the given tasks that are there, in the order given. */
   tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]>
+  /** The same without what people read of them, which may be large. */
+  recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]>
   /** What people read of tasks whose records are in hand, in their order. */
   detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]>
   /** Those of the given keys that are given. */
   tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]>
   /** Newest first. Archived ones are left out. */
   tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]>
+  /** The same without what people read of them. */
+  records(workspaceId: number, filter: TaskFilter, limit: number): Promise<TaskRecord[]>
   /** The lineage of a task: every generation, oldest first. */
   claims(workspaceId: number, taskId: number): Promise<StoredClaim[]>
   /** Accepted and rejected, oldest first. */

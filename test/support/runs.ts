@@ -93,7 +93,7 @@ export async function openFleet(server: Pick<ServerUnderTest, 'call'>, folder: s
 
   /** The oldest first. */
   const runsOf = async (slug: string): Promise<Seen[]> =>
-    (await w.call('GET', `/agents/${slug}/runs?limit=200`)).body.items.reverse()
+    (await w.call('GET', `/agents/${slug}/runs?limit=200&include=result`)).body.items.reverse()
   const run = async (id: string): Promise<Seen> => (await w.call('GET', `/runs/${id}`)).body
   const agent = async (slug: string): Promise<Seen> => (await w.call('GET', `/agents/${slug}`)).body
   const log = async (id: string, query = ''): Promise<Seen> =>
@@ -115,7 +115,7 @@ export async function openFleet(server: Pick<ServerUnderTest, 'call'>, folder: s
     wake: async (slug: string, more: Json = {}): Promise<Seen> =>
       (await w.post(`/agents/${slug}/wakeup`, more)).body.wakeup,
     wakeups: async (slug: string): Promise<Seen[]> =>
-      (await w.call('GET', `/agents/${slug}/wakeups?limit=200`)).body.items.reverse(),
+      (await w.call('GET', `/agents/${slug}/wakeups?limit=200&include=payload`)).body.items.reverse(),
     timeline: async (id: string): Promise<Seen[]> =>
       (await w.call('GET', `/runs/${id}/events?limit=200`)).body.items,
     /** The first so many runs of an agent, when they are over. */

@@ -44,6 +44,11 @@ export const WakeupView = z.object({
   error: z.string().nullable(),
 })
 
+/** A wakeup in a list. */
+export const ListedWakeup = WakeupView.extend({
+  payload: z.unknown().optional().describe('With include=payload'),
+})
+
 const UsageView = z
   .object({
     inputTokens: z.number().describe('Uncached input'),
@@ -103,6 +108,9 @@ export const RunView = z.object({
   finishedAt: z.string().nullable(),
   durationMs: z.number().nullable(),
 })
+
+/** A run in a list. */
+export const ListedRun = RunView.extend({ result: z.unknown().optional().describe('With include=result') })
 
 export const RunEventView = z.object({
   seq: z.int(),

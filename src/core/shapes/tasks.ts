@@ -143,4 +143,10 @@ export const TaskView = z.object({
   archivedAt: z.string().nullable(),
 })
 
+/** A task in a list. */
+export const ListedTask = TaskView.extend({
+  input: z.unknown().optional().describe('With include=input'),
+  checkpointData: z.unknown().optional().describe('With include=checkpointData'),
+})
+
 export const isTaskKey = (text: string) => parseTaskKey(text) !== null

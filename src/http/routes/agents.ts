@@ -12,7 +12,7 @@ import {
   TerminateBody,
 } from '../../core/shapes/agents.ts'
 import { listOf, Name, Slug, Tag } from '../../core/shapes/common.ts'
-import { TaskView } from '../../core/shapes/tasks.ts'
+import { ListedTask } from '../../core/shapes/tasks.ts'
 import { AGENT_STATES, type AgentState, isHeld } from '../../core/states.ts'
 import {
   AgentDesk,
@@ -28,9 +28,8 @@ import {
 } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
 import type { Kernel } from '../../flow/kernel.ts'
-import { taskView } from '../../flow/views.ts'
-import { pageOf, readCursor } from '../cursor.ts'
 import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+import { TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 import { goneSignal } from './claims.ts'
 import { statesIn } from './tasks.ts'
@@ -94,7 +93,7 @@ const ListQuery = z.strictObject({
   coordinatorEnabled: z.enum(['true', 'false']).optional(),
   capability: Tag.optional(),
 })
-const TasksQuery = z.strictObject({ ...Page, state: Name.optional() })
+const TasksQuery = z.strictObject({ ...TaskPage, state: Name.optional() })
 
 function lists(app: FastifyInstance, kernel: Kernel): void {
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
@@ -124,17 +123,14 @@ function lists(app: FastifyInstance, kernel: Kernel): void {
       summary: 'What an agent holds, or held last',
       needs: 'read',
       query: TasksQuery,
-      answer: listOf(TaskView),
+      answer: listOf(ListedTask),
     }),
     async ({ params, query, caller }) => {
       const slug = await slugOf(kernel, caller, params.id)
       const states = statesIn(query.state, undefined)
-      const limit = pageSize(query.limit)
-      const before = query.cursor === undefined ? undefined : readCursor(query.cursor)
       // What is held is found by its claims, however many tasks there are.
       const whose = states?.every(isHeld) ? { heldBy: slug } : { agent: slug }
-      const tasks = await kernel.store.tasks(caller.workspaceId, { ...whose, states, before }, limit + 1)
-      return pageOf(tasks, limit, { view: taskView, idOf: ({ record }) => record.id })
+      return taskPage(kernel, caller, { ...whose, states }, query)
     },
   )
 }

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listOf, ShortText, Uuid } from '../../core/shapes/common.ts'
-import { TaskView } from '../../core/shapes/tasks.ts'
+import { ListedTask } from '../../core/shapes/tasks.ts'
 import { retryDeadLetters } from '../../flow/dead-letters.ts'
 import type { Kernel } from '../../flow/kernel.ts'
-import { taskView } from '../../flow/views.ts'
-import { pageOf, readCursor } from '../cursor.ts'
-import { Page, pageSize, route } from '../schema.ts'
+import { route } from '../schema.ts'
+import { TaskPage, taskPage } from '../task-list.ts'
 
-const ListQuery = z.strictObject(Page)
+const ListQuery = z.strictObject(TaskPage)
 
 const RetryBody = z.strictObject({
   taskIds: z.array(Uuid).min(1).max(1000).optional().describe('These; without them, all up to the limit'),
@@ -26,14 +25,9 @@ export function deadLetterRoutes(app: FastifyInstance, kernel: Kernel): void {
       tag,
       needs: 'read',
       query: ListQuery,
-      answer: listOf(TaskView),
+      answer: listOf(ListedTask),
     }),
-    async ({ query, caller }) => {
-      const limit = pageSize(query.limit)
-      const before = query.cursor === undefined ? undefined : readCursor(query.cursor)
-      const tasks = await kernel.store.tasks(caller.workspaceId, { deadLetters: true, before }, limit + 1)
-      return pageOf(tasks, limit, { view: taskView, idOf: ({ record }) => record.id })
-    },
+    ({ query, caller }) => taskPage(kernel, caller, { deadLetters: true }, query),
   )
 
   app.post<{ Body: z.output<typeof RetryBody> }>(

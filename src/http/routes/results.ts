@@ -3,18 +3,28 @@ import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { Generation, Name, ShortText } from '../../core/shapes/common.ts'
 import type { Kernel } from '../../flow/kernel.ts'
-import { compareWithAccepted, listRejected, promoteResult } from '../../flow/rejected-results.ts'
-import type { Place } from '../../store/postgres/rejected-results.ts'
-import { Page, pageSize, route } from '../schema.ts'
+import {
+  compareWithAccepted,
+  promoteResult,
+  rejectedPage,
+  resultPage,
+  showResult,
+} from '../../flow/rejected-results.ts'
+import type { Place } from '../../store/postgres/result-pages.ts'
+import { IdParams, include, included, LARGEST_PAGE, Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject({
   ...Page,
+  include: include('result'),
   accepted: z.literal('false').optional(),
 })
+/** All of them, unless they are too large for one answer. */
+const OfTaskQuery = z.strictObject(Page)
 const ResultParams = z.object({ id: Name, ref: Name })
 const PromoteBody = z.strictObject({ reason: ShortText.optional() })
 
-function placeIn(cursor: string): Place {
+function placeIn(cursor: string | undefined): Place | undefined {
+  if (cursor === undefined) return undefined
   const [, at, task, generation, hash] =
     /^(\d{1,15})-(\d{1,16})-(\d{1,10})-([0-9a-f]{1,64})$/.exec(cursor) ?? []
   if (hash === undefined || !Generation.safeParse(Number(generation)).success)
@@ -29,16 +39,34 @@ export function resultRoutes(app: FastifyInstance, kernel: Kernel): void {
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/results',
     route({ summary: 'Rejected results, newest first', tag, needs: 'read', query: ListQuery }),
-    async ({ query, caller }) => {
-      const limit = pageSize(query.limit)
-      const after = query.cursor === undefined ? undefined : placeIn(query.cursor)
-      const results = await listRejected(kernel, caller, after, limit + 1)
-      const shown = results.slice(0, limit)
-      return {
-        items: shown.map(({ view }) => view),
-        nextCursor: results.length > limit ? shown.at(-1)!.place.join('-') : null,
-      }
-    },
+    async ({ query, caller }) =>
+      rejectedPage(kernel, caller, {
+        after: placeIn(query.cursor),
+        limit: pageSize(query.limit),
+        withData: included(query.include, 'result').has('result'),
+      }),
+  )
+
+  app.get<{ Params: { id: string }; Querystring: z.output<typeof OfTaskQuery> }>(
+    '/tasks/:id/results',
+    route({
+      summary: 'Accepted and rejected results',
+      tag: 'tasks',
+      needs: 'read',
+      params: IdParams,
+      query: OfTaskQuery,
+    }),
+    async ({ params, query, caller }) =>
+      resultPage(kernel, caller, params.id, {
+        after: placeIn(query.cursor),
+        limit: query.limit === undefined ? LARGEST_PAGE : pageSize(query.limit),
+      }),
+  )
+
+  app.get<{ Params: { id: string; ref: string } }>(
+    '/tasks/:id/results/:ref',
+    route({ ...onResult, summary: 'A result', needs: 'read' }),
+    ({ params, caller }) => showResult(kernel, caller, params.id, params.ref),
   )
 
   app.get<{ Params: { id: string; ref: string } }>(

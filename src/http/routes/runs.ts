@@ -8,6 +8,8 @@ import { CallbackMessage } from '../../core/shapes/callbacks.ts'
 import { listOf, Name } from '../../core/shapes/common.ts'
 import {
   CancelBody,
+  ListedRun,
+  ListedWakeup,
   LogView,
   ProbeView,
   ResetSessionBody,
@@ -35,7 +37,7 @@ import {
   theRun,
 } from '../../flow/runs.ts'
 import { WakeupDesk, wakeAgent, wakeupPage } from '../../flow/wakeups.ts'
-import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+import { Digits, include, included, numberOr, Page, pageSize, route } from '../schema.ts'
 
 const tag = 'runs'
 const onRun = { tag, params: RunParams }
@@ -52,9 +54,16 @@ export function runRoutes(app: FastifyInstance, kernel: Kernel, execution: Execu
   trials(app, kernel, execution)
 }
 
-const OwnRunsQuery = z.strictObject({ ...Page, status: Name.optional() })
+const RunPage = { ...Page, include: include('result') }
+const OwnRunsQuery = z.strictObject({ ...RunPage, status: Name.optional() })
 const RunsQuery = OwnRunsQuery.extend({ agent: Name.optional() })
-const PageQuery = z.strictObject(Page)
+const TaskRunsQuery = z.strictObject(RunPage)
+const WakeupsQuery = z.strictObject({ ...Page, include: include('payload') })
+
+const partOfRuns = (query: { limit?: string | undefined; include?: string | undefined }) => ({
+  limit: pageSize(query.limit),
+  withResult: included(query.include, 'result').has('result'),
+})
 
 function lists(app: FastifyInstance, kernel: Kernel): void {
   app.get<{ Querystring: z.output<typeof RunsQuery> }>(
@@ -64,7 +73,7 @@ function lists(app: FastifyInstance, kernel: Kernel): void {
       tag,
       needs: 'read',
       query: RunsQuery,
-      answer: listOf(RunView),
+      answer: listOf(ListedRun),
     }),
     async ({ query, caller }) => {
       const filter = {
@@ -72,7 +81,7 @@ function lists(app: FastifyInstance, kernel: Kernel): void {
         statuses: statusesIn(query.status),
         before: cursorIn(query.cursor),
       }
-      return runPage(kernel, caller, filter, pageSize(query.limit))
+      return runPage(kernel, caller, filter, partOfRuns(query))
     },
   )
   app.get<On & { Querystring: z.output<typeof OwnRunsQuery> }>(
@@ -82,19 +91,24 @@ function lists(app: FastifyInstance, kernel: Kernel): void {
       summary: 'The runs of an agent',
       needs: 'read',
       query: OwnRunsQuery,
-      answer: listOf(RunView),
+      answer: listOf(ListedRun),
     }),
     async ({ params, query, caller }) => {
       const agent = await slugOf(kernel, caller, params.id)
       const filter = { agent, statuses: statusesIn(query.status), before: cursorIn(query.cursor) }
-      return runPage(kernel, caller, filter, pageSize(query.limit))
+      return runPage(kernel, caller, filter, partOfRuns(query))
     },
   )
-  app.get<On & { Querystring: z.output<typeof PageQuery> }>(
+  app.get<On & { Querystring: z.output<typeof TaskRunsQuery> }>(
     '/tasks/:id/runs',
-    route({ ...onRun, summary: 'The runs of a task, and what they used', needs: 'read', query: PageQuery }),
-    ({ params, query, caller }) =>
-      runsOfTask(kernel, caller, params.id, cursorIn(query.cursor), pageSize(query.limit)),
+    route({
+      ...onRun,
+      summary: 'The runs of a task, and what they used',
+      needs: 'read',
+      query: TaskRunsQuery,
+    }),
+    async ({ params, query, caller }) =>
+      runsOfTask(kernel, caller, params.id, cursorIn(query.cursor), partOfRuns(query)),
   )
 }
 
@@ -207,17 +221,21 @@ function wakeups(app: FastifyInstance, kernel: Kernel): void {
       async ({ params, body, caller }, reply) =>
         reply.code(202).send(await wakeAgent(desk, caller, params.id, body)),
     )
-  app.get<On & { Querystring: z.output<typeof PageQuery> }>(
+  app.get<On & { Querystring: z.output<typeof WakeupsQuery> }>(
     '/agents/:id/wakeups',
     route({
       ...onAgent,
       summary: 'What woke an agent, or should have',
       needs: 'read',
-      query: PageQuery,
-      answer: listOf(WakeupView),
+      query: WakeupsQuery,
+      answer: listOf(ListedWakeup),
     }),
-    ({ params, query, caller }) =>
-      wakeupPage(kernel, caller, params.id, cursorIn(query.cursor) ?? null, pageSize(query.limit)),
+    async ({ params, query, caller }) =>
+      wakeupPage(kernel, caller, params.id, {
+        before: cursorIn(query.cursor) ?? null,
+        limit: pageSize(query.limit),
+        withPayload: included(query.include, 'payload').has('payload'),
+      }),
   )
 }
 

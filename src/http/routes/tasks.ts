@@ -4,20 +4,28 @@ import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import { listOf, Name, Slug, Tag, Track, Uuid } from '../../core/shapes/common.ts'
-import { OperatorAct, TaskCreate, TaskCreateBatch, TaskPatchBody, TaskView } from '../../core/shapes/tasks.ts'
+import {
+  ListedTask,
+  OperatorAct,
+  TaskCreate,
+  TaskCreateBatch,
+  TaskPatchBody,
+  TaskView,
+} from '../../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import { updateTask } from '../../flow/dependencies.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
-import { createTasks, operate, readStates, readTask } from '../../flow/tasks.ts'
-import { claimRowView, eventView, resultView, taskView } from '../../flow/views.ts'
+import { createTasks, operate, readStates, readTask, theRecord } from '../../flow/tasks.ts'
+import { claimRowView, eventView, taskView } from '../../flow/views.ts'
+import { resultHeads } from '../../store/postgres/result-pages.ts'
 import { usersOf } from '../../store/postgres/session-memory.ts'
-import { pageOf, readCursor } from '../cursor.ts'
-import { Digits, IdParams, numberOr, Page, pageSize, route } from '../schema.ts'
+import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
+import { TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 
 const ListQuery = z.strictObject({
-  ...Page,
+  ...TaskPage,
   state: Name.optional(),
   stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
   tag: Tag.optional(),
@@ -102,11 +110,10 @@ function taskLists(app: FastifyInstance, kernel: Kernel): void {
       tag,
       needs: 'read',
       query: ListQuery,
-      answer: listOf(TaskView),
+      answer: listOf(ListedTask),
     }),
     async ({ query, caller }) => {
-      const limit = pageSize(query.limit)
-      const filter = {
+      const search = {
         states: statesIn(query.state, query.stateType),
         tag: query.tag,
         agent: query.agent,
@@ -116,11 +123,9 @@ function taskLists(app: FastifyInstance, kernel: Kernel): void {
         userId: query.userId,
         projectId: await namedProject(kernel, caller, query.project),
         parentId: query.parentId === undefined ? undefined : (idCarriedBy(query.parentId) ?? 0),
-        before: query.cursor === undefined ? undefined : readCursor(query.cursor),
         archived: query.archived === 'true',
       }
-      const tasks = await kernel.store.tasks(caller.workspaceId, filter, limit + 1)
-      return pageOf(tasks, limit, { view: taskView, idOf: ({ record }) => record.id })
+      return taskPage(kernel, caller, search, query)
     },
   )
 
@@ -158,11 +163,11 @@ function taskReads(app: FastifyInstance, kernel: Kernel): void {
     '/tasks/:id/claims',
     options('The lineage: every generation'),
     async ({ params, caller }) => {
-      const { record } = await readTask(kernel, caller, params.id)
+      const { id } = await theRecord(kernel, caller, params.id)
       const { workspaceId } = caller
       const [claims, results] = await Promise.all([
-        kernel.store.claims(workspaceId, record.id),
-        kernel.store.results(workspaceId, record.id),
+        kernel.store.claims(workspaceId, id),
+        resultHeads(kernel.store.readers, workspaceId, id),
       ])
       const users = await usersOf(
         kernel.store.readers,
@@ -178,21 +183,11 @@ function taskReads(app: FastifyInstance, kernel: Kernel): void {
   )
 
   app.get<{ Params: { id: string } }>(
-    '/tasks/:id/results',
-    options('Accepted and rejected results'),
-    async ({ params, caller }) => {
-      const { record } = await readTask(kernel, caller, params.id)
-      const results = await kernel.store.results(caller.workspaceId, record.id)
-      return { items: results.map(resultView), nextCursor: null }
-    },
-  )
-
-  app.get<{ Params: { id: string } }>(
     '/tasks/:id/dependencies',
     options('What the task waits for'),
     async ({ params, caller }) => {
-      const { record } = await readTask(kernel, caller, params.id)
-      const items = await kernel.store.dependencies(caller.workspaceId, record.id)
+      const { id } = await theRecord(kernel, caller, params.id)
+      const items = await kernel.store.dependencies(caller.workspaceId, id)
       return {
         items: items.map(({ uuid, state, triggerRule }) => ({ taskId: uuid, state, triggerRule })),
         nextCursor: null,
@@ -205,10 +200,10 @@ function taskReads(app: FastifyInstance, kernel: Kernel): void {
     '/tasks/:id/events',
     options('What happened to the task', EventsQuery),
     async ({ params, caller, query }) => {
-      const { record } = await readTask(kernel, caller, params.id)
+      const { id } = await theRecord(kernel, caller, params.id)
       const limit = pageSize(query.limit)
       const after = numberOr(query.after, 0)
-      const events = await kernel.store.eventsOfTask(caller.workspaceId, record.id, after, limit)
+      const events = await kernel.store.eventsOfTask(caller.workspaceId, id, after, limit)
       return {
         items: events.map(eventView),
         nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,

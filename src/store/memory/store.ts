@@ -151,6 +151,14 @@ export class MemoryStore implements Store {
       .map((id) => ({ record: copyOf(tasks.get(id)!), details: details.get(id)! }))
   }
 
+  async recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]> {
+    return (await this.tasksById(workspaceId, taskIds)).map(({ record }) => record)
+  }
+
+  async records(workspaceId: number, filter: TaskFilter, limit: number): Promise<TaskRecord[]> {
+    return (await this.tasks(workspaceId, filter, limit)).map(({ record }) => record)
+  }
+
   async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
     const { details } = this.#workspace(workspaceId)
     return records.map(({ id }) => details.get(id)!)

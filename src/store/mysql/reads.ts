@@ -86,6 +86,14 @@ export class MysqlReader implements Reader {
     return taskIds.flatMap((id) => found.get(id) ?? [])
   }
 
+  async recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]> {
+    return (await this.tasksById(workspaceId, taskIds)).map(({ record }) => record)
+  }
+
+  async records(workspaceId: number, filter: TaskFilter, limit: number): Promise<TaskRecord[]> {
+    return (await this.tasks(workspaceId, filter, limit)).map(({ record }) => record)
+  }
+
   async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
     const found = new Map<number, TaskDetails>()
     for (const list of inLists(records.map(({ id }) => id))) {

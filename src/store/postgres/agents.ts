@@ -4,6 +4,7 @@ import { isUuid, uuidCarrying } from '../../core/ids.ts'
 import type { AgentRecord } from '../../core/records.ts'
 import type { AgentState } from '../../core/states.ts'
 import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from './agent-rows.ts'
+import { bytesOfJson, fittingKeys, fittingPage, MORE, type PageOf } from './pages.ts'
 import { scopedQuery } from './scoped-query.ts'
 import { inWorkspace, type WorkspaceTransaction } from './workspace-transaction.ts'
 
@@ -54,11 +55,14 @@ export interface AgentSeen {
   now: number
 }
 
-const SELECT_AGENTS = `select ${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
+const selectAgents = (
+  before = '',
+) => `select ${before}${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
     (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running')),
     ms(clock_timestamp()),
     (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')
   from agents a left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug`
+const SELECT_AGENTS = selectAgents()
 
 function readSeen(row: readonly unknown[]): AgentSeen {
   const health = row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1, -3) : null
@@ -102,24 +106,47 @@ const HOLDS = `exists (select from claims c where c.workspace_id = a.workspace_i
 
 const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running'))`
 
-export async function listAgents(
-  pool: pg.Pool,
-  workspaceId: number,
-  { states, coordinatorEnabled, capability, after }: AgentFilter,
-  limit: number,
-): Promise<AgentSeen[]> {
-  const rows = await rowsOf(
-    pool,
-    workspaceId,
-    `${SELECT_AGENTS} where a.workspace_id = $1
+const WANTED = `a.workspace_id = $1
        and ($2::text[] is null or case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end = any($2))
        and ($3::boolean is null or a.coordinator_enabled = $3)
        and ($4::text is null or a.capabilities @> array[$4])
-       and ($5::text is null or a.slug > $5)
-     order by a.slug limit $6`,
-    [workspaceId, states ?? null, coordinatorEnabled ?? null, capability ?? null, after ?? null, limit],
-  )
+       and ($5::text is null or a.slug > $5)`
+
+const wanted = (workspaceId: number, { states, coordinatorEnabled, capability, after }: AgentFilter) => [
+  workspaceId,
+  states ?? null,
+  coordinatorEnabled ?? null,
+  capability ?? null,
+  after ?? null,
+]
+
+export async function listAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: AgentFilter,
+  limit: number,
+): Promise<AgentSeen[]> {
+  const text = `${SELECT_AGENTS} where ${WANTED} order by a.slug limit $6`
+  const rows = await rowsOf(pool, workspaceId, text, [...wanted(workspaceId, filter), limit])
   return rows.map(readSeen)
+}
+
+/** The same, as many as fit an answer. */
+export async function pageOfAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: AgentFilter,
+  limit: number,
+): Promise<PageOf<AgentSeen>> {
+  const page = fittingPage({
+    keys: `select row_number() over (order by a.slug) as n, a.slug from agents a where ${WANTED} order by a.slug limit ${limit + 1}`,
+    bytes: `select 2000 + ${bytesOfJson('a.adapter_config')} + ${bytesOfJson('a.runtime_config')} + pg_column_size(a.capabilities)
+              from agents a where a.workspace_id = $1 and a.slug = l.slug`,
+    limit,
+  })
+  const text = `${page} ${selectAgents(`${MORE}, `)} where a.workspace_id = $1 and a.slug = ${fittingKeys('slug')} order by a.slug`
+  const rows = await rowsOf(pool, workspaceId, text, wanted(workspaceId, filter))
+  return { rows: rows.map((row) => readSeen(row.slice(1))), more: rows[0]?.[0] === true }
 }
 
 /** Ids of the tasks each of these agents was given and has not begun. */

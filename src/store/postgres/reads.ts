@@ -2,31 +2,18 @@ import type pg from 'pg'
 import { keyName, type NewKey } from '../../core/batch/requests.ts'
 import type { TaskDetails, TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
-import { linesOfTrack } from '../../core/keys.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { TaskState } from '../../core/states.ts'
-import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
+import type { Reader, StoredClaim, StoredResult, StoredTask } from '../store.ts'
 import { readRecord, readSession, sessionColumns, taskColumns } from './columns.ts'
+import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from './pages.ts'
 import { arrayLiteral } from './rows.ts'
 import { scopedQueries, scopedQuery } from './scoped-query.ts'
+import { conditionOf, TASKS_WITH_DETAILS, type TaskSearch } from './task-search.ts'
 import { readLimitsOf } from './workspaces.ts'
 
 type Row = unknown[]
-
-/** Here a list of tasks may be narrowed by more. */
-export interface TaskSearch extends TaskFilter {
-  tag?: string | undefined
-  agent?: string | undefined
-  projectId?: number | undefined
-  track?: string | undefined
-  parentId?: number | undefined
-  /** Held by this agent now. */
-  heldBy?: string | undefined
-  priorityMin?: number | undefined
-  text?: string | undefined
-  archived?: boolean | undefined
-}
 
 export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
   (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)`
@@ -67,6 +54,17 @@ export class PostgresReader implements Reader {
     )
     const found = new Map(rows.map(readTask).map((task) => [task.record.id, task]))
     return taskIds.map((id) => found.get(id)).filter((task) => task !== undefined)
+  }
+
+  /** Those of the given tasks that are there, in the order given: without what people read of them. */
+  async recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]> {
+    const rows = await this.query(
+      workspaceId,
+      `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[])`,
+      [workspaceId, arrayLiteral(taskIds)],
+    )
+    const found = new Map(rows.map(readRecord).map((record) => [record.id, record]))
+    return taskIds.map((id) => found.get(id)).filter((record) => record !== undefined)
   }
 
   /** What people read of tasks whose records are in hand: a claim has just locked them. */
@@ -117,36 +115,49 @@ export class PostgresReader implements Reader {
   }
 
   async tasks(workspaceId: number, filter: TaskSearch, limit: number): Promise<StoredTask[]> {
-    const conditions = ['t.workspace_id = $1']
-    const values: unknown[] = [workspaceId]
-    const where = (condition: string, value: unknown) => {
-      values.push(value)
-      conditions.push(condition.replaceAll('?', `$${values.length}`))
-    }
-    if (filter.states) where('t.state = any(?::text[])', filter.states)
-    if (filter.tag !== undefined) where('d.tags @> array[?::text]', filter.tag)
-    if (filter.agent !== undefined) where('t.agent = ?', filter.agent)
-    if (filter.heldBy !== undefined)
-      where(
-        `t.id = any(array(select c.task_id from claims c where c.workspace_id = $1 and c.agent = ? and c.state = 'active'))`,
-        filter.heldBy,
-      )
-    if (filter.priorityMin !== undefined) where('t.priority >= ?', filter.priorityMin)
-    if (filter.text !== undefined) where(`position(lower(?) in lower(d.title)) > 0`, filter.text)
-    if (filter.userId !== undefined) where('d.user_ref = ?', filter.userId)
-    if (filter.deadLetters) conditions.push(`d.exhausted is not null and t.state = 'failed'`)
-    if (filter.projectId !== undefined) where('t.project_id = ?', filter.projectId)
-    if (filter.track !== undefined) where('t.line = any(?::text[])', linesOfTrack(filter.track))
-    if (filter.parentId !== undefined) where('t.parent_id = ?', filter.parentId)
-    if (filter.before !== undefined) where('t.id < ?', filter.before)
-    conditions.push(filter.archived ? 't.archived_at is not null' : 't.archived_at is null')
-    values.push(limit)
+    const { where, values } = conditionOf(workspaceId, filter)
     const rows = await this.query(
       workspaceId,
-      `${SELECT_TASKS} where ${conditions.join(' and ')} order by t.id desc limit $${values.length}`,
-      values,
+      `${SELECT_TASKS} where ${where} order by t.id desc limit $${values.length + 1}`,
+      [...values, limit],
     )
     return rows.map(readTask)
+  }
+
+  async records(workspaceId: number, filter: TaskSearch, limit: number): Promise<TaskRecord[]> {
+    const { where, values } = conditionOf(workspaceId, filter)
+    const rows = await this.query(
+      workspaceId,
+      `select ${taskColumns('t')} ${TASKS_WITH_DETAILS} where ${where} order by t.id desc limit $${values.length + 1}`,
+      [...values, limit],
+    )
+    return rows.map(readRecord)
+  }
+
+  /** As large as an answer may be, and of what is large only what is asked for. */
+  async taskPage(
+    workspaceId: number,
+    filter: TaskSearch,
+    limit: number,
+    include: ReadonlySet<LargeDetail>,
+  ): Promise<PageOf<StoredTask>> {
+    const { where, values } = conditionOf(workspaceId, filter)
+    const large = LARGE_DETAILS.filter((name) => include.has(name)).map(
+      (name) => ` + ${bytesOfJson(`d.${name}`)}`,
+    )
+    const rows = await this.query(
+      workspaceId,
+      `${fittingPage({
+        keys: `select row_number() over (order by t.id desc) as n, t.id ${TASKS_WITH_DETAILS}
+                where ${where} order by t.id desc limit ${limit + 1}`,
+        bytes: `select ${SMALL_DETAILS_BYTES}${large.join('')} from task_details d where d.workspace_id = $1 and d.task_id = l.id`,
+        limit,
+      })}
+       ${selectTasks(include, `${MORE}, `)} where t.workspace_id = $1 and t.id = ${fittingKeys('id')}
+          and d.workspace_id = $1 and d.task_id = ${fittingKeys('id')} order by t.id desc`,
+      values,
+    )
+    return { rows: rows.map((row) => readTask(row.slice(1))), more: rows[0]?.[0] === true }
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
@@ -275,9 +286,22 @@ export class PostgresReader implements Reader {
   }
 }
 
-const OWN_DETAILS = `d.title, d.task_type, d.description, d.input, d.tags, d.progress_percent, d.progress_step, d.checkpoint,
+/** What of a task can be so large that lists leave it out unless it is asked for. */
+const LARGE_DETAILS = ['input', 'checkpoint'] as const
+export type LargeDetail = (typeof LARGE_DETAILS)[number]
+const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
+
+const ownDetails = (include: ReadonlySet<LargeDetail>) => {
+  const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
+  return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
    d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by`
-const DETAIL_COLUMNS = `${OWN_DETAILS},
+}
+/** In an answer: the record, which is about as long for all tasks, and what can be of any length. */
+const SMALL_DETAILS_BYTES = `1500 + ${bytesOfText('d.title', 'd.description', 'd.error', 'd.progress_step')}
+   + ${bytesOfJson('d.metadata')} + pg_column_size(d.tags)
+   + 39 * (select count(*) from task_dependencies x where x.workspace_id = $1 and x.task_id = l.id)`
+const OWN_DETAILS = ownDetails(ALL_LARGE)
+const OF_OTHERS = `
    (select p.slug from projects p where p.workspace_id = t.workspace_id and p.project_id = t.project_id and t.project_id <> 0),
    (select u.uuid from tasks u where u.workspace_id = t.workspace_id and u.id = t.parent_id)`
 const DETAILS_OF = `select d.task_id, ${OWN_DETAILS} from task_details d
@@ -287,10 +311,14 @@ const DEPENDENCIES_OF = `select x.task_id, (select u.uuid from tasks u where u.w
 const SLUGS_OF =
   'select project_id, slug from projects where workspace_id = $1 and project_id = any($2::int[])'
 const UUIDS_OF = 'select id, uuid from tasks where workspace_id = $1 and id = any($2::bigint[])'
-const SELECT_TASKS = `select ${taskColumns('t')}, ${DETAIL_COLUMNS},
+const selectTasks = (
+  include: ReadonlySet<LargeDetail>,
+  before = '',
+) => `select ${before}${taskColumns('t')}, ${ownDetails(include)}, ${OF_OTHERS},
     (select coalesce(array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
        order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = t.workspace_id and x.task_id = t.id)
-  from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id`
+  ${TASKS_WITH_DETAILS}`
+const SELECT_TASKS = selectTasks(ALL_LARGE)
 
 function readTask(row: Row): StoredTask {
   const record = readRecord(row)

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { RunState } from '../../core/runs/outcomes.ts'
+import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from './pages.ts'
 import { inside, scopedQuery } from './scoped-query.ts'
 
 /** Runs as people read them, and as their node looks after them. */
@@ -57,17 +58,20 @@ export interface Run {
   finishedAt: number | null
 }
 
-const RUN_COLUMNS = `r.workspace_id as "workspaceId", r.run_id as id, r.agent, r.agent_id as "agentId", r.adapter_type as "adapterType",
+const runColumns = (
+  result = 'r.result',
+) => `r.workspace_id as "workspaceId", r.run_id as id, r.agent, r.agent_id as "agentId", r.adapter_type as "adapterType",
   r.wakeup_id as "wakeupId", r.source, r.trigger_detail as "triggerDetail", r.reason, r.status, r.error_code as "errorCode",
   r.error_message as "errorMessage", r.task_uuid as "taskId", r.task_id as "innerTaskId", r.generation, r.attempt, r.session,
   r.node_id as "nodeId", r.boot_id as "bootId", r.pid, r.pid_started as "pidStarted", r.cancel_reason as "cancelReason",
   r.exit_code as "exitCode", r.signal, r.input_tokens as "inputTokens", r.cached_input_tokens as "cachedInputTokens",
   r.output_tokens as "outputTokens", trim_scale(r.cost_usd)::text as "costUsd", r.usage_basis as "usageBasis", r.provider, r.model,
   r.session_id_before as "sessionIdBefore", r.session_id_after as "sessionIdAfter", r.status_message as "statusMessage",
-  r.status_color as "statusColor", r.summary, r.result, r.folder, r.stdout_excerpt as "stdoutExcerpt",
+  r.status_color as "statusColor", r.summary, ${result}, r.folder, r.stdout_excerpt as "stdoutExcerpt",
   r.stderr_excerpt as "stderrExcerpt", r.log_store as "logStore", r.log_ref as "logRef", r.log_bytes as "logBytes",
   r.log_sha256 as "logSha256", r.log_compressed as "logCompressed", r.log_truncated as "logTruncated",
   ms(r.log_gone_at) as "logGoneAt", ms(r.created_at) as "createdAt", ms(r.started_at) as "startedAt", ms(r.finished_at) as "finishedAt"`
+const RUN_COLUMNS = runColumns()
 
 const overAll = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
   scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
@@ -86,22 +90,33 @@ export interface RunFilter {
   before?: string | undefined
 }
 
-/** The newest first. */
-export const listRuns = (
+/** The newest first, as many as fit an answer. */
+export async function listRuns(
   pool: pg.Pool,
   workspaceId: number,
   { agent, task, statuses, before }: RunFilter,
-  limit: number,
-) =>
-  inside<Run & pg.QueryResultRow>(
+  { limit, withResult }: { limit: number; withResult: boolean },
+): Promise<PageOf<Run>> {
+  const page = fittingPage({
+    keys: `select row_number() over (order by r.run_id desc) as n, r.run_id from runs r
+            where r.workspace_id = $1 and ($2::text is null or r.agent = $2)
+              and ($3::bigint is null or r.task_id = $3) and ($4::text[] is null or r.status = any($4))
+              and ($5::uuid is null or r.run_id < $5)
+            order by r.run_id desc limit ${limit + 1}`,
+    bytes: `select 2500 + ${bytesOfText('r.reason', 'r.error_message', 'r.summary', 'r.status_message', 'r.stdout_excerpt', 'r.stderr_excerpt')}
+              + ${bytesOfJson('r.folder')} ${withResult ? `+ ${bytesOfJson('r.result')}` : ''}
+              from runs r where r.workspace_id = $1 and r.run_id = l.run_id`,
+    limit,
+  })
+  const found = await inside<Run & { more: boolean } & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select ${RUN_COLUMNS} from runs r where r.workspace_id = $1 and ($2::text is null or r.agent = $2)
-        and ($3::bigint is null or r.task_id = $3) and ($4::text[] is null or r.status = any($4))
-        and ($5::uuid is null or r.run_id < $5)
-      order by r.run_id desc limit $6`,
-    [agent ?? null, task ?? null, statuses ?? null, before ?? null, limit],
+    `${page} select ${runColumns(withResult ? undefined : 'null::json as result')}, ${MORE} as more from runs r
+      where r.workspace_id = $1 and r.run_id = ${fittingKeys('run_id')} order by r.run_id desc`,
+    [agent ?? null, task ?? null, statuses ?? null, before ?? null],
   )
+  return { rows: found.map(({ more: _more, ...run }) => run as Run), more: found[0]?.more ?? false }
+}
 
 /** What the runs of a task used, all in all. */
 export async function usageOfTask(pool: pg.Pool, workspaceId: number, taskId: number) {
@@ -133,20 +148,31 @@ export interface RunEvent {
   at: number
 }
 
-export const runEventsAfter = (
+/** As many as fit an answer. */
+export async function runEventsAfter(
   pool: pg.Pool,
   workspaceId: number,
   runId: string,
   afterSeq: number,
   limit: number,
-) =>
-  inside<RunEvent & pg.QueryResultRow>(
+): Promise<PageOf<RunEvent>> {
+  const page = fittingPage({
+    keys: `select row_number() over (order by e.seq) as n, e.seq from run_events e
+            where e.workspace_id = $1 and e.run_id = $2 and e.seq > $3::bigint order by e.seq limit ${limit + 1}`,
+    bytes: `select 300 + ${bytesOfText('e.message')} + ${bytesOfJson('e.payload')} from run_events e
+             where e.workspace_id = $1 and e.run_id = $2 and e.seq = l.seq`,
+    limit,
+  })
+  const found = await inside<RunEvent & { more: boolean } & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select e.seq, e.event_type as type, e.stream, e.level, e.color, e.message, e.payload, ms(e.created_at) as at from run_events e
-      where e.workspace_id = $1 and e.run_id = $2 and e.seq > $3::bigint order by e.seq limit $4`,
-    [runId, afterSeq, limit],
+    `${page} select e.seq, e.event_type as type, e.stream, e.level, e.color, e.message, e.payload, ms(e.created_at) as at,
+            ${MORE} as more
+       from run_events e where e.workspace_id = $1 and e.run_id = $2 and e.seq = ${fittingKeys('seq')} order by e.seq`,
+    [runId, afterSeq],
   )
+  return { rows: found.map(({ more: _more, ...event }) => event as RunEvent), more: found[0]?.more ?? false }
+}
 
 /** The run whose token this is, while it lives. The policy shows just the row with this hash. */
 export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {

@@ -10,6 +10,7 @@ import {
 } from '../../core/runs/wakeups.ts'
 import { agentsIn } from './agents.ts'
 import { inScope } from './due.ts'
+import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from './pages.ts'
 import { scopedQuery } from './scoped-query.ts'
 import type { PostgresStore } from './store.ts'
 import type { WorkspaceTransaction } from './workspace-transaction.ts'
@@ -234,17 +235,34 @@ async function found(
   return ids.map((id) => (id === null ? null : (byId.get(id) ?? null)))
 }
 
-/** The newest first. */
-export const listWakeups = (
+/** The newest first, as many as fit an answer. */
+export async function listWakeups(
   pool: pg.Pool,
   workspaceId: number,
-  { agent, before, limit }: { agent: string; before: string | null; limit: number },
-) =>
-  scopedQuery<Wakeup & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `select ${WAKEUP_COLUMNS} from wakeups w where w.workspace_id = $1 and w.agent = $2 and ($3::uuid is null or w.wakeup_id < $3)
-            order by w.wakeup_id desc limit $4`,
-    values: [workspaceId, agent, before, limit],
+  part: { agent: string; before: string | null; limit: number; withPayload: boolean },
+): Promise<PageOf<Wakeup>> {
+  const { agent, before, limit, withPayload } = part
+  const page = fittingPage({
+    keys: `select row_number() over (order by w.wakeup_id desc) as n, w.wakeup_id from wakeups w
+            where w.workspace_id = $1 and w.agent = $2 and ($3::uuid is null or w.wakeup_id < $3)
+            order by w.wakeup_id desc limit ${limit + 1}`,
+    bytes: `select 1200 + ${bytesOfText('w.reason', 'w.error')} ${withPayload ? `+ ${bytesOfJson('w.payload')}` : ''}
+              from wakeups w where w.workspace_id = $1 and w.wakeup_id = l.wakeup_id`,
+    limit,
   })
+  const columns = withPayload ? WAKEUP_COLUMNS : WAKEUP_COLUMNS.replace('w.payload', 'null::json as payload')
+  const found = await scopedQuery<Wakeup & { more: boolean } & pg.QueryResultRow>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    {
+      text: `${page} select ${columns}, ${MORE} as more from wakeups w
+              where w.workspace_id = $1 and w.wakeup_id = ${fittingKeys('wakeup_id')} order by w.wakeup_id desc`,
+      values: [workspaceId, agent, before],
+    },
+  )
+  return { rows: found.map(({ more: _more, ...wakeup }) => wakeup as Wakeup), more: found[0]?.more ?? false }
+}
 
 export interface DueTimer {
   workspaceId: number

@@ -54,6 +54,14 @@ export class ValkeyReader implements Reader {
     )
   }
 
+  async recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]> {
+    return (await this.tasksById(workspaceId, taskIds)).map(({ record }) => record)
+  }
+
+  async records(workspaceId: number, filter: TaskFilter, limit: number): Promise<TaskRecord[]> {
+    return (await this.tasks(workspaceId, filter, limit)).map(({ record }) => record)
+  }
+
   async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
     const found = await this.#wholeTasks(
       workspaceId,

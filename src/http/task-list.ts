@@ -1,0 +1,35 @@
+import type { Caller, Kernel } from '../flow/kernel.ts'
+import { listedTaskView } from '../flow/views.ts'
+import type { LargeDetail } from '../store/postgres/reads.ts'
+import type { TaskSearch } from '../store/postgres/task-search.ts'
+import { cursorOf, readCursor } from './cursor.ts'
+import { include, included, Page, pageSize } from './schema.ts'
+
+/** How lists of tasks are asked for, whichever tasks they are of. */
+export const TaskPage = { ...Page, include: include('input', 'checkpointData') }
+
+interface Asked {
+  cursor?: string | undefined
+  limit?: string | undefined
+  include?: string | undefined
+}
+
+/** A page of the tasks that this search finds, newest first. */
+export async function taskPage(
+  kernel: Kernel,
+  { workspaceId }: Caller,
+  search: Omit<TaskSearch, 'before'>,
+  asked: Asked,
+) {
+  const names = included(asked.include, 'input', 'checkpointData')
+  const large = new Set<LargeDetail>()
+  if (names.has('input')) large.add('input')
+  if (names.has('checkpointData')) large.add('checkpoint')
+  const before = asked.cursor === undefined ? undefined : readCursor(asked.cursor)
+  const limit = pageSize(asked.limit)
+  const { rows, more } = await kernel.store.taskPage(workspaceId, { ...search, before }, limit, large)
+  return {
+    items: rows.map((task) => listedTaskView(task, large)),
+    nextCursor: more ? cursorOf(rows.at(-1)!.record.id) : null,
+  }
+}

@@ -1,0 +1,43 @@
+/** A page of a list ends when what it shows has grown to this, or when it has as many rows as were asked for. */
+export const MOST_PAGE_BYTES = 8_000_000
+
+export interface PageOf<T> {
+  rows: T[]
+  /** Whether the list goes on behind them. */
+  more: boolean
+}
+
+interface List {
+  /** Selects `n` (1, 2, 3 … in the order of the list) and the key of each row, one row more than the page may have. */
+  keys: string
+  /** Selects how many bytes of the answer the row takes whose key is in `l`. */
+  bytes: string
+  limit: number
+}
+
+/**
+ * The beginning of a statement that reads a page. `listed` are the keys, and `fitting` has one row: `n`, how many of them fit,
+ * and `more`. Rows are weighed one after the other and no further than the page goes, so that neither the database nor the
+ * server ever holds more than a page and one row, however large the rows are. The first always fits: else a list with a row
+ * that is larger than a page could not be read to its end.
+ */
+export const fittingPage = ({ keys, bytes, limit }: List) => `
+  with recursive listed as materialized (${keys}),
+    weighed (n, bytes) as (
+      select 0::bigint, 0::bigint
+      union all
+      select l.n, w.bytes + (${bytes}) from weighed w join listed l on l.n = w.n + 1
+       where w.n < ${limit} and w.bytes <= ${MOST_PAGE_BYTES}),
+    fitting as materialized (
+      select max(w.n) as n, (select count(*) from listed) > max(w.n) as more
+        from weighed w where w.n <= 1 or w.bytes <= ${MOST_PAGE_BYTES})`
+
+/** The keys in this column of those that fit: in an array, so that rows are read by them whatever the planner believes. */
+export const fittingKeys = (column: string) =>
+  `any(array(select l.${column} from listed l, fitting f where l.n <= f.n))`
+
+export const MORE = '(select f.more from fitting f)'
+
+/** The bytes of a value in an answer: text with its quotes and escapes, JSON as it is kept. */
+export const bytesOfText = (...texts: string[]) => `octet_length(to_json(array[${texts.join(', ')}])::text)`
+export const bytesOfJson = (column: string) => `coalesce(octet_length(${column}::text), 0)`
