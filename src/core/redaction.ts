@@ -1,4 +1,5 @@
-import { canBeHidden, formsOf } from './secret-forms.ts'
+import { Automaton, wholly } from './secret-automaton.ts'
+import { canBeHidden } from './secret-forms.ts'
 
 /**
  * Blacks out secrets. Every place where a secret or one of its forms stands is found, however they overlap, and what they
@@ -13,92 +14,20 @@ export type Secrets = readonly string[] | KnownSecrets
 /** Secrets, prepared to be looked for. Worth keeping where there is much to look through. */
 export class KnownSecrets {
   readonly registered: readonly string[]
-  /** Where a character leads from the start. */
-  readonly fromStart: Int32Array
-  /** Of each state: how many characters of a secret it has seen, and how long the longest secret is that ends in it. */
-  readonly depth: Int32Array
-  readonly longest: Int32Array
-  /** Of each state: the state of the longest ending that is the beginning of a secret too. */
-  readonly #fallback: Int32Array
-  /** Where a character leads from any other state: pairs of (state, character) and next state in an open hash table. */
-  readonly #keys: Float64Array
-  readonly #values: Int32Array
+  readonly automaton: Automaton
 
-  constructor(secrets: readonly string[]) {
+  constructor(secrets: readonly string[], automaton: Automaton = wholly(Automaton.building(secrets))) {
     this.registered = [...new Set(secrets)].filter(canBeHidden)
-    const forms = [...new Set(this.registered.flatMap((secret) => [...formsOf(secret)]))]
-    const most = forms.reduce((sum, form) => sum + form.length, 1)
-    this.fromStart = new Int32Array(forms.length === 0 ? 0 : 0x10000)
-    let slots = 16
-    while (slots < most * 2) slots *= 2
-    this.#keys = new Float64Array(slots).fill(-1)
-    this.#values = new Int32Array(slots)
-    this.depth = new Int32Array(most)
-    this.longest = new Int32Array(most)
-    this.#fallback = new Int32Array(most)
-    this.#fill(forms)
+    this.automaton = automaton
+  }
+
+  /** The same in slices of about a millisecond, however long the secrets are. */
+  static *preparing(secrets: readonly string[]): Generator<void, KnownSecrets> {
+    return new KnownSecrets(secrets, yield* Automaton.building(secrets))
   }
 
   get isEmpty(): boolean {
     return this.registered.length === 0
-  }
-
-  /** Where `character` leads from `state`. */
-  step(state: number, character: number): number {
-    for (let at = state; at !== 0; at = this.#fallback[at]!) {
-      const next = this.#edge(at, character)
-      if (next !== 0) return next
-    }
-    return this.fromStart[character]!
-  }
-
-  #fill(forms: readonly string[]): void {
-    let states = 1
-    const edges: { from: number; character: number; to: number }[][] = []
-    for (const form of forms) {
-      let state = 0
-      for (let i = 0; i < form.length; i++) {
-        const character = form.charCodeAt(i)
-        let next = state === 0 ? this.fromStart[character]! : this.#edge(state, character)
-        if (next === 0) {
-          next = states++
-          if (state === 0) this.fromStart[character] = next
-          else this.#connect(state, character, next)
-          this.depth[next] = i + 1
-          edges[i] ??= []
-          edges[i]!.push({ from: state, character, to: next })
-        }
-        state = next
-      }
-      this.longest[state] = form.length
-    }
-    // From the shallow to the deep: what a state falls back to is always shallower, and done before it.
-    for (const { from, character, to } of edges.flat()) {
-      const fallback = from === 0 ? 0 : this.step(this.#fallback[from]!, character)
-      this.#fallback[to] = fallback
-      if (this.longest[to] === 0) this.longest[to] = this.longest[fallback]!
-    }
-  }
-
-  #edge(state: number, character: number): number {
-    const slot = this.#slot(state, character)
-    return this.#keys[slot] === -1 ? 0 : this.#values[slot]!
-  }
-
-  #connect(state: number, character: number, next: number): void {
-    const slot = this.#slot(state, character)
-    this.#keys[slot] = state * 0x10000 + character
-    this.#values[slot] = next
-  }
-
-  /** Where this edge is, or would be. */
-  #slot(state: number, character: number): number {
-    const key = state * 0x10000 + character
-    const mask = this.#keys.length - 1
-    const mixed = Math.imul(state, 0x9e3779b1) ^ Math.imul(character, 0x85ebca6b)
-    let slot = (mixed ^ (mixed >>> 15)) & mask
-    while (this.#keys[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & mask
-    return slot
   }
 }
 
@@ -130,7 +59,7 @@ export class Redactor {
   take(chunk: string): string {
     if (this.#secrets.isEmpty) return chunk
     this.#look(chunk)
-    return this.#letOut(this.#held.length - this.#secrets.depth[this.#state]!)
+    return this.#letOut(this.#held.length - this.#secrets.automaton.depth[this.#state]!)
   }
 
   /** No more comes: what was held back. */
@@ -140,12 +69,13 @@ export class Redactor {
   }
 
   #look(chunk: string): void {
-    const { fromStart, longest } = this.#secrets
+    const { automaton } = this.#secrets
+    const { fromStart, longest } = automaton
     let state = this.#state
     const start = this.#held.length
     for (let i = 0; i < chunk.length; i++) {
       const character = chunk.charCodeAt(i)
-      state = state === 0 ? fromStart[character]! : this.#secrets.step(state, character)
+      state = state === 0 ? fromStart[character]! : automaton.step(state, character)
       const length = longest[state]!
       if (length !== 0) this.#blackOut(start + i + 1 - length, start + i + 1)
     }

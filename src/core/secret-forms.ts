@@ -9,61 +9,90 @@ const BASE64_LINE = 76
 export const canBeHidden = (secret: string): boolean => secret.trim().length >= SHORTEST_SECRET
 
 /** The ways in which a secret turns up in output: as it is, escaped, encoded, and the lines of it. */
-export function formsOf(secret: string): Set<string> {
-  const lines = secret.split(/[\r\n]+/).flatMap((line) => [line, line.trim()])
-  const parts = [secret, secret.trim(), ...lines.filter((line) => line.length >= SHORTEST_LINE)]
-  const written = parts.flatMap((part) => [part, ...jsonForms(part), ...urlForms(part)])
-  return new Set([...written, ...base64Forms(secret), ...base64Forms(secret.trim())].filter(canBeHidden))
+export const formsOf = (secret: string): Set<string> => new Set(formsIn(secret))
+
+/** The same one after the other, some of them more than once: a long secret takes a while. */
+export function* formsIn(secret: string): Generator<string> {
+  for (const form of writtenForms(secret)) if (canBeHidden(form)) yield form
+}
+
+function* writtenForms(secret: string): Generator<string> {
+  for (const part of partsWrittenAlone(secret)) {
+    yield part
+    yield* jsonForms(part)
+    yield* urlForms(part)
+  }
+  yield* base64Forms(secret)
+  if (secret.trim() !== secret) yield* base64Forms(secret.trim())
+}
+
+function partsWrittenAlone(secret: string): Set<string> {
+  const parts = new Set([secret, secret.trim()])
+  if (!/[\r\n]/.test(secret)) return parts
+  for (const line of secret.split(/[\r\n]+/))
+    for (const part of [line, line.trim()]) if (part.length >= SHORTEST_LINE) parts.add(part)
+  return parts
 }
 
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
 const unit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** As a JSON string says it; as writers do that keep to ASCII or stay clear of HTML; and JSON within JSON. */
-function jsonForms(text: string): string[] {
+function* jsonForms(text: string): Generator<string> {
   const once = escaped(text)
-  const forms = [
-    once,
-    once.replaceAll('/', '\\/'),
-    once.replace(/[<>&]/g, unit),
-    once.replace(/[\u007f-\uffff]/g, unit),
-  ]
-  return [...forms, ...forms.map(escaped)]
+  const forms = new Set([once])
+  if (once.includes('/')) forms.add(once.replaceAll('/', '\\/'))
+  if (/[<>&]/.test(once)) forms.add(once.replace(/[<>&]/g, unit))
+  if (/[\u007f-\uffff]/.test(once)) forms.add(once.replace(/[\u007f-\uffff]/g, unit))
+  for (const form of forms) {
+    yield form
+    if (/["\\]/.test(form)) yield escaped(form)
+  }
 }
 
 /** In addresses and in forms, with large and with small hexadecimal digits. */
-function urlForms(text: string): string[] {
+function* urlForms(text: string): Generator<string> {
   const plain = encodeURIComponent(text.toWellFormed())
   const strict = plain.replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
-  const forms = [plain, strict, strict.replaceAll('%20', '+')]
-  return [...forms, ...forms.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))]
+  for (const form of new Set([plain, strict, strict.replaceAll('%20', '+')])) {
+    yield form
+    if (form.includes('%')) yield form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+  }
 }
 
 /**
  * By itself; and as a part of something longer (`user:secret`), where what it looks like depends on how many bytes come
  * before it: three ways, each without the characters that it shares with its neighbours.
  */
-function base64Forms(text: string): string[] {
-  const bytes = new TextEncoder().encode(text)
+function* base64Forms(text: string): Generator<string> {
+  for (const form of standardBase64Forms(new TextEncoder().encode(text))) {
+    yield form
+    if (/[+/]/.test(form)) yield form.replaceAll('+', '-').replaceAll('/', '_')
+  }
+}
+
+function* standardBase64Forms(bytes: Uint8Array): Generator<string> {
   const whole = base64(bytes)
-  const forms = [whole]
+  yield whole
   for (let from = 0; whole.length > BASE64_LINE && from < whole.length; from += BASE64_LINE) {
     const line = whole.slice(from, from + BASE64_LINE)
-    if (line.length >= SHORTEST_LINE) forms.push(line)
+    if (line.length >= SHORTEST_LINE) yield line
   }
   for (const before of [0, 1, 2]) {
     const padded = new Uint8Array(before + bytes.length)
     padded.set(bytes, before)
-    forms.push(base64(padded).slice(Math.ceil((before * 8) / 6), Math.floor((padded.length * 8) / 6)))
+    yield base64(padded).slice(Math.ceil((before * 8) / 6), Math.floor((padded.length * 8) / 6))
   }
-  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))]
 }
+
+const PIECE = 8_192
 
 function base64(bytes: Uint8Array): string {
   let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
+  for (let from = 0; from < bytes.length; from += PIECE)
+    binary += String.fromCharCode(...bytes.subarray(from, from + PIECE))
   return btoa(binary)
 }
