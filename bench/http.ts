@@ -34,7 +34,9 @@ const NOBODY: Coordination = {
 const NOTHING_RUNS: Execution = {
   live: new LiveOutput(),
   adapters: () => [],
+  knows: () => true,
   faultsOf: () => [],
+  objectionsTo: async () => [],
   probe: async () => [],
   preview: async () => ({ prompt: '', sensitive: [] }),
   readLog: async () => null,

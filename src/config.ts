@@ -1,5 +1,6 @@
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
+import type { AgentPolicy } from './core/agent-policy.ts'
 import { StartRefused } from './core/refusal.ts'
 
 /** Everything that can be set from outside. Read once, here; nobody else looks at the environment. */
@@ -27,6 +28,8 @@ export interface Config {
   adapterPaths: string[]
   /** Where agents may work; empty: wherever their settings say. */
   agentRoots: string[]
+  /** What agents may be made of on this node. */
+  agentPolicy: AgentPolicy
   /** How many agents run at once on this node. */
   mostRuns: number
   /** How many connections this node holds open at once. */
@@ -86,6 +89,15 @@ const Environment = z.object({
     .default(1024 * 1024 * 1024),
   BATON_ADAPTERS: list,
   BATON_AGENT_ROOTS: list,
+  BATON_AGENT_ADAPTERS: list,
+  BATON_AGENT_COMMANDS: list.refine(
+    (commands) => commands.every((command) => !command.includes('/') || isAbsolute(command)),
+    'must list names of programs and absolute paths',
+  ),
+  BATON_AGENT_ENV: list.refine(
+    (names) => names.every((name) => /^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(name)),
+    'must list names of variables, or the beginning of names with a * behind it',
+  ),
   BATON_MAX_RUNS: z
     .string()
     .regex(/^\d{1,5}$/, 'must be a number of runs')
@@ -132,6 +144,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     minFreeBytes: set.BATON_MIN_FREE_BYTES,
     adapterPaths: set.BATON_ADAPTERS,
     agentRoots: set.BATON_AGENT_ROOTS.map((root) => resolve(root)),
+    agentPolicy: {
+      adapters: set.BATON_AGENT_ADAPTERS,
+      commands: given.BATON_AGENT_COMMANDS === undefined ? null : set.BATON_AGENT_COMMANDS,
+      env: set.BATON_AGENT_ENV,
+    },
     mostRuns: set.BATON_MAX_RUNS,
     mostConnections: set.BATON_MAX_CONNECTIONS,
     publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),

@@ -10,6 +10,7 @@ import { Chores } from './executor/chores.ts'
 import { Executor } from './executor/executor.ts'
 import { openKinds, openWorkshop } from './executor/open.ts'
 import { recoverAtStart } from './executor/recovery.ts'
+import { secretsOfNode } from './executor/secrets.ts'
 import { ensureOwnerKey } from './first-start.ts'
 import { serverDirectory } from './flow/directory.ts'
 import { Kernel } from './flow/kernel.ts'
@@ -51,7 +52,7 @@ export async function start(config: Config): Promise<Baton> {
   try {
     await refuseTakenPort(config)
     const logs = parseLogSettings(config.logs)
-    const kinds = await openKinds(config.adapterPaths)
+    const kinds = await openKinds(config.adapterPaths, config.agentPolicy)
     made = await openDataFolder(config.dataFolder)
     await refuseUnsafeData(config.dataFolder)
     const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
@@ -70,7 +71,8 @@ export async function start(config: Config): Promise<Baton> {
       {
         ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
         ...{
-          own: config.environment,
+          ...{ own: config.environment, policy: config.agentPolicy },
+          nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
           mostRuns: config.mostRuns,
           baseUrl: () => config.publicUrl ?? reachable(url),
         },

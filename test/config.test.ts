@@ -6,11 +6,18 @@ import { StartRefused } from '../src/core/refusal.ts'
 
 describe('settings of how agents are run', () => {
   test('have their defaults, also when they are set to nothing', () => {
-    const unset = { BATON_LOGS: '', BATON_KEEP_LOGS_DAYS: '', BATON_ADAPTERS: '', BATON_AGENT_ROOTS: '' }
+    const unset = {
+      BATON_LOGS: '',
+      BATON_KEEP_LOGS_DAYS: '',
+      BATON_ADAPTERS: '',
+      BATON_AGENT_ROOTS: '',
+      BATON_AGENT_COMMANDS: '',
+    }
     for (const env of [{}, { ...unset, BATON_MAX_RUNS: '', BATON_PUBLIC_URL: '' }])
       expect(readConfig(env)).toMatchObject({
         ...{ logs: undefined, keepLogsDays: 30, adapterPaths: [], agentRoots: [], mostRuns: 64 },
         publicUrl: undefined,
+        agentPolicy: { adapters: [], commands: null, env: [] },
       })
   })
 
@@ -20,6 +27,9 @@ describe('settings of how agents are run', () => {
       BATON_KEEP_LOGS_DAYS: '7',
       BATON_ADAPTERS: './mine.mjs, their-adapter ,',
       BATON_AGENT_ROOTS: '/srv/code, work',
+      BATON_AGENT_ADAPTERS: 'process,claude_local',
+      BATON_AGENT_COMMANDS: 'claude, /opt/tools/lint',
+      BATON_AGENT_ENV: 'GIT_AUTHOR_*,PATH',
       BATON_MAX_RUNS: '3',
       BATON_PUBLIC_URL: 'https://baton.example:8443/behind/a/proxy//',
     })
@@ -27,6 +37,11 @@ describe('settings of how agents are run', () => {
       ...{ logs: 'postgres', keepLogsDays: 7, adapterPaths: ['./mine.mjs', 'their-adapter'], mostRuns: 3 },
       agentRoots: ['/srv/code', resolve('work')],
       publicUrl: 'https://baton.example:8443/behind/a/proxy',
+      agentPolicy: {
+        adapters: ['process', 'claude_local'],
+        commands: ['claude', '/opt/tools/lint'],
+        env: ['GIT_AUTHOR_*', 'PATH'],
+      },
     })
     expect(readConfig({ BATON_KEEP_LOGS_DAYS: '0' }).keepLogsDays, '0 is for ever').toBeNull()
     expect(readConfig({ BATON_MAX_RUNS: '0' }).mostRuns, '0 is none').toBe(0)
@@ -44,6 +59,12 @@ describe('settings of how agents are run', () => {
     ['BATON_MAX_RUNS', '-1', 'BATON_MAX_RUNS must be a number of runs.'],
     ['BATON_MAX_LOG_BYTES', '256M', 'BATON_MAX_LOG_BYTES must be a number of bytes (0 keeps all output).'],
     ['BATON_MIN_FREE_BYTES', '-1', 'BATON_MIN_FREE_BYTES must be a number of bytes.'],
+    [
+      'BATON_AGENT_COMMANDS',
+      'claude,./tools/lint',
+      'BATON_AGENT_COMMANDS must list names of programs and absolute paths.',
+    ],
+    ['BATON_AGENT_ENV', '*', 'BATON_AGENT_ENV must list names of variables'],
     ['BATON_PUBLIC_URL', 'baton.example', 'BATON_PUBLIC_URL must begin with http:// or https://.'],
     ['BATON_PUBLIC_URL', 'http://', 'BATON_PUBLIC_URL is not a URL.'],
     [

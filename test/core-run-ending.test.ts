@@ -68,6 +68,7 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   adapter_not_installed: ['failed', 'release'],
   invalid_working_directory: ['failed', 'release'],
   invalid_configuration: ['failed', 'release'],
+  not_allowed_here: ['failed', 'release'],
   not_logged_in: ['failed', 'release'],
   spawn_failed: ['failed', 'infrastructure'],
   timeout: ['timed_out', 'infrastructure'],
@@ -189,6 +190,7 @@ describe('errors', () => {
       'adapter_not_installed',
       'invalid_working_directory',
       'invalid_configuration',
+      'not_allowed_here',
       'not_logged_in',
     ])
   })

@@ -85,8 +85,8 @@ describe('a key may do what its role and scopes say', () => {
   const RIGHTS: Record<string, string[]> = {
     viewer: ['read'],
     member: ['read', 'work', 'operate'],
-    admin: ['read', 'work', 'operate', 'admin'],
-    owner: ['read', 'work', 'operate', 'admin'],
+    admin: ['read', 'work', 'operate', 'configure_agents', 'admin'],
+    owner: ['read', 'work', 'operate', 'configure_agents', 'admin'],
   }
   /** What reading and writing needs, by tag. A new tag must be added here before its routes are tested. */
   const NEEDS: Record<string, [reading: string, writing: string]> = {
@@ -121,10 +121,20 @@ describe('a key may do what its role and scopes say', () => {
     'POST /agents/{id}/wakeup': 'work',
     'POST /agents/{id}/heartbeat/invoke': 'work',
     'POST /runs/{id}/callback': 'work',
-    // What agents are told may tell of more than a reader should know.
-    'GET /agents/{id}/prompt-preview': 'operate',
+    // What agents are told is a part of their settings.
+    'GET /agents/{id}/prompt-preview': 'configure_agents',
+    // Starts the program of the agent.
+    'POST /agents/{id}/test': 'configure_agents',
   }
-  const SCOPES = [undefined, ['read'], ['work'], ['operate'], ['admin'], ['read', 'work']]
+  const SCOPES = [
+    undefined,
+    ['read'],
+    ['work'],
+    ['operate'],
+    ['configure_agents'],
+    ['admin'],
+    ['read', 'work'],
+  ]
   const cases = Object.keys(RIGHTS).flatMap((role) => SCOPES.map((scopes) => ({ role, scopes })))
 
   test.each(cases)('$role with scopes $scopes, on every route', async ({ role, scopes }) => {

@@ -7,6 +7,7 @@ export const ERRORS = {
   LEASE_OUT_OF_RANGE: { status: 400, title: 'The lease is outside the limits of this workspace' },
   UNAUTHENTICATED: { status: 401, title: 'A valid API key is needed' },
   FORBIDDEN: { status: 403, title: 'This key may not do that' },
+  NOT_ALLOWED_HERE: { status: 403, title: 'The operator of this node does not allow that' },
   HOST_NOT_ALLOWED: { status: 403, title: 'Baton is not served under this host name' },
   ORIGIN_NOT_ALLOWED: { status: 403, title: 'This web origin may not talk to Baton' },
   NOT_FOUND: { status: 404, title: 'There is no such thing here' },

@@ -1,5 +1,6 @@
 import type { Callbacks } from '../adapters/callbacks.ts'
 import { sentencesOf } from '../adapters/config.ts'
+import { tooManySecrets } from '../core/agent-config.ts'
 import { Refused, refuse } from '../core/errors.ts'
 import { previewTemplate } from '../core/prompts/render.ts'
 import { parseTemplate, type TemplateProblem } from '../core/prompts/template.ts'
@@ -10,6 +11,7 @@ import { RuntimeConfig } from '../core/runs/policy.ts'
 import type { Check, Execution, LogRange } from '../flow/execution.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import type { Run } from '../store/postgres/run-reads.ts'
+import { allObjections, isAllowed } from './allowed.ts'
 import { probe } from './probe.ts'
 import { exampleValues } from './prompt.ts'
 import type { Workshop } from './workshop.ts'
@@ -30,8 +32,18 @@ export class RunDesk implements Execution {
     return this.#workshop.live
   }
 
-  adapters() {
-    return this.#workshop.registry.list()
+  adapters(workspaceId: number) {
+    return this.#workshop.registry
+      .list()
+      .map((kind) => ({ ...kind, allowed: isAllowed(this.#workshop, workspaceId, kind.type) }))
+  }
+
+  knows(adapterType: string) {
+    return adapterType === 'external' || this.#workshop.registry.get(adapterType) !== undefined
+  }
+
+  objectionsTo(workspaceId: number, agent: Pick<Settings, 'adapterType' | 'adapterConfig'>) {
+    return allObjections(this.#workshop, workspaceId, agent)
   }
 
   faultsOf(agent: Settings) {
@@ -48,7 +60,9 @@ export class RunDesk implements Execution {
       return [{ field: 'adapterType', message: `is not known; there are ${known}` }]
     }
     const valid = adapter.validateConfig(adapterConfig ?? {})
-    const faults = valid.ok ? [] : valid.errors.map((message) => ({ field: 'adapterConfig', message }))
+    const excess = tooManySecrets(adapterConfig)
+    const errors = [...(valid.ok ? [] : valid.errors), ...(excess ? [excess] : [])]
+    const faults = errors.map((message) => ({ field: 'adapterConfig', message }))
     const parsed = parseTemplate(templateIn(adapterConfig))
     return parsed.ok ? faults : [...faults, ...parsed.problems.map(faultOfTemplate)]
   }

@@ -1,4 +1,6 @@
 import type { AgentRunAdapter } from '../adapters/protocol.ts'
+import { matches } from '../core/agent-policy.ts'
+import { partsOfHeader, partsOfValue } from '../core/secret-parts.ts'
 
 /** What the programs of agents find in their environment: what is listed here, and nothing that was not meant for them. */
 
@@ -9,11 +11,6 @@ const INHERITED = [
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ]
-
-const matches = (name: string, patterns: readonly string[]) =>
-  patterns.some((pattern) =>
-    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-  )
 
 /** Of Baton's own environment, what this adapter's agents may have. */
 function inheritedBy(adapter: AgentRunAdapter, own: Environment): Record<string, string> {
@@ -39,7 +36,8 @@ const HARMLESS =
 
 /**
  * What must not come out of a run: whatever it was given by its settings, and whatever of ours only its adapter may have.
- * Proxies are among it, since their addresses may hold passwords.
+ * Proxies are among it, since their addresses may hold passwords. Also what is secret by itself in these: an agent that prints
+ * the token without the word before it has told it.
  */
 export function secretsOf(
   adapter: AgentRunAdapter,
@@ -48,7 +46,13 @@ export function secretsOf(
   token: string,
 ): string[] {
   const given = Object.entries({ ...inheritedBy(adapter, own), ...envIn(config) })
-  const headers = Object.values((config.headers ?? {}) as Record<string, string>)
-  const secret = given.filter(([name]) => !HARMLESS.test(name)).map(([, value]) => value)
-  return [token, ...secret, ...headers].filter((value) => typeof value === 'string')
+  const values = given.filter(([name, value]) => !HARMLESS.test(name) && typeof value === 'string')
+  const headers = Object.values((config.headers ?? {}) as Record<string, unknown>)
+  return [
+    token,
+    ...values.flatMap(([, value]) => [value, ...partsOfValue(value)]),
+    ...headers.filter(isText).flatMap((value) => [value, ...partsOfHeader(value)]),
+  ]
 }
+
+const isText = (value: unknown) => typeof value === 'string'

@@ -8,6 +8,8 @@ import { opencodeAdapter } from '../adapters/opencode/adapter.ts'
 import { processAdapter } from '../adapters/process.ts'
 import { AdapterRegistry, loadAdapters } from '../adapters/registry.ts'
 import { simulatedAdapter } from '../adapters/simulated.ts'
+import type { AgentPolicy } from '../core/agent-policy.ts'
+import { StartRefused } from '../core/refusal.ts'
 import { LiveOutput } from '../flow/live-output.ts'
 import { type LogLimits, USUAL_LIMITS } from '../logs/limits.ts'
 import { localFileStore } from '../logs/local-file.ts'
@@ -22,8 +24,8 @@ import { RunDesk } from './desk.ts'
 import { Patience } from './persistence.ts'
 import type { Workshop } from './workshop.ts'
 
-/** All kinds of agents: Baton's own, and those of third parties in these modules. */
-export async function openKinds(adapterPaths: readonly string[]) {
+/** All kinds of agents: Baton's own, and those of third parties in these modules. Those that are allowed must be there. */
+export async function openKinds(adapterPaths: readonly string[], { adapters }: AgentPolicy) {
   const callbacks = new Callbacks()
   const registry = new AdapterRegistry()
   const builtIn = [
@@ -36,6 +38,9 @@ export async function openKinds(adapterPaths: readonly string[]) {
   ]
   for (const adapter of [...builtIn, httpAdapter(callbacks)]) registry.register(adapter)
   await loadAdapters(adapterPaths, registry)
+  const unknown = adapters.find((type) => !['*', 'external'].includes(type) && !registry.get(type))
+  if (unknown !== undefined)
+    throw new StartRefused(`BATON_AGENT_ADAPTERS names "${unknown}", and there is no such adapter.`)
   return { registry, callbacks }
 }
 
@@ -51,7 +56,16 @@ export interface WorkshopSettings {
 export async function openWorkshop(
   base: Pick<
     Workshop,
-    'kernel' | 'node' | 'own' | 'dataFolder' | 'agentRoots' | 'baseUrl' | 'mostRuns' | 'log'
+    | 'kernel'
+    | 'node'
+    | 'own'
+    | 'dataFolder'
+    | 'agentRoots'
+    | 'policy'
+    | 'nodeSecrets'
+    | 'baseUrl'
+    | 'mostRuns'
+    | 'log'
   >,
   settings: WorkshopSettings,
 ): Promise<{ workshop: Workshop; desk: RunDesk; bucket: ObjectStore | null; close: () => void }> {

@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isAbsolute, resolve } from 'node:path'
 import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.ts'
+import { tooManySecrets } from '../core/agent-config.ts'
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
-import { KnownSecrets } from '../core/redaction.ts'
+import type { KnownSecrets } from '../core/redaction.ts'
 import { taskSessionsOf } from '../store/postgres/runtime-state.ts'
 import type { Wakeup } from '../store/postgres/wakeups.ts'
+import { operatorsObjections } from './allowed.ts'
 import { environmentOf, secretsOf } from './environment.ts'
 import { answerOf, type Git, gitWith } from './folders/git.ts'
 import { namedFolder, rootBeside } from './folders/places.ts'
@@ -14,6 +16,7 @@ import { FolderRefused } from './folders/refused.ts'
 import type { Folder } from './folders/worktree.ts'
 import type { Held } from './holding.ts'
 import { promptOf, promptValues } from './prompt.ts'
+import { prepareSecrets } from './secrets.ts'
 import { Unfit } from './unfit.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -37,13 +40,21 @@ export interface Prepared {
   sessionIdBefore: string | null
 }
 
-/** The adapter of an agent, with settings it can use. */
-export function adapterOf(workshop: Workshop, agent: AgentRecord): AgentRunAdapter {
+/** The adapter of an agent, with settings it can use, on a node that lets it. */
+export function adapterOf(workshop: Workshop, workspaceId: number, agent: AgentRecord): AgentRunAdapter {
   const adapter = workshop.registry.get(agent.adapterType)
   if (!adapter)
     throw new Unfit('invalid_configuration', `There is no adapter "${agent.adapterType}" on this node.`)
   const valid = adapter.validateConfig(agent.adapterConfig ?? {})
   if (!valid.ok) throw new Unfit('invalid_configuration', valid.errors.join(' '))
+  const excess = tooManySecrets(agent.adapterConfig)
+  if (excess) throw new Unfit('invalid_configuration', excess)
+  const objections = operatorsObjections(workshop, workspaceId, agent)
+  if (objections.length > 0)
+    throw new Unfit(
+      'not_allowed_here',
+      objections.map(({ field, message }) => `${field} ${message}.`).join(' '),
+    )
   return adapter
 }
 
@@ -70,7 +81,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const { workspaceId, agent, wakeup, runId, token, held } = about
   const { kernel, own } = workshop
-  const adapter = adapterOf(workshop, agent)
+  const adapter = adapterOf(workshop, workspaceId, agent)
   const config = configOf(agent)
   const taskKey = held?.taskId ?? ''
   const baseUrl = workshop.baseUrl()
@@ -120,7 +131,7 @@ export async function prepare(
     input,
     folder,
     git,
-    secrets: new KnownSecrets(secretsOf(adapter, own, config, token)),
+    secrets: await prepareSecrets([...workshop.nodeSecrets, ...secretsOf(adapter, own, config, token)]),
     graceMs: (typeof config.graceSec === 'number' ? config.graceSec : DEFAULT_GRACE_SEC) * 1000,
     credential: credentialOf(workshop, adapter, agent),
     taskKey,
@@ -180,7 +191,7 @@ export async function tryFolder(
   if (cwd === undefined)
     return (await folderFor(workshop, gitOf(workshop.own), workspaceId, agent, null)).path
   return fitFor(async () => {
-    const path = await namedFolder(cwd, rootBeside(dataFolder), allowedRoots)
+    const path = await namedFolder(cwd, { defaultRoot: rootBeside(dataFolder), dataFolder, allowedRoots })
     if (workspace !== 'git_worktree') return path
     const top = await answerOf(gitOf(workshop.own), path, ['rev-parse', '--show-toplevel'])
     if (top === null) throw new FolderRefused(`${path} is in no git repository, which git_worktree needs.`)

@@ -24,7 +24,7 @@ export async function probe(workshop: Workshop, workspaceId: number, agent: Agen
     }
   }
   await attempt('settings', 'Correct adapterType or adapterConfig with PUT /agents/:slug.', () => {
-    adapterOf(workshop, agent)
+    adapterOf(workshop, workspaceId, agent)
     return `The settings fit ${agent.adapterType}.`
   })
   const adapter = workshop.registry.get(agent.adapterType)

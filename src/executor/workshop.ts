@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { AdapterRegistry } from '../adapters/registry.ts'
+import type { AgentPolicy } from '../core/agent-policy.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
 import type { Kernel } from '../flow/kernel.ts'
 import type { LiveOutput } from '../flow/live-output.ts'
@@ -21,6 +22,10 @@ export interface Workshop {
   /** Baton's own environment; of it agents get what is listed. */
   own: Environment
   dataFolder: string
+  /** What agents may be made of here. */
+  policy: AgentPolicy
+  /** What must not come out of any run of this node. */
+  nodeSecrets: readonly string[]
   /** Where agents may work; empty: wherever their settings say. */
   agentRoots: readonly string[]
   /** Where agents reach Baton. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
+import { configuringIn, maskedConfig, unmasked, withoutConfiguring } from '../core/agent-config.ts'
 import type { AgentCommand, Beat, Reply } from '../core/commands.ts'
-import { Refused, refuse } from '../core/errors.ts'
+import { type ErrorCode, Refused, refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import { shownState } from '../core/rules/agent.ts'
@@ -72,55 +73,101 @@ function profileOf(body: z.output<typeof AgentBody>): Partial<AgentProfile> {
 /** Registered, or changed if it is there; under `ifVersion` only when nobody changed it since. */
 export async function putAgent(
   kernel: Kernel,
+  execution: Execution,
   caller: Caller,
   name: string,
   body: z.output<typeof AgentBody>,
   ifVersion: number | null,
-  faultsOf: Execution['faultsOf'],
 ) {
   const known = await findAgent(kernel.store.readers, caller.workspaceId, name)
   if (!known && isUuid(name)) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
-  const profile = keptSecrets(profileOf(body), known?.record)
-  mustBeUsable(profile, known?.record, faultsOf)
+  const profile = mayConfigure(caller)
+    ? await configured(execution, caller, profileOf(body), known?.record)
+    : unconfigured(profileOf(body), known?.record)
   const command: AgentCommand = { kind: 'register', profile, ifVersion }
   const { record, isNew, holding } = await commandAgent(kernel, caller, known?.record.slug ?? name, command)
-  return { agent: agentView({ record, holds: holding.length }), isNew }
+  return { agent: agentView(execution, caller, { record, holds: holding.length }), isNew }
+}
+
+const mayConfigure = ({ rights }: Caller) => rights.has('configure_agents')
+
+/** To say what an agent runs is to run it, as the user Baton runs as: that is more than to operate agents. */
+function unconfigured(profile: Partial<AgentProfile>, known: AgentRecord | undefined): Partial<AgentProfile> {
+  const changed = configuringIn(profile, known)
+  if (changed.length > 0)
+    throw new Refused(
+      'FORBIDDEN',
+      `To set ${changed.join(', ')} needs the right "configure_agents", which this key lacks.`,
+      { errors: changed.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
+    )
+  // Somebody who has the right may set them at this moment: then his word stands.
+  return withoutConfiguring(profile)
+}
+
+async function configured(
+  execution: Execution,
+  { workspaceId }: Caller,
+  given: Partial<AgentProfile>,
+  known: AgentRecord | undefined,
+): Promise<Partial<AgentProfile>> {
+  const said = unmasked(given, known)
+  if (!said.ok) throw Refused.because(said)
+  const { profile } = said
+  await mustBeUsable(execution, workspaceId, profile, known)
+  return profile
 }
 
 /** Settings that cannot be used are refused when they are given, not when the agent is needed. */
-function mustBeUsable(
+async function mustBeUsable(
+  execution: Execution,
+  workspaceId: number,
   profile: Partial<AgentProfile>,
   known: AgentRecord | undefined,
-  faultsOf: Execution['faultsOf'],
-): void {
+): Promise<void> {
   const { adapterType, adapterConfig, runtimeConfig } = profile
   if (adapterType === undefined && adapterConfig === undefined && runtimeConfig === undefined) return
-  const errors = faultsOf({
+  const agent = {
     adapterType: adapterType ?? known?.adapterType ?? 'external',
     adapterConfig: adapterConfig === undefined ? (known?.adapterConfig ?? null) : adapterConfig,
     runtimeConfig: runtimeConfig === undefined ? (known?.runtimeConfig ?? null) : runtimeConfig,
-  })
-  const [first] = errors
-  if (first)
-    throw Refused.because(refuse('VALIDATION_FAILED', `${first.field}: ${first.message}`, { errors }))
+  }
+  mustBe('VALIDATION_FAILED', execution.faultsOf(agent))
+  mustBe('NOT_ALLOWED_HERE', await execution.objectionsTo(workspaceId, agent))
 }
 
-export const showAgent = async (kernel: Kernel, caller: Caller, name: string) =>
-  agentView(await theAgent(kernel, caller, name))
+function mustBe(code: ErrorCode, errors: { field: string; message: string }[]): void {
+  const [first] = errors
+  if (first) throw Refused.because(refuse(code, `${first.field}: ${first.message}`, { errors }))
+}
 
-export async function agentPage(kernel: Kernel, { workspaceId }: Caller, filter: AgentFilter, limit: number) {
-  const { rows, more } = await pageOfAgents(kernel.store.readers, workspaceId, filter, limit)
+export const showAgent = async (kernel: Kernel, execution: Execution, caller: Caller, name: string) =>
+  agentView(execution, caller, await theAgent(kernel, caller, name))
+
+export async function agentPage(
+  kernel: Kernel,
+  execution: Execution,
+  caller: Caller,
+  filter: AgentFilter,
+  limit: number,
+) {
+  const { rows, more } = await pageOfAgents(kernel.store.readers, caller.workspaceId, filter, limit)
   return {
-    items: rows.map(agentView),
+    items: rows.map((agent) => agentView(execution, caller, agent)),
     nextCursor: more ? Buffer.from(rows.at(-1)!.record.slug).toString('base64url') : null,
   }
 }
 
 /** One act on one agent, and how it is afterwards. */
-export async function operateAgent(kernel: Kernel, caller: Caller, name: string, command: AgentCommand) {
+export async function operateAgent(
+  kernel: Kernel,
+  execution: Execution,
+  caller: Caller,
+  name: string,
+  command: AgentCommand,
+) {
   const { slug } = (await theAgent(kernel, caller, name)).record
   const { record, holding } = await commandAgent(kernel, caller, slug, command)
-  return agentView({ record, holds: holding.length })
+  return agentView(execution, caller, { record, holds: holding.length })
 }
 
 export async function removeAgent(kernel: Kernel, caller: Caller, name: string): Promise<void> {
@@ -244,51 +291,12 @@ export async function showHealth(kernel: Kernel, caller: Caller, name: string) {
 export const slugOf = async (kernel: Kernel, caller: Caller, name: string) =>
   (await theAgent(kernel, caller, name)).record.slug
 
-const MASKED = '********'
-
-/** What children get in their environment, and endpoints in their headers, may be secret. */
-const MAY_BE_SECRET = ['env', 'headers']
-
-/** That it is set is shown, what it is set to is not. */
-function masked(config: unknown): unknown {
-  const shown = { ...(config as Record<string, unknown> | null) }
-  for (const field of MAY_BE_SECRET) if (shown[field] != null) shown[field] = maskedValues(shown[field])
-  return config === null ? null : shown
-}
-
-const maskedValues = (values: unknown) =>
-  typeof values === 'object' && !Array.isArray(values)
-    ? Object.fromEntries(Object.keys(values!).map((name) => [name, MASKED]))
-    : MASKED
-
-/** What was shown masked and comes back so is what it was. */
-function keptSecrets(profile: Partial<AgentProfile>, known: AgentRecord | undefined): Partial<AgentProfile> {
-  if (profile.adapterConfig == null) return profile
-  const config = { ...(profile.adapterConfig as Record<string, unknown>) }
-  const before = (known?.adapterConfig ?? {}) as Record<string, unknown>
-  for (const field of MAY_BE_SECRET)
-    if (field in config) config[field] = keptValues(config[field], before[field], `adapterConfig.${field}`)
-  return { ...profile, adapterConfig: config }
-}
-
-function keptValues(given: unknown, before: unknown, field: string): unknown {
-  if (given === MASKED) return before ?? nothingBehind(field)
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
-  const known = new Map(Object.entries(before ?? {}))
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      value === MASKED ? (known.get(name) ?? nothingBehind(`${field}.${name}`)) : value,
-    ]),
-  )
-}
-
-/** A mask must not become the value: whoever copied it from another agent would find out by a failed login. */
-function nothingBehind(field: string): never {
-  throw Refused.field('VALIDATION_FAILED', field, 'is masked, and there is no value it could stand for')
-}
-
-function agentView({ record, holds, runs = 0 }: Pick<AgentSeen, 'record' | 'holds'> & { runs?: number }) {
+function agentView(
+  execution: Execution,
+  caller: Caller,
+  { record, holds, runs = 0 }: Pick<AgentSeen, 'record' | 'holds'> & { runs?: number },
+) {
+  const config = maskedConfig(record.adapterConfig, execution.knows(record.adapterType))
   const state = shownState(record, holds + runs)
   return {
     id: record.uuid,
@@ -296,7 +304,8 @@ function agentView({ record, holds, runs = 0 }: Pick<AgentSeen, 'record' | 'hold
     name: record.name,
     model: record.model,
     adapterType: record.adapterType,
-    adapterConfig: masked(record.adapterConfig),
+    adapterConfig: mayConfigure(caller) ? config : null,
+    adapterConfigHidden: !mayConfigure(caller) && config !== null,
     runtimeConfig: record.runtimeConfig,
     capabilities: record.capabilities,
     maxConcurrentTasks: record.maxConcurrentTasks,

@@ -27,6 +27,8 @@ interface AdapterInfo {
   type: string
   capabilities: Record<string, boolean>
   configSchema?: Record<string, unknown> | undefined
+  /** Whether agents of the workspace may be of this kind on this node. */
+  allowed: boolean
 }
 
 /** `unknown_run`: nobody here waits for it. `over`: its result came already. `busy`: it says too much at once. */
@@ -34,11 +36,18 @@ type Delivery = 'taken' | 'unknown_run' | 'over' | 'busy'
 
 export interface Execution {
   readonly live: LiveOutput
-  adapters(): AdapterInfo[]
+  adapters(workspaceId: number): AdapterInfo[]
+  /** Whether this node has the adapter, so that it can tell which of its settings are secret. */
+  knows(adapterType: string): boolean
   /** What is wrong with the settings of an agent, a sentence each. */
   faultsOf(
     agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>,
   ): { field: string; message: string }[]
+  /** Why the operator of this node would not have the agent run, a sentence each without its subject. */
+  objectionsTo(
+    workspaceId: number,
+    agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig'>,
+  ): Promise<{ field: string; message: string }[]>
   /** Whether the agent could run on this node. */
   probe(workspaceId: number, agent: AgentRecord): Promise<Check[]>
   /** What a run's agent is told, without what nobody should see. */

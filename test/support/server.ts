@@ -39,6 +39,8 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
       BATON_PORT: '0',
       DATABASE_URL: database.url,
       BATON_LOG_LEVEL: 'silent',
+      // Tests work in workspaces of their own; what other workspaces may run by default is tried in agents-allowed.
+      BATON_AGENT_ADAPTERS: '*',
       ...env,
     }),
   )

@@ -33,6 +33,7 @@ import { type Task, Work } from './tasks.ts'
 /** Wakeups and those who run them, on a real database and without a server before it. */
 
 const VERSION = '0.0.0'
+const ANY_AGENT = { adapters: ['*'], commands: null, env: [] }
 /** The name of the node that decides in tests without executors. */
 export const HERE = 'here'
 
@@ -249,9 +250,10 @@ export class RunningNode {
     const { workshop } = await openWorkshop(
       {
         ...{ kernel, node, own: {}, dataFolder: join(folder, name), agentRoots: [], mostRuns },
+        ...{ policy: ANY_AGENT, nodeSecrets: [] },
         ...{ baseUrl: () => 'http://127.0.0.1:1', log: pino({ level: 'silent' }) },
       },
-      { logs: { store: 'postgres' }, kinds: await openKinds([]) },
+      { logs: { store: 'postgres' }, kinds: await openKinds([], ANY_AGENT) },
     )
     const running = new RunningNode(name, store, node, workshop)
     workshop.registry.register(running.#adapter())

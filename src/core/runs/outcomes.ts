@@ -19,6 +19,7 @@ export const RUN_ERRORS = {
   adapter_not_installed: { task: null, stopsAgent: true, title: 'The program of the agent is not there' },
   invalid_working_directory: { task: null, stopsAgent: true, title: 'Its folder cannot be worked in' },
   invalid_configuration: { task: null, stopsAgent: true, title: 'Its settings cannot be used' },
+  not_allowed_here: { task: null, stopsAgent: true, title: 'The operator of its node does not allow it' },
   not_logged_in: {
     task: null,
     stopsAgent: true,

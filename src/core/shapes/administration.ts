@@ -5,15 +5,18 @@ import { Instant, Name } from './common.ts'
 const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
-/** What a key may do: read; work as an agent; operate tasks; administer the workspace; own it; make workspaces. */
-const RIGHTS = ['read', 'work', 'operate', 'admin', 'own', 'instance'] as const
+/**
+ * What a key may do: read; work as an agent; operate tasks; say what agents run; administer the workspace; own it; make
+ * workspaces.
+ */
+const RIGHTS = ['read', 'work', 'operate', 'configure_agents', 'admin', 'own', 'instance'] as const
 export type Right = (typeof RIGHTS)[number]
 
 const RIGHTS_OF: Record<Role, readonly Right[]> = {
   viewer: ['read'],
   member: ['read', 'work', 'operate'],
-  admin: ['read', 'work', 'operate', 'admin'],
-  owner: ['read', 'work', 'operate', 'admin', 'own'],
+  admin: ['read', 'work', 'operate', 'configure_agents', 'admin'],
+  owner: ['read', 'work', 'operate', 'configure_agents', 'admin', 'own'],
 }
 
 /** What a key with this role and these scopes may do: scopes only ever take away. */
@@ -24,7 +27,7 @@ export const KeyBody = z.strictObject({
   name: Name,
   role: z.enum(ROLES).default('member'),
   scopes: z
-    .array(z.enum(['read', 'work', 'operate', 'admin']))
+    .array(z.enum(['read', 'work', 'operate', 'configure_agents', 'admin']))
     .min(1)
     .optional()
     .describe('Less than the role would allow'),

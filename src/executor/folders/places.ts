@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { access, constants, mkdir, realpath, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { FolderRefused } from './refused.ts'
 
 /** Where folders are, and whether an agent may work there. */
@@ -19,23 +19,43 @@ export function nameFor(id: string): string {
 export const isWithin = (path: string, folder: string) =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 
+interface Places {
+  /** Against which a relative path is meant. */
+  defaultRoot: string
+  dataFolder: string
+  allowedRoots: readonly string[]
+}
+
 /** The folder somebody named, as it really is. */
 export async function namedFolder(
   cwd: string,
-  defaultRoot: string,
-  allowedRoots: readonly string[],
+  { defaultRoot, dataFolder, allowedRoots }: Places,
 ): Promise<string> {
   if (cwd.trim() === '' || cwd.includes('\0')) throw new FolderRefused('The cwd of the agent is no path.')
-  const path = isAbsolute(cwd) ? resolve(cwd) : resolve(defaultRoot, cwd)
+  const path = resolve(defaultRoot, cwd)
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     throw new FolderRefused(whyNot(path, error))
   })
   if (!(await stat(real)).isDirectory()) throw new FolderRefused(`${path} is a file, not a folder.`)
+  if (isWithin(real, await realDataFolder(dataFolder)))
+    throw new FolderRefused(`${path} is in the data folder, which is Baton's own.`)
   await mustBeAllowed(path, real, allowedRoots)
   await access(real, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
     throw new FolderRefused(`The folder ${path} cannot be read and written by Baton.`)
   })
   return real
+}
+
+/** Whether a folder, there or not, is the data folder or in it, wherever links lead. */
+export async function isInDataFolder(cwd: string, dataFolder: string, defaultRoot: string): Promise<boolean> {
+  const data = await realDataFolder(dataFolder)
+  let missing = ''
+  for (let path = resolve(defaultRoot, cwd); ; path = dirname(path)) {
+    const real = await realpath(path).catch(() => null)
+    if (real !== null) return isWithin(join(real, missing), data)
+    if (path === dirname(path)) return false
+    missing = join(basename(path), missing)
+  }
 }
 
 function whyNot(path: string, { code, message }: NodeJS.ErrnoException): string {

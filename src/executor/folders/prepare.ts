@@ -34,7 +34,8 @@ export async function prepareFolder(git: Git, request: FolderRequest): Promise<F
   }
   if (!isNamed)
     throw new FolderRefused('git_worktree needs a cwd, which says in which repository the agent works.')
-  const named = await namedFolder(cwd, request.defaultRoot ?? rootBeside(dataFolder), allowedRoots)
+  const defaultRoot = request.defaultRoot ?? rootBeside(dataFolder)
+  const named = await namedFolder(cwd, { defaultRoot, dataFolder, allowedRoots })
   if (workspace === 'cwd') return { path: named, worktree: null }
   const task = taskId === null ? `agent-${nameFor(agentSlug)}` : nameFor(taskId)
   const place = `gen-${generation}`

@@ -42,8 +42,8 @@ interface OnAgent {
 
 export function agentRoutes(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
   registry(app, kernel, execution)
-  lists(app, kernel)
-  acts(app, kernel)
+  lists(app, kernel, execution)
+  acts(app, kernel, execution)
   signsOfLife(app, new AgentDesk(kernel))
 }
 
@@ -53,15 +53,15 @@ function registry(app: FastifyInstance, kernel: Kernel, execution: Execution): v
     route({
       ...onAgent,
       summary: 'Register an agent, or change one',
+      description:
+        'To change adapterType, adapterConfig or runtimeConfig needs the right "configure_agents" besides.',
       needs: 'operate',
       body: AgentBody,
       answer: AgentView,
     }),
     async ({ params, body, caller, headers }, reply) => {
       const ifVersion = versionIn(headers['if-match'])
-      const { agent, isNew } = await putAgent(kernel, caller, params.id, body, ifVersion, (agent) =>
-        execution.faultsOf(agent),
-      )
+      const { agent, isNew } = await putAgent(kernel, execution, caller, params.id, body, ifVersion)
       return reply
         .code(isNew ? 201 : 200)
         .header('etag', etag(agent.version))
@@ -72,7 +72,7 @@ function registry(app: FastifyInstance, kernel: Kernel, execution: Execution): v
     '/agents/:id',
     route({ ...onAgent, summary: 'An agent', needs: 'read', answer: AgentView }),
     async ({ params, caller }, reply) => {
-      const agent = await showAgent(kernel, caller, params.id)
+      const agent = await showAgent(kernel, execution, caller, params.id)
       return reply.header('etag', etag(agent.version)).send(agent)
     },
   )
@@ -95,7 +95,7 @@ const ListQuery = z.strictObject({
 })
 const TasksQuery = z.strictObject({ ...TaskPage, state: Name.optional() })
 
-function lists(app: FastifyInstance, kernel: Kernel): void {
+function lists(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/agents',
     route({
@@ -113,7 +113,7 @@ function lists(app: FastifyInstance, kernel: Kernel): void {
         capability,
         after: cursor === undefined ? undefined : slugIn(cursor),
       }
-      return agentPage(kernel, caller, filter, pageSize(query.limit))
+      return agentPage(kernel, execution, caller, filter, pageSize(query.limit))
     },
   )
   app.get<OnAgent & { Querystring: z.output<typeof TasksQuery> }>(
@@ -149,7 +149,7 @@ function agentStatesIn(field: string, text: string | undefined): AgentState[] | 
   return names as AgentState[] | undefined
 }
 
-function acts(app: FastifyInstance, kernel: Kernel): void {
+function acts(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
   const act = <B extends z.ZodType>(
     name: string,
     summary: string,
@@ -159,7 +159,8 @@ function acts(app: FastifyInstance, kernel: Kernel): void {
     app.post<OnAgent & { Body: z.output<B> }>(
       `/agents/:id/${name}`,
       route({ ...onAgent, summary, needs: 'operate', body, bodyIsOptional: true, answer: AgentView }),
-      ({ params, body, caller }) => operateAgent(kernel, caller, params.id, command(body as z.output<B>)),
+      ({ params, body, caller }) =>
+        operateAgent(kernel, execution, caller, params.id, command(body as z.output<B>)),
     )
   act('pause', 'Give an agent no new work', PauseBody, ({ reason = null }) => ({ kind: 'pause', reason }))
   act('resume', 'Let a paused agent work again', z.strictObject({}), () => ({ kind: 'resume' }))

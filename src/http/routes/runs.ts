@@ -273,14 +273,14 @@ function trials(app: FastifyInstance, kernel: Kernel, execution: Execution): voi
   app.get(
     '/adapters',
     route({ summary: 'Kinds of agents that Baton can run, with their settings', tag, needs: 'read' }),
-    async () => ({ items: execution.adapters(), nextCursor: null }),
+    async ({ caller }) => ({ items: execution.adapters(caller.workspaceId), nextCursor: null }),
   )
   app.post<On>(
     '/agents/:id/test',
     route({
       ...onAgent,
       summary: 'Whether an agent could run here',
-      needs: 'operate',
+      needs: 'configure_agents',
       body: z.strictObject({}),
       bodyIsOptional: true,
       answer: ProbeView,
@@ -296,7 +296,7 @@ function trials(app: FastifyInstance, kernel: Kernel, execution: Execution): voi
     route({
       ...onAgent,
       summary: 'What an agent would be told, without what nobody should see',
-      needs: 'operate',
+      needs: 'configure_agents',
     }),
     async ({ params, caller }) => {
       const { record } = await theAgent(kernel, caller, params.id)

@@ -1,0 +1,111 @@
+/**
+ * What agents may be made of on a node, as its operator says. Whoever configures an agent makes Baton run a program with
+ * Baton's own rights: workspaces other than the operator's get kinds of agents that run nothing on the node.
+ */
+export interface AgentPolicy {
+  /** Kinds that every workspace may use, beside the harmless ones; `*` stands for all. */
+  adapters: readonly string[]
+  /** Programs that may be run, by name or by absolute path; null: any. */
+  commands: readonly string[] | null
+  /** Variables that may be set though programs load code by them. `X_*` is a prefix. */
+  env: readonly string[]
+}
+
+export interface Objection {
+  field: string
+  message: string
+}
+
+interface Judged {
+  adapterType: string
+  config: Record<string, unknown>
+  /** What its adapter runs when the settings name no command. */
+  defaultCommand: string | undefined
+  /** Whose agent it is: the first workspace belongs to whoever operates the node. */
+  isOfFirstWorkspace: boolean
+}
+
+const HARMLESS_ADAPTERS = ['external', 'simulated', 'http']
+
+/** Why the agent may not be run on this node, a sentence each without its subject. */
+export function objectionsTo(judged: Judged, policy: AgentPolicy): Objection[] {
+  if (judged.adapterType === 'external') return []
+  return [...toAdapter(judged, policy), ...toCommand(judged, policy), ...toVariables(judged, policy)]
+}
+
+export function mayUseAdapter(
+  { adapterType, isOfFirstWorkspace }: Pick<Judged, 'adapterType' | 'isOfFirstWorkspace'>,
+  { adapters }: AgentPolicy,
+): boolean {
+  return (
+    isOfFirstWorkspace ||
+    HARMLESS_ADAPTERS.includes(adapterType) ||
+    adapters.includes('*') ||
+    adapters.includes(adapterType)
+  )
+}
+
+function toAdapter(judged: Judged, policy: AgentPolicy): Objection[] {
+  if (mayUseAdapter(judged, policy)) return []
+  const message = `"${judged.adapterType}" is not allowed to this workspace; the operator of the node can allow it with BATON_AGENT_ADAPTERS`
+  return [{ field: 'adapterType', message }]
+}
+
+/**
+ * By its letters: a path that leads to an allowed program by another way may lead elsewhere tomorrow, and a program of the
+ * same name in another folder is another program.
+ */
+function toCommand({ config, defaultCommand }: Judged, { commands }: AgentPolicy): Objection[] {
+  const command = typeof config.command === 'string' ? config.command : defaultCommand
+  if (commands === null || command === undefined || commands.includes(command)) return []
+  const message = `"${command.slice(0, 200)}" is not among the commands that BATON_AGENT_COMMANDS allows on this node`
+  return [{ field: 'adapterConfig.command', message }]
+}
+
+function toVariables({ config }: Judged, { env: allowed }: AgentPolicy): Objection[] {
+  const { env } = config
+  if (typeof env !== 'object' || env === null) return []
+  return Object.keys(env)
+    .filter((name) => matches(name, LOADS_CODE) && !matches(name, allowed))
+    .map((name) => ({
+      field: `adapterConfig.env.${name.slice(0, 200)}`,
+      message: 'makes programs load code; the operator of the node can allow it with BATON_AGENT_ENV',
+    }))
+}
+
+/** Whether a name is one of these. `X_*` is a prefix. Names of variables differ by case. */
+export const matches = (name: string, patterns: readonly string[]): boolean =>
+  patterns.some((pattern) =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  )
+
+/** By these a program that is itself harmless runs, or is replaced by, what somebody put into a file. */
+const LOADS_CODE = [
+  ...['PATH', 'IFS', 'ENV', 'BASH_ENV', 'BASH_FUNC_*', 'BASHOPTS', 'SHELLOPTS', 'SHELL', 'ZDOTDIR', 'CDPATH'],
+  ...['PS1', 'PS2', 'PS3', 'PS4', 'PROMPT_COMMAND'],
+  ...['LD_*', 'DYLD_*', 'GCONV_PATH', 'GLIBC_TUNABLES', 'LOCPATH', 'NLSPATH'],
+  ...['OPENSSL_CONF', 'OPENSSL_ENGINES', 'OPENSSL_MODULES', 'GIO_EXTRA_MODULES', 'GTK_MODULES'],
+  ...[
+    'NODE_OPTIONS',
+    'NODE_PATH',
+    'NODE_REPL_EXTERNAL_MODULE',
+    'BUN_OPTIONS',
+    'NPM_CONFIG_*',
+    'npm_config_*',
+  ],
+  ...['PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP', 'PYTHONUSERBASE', 'PYTHONBREAKPOINT', 'PYTHONWARNINGS'],
+  ...['PYTHONINSPECT', 'PYTHONPLATLIBDIR', 'PYTHONPYCACHEPREFIX', 'PYTHONEXECUTABLE'],
+  ...['PERL5OPT', 'PERL5LIB', 'PERL5DB', 'PERLLIB', 'RUBYOPT', 'RUBYLIB', 'GEM_HOME', 'GEM_PATH'],
+  ...['BUNDLE_GEMFILE', 'JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS', 'CLASSPATH', 'MAVEN_OPTS'],
+  ...[
+    'GRADLE_OPTS',
+    'LUA_INIT*',
+    'LUA_PATH*',
+    'LUA_CPATH*',
+    'PHPRC',
+    'PHP_INI_SCAN_DIR',
+    'DOTNET_STARTUP_HOOKS',
+  ],
+  ...['CORECLR_*', 'COR_*', 'GIT_*', 'SSH_ASKPASS', 'SUDO_ASKPASS', 'RSYNC_RSH'],
+  ...['EDITOR', 'VISUAL', 'PAGER', 'MANPAGER', 'LESSOPEN', 'LESSCLOSE', 'BROWSER'],
+]

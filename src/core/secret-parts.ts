@@ -1,0 +1,78 @@
+/**
+ * What is secret by itself in a value that is secret as a whole: programs take values apart, and print the piece they use. What
+ * is too short to be looked for is left out by whoever looks.
+ */
+
+/** The words that begin a value of `Authorization`. Outside of headers any other first word is just a word. */
+const SCHEME =
+  /^(?:Basic|Bearer|Token|Digest|ApiKey|Api-Key|Key|Bot|OAuth|DPoP|Negotiate|SSWS|GenieKey|Splunk)$/i
+const TWO_WORDS = /^([A-Za-z][\w.-]*)[ \t]+(\S.*)$/s
+
+/** Of a header: what follows its first word, and the values of what it lists (`session=…; theme=…`). */
+export function partsOfHeader(value: string): string[] {
+  const [, , rest] = TWO_WORDS.exec(value.trim()) ?? []
+  return [...partsOfValue(value), ...(rest === undefined ? [] : [rest]), ...valuesListedIn(rest ?? value)]
+}
+
+/** Of any value: what follows the word of a scheme, users and passwords of addresses, and what is named as a password. */
+export function partsOfValue(value: string): string[] {
+  const [, scheme, rest] = TWO_WORDS.exec(value.trim()) ?? []
+  const credentials = scheme !== undefined && SCHEME.test(scheme) ? rest! : null
+  return [
+    ...(credentials === null ? [] : [credentials]),
+    ...(credentials !== null && /^basic$/i.test(scheme!) ? pairOf(decodedBase64(credentials)) : []),
+    ...loginsIn(value).flatMap((login) => pairOf(login)),
+    ...passwordsNamedIn(value),
+  ]
+}
+
+/** The password in an address, as it is written there and as it is meant. */
+export function passwordsOfAddress(address: string): string[] {
+  const given = loginsIn(address).flatMap((login) => spellings(passwordIn(login) ?? ''))
+  return [...given, ...passwordsNamedIn(address)].filter((password) => password !== '')
+}
+
+/** `user:password` of every address. A password may have an @ in it, though it should not. */
+const loginsIn = (text: string) => [...text.matchAll(/:\/\/([^/?#\s]*)@/g)].map(([, login]) => login!)
+
+const passwordIn = (login: string) => (login.includes(':') ? login.slice(login.indexOf(':') + 1) : null)
+
+/** Both together, and each of them. */
+function pairOf(login: string | null): string[] {
+  if (login === null) return []
+  const [user] = login.split(':', 1)
+  return [login, user!, passwordIn(login) ?? ''].flatMap(spellings).filter((part) => part !== '')
+}
+
+const NAMED = /(?:^|[\s?&;,])[\w.-]*(?:passw(?:or)?d|pwd|secret|token|key|signature)\s*=\s*([^\s&;,]+)/gi
+
+/** In the query of an address (`?token=…`) and in settings of a connection (`host=db password=…`). */
+const passwordsNamedIn = (text: string) =>
+  text.includes('=') ? [...text.matchAll(NAMED)].flatMap(([, value]) => spellings(unquoted(value!))) : []
+
+const valuesListedIn = (text: string) =>
+  text.split(/[;,]/).flatMap((pair) => {
+    const at = pair.indexOf('=')
+    return at === -1 ? [] : spellings(unquoted(pair.slice(at + 1).trim()))
+  })
+
+const unquoted = (text: string) => text.replace(/^(["'])(.*)\1$/s, '$2')
+
+/** As it is written, and as it is meant. */
+function spellings(text: string): string[] {
+  if (!text.includes('%')) return [text]
+  try {
+    return [text, decodeURIComponent(text)]
+  } catch {
+    return [text]
+  }
+}
+
+function decodedBase64(text: string): string | null {
+  try {
+    const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
+    return new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)))
+  } catch {
+    return null
+  }
+}

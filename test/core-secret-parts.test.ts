@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { KnownSecrets, redactText } from '../src/core/redaction.ts'
+import { partsOfHeader, partsOfValue, passwordsOfAddress } from '../src/core/secret-parts.ts'
+import { prepareSecrets } from '../src/executor/secrets.ts'
+
+/** What is secret by itself in a value that is secret as a whole. */
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+describe('of a header', () => {
+  test.each([
+    ['Bearer sk-live-123456', ['sk-live-123456']],
+    ['bearer   sk-live-123456', ['sk-live-123456']],
+    ['Whatever sk-live-123456', ['sk-live-123456']],
+    [
+      `Basic ${base64('ada-lovelace:analytical:engine')}`,
+      ['ada-lovelace', 'analytical:engine', 'ada-lovelace:analytical:engine'],
+    ],
+    [`Basic ${base64('jürgen:pässwörd')}`, ['jürgen', 'pässwörd']],
+    ['Token token="sk-live-123456", nonce="abcdefgh"', ['sk-live-123456', 'abcdefgh']],
+    ['session=0123456789; theme=dark', ['0123456789']],
+    ['https://ada:hunter2hunter2@example.org/', ['hunter2hunter2']],
+  ])('%s', (value, parts) => {
+    expect(partsOfHeader(value)).toEqual(expect.arrayContaining(parts))
+  })
+
+  test('that is one word is nothing but itself', () => expect(partsOfHeader('sk-live-123456')).toEqual([]))
+
+  test('that claims to be base64 and is not is only what follows', () => {
+    expect(partsOfHeader('Basic not*base64')).toEqual(expect.arrayContaining(['not*base64']))
+  })
+})
+
+describe('of a variable', () => {
+  test.each([
+    ['Bearer sk-live-123456', ['sk-live-123456']],
+    ['postgres://app:s3cret-pass@db:5432/shop', ['app', 's3cret-pass', 'app:s3cret-pass']],
+    ['postgres://app:p%40ss%2Fword@db/shop', ['p%40ss%2Fword', 'p@ss/word']],
+    ['redis://:only-password@cache', ['only-password']],
+    ['https://ghp_0123456789@github.com/a/b', ['ghp_0123456789']],
+    ['amqp://a:first-pass@x,amqp://b:second-pass@y', ['first-pass', 'second-pass']],
+    ['http://user:with@sign-in-it@proxy:3128', ['with@sign-in-it']],
+    ['host=db user=app password=s3cret-pass dbname=shop', ['s3cret-pass']],
+    ['Server=db;User Id=app;Password=s3cret-pass;', ['s3cret-pass']],
+    ['https://api.example/?api_key=0123456789&x=1', ['0123456789']],
+  ])('%s', (value, parts) => {
+    expect(partsOfValue(value)).toEqual(expect.arrayContaining(parts))
+  })
+
+  test.each(['production database', 'https://example.org/a@b', 'eu-west-1', ''])(
+    '%j has no parts',
+    (value) => {
+      expect(partsOfValue(value)).toEqual([])
+    },
+  )
+})
+
+test('the password of an address is told without its user', () => {
+  expect(passwordsOfAddress('postgres://postgres:s3cret%21pass@db/baton')).toEqual([
+    's3cret%21pass',
+    's3cret!pass',
+  ])
+  expect(passwordsOfAddress('postgres://db/baton?user=a&password=from-query')).toEqual(['from-query'])
+  expect(passwordsOfAddress('postgres://postgres@db/baton')).toEqual([])
+})
+
+describe('preparing 64 kB of secrets', () => {
+  const values = Array.from({ length: 64 }, (_, i) => `${i}:`.padEnd(1_024, `äb"/${i * 7_919}\\`))
+
+  test('goes in slices, between which others have their turn', async () => {
+    let turns = 0
+    let isDone = false
+    const others = () => {
+      turns++
+      if (!isDone) setImmediate(others)
+    }
+    setImmediate(others)
+    const known = await prepareSecrets(values)
+    isDone = true
+    expect(turns).toBeGreaterThan(20)
+    expect(redactText(`<${values[7]}>`, known)).toBe('<[redacted]>')
+  })
+
+  test('gives the same as all at once, whatever is alike in them', async () => {
+    const alike = ['abcabcabcabc', 'abcabcabcabd', 'bcabca', 'cabcab', 'aaaaaaaaaa', 'aaaaaa', 'aaaaaab']
+    const prepared = await prepareSecrets(alike)
+    const whole = new KnownSecrets(alike)
+    for (const text of ['xabcabcabcabcabcabdx', 'aaaaaaaaaaaaaab', 'bcabcabcabcab', 'abcabcabcab'])
+      expect(redactText(text, prepared)).toBe(redactText(text, whole))
+    expect(redactText('xbcabcax', prepared)).toBe('x[redacted]x')
+  })
+})

@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { start } from '../src/start.ts'
+import { scriptOf } from './support/clis/runs.ts'
+import { expectRefusal, type Json, openWorkspace, type Workspace } from './support/http-workspace.ts'
+import { superuser } from './support/nodes.ts'
+import { eventually } from './support/recovery.ts'
+import { type ServerUnderTest, startServer } from './support/server.ts'
+
+/** What a node runs is up to its operator, whoever owns the workspace. */
+
+const NODE = process.execPath
+const process_ = (more: Json = {}) => ({
+  ...{ adapterType: 'process', coordinatorEnabled: false },
+  adapterConfig: { command: NODE, args: ['--version'], ...more },
+})
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-allowed-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A server for these tests, and its first workspace and another one, as clients see them. */
+function useNode(env: Record<string, string>) {
+  let server: ServerUnderTest
+  let other: Workspace
+  beforeAll(async () => {
+    server = await startServer({ PATH: process.env.PATH!, HOME: folder, ...env })
+    other = await openWorkspace(server)
+  })
+  afterAll(() => server.close())
+  const first = (method: string, path: string, body?: unknown) => server.call(method, path, body)
+  return {
+    served: () => server,
+    of: (which: 'first' | 'other'): typeof first => (which === 'first' ? first : other.call),
+    /** Writes settings behind the server's back, as another node would that is told otherwise. */
+    store: (call: typeof first, slug: string, type: string, config: Json) =>
+      call('GET', `/agents/${slug}`).then(({ body: { id } }) =>
+        superuser(server.databaseUrl, (client) =>
+          client.query(
+            `update baton.agents set adapter_type = $2, adapter_config = $3, state = 'idle', state_reason = null where agent_id = $1`,
+            [id, type, JSON.stringify(config)],
+          ),
+        ),
+      ),
+  }
+}
+
+/** The next run of the agent, when it is over. */
+async function runOf(call: Workspace['call'], slug: string) {
+  const before = (await call('GET', `/agents/${slug}/runs`)).body.items.length
+  expect((await call('POST', `/agents/${slug}/wakeup`, {})).status).toBe(202)
+  return eventually(async () => {
+    const { items } = (await call('GET', `/agents/${slug}/runs`)).body
+    return items.length > before && items[0].finishedAt !== null && items[0]
+  })
+}
+
+describe('a node whose operator said nothing', () => {
+  const { of, store, served } = useNode({ BATON_AGENT_ADAPTERS: '' })
+
+  test('runs any program for the first workspace', async () => {
+    const first = of('first')
+    expect((await first('PUT', '/agents/dev', process_())).status).toBe(201)
+    expect(await runOf(first, 'dev')).toMatchObject({ status: 'succeeded' })
+  })
+
+  test.each(['process', 'claude_local', 'codex_local', 'gemini_local', 'opencode_local'])(
+    'takes no %s for another workspace',
+    async (adapterType) => {
+      const adapterConfig = adapterType === 'process' ? { command: NODE } : {}
+      const answer = await of('other')('PUT', '/agents/dev', { adapterType, adapterConfig })
+      expectRefusal(answer, 403, 'NOT_ALLOWED_HERE')
+      expect(answer.body.errors[0]).toMatchObject({ field: 'adapterType' })
+      expect(answer.body.detail).toContain('BATON_AGENT_ADAPTERS')
+      expectRefusal(await of('other')('GET', '/agents/dev'), 404, 'NOT_FOUND')
+    },
+  )
+
+  test('takes agents for another workspace that run nothing here, and tells which', async () => {
+    const other = of('other')
+    const settings: Record<string, Json | null> = {
+      external: null,
+      simulated: { steps: [] },
+      http: { url: 'http://127.0.0.1:9/' },
+    }
+    for (const [adapterType, adapterConfig] of Object.entries(settings))
+      expect((await other('PUT', `/agents/${adapterType}`, { adapterType, adapterConfig })).status).toBe(201)
+    const allowed = async (call: Workspace['call']) =>
+      (await call('GET', '/adapters')).body.items
+        .filter((kind: Json) => kind.allowed)
+        .map((kind: Json) => kind.type)
+    expect(await allowed(other)).toEqual(['http', 'simulated'])
+    expect(await allowed(of('first'))).toContain('process')
+  })
+
+  test('does not run or try what is on record all the same, and says why', async () => {
+    const other = of('other')
+    await other('PUT', '/agents/smuggled', { adapterType: 'simulated', adapterConfig: { steps: [] } })
+    await store(other, 'smuggled', 'claude_local', { command: scriptOf('claude'), cwd: folder })
+    const tried = (await other('POST', '/agents/smuggled/test', {})).body
+    expect(tried.ok).toBe(false)
+    expect(
+      tried.checks.map(({ name }: Json) => name),
+      'its program was not asked',
+    ).not.toContain('program')
+    const run = await runOf(other, 'smuggled')
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'not_allowed_here', pid: null })
+    expect(run.errorMessage).toContain('BATON_AGENT_ADAPTERS')
+    expect((await other('GET', '/agents/smuggled')).body).toMatchObject({ state: 'error' })
+  })
+
+  test('sets no variable that makes programs load code, in any workspace; not even one that is on record', async () => {
+    const first = of('first')
+    for (const name of ['LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV', 'PATH', 'GIT_SSH_COMMAND']) {
+      const answer = await first('PUT', '/agents/loader', process_({ env: { [name]: 'x', FINE: 'y' } }))
+      expectRefusal(answer, 403, 'NOT_ALLOWED_HERE')
+      expect(answer.body.errors).toEqual([
+        { field: `adapterConfig.env.${name}`, message: expect.stringContaining('BATON_AGENT_ENV') },
+      ])
+    }
+    await first('PUT', '/agents/loader', process_())
+    await store(first, 'loader', 'process', { command: NODE, env: { NODE_OPTIONS: '--version' } })
+    expect(await runOf(first, 'loader')).toMatchObject({ errorCode: 'not_allowed_here', pid: null })
+  })
+
+  test('lets no agent work in the data folder, wherever links lead; nor when it is on record', async () => {
+    const first = of('first')
+    const data = served().dataFolder
+    symlinkSync(data, join(folder, 'link'))
+    for (const cwd of [
+      data,
+      join(data, 'folders'),
+      join(data, 'not-yet'),
+      join(folder, 'link', 'run-logs'),
+      `${data}/x/..`,
+    ]) {
+      const answer = await first('PUT', '/agents/inside', process_({ cwd }))
+      expectRefusal(answer, 403, 'NOT_ALLOWED_HERE')
+      expect(answer.body.errors).toEqual([{ field: 'adapterConfig.cwd', message: expect.any(String) }])
+    }
+    expect((await first('PUT', '/agents/inside', process_({ cwd: `${data}-beside` }))).status).toBe(201)
+    for (const cwd of [data, join(folder, 'link')]) {
+      await store(first, 'inside', 'process', { command: NODE, cwd })
+      const run = await runOf(first, 'inside')
+      expect(run).toMatchObject({ errorCode: 'invalid_working_directory', pid: null })
+      expect(run.errorMessage).toContain('in the data folder')
+    }
+  })
+
+  test('gives an agent without a cwd its own folder there', async () => {
+    const first = of('first')
+    await first(
+      'PUT',
+      '/agents/homely',
+      process_({ args: ['-p', 'JSON.stringify({result: process.cwd()})'] }),
+    )
+    const { result } = await runOf(first, 'homely')
+    expect(result.startsWith(served().dataFolder), result).toBe(true)
+  })
+})
+
+describe('a node whose operator named adapters, commands and variables', () => {
+  const { of, store } = useNode({
+    BATON_AGENT_ADAPTERS: 'process',
+    BATON_AGENT_COMMANDS: `${NODE}, git`,
+    BATON_AGENT_ENV: 'GIT_AUTHOR_*',
+  })
+
+  test.each(['first', 'other'] as const)(
+    'runs these programs and no others for the %s workspace',
+    async (which) => {
+      const call = of(which)
+      expect((await call('PUT', '/agents/dev', process_({ env: { GIT_AUTHOR_NAME: 'Ada' } }))).status).toBe(
+        201,
+      )
+      expect(await runOf(call, 'dev')).toMatchObject({ status: 'succeeded' })
+      for (const command of ['/bin/sh', 'node', './node', '/usr/bin/git', join(folder, 'git')]) {
+        const answer = await call('PUT', '/agents/dev', process_({ command }))
+        expectRefusal(answer, 403, 'NOT_ALLOWED_HERE')
+        expect(answer.body.detail).toContain('BATON_AGENT_COMMANDS')
+      }
+      expect((await call('PUT', '/agents/git', process_({ command: 'git' }))).status).toBe(201)
+      expectRefusal(
+        await call('PUT', '/agents/dev', process_({ env: { GIT_SSH_COMMAND: 'x' } })),
+        403,
+        'NOT_ALLOWED_HERE',
+      )
+      await store(call, 'dev', 'process', { command: '/bin/sh', args: ['-c', 'true'] })
+      expect(await runOf(call, 'dev')).toMatchObject({ errorCode: 'not_allowed_here', pid: null })
+    },
+  )
+
+  test('does not run the own program of an adapter unless it was named, too', async () => {
+    const answer = await of('first')('PUT', '/agents/cli', { adapterType: 'claude_local' })
+    expectRefusal(answer, 403, 'NOT_ALLOWED_HERE')
+    expect(answer.body.errors).toMatchObject([{ field: 'adapterConfig.command' }])
+  })
+})
+
+test('a node is not started whose operator allows an adapter that is not there', async () => {
+  const config = readConfig({
+    BATON_DATA: join(folder, 'never'),
+    BATON_PORT: '0',
+    BATON_AGENT_ADAPTERS: 'proces',
+  })
+  await expect(start(config)).rejects.toThrow(
+    'BATON_AGENT_ADAPTERS names "proces", and there is no such adapter.',
+  )
+})
