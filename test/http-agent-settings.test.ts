@@ -264,7 +264,7 @@ describe('nothing is ever read by a shell', () => {
     )
     const { adapterConfig } = await w.agent('dev')
     const args = [...adapterConfig.args, '--', words, '-x', '$HOME']
-    await put(w, { adapterConfig: { ...adapterConfig, args } })
+    await put(w, { adapterConfig: { ...adapterConfig, args, env: { WORDS: words } } })
     const title = words.replaceAll('\n', ' ')
     await w.give('dev', { title, description: words })
     const [{ status, errorMessage }] = await w.over('dev')

@@ -208,7 +208,7 @@ describe('what is secret in an agent’s configuration', () => {
       command: 'node',
       env: { API_KEY: '********', NESTED: '********' },
     })
-    const again = await put(w, 'a', { adapterConfig: { ...made.body.adapterConfig, command: 'deno' } })
+    const again = await put(w, 'a', { adapterConfig: { ...made.body.adapterConfig, promptTemplate: 'Go' } })
     const answers = [
       made.body,
       again.body,
@@ -227,7 +227,7 @@ describe('what is secret in an agent’s configuration', () => {
       ])
       return rows
     })
-    expect(row.adapter_config).toEqual({ command: 'deno', env })
+    expect(row.adapter_config).toEqual({ command: 'node', promptTemplate: 'Go', env })
   })
 
   test.each([`API_KEY=${SECRET}`, [`API_KEY=${SECRET}`], [{ name: 'API_KEY', value: SECRET }]])(

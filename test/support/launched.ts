@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commandLineOf, startOf } from '../../src/store/postgres/embedded/process-identity.ts'
 
-/** Baton as people run it: compiled, in a process of its own, with nothing of ours in its environment. */
+/** Baton as people run it: compiled, in a process of its own, with next to nothing of ours in its environment. */
 
 /**
  * The compiled form of one of our files. The test run builds all of them once, before the first test (global-setup), to
@@ -45,7 +45,8 @@ export function launch(env: Record<string, string>, options: LaunchOptions = {})
   const child = spawn(process.execPath, [SERVER], {
     cwd: '/',
     ...options,
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', BATON_PORT: '0', ...env },
+    // Tests work in workspaces of their own, and their agents are programs.
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', BATON_PORT: '0', BATON_AGENT_ADAPTERS: '*', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stdout = ''

@@ -130,7 +130,6 @@ export class House {
   /** A server, which is asked from now on. */
   async serve(env: Record<string, string> = {}): Promise<Served> {
     const launched = this.#launch({
-      BATON_AGENT_ADAPTERS: '*',
       ...(this.#databaseUrl && { DATABASE_URL: this.#databaseUrl }),
       ...env,
     })

@@ -151,9 +151,10 @@ export type Fleet = Awaited<ReturnType<typeof openFleet>>
 export function callsIn(home: string): Call[] {
   const file = join(home, 'calls.jsonl')
   if (!existsSync(file)) return []
+  // Whole lines: the program may be about to write the last one.
   return readFileSync(file, 'utf8')
-    .trim()
     .split('\n')
+    .slice(0, -1)
     .map((line) => JSON.parse(line))
 }
 
