@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { processAdapter } from '../src/adapters/process.ts'
 import { KnownSecrets, redactText } from '../src/core/redaction.ts'
 import { partsOfHeader, partsOfValue, passwordsOfAddress } from '../src/core/secret-parts.ts'
+import { secretsOf } from '../src/executor/environment.ts'
 import { prepareSecrets } from '../src/executor/secrets.ts'
 
 /** What is secret by itself in a value that is secret as a whole. */
@@ -62,6 +64,31 @@ test('the password of an address is told without its user', () => {
   ])
   expect(passwordsOfAddress('postgres://db/baton?user=a&password=from-query')).toEqual(['from-query'])
   expect(passwordsOfAddress('postgres://postgres@db/baton')).toEqual([])
+})
+
+test('a run knows its secrets by their parts: of headers, of its own variables and of inherited ones', () => {
+  const adapter = { ...processAdapter, inheritsEnv: ['API_*'] }
+  const own = {
+    HTTPS_PROXY: 'http://proxy-user:proxy-pass@proxy',
+    API_AUTH: 'Bearer inherited-1',
+    OTHER: 'not given',
+  }
+  const config = {
+    headers: { authorization: 'Custom of-the-header' },
+    env: { DB: 'mysql://db-user:db-pass@db', NODE_ENV: 'http://a:harmless@b' },
+  }
+  const secrets = secretsOf(adapter, own, config, 'brun_token')
+  const parts = [
+    'brun_token',
+    'proxy-user',
+    'proxy-pass',
+    'inherited-1',
+    'of-the-header',
+    'db-user',
+    'db-pass',
+  ]
+  expect(secrets).toEqual(expect.arrayContaining(parts))
+  for (const other of ['not given', 'harmless']) expect(secrets).not.toContain(other)
 })
 
 describe('preparing 64 kB of secrets', () => {
