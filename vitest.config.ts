@@ -18,6 +18,8 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     testTimeout: 60_000,
+    // On a busy machine what is waited for comes late, but it comes.
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
     projects: [
       {
