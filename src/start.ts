@@ -54,7 +54,6 @@ export async function start(config: Config): Promise<Baton> {
     const logs = parseLogSettings(config.logs)
     const kinds = await openKinds(config.adapterPaths, config.agentPolicy)
     made = await openDataFolder(config.dataFolder)
-    await refuseUnsafeData(config.dataFolder)
     const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
     stops.push(() => store.close())
@@ -132,9 +131,11 @@ const urlOf = (host: string, { port }: { port: number }) =>
 async function openDataFolder(folder: string): Promise<string | undefined> {
   try {
     const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+    await refuseUnsafeData(folder)
     await access(folder, constants.W_OK)
     return made
   } catch (error) {
+    if (error instanceof StartRefused) throw error
     const { code } = error as NodeJS.ErrnoException
     throw new StartRefused(
       `The data folder ${folder} cannot be written (${code}); set BATON_DATA to one that can.`,

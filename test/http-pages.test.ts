@@ -260,6 +260,34 @@ describe('a list of runs', () => {
   })
 })
 
+describe('events', () => {
+  test('tell of inputs, checkpoints, payloads and results, never what is in them', async () => {
+    const w = await workspace()
+    const planted = `planted-${randomUUID()}`
+    const held = fence('s-alpha', 1)
+    await w.call('PUT', '/agents/dev', { runtimeConfig: { heartbeat: { enabled: false } } })
+    await w.post('/agents/dev/wakeup', { payload: { planted } })
+    const task = await w.held({ input: { planted }, metadata: { planted } })
+    await w.on(task, 'progress', { ...held, percent: 10, checkpointData: { planted } })
+    await w.on(task, 'release', held)
+    await w.on(task, 'submit', { ...held, result: { planted } })
+    await w.claim(task, 'beta')
+    await w.on(task, 'submit', { ...fence('s-beta', 2), result: [planted] })
+    const told = await w.events()
+    expect(told.map(({ type }: Json) => type)).toEqual(
+      expect.arrayContaining([
+        'wakeup_skipped',
+        'task_created',
+        'task_progress',
+        'task_result_rejected',
+        'task_completed',
+      ]),
+    )
+    expect(JSON.stringify(told)).not.toContain(planted)
+    expect(JSON.stringify(await w.read(task, '/logs?limit=200'))).not.toContain(planted)
+  })
+})
+
 describe('other lists', () => {
   test('of wakeups have no payloads unless they are asked for, and end where eight megabytes are full', async () => {
     const w = await workspace()

@@ -27,6 +27,7 @@ const USES: Record<string, readonly string[]> = {
   mcp: ['sdk'],
   'config.ts': ['core'],
   'first-start.ts': ['core', 'store'],
+  'private-files.ts': ['core'],
   'start.ts': [
     'core',
     'store',
@@ -39,6 +40,7 @@ const USES: Record<string, readonly string[]> = {
     'mcp',
     'config.ts',
     'first-start.ts',
+    'private-files.ts',
   ],
   'main.ts': ['core', 'config.ts', 'start.ts'],
 }

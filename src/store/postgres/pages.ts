@@ -1,5 +1,5 @@
 /** A page of a list ends when what it shows has grown to this, or when it has as many rows as were asked for. */
-export const MOST_PAGE_BYTES = 8_000_000
+const MOST_PAGE_BYTES = 8_000_000
 
 export interface PageOf<T> {
   rows: T[]
