@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { titlesOf } from './support/test-titles.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const lines = readFileSync(join(root, 'docs/documents.md'), 'utf8').split('\n')
@@ -42,7 +43,8 @@ const breaking = (broken: (row: Row) => boolean) => rows.filter(broken).map(at)
 
 const NOT_FOLLOWED = /^not followed: .{10,}$/
 const FILES = /^`[^`]+`(, `[^`]+`)*$/
-const SHOWN_BY = /^`((?:test|bench)\/[^`]+\.ts)`(?: “(.+)”)?$/
+/** A test by its file and its title, or a measurement. */
+const SHOWN_BY = /^(?:`(test\/[^`]+\.test\.ts)` “(.+)”|`bench\/[^`]+\.ts`)$/
 
 type Standing = 'there' | 'not yet' | 'not followed' | 'unclear'
 
@@ -54,14 +56,27 @@ function standing({ cells: [, , where, shownBy] }: Row): Standing {
   return SHOWN_BY.test(shownBy!) ? 'there' : 'unclear'
 }
 
-/** A file with those of its own folder that it imports, and theirs: scenarios may live beside their test. */
-function textOf(file: string, seen = new Set<string>()): string {
-  if (seen.has(file)) return ''
+/** A file and what it imports of other files beside the tests, and what those import: a suite may live there, and its scenarios. */
+function sourcesOf(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return []
   seen.add(file)
   const text = readFileSync(file, 'utf8')
   const imports = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => resolve(dirname(file), path!))
   const own = imports.filter((path) => path.startsWith(join(root, 'test')) && existsSync(path))
-  return [text, ...own.map((path) => textOf(path, seen))].join('\n')
+  return [text, ...own.flatMap((path) => sourcesOf(path, seen))]
+}
+
+/** Whether a test of that title is run by that file. */
+function isTestOf(file: string): (title: string) => boolean {
+  const sources = existsSync(file) ? sourcesOf(file) : []
+  const titles = new Set(sources.flatMap(titlesOf))
+  // Titles that are nothing but what fills them in are looked for where they are given: as a name, or first of a list.
+  const isGiven = (title: string) => {
+    const text = `'${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}'`
+    const given = new RegExp(`\\[\\s*${text},|${text}:\\s`)
+    return titles.has('%s') && sources.some((source) => given.test(source))
+  }
+  return (title) => titles.has(title) || isGiven(title)
 }
 
 describe('the map of the documents', () => {
@@ -96,15 +111,34 @@ describe('the map of the documents', () => {
     expect([...new Set(named)].filter((file) => !existsSync(join(root, file)))).toEqual([])
   })
 
-  test('names only tests that are in their file', () => {
-    const texts = new Map<string, string>()
+  test('names only tests that are in their file, by their titles', () => {
+    const known = new Map<string, (title: string) => boolean>()
     const missing = breaking(({ cells }) => {
-      const [, file, name] = SHOWN_BY.exec(cells[3]!) ?? []
-      if (file === undefined || name === undefined) return false
-      const path = join(root, file)
-      if (!texts.has(path)) texts.set(path, existsSync(path) ? textOf(path) : '')
-      return !texts.get(path)!.includes(name)
+      const [, file, title] = SHOWN_BY.exec(cells[3]!) ?? []
+      if (file === undefined) return false
+      if (!known.has(file)) known.set(file, isTestOf(join(root, file)))
+      return !known.get(file)!(title!)
     })
     expect(missing).toEqual([])
+  })
+})
+
+describe('the titles of tests in a source', () => {
+  test.each([
+    [`test('a claim', () => {})`, ['a claim']],
+    [`test("it's \\"so\\"", async () => {})`, [`it's "so"`]],
+    [`test(\`every one of \${SEEDS} runs\`, { timeout: 1 }, f)`, [`every one of \${SEEDS} runs`]],
+    [`test.each([['a', '(']])('%s opens', f)`, ['%s opens']],
+    [`test.each<[string]>(ROWS)('%s', f)`, ['%s']],
+    [`test.skipIf(x(1))('only here', f)`, ['only here']],
+    [`const linuxTest = test.skipIf(p)\nlinuxTest(\n  'on Linux', f)`, ['on Linux']],
+    [
+      `test('outer', () => {\n  expect(latest('x')).toBe(/'/.test(y))\n})\ntest('next', f)`,
+      ['outer', 'next'],
+    ],
+    [`expect(title).toBe('a claim') // test of it`, []],
+    [`test(name, f)`, []],
+  ])('%j', (source, titles) => {
+    expect(titlesOf(source)).toEqual(titles)
   })
 })
