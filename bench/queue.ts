@@ -6,6 +6,7 @@ import { Combiner } from '../src/store/combiner.ts'
 import { startEmbeddedPostgres } from '../src/store/postgres/embedded/start.ts'
 import { startPrivateMariadb } from '../test/support/servers/mariadb.ts'
 import { freshMysqlDatabase } from '../test/support/servers/mysql-database.ts'
+import type { PrivateServer } from '../test/support/servers/private-server.ts'
 import { startPrivateValkey } from '../test/support/servers/valkey.ts'
 import { makeBed } from './bed.ts'
 import { closedLoop, type Measured } from './drive.ts'
@@ -21,16 +22,29 @@ export interface QueueFigure extends PeerFigure {
 export async function compareQueues(tasks: number, say: (what: string) => void): Promise<QueueFigure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
   const postgres = await startEmbeddedPostgres({ folder: join(folder, 'postgres'), log: () => undefined })
-  const valkey = await startPrivateValkey()
-  const mariadb = await startPrivateMariadb(ROOMY)
-  const database = await freshMysqlDatabase(mariadb.url)
+  const stops = [() => postgres.stop()]
   const servers: Record<string, QueueServer> = {
     postgres: { url: postgres.url, cpuMs: () => cpuMsOfProcessTree(postgres.pid()!) },
-    valkey: { url: valkey.url, cpuMs: () => cpuMsOfProcessTree(valkey.pid()) },
-    mysql: { url: database.url, cpuMs: () => cpuMsOfProcessTree(mariadb.pid()) },
+  }
+  /** As the tests do: installed first if need be. What cannot be had is left out, and said. */
+  const obtain = async (
+    on: string,
+    start: () => Promise<PrivateServer>,
+    urlOf = async (url: string) => url,
+  ) => {
+    try {
+      const server = await start()
+      stops.push(() => server.stop())
+      servers[on] = { url: await urlOf(server.url), cpuMs: () => cpuMsOfProcessTree(server.pid()) }
+    } catch (error) {
+      say(`g left out on ${on}: ${(error as Error).message}`)
+    }
   }
   const figures: QueueFigure[] = []
   try {
+    await obtain('valkey', startPrivateValkey)
+    const madeOn = async (url: string) => (await freshMysqlDatabase(url)).url
+    await obtain('mysql', () => startPrivateMariadb(ROOMY), madeOn)
     for (const [name, on] of [
       ['baton', 'postgres'],
       ['graphile-worker', 'postgres'],
@@ -39,12 +53,14 @@ export async function compareQueues(tasks: number, say: (what: string) => void):
       ['bullmq', 'valkey'],
       ['baton', 'mysql'],
     ] as const) {
+      const server = servers[on]
+      if (!server) continue
       say(`g ${name} on ${on}`)
-      figures.push({ ...(await measurePeer(name, servers[on]!, tasks)), on })
+      figures.push({ ...(await measurePeer(name, server, tasks)), on })
     }
     return figures
   } finally {
-    await Promise.all([postgres.stop(), valkey.stop(), mariadb.stop()])
+    await Promise.all(stops.map((stop) => stop()))
     rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -155,6 +155,17 @@ describe.skipIf(!hasMariadb)('a private MariaDB', () => {
     ])
   })
 
+  test('has a folder of its own for temporary tables, which a server that starts beside it leaves alone', async () => {
+    const [settings] = await ask(mariadb.url, 'select @@tmpdir as folder')
+    expect(settings!.folder).toBe(mariadb.folder)
+    const inUse = join(mariadb.folder, '#sql-temptable-in-use.MAD')
+    await writeFile(inUse, '')
+    const beside = await startPrivateMariadb()
+    await beside.stop()
+    expect(existsSync(inUse)).toBe(true)
+    await rm(inUse)
+  })
+
   test('still has every committed row after kill -9, at the same address', async () => {
     const { url } = mariadb
     const before = mariadb.pid()
@@ -362,6 +373,20 @@ describe('as root on Debian', () => {
     })
     expect(await startValkey(machine)).toMatchObject({ skipped: expect.any(String) })
     expect(machine.ran.filter((command) => /install|service|update-rc/.test(command))).toEqual([])
+  })
+
+  test('a private server is installed first as well, whatever the environment names, and who starts it is told why not', async () => {
+    const machine = root({
+      known: ['valkey-server', 'mariadb-server-core'],
+      env: { VALKEY_URL: 'redis://it' },
+    })
+    await expect(startPrivateValkey({}, machine)).rejects.toThrow('the package does not bring it')
+    expect(machine.ran).toContain(install('valkey-server'))
+    await expect(startPrivateMariadb([], machine)).rejects.toThrow('the package does not bring it')
+    expect(machine.ran).toContain(install('mariadb-server-core', 'mariadb-client-core'))
+    await expect(startPrivateValkey({}, pretend({ files: DEBIAN }))).rejects.toThrow(
+      'only root can install it',
+    )
   })
 
   test('two installations at once wait for each other', async () => {

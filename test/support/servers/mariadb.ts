@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { RowDataPacket } from 'mysql2/promise'
 import { find, type Machine, thisMachine } from './machine.ts'
 import { withMysql } from './mysql-database.ts'
@@ -37,8 +38,11 @@ export const startMariadb = (machine: Machine = thisMachine): Promise<Server | S
   obtain(MARIADB, machine)
 
 /** One of its own for a test; these arguments win over ours. */
-export async function startPrivateMariadb(args: readonly string[] = []): Promise<PrivateServer> {
-  return startPrivateServer(recipe(await locateOrThrow(MARIADB, thisMachine), args))
+export async function startPrivateMariadb(
+  args: readonly string[] = [],
+  machine: Machine = thisMachine,
+): Promise<PrivateServer> {
+  return startPrivateServer(recipe(await locateOrThrow(MARIADB, machine), args))
 }
 
 export const canStartPrivateMariadb = async (): Promise<boolean> =>
@@ -49,6 +53,8 @@ const onData = (data: string): string[] => [
   // Has to come first.
   '--no-defaults',
   `--datadir=${data}`,
+  // Of its own: a server that starts removes what others left in the common one, also if they are still at work on it.
+  `--tmpdir=${dirname(data)}`,
   // As root it would look for an account that cannot enter our folder.
   ...(thisMachine.isRoot ? ['--user=root'] : []),
   '--innodb-buffer-pool-size=64M',

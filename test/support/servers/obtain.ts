@@ -28,13 +28,10 @@ export async function obtain<P>(kind: Kind<P>, machine: Machine): Promise<Server
   const given = kind.variables.map((variable) => machine.env[variable]).find(Boolean)
   if (given) return { url: given, stop: async () => undefined }
 
-  const installed = await kind.locate(machine)
-  if (installed) return kind.startPrivate(installed)
-  const whyNotInstalled = await installFirstOf(kind.packages, machine)
-  const nowInstalled = await kind.locate(machine)
-  if (nowInstalled) return kind.startPrivate(nowInstalled)
+  const found = await locateOrInstall(kind, machine)
+  if ('programs' in found) return kind.startPrivate(found.programs)
 
-  const why = `there is no ${kind.wanted} here, and ${whyNotInstalled ?? 'the package does not bring it'}`
+  const why = `there is no ${kind.wanted} here, and ${found.whyNot}`
   const skipped = `The tests on ${kind.name} cannot run, because ${why}: install it, or set ${kind.variables.join(' or ')}.`
   // A green run that left out a store would say more than was tested.
   if (machine.env.CI === 'true') throw new Error(skipped)
@@ -42,9 +39,25 @@ export async function obtain<P>(kind: Kind<P>, machine: Machine): Promise<Server
   return { skipped }
 }
 
-/** One of our own, whatever the environment names: for tests that kill it or set it up in another way. */
-export async function locateOrThrow<P>(kind: Kind<P>, machine: Machine): Promise<P> {
+async function locateOrInstall<P>(
+  kind: Kind<P>,
+  machine: Machine,
+): Promise<{ programs: P } | { whyNot: string }> {
   const installed = await kind.locate(machine)
-  if (!installed) throw new Error(`A private ${kind.name} needs ${kind.wanted}, and there is none here.`)
-  return installed
+  if (installed) return { programs: installed }
+  const whyNotInstalled = await installFirstOf(kind.packages, machine)
+  const nowInstalled = await kind.locate(machine)
+  return nowInstalled
+    ? { programs: nowInstalled }
+    : { whyNot: whyNotInstalled ?? 'the package does not bring it' }
+}
+
+/**
+ * The programs for one of our own, whatever the environment names, installed first if need be: for tests that kill it or set it
+ * up in another way, and for figures, which are taken of the server's process too.
+ */
+export async function locateOrThrow<P>(kind: Kind<P>, machine: Machine): Promise<P> {
+  const found = await locateOrInstall(kind, machine)
+  if ('programs' in found) return found.programs
+  throw new Error(`A private ${kind.name} needs ${kind.wanted}; there is none here, and ${found.whyNot}.`)
 }

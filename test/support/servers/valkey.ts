@@ -40,8 +40,11 @@ export const startValkey = (machine: Machine = thisMachine): Promise<Server | Sk
   obtain(VALKEY, machine)
 
 /** One of its own for a test, with settings of its own. */
-export async function startPrivateValkey(settings: ValkeySettings = {}): Promise<PrivateServer> {
-  return startPrivateServer(recipe(await locateOrThrow(VALKEY, thisMachine), settings))
+export async function startPrivateValkey(
+  settings: ValkeySettings = {},
+  machine: Machine = thisMachine,
+): Promise<PrivateServer> {
+  return startPrivateServer(recipe(await locateOrThrow(VALKEY, machine), settings))
 }
 
 export const canStartPrivateValkey = async (): Promise<boolean> =>
