@@ -76,10 +76,7 @@ export async function start(config: Config): Promise<Baton> {
           baseUrl: () => config.publicUrl ?? reachable(url),
         },
       },
-      {
-        ...{ logs, kinds, limits: logLimitsOf(config) },
-        databaseFolder: config.databaseUrl === null ? config.dataFolder : null,
-      },
+      { logs, kinds, ...logLimitsOf(config) },
     )
     stops.push(async () => close())
     // Before anybody can claim anything: what an earlier life left running would work on the same tasks.
@@ -114,10 +111,9 @@ export async function start(config: Config): Promise<Baton> {
   }
 }
 
-const logLimitsOf = ({ maxLogBytes, minFreeBytes }: Config) => ({
-  ...USUAL_LIMITS,
-  maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY,
-  minFreeBytes,
+const logLimitsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder }: Config) => ({
+  limits: { ...USUAL_LIMITS, maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY, minFreeBytes },
+  databaseFolder: databaseUrl === null ? dataFolder : null,
 })
 
 /** Whoever listens on all addresses is reached on this one. */

@@ -198,14 +198,14 @@ describeGit('what is planted in a repository', () => {
       git(root, 'add', 'inner')
       commit(root, {}, 'with another in it')
       filterIn(join(inner, '.git/config'), 'clean')
-      put(inner, 'a.txt', 'changed\n')
+      put(inner, 'a.txt', 'two\n')
       plainly(root, 'status')
       expect(hasRun()).toBe(true)
       rmSync(join(home, 'ran'))
     })
     expect(hasRun()).toBe(false)
     expect(cleaned).toMatchObject({ isRemoved: false, why: 'it has submodules in it' })
-    expect(readFileSync(join(folder.path, 'inner/a.txt'), 'utf8')).toBe('changed\n')
+    expect(readFileSync(join(folder.path, 'inner/a.txt'), 'utf8')).toBe('two\n')
   })
 
   test('is not run: a program that brings objects which are not there', async () => {
