@@ -68,10 +68,10 @@ export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as { port: number }
   const { key } = await createKey(
-    bed.store.writers,
+    bed.store,
     bed.workspaceId,
     { name: 'bench', role: 'member' },
-    'bench',
+    { actor: 'bench' },
   )
   return {
     run: (load) => fromAnotherProcess({ ...load, port, key }),

@@ -34,6 +34,10 @@ export interface Config {
   mostRuns: number
   /** How many connections this node holds open at once. */
   mostConnections: number
+  /** How many requests with wrong keys one address may send a minute. */
+  wrongKeysPerMinute: number
+  /** How many streams may be open under one key. */
+  streamsPerKey: number
   /** Where agents and their programs reach this node, if not where it listens. */
   publicUrl: string | undefined
   /** Of Baton's own environment agents get what is listed in src/executor/environment.ts. */
@@ -108,6 +112,16 @@ const Environment = z.object({
     .regex(/^[1-9]\d{0,6}$/, 'must be a number of connections')
     .transform(Number)
     .default(10_000),
+  BATON_WRONG_KEYS_PER_MINUTE: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, 'must be a number of requests')
+    .transform(Number)
+    .default(50),
+  BATON_STREAMS_PER_KEY: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, 'must be a number of streams')
+    .transform(Number)
+    .default(50),
   BATON_PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\//, 'must begin with http:// or https://')
@@ -151,6 +165,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     },
     mostRuns: set.BATON_MAX_RUNS,
     mostConnections: set.BATON_MAX_CONNECTIONS,
+    wrongKeysPerMinute: set.BATON_WRONG_KEYS_PER_MINUTE,
+    streamsPerKey: set.BATON_STREAMS_PER_KEY,
     publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),
     environment: env,
   }

@@ -15,12 +15,8 @@ export async function ensureOwnerKey(store: PostgresStore, dataFolder: string): 
   const file = join(dataFolder, 'owner-key')
   // The file first: a crash in between leaves a key that opens nothing yet, and the next start takes it up.
   const secret = (await readKey(file)) ?? (await writeKey(file, newSecret()))
-  await createKey(
-    store.writers,
-    FIRST_WORKSPACE,
-    { name: 'owner', role: 'owner', instanceAdmin: true, secret },
-    'system',
-  )
+  const owner = { name: 'owner', role: 'owner', instanceAdmin: true, secret } as const
+  await createKey(store, FIRST_WORKSPACE, owner, { actor: 'system' })
 }
 
 async function readKey(file: string): Promise<string | null> {

@@ -38,6 +38,8 @@ export const ERRORS = {
   WRONG_STATE: { status: 409, title: 'The task is not in a state that allows this' },
   RUN_NOT_HERE: { status: 409, title: 'The run waits for no answer here' },
   TOO_MANY_MESSAGES: { status: 429, title: 'More is said than can be read' },
+  TOO_MANY_WRONG_KEYS: { status: 429, title: 'Too many wrong keys came from this address' },
+  TOO_MANY_STREAMS: { status: 429, title: 'The key has as many streams open as it may have' },
   LIMIT_BELOW_USE: { status: 409, title: 'More than the new limit is in use' },
   PLAN_CONFLICT: { status: 409, title: 'The plan contradicts what is there already' },
   ALREADY_EXISTS: { status: 409, title: 'Something with this name exists already' },

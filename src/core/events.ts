@@ -99,7 +99,7 @@ export const EVENTS = {
 
   workspace_created: z.object({ name: text }),
   key_created: z.object({ keyId: text, name: text, role: text }),
-  key_revoked: z.object({ keyId: text, name: text }),
+  key_revoked: z.object({ keyId: text, name: text, endedWith: text.nullable() }),
   limits_changed: z.object({ changed: z.record(text, z.unknown()) }),
   agent_registered: z.object({ agent: text, by: text }),
   agent_updated: z.object({ agent: text, fields: z.array(text) }),

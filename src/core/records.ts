@@ -277,7 +277,7 @@ export const noEffects = (): Effects => ({
   events: [],
 })
 
-/** Who acts, as it is put on record: `agent:alpha`, `key:ci`, `system`. */
+/** Who acts, as it is put on record: `agent:<slug>`, `key:<id>`, `system`. */
 export type Actor = string
 
 /**

@@ -71,7 +71,7 @@ async function claimOf(
     return { taskId, generation: (claim as { generation: number }).generation }
   }
   const never = new AbortController().signal
-  const { claims } = await claimNext(kernel, caller, { agent, session, limit: 1, waitMs: 0 }, never)
+  const { claims } = await claimNext(kernel, caller, { agent, session, limit: 1, waitMs: 0 }, { gone: never })
   const [first] = claims
   return first ? { taskId: first.task.id, generation: first.generation } : null
 }

@@ -14,6 +14,7 @@ import {
   givenTo,
   pageOfAgents,
 } from '../store/postgres/agents.ts'
+import { unanswered, type Waiter } from './arrivals.ts'
 import { Beats } from './beats.ts'
 import type { Execution } from './execution.ts'
 import { freshUuid } from './fresh-uuid.ts'
@@ -245,7 +246,7 @@ export async function assignmentsOf(
   caller: Caller,
   name: string,
   waitMs: number,
-  gone: AbortSignal,
+  waiter: Waiter,
 ) {
   const { workspaceId } = caller
   const { slug } = (await theAgent(kernel, caller, name)).record
@@ -253,14 +254,15 @@ export async function assignmentsOf(
   for (;;) {
     const left = until - performance.now()
     // Before looking, not after: what comes between the look and the wait must not be slept through.
-    const change = left > 0 ? kernel.changes.next(workspaceId, left, gone) : null
+    const change = left > 0 ? kernel.changes.next(workspaceId, left, waiter.gone) : null
     const [ids] = await given.ask(workspaceId, [slug])
-    if (ids!.length > 0) {
+    if (ids!.length > 0 && !waiter.gone.aborted) {
       const tasks = await kernel.store.tasksById(workspaceId, ids!)
       return { claims: tasks.map((task) => ({ ...claimOf(task.record), agent: slug, task: taskView(task) })) }
     }
-    if (!change || gone.aborted || kernel.changes.isClosed) return { claims: [] }
+    if (!change || waiter.gone.aborted || kernel.changes.isClosed) return unanswered(waiter, { claims: [] })
     await change
+    if (!waiter.gone.aborted) await waiter.confirm?.()
   }
 }
 

@@ -1,7 +1,22 @@
+import { Refused } from '../core/errors.ts'
 import type { Committed, Store } from '../store/store.ts'
 
 /** Commits of other nodes are told by notices, which may be lost; so waiting callers also look again this often. */
 const LOOK_AGAIN_MS = 1_000
+
+/** Somebody who waits for an answer. */
+export interface Waiter {
+  /** Fires when nobody waits for it any more. With a refusal for a reason, that is the answer. */
+  gone: AbortSignal
+  /** Asked after each wait, before anything is done: refuses when the caller may no longer ask. */
+  confirm?: (() => Promise<void>) | undefined
+}
+
+/** For whoever waits no longer: nothing, or the refusal. */
+export function unanswered<T>({ gone }: Waiter, nothing: T): T {
+  if (gone.reason instanceof Refused) throw gone.reason
+  return nothing
+}
 
 /** Lets callers wait for something to be committed without asking the database again and again. */
 export class Arrivals {

@@ -13,6 +13,7 @@ import type {
   RenewBatchBody,
 } from '../core/shapes/claims.ts'
 import type { Store } from '../store/store.ts'
+import { unanswered, type Waiter } from './arrivals.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
@@ -104,11 +105,12 @@ export async function claimNext(
   kernel: Kernel<Store>,
   caller: Caller,
   body: Omit<z.output<typeof NextBody>, 'project'>,
-  gone: AbortSignal,
+  waiter: Waiter,
   projectId?: number,
 ) {
   const { limit, waitMs, capabilities = [], tracks, ...claim } = body
   const until = performance.now() + waitMs
+  const { gone } = waiter
   const { agent, session, leaseMs, capabilities: registered } = await claimant(kernel, caller, claim)
   const able = [...new Set([...registered, ...capabilities])].sort()
   const pick = { agent, capabilities: able, projectId, tracks }
@@ -118,12 +120,16 @@ export async function claimNext(
     const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
     const reply = granted(await kernel.run(caller, { on: 'next', pick, session, leaseMs, limit }))
     const claims = reply.claims as Handed[]
-    if (claims.length > 0 && !gone.aborted) return { claims: await withTasks(kernel, caller, claims) }
-    if (claims.length > 0) await giveBack(kernel, caller, claims)
+    if (claims.length > 0) {
+      const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
+      if (!gone.aborted) return { claims: shown }
+      await giveBack(kernel, caller, claims)
+    }
     if (reply.lookAgain && !gone.aborted) continue
-    if (!arrival || gone.aborted || kernel.arrivals.isClosed) return { claims: [] }
+    if (!arrival || gone.aborted || kernel.arrivals.isClosed) return unanswered(waiter, { claims: [] })
     await arrival
-    if (gone.aborted) return { claims: [] }
+    if (!gone.aborted) await waiter.confirm?.()
+    if (gone.aborted) return unanswered(waiter, { claims: [] })
   }
 }
 

@@ -1,6 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { findAgent, rememberAgents } from '../store/postgres/agents.ts'
+import { namesOfKeys } from '../store/postgres/keys.ts'
 import { findProject } from '../store/postgres/projects.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { Gathering } from './gathering.ts'
@@ -24,5 +25,6 @@ export const serverDirectory = ({ readers, writers }: PostgresStore): Directory 
     async projectOf(workspaceId, slug) {
       return (await findProject(readers, workspaceId, slug))?.projectId ?? null
     },
+    namesOfKeys: (workspaceId, keyIds) => namesOfKeys(readers, workspaceId, keyIds),
   }
 }

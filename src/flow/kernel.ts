@@ -7,6 +7,7 @@ import type { Right } from '../core/shapes/administration.ts'
 import { Combiner } from '../store/combiner.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import type { Store } from '../store/store.ts'
+import { ActorNames } from './actor-names.ts'
 import { Arrivals } from './arrivals.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { Gathering } from './gathering.ts'
@@ -14,7 +15,7 @@ import { Remembering } from './remembering.ts'
 import { Signal } from './signal.ts'
 import { followAll } from './unblock.ts'
 
-/** Who asks: a key's workspace, its name on record and its rights. */
+/** Who asks: a key's workspace, how it is named on record and its rights. */
 export interface Caller {
   workspaceId: number
   actor: string
@@ -28,6 +29,12 @@ export interface Caller {
     | undefined
 }
 
+/**
+ * Whose idempotency keys these are. Kept with a blank behind it, which no key of Baton's own has, so that callers meet
+ * neither those of others nor Baton's.
+ */
+export const principalOf = ({ actor, run }: Caller) => (run ? `run:${run.runId}` : actor)
+
 const KNOWN_FOR_MS = 5_000
 
 /** What is known of names beside tasks and sessions. Each front door has its own. */
@@ -36,6 +43,8 @@ export interface Directory {
   agentOf(caller: Caller, agent: string): Promise<KnownAgent>
   /** The number of a project, or null when there is none of this slug. */
   projectOf(workspaceId: number, slug: string): Promise<number | null>
+  /** The names of keys, by id, where there are keys. */
+  namesOfKeys?(workspaceId: number, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
 interface KnownAgent {
@@ -58,6 +67,8 @@ export class Kernel<S extends Store = PostgresStore> {
   readonly details: Gathering<TaskRecord, TaskDetails>
   /** Tasks that ended: what waits for them is looked at. */
   readonly ended: Gathering<number, undefined>
+  /** Keys are on record by their ids; people know them by their names. */
+  readonly actorNames: ActorNames
   readonly #directory: Directory
   readonly #combiner: Combiner
   readonly #limits = new Remembering<Limits>(KNOWN_FOR_MS, 10_000)
@@ -68,6 +79,9 @@ export class Kernel<S extends Store = PostgresStore> {
   constructor(store: S, directory: Directory) {
     this.store = store
     this.#directory = directory
+    this.actorNames = new ActorNames(
+      async (...asked) => (await directory.namesOfKeys?.(...asked)) ?? new Map(),
+    )
     this.#combiner = new Combiner(store)
     this.arrivals = new Arrivals(store, ({ tasksWaiting }) => tasksWaiting)
     this.changes = new Arrivals(store, ({ events }) => events > 0)

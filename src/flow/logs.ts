@@ -24,7 +24,7 @@ export async function readTaskLog(
   const filter = filterOf(wanted)
   const { record } = await readTask(kernel, caller, uuid)
   const events = await logOfTask(kernel.store.readers, caller.workspaceId, record.id, filter, page)
-  return events.map(entryView)
+  return entryViews(kernel, caller, events)
 }
 
 /** What happened to no task in particular, and what became of tasks whose holders were lost. */
@@ -32,7 +32,8 @@ export async function readCoordinatorLog(kernel: Kernel, caller: Caller, wanted:
   // Nobody holds the house: there are no lines of holders in its log.
   const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
   const events = await logOfTheHouse(kernel.store.readers, caller.workspaceId, types, page)
-  return events.map((event) => ({ ...entryView(event), taskId: event.taskUuid }))
+  const entries = await entryViews(kernel, caller, events)
+  return entries.map((entry, i) => ({ ...entry, taskId: events[i]!.taskUuid }))
 }
 
 function filterOf(wanted: Wanted): LogFilter {
@@ -73,7 +74,13 @@ function namesIn({ event }: Wanted, isKnown: (name: string) => boolean): string[
   return names
 }
 
-function entryView(event: EventWithTask) {
+async function entryViews(kernel: Kernel, { workspaceId }: Caller, events: readonly EventWithTask[]) {
+  const actors = events.map(({ actor }) => actor)
+  const nameOf = await kernel.actorNames.of(workspaceId, actors)
+  return events.map((event) => entryView(event, nameOf(event.actor)))
+}
+
+function entryView(event: EventWithTask, actorName: string | null) {
   const { seq, type, payload, from, to, generation, actor, at } = event
   const isLine = type === 'task_logged'
   return {
@@ -89,6 +96,7 @@ function entryView(event: EventWithTask) {
     session: textIn(payload.session),
     generation,
     actor,
+    actorName,
     createdAt: instant(at),
   }
 }

@@ -8,7 +8,7 @@ import type { TaskRecord, Watch } from '../core/records.ts'
 import type { TaskCreate } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Store, StoredTask } from '../store/store.ts'
-import { type Caller, granted, type Kernel } from './kernel.ts'
+import { type Caller, granted, type Kernel, principalOf } from './kernel.ts'
 import { unblockDownstream } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
@@ -26,7 +26,7 @@ export function taskIdOf(uuid: string): number {
 /** All of them or none. */
 export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: readonly Create[]) {
   const projects = await projectsOf(kernel, caller, tasks)
-  const wanted = tasks.map((task, index) => newTask(task, index, projects, caller.actor))
+  const wanted = tasks.map((task, index) => newTask(task, index, projects, caller))
   await findParents(kernel, caller, tasks, wanted)
   await refuseCircles(kernel, caller, wanted)
   const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
@@ -122,7 +122,7 @@ function newTask(
   task: Create,
   index: number,
   projects: ReadonlyMap<string, number>,
-  createdBy: string,
+  caller: Caller,
 ): NewTask {
   const dependsOn = task.dependsOn.map((uuid, i) => {
     const id = idCarriedBy(uuid)
@@ -156,7 +156,7 @@ function newTask(
     watch: watchOf(task),
     dependsOn,
     dependsOnNew: [],
-    unique: uniqueOf(task),
+    unique: uniqueOf(caller, task),
     triggerRule: task.triggerRule,
     details: {
       title: task.title,
@@ -167,7 +167,7 @@ function newTask(
       dependsOn: task.dependsOn,
       userId: task.userId ?? null,
       metadata: task.metadata,
-      createdBy,
+      createdBy: caller.actor,
       project: task.project ?? null,
       parent: null,
     },
@@ -192,10 +192,10 @@ function watchOf({ timeouts, estimatedDurationMinutes }: Create): Watch | null {
 const MINUTE_MS = 60_000
 const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)
 
-function uniqueOf(task: Create): NewTask['unique'] {
+function uniqueOf(caller: Caller, task: Create): NewTask['unique'] {
   const { idempotencyKey, ...body } = task
   if (idempotencyKey === undefined) return null
-  return { key: idempotencyKey, bodyHash: hash('sha256', JSON.stringify(body)) }
+  return { key: `${principalOf(caller)} ${idempotencyKey}`, bodyHash: hash('sha256', JSON.stringify(body)) }
 }
 
 export async function readTask(kernel: Kernel<Store>, caller: Caller, uuid: string): Promise<StoredTask> {

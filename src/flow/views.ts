@@ -166,7 +166,7 @@ export function listedResultView(listed: StoredResult) {
   return view
 }
 
-export const eventView = (event: EventWithTask) => ({
+export const eventView = (event: EventWithTask, actorName: string | null) => ({
   seq: event.seq,
   type: event.type,
   taskId: event.taskUuid,
@@ -174,6 +174,8 @@ export const eventView = (event: EventWithTask) => ({
   from: event.from,
   to: event.to,
   actor: event.actor,
+  /** The name of the key that acted. */
+  actorName,
   payload: event.payload,
   at: instant(event.at),
 })

@@ -16,7 +16,7 @@ import {
 import { slugOf } from './agents.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { Gathering } from './gathering.ts'
-import type { Caller, Kernel } from './kernel.ts'
+import { type Caller, type Kernel, principalOf } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { system } from './unblock.ts'
 import { instant } from './views.ts'
@@ -73,7 +73,9 @@ export async function wakeAgent(
         reason: reason ?? null,
         payload,
         task,
-        idempotencyKey: idempotencyKey ?? caller.idempotency?.key ?? null,
+        idempotencyKey: idempotencyKey
+          ? `${principalOf(caller)} ${idempotencyKey}`
+          : (caller.idempotency?.key ?? null),
       }),
     },
   ])

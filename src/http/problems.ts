@@ -12,6 +12,7 @@ export function sendProblem(
   extra: Record<string, unknown> = {},
 ) {
   if (code === 'UNAVAILABLE') reply.header('retry-after', '1')
+  if (extra.retryAfterSeconds !== undefined) reply.header('retry-after', String(extra.retryAfterSeconds))
   // A refused upgrade has left the hands of the HTTP server; nobody else would hang up.
   const { socket, headers } = reply.request.raw
   if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroySoon())

@@ -13,7 +13,8 @@ import {
   limitConnections,
   serverTimes,
 } from './connections.ts'
-import { type Doors, installGate, KeyRing } from './gate.ts'
+import { type Doors, installGate } from './gate.ts'
+import { KeyRing } from './key-ring.ts'
 import { EventFeed } from './live/feed.ts'
 import { onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
@@ -34,6 +35,7 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { workerRoutes } from './routes/workers.ts'
 import { installSafeHeaders } from './safe-headers.ts'
+import { WrongKeys } from './wrong-keys.ts'
 
 export interface ServerOptions {
   kernel: Kernel
@@ -42,7 +44,11 @@ export interface ServerOptions {
   doors: Doors
   logger: Logger
   connections?: Partial<ConnectionLimits>
+  /** How many wrong keys a minute from one address, and how many streams under one key. */
+  bounds?: Partial<typeof USUAL_BOUNDS> | undefined
 }
+
+const USUAL_BOUNDS = { wrongKeysPerMinute: 50, streamsPerKey: 50 }
 
 const PREFIX = '/api/v1'
 /** How long requests that are under way may take when the server stops. */
@@ -55,6 +61,7 @@ export async function buildServer({
   doors,
   logger,
   connections,
+  bounds,
 }: ServerOptions): Promise<FastifyInstance> {
   const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
@@ -78,8 +85,9 @@ export async function buildServer({
     sendProblem(reply, 'NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]}.`),
   )
   installJsonParser(app)
-  const keys = new KeyRing(kernel.store.readers)
-  installGate(app, doors, keys)
+  const { wrongKeysPerMinute, streamsPerKey } = { ...USUAL_BOUNDS, ...bounds }
+  const keys = new KeyRing(kernel.store, streamsPerKey)
+  installGate(app, doors, keys, new WrongKeys(wrongKeysPerMinute))
   app.addHook('preHandler', (request, _reply, done) => {
     const run = request.caller?.run
     // An agent may hand in what it should have kept to itself.
@@ -92,10 +100,11 @@ export async function buildServer({
 
   await app.register(swagger, { openapi: OPENAPI })
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
-  const feed = new EventFeed(kernel.store)
+  const feed = new EventFeed(kernel)
   // Those who wait, for events or for work, would keep the server from closing.
   app.addHook('preClose', async () => {
     feed.close()
+    keys.close()
     kernel.arrivals.close()
     kernel.changes.close()
     // Whoever is still connected after that, with half a request or none, is not waited for.
@@ -119,12 +128,12 @@ async function routes(
 ): Promise<void> {
   taskRoutes(api, kernel)
   dependencyRoutes(api, kernel)
-  claimRoutes(api, kernel)
+  claimRoutes(api, kernel, streams.keys)
   resultRoutes(api, kernel)
   logRoutes(api, kernel)
   deadLetterRoutes(api, kernel)
   workerRoutes(api, kernel)
-  agentRoutes(api, kernel, execution)
+  agentRoutes(api, kernel, execution, streams.keys)
   runRoutes(api, kernel, execution)
   promptRoutes(api)
   projectRoutes(api, kernel)

@@ -125,7 +125,7 @@ export class Queue {
       project === undefined ? undefined : await this.#store.project(this.#caller.workspaceId, project)
     const closing = this.#closing.signal
     const gone = signal ? AbortSignal.any([signal, closing]) : closing
-    const { claims } = await claimNext(this.#kernel, this.#caller, { ...body, agent }, gone, projectId)
+    const { claims } = await claimNext(this.#kernel, this.#caller, { ...body, agent }, { gone }, projectId)
     return claims as unknown as Claim[]
   }
 

@@ -31,31 +31,51 @@ export interface ServerUnderTest {
 
 /** A whole server in this process, on a free port and a database of its own. */
 export async function startServer(env: Record<string, string> = {}): Promise<ServerUnderTest> {
-  const folder = mkdtempSync(join(inject('scratch'), 'server-'))
   const database = await freshDatabase()
+  const server = await startOn(database.url, env, (folder) => readFileSync(join(folder, 'owner-key'), 'utf8'))
+  return {
+    ...server,
+    async close() {
+      await server.close()
+      await database.drop()
+    },
+  }
+}
+
+/** Another node on the database of a server. Closed before it. */
+export const startAnother = ({ databaseUrl, ownerKey }: ServerUnderTest, env: Record<string, string> = {}) =>
+  startOn(databaseUrl, env, () => ownerKey)
+
+async function startOn(
+  databaseUrl: string,
+  env: Record<string, string>,
+  keyIn: (folder: string) => string,
+): Promise<ServerUnderTest> {
+  const folder = mkdtempSync(join(inject('scratch'), 'server-'))
   const baton: Baton = await start(
     readConfig({
       BATON_DATA: folder,
       BATON_PORT: '0',
-      DATABASE_URL: database.url,
+      DATABASE_URL: databaseUrl,
       BATON_LOG_LEVEL: 'silent',
       // Tests work in workspaces of their own; what other workspaces may run by default is tried in agents-allowed.
       BATON_AGENT_ADAPTERS: '*',
+      // Tests knock with wrong keys as often as they like; those about that set a limit.
+      BATON_WRONG_KEYS_PER_MINUTE: '1000000',
       ...env,
     }),
   )
-  const ownerKey = readFileSync(join(folder, 'owner-key'), 'utf8').trim()
+  const ownerKey = keyIn(folder).trim()
   const api = `${baton.url}/api/v1`
   return {
     url: baton.url,
     api,
     ownerKey,
-    databaseUrl: database.url,
+    databaseUrl,
     dataFolder: folder,
     call: callsTo(api, ownerKey),
     async close() {
       await baton.stop()
-      await database.drop()
       rmSync(folder, { recursive: true, force: true })
     },
   }

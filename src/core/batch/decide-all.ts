@@ -123,7 +123,7 @@ class Batch {
     // Before any rule: the first answer stands even if the state, the fence or a limit would now say otherwise.
     const first = this.#firstAnswer(idempotency.key)
     if (first && first.bodyHash !== idempotency.bodyHash)
-      return refuse('IDEMPOTENCY_KEY_REUSED', `The key "${idempotency.key}" stands for another request.`)
+      return refuse('IDEMPOTENCY_KEY_REUSED', 'This idempotency key stands for another request.')
     if (first) return asOfNow(first.reply, this.#view.now)
     const reply = this.#decide(request)
     // A refusal or an empty queue changed nothing, so asking again under the same key is a new question.

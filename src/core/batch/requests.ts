@@ -16,6 +16,7 @@ import type { ClaimEnd } from '../states.ts'
 
 /** A request under an idempotency key gets the first answer again, and refuses the key for any other request. */
 export interface Idempotency {
+  /** Whose key it is, a blank, and the key: those of others never meet it. */
   key: string
   bodyHash: string
 }
@@ -194,7 +195,7 @@ export interface Changes extends Effects {
 export const heldName = (taskId: number, generation: number) => `${taskId}/${generation}`
 export const keyName = (projectId: number, key: string) => `${projectId}/${key}`
 export const trackName = (projectId: number, track: string) => `${projectId}/${track}`
-/** No header can carry a blank, so the keys of single tasks are never those of requests. */
+/** No principal is called so, and no header can carry a blank: the keys of single tasks are never those of requests. */
 export const uniqueName = (key: string) => `task ${key}`
 
 /** Whether the rule of agents per track holds for a task: parts of a task are there to be shared. */

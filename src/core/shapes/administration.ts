@@ -32,6 +32,7 @@ export const KeyBody = z.strictObject({
     .optional()
     .describe('Less than the role would allow'),
   expiresAt: Instant.optional(),
+  instanceAdmin: z.boolean().default(false).describe('May make workspaces; for owners without scopes'),
 })
 
 export const KeyView = z.object({
@@ -40,6 +41,8 @@ export const KeyView = z.object({
   prefix: z.string(),
   role: z.enum(ROLES),
   scopes: z.array(z.string()).nullable(),
+  instanceAdmin: z.boolean(),
+  createdBy: z.string().nullable().describe('The id of the key that made it'),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
   revokedAt: z.string().nullable(),

@@ -61,6 +61,7 @@ export const LogEntryView = z.object({
   session: z.string().nullable(),
   generation: z.int().nullable(),
   actor: z.string(),
+  actorName: z.string().nullable().describe('The name of the key that acted'),
   createdAt: z.string(),
 })
 export const CoordinatorEntryView = z.object({

@@ -1,7 +1,5 @@
-import { eventView } from '../../flow/views.ts'
-import type { PostgresStore } from '../../store/postgres/store.ts'
-
-export type EventView = ReturnType<typeof eventView>
+import { type EventView, eventViews } from '../../flow/event-views.ts'
+import type { Kernel } from '../../flow/kernel.ts'
 
 /** Commits of other nodes are told by notices, which may be lost; so each watched log is also looked at this often. */
 const LOOK_AGAIN_MS = 2_000
@@ -24,7 +22,7 @@ interface Tail {
  * nothing is missed, doubled or out of order, whoever wrote it.
  */
 export class EventFeed {
-  readonly #store: PostgresStore
+  readonly #kernel: Kernel
   readonly #tails = new Map<number, Tail>()
   readonly #stopListening: () => void
   readonly #timer: NodeJS.Timeout
@@ -32,9 +30,9 @@ export class EventFeed {
   /** Fires when the server stops: streams end then, read or not. */
   readonly closing = this.#closing.signal
 
-  constructor(store: PostgresStore) {
-    this.#store = store
-    this.#stopListening = store.onCommit((workspaceId, { events }) => {
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel
+    this.#stopListening = kernel.store.onCommit((workspaceId, { events }) => {
       if (events > 0) this.#read(workspaceId)
     })
     this.#timer = setInterval(() => {
@@ -43,11 +41,11 @@ export class EventFeed {
     this.#timer.unref()
   }
 
-  /** Pages of events after `after` (from now on, if null), for as long as `gone` does not fire. */
-  async *watch(workspaceId: number, after: number | null, gone: AbortSignal): AsyncGenerator<EventView[]> {
+  /** Pages of events after `after`, for as long as `gone` does not fire. */
+  async *watch(workspaceId: number, after: number, gone: AbortSignal): AsyncGenerator<EventView[]> {
     const tail = await this.#join(workspaceId)
     const over = AbortSignal.any([gone, this.#closing.signal])
-    let seen = after ?? tail.lastSeq
+    let seen = after
     try {
       while (!over.aborted) {
         const page = await this.#after(workspaceId, tail, seen)
@@ -78,7 +76,7 @@ export class EventFeed {
     }
     tail.watchers += 1
     if (tail.lastSeq === -1) {
-      const lastSeq = await this.#store.lastSeq(workspaceId).catch((error) => {
+      const lastSeq = await this.#kernel.store.lastSeq(workspaceId).catch((error) => {
         tail.watchers -= 1
         if (tail.watchers === 0) this.#tails.delete(workspaceId)
         throw error
@@ -93,7 +91,7 @@ export class EventFeed {
     if (seen >= tail.lastSeq) return []
     const first = tail.kept[0]?.seq ?? Number.POSITIVE_INFINITY
     if (seen + 1 >= first) return tail.kept.slice(seen + 1 - first, seen + 1 - first + PAGE)
-    return (await this.#store.events(workspaceId, seen, PAGE)).map(eventView)
+    return eventViews(this.#kernel, workspaceId, await this.#kernel.store.events(workspaceId, seen, PAGE))
   }
 
   #more(tail: Tail, seen: number, over: AbortSignal): Promise<void> {
@@ -130,9 +128,10 @@ export class EventFeed {
 
   async #catchUp(workspaceId: number, tail: Tail): Promise<void> {
     for (;;) {
-      const events = await this.#store.events(workspaceId, tail.lastSeq, PAGE)
-      if (events.length === 0) return
-      tail.kept.push(...events.map(eventView))
+      const found = await this.#kernel.store.events(workspaceId, tail.lastSeq, PAGE)
+      if (found.length === 0) return
+      const events = await eventViews(this.#kernel, workspaceId, found)
+      tail.kept.push(...events)
       if (tail.kept.length > KEPT) tail.kept.splice(0, tail.kept.length - KEPT)
       tail.lastSeq = events.at(-1)!.seq
       for (const done of [...tail.waiting]) done()

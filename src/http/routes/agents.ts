@@ -28,10 +28,11 @@ import {
 } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
 import type { Kernel } from '../../flow/kernel.ts'
+import type { KeyRing } from '../key-ring.ts'
+import { whileAdmitted } from '../live/waiting.ts'
 import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
 import { TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
-import { goneSignal } from './claims.ts'
 import { statesIn } from './tasks.ts'
 
 const tag = 'agents'
@@ -40,11 +41,11 @@ interface OnAgent {
   Params: { id: string }
 }
 
-export function agentRoutes(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+export function agentRoutes(app: FastifyInstance, kernel: Kernel, execution: Execution, keys: KeyRing): void {
   registry(app, kernel, execution)
   lists(app, kernel, execution)
   acts(app, kernel, execution)
-  signsOfLife(app, new AgentDesk(kernel))
+  signsOfLife(app, new AgentDesk(kernel), keys)
 }
 
 function registry(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
@@ -173,7 +174,7 @@ function acts(app: FastifyInstance, kernel: Kernel, execution: Execution): void 
 const AssignmentsQuery = z.strictObject({ waitMs: Digits.optional() })
 const LONGEST_WAIT_MS = 60_000
 
-function signsOfLife(app: FastifyInstance, desk: AgentDesk): void {
+function signsOfLife(app: FastifyInstance, desk: AgentDesk, keys: KeyRing): void {
   app.get<OnAgent>(
     '/agents/:id/health',
     route({ ...onAgent, summary: 'How an agent is', needs: 'read', answer: HealthView }),
@@ -199,9 +200,12 @@ function signsOfLife(app: FastifyInstance, desk: AgentDesk): void {
       needs: 'work',
       query: AssignmentsQuery,
     }),
-    ({ params, query, caller }, reply) => {
+    (request, reply) => {
+      const { params, query, caller } = request
       const waitMs = Math.min(numberOr(query.waitMs, 0), LONGEST_WAIT_MS)
-      return assignmentsOf(desk, caller, params.id, waitMs, goneSignal(reply))
+      return whileAdmitted(keys, request, reply, waitMs, (waiter) =>
+        assignmentsOf(desk, caller, params.id, waitMs, waiter),
+      )
     },
   )
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import * as shapes from '../../core/shapes/claims.ts'
 import { claimBatch, claimNext, claimTask, renewBatch, renewTask, reportProgress } from '../../flow/claims.ts'
@@ -6,6 +6,8 @@ import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { failTask, submitBatch, submitResult } from '../../flow/results.ts'
 import { briefView, command } from '../../flow/tasks.ts'
+import type { KeyRing } from '../key-ring.ts'
+import { whileAdmitted } from '../live/waiting.ts'
 import { IdParams, route } from '../schema.ts'
 import { etag, versionIn } from '../versions.ts'
 
@@ -14,7 +16,7 @@ type OnTask<B extends z.ZodType> = { Params: { id: string }; Body: z.output<B> }
 /** Results may be as large as a workspace's limit can be set; the limit itself is checked with the workspace's own number. */
 const LARGEST_RESULT_BODY = 101 * 1024 * 1024
 
-export function claimRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function claimRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing): void {
   const onTask = (summary: string, body: z.ZodType, more: { bodyLimit?: number; answer?: z.ZodType } = {}) =>
     route({ summary, tag: 'claims', needs: 'work', params: IdParams, body, ...more })
   const onMany = (summary: string, body: z.ZodType, more: { bodyLimit?: number } = {}) =>
@@ -28,8 +30,14 @@ export function claimRoutes(app: FastifyInstance, kernel: Kernel): void {
   app.post<{ Body: z.output<typeof shapes.NextBody> }>(
     '/claims/next',
     onMany('Claim the next tasks of the queue', shapes.NextBody),
-    async ({ body: { project, ...body }, caller }, reply) =>
-      claimNext(kernel, caller, body, goneSignal(reply), await namedProject(kernel, caller, project)),
+    async (request, reply) => {
+      const { caller } = request
+      const { project, ...body } = request.body
+      const projectId = await namedProject(kernel, caller, project)
+      return whileAdmitted(keys, request, reply, body.waitMs, (waiter) =>
+        claimNext(kernel, caller, body, waiter, projectId),
+      )
+    },
   )
   app.post<{ Body: z.output<typeof shapes.ClaimBatchBody> }>(
     '/claims/batch',
@@ -107,12 +115,3 @@ const answer = ({ ok: _ok, record, ...rest }: { ok: true; record?: unknown }) =>
   ...rest,
   task: briefView(record),
 })
-
-/** Fires when the client is gone, so that nobody claims work for it any more. */
-export function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort()
-  })
-  return gone.signal
-}

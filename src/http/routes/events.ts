@@ -1,14 +1,16 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
+import { type EventView, eventViews } from '../../flow/event-views.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import type { LiveOutput } from '../../flow/live-output.ts'
-import { eventView } from '../../flow/views.ts'
-import type { KeyRing } from '../gate.ts'
-import type { EventFeed, EventView } from '../live/feed.ts'
+import type { KeyRing } from '../key-ring.ts'
+import type { EventFeed } from '../live/feed.ts'
+import type { Opening } from '../live/opening.ts'
 import { sendProblem } from '../problems.ts'
 import { SAFE_HEADERS } from '../safe-headers.ts'
 import { Digits, numberOr, pageSize, route } from '../schema.ts'
@@ -26,8 +28,16 @@ const SocketQuery = z.strictObject({
 type Socketing = { Querystring: z.output<typeof SocketQuery> }
 type Streaming = { Querystring: z.output<typeof StreamQuery> }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The place in the log after which a stream begins. */
+    streamFrom: number
+  }
+}
+
 const BEAT_MS = 15_000
 const FAREWELL_MS = 1_000
+const TRY_AGAIN_LATER = 1013
 /** A reader this far behind is waited for; nothing is buffered for it beyond that. */
 const MOST_UNSENT_BYTES = 1024 * 1024
 
@@ -47,46 +57,35 @@ export function eventRoutes(app: FastifyInstance, kernel: Kernel, { feed, keys, 
       const limit = pageSize(query.limit)
       const events = await kernel.store.events(caller.workspaceId, numberOr(query.after, 0), limit)
       return {
-        items: events.map(eventView),
+        items: await eventViews(kernel, caller.workspaceId, events),
         nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
       }
     },
   )
 
+  // Before the answer begins: "from now on" means from then, however slow the database is just now.
+  const begin = async (request: FastifyRequest<Streaming | Socketing>) => {
+    keys.refuseIfFull(request)
+    request.streamFrom = startOf(request) ?? (await kernel.store.lastSeq(request.caller.workspaceId))
+  }
+  app.decorateRequest('streamFrom', 0)
+
   app.get<Streaming>(
     '/events/stream',
-    route({
-      summary: 'The log as server-sent events; resumes after Last-Event-ID',
-      tag,
-      needs: 'read',
-      query: StreamQuery,
-    }),
+    {
+      ...route({
+        summary: 'The log as server-sent events; resumes after Last-Event-ID',
+        tag,
+        needs: 'read',
+        query: StreamQuery,
+      }),
+      preHandler: begin,
+    },
     async (request, reply) => {
-      const after = startOf(request)
+      const opening = keys.open(request, true)
       reply.hijack()
-      const { raw } = reply
-      const { over, end } = lifeOf(request, keys, feed, () => raw.write(': beat\n\n'))
-      raw.once('close', end)
-      raw.writeHead(200, {
-        ...SAFE_HEADERS,
-        'content-type': 'text/event-stream',
-        'x-accel-buffering': 'no',
-      })
-      raw.write(': baton\n\n')
-      try {
-        for await (const page of feed.watch(request.caller.workspaceId, after, over)) {
-          const { said, isEnd } = untilItsEnd(request, page)
-          if (!raw.write(said.map(sseFrame).join(''))) await once(raw, 'drain', { signal: over })
-          if (isEnd) break
-        }
-      } catch (error) {
-        if (!over.aborted) request.log.warn({ err: error }, 'an event stream broke off')
-      } finally {
-        end()
-        raw.end()
-        // A reader that does not read would keep the connection, and with it the server, open.
-        raw.socket?.destroySoon()
-      }
+      await serveEvents(reply.raw, request, opening, feed)
+      opening.close()
     },
   )
 
@@ -99,38 +98,76 @@ export function eventRoutes(app: FastifyInstance, kernel: Kernel, { feed, keys, 
       needs: 'read',
       query: SocketQuery,
     }),
+    preHandler: begin,
     handler: (_request, reply) => sendProblem(reply, 'UPGRADE_REQUIRED', 'Open this as a WebSocket.'),
-    wsHandler: (socket, request) =>
-      void serveSocket(socket, request as FastifyRequest<Socketing>, { feed, keys, live }),
+    wsHandler: async (socket, request) => {
+      const opening = openSocket(keys, request, socket)
+      if (!opening) return
+      await serveSocket(socket, request as FastifyRequest<Socketing>, opening, { feed, live })
+      opening.close()
+    },
   })
 }
 
-/**
- * A stream lives until its reader leaves, the server stops or its key is no longer valid; the key is looked at with
- * every beat, and at once when a key was revoked here.
- */
-function lifeOf(request: FastifyRequest, keys: KeyRing, feed: EventFeed, beat: () => void) {
-  const ended = new AbortController()
-  const look = async () => {
-    if (!(await keys.stillAdmits(request).catch(() => true))) ended.abort()
+/** Others may have been quicker since there was room. */
+function openSocket(keys: KeyRing, request: FastifyRequest, socket: WebSocket): Opening | null {
+  try {
+    return keys.open(request, true)
+  } catch {
+    socket.close(TRY_AGAIN_LATER)
+    return null
   }
-  const timer = setInterval(() => {
-    beat()
-    void look()
-  }, BEAT_MS)
-  const stopListening = keys.onRevoked(look)
-  const end = () => {
-    clearInterval(timer)
-    stopListening()
-    ended.abort()
-  }
-  return { over: AbortSignal.any([ended.signal, feed.closing]), end }
 }
 
-/** Whoever came with the token of a run hears of its end, and of nothing after it. */
-function untilItsEnd({ caller: { run } }: FastifyRequest, events: readonly EventView[]) {
-  const isItsEnd = ({ type, payload }: EventView) => type === 'run_finished' && payload.runId === run!.runId
-  const end = run ? events.findIndex(isItsEnd) : -1
+/** A stream lives until its reader leaves, the server stops or its key ends. */
+function lifeOf(opening: Opening, feed: EventFeed, beat: () => void) {
+  const timer = setInterval(beat, BEAT_MS)
+  const end = () => {
+    clearInterval(timer)
+    opening.end()
+  }
+  return { over: AbortSignal.any([opening.over, feed.closing]), end }
+}
+
+async function serveEvents(
+  raw: ServerResponse,
+  request: FastifyRequest,
+  opening: Opening,
+  feed: EventFeed,
+): Promise<void> {
+  const { over, end } = lifeOf(opening, feed, () => raw.write(': beat\n\n'))
+  raw.once('close', end)
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream',
+    ...SAFE_HEADERS,
+    'x-accel-buffering': 'no',
+  })
+  raw.write(': baton\n\n')
+  try {
+    for await (const page of feed.watch(request.caller.workspaceId, request.streamFrom, over)) {
+      // The key may have ended since the page was read.
+      if (over.aborted) break
+      const { said, isEnd } = untilItsEnd(request, page)
+      if (!raw.write(said.map(sseFrame).join(''))) await once(raw, 'drain', { signal: over })
+      if (isEnd) break
+    }
+  } catch (error) {
+    if (!over.aborted) request.log.warn({ err: error }, 'an event stream broke off')
+  } finally {
+    end()
+    raw.end()
+    // A reader that does not read would keep the connection, and with it the server, open.
+    raw.socket?.destroySoon()
+  }
+}
+
+/** Readers hear of the end of their own key or run, and of nothing that came after it in the log. */
+function untilItsEnd({ key, caller: { run } }: FastifyRequest, events: readonly EventView[]) {
+  const end = events.findIndex(({ type, payload }) =>
+    run
+      ? type === 'run_finished' && payload.runId === run.runId
+      : type === 'key_revoked' && payload.keyId === key!.keyId,
+  )
   return end === -1 ? { said: events, isEnd: false } : { said: events.slice(0, end + 1), isEnd: true }
 }
 
@@ -151,10 +188,11 @@ function startOf(request: FastifyRequest<Streaming | Socketing>): number | null 
 async function serveSocket(
   socket: WebSocket,
   request: FastifyRequest<Socketing>,
-  { feed, keys, live }: Streams,
+  opening: Opening,
+  { feed, live }: Pick<Streams, 'feed' | 'live'>,
 ): Promise<void> {
   let isAlive = true
-  const { over, end } = lifeOf(request, keys, feed, () => {
+  const { over, end } = lifeOf(opening, feed, () => {
     if (!isAlive) return socket.terminate()
     isAlive = false
     socket.ping()
@@ -166,10 +204,11 @@ async function serveSocket(
   socket.on('error', end)
   // What clients say is not listened to, and must not pile up either.
   socket.on('message', () => undefined)
-  const stopWatching = sendOutput(socket, request, live)
-  over.addEventListener('abort', stopWatching)
+  const stopWatching = sendOutput(socket, request, over, live)
   try {
-    for await (const page of feed.watch(request.caller.workspaceId, startOf(request), over)) {
+    for await (const page of feed.watch(request.caller.workspaceId, request.streamFrom, over)) {
+      // The key may have ended since the page was read.
+      if (over.aborted) break
       const { said: events, isEnd } = untilItsEnd(request, page)
       socket.send(JSON.stringify({ events }))
       while (socket.bufferedAmount > MOST_UNSENT_BYTES && !over.aborted) await sleep(20)
@@ -187,11 +226,21 @@ async function serveSocket(
 }
 
 /** What agents write just now. A reader that cannot keep up misses some: it has the offset, and the log has it all. */
-function sendOutput(socket: WebSocket, request: FastifyRequest<Socketing>, live: LiveOutput): () => void {
+function sendOutput(
+  socket: WebSocket,
+  request: FastifyRequest<Socketing>,
+  over: AbortSignal,
+  live: LiveOutput,
+): () => void {
   const wanted = request.query.output
   if (wanted === undefined) return () => undefined
   return live.onOutput(({ workspaceId, ...output }) => {
-    if (workspaceId !== request.caller.workspaceId || (wanted !== 'all' && wanted !== output.runId)) return
+    if (
+      over.aborted ||
+      workspaceId !== request.caller.workspaceId ||
+      (wanted !== 'all' && wanted !== output.runId)
+    )
+      return
     if (socket.bufferedAmount <= MOST_UNSENT_BYTES) socket.send(JSON.stringify({ output }))
   })
 }

@@ -14,10 +14,11 @@ import {
 } from '../../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import { updateTask } from '../../flow/dependencies.ts'
+import { eventViews } from '../../flow/event-views.ts'
 import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { createTasks, operate, readStates, readTask, theRecord } from '../../flow/tasks.ts'
-import { claimRowView, eventView, taskView } from '../../flow/views.ts'
+import { claimRowView, taskView } from '../../flow/views.ts'
 import { resultHeads } from '../../store/postgres/result-pages.ts'
 import { usersOf } from '../../store/postgres/session-memory.ts'
 import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
@@ -205,7 +206,7 @@ function taskReads(app: FastifyInstance, kernel: Kernel): void {
       const after = numberOr(query.after, 0)
       const events = await kernel.store.eventsOfTask(caller.workspaceId, id, after, limit)
       return {
-        items: events.map(eventView),
+        items: await eventViews(kernel, caller.workspaceId, events),
         nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
       }
     },

@@ -1,11 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Committed } from '../store.ts'
+import type { WorkspaceTransaction } from './workspace-transaction.ts'
 
 const CHANNEL = 'baton_commits'
+const KEYS_CHANNEL = 'baton_revoked_keys'
+/** A payload holds 8,000 bytes. */
+const KEYS_A_NOTICE = 100
 /** Between two notices at least this long, so that a busy node says it once for many commits. */
 const PAUSE_MS = 10
 const RECONNECT_MS = 1_000
+
+/** Ids of keys that were revoked; null when some may have been that nobody told of. */
+export type Revoked = (keyIds: readonly string[] | null) => void
+
+/** Part of the revoking transaction, so that no crash comes between; revocations are rare enough for that. */
+export async function tellOfRevocation(tx: WorkspaceTransaction, keyIds: readonly string[]): Promise<void> {
+  for (let i = 0; i < keyIds.length; i += KEYS_A_NOTICE) {
+    const payload = JSON.stringify(keyIds.slice(i, i + KEYS_A_NOTICE))
+    await tx.query('select pg_notify($1, $2)', [KEYS_CHANNEL, payload])
+  }
+}
 
 /**
  * Tells other nodes that something was committed, and hears it from them. A notice is a hint: who waits looks for
@@ -15,16 +30,18 @@ export class Notices {
   readonly #url: string
   readonly #sender: pg.Pool
   readonly #heard: Committed
+  readonly #revoked: Revoked
   readonly #node = randomUUID()
   readonly #unsaid = new Map<number, { events: number; tasksWaiting: boolean }>()
   #listening: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #closed = false
 
-  constructor(url: string, sender: pg.Pool, heard: Committed) {
+  constructor(url: string, sender: pg.Pool, heard: Committed, revoked: Revoked) {
     this.#url = url
     this.#sender = sender
     this.#heard = heard
+    this.#revoked = revoked
   }
 
   /** Resolves when notices are heard, or when that is being tried again in the background. */
@@ -43,10 +60,15 @@ export class Notices {
     this.#listening = client
     client.on('error', again)
     client.on('end', again)
-    client.on('notification', ({ payload }) => this.#hear(payload ?? ''))
+    client.on('notification', ({ channel, payload = '' }) =>
+      channel === KEYS_CHANNEL ? this.#revoked(JSON.parse(payload)) : this.#hear(payload),
+    )
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
+      await client.query(`listen ${KEYS_CHANNEL}`)
+      // What was said while nobody listened is lost.
+      this.#revoked(null)
     } catch {
       await client.end().catch(() => undefined)
       again()

@@ -16,7 +16,7 @@ import { blockedFrom } from './cycles.ts'
 import * as due from './due.ts'
 import { downstreamOf, Following } from './following.ts'
 import { assertSafeToServe, migrate } from './migrate.ts'
-import { Notices } from './notices.ts'
+import { Notices, type Revoked } from './notices.ts'
 import { ensureProject, setTracks } from './projects.ts'
 import { PostgresReader } from './reads.ts'
 import { PostgresTransactor } from './transact.ts'
@@ -42,6 +42,7 @@ export class PostgresStore extends PostgresReader implements Store {
   readonly #notices: Notices
   readonly #following: Following
   readonly #listeners = new Set<Committed>()
+  readonly #revocationListeners = new Set<Revoked>()
   #followAgainAt = 0
 
   private constructor(url: string, role: string) {
@@ -51,7 +52,9 @@ export class PostgresStore extends PostgresReader implements Store {
     this.writers = serverPool(url, role, WRITERS, true)
     this.house = serverPool(url, role, KEPT_FOR_THE_HOUSE, false)
     this.#following = new Following(readers, this.writers)
-    this.#notices = new Notices(url, readers, this.#tell)
+    this.#notices = new Notices(url, readers, this.#tell, (keyIds) => {
+      for (const listener of this.#revocationListeners) listener(keyIds)
+    })
     this.#transactor = new PostgresTransactor(this.writers, this.#committed)
   }
 
@@ -168,6 +171,12 @@ export class PostgresStore extends PostgresReader implements Store {
   onCommit(listener: Committed): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells of keys that were revoked, on whatever node. */
+  onRevoked(listener: Revoked): () => void {
+    this.#revocationListeners.add(listener)
+    return () => this.#revocationListeners.delete(listener)
   }
 
   #committed: Committed = (workspaceId, what) => {

@@ -1,0 +1,16 @@
+import type { EventWithTask } from '../store/postgres/reads.ts'
+import type { Kernel } from './kernel.ts'
+import { eventView } from './views.ts'
+
+export type EventView = ReturnType<typeof eventView>
+
+/** A page of the log, with the names of those who acted. */
+export async function eventViews(
+  kernel: Kernel,
+  workspaceId: number,
+  events: readonly EventWithTask[],
+): Promise<EventView[]> {
+  const actors = events.map(({ actor }) => actor)
+  const nameOf = await kernel.actorNames.of(workspaceId, actors)
+  return events.map((event) => eventView(event, nameOf(event.actor)))
+}
