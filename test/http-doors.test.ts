@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage, request } from 'node:http'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -161,36 +161,6 @@ describe('who was let in', () => {
     return socket
   }
   const UPGRADE = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`
-
-  /** Listens to the log with a key. What was heard so far, and the end of it. */
-  const LISTEN = {
-    async 'a socket'(headers: Record<string, string>) {
-      const socket = new WebSocket(`${server.api.replace('http', 'ws')}/events/ws`, { headers })
-      await once(socket, 'open')
-      const heard: string[] = []
-      socket.on('message', (data) => heard.push(data.toString()))
-      return { heard, ended: once(socket, 'close') }
-    },
-    async 'a stream'(headers: Record<string, string>) {
-      const sent = get(`${server.api}/events/stream`, { headers, agent: false }).on('error', () => undefined)
-      const [response] = (await once(sent, 'response')) as [IncomingMessage]
-      const heard: string[] = []
-      response.on('error', () => undefined).on('data', (data) => heard.push(data.toString()))
-      return { heard, ended: once(response, 'close') }
-    },
-  }
-  test.each(Object.entries(LISTEN))(
-    'and listens over %s is shown out when its key is revoked, and hears nothing more',
-    { timeout: 10_000 },
-    async (_what, listen) => {
-      const { key, id } = (await server.call('POST', '/keys', { name: 'leaked', role: 'viewer' })).body
-      const { heard, ended } = await listen({ authorization: `Bearer ${key}` })
-      expect((await server.call('DELETE', `/keys/${id}`)).status).toBe(204)
-      await server.call('POST', '/tasks', { title: 'a secret' })
-      await ended
-      expect(heard.join('')).not.toContain('a secret')
-    },
-  )
 
   // Limits of their own: a server that waits for its callers would wait for ever.
   test.each([

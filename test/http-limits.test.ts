@@ -4,6 +4,7 @@ import {
   expectRefusal,
   fence,
   type Json,
+  KEY,
   type Task,
   useServer,
   type Workspace,
@@ -73,7 +74,7 @@ test('a change is seen at once, is on record and leaves the rest; the enterprise
     maxActiveSessions: 7,
   })
   expect((await w.happens('limits_changed', 2))[1]).toMatchObject({
-    actor: 'key:owner',
+    ...{ actor: expect.stringMatching(KEY), actorName: 'owner' },
     payload: { changed: { maxActiveSessions: 7 } },
   })
 })

@@ -6,6 +6,7 @@ import {
   expectRefusal,
   fence,
   type Json,
+  KEY,
   type Task,
   useServer,
   type Workspace,
@@ -185,7 +186,7 @@ describe('a rejected result that is promoted', () => {
     expect(await w.happens('task_result_promoted')).toMatchObject([
       {
         taskId: task.id,
-        actor: 'key:owner',
+        ...{ actor: expect.stringMatching(KEY), actorName: 'owner' },
         payload: {
           promotedGeneration: 1,
           promotedSession: 's-alpha',

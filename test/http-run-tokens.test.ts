@@ -340,8 +340,7 @@ describe('streams that were opened with the token of a run', () => {
     expect(heard.at(-1)).toMatchObject({ type: 'run_finished', payload: { runId } })
   })
 
-  // Once, beside much other work, the stream of a reader broke off before its end; nobody has seen that again.
-  test('as server-sent events too, and those of others go on', { retry: 2 }, async () => {
+  test('as server-sent events too, and those of others go on', async () => {
     const w = await fleet()
     const first = await atWork(w, 'first')
     const second = await atWork(w, 'second')

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { removeOldLogs } from '../src/executor/chores.ts'
 import { localFileStore } from '../src/logs/local-file.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { expectRefusal, type Json } from './support/http-workspace.ts'
+import { expectRefusal, type Json, KEY } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 import { type Fleet, type Seen, scripts, useFleets } from './support/runs.ts'
 
@@ -218,7 +218,8 @@ test('whoever wakes an agent is told at once what became of that', async () => {
   expect(answer.body.wakeup).toMatchObject({
     ...{ id: UUID, agent: 'dev', status: 'queued', source: 'on_demand', triggerDetail: 'manual' },
     ...{ reason: 'a customer wrote', payload: { ticket: 17 }, skipReason: null, detail: null, taskId: null },
-    ...{ requestedBy: 'key:owner', coalescedCount: 0, coalescedInto: null, requestedAt: ISO, dueAt: ISO },
+    ...{ requestedBy: expect.stringMatching(KEY), requestedByName: 'owner' },
+    ...{ coalescedCount: 0, coalescedInto: null, requestedAt: ISO, dueAt: ISO },
   })
   const [run] = await w.over('dev')
   expect(run).toMatchObject({ wakeupId: answer.body.wakeup.id, reason: 'a customer wrote' })

@@ -3,6 +3,7 @@ import {
   expectRefusal,
   fence,
   type Json,
+  KEY,
   type Task,
   useServer,
   type Workspace,
@@ -308,7 +309,7 @@ describe('stalled work', () => {
     const [stalled] = await w.happens('task_stalled')
     expect(stalled).toMatchObject({
       taskId: quiet.id,
-      actor: 'key:owner',
+      ...{ actor: expect.stringMatching(KEY), actorName: 'owner' },
       payload: { agent: 'alpha', attempt: 1 },
     })
     expect(stalled!.payload.silentMs).toBeGreaterThanOrEqual(61_000)

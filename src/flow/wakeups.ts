@@ -80,7 +80,8 @@ export async function wakeAgent(
     },
   ])
   if (!wakeup) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
-  return { wakeup: wakeupView(wakeup) }
+  const [shown] = await wakeupViews(kernel, caller, [wakeup])
+  return { wakeup: shown! }
 }
 
 async function isThere(kernel: Kernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
@@ -96,17 +97,22 @@ export async function wakeupPage(
 ) {
   const agent = await slugOf(kernel, caller, name)
   const { rows, more } = await listWakeups(kernel.store.readers, caller.workspaceId, { agent, ...part })
-  const items = rows.map(wakeupView).map(({ payload, ...view }) => ({
-    ...view,
-    ...(part.withPayload ? { payload } : {}),
-  }))
+  const views = await wakeupViews(kernel, caller, rows)
+  const items = views.map(({ payload, ...view }) => ({ ...view, ...(part.withPayload ? { payload } : {}) }))
   return { items, nextCursor: more ? rows.at(-1)!.id : null }
 }
 
-function wakeupView(wakeup: Wakeup) {
+async function wakeupViews(kernel: Kernel, { workspaceId }: Caller, wakeups: readonly Wakeup[]) {
+  const actors = wakeups.map(({ requestedBy }) => requestedBy)
+  const nameOf = await kernel.actorNames.of(workspaceId, actors)
+  return wakeups.map((wakeup) => wakeupView(wakeup, nameOf(wakeup.requestedBy)))
+}
+
+function wakeupView(wakeup: Wakeup, requestedByName: string | null) {
   const { intoId, requestedAt, dueAt, claimedAt, finishedAt, skipReason, ...rest } = wakeup
   return {
     ...rest,
+    requestedByName,
     skipReason,
     detail: skipReason === null ? null : (SKIP_REASONS[skipReason as SkipReason] ?? skipReason),
     coalescedInto: intoId,

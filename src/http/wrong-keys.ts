@@ -7,7 +7,8 @@ const MOST_ADDRESSES = 10_000
 /** How many requests with wrong keys an address may send: a token bucket for each. Right keys are never held up. */
 export class WrongKeys {
   readonly #aMinute: number
-  readonly #buckets = new Map<string, { left: number; at: number }>()
+  /** When the bucket of each address would be full again. */
+  readonly #fullAt = new Map<string, number>()
 
   constructor(aMinute: number) {
     this.#aMinute = aMinute
@@ -15,17 +16,20 @@ export class WrongKeys {
 
   /** One more came from there. */
   count(address: string, now = performance.now()): void {
-    const { left: before, at } = this.#buckets.get(address) ?? { left: this.#aMinute, at: now }
-    const left = Math.min(this.#aMinute, before + ((now - at) / MINUTE_MS) * this.#aMinute)
-    this.#buckets.delete(address)
-    this.#buckets.set(address, { left: left < 1 ? left : left - 1, at: now })
-    if (this.#buckets.size > MOST_ADDRESSES) this.#buckets.delete(this.#buckets.keys().next().value!)
-    if (left >= 1) return
-    const retryAfterSeconds = Math.ceil(((1 - left) * MINUTE_MS) / this.#aMinute / 1000)
+    const before = this.#fullAt.get(address) ?? 0
+    const fullAt = Math.max(now, before) + MINUTE_MS / this.#aMinute
+    const beyondMs = fullAt - now - MINUTE_MS
+    // Half a millisecond is what fractions may add up to.
+    const isTooMany = beyondMs > 0.5
+    this.#fullAt.delete(address)
+    this.#fullAt.set(address, isTooMany ? before : fullAt)
+    if (this.#fullAt.size > MOST_ADDRESSES) this.#fullAt.delete(this.#fullAt.keys().next().value!)
+    if (!isTooMany) return
+    const retryAfterSeconds = Math.ceil(beyondMs / 1000)
     throw new Refused('TOO_MANY_WRONG_KEYS', 'Send a valid key, or wait.', { retryAfterSeconds })
   }
 
   get size(): number {
-    return this.#buckets.size
+    return this.#fullAt.size
   }
 }

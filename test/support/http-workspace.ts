@@ -9,9 +9,13 @@ interface Event {
   type: string
   taskId: string | null
   actor: string
+  actorName: string | null
   payload: Json
   at: string
 }
+
+/** A key, as it is named on record. */
+export const KEY = /^key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const fence = (session: string, generation: number) => ({ session, generation })
 export const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()

@@ -34,6 +34,7 @@ export const WakeupView = z.object({
   coalescedCount: z.int(),
   coalescedInto: Uuid.nullable(),
   requestedBy: z.string(),
+  requestedByName: z.string().nullable().describe('The name of the key that asked'),
   taskId: Uuid.nullable(),
   generation: z.int().nullable(),
   runId: Uuid.nullable(),
