@@ -85,7 +85,15 @@ export async function start(config: Config): Promise<Baton> {
     stops.push(() => coordinator.stop())
     const doors = { hosts: config.hosts, origins: config.origins }
     const connections = { most: config.mostConnections }
-    const app = await buildServer({ kernel, coordinator, execution: desk, logger, doors, connections, bounds: config })
+    const app = await buildServer({
+      kernel,
+      coordinator,
+      execution: desk,
+      logger,
+      doors,
+      connections,
+      bounds: config,
+    })
     stops.push(async () => {
       // Those that finish a request only now would stay open until their keep-alive ends.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 50)

@@ -155,6 +155,12 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('api_keys', `role = 'god'`, workspace),
   ],
   [
+    'a key that makes workspaces is a whole owner’s',
+    'api_keys',
+    'NOT instance_admin',
+    ({ workspace }) => update('api_keys', `instance_admin = true, role = 'admin'`, workspace),
+  ],
+  [
     'one key opens one workspace',
     'api_keys',
     'UNIQUE (key_hash)',
@@ -961,7 +967,7 @@ describe('no row points across workspaces', () => {
 
   /** What must differ for a copied row to get as far as its foreign keys. */
   const UNIQUE_EVERYWHERE: Record<string, object> = {
-    api_keys: { key_hash: `\\x${'ab'.repeat(32)}` },
+    api_keys: { key_hash: `\\x${'ab'.repeat(32)}`, created_by: '01890000-0000-7000-8000-00000000ffff' },
     runs: { token_hash: null },
   }
 
@@ -983,6 +989,7 @@ describe('no row points across workspaces', () => {
       'agent_health',
       'agent_runtime_state',
       'agent_task_sessions',
+      'api_keys',
       'claims',
       'results',
       'run_events',

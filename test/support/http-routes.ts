@@ -189,6 +189,8 @@ const NAMING: Record<string, keyof Things> = {
 
 const DAY_SECONDS = 86_400
 const KNOWN: Record<string, unknown> = {
+  // Goes with other fields than the sample's.
+  instanceAdmin: false,
   session: 's-alpha',
   agent: 'alpha',
   generation: 2,
