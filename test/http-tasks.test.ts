@@ -71,6 +71,30 @@ describe('a holder', () => {
     expect(done.body.task).toMatchObject({ state: 'completed', attempt: 1, generation: 1, continuations: 10 })
   })
 
+  test('may continue as often as the task says, and from the next claim on as often again', async () => {
+    const w = await workspace()
+    const task = await w.held({ maxContinuations: 1 })
+    expect(task).toMatchObject({ maxContinuations: 1, continuations: 0 })
+    await w.on(task, 'continue', first)
+    await w.on(task, 'start', first)
+    expectRefusal(await w.on(task, 'continue', first), 409, 'CONTINUATION_LIMIT')
+    await w.on(task, 'release', first)
+    expect(await w.read(task)).toMatchObject({ state: 'queued', continuations: 1 })
+    await w.claim(task)
+    expect(await w.read(task)).toMatchObject({ generation: 2, continuations: 0, maxContinuations: 1 })
+    expect((await w.on(task, 'continue', fence('s-alpha', 2))).body.reason).toBe('CONTINUING')
+  })
+
+  test.each([-1, 1_001, 1.5, '3', null])('a limit of continuations is no %j', async (maxContinuations) => {
+    const w = await workspace()
+    const asked = { title: 'Fix login', maxContinuations }
+    expectRefusal(await w.post('/tasks', asked), 400, 'VALIDATION_FAILED')
+    const task = await w.make()
+    expect(task.maxContinuations).toBe(10)
+    expectRefusal(await w.call('PATCH', `/tasks/${task.id}`, { maxContinuations }), 400, 'VALIDATION_FAILED')
+    expect(await w.read(task)).toMatchObject({ maxContinuations: 10, version: 1 })
+  })
+
   const FATES: [failureClass: string, task: Json, claim: string][] = [
     ['infrastructure', { state: 'awaiting_retry', stateType: 'pending', attempt: 1 }, 'error'],
     ['quality', { state: 'awaiting_retry', stateType: 'pending', attempt: 1 }, 'error'],

@@ -31,6 +31,7 @@ describe('a plan is read', () => {
       requiredCapabilities: [],
       agent: null,
       maxRetries: 3,
+      maxContinuations: 10,
       input: null,
       merge: null,
       subtasks: [],
@@ -85,6 +86,7 @@ describe('a plan is read', () => {
       requiredCapabilities: ['sql'],
       agent: 'alpha',
       maxRetries: 0,
+      maxContinuations: 10,
       input: { yes: ['no', 1, 1.5, true, null] },
       merge: 'task',
       line: 8,
@@ -218,7 +220,7 @@ describe('a text that is no plan', () => {
       '2: version is no field of a plan, which may have project, name, tracks',
       '5: tracks.A.agent is no field of a track, which may have agents, sequential, tasks',
       '7: tracks.A.tasks[0].needs is no field of a task, which may have id, title, description, type, priority, ' +
-        'depends_on, trigger_rule, tags, capabilities, agent, max_retries, input, merge, subtasks',
+        'depends_on, trigger_rule, tags, capabilities, agent, max_retries, max_continuations, input, merge, subtasks',
     ])
     expect(
       problemsIn(withFields('subtasks:', '  - subtasks: []', '    merge: task')).map((said) =>

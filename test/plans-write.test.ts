@@ -112,6 +112,7 @@ describe('a plan written down', () => {
     requiredCapabilities: fc.array(tags, { maxLength: 3 }),
     agent: orNull(slugs),
     maxRetries: fc.integer({ min: 0, max: 100 }),
+    maxContinuations: fc.integer({ min: 0, max: 1_000 }),
     input,
     /** Which of the tasks before it it waits for. */
     waits: fc.array(fc.nat(), { maxLength: 3 }),

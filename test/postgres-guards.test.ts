@@ -360,6 +360,12 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ queued }) => task(queued, 'max_retries = -1'),
   ],
   [
+    'a limit of continuations is never negative',
+    'tasks',
+    'max_continuations >= 0',
+    ({ queued }) => task(queued, 'max_continuations = -1'),
+  ],
+  [
     'a review is one of three kinds',
     'tasks',
     'review = ANY',
@@ -532,6 +538,12 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ claimed }) => wakeup(claimed, 'coalesced_count = -1'),
   ],
   [
+    'a chain of wakeups has a depth from 0',
+    'wakeups',
+    'depth >= 0',
+    ({ claimed }) => wakeup(claimed, 'depth = -1'),
+  ],
+  [
     'a wakeup is for a claim that counts from 1',
     'wakeups',
     'generation >= 1',
@@ -675,6 +687,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     'attempt >= 0',
     ({ running }) => run(running, 'attempt = -1'),
   ],
+  ['the depth of a run counts from 0', 'runs', 'depth >= 0', ({ running }) => run(running, 'depth = -1')],
   ['a process has a number', 'runs', 'pid > 0', ({ running }) => run(running, 'pid = 0')],
   [
     'the token of a run is stored as a SHA-256',

@@ -98,6 +98,7 @@ const SAMPLE: NewTask = {
   merge: 'none',
   priority: 5,
   maxRetries: 3,
+  maxContinuations: 10,
   onlyAgent: null,
   capabilities: [],
   review: 'none',

@@ -26,6 +26,7 @@ export interface NewTask {
   merge: TaskRecord['merge']
   priority: number
   maxRetries: number
+  maxContinuations: number
   onlyAgent: string | null
   capabilities: readonly string[]
   review: TaskRecord['review']
@@ -226,6 +227,7 @@ export interface TaskPatch {
   tags?: readonly string[] | undefined
   priority?: number | undefined
   maxRetries?: number | undefined
+  maxContinuations?: number | undefined
   onlyAgent?: string | null | undefined
 }
 

@@ -39,7 +39,9 @@ export interface TaskRecord {
   maxRetries: number
   /** What a task that was divided does when its parts are done: it is their results in order, or it is done by somebody. */
   merge: 'none' | 'object' | 'task'
+  /** Turns asked for within this attempt; each claim begins at 0. */
   continuations: number
+  maxContinuations: number
   /** Its place in the queue while it is queued, else null. */
   rank: number | null
   /**

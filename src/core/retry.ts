@@ -79,3 +79,5 @@ export const placeInQueue = (
 ) => queueRank(queuedAt, priority) + (order === 'shortest_first' ? (estimateMs ?? USUAL_ESTIMATE_MS) : 0)
 
 export const CONTINUATION_DELAY_MS = 1_000
+/** Automatos 3.5: as often as this, unless the task says otherwise. */
+export const DEFAULT_MAX_CONTINUATIONS = 10

@@ -64,6 +64,7 @@ function planTask(
     requiredCapabilities: [...one.record.capabilities],
     agent: one.record.onlyAgent,
     maxRetries: one.record.maxRetries,
+    maxContinuations: one.record.maxContinuations,
     input: one.details.input ?? null,
     merge: null,
     subtasks: [],

@@ -122,6 +122,7 @@ class Wishes {
       merge: whole ? (whole.merge ?? 'object') : (task.merge ?? 'none'),
       priority: task.priority,
       maxRetries: task.maxRetries,
+      maxContinuations: task.maxContinuations,
       onlyAgent: task.agent,
       capabilities: [...new Set(task.requiredCapabilities)].sort(),
       review: 'none',
@@ -214,6 +215,7 @@ function patchOf(task: PlanTask, { record, details }: StoredTask): TaskPatch {
   if (task.tags.join('\n') !== details.tags.join('\n')) patch.tags = task.tags
   if (task.priority !== record.priority) patch.priority = task.priority
   if (task.maxRetries !== record.maxRetries) patch.maxRetries = task.maxRetries
+  if (task.maxContinuations !== record.maxContinuations) patch.maxContinuations = task.maxContinuations
   if (task.agent !== record.onlyAgent) patch.onlyAgent = task.agent
   return patch
 }

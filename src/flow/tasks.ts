@@ -148,6 +148,7 @@ function newTask(
     merge: parentId === null ? 'none' : task.merge,
     priority: task.priority,
     maxRetries: task.maxRetries,
+    maxContinuations: task.maxContinuations,
     onlyAgent: task.agent ?? null,
     capabilities,
     review: task.verification?.kind ?? 'none',

@@ -44,6 +44,7 @@ export function recordView(record: TaskRecord) {
     attempt: record.attempt,
     maxRetries: record.maxRetries,
     continuations: record.continuations,
+    maxContinuations: record.maxContinuations,
     agent: record.onlyAgent,
     requiredCapabilities: record.capabilities,
     verification: record.review === 'none' ? null : { kind: record.review },

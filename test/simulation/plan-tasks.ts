@@ -15,6 +15,7 @@ type Plain = Pick<
   | 'key'
   | 'priority'
   | 'maxRetries'
+  | 'maxContinuations'
   | 'onlyAgent'
   | 'capabilities'
   | 'review'
@@ -72,6 +73,8 @@ function drawTask(random: Random, i: number, projects: number): TaskPlan {
     key: random.chance(0.6) ? `${random.pick(['A', 'A', 'A', 'B'])}-00${i + 1}-sim` : null,
     priority: random.int(1, 10),
     maxRetries: random.int(0, 3),
+    // Mostly as many as usual: else few would be lost while they wait for their next turn.
+    maxContinuations: i === 1 ? 1 : 10,
     onlyAgent: random.chance(0.1) ? 'a1' : null,
     capabilities: random.chance(0.25) ? [CAPABILITY] : [],
     review: random.pick(['none', 'none', 'human', 'verifier', 'verifier']),

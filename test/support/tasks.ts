@@ -45,6 +45,7 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
     merge: 'none',
     priority: 5,
     maxRetries: 3,
+    maxContinuations: 10,
     onlyAgent: null,
     capabilities: [],
     review: 'none',

@@ -101,6 +101,7 @@ function draftOf(
     requiredCapabilities: values.capabilities,
     agent: values.agent ?? null,
     maxRetries: values.max_retries,
+    maxContinuations: values.max_continuations,
     input: values.input ?? null,
     merge: null,
     subtasks: [],

@@ -37,6 +37,7 @@ export const SUBTASK_FIELDS = {
   capabilities: requiredCapabilities,
   agent: TaskCreate.shape.agent,
   max_retries: TaskCreate.shape.maxRetries,
+  max_continuations: TaskCreate.shape.maxContinuations,
   input: z.unknown(),
 }
 

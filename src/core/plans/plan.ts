@@ -32,6 +32,7 @@ export interface PlanTask {
   requiredCapabilities: string[]
   agent: string | null
   maxRetries: number
+  maxContinuations: number
   input: unknown
   /** How the results of subtasks become the task's own; null without subtasks. */
   merge: Merge | null

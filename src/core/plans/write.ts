@@ -43,12 +43,13 @@ function trackAsWritten({ maxAgents, sequential, tasks }: PlanTrack, list: Write
   }
 }
 
-const { taskType, priority, triggerRule, maxRetries } = TaskCreate.shape
+const { taskType, priority, triggerRule, maxRetries, maxContinuations } = TaskCreate.shape
 const BY_DEFAULT = {
   taskType: taskType.parse(undefined),
   priority: priority.parse(undefined),
   triggerRule: triggerRule.parse(undefined),
   maxRetries: maxRetries.parse(undefined),
+  maxContinuations: maxContinuations.parse(undefined),
 }
 
 function taskAsWritten(task: PlanTask, list: WriteList): Written {
@@ -63,6 +64,7 @@ function taskAsWritten(task: PlanTask, list: WriteList): Written {
   if (task.requiredCapabilities.length > 0) written.capabilities = list(task.requiredCapabilities)
   if (task.agent !== null) written.agent = task.agent
   if (task.maxRetries !== BY_DEFAULT.maxRetries) written.max_retries = task.maxRetries
+  if (task.maxContinuations !== BY_DEFAULT.maxContinuations) written.max_continuations = task.maxContinuations
   if (task.input !== null && task.input !== undefined) written.input = task.input
   if (task.merge === 'task') written.merge = task.merge
   if (task.subtasks.length > 0)

@@ -40,6 +40,8 @@ function grant(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
   const leaseMs = Math.max(command.leaseMs, record.minLeaseMs, isGiven ? assignMs! : 0)
   record.generation += 1
   record.attempt += 1
+  // Turns are counted within an attempt: whoever comes next has all of them.
+  record.continuations = 0
   record.dueAt = assignMs === null ? null : around.now + assignMs
   record.watch = watchAnew(record.watch, isGiven)
   record.claimState = 'active'

@@ -38,6 +38,7 @@ export function createTask(
     attempt: 0,
     maxRetries: task.maxRetries,
     continuations: 0,
+    maxContinuations: task.maxContinuations,
     rank: state === 'queued' ? placeInQueue(order, now, task.priority, task.watch?.estimateMs) : null,
     dueAt: early && state === 'pending' ? task.runAt : state === 'queued' ? task.expiresAt : null,
     expiresAt: task.expiresAt,

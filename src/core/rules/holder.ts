@@ -8,8 +8,6 @@ import { abortsAt, begun, firstDeadline, nextLook, progressed } from './watch.ts
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log'>
 
-const MAX_CONTINUATIONS = 10
-
 /** Every write of a holder but its result: judged by the fence, refused with a trace when it is stale. */
 export function holderWrite(draft: TaskDraft, command: HolderCommand, around: Circumstances): Reply {
   const names = command.kind === 'renew' ? 'GENERATION_MISMATCH' : 'STALE_OR_FUTURE'
@@ -72,8 +70,15 @@ function renew(draft: TaskDraft, command: Command<'renew'>, around: Circumstance
   }
 }
 
+/** What a holder is asked for: it is suspected to hang, and loses the task at `abortAt` unless it gets on. */
+export interface HolderRequest {
+  type: 'report_progress'
+  since: string
+  abortAt: string
+}
+
 /** What the holder should do, told whenever it shows that it is alive. */
-function whatIsAsked({ record }: TaskDraft, { limits }: Circumstances) {
+function whatIsAsked({ record }: TaskDraft, { limits }: Circumstances): HolderRequest[] {
   const abortAt = abortsAt(record, limits)
   if (abortAt === null) return []
   const since = record.watch!.suspectedAt!
@@ -144,10 +149,10 @@ function continueLater(draft: TaskDraft, around: Circumstances): Reply {
   const reply: Reply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
   // Said twice, the last one too: the first answer may have been lost.
   if (record.state === 'continuing') return reply
-  if (record.continuations >= MAX_CONTINUATIONS)
+  if (record.continuations >= record.maxContinuations)
     return refuse(
       'CONTINUATION_LIMIT',
-      `The task was continued ${record.continuations} times; submit or fail it.`,
+      `The task may be continued ${record.maxContinuations} times within an attempt; submit or fail it.`,
     )
   record.continuations += 1
   const isFirstWord = record.state === 'assigned'

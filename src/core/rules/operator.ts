@@ -217,9 +217,10 @@ function update(draft: TaskDraft, command: Command<'update'>, around: Circumstan
     return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
     })
-  const { priority, maxRetries, onlyAgent, title, description, tags } = command.patch
+  const { priority, maxRetries, maxContinuations, onlyAgent, title, description, tags } = command.patch
   draft.effects.details.push({ taskId: record.id, set: { title, description, tags } })
   if (maxRetries !== undefined) record.maxRetries = maxRetries
+  if (maxContinuations !== undefined) record.maxContinuations = maxContinuations
   if (priority !== undefined) {
     // The time already waited stays: the new place is as if it had been queued with this priority.
     if (record.rank !== null) record.rank = queueRank(record.rank, priority - record.priority)

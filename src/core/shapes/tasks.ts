@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TRIGGER_RULES } from '../commands.ts'
 import { parseTaskKey } from '../keys.ts'
+import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
 import { taskStates } from '../states.ts'
 import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 
@@ -22,6 +23,8 @@ const Timeouts = z.strictObject({
 })
 
 const LONGEST_ESTIMATE_MINUTES = 525_600
+
+const MaxContinuations = z.int().min(0).max(1_000)
 
 export const TaskCreate = z.strictObject({
   title: Title,
@@ -51,6 +54,9 @@ export const TaskCreate = z.strictObject({
   requiredCapabilities: z.array(Tag).max(50).default([]),
   agent: Slug.optional().describe('Only this agent may take the task'),
   maxRetries: z.int().min(0).max(100).default(3),
+  maxContinuations: MaxContinuations.default(DEFAULT_MAX_CONTINUATIONS).describe(
+    'How often a holder may ask for another turn within one attempt',
+  ),
   runAt: Instant.optional(),
   expiresAt: Instant.optional().describe('If nobody has taken it by then, it is given up'),
   verification: z.strictObject({ kind: z.literal('human') }).optional(),
@@ -73,6 +79,7 @@ export const TaskPatchBody = z.strictObject({
   tags: z.array(Tag).max(50).optional(),
   priority: z.int().min(1).max(10).optional(),
   maxRetries: z.int().min(0).max(100).optional(),
+  maxContinuations: MaxContinuations.optional(),
   agent: Slug.nullable().optional(),
   dependsOn: z.array(Uuid).max(1000).optional().describe('Tasks it waits for as well from now on'),
 })
@@ -115,6 +122,7 @@ export const TaskView = z.object({
   attempt: z.int(),
   maxRetries: z.int(),
   continuations: z.int(),
+  maxContinuations: z.int(),
   agent: z.string().nullable(),
   requiredCapabilities: z.array(z.string()),
   dependsOn: z.array(Uuid),

@@ -4,7 +4,7 @@ import { NAME, oneOf } from './column-types.ts'
  * Columns that came with the coordinator. MySQL has no "add column if not exists", so whether they are there is asked
  * first: a set-up that was interrupted is begun anew. Each table gets all of its columns at once.
  */
-const addOnce = (table: string, first: string, columns: string): string[] =>
+export const addOnce = (table: string, first: string, columns: string): string[] =>
   alterUnless(
     `select 1 from information_schema.columns
              where table_schema = database() and table_name = '${table}' and column_name = '${first}'`,

@@ -48,6 +48,7 @@ const COLUMNS = [
   'completed_at',
   'archived_at',
   'watch',
+  'max_continuations',
 ] as const
 
 export const TASK_COLUMNS: readonly string[] = COLUMNS
@@ -99,8 +100,9 @@ export function readRecord(row: Row): TaskRecord {
     completedAt: instantOrNull(row[31]),
     archivedAt: instantOrNull(row[32]),
     watch: row[33] === null ? null : JSON.parse(row[33] as string),
-    session: textOrNull(row[34]),
-    agent: textOrNull(row[35]),
+    maxContinuations: row[34] as number,
+    session: textOrNull(row[35]),
+    agent: textOrNull(row[36]),
   }
 }
 
@@ -139,6 +141,7 @@ export const rowOfRecord = (record: TaskRecord): unknown[] => [
   record.completedAt ?? 0,
   record.archivedAt ?? 0,
   record.watch === null ? null : JSON.stringify(record.watch),
+  record.maxContinuations,
 ]
 
 export const SESSION_COLUMNS: readonly string[] = [

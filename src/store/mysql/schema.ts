@@ -1,4 +1,5 @@
 import { COLUMNS_OF_COORDINATION, DUE_BY_WORKSPACE } from './columns-of-coordination.ts'
+import { COLUMNS_OF_RUNS } from './columns-of-runs.ts'
 import { TABLES_OF_TASKS } from './tables-of-tasks.ts'
 import { TABLES_OF_WORKSPACES } from './tables-of-workspaces.ts'
 
@@ -28,4 +29,5 @@ export const SCHEMA: readonly Version[] = [
   { version: 1, name: '0001_foundation', statements: [...TABLES_OF_WORKSPACES, ...TABLES_OF_TASKS] },
   { version: 2, name: '0002_coordination', statements: COLUMNS_OF_COORDINATION },
   { version: 3, name: '0003_due_by_workspace', statements: DUE_BY_WORKSPACE },
+  { version: 4, name: '0004_runs', statements: COLUMNS_OF_RUNS },
 ]

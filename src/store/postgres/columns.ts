@@ -74,6 +74,7 @@ export const RARE = [
   column('priority', 'smallint'),
   column('epoch', 'int'),
   column('maxRetries', 'smallint'),
+  column('maxContinuations', 'smallint'),
   column('blocked', 'boolean'),
   column('onlyAgent', 'text'),
   column('archivedAt', 'instant'),

@@ -1,6 +1,7 @@
 import type { TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
+import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { StoredClaim } from '../store.ts'
 
 /**
@@ -10,7 +11,7 @@ import type { StoredClaim } from '../store.ts'
 
 /**
  * The fields of a task in the order they are written, without their names, which would be most of it. New fields go to
- * the end: a task that was written before they existed has null there.
+ * the end: a task that was written before they existed has null there, or what UNSAID names.
  */
 const FIELDS = Object.keys({
   id: true,
@@ -49,7 +50,10 @@ const FIELDS = Object.keys({
   completedAt: true,
   archivedAt: true,
   watch: true,
+  maxContinuations: true,
 } satisfies Record<keyof TaskRecord, true>) as (keyof TaskRecord)[]
+
+const UNSAID: Partial<TaskRecord> = { maxContinuations: DEFAULT_MAX_CONTINUATIONS }
 
 export function writeTask(record: TaskRecord): string {
   return JSON.stringify(FIELDS.map((field) => record[field]))
@@ -58,7 +62,7 @@ export function writeTask(record: TaskRecord): string {
 export function readTask(text: string): TaskRecord {
   const values = JSON.parse(text) as unknown[]
   const record: Record<string, unknown> = {}
-  for (let i = 0; i < FIELDS.length; i++) record[FIELDS[i]!] = values[i] ?? null
+  for (let i = 0; i < FIELDS.length; i++) record[FIELDS[i]!] = values[i] ?? UNSAID[FIELDS[i]!] ?? null
   return record as unknown as TaskRecord
 }
 

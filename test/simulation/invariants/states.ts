@@ -161,6 +161,13 @@ const attemptsAreBounded: TaskInvariant = {
   },
 }
 
+const turnsAreOfOneClaim: TaskInvariant = {
+  says: 'Turns are counted within a claim: a new one begins at 0, and none goes beyond maxContinuations.',
+  broken: ({ record: { state, continuations, maxContinuations } }) =>
+    (continuations > maxContinuations || (state === 'assigned' && continuations !== 0)) &&
+    `${state} after ${continuations} of ${maxContinuations} continuations`,
+}
+
 export const stateInvariants = {
   changesAreInTheTable,
   oneEventForEachChange,
@@ -176,4 +183,5 @@ export const stateInvariants = {
   marksFitTheState,
   versionGrows,
   attemptsAreBounded,
+  turnsAreOfOneClaim,
 }
