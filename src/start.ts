@@ -58,7 +58,7 @@ export async function start(config: Config): Promise<Baton> {
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
     stops.push(() => store.close())
     await ensureOwnerKey(store, config.dataFolder)
-    const kernel = new Kernel(store, serverDirectory(store))
+    const kernel = new Kernel(store, serverDirectory(store), (err, what) => logger.error({ err }, what))
     stops.push(() => kernel.close())
     const node = await Node.start(store, {
       ...{ name: config.nodeName, version: VERSION },

@@ -25,7 +25,15 @@ export interface Caller {
   term?: number | undefined
   /** The run whose token was shown: it may do no more than the run is about. */
   run?:
-    | { runId: string; agent: string; agentId: string; taskId: string | null; generation: number | null }
+    | {
+        runId: string
+        agent: string
+        agentId: string
+        taskId: string | null
+        generation: number | null
+        /** How many runs, each of which woke the next, lead to it. */
+        depth: number
+      }
     | undefined
 }
 
@@ -55,6 +63,11 @@ interface KnownAgent {
 /** What a session can do if it is a worker, and as which agent it works. */
 type KnownSession = Pick<SessionRecord, 'capabilities' | 'agent'>
 
+type Fault = (error: unknown, what: string) => void
+
+/** Where there is no log, on stderr. */
+const warn: Fault = (error, what) => process.emitWarning(`${what}: ${error}`, { type: 'BatonFault' })
+
 /** What all steps of the flow share: the door to the store, and a short memory of names and limits. */
 export class Kernel<S extends Store = PostgresStore> {
   readonly store: S
@@ -63,6 +76,8 @@ export class Kernel<S extends Store = PostgresStore> {
   readonly changes: Arrivals
   /** An agent is to be woken. */
   readonly woken = new Signal()
+  /** Something went wrong that no caller waits to hear of. */
+  readonly fault: Fault
   /** What people read of tasks: whoever claims single tasks, many at a time, needs them one by one. */
   readonly details: Gathering<TaskRecord, TaskDetails>
   /** Tasks that ended: what waits for them is looked at. */
@@ -76,8 +91,9 @@ export class Kernel<S extends Store = PostgresStore> {
   readonly #projects = new Remembering<number | null>(KNOWN_FOR_MS, 100_000)
   readonly #sessions = new Remembering<KnownSession>(KNOWN_FOR_MS, 100_000)
 
-  constructor(store: S, directory: Directory) {
+  constructor(store: S, directory: Directory, fault: Fault = warn) {
     this.store = store
+    this.fault = fault
     this.#directory = directory
     this.actorNames = new ActorNames(
       async (...asked) => (await directory.namesOfKeys?.(...asked)) ?? new Map(),

@@ -32,8 +32,11 @@ export async function followAll(
       const waiting = await kernel.store.downstreamOf(workspaceId, wave)
       wave = await unblockAll(kernel, waiting)
     }
-  } catch {
-    // The store is away; upkeep finds the forgotten tasks when it is back.
+  } catch (error) {
+    // The store is away, or others were faster each time: upkeep finds the forgotten tasks. Nobody waits for an answer here, so
+    // anything else is only known if it is told.
+    if (!(error instanceof StoreUnavailable))
+      kernel.fault(error, 'what waits for finished tasks could not be looked at')
   }
 }
 
