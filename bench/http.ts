@@ -41,6 +41,7 @@ const NOTHING_RUNS: Execution = {
   preview: async () => ({ prompt: '', sensitive: [] }),
   readLog: async () => null,
   redact: (_runId, said) => said,
+  requestsOf: () => [],
   deliver: () => 'unknown_run',
 }
 

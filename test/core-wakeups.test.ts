@@ -54,6 +54,8 @@ const asked = (more: Partial<AskedWakeup> = {}): AskedWakeup => ({
   actor: 'key:ci',
   task: null,
   idempotencyKey: null,
+  depth: 0,
+  isContinuation: false,
   delayMs: 0,
   ...more,
 })

@@ -412,10 +412,13 @@ describe('policy', () => {
 
   test('for the same task no oftener than it may', async () => {
     const w = await workspace()
-    await put(w, 'alpha', { steps: [{ wantsMore: true }], heartbeat: { maxWakeupsPerTaskPerHour: 2 } })
+    await put(w, 'alpha', {
+      steps: [{ fail: { code: 'control_plane_restart' } }],
+      coordinatorEnabled: true,
+      heartbeat: { maxWakeupsPerTaskPerHour: 2 },
+    })
     const task = await w.make()
-    await wake(w, 'alpha', { taskId: task.id })
-    // It would go on for ever; a person is asked instead.
+    // It would be given it, and give it back, for ever; a person is asked instead.
     await w.reaches(task, 'awaiting_human')
     expect(await runs(w, 'alpha')).toHaveLength(2)
     expect(await wake(w, 'alpha', { taskId: task.id })).toMatchObject({ skipReason: 'RATE_CAPPED' })

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AskedWakeup } from '../src/core/runs/wakeups.ts'
-import { dueWakeups, takeWakeup } from '../src/store/postgres/dispatch.ts'
+import { dueWakeups, takeWakeup, waitingClaims } from '../src/store/postgres/dispatch.ts'
 import * as reads from '../src/store/postgres/run-reads.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import * as wakeups from '../src/store/postgres/wakeups.ts'
@@ -75,7 +75,7 @@ afterAll(() => drop())
 
 const asked = (about: Partial<AskedWakeup> = {}): AskedWakeup => ({
   ...{ id: randomUUID(), source: 'on_demand', actor: 'system', triggerDetail: null, reason: null },
-  ...{ payload: undefined, task: null, idempotencyKey: null, delayMs: 0 },
+  ...{ payload: undefined, task: null, idempotencyKey: null, depth: 0, isContinuation: false, delayMs: 0 },
   ...about,
 })
 
@@ -109,7 +109,7 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   },
   'the runs of a node, and which of them must stop': async ({ readers }) => {
     expect(await reads.runsOfNodes(readers, [node])).toHaveLength(1)
-    expect(await reads.runsToStop(readers, node)).toEqual([])
+    expect(await reads.runsToLookAt(readers, node)).toEqual([])
   },
   'logs that are old': async ({ readers }) => {
     expect(await reads.oldLogs(readers, 7 * 86_400_000, 200)).toHaveLength(100)
@@ -134,6 +134,16 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(due).toMatchObject({ agent: 'agent-1' })
     const run = { runId: randomUUID(), nodeId: node, tokenHash: createHash('sha256').update('x').digest() }
     expect(await takeWakeup(store, due!, run)).toMatchObject({ decision: { kind: 'run' } })
+  },
+  'a wish of a program, about no task': async (store) => {
+    const wish = { agent: 'agent-2', asked: asked({ source: 'automation' }) }
+    expect(await wakeups.askForWakeups(store, workspace, [wish])).toMatchObject([{ status: 'queued' }])
+  },
+  'claims that wait for room': async ({ readers }) => {
+    expect(await waitingClaims(readers, 'a node')).toEqual([])
+  },
+  'how often a task took too long': async ({ readers }) => {
+    expect(await reads.timeoutsBefore(readers, workspace, { innerId: task, generation: 2 })).toBe(0)
   },
   'what is forgotten after a week, with all that it took along': async (store) => {
     await wakeups.forgetOldWakeups(store)

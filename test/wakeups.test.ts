@@ -297,7 +297,7 @@ describe('with one run at a time', () => {
         await parkCredential(h.store, h.id, {
           credential: 'c',
           agents: [AGENT],
-          until: Date.now() + 3_600_000,
+          told: Date.now() + 3_600_000,
         })
       const { id } = await h.wake(AGENT, { task })
       await house.rows(`update wakeups set due_at = clock_timestamp() where workspace_id = $1`, [h.id])
@@ -501,7 +501,7 @@ describe('between the starts of two runs', () => {
     await h.agent('beta')
     await h.wake(AGENT)
     const until = Date.now() + 3_600_000
-    await parkCredential(h.store, h.id, { credential: 'c', agents: [AGENT], until })
+    await parkCredential(h.store, h.id, { credential: 'c', agents: [AGENT], told: until })
     expect(await h.due()).toEqual([])
     const task = await h.work.create()
     expect((await h.wake(AGENT, { task })).dueAt).toBe(until)
@@ -599,7 +599,7 @@ describe('a crowd', () => {
       (i: number) => windTimers(h.store, h.id, some(i % 5).reverse()),
       (i: number) => resetSessions(h.store, h.id, slugs[i % 5]!, null, 'key:test'),
       (i: number) =>
-        parkCredential(h.store, h.id, { credential: `c-${i % 2}`, agents: some(i % 5), until: Date.now() }),
+        parkCredential(h.store, h.id, { credential: `c-${i % 2}`, agents: some(i % 5), told: Date.now() }),
       (i: number) => pause(h.work, slugs[i % 5]!).then(() => resume(h.work, slugs[i % 5]!)),
       (i: number) => wakeByClock(h.kernel, h.id, 10 + i),
     ]

@@ -2,6 +2,7 @@ import type { AdapterHooks } from '../adapters/protocol.ts'
 import { Refused } from '../core/errors.ts'
 import { type KnownSecrets, redactDeep, redactText } from '../core/redaction.ts'
 import { renewAfterMs } from '../core/retry.ts'
+import type { HolderRequest } from '../core/rules/holder.ts'
 import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
 import type { Stop } from '../core/runs/ending.ts'
 import { elapsed, type Heard, heard, type Watch, type Watched } from '../core/runs/watchdog.ts'
@@ -10,7 +11,10 @@ import { type ProcessIdentity, recordProcess } from '../store/postgres/runs.ts'
 import { asAgent, type Held } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
+import type { RequestsFile } from './requests-file.ts'
 import type { Workshop } from './workshop.ts'
+
+const NOTHING_ASKED = '[]'
 
 /** A run that is going on here: what its agent tells is written down, its claim is kept, and it can be stopped. */
 export class ActiveRun {
@@ -22,6 +26,10 @@ export class ActiveRun {
   #held: Held | null = null
   #renewAt = Number.POSITIVE_INFINITY
   #isRenewing = false
+  #suspectedAt: number | null = null
+  #requests = NOTHING_ASKED
+  #requestsFile: RequestsFile | null = null
+  #isClosed = false
   #watch: Watch | null = null
   #report: RunReport | null = null
   #stop: Stop | null = null
@@ -59,6 +67,13 @@ export class ActiveRun {
     this.#renewAt = performance.now() + renewAfterMs(held.leaseMs, Math.random())
   }
 
+  /** It is over, and so is what was asked of it. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#workshop.requests.delete(this.runId)
+    await this.#requestsFile?.remove()
+  }
+
   /** What the executor does for it every second. */
   tick(): void {
     if (this.#watch) this.#judge(elapsed(this.#watch, performance.now()))
@@ -70,13 +85,43 @@ export class ActiveRun {
     }
   }
 
+  passesRequestsOnTo(file: RequestsFile | null): void {
+    this.#requestsFile = file
+  }
+
+  /** Since then its task is suspected to hang. What is asked of its agent is in the answer to a renewal, which comes at once. */
+  suspect(since: number): void {
+    if (since === this.#suspectedAt) return
+    this.#suspectedAt = since
+    this.#renewSoon()
+  }
+
+  #renewSoon(): void {
+    // Its work may be handed in already: then there is no claim to renew.
+    if (this.#renewAt !== Number.POSITIVE_INFINITY) this.#renewAt = performance.now()
+  }
+
+  /** To whoever can hear it: callbacks are answered with it, and programs find it in a file. */
+  async #passOn(requests: readonly HolderRequest[]): Promise<void> {
+    const asked = JSON.stringify(requests)
+    if (asked === this.#requests || this.#isClosed) return
+    this.#requests = asked
+    this.#workshop.requests.set(this.runId, requests)
+    for (const { type, ...payload } of requests)
+      this.#report?.event({ type: 'structured', level: 'warn', message: `asked: ${type}`, payload })
+    await this.#requestsFile?.write(requests).catch((error) => {
+      this.#workshop.log.warn({ err: error, runId: this.runId }, 'requests could not be passed on')
+    })
+  }
+
   async #renew(held: Held): Promise<void> {
     const { taskId, session, generation, leaseMs } = held
     const asked = performance.now()
     try {
       const caller = asAgent(this.workspaceId, this.agent)
-      await renewTask(this.#workshop.kernel, caller, taskId, { session, generation })
+      const answer = await renewTask(this.#workshop.kernel, caller, taskId, { session, generation })
       this.#renewAt = asked + renewAfterMs(leaseMs, Math.random())
+      await this.#passOn(answer.requests as HolderRequest[])
     } catch (error) {
       // The database is away; it is tried again, and the lease outlasts a few tries.
       this.#renewAt = performance.now() + 1_000
@@ -173,6 +218,8 @@ export class ActiveRun {
       if (!(error instanceof Refused)) throw error
       this.#report?.event({ type: 'error', level: 'warn', message: `progress was refused: ${error.code}` })
     })
+    // An answer to what it was asked: how that stands from now on, a renewal tells.
+    if (this.#requests !== NOTHING_ASKED) this.#renewSoon()
   }
 
   #hear(event: Heard): void {

@@ -99,6 +99,10 @@ export class RunDesk implements Execution {
     return secrets ? redactDeep(said, secrets) : said
   }
 
+  requestsOf(runId: string) {
+    return this.#workshop.requests.get(runId) ?? []
+  }
+
   deliver(runId: string, message: Parameters<Callbacks['deliver']>[1]) {
     return this.#callbacks.deliver(runId, message)
   }

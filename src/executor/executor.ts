@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stop } from '../core/runs/ending.ts'
 import { type DueWakeup, dueWakeups } from '../store/postgres/dispatch.ts'
-import { type RunToStop, runsToStop } from '../store/postgres/run-reads.ts'
+import { type RunToLookAt, runsToLookAt } from '../store/postgres/run-reads.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { ActiveRun } from './active-run.ts'
+import { renewWaitingClaims } from './holding.ts'
 import { dispatch, run } from './run.ts'
 import type { Workshop } from './workshop.ts'
 
 /** Without a hint, what is due is looked for this often; so is what must be stopped. */
 const LOOK_EVERY_MS = 1_000
 const TICK_MS = 250
+/** Leases are a second at least, and renewed with more than half of it left. */
+const RENEW_EVERY_MS = 500
 /** One look answers for all commits of this time. */
 const HINT_AFTER_MS = 50
 
@@ -30,6 +33,8 @@ export class Executor {
   #watching: Promise<void> | null = null
   #watchesAgain = false
   #lookedAt = 0
+  #renewedAt = 0
+  #renewing: Promise<unknown> | null = null
   #isStopping = false
 
   constructor(workshop: Workshop) {
@@ -65,7 +70,7 @@ export class Executor {
     this.#stopListening()
     if (this.#ticker) clearInterval(this.#ticker)
     if (this.#soon) clearTimeout(this.#soon)
-    await this.#looking
+    await Promise.all([this.#looking, this.#renewing])
     for (const active of this.#active.values()) active.stop(SHUTDOWN)
     this.#workshop.patience.leave()
     // Leases must not end while agents use their grace.
@@ -101,6 +106,7 @@ export class Executor {
 
   #tick(): void {
     this.#tickAll()
+    this.#renewWhatWaits()
     if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return
     this.look()
     if (this.#active.size > 0) this.#watch()
@@ -108,6 +114,16 @@ export class Executor {
 
   #tickAll(): void {
     for (const active of this.#active.values()) active.tick()
+  }
+
+  #renewWhatWaits(): void {
+    if (this.#renewing || performance.now() - this.#renewedAt < RENEW_EVERY_MS) return
+    this.#renewedAt = performance.now()
+    this.#renewing = renewWaitingClaims(this.#workshop)
+      .catch((error) => this.#stumble(error, 'claims that wait could not be renewed'))
+      .finally(() => {
+        this.#renewing = null
+      })
   }
 
   async #startWhatIsDue(): Promise<void> {
@@ -146,6 +162,7 @@ export class Executor {
       await run(this.#workshop, dispatched, active)
     } finally {
       this.#active.delete(runId)
+      await active.close()
     }
   }
 
@@ -168,8 +185,12 @@ export class Executor {
 
   async #stopWhatMust(): Promise<void> {
     const { kernel, node } = this.#workshop
-    for (const found of await runsToStop(kernel.store.readers, node.id))
-      this.#active.get(found.runId)?.stop(whyStop(found))
+    for (const found of await runsToLookAt(kernel.store.readers, node.id)) {
+      const active = this.#active.get(found.runId)
+      const stop = whyStop(found)
+      if (stop) active?.stop(stop)
+      else active?.suspect(found.suspectedAt!)
+    }
   }
 
   #stumble(error: unknown, what: string): false {
@@ -181,10 +202,11 @@ export class Executor {
 
 const SHUTDOWN: Stop = { code: 'control_plane_restart', reason: 'Baton is being stopped.', byPerson: false }
 
-function whyStop({ cancelReason, agentState, claimEnd }: RunToStop): Stop {
+function whyStop({ cancelReason, agentState, hasClaim, claimEnd }: RunToLookAt): Stop | null {
   if (cancelReason !== null) return { code: 'cancelled', reason: cancelReason, byPerson: true }
   if (agentState === null) return { code: 'cancelled', reason: 'Its agent was removed.', byPerson: false }
   if (agentState === 'paused' || agentState === 'terminated')
     return { code: 'cancelled', reason: `Its agent is ${agentState}.`, byPerson: false }
+  if (hasClaim) return null
   return { code: 'claim_lost', reason: `Its claim is over (${claimEnd ?? 'unknown'}).`, byPerson: false }
 }

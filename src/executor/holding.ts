@@ -1,11 +1,13 @@
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { TaskStep } from '../core/runs/ending.ts'
-import { claimNext, claimTask } from '../flow/claims.ts'
+import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
 import type { Caller, Kernel } from '../flow/kernel.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
+import { waitingClaims } from '../store/postgres/dispatch.ts'
 import type { Wakeup } from '../store/postgres/wakeups.ts'
+import type { Workshop } from './workshop.ts'
 
 /** The claim a run works under: taken like any other, in the name of its agent. */
 
@@ -74,6 +76,22 @@ async function claimOf(
   const { claims } = await claimNext(kernel, caller, { agent, session, limit: 1, waitMs: 0 }, { gone: never })
   const [first] = claims
   return first ? { taskId: first.task.id, generation: first.generation } : null
+}
+
+/**
+ * An agent that wants to go on still holds its task while it waits for room: its lease must not end before its turn comes, or
+ * the attempt would be lost for nothing that it did.
+ */
+export async function renewWaitingClaims({ kernel, node }: Pick<Workshop, 'kernel' | 'node'>): Promise<void> {
+  const waiting = await waitingClaims(kernel.store.readers, node.name)
+  await Promise.all(
+    waiting.map(({ workspaceId, agent, taskId, session, generation }) =>
+      renewTask(kernel, asAgent(workspaceId, agent), taskId, { session, generation }).catch((error) => {
+        // Taken away, or begun by another node, meanwhile.
+        if (!(error instanceof Refused)) throw error
+      }),
+    ),
+  )
 }
 
 /**

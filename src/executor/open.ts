@@ -77,6 +77,7 @@ export async function openWorkshop(
     registry,
     live: new LiveOutput(),
     secrets: new Map(),
+    requests: new Map(),
     patience: new Patience(),
     logs: stores.get(logs.store)!,
     logStores: stores,

@@ -5,6 +5,8 @@ import { tooManySecrets } from '../core/agent-config.ts'
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
+import { timeoutSecAfter } from '../core/runs/timeout.ts'
+import { timeoutsBefore } from '../store/postgres/run-reads.ts'
 import { taskSessionsOf } from '../store/postgres/runtime-state.ts'
 import type { Wakeup } from '../store/postgres/wakeups.ts'
 import { operatorsObjections } from './allowed.ts'
@@ -16,6 +18,7 @@ import { FolderRefused } from './folders/refused.ts'
 import type { Folder } from './folders/worktree.ts'
 import type { Held } from './holding.ts'
 import { promptOf, promptValues } from './prompt.ts'
+import { RequestsFile } from './requests-file.ts'
 import { prepareSecrets } from './secrets.ts'
 import { Unfit } from './unfit.ts'
 import type { Workshop } from './workshop.ts'
@@ -35,6 +38,8 @@ export interface Prepared {
   graceMs: number
   /** Whose limits it shares. */
   credential: string
+  /** Where its program finds what is asked of it, if it has a program and a task. */
+  requests: RequestsFile | null
   /** Under which name its session is remembered. */
   taskKey: string
   sessionIdBefore: string | null
@@ -85,14 +90,20 @@ export async function prepare(
   const config = configOf(agent)
   const taskKey = held?.taskId ?? ''
   const baseUrl = workshop.baseUrl()
-  const [[session], values] = await Promise.all([
+  const [[session], values, timeouts] = await Promise.all([
     taskSessionsOf(kernel.store.readers, workspaceId, agent.slug, {
       adapterType: agent.adapterType,
       taskKey,
     }),
     promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
+    held && held.generation > 1 ? timeoutsBefore(kernel.store.readers, workspaceId, held) : 0,
   ])
   const prompt = promptOf(agent, values)
+  const git = gitOf(own)
+  const folder =
+    adapter.usesFolder === false ? null : await folderFor(workshop, git, workspaceId, agent, held)
+  // The last step that can fail: whoever has what is prepared removes it.
+  const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
   const baton = {
     BATON_URL: baseUrl,
     BATON_API_KEY: token,
@@ -100,16 +111,9 @@ export async function prepare(
     BATON_AGENT: agent.slug,
     BATON_AGENT_ID: agent.uuid,
     BATON_WORKSPACE_ID: String(values['workspace.id']),
-    ...(held && {
-      BATON_TASK_ID: held.taskId,
-      BATON_GENERATION: String(held.generation),
-      BATON_SESSION: held.session,
-      BATON_ATTEMPT: String(held.attempt),
-    }),
+    ...(held && variablesOf(held)),
+    ...(requests && { BATON_REQUESTS_FILE: requests.path }),
   }
-  const git = gitOf(own)
-  const folder =
-    adapter.usesFolder === false ? null : await folderFor(workshop, git, workspaceId, agent, held)
   const input: AdapterInvokeInput = {
     protocolVersion: adapter.protocolVersion,
     companyId: String(values['workspace.id']),
@@ -122,7 +126,7 @@ export async function prepare(
     adapterConfig: config,
     runtimeState: session?.sessionParams ?? {},
     env: environmentOf(adapter, own, config, baton),
-    timeoutSec: typeof config.timeoutSec === 'number' ? config.timeoutSec : DEFAULT_TIMEOUT_SEC,
+    timeoutSec: timeoutSecAfter(numberOr(config.timeoutSec, DEFAULT_TIMEOUT_SEC), timeouts),
     ...(held && { task: { id: held.taskId, generation: held.generation, attempt: held.attempt } }),
     callback: { url: `${baseUrl}/api/v1/runs/${runId}/callback`, token },
   }
@@ -131,17 +135,26 @@ export async function prepare(
     input,
     folder,
     git,
+    requests,
     secrets: await prepareSecrets([...workshop.nodeSecrets, ...secretsOf(adapter, own, config, token)]),
-    graceMs: (typeof config.graceSec === 'number' ? config.graceSec : DEFAULT_GRACE_SEC) * 1000,
+    graceMs: numberOr(config.graceSec, DEFAULT_GRACE_SEC) * 1000,
     credential: credentialOf(workshop, adapter, agent),
     taskKey,
     sessionIdBefore: session?.sessionDisplayId ?? null,
   }
 }
 
+const variablesOf = ({ taskId, generation, session, attempt }: Held) => ({
+  BATON_TASK_ID: taskId,
+  BATON_GENERATION: String(generation),
+  BATON_SESSION: session,
+  BATON_ATTEMPT: String(attempt),
+})
+
 export const gitOf = ({ PATH, HOME }: Workshop['own']) =>
   gitWith({ ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) })
 
+const numberOr = (said: unknown, otherwise: number) => (typeof said === 'number' ? said : otherwise)
 const DEFAULT_TIMEOUT_SEC = 1_800
 const DEFAULT_GRACE_SEC = 20
 

@@ -68,7 +68,8 @@ export async function run(workshop: Workshop, dispatched: Dispatched, active: Ac
     held = await workshop.patience.persistently(() => takeHold(workshop.kernel, workspaceId, agent, wakeup))
     if (held) active.holds(held)
     prepared = await workshop.patience.persistently(() => prepare(workshop, { ...dispatched, held }))
-    const { credential } = prepared
+    const { credential, requests } = prepared
+    active.passesRequestsOnTo(requests)
     await workshop.patience.persistently(() => mustNotBeParked(workshop, workspaceId, credential))
   } catch (error) {
     const unfit = unfitBecause(error)
@@ -153,7 +154,7 @@ async function perform(
     type: 'lifecycle',
     level: 'info',
     message: 'running',
-    payload: { adapter: adapter.type, cwd: input.cwd },
+    payload: { adapter: adapter.type, cwd: input.cwd, timeoutSec: input.timeoutSec },
   })
   const watch = watching(watchSettingsOf(agent.runtimeConfig), performance.now())
   const hooks = active.hooks(output, report, secrets, watch)

@@ -27,10 +27,6 @@ export interface Parts {
   report: RunReport
 }
 
-/** How long an account rests whose limit does not say when it ends. */
-const REST_MS = 60_000
-/** The longest limits are of a week; what says more than this is a mistake. */
-const LONGEST_REST_MS = 8 * 86_400_000
 const LONGEST_MESSAGE = 4_000
 
 /**
@@ -177,19 +173,19 @@ async function park(
   { workspaceId, agent }: Dispatched,
   parts: Parts | null,
   answer: AdapterInvokeResult,
-): Promise<string> {
-  const until = Math.min(timeOf(answer.retryAt) ?? Date.now() + REST_MS, Date.now() + LONGEST_REST_MS)
+): Promise<string | null> {
+  const { store } = workshop.kernel
+  const told = timeOf(answer.retryAt)
   const credential = parts?.prepared.credential
-  if (credential !== undefined) {
-    const all = await listAgents(workshop.kernel.store.readers, workspaceId, {}, 10_000)
-    const sharing = all
-      .map(({ record }) => record)
-      .filter(({ slug, adapterType }) => slug !== agent.slug && adapterType === agent.adapterType)
-      .filter((other) => credentialOf(workshop, parts!.prepared.adapter, other) === credential)
-    const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
-    await parkCredential(workshop.kernel.store, workspaceId, { credential, agents, until })
-  }
-  return new Date(until).toISOString()
+  // It was not even begun, since the account rests already.
+  if (credential === undefined) return answer.retryAt ?? null
+  const all = await listAgents(store.readers, workspaceId, {}, 10_000)
+  const sharing = all
+    .map(({ record }) => record)
+    .filter(({ slug, adapterType }) => slug !== agent.slug && adapterType === agent.adapterType)
+    .filter((other) => credentialOf(workshop, parts!.prepared.adapter, other) === credential)
+  const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
+  return new Date(await parkCredential(store, workspaceId, { credential, agents, told })).toISOString()
 }
 
 /** One that fails the same way with whatever it is given takes nothing more until somebody has seen to it. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { AdapterRegistry } from '../adapters/registry.ts'
 import type { AgentPolicy } from '../core/agent-policy.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
+import type { HolderRequest } from '../core/rules/holder.ts'
 import type { Kernel } from '../flow/kernel.ts'
 import type { LiveOutput } from '../flow/live-output.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
@@ -19,6 +20,8 @@ export interface Workshop {
   live: LiveOutput
   /** What must not come out of the runs that are going on here. */
   secrets: Map<string, KnownSecrets>
+  /** What is asked of the agents of those runs, as the last renewals of their claims told. */
+  requests: Map<string, readonly HolderRequest[]>
   /** Baton's own environment; of it agents get what is listed. */
   own: Environment
   dataFolder: string

@@ -1,4 +1,5 @@
 import type { AgentRecord } from '../core/records.ts'
+import type { HolderRequest } from '../core/rules/holder.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { Run } from '../store/postgres/run-reads.ts'
 import type { LiveOutput } from './live-output.ts'
@@ -56,6 +57,8 @@ export interface Execution {
   readLog(run: Run, range: LogRange): Promise<LogPage | null>
   /** What an agent says of itself, without the secrets it was given. */
   redact<T>(runId: string, said: T): T
+  /** What is asked of the agent of a run that is going on here. */
+  requestsOf(runId: string): readonly HolderRequest[]
   /** What an agent that answers later says. */
   deliver(runId: string, message: CallbackMessage): Delivery
 }

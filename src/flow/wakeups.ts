@@ -30,6 +30,8 @@ const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor
   payload: undefined,
   task: null,
   idempotencyKey: null,
+  depth: 0,
+  isContinuation: false,
   delayMs: 0,
   ...about,
 })
@@ -60,16 +62,15 @@ export async function wakeAgent(
   body: z.output<typeof WakeupBody>,
 ) {
   const slug = await slugOf(kernel, caller, name)
-  const { source, triggerDetail, reason, payload, taskId, idempotencyKey } = body
+  const { reason, payload, taskId, idempotencyKey } = body
   const task = taskId === undefined ? null : { id: taskIdOf(taskId), uuid: taskId, generation: null }
   if (task) await isThere(kernel, caller, task)
   const [wakeup] = await wishes.ask(caller.workspaceId, [
     {
       agent: slug,
       asked: asked({
-        source,
+        ...causeOf(caller, body),
         actor: caller.actor,
-        triggerDetail: triggerDetail ?? (source === 'on_demand' ? 'manual' : null),
         reason: reason ?? null,
         payload,
         task,
@@ -82,6 +83,12 @@ export async function wakeAgent(
   if (!wakeup) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   const [shown] = await wakeupViews(kernel, caller, [wakeup])
   return { wakeup: shown! }
+}
+
+/** Whatever a run says of its wish, it is no person's, and one step further from whoever began it. */
+function causeOf({ run }: Caller, { source, triggerDetail }: z.output<typeof WakeupBody>) {
+  if (run) return { source: 'automation', triggerDetail: null, depth: run.depth + 1 } as const
+  return { source, triggerDetail: triggerDetail ?? (source === 'on_demand' ? ('manual' as const) : null) }
 }
 
 async function isThere(kernel: Kernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
@@ -129,6 +136,7 @@ const GO_ON = {
   source: 'automation',
   triggerDetail: 'system',
   reason: 'continuation',
+  isContinuation: true,
   delayMs: CONTINUATION_DELAY_MS,
 } as const
 
@@ -140,9 +148,11 @@ export async function wakeForWork(kernel: Kernel, only: number | null): Promise<
   const found = await workWithoutWakeup(kernel.store.readers, only)
   for (const workspaceId of new Set(found.map((one) => one.workspaceId))) {
     const own = found.filter((one) => one.workspaceId === workspaceId)
-    const asks = own.map(({ agent, taskId, uuid, generation, state }) => {
+    const asks = own.map(({ agent, taskId, uuid, generation, state, depth }) => {
       const task = { id: taskId, uuid, generation }
-      return { agent, asked: asked({ ...(state === 'continuing' ? GO_ON : BEGIN), actor: 'system', task }) }
+      const cause = state === 'continuing' ? GO_ON : BEGIN
+      // What goes on is as far from whoever began it as it was before.
+      return { agent, asked: asked({ ...cause, actor: 'system', task, depth }) }
     })
     const wakeups = await ask(kernel, workspaceId, asks)
     for (const wakeup of wakeups)

@@ -49,6 +49,8 @@ export const wish = ({ task = null, generation = null, ...more }: Ask = {}): Ask
   actor: 'key:test',
   task: task && { id: task.id, uuid: task.uuid, generation },
   idempotencyKey: null,
+  depth: 0,
+  isContinuation: false,
   delayMs: 0,
   ...more,
 })

@@ -13,6 +13,8 @@ Say how far you are, and leave a checkpoint from which another could go on:
       -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
       -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"percent":40,"step":"Tests are written","checkpointData":{"done":["parser"]}}'
 
+When you take longer than was thought, the file that BATON_REQUESTS_FILE names holds a request of the type report_progress. Look at it in long work, and answer before its abortAt: say how far you are, and add "estimatedCompletionAt" with the time (such as 2026-01-31T12:00:00Z) by which you will be done. Otherwise the task is taken from you.
+
 Read the task as it is now:
 
     curl -sS "$BATON_URL/api/v1/tasks/$BATON_TASK_ID" -H "Authorization: Bearer $BATON_API_KEY"

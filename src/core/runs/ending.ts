@@ -80,3 +80,12 @@ export function timeOf(text: string | null | undefined): number | undefined {
   const ms = text == null ? Number.NaN : Date.parse(text)
   return Number.isNaN(ms) ? undefined : ms
 }
+
+/** How long an account rests whose limit does not say when it ends. */
+const REST_MS = 60_000
+/** The longest limits are of a week; what says more than this is a mistake. */
+const LONGEST_REST_MS = 8 * 86_400_000
+
+/** Until when an account rests that takes no more, by what it said, if it said anything. */
+export const restsUntil = (told: number | undefined, now: number): number =>
+  Math.min(told ?? now + REST_MS, now + LONGEST_REST_MS)

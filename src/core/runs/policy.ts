@@ -29,7 +29,7 @@ const Heartbeat = z.strictObject({
     .min(1)
     .max(100_000)
     .default(60)
-    .describe('For the same task it is not woken more often than this'),
+    .describe('For the same task, or by programs without one, it is not woken more often than this'),
 })
 
 /** How Baton sees to it, beside what its adapter is told. */

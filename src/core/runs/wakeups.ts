@@ -41,10 +41,14 @@ export const SKIP_REASONS = {
   DISABLED: 'Its settings say that nothing wakes it.',
   SOURCE_OFF: 'Its settings say that this does not wake it.',
   SELF_AUTHORED: 'The agent caused it itself.',
-  RATE_CAPPED: 'It was woken for this task too often within an hour.',
+  RATE_CAPPED: 'It was woken too often within an hour.',
+  CHAIN_TOO_DEEP: 'Agents woke each other too many times in a row.',
   TASK_NOT_READY: 'There is nothing to do for this task by now.',
 } as const
 export type SkipReason = keyof typeof SKIP_REASONS
+
+/** A run may wake another agent, whose run may wake a third, and so on; no further than this. */
+export const MAX_CHAIN_DEPTH = 5
 
 export interface AskedWakeup {
   id: string
@@ -57,6 +61,10 @@ export interface AskedWakeup {
   /** The task it is about, and the claim under which it is to be worked on if there is one. */
   task: { id: number; uuid: string; generation: number | null } | null
   idempotencyKey: string | null
+  /** How many runs, each of which woke the next, lead to it; 0 when no run asked for it. */
+  depth: number
+  /** It goes on with work that its agent holds. */
+  isContinuation: boolean
   /** Not before this much has passed. */
   delayMs: number
 }
@@ -68,7 +76,7 @@ export interface AroundWakeup {
   waiting: { id: string; dueAt: number; priority: number } | null
   /** A wakeup whose run is going on and is about the same; for one about nothing in particular, about anything. */
   running: { id: string } | null
-  /** How often it was woken for this task within the last hour. */
+  /** How often it was woken for this task, or by programs without one, within the last hour; continuations apart. */
   recently: number
   lastStartedAt: number | null
   parkedUntil: number | null
@@ -109,7 +117,8 @@ export function decideWakeup(asked: AskedWakeup, around: AroundWakeup): WakeupDe
   }
 }
 
-function whyNot({ source, actor, task }: AskedWakeup, { agent, recently }: AroundWakeup): SkipReason | null {
+function whyNot(asked: AskedWakeup, { agent, recently }: AroundWakeup): SkipReason | null {
+  const { source, actor, task } = asked
   const policy = policyOf(agent.runtimeConfig)
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
   // Who only finishes what it holds is still woken for that.
@@ -125,9 +134,14 @@ function whyNot({ source, actor, task }: AskedWakeup, { agent, recently }: Aroun
     (source === 'timer' && policy.intervalSec === null)
   if (isOff) return 'SOURCE_OFF'
   if (actor === `agent:${agent.slug}`) return 'SELF_AUTHORED'
-  if (task !== null && recently >= policy.maxWakeupsPerTaskPerHour) return 'RATE_CAPPED'
+  if (asked.depth > MAX_CHAIN_DEPTH) return 'CHAIN_TOO_DEEP'
+  if (countsTowardsCap(asked) && recently >= policy.maxWakeupsPerTaskPerHour) return 'RATE_CAPPED'
   return null
 }
+
+/** People and clocks wake an agent as often as they like; continuations have a limit of their own, the task's. */
+export const countsTowardsCap = ({ source, task, isContinuation }: AskedWakeup) =>
+  task === null ? source === 'automation' : !isContinuation
 
 function mayStartAt({ task }: AskedWakeup, { now, agent, lastStartedAt, parkedUntil }: AroundWakeup): number {
   return Math.max(now, restedAt(agent, lastStartedAt, task?.generation != null), parkedUntil ?? 0)

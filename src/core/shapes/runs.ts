@@ -37,6 +37,7 @@ export const WakeupView = z.object({
   requestedByName: z.string().nullable().describe('The name of the key that asked'),
   taskId: Uuid.nullable(),
   generation: z.int().nullable(),
+  depth: z.int().describe('How many runs, each of which woke the next, lead to it'),
   runId: Uuid.nullable(),
   requestedAt: z.string(),
   dueAt: z.string(),

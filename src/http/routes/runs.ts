@@ -196,7 +196,7 @@ function single(app: FastifyInstance, kernel: Kernel, execution: Execution): voi
       if (delivery === 'busy')
         throw new Refused('TOO_MANY_MESSAGES', 'The run has not read what was said before.')
       if (delivery === 'over') throw new Refused('WRONG_STATE', 'The run has its answer already.')
-      if (body.kind === 'heartbeat') return { taken: true }
+      if (body.kind === 'heartbeat') return { taken: true, requests: execution.requestsOf(params.id) }
       const { status } = await overWithin(kernel, caller, params.id, RESULT_WAIT_MS)
       return { taken: true, status }
     },

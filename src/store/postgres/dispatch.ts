@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { AgentRecord } from '../../core/records.ts'
+import { RENEW_FROM } from '../../core/retry.ts'
 import { type DispatchDecision, decideDispatch, type Standing } from '../../core/runs/dispatch.ts'
 import { PRIORITY_OF, type SkipReason } from '../../core/runs/wakeups.ts'
 import { agentsIn } from './agents.ts'
@@ -19,25 +20,62 @@ export interface DueWakeup {
 const IN_ORDER = 'w.priority desc, w.requested_at, w.wakeup_id'
 
 // What a node could run now: due, of each agent as many as it has room for, on nodes they may run on; and what waits for agents
-// that may not run, so that it does not wait longer. $1 this node's name, $2 how many.
-const DUE_WAKEUPS = `select w.workspace_id as "workspaceId", w.wakeup_id as id, w.agent from (
-    select w.*, row_number() over (partition by w.workspace_id, w.agent order by ${IN_ORDER}) as place,
-           case when a.state not in ('paused', 'terminated') then a.max_concurrent_tasks - (select count(*) from runs r
-             where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running')) end as room
-      from wakeups w
-      cross join lateral (select * from agents a where a.workspace_id = w.workspace_id and a.slug = w.agent offset 0) a
-     where w.status = 'queued' and w.due_at <= clock_timestamp()
-       and coalesce(a.runtime_config ->> 'node', $1) = $1
-       and (a.state in ('paused', 'terminated') or not exists (select from agent_runtime_state s
-         where s.workspace_id = w.workspace_id and s.agent = w.agent and s.parked_until > clock_timestamp()))) w
-   where w.room is null or w.place <= w.room
-   order by ${IN_ORDER} limit $2`
+// that may not run, so that it does not wait longer. Workspaces take turns, or one that floods would keep the others out: next
+// comes the one with the fewest runs, of those the one whose last run began longest ago. $1 this node's name, $2 how many.
+const DUE_WAKEUPS = `with due as materialized (
+    select w.*, row_number() over (partition by w.workspace_id order by ${IN_ORDER}) as place_in_workspace from (
+      select w.workspace_id, w.wakeup_id, w.agent, w.priority, w.requested_at,
+             row_number() over (partition by w.workspace_id, w.agent order by ${IN_ORDER}) as place,
+             case when a.state not in ('paused', 'terminated') then a.max_concurrent_tasks - (select count(*) from runs r
+               where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running')) end as room
+        from wakeups w
+        cross join lateral (select * from agents a where a.workspace_id = w.workspace_id and a.slug = w.agent offset 0) a
+       where w.status = 'queued' and w.due_at <= clock_timestamp()
+         and coalesce(a.runtime_config ->> 'node', $1) = $1
+         and (a.state in ('paused', 'terminated') or not exists (select from agent_runtime_state s
+           where s.workspace_id = w.workspace_id and s.agent = w.agent and s.parked_until > clock_timestamp()))) w
+     where w.room is null or w.place <= w.room),
+  busy as materialized (
+    select d.workspace_id,
+           (select count(*) from runs r where r.workspace_id = d.workspace_id and r.status in ('queued', 'running')) as active,
+           (select r.created_at from runs r where r.workspace_id = d.workspace_id order by r.run_id desc limit 1) as last_began
+      from (select distinct workspace_id from due) d)
+  select w.workspace_id as "workspaceId", w.wakeup_id as id, w.agent from due w join busy b using (workspace_id)
+   where w.place_in_workspace <= $2
+   order by b.active + w.place_in_workspace, b.last_began nulls first, ${IN_ORDER} limit $2`
 
 export const dueWakeups = (pool: pg.Pool, nodeName: string, limit: number) =>
   scopedQuery<DueWakeup & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {
     name: 'due_wakeups',
     text: DUE_WAKEUPS,
     values: [nodeName, limit],
+  })
+
+export interface WaitingClaim {
+  workspaceId: number
+  agent: string
+  taskId: string
+  session: string
+  generation: number
+}
+
+// Work that is to be gone on with, waits for its turn, and whose lease should be renewed by now. Only for agents this node may
+// run: where nobody can, the lease ends. $1 this node's name, $2 how much of a
+// lease is left when it is renewed.
+const WAITING_CLAIMS = `select w.workspace_id as "workspaceId", w.agent, t.uuid as "taskId", t.session, t.generation
+    from wakeups w
+    cross join lateral (select * from agents a where a.workspace_id = w.workspace_id and a.slug = w.agent offset 0) a
+    cross join lateral (select * from tasks t where t.workspace_id = w.workspace_id and t.id = w.task_id offset 0) t
+   where w.status = 'queued' and w.generation is not null and t.state = 'continuing' and t.generation = w.generation
+     and t.agent = w.agent and coalesce(a.runtime_config ->> 'node', $1) = $1
+     and t.lease_expires_at <= clock_timestamp() + t.lease_ms * $2::float8 * interval '1 millisecond'
+   limit 1000`
+
+export const waitingClaims = (pool: pg.Pool, nodeName: string) =>
+  scopedQuery<WaitingClaim & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {
+    name: 'waiting_claims',
+    text: WAITING_CLAIMS,
+    values: [nodeName, 1 - RENEW_FROM],
   })
 
 // Of what is due for an agent the first, locked, and how its task stands. $1 workspace, $2 agent.
@@ -129,11 +167,11 @@ async function insertRun(
 ): Promise<void> {
   const made = tx.query(
     `insert into runs (workspace_id, run_id, agent, agent_id, adapter_type, wakeup_id, source, trigger_detail, reason, status,
-       node_id, token_hash, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, clock_timestamp())`,
+       node_id, token_hash, depth, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12, clock_timestamp())`,
     [
       ...[workspaceId, runId, agent.slug, agent.uuid, agent.adapterType, wakeup.id, wakeup.source],
-      ...[wakeup.triggerDetail, wakeup.reason, nodeId, tokenHash],
+      ...[wakeup.triggerDetail, wakeup.reason, nodeId, tokenHash, wakeup.depth],
     ],
   )
   const claimed = tx.query(

@@ -183,9 +183,10 @@ export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
     agentId: string
     taskId: string | null
     generation: number | null
+    depth: number
   }>(pool, 'baton.key_hash', tokenHash.toString('hex'), {
     text: `select r.workspace_id as "workspaceId", r.run_id as "runId", r.agent, r.agent_id as "agentId", r.task_uuid as "taskId",
-                  r.generation
+                  r.generation, r.depth
              from runs r where r.token_hash = $1`,
     values: [tokenHash],
   })
@@ -194,30 +195,34 @@ export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
 
 /**
  * Why a run of this node should stop, if it should: it is asked to, its agent may not work, or its claim is gone. A claim
- * that its own program ended by handing in is no loss: the program may have a few words left.
+ * that its own program ended by handing in is no loss: the program may have a few words left. Or since when it is suspected to
+ * hang.
  */
-export interface RunToStop {
+export interface RunToLookAt {
   workspaceId: number
   runId: string
   cancelReason: string | null
   agentState: string | null
   hasClaim: boolean
   claimEnd: string | null
+  suspectedAt: number | null
 }
 
-export const runsToStop = (pool: pg.Pool, nodeId: string) =>
-  overAll<RunToStop & pg.QueryResultRow>(
+export const runsToLookAt = (pool: pg.Pool, nodeId: string) =>
+  overAll<RunToLookAt & pg.QueryResultRow>(
     pool,
     `select * from (
        select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState",
               r.task_id is null or r.generation is null or coalesce(c.state = 'active' or c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN'), false)
-                as "hasClaim", c.end_reason as "claimEnd"
+                as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt"
          from runs r
          left join lateral (select a.state from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
          left join lateral (select c.state, c.end_reason from claims c where c.workspace_id = r.workspace_id and c.task_id = r.task_id
             and c.generation = r.generation offset 0) c on true
+         left join lateral (select t.watch from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
+            and t.generation = r.generation offset 0) t on true
         where r.node_id = $1 and r.status in ('queued', 'running')) s
-      where s."cancelReason" is not null or s."agentState" is null or s."agentState" in ('paused', 'terminated') or not s."hasClaim"`,
+      where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."agentState" in ('paused', 'terminated') or not s."hasClaim"`,
     [nodeId],
   )
 
@@ -255,6 +260,17 @@ export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: stri
 export async function isHeldUnder(pool: pg.Pool, workspaceId: number, taskId: number, generation: number) {
   const text = `select from claims where workspace_id = $1 and task_id = $2 and generation = $3 and state = 'active'`
   return (await inside(pool, workspaceId, text, [taskId, generation])).length > 0
+}
+
+/** How many attempts at a task, before this generation, took longer than they might. */
+export async function timeoutsBefore(
+  pool: pg.Pool,
+  workspaceId: number,
+  { innerId, generation }: { innerId: number; generation: number },
+): Promise<number> {
+  const text = `select count(distinct r.generation)::int as timeouts from runs r
+     where r.workspace_id = $1 and r.task_id = $2 and r.generation < $3 and r.error_code = 'timeout'`
+  return (await inside<{ timeouts: number }>(pool, workspaceId, text, [innerId, generation]))[0]!.timeouts
 }
 
 /** Logs of runs that were over so long ago. */

@@ -1,7 +1,8 @@
 import type pg from 'pg'
+import { restsUntil } from '../../core/runs/ending.ts'
 import { scopedQuery } from './scoped-query.ts'
 import type { PostgresStore } from './store.ts'
-import { lockRuntime } from './wakeups.ts'
+import { clockOf, lockRuntime } from './wakeups.ts'
 
 /** What is remembered of an agent from one run to the next. */
 
@@ -111,14 +112,18 @@ export async function parkedUntil(
   return row?.until ?? null
 }
 
-/** Nobody on this credential is started before then: of those who are known to be on it, nothing is even tried. */
+/**
+ * Nobody on this credential is started before it takes work again: of those who are known to be on it, nothing is even tried.
+ * `told` is when that is, if anybody said so. Answers with what holds, by the clock of the database.
+ */
 export function parkCredential(
   store: PostgresStore,
   workspaceId: number,
-  { credential, agents, until }: { credential: string; agents: readonly string[]; until: number },
-): Promise<void> {
+  { credential, agents, told }: { credential: string; agents: readonly string[]; told: number | undefined },
+): Promise<number> {
   const slugs = [...agents].sort()
   return store.change(workspaceId, async (tx) => {
+    const until = restsUntil(told, await clockOf(tx))
     await tx.query(
       `insert into parked_credentials (workspace_id, credential, until) values ($1, $2, to_timestamp($3::float8 / 1000))
        on conflict (workspace_id, credential) do update set until = greatest(parked_credentials.until, excluded.until)`,
@@ -131,5 +136,6 @@ export function parkCredential(
       [workspaceId, slugs, until],
     )
     tx.emit('credential_parked', 'system', { agent: agents[0], agents: agents.length, until })
+    return until
   })
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import {
   type AskedWakeup,
+  countsTowardsCap,
   decideWakeup,
   nextTimerAt,
   type TriggerDetail,
@@ -31,6 +32,7 @@ export interface Wakeup {
   requestedBy: string
   taskId: string | null
   generation: number | null
+  depth: number
   runId: string | null
   requestedAt: number
   dueAt: number
@@ -41,7 +43,7 @@ export interface Wakeup {
 
 export const WAKEUP_COLUMNS = `w.wakeup_id as id, w.agent, w.source, w.trigger_detail as "triggerDetail", w.reason, w.payload, w.status,
   w.skip_reason as "skipReason", w.coalesced_count as "coalescedCount", w.into_id as "intoId", w.requested_by as "requestedBy",
-  w.task_uuid as "taskId", w.generation, w.run_id as "runId", ms(w.requested_at) as "requestedAt", ms(w.due_at) as "dueAt",
+  w.task_uuid as "taskId", w.generation, w.depth, w.run_id as "runId", ms(w.requested_at) as "requestedAt", ms(w.due_at) as "dueAt",
   ms(w.claimed_at) as "claimedAt", ms(w.finished_at) as "finishedAt", w.error`
 
 /** Wishes about one agent come in one order, since each of them first locks what is known of its runs. */
@@ -130,6 +132,9 @@ async function lookAround(
 ) {
   const keys = asks.map(({ asked }) => asked.idempotencyKey).filter((key) => key !== null)
   const tasks = asks.map(({ asked }) => asked.task?.id ?? 0).filter((id) => id !== 0)
+  const byPrograms = asks
+    .filter(({ asked: { source, task } }) => task === null && source === 'automation')
+    .map(({ agent }) => agent)
   const of = [workspaceId, slugs]
   const queued = tx.query(
     `select wakeup_id as id, agent, task_id as "taskId", ms(due_at) as "dueAt", priority from wakeups
@@ -146,8 +151,14 @@ async function lookAround(
     `select agent, task_id as "taskId", count(*) as times from wakeups
       where workspace_id = $1 and agent = any($2::text[]) and task_id = any($3::bigint[])
         and task_id <> 0 and requested_at > now() - interval '1 hour' and status not in ('coalesced', 'skipped')
-      group by agent, task_id`,
-    [...of, tasks],
+        and not is_continuation
+      group by agent, task_id
+     union all
+     select agent, 0, count(*) from wakeups
+      where workspace_id = $1 and agent = any($4::text[]) and task_id = 0 and source = 'automation'
+        and requested_at > now() - interval '1 hour' and status not in ('coalesced', 'skipped')
+      group by agent`,
+    [...of, tasks, byPrograms],
   )
   const keyed = tx.query(
     `select wakeup_id as id, agent, idempotency_key as key from wakeups
@@ -167,11 +178,12 @@ async function lookAround(
       runs.find((run) => run.agent === agent && (taskId === 0 || run.taskId === taskId)) ?? null,
     recently: (agent: string, taskId: number) => times.get(name(agent, taskId)) ?? 0,
     firstOf: (agent: string, key: string) => firsts.get(name(agent, key)),
-    note(agent: string, taskId: number, { id, idempotencyKey }: AskedWakeup, decision: WakeupDecision) {
+    note(agent: string, taskId: number, asked: AskedWakeup, decision: WakeupDecision) {
+      const { id, idempotencyKey } = asked
       if (idempotencyKey !== null) firsts.set(name(agent, idempotencyKey), id)
       if (decision.status !== 'queued') return
       waiting.set(name(agent, taskId), { id, dueAt: decision.dueAt, priority: decision.priority })
-      times.set(name(agent, taskId), (times.get(name(agent, taskId)) ?? 0) + 1)
+      if (countsTowardsCap(asked)) times.set(name(agent, taskId), (times.get(name(agent, taskId)) ?? 0) + 1)
     },
   }
 }
@@ -190,9 +202,10 @@ function write(
   for (const { type, actor, payload: told } of decision.events) tx.emit(type, actor, told)
   const insert = tx.query(
     `insert into wakeups (workspace_id, wakeup_id, agent, source, trigger_detail, reason, payload, status, skip_reason, into_id,
-       requested_by, idempotency_key, task_id, task_uuid, generation, priority, requested_at, due_at, finished_at)
+       requested_by, idempotency_key, task_id, task_uuid, generation, priority, requested_at, due_at, finished_at, depth,
+       is_continuation)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, to_timestamp($17::float8 / 1000),
-       to_timestamp($18::float8 / 1000), case when $8 = 'queued' then null else to_timestamp($17::float8 / 1000) end)`,
+       to_timestamp($18::float8 / 1000), case when $8 = 'queued' then null else to_timestamp($17::float8 / 1000) end, $19, $20)`,
     [
       ...[workspaceId, asked.id, agent, ...latest, decision.status],
       decision.status === 'skipped' ? decision.because : null,
@@ -202,12 +215,14 @@ function write(
       decision.status === 'skipped' ? 0 : decision.priority,
       now,
       decision.status === 'skipped' ? now : decision.dueAt,
+      ...[asked.depth, asked.isContinuation],
     ],
   )
   if (decision.status !== 'coalesced') return [insert]
   const count = tx.query(
     `update wakeups set coalesced_count = coalesced_count + 1, source = $3, trigger_detail = $4, reason = $5,
               payload = coalesce($6, payload), priority = greatest(priority, $7), generation = coalesce($9, generation),
+              depth = least(depth, $10),
               due_at = case when status = 'queued' then least(due_at, to_timestamp($8::float8 / 1000)) else due_at end
         where workspace_id = $1 and wakeup_id = $2`,
     [
@@ -217,6 +232,7 @@ function write(
       decision.priority,
       decision.dueAt,
       asked.task?.generation ?? null,
+      asked.depth,
     ],
   )
   return [insert, count]
@@ -316,9 +332,12 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
       uuid: string
       generation: number
       state: string
+      depth: number
     } & pg.QueryResultRow
   >(pool, 'baton.scope', 'upkeep', {
-    text: `select c.workspace_id as "workspaceId", c.agent, t.id as "taskId", t.uuid, c.generation, t.state
+    text: `select c.workspace_id as "workspaceId", c.agent, t.id as "taskId", t.uuid, c.generation, t.state,
+          (select coalesce(max(r.depth), 0) from runs r
+            where r.workspace_id = t.workspace_id and r.task_id = t.id and r.generation = c.generation) as depth
         from agents a
         cross join lateral (select * from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active' offset 0) c
         cross join lateral (select * from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id offset 0) t

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { restsUntil } from '../src/core/runs/ending.ts'
+import { timeoutSecAfter } from '../src/core/runs/timeout.ts'
+
+/** How long runs and accounts are given: the rules alone. */
+
+const NOW = 1_800_000_000_000
+const DAY_MS = 86_400_000
+
+describe('a run after timeouts', () => {
+  test('has twice the time of the one before, eight times what was set at most', () => {
+    expect([0, 1, 2, 3, 4, 100].map((timeouts) => timeoutSecAfter(1_800, timeouts))).toEqual([
+      1_800, 3_600, 7_200, 14_400, 14_400, 14_400,
+    ])
+  })
+
+  test('never has more than a week', () => {
+    expect(timeoutSecAfter(5 * 86_400, 1)).toBe(7 * 86_400)
+    expect(timeoutSecAfter(7 * 86_400, 3)).toBe(7 * 86_400)
+  })
+})
+
+describe('an account that takes no more rests', () => {
+  test('until it says, or for a minute when it says nothing', () => {
+    expect(restsUntil(NOW + 5_000, NOW)).toBe(NOW + 5_000)
+    expect(restsUntil(undefined, NOW)).toBe(NOW + 60_000)
+  })
+
+  test('never longer than eight days, whatever it says', () => {
+    expect(restsUntil(NOW + 365 * DAY_MS, NOW)).toBe(NOW + 8 * DAY_MS)
+  })
+})

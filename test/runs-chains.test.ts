@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { MAX_CHAIN_DEPTH } from '../src/core/runs/wakeups.ts'
+import { eventually } from './support/recovery.ts'
+import { type Seen, useFleets } from './support/runs.ts'
+
+/** Agents that wake other agents with the tokens of their runs. They may; they must not keep each other awake. */
+
+const { fleet } = useFleets()
+
+/** Wakes the agent in OTHER so many times, each time when that has nothing to do, and says to be a person. */
+const wakesOther = `
+  const { BATON_URL, BATON_API_KEY, OTHER, TIMES } = process.env
+  const headers = { authorization: 'Bearer ' + BATON_API_KEY, 'content-type': 'application/json' }
+  const agent = BATON_URL + '/api/v1/agents/' + OTHER
+  const isBusy = async () =>
+    (await (await fetch(agent + '/runs?status=queued,running', { headers })).json()).items.length > 0
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
+  const said = { source: 'on_demand', triggerDetail: 'manual', reason: 'your turn' }
+  for (let i = 0; i < Number(TIMES ?? 1); i++) {
+    while (await isBusy()) await pause()
+    await fetch(agent + '/wakeup', { method: 'POST', headers, body: JSON.stringify(said) })
+  }`
+
+const isSkipped = ({ status }: Seen) => status === 'skipped'
+
+describe('an agent that wakes another', () => {
+  test('is no person, whatever it says', async () => {
+    const w = await fleet()
+    await w.put('helper', { adapterType: 'simulated', adapterConfig: { steps: [{ result: 1 }] } })
+    await w.script('boss', wakesOther, { env: { OTHER: 'helper' } })
+    await w.wake('boss')
+    await w.over('helper')
+    expect(await w.wakeups('helper')).toMatchObject([
+      { source: 'automation', triggerDetail: null, requestedBy: 'agent:boss', reason: 'your turn', depth: 1 },
+    ])
+    const [run] = await w.runsOf('helper')
+    expect(run).toMatchObject({ source: 'automation', triggerDetail: null })
+  }, 60_000)
+
+  test('and is woken by it in turn stops at the depth a chain may have', async () => {
+    const w = await fleet()
+    await w.script('ping', wakesOther, { env: { OTHER: 'pong' } })
+    await w.script('pong', wakesOther, { env: { OTHER: 'ping' } })
+    await w.wake('ping')
+    const skipped = await eventually(async () =>
+      [...(await w.wakeups('ping')), ...(await w.wakeups('pong'))].find(isSkipped),
+    )
+    expect(skipped).toMatchObject({
+      skipReason: 'CHAIN_TOO_DEEP',
+      detail: 'Agents woke each other too many times in a row.',
+      depth: MAX_CHAIN_DEPTH + 1,
+    })
+    const woken = [...(await w.wakeups('ping')), ...(await w.wakeups('pong'))]
+    const depths = woken.map(({ depth }) => depth).sort()
+    expect(depths).toEqual([0, 1, 2, 3, 4, 5, 6])
+    const [event] = await w.happens('wakeup_skipped')
+    expect(event!.payload).toMatchObject({ because: 'CHAIN_TOO_DEEP', wakeupId: skipped.id })
+    await w.over('ping', 3)
+    await w.over('pong', 3)
+    expect([...(await w.runsOf('ping')), ...(await w.runsOf('pong'))]).toHaveLength(6)
+  }, 120_000)
+
+  test('again and again, without a task, is stopped by the cap of an hour', async () => {
+    const w = await fleet()
+    await w.put('helper', {
+      adapterType: 'simulated',
+      adapterConfig: { steps: [{ result: 1 }] },
+      runtimeConfig: { heartbeat: { maxWakeupsPerTaskPerHour: 2 } },
+    })
+    await w.script('boss', wakesOther, { env: { OTHER: 'helper', TIMES: '3' } })
+    await w.wake('boss')
+    await w.over('boss')
+    expect((await w.wakeups('helper')).map(({ skipReason }) => skipReason)).toEqual([
+      null,
+      null,
+      'RATE_CAPPED',
+    ])
+    expect(await w.wake('helper'), 'a person may still').toMatchObject({ skipReason: null })
+  }, 60_000)
+})

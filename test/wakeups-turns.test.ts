@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { dueWakeups } from '../src/store/postgres/dispatch.ts'
+import { until } from './support/nodes.ts'
+import { HERE, type House, type RunningNode, useHouse } from './support/wakeups.ts'
+
+/** Workspaces that share the room of a node: none of them is kept out by another that wants much. */
+
+const house = useHouse()
+
+// What other tests left would have turns as well.
+beforeEach(() => house.rows('delete from wakeups'))
+
+/** A workspace with so many agents, each of which is to be woken. */
+async function wanting(agents: number, source: 'on_demand' | 'automation' = 'on_demand'): Promise<House> {
+  const h = await house.workspace()
+  for (let i = 0; i < agents; i++) {
+    await h.agent(`agent-${i}`)
+    await h.wake(`agent-${i}`, { source })
+  }
+  return h
+}
+
+/** Whose turn it is, with room for so many. */
+const turns = async (room: number, ...houses: House[]) =>
+  (await dueWakeups(houses[0]!.store.readers, HERE, room)).map(({ workspaceId }) =>
+    houses.findIndex(({ id }) => id === workspaceId),
+  )
+
+describe('what is due', () => {
+  test('goes round the workspaces, however much one of them wants and however important it is', async () => {
+    const flood = await wanting(6)
+    const other = await wanting(2, 'automation')
+    const third = await wanting(1, 'automation')
+    expect(await turns(7, flood, other, third)).toEqual([0, 1, 2, 0, 1, 0, 0])
+    expect(await turns(2, flood, other, third), 'with less room').toEqual([0, 1])
+  })
+
+  test('is first of the workspace that has the fewest runs, wherever they go on', async () => {
+    const flood = await wanting(6)
+    const other = await wanting(3, 'automation')
+    for (const agent of ['agent-0', 'agent-1']) await flood.take({ agent })
+    expect(await turns(4, flood, other)).toEqual([1, 1, 1, 0])
+  })
+
+  test('is first of the workspace whose last run began longest ago, when they have the same number', async () => {
+    const flood = await wanting(3)
+    const other = await wanting(3, 'automation')
+    for (const [h, agent, next] of [
+      [flood, 'agent-0', 1],
+      [other, 'agent-0', 0],
+      [flood, 'agent-1', 1],
+    ] as const) {
+      const taken = await h.take({ agent })
+      await h.end(taken!.runId, agent)
+      expect((await turns(1, flood, other))[0]).toBe(next)
+    }
+  })
+})
+
+test('a node with one place gives it to another workspace as soon as it is free', {
+  timeout: 60_000,
+}, async () => {
+  const flood = await wanting(4)
+  const node = await house.node('narrow', 1)
+  node.takesMs = null
+  node.run()
+  await invokedTimes(node, 1)
+  const other = await wanting(2, 'automation')
+  for (let n = 1; n < 6; n++) {
+    node.invoked.at(-1)!.end()
+    await invokedTimes(node, n + 1)
+  }
+  node.invoked.at(-1)!.end()
+  const ofOther = new Set(other.invokedBy(node).map(({ input }) => input.runId))
+  const order = node.invoked.map(({ input }) => (ofOther.has(input.runId) ? 'other' : 'flood'))
+  expect(order).toEqual(['flood', 'other', 'flood', 'other', 'flood', 'flood'])
+  expect(flood.invokedBy(node)).toHaveLength(4)
+})
+
+const invokedTimes = (node: RunningNode, times: number) => until(async () => node.invoked.length >= times)
