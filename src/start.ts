@@ -14,7 +14,7 @@ import { secretsOfNode } from './executor/secrets.ts'
 import { ensureOwnerKey } from './first-start.ts'
 import { serverDirectory } from './flow/directory.ts'
 import { Kernel } from './flow/kernel.ts'
-import { buildServer } from './http/server.ts'
+import { buildServer, type ServerOptions } from './http/server.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
 import { refuseUnsafeData } from './private-files.ts'
@@ -33,6 +33,9 @@ const PACKAGE = new URL(
 )
 const VERSION = JSON.parse(readFileSync(PACKAGE, 'utf8')).version as string
 
+/** What is to be undone, in the order in which it was done. */
+type Stops = (() => Promise<unknown>)[]
+
 export interface Baton {
   url: string
   stop(): Promise<void>
@@ -44,7 +47,7 @@ export async function start(config: Config): Promise<Baton> {
     { level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] },
     pino.destination(2),
   )
-  const stops: (() => Promise<unknown>)[] = []
+  const stops: Stops = []
   const stop = async () => {
     for (const undo of stops.splice(0).reverse()) await undo()
   }
@@ -83,26 +86,7 @@ export async function start(config: Config): Promise<Baton> {
     await recoverAtStart(workshop, thisMachine())
     const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
     stops.push(() => coordinator.stop())
-    const doors = { hosts: config.hosts, origins: config.origins }
-    const connections = { most: config.mostConnections }
-    const app = await buildServer({
-      kernel,
-      coordinator,
-      execution: desk,
-      logger,
-      doors,
-      connections,
-      bounds: config,
-    })
-    stops.push(async () => {
-      // Those that finish a request only now would stay open until their keep-alive ends.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
-      await app.close().finally(() => clearInterval(sweep))
-    })
-    await app.listen({ host: config.host, port: config.port }).catch((error) => {
-      throw unusablePort(config, error)
-    })
-    url = urlOf(config.host, app.server.address() as { port: number })
+    url = await serve(config, { kernel, coordinator, execution: desk, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(workshop).start()
@@ -117,6 +101,26 @@ export async function start(config: Config): Promise<Baton> {
     if (made) await rmdir(config.dataFolder).catch(() => undefined)
     throw error
   }
+}
+
+/** Opens the door to everybody, and answers with where it is. */
+async function serve(
+  config: Config,
+  parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'logger'>,
+  stops: Stops,
+): Promise<string> {
+  const doors = { hosts: config.hosts, origins: config.origins }
+  const connections = { most: config.mostConnections }
+  const app = await buildServer({ ...parts, doors, connections, bounds: config })
+  stops.push(async () => {
+    // Those that finish a request only now would stay open until their keep-alive ends.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
+    await app.close().finally(() => clearInterval(sweep))
+  })
+  await app.listen({ host: config.host, port: config.port }).catch((error) => {
+    throw unusablePort(config, error)
+  })
+  return urlOf(config.host, app.server.address() as { port: number })
 }
 
 const logLimitsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder }: Config) => ({
@@ -147,11 +151,7 @@ async function openDataFolder(folder: string): Promise<string | undefined> {
   }
 }
 
-async function embedded(
-  config: Config,
-  logger: pino.Logger,
-  stops: (() => Promise<unknown>)[],
-): Promise<string> {
+async function embedded(config: Config, logger: pino.Logger, stops: Stops): Promise<string> {
   const postgres = await startEmbeddedPostgres({
     folder: join(config.dataFolder, 'postgres'),
     log: (line) => logger.info({ from: 'postgres' }, line),
