@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { bootId, startTimeOf, thisMachine } from './adapters/child/identity.ts'
 import type { Config } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
-import { Chores } from './executor/chores.ts'
+import { type ChorePace, Chores } from './executor/chores.ts'
 import { Executor } from './executor/executor.ts'
 import { openKinds, openWorkshop } from './executor/open.ts'
 import { recoverAtStart } from './executor/recovery.ts'
@@ -41,8 +41,8 @@ export interface Baton {
   stop(): Promise<void>
 }
 
-/** Starts the parts in their order, and stops those that started when a later one does not. */
-export async function start(config: Config): Promise<Baton> {
+/** Starts the parts in their order, and stops those that started when a later one does not. Tests set another pace. */
+export async function start(config: Config, pace: Partial<ChorePace> = {}): Promise<Baton> {
   const logger = pino(
     { level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] },
     pino.destination(2),
@@ -90,7 +90,7 @@ export async function start(config: Config): Promise<Baton> {
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(workshop).start()
-    const chores = new Chores(workshop, { executor, host: thisMachine(), bucket, keepLogsMs }).start()
+    const chores = new Chores(workshop, { executor, host: thisMachine(), bucket, keepLogsMs, pace }).start()
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // What agents give back when they are stopped is for those who stay.
     stops.push(() => coordinator.stop())

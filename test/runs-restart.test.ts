@@ -296,28 +296,6 @@ test.runIf(isLinux)(
   },
 )
 
-test.runIf(isLinux)('a run that its own server has forgotten does not stay for ever', MINUTES, async () => {
-  const house = await nodes.house()
-  await house.serve()
-  const w = await house.workspace()
-  const room = await w.hireWorker('worker', 'plain')
-  await w.hire('worker', { maxConcurrentTasks: 1 })
-  await letGo(room)
-  const [first] = await w.runsOf(await w.make({ agent: 'worker' }), 'succeeded')
-  // As if the answer to the statement that made it had been lost: on record, and nowhere else.
-  const columns = 'workspace_id, agent, agent_id, adapter_type, source, node_id, created_at'
-  await house.rows(
-    `insert into runs (run_id, status, ${columns}) select '01900000-0000-7000-8000-000000000001', 'queued', ${columns}
-         from runs where run_id = $1`,
-    [first!.id],
-  )
-  const task = await w.make({ agent: 'worker' })
-  const [run] = await w.runsOf(task, 'succeeded')
-  expect(run).toMatchObject({ generation: 1 })
-  const forgotten = (await w.runs('&status=failed'))[0]
-  expect(forgotten).toMatchObject({ errorCode: 'control_plane_restart', nodeId: first!.nodeId })
-})
-
 test.runIf(isLinux)(
   'whoever was given the pid of a lost process, or of its server, is left alone',
   MINUTES,

@@ -12,7 +12,18 @@ import type { Workshop } from './workshop.ts'
 
 /** What a node that runs agents does every now and then. */
 
-const RECOVER_EVERY_MS = 10_000
+export interface ChorePace {
+  /** How often runs that nobody runs any more are looked for. */
+  recoverEveryMs: number
+  /** For how long a run of this node must be missing before it counts as forgotten. */
+  forgottenAfterMs: number
+}
+
+const USUAL_PACE: ChorePace = {
+  recoverEveryMs: 10_000,
+  // Longer than any statement may take: what is on record by then and not going on will not begin any more.
+  forgottenAfterMs: 35_000,
+}
 const TIDY_EVERY_MS = 60_000
 const SWEEP_EVERY_MS = 3_600_000
 const LOGS_AT_A_TIME = 200
@@ -22,6 +33,7 @@ export class Chores {
   readonly #host: string
   readonly #bucket: ObjectStore | null
   readonly #keepLogsMs: number | null
+  readonly #pace: ChorePace
   readonly #executor: Executor
   readonly #missingSince = new Map<string, number>()
   readonly #stopping = new AbortController()
@@ -29,8 +41,15 @@ export class Chores {
 
   constructor(
     workshop: Workshop,
-    options: { executor: Executor; host: string; bucket: ObjectStore | null; keepLogsMs: number | null },
+    options: {
+      executor: Executor
+      host: string
+      bucket: ObjectStore | null
+      keepLogsMs: number | null
+      pace?: Partial<ChorePace> | undefined
+    },
   ) {
+    this.#pace = { ...USUAL_PACE, ...options.pace }
     this.#executor = options.executor
     this.#workshop = workshop
     this.#host = options.host
@@ -40,9 +59,12 @@ export class Chores {
 
   start(): this {
     this.#running = Promise.all([
-      this.#every(RECOVER_EVERY_MS, async () => {
+      this.#every(this.#pace.recoverEveryMs, async () => {
         await recoverRuns(this.#workshop, this.#host)
-        await recoverForgotten(this.#workshop, (runId) => this.#executor.runs(runId), this.#missingSince)
+        await recoverForgotten(this.#workshop, (runId) => this.#executor.runs(runId), {
+          missingSince: this.#missingSince,
+          afterMs: this.#pace.forgottenAfterMs,
+        })
       }),
       this.#every(TIDY_EVERY_MS, () => this.#tidy()),
       this.#every(SWEEP_EVERY_MS, () => sweepFolders(this.#workshop)),

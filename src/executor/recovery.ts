@@ -24,9 +24,6 @@ import type { Workshop } from './workshop.ts'
 
 const ORPHAN_GRACE_MS = 2_000
 
-/** Longer than any statement may take: what is on record by then and not going on will not begin any more. */
-const FORGOTTEN_AFTER_MS = 35_000
-
 /**
  * Runs of this very node that are on record but not going on: something went wrong inside, and they are over. `missingSince`
  * is kept from one look to the next. Once is not enough: a run may just begin, or have ended since its row was read.
@@ -34,7 +31,7 @@ const FORGOTTEN_AFTER_MS = 35_000
 export async function recoverForgotten(
   workshop: Workshop,
   isGoingOn: (runId: string) => boolean,
-  missingSince: Map<string, number>,
+  { missingSince, afterMs }: { missingSince: Map<string, number>; afterMs: number },
 ): Promise<void> {
   const own = await runsOfNodes(workshop.kernel.store.readers, [workshop.node.id])
   const missing = own.filter(({ id }) => !isGoingOn(id))
@@ -42,7 +39,7 @@ export async function recoverForgotten(
   for (const run of missing) {
     const since = missingSince.get(run.id) ?? performance.now()
     missingSince.set(run.id, since)
-    if (performance.now() - since < FORGOTTEN_AFTER_MS) continue
+    if (performance.now() - since < afterMs) continue
     await endOrphans(workshop, run)
     await recover(workshop, run)
     workshop.log.warn({ runId: run.id }, 'a run that was forgotten here was ended')

@@ -29,10 +29,14 @@ export interface ServerUnderTest {
   close(): Promise<void>
 }
 
+type Settings = Record<string, string>
+type Pace = Parameters<typeof start>[1]
+
 /** A whole server in this process, on a free port and a database of its own. */
-export async function startServer(env: Record<string, string> = {}): Promise<ServerUnderTest> {
+export async function startServer(env: Settings = {}, pace: Pace = {}): Promise<ServerUnderTest> {
   const database = await freshDatabase()
-  const server = await startOn(database.url, env, (folder) => readFileSync(join(folder, 'owner-key'), 'utf8'))
+  const keyIn = (folder: string) => readFileSync(join(folder, 'owner-key'), 'utf8')
+  const server = await startOn(database.url, env, keyIn, pace)
   return {
     ...server,
     async close() {
@@ -43,13 +47,14 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
 }
 
 /** Another node on the database of a server. Closed before it. */
-export const startAnother = ({ databaseUrl, ownerKey }: ServerUnderTest, env: Record<string, string> = {}) =>
+export const startAnother = ({ databaseUrl, ownerKey }: ServerUnderTest, env: Settings = {}) =>
   startOn(databaseUrl, env, () => ownerKey)
 
 async function startOn(
   databaseUrl: string,
-  env: Record<string, string>,
+  env: Settings,
   keyIn: (folder: string) => string,
+  pace: Pace = {},
 ): Promise<ServerUnderTest> {
   const folder = mkdtempSync(join(inject('scratch'), 'server-'))
   const baton: Baton = await start(
@@ -64,6 +69,7 @@ async function startOn(
       BATON_WRONG_KEYS_PER_MINUTE: '1000000',
       ...env,
     }),
+    pace,
   )
   const ownerKey = keyIn(folder).trim()
   const api = `${baton.url}/api/v1`
