@@ -15,7 +15,7 @@ import { callerOfRun, isRunToken } from './run-tokens.ts'
 const KNOWN_FOR_MS = 1_000
 const MOST_KNOWN = 10_000
 /** Without a notice, the keys of all that is open are looked at this often. */
-const LOOK_AGAIN_MS = 15_000
+export const LOOK_AGAIN_MS = 15_000
 /** What is open under a revoked key has this long to end before the revocation is answered all the same. */
 const ENDS_WITHIN_MS = 2_000
 const MOST_REVOKED = 100_000
@@ -45,7 +45,7 @@ export class KeyRing {
   readonly #timer: NodeJS.Timeout
   #looking: Promise<void> | null = null
 
-  constructor(store: PostgresStore, streamsPerKey: number) {
+  constructor(store: PostgresStore, streamsPerKey: number, lookAgainMs = LOOK_AGAIN_MS) {
     this.#store = store
     this.#streamsPerKey = streamsPerKey
     this.#stopListening = store.onRevoked((keyIds) => {
@@ -54,7 +54,7 @@ export class KeyRing {
       // After the look that may be under way: it may have been too early.
       void Promise.resolve(this.#looking).then(() => this.#lookAgain())
     })
-    this.#timer = setInterval(() => void this.#lookAgain(), LOOK_AGAIN_MS).unref()
+    this.#timer = setInterval(() => void this.#lookAgain(), lookAgainMs).unref()
   }
 
   /** At once when it is known; null when it opens nothing. */
@@ -104,7 +104,7 @@ export class KeyRing {
     const ending = keyIds.flatMap((keyId) => [...(this.#openings.get(keyId) ?? [])])
     for (const opening of ending) opening.end(keyEnded())
     if (ending.length === 0) return
-    const closed = Promise.all(ending.map((opening) => opening.closed))
+    const closed = Promise.all(ending.map((one) => new Promise<void>((resolve) => one.onClosed(resolve))))
     await Promise.race([closed, sleep(ENDS_WITHIN_MS, undefined, { ref: false })])
   }
 
@@ -124,7 +124,7 @@ export class KeyRing {
     const opening = new Opening(() => this.#confirm(request), isStream, leftMs, keyEnded)
     const openings = this.#openings.get(holder) ?? new Set()
     this.#openings.set(holder, openings.add(opening))
-    void opening.closed.then(() => {
+    opening.onClosed(() => {
       openings.delete(opening)
       if (openings.size === 0 && this.#openings.get(holder) === openings) this.#openings.delete(holder)
     })

@@ -11,12 +11,9 @@ export class Opening {
   readonly #ended = new AbortController()
   /** Fires when it must end; with the refusal to answer with, when that is because of its key. */
   readonly over = this.#ended.signal
-  #close!: () => void
-  /** Resolves when nothing more comes of it. */
-  readonly closed = new Promise<void>((resolve) => {
-    this.#close = resolve
-  })
   readonly #timer: NodeJS.Timeout | undefined
+  readonly #done: (() => void)[] = []
+  #isClosed = false
 
   constructor(confirm: () => Promise<void>, isStream: boolean, leftMs: number, ending: () => Error) {
     this.confirm = confirm
@@ -28,8 +25,16 @@ export class Opening {
     this.#ended.abort(reason)
   }
 
+  /** Nothing more comes of it. */
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
     clearTimeout(this.#timer)
-    this.#close()
+    for (const done of this.#done) done()
+  }
+
+  onClosed(done: () => void): void {
+    if (this.#isClosed) done()
+    else this.#done.push(done)
   }
 }

@@ -84,8 +84,7 @@ export function eventRoutes(app: FastifyInstance, kernel: Kernel, { feed, keys, 
     async (request, reply) => {
       const opening = keys.open(request, true)
       reply.hijack()
-      await serveEvents(reply.raw, request, opening, feed)
-      opening.close()
+      await serveEvents(reply.raw, request, opening, feed).finally(() => opening.close())
     },
   )
 
@@ -103,8 +102,8 @@ export function eventRoutes(app: FastifyInstance, kernel: Kernel, { feed, keys, 
     wsHandler: async (socket, request) => {
       const opening = openSocket(keys, request, socket)
       if (!opening) return
-      await serveSocket(socket, request as FastifyRequest<Socketing>, opening, { feed, live })
-      opening.close()
+      const served = serveSocket(socket, request as FastifyRequest<Socketing>, opening, { feed, live })
+      await served.finally(() => opening.close())
     },
   })
 }
@@ -137,6 +136,8 @@ async function serveEvents(
 ): Promise<void> {
   const { over, end } = lifeOf(opening, feed, () => raw.write(': beat\n\n'))
   raw.once('close', end)
+  // Gone before anything was sent: nobody will tell of it any more.
+  if (raw.destroyed) end()
   raw.writeHead(200, {
     'content-type': 'text/event-stream',
     ...SAFE_HEADERS,

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { KeyRing } from '../src/http/key-ring.ts'
+import { createKey } from '../src/store/postgres/keys.ts'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { freshDatabase } from './support/database.ts'
+import { superuser } from './support/nodes.ts'
+
+/** What is known of keys on one node, and what is open under them. */
+
+let database: Awaited<ReturnType<typeof freshDatabase>>
+let store: PostgresStore
+let workspace: number
+beforeAll(async () => {
+  database = await freshDatabase()
+  store = await PostgresStore.open(database.url)
+  workspace = (await createWorkspace(store.writers, 'test', 'test')).workspaceId
+})
+afterAll(async () => {
+  await store.close()
+  await database.drop()
+})
+
+/** A key, and a request that was let in with it. */
+async function admitted(ring: KeyRing) {
+  const made = await createKey(store, workspace, { name: 'a key', role: 'member' }, { actor: 'test' })
+  const key = await ring.find(made.key)
+  const request = {
+    key,
+    caller: {},
+    headers: { authorization: `Bearer ${made.key}` },
+  } as unknown as FastifyRequest
+  return { ...made, request }
+}
+const revokeSilently = ({ keyId }: { keyId: string }) =>
+  superuser(database.url, (client) =>
+    client.query('update baton.api_keys set revoked_at = now() where key_id = $1', [keyId]),
+  )
+async function withRing(act: (ring: KeyRing) => Promise<void>, lookAgainMs?: number): Promise<void> {
+  const ring = new KeyRing(store, 50, lookAgainMs)
+  try {
+    await act(ring)
+  } finally {
+    ring.close()
+  }
+}
+
+describe('a revocation', () => {
+  test('is done when all that was open under the key has come to its end, not when it was told to', () =>
+    withRing(async (ring) => {
+      const { keyId, request } = await admitted(ring)
+      const openings = [ring.open(request), ring.open(request, true)]
+      let isDone = false
+      const ending = ring.revoked([keyId]).then(() => {
+        isDone = true
+      })
+      expect(openings.map(({ over }) => over.aborted)).toEqual([true, true])
+      openings[0]!.close()
+      await nextTurn()
+      expect(isDone).toBe(false)
+      openings[1]!.close()
+      await ending
+    }))
+
+  test('outlasts a look-up that was under way, and ends what is opened too late', () =>
+    withRing(async (ring) => {
+      const { key, keyId, request } = await admitted(ring)
+      const other = new KeyRing(store, 50)
+      const found = other.find(key)
+      await other.revoked([keyId])
+      expect(await found, 'it was valid when it was read').toBeNull()
+      expect(other.open(request).over.aborted).toBe(true)
+      other.close()
+    }))
+
+  test('that nobody told of is found when the keys in use are looked at', () =>
+    withRing(async (ring) => {
+      const { request, ...key } = await admitted(ring)
+      const opening = ring.open(request)
+      const over = once(opening.over, 'abort')
+      await revokeSilently(key)
+      await over
+      opening.close()
+    }, 20))
+})
+
+test('nothing is kept of what was closed', () =>
+  withRing(async (ring) => {
+    const { keyId, request } = await admitted(ring)
+    for (let i = 0; i < 500; i++) ring.open(request, i % 2 === 0).close()
+    await nextTurn()
+    for (let i = 0; i < 50; i++) ring.open(request, true)
+    expect(() => ring.open(request, true)).toThrow(expect.objectContaining({ code: 'TOO_MANY_STREAMS' }))
+    void ring.revoked([keyId])
+  }))
