@@ -23,7 +23,7 @@ export type Planned = Task & { key: string; state: string; dependsOn: string[] }
 
 /** All tasks of a small workspace, in the order they were made. */
 export async function tasksByKey(w: Workspace): Promise<Map<string, Planned>> {
-  const { items } = (await w.call('GET', '/tasks?limit=200')).body as { items: Planned[] }
+  const { items } = (await w.call('GET', '/tasks?limit=200&include=input')).body as { items: Planned[] }
   return new Map(items.toReversed().map((task) => [task.key, task]))
 }
 
