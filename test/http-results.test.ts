@@ -77,7 +77,7 @@ describe('a zombie’s result', () => {
       }),
     ])
     expect(nextCursor).toBeNull()
-    expect(await rejected(w, '?accepted=false'), 'said or not').toEqual({ items, nextCursor })
+    expect(await rejected(w, '?accepted=false&include=result'), 'said or not').toEqual({ items, nextCursor })
     expect((await rejected(await workspace())).items, 'nobody else’s').toEqual([])
   })
 
