@@ -22,7 +22,7 @@ const planted = {
 const { fleet, folder } = useFleets(planted)
 
 const OF_EVERY_RUN = ['AGENT', 'AGENT_ID', 'API_KEY', 'RUN_ID', 'URL', 'WORKSPACE_ID']
-const OF_A_TASK = ['ATTEMPT', 'GENERATION', 'SESSION', 'TASK_ID']
+const OF_A_TASK = ['REQUESTS_FILE', 'ATTEMPT', 'GENERATION', 'SESSION', 'TASK_ID']
 const named = (names: readonly string[], ...more: string[]) =>
   [...names.map((name) => `BATON_${name}`), ...more, 'HOME', 'LC_ALL', 'PATH'].sort()
 
