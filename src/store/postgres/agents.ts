@@ -140,6 +140,7 @@ export async function pageOfAgents(
 ): Promise<PageOf<AgentSeen>> {
   const page = fittingPage({
     keys: `select row_number() over (order by a.slug) as n, a.slug from agents a where ${WANTED} order by a.slug limit ${limit + 1}`,
+    columns: ['slug'],
     bytes: `select 2000 + ${bytesOfJson('a.adapter_config')} + ${bytesOfJson('a.runtime_config')} + pg_column_size(a.capabilities)
               from agents a where a.workspace_id = $1 and a.slug = l.slug`,
     limit,

@@ -10,6 +10,8 @@ export interface PageOf<T> {
 interface List {
   /** Selects `n` (1, 2, 3 … in the order of the list) and the key of each row, one row more than the page may have. */
   keys: string
+  /** The columns that are the key. */
+  columns: readonly string[]
   /** Selects how many bytes of the answer the row takes whose key is in `l`. */
   bytes: string
   limit: number
@@ -21,15 +23,19 @@ interface List {
  * server ever holds more than a page and one row, however large the rows are. The first always fits: else a list with a row
  * that is larger than a page could not be read to its end.
  */
-export const fittingPage = ({ keys, bytes, limit }: List) => `
+export const fittingPage = ({ keys, columns, bytes, limit }: List) => `
   with recursive listed as materialized (${keys}),
+    -- In arrays: looked up in the list itself, each row would cost a walk over all of them.
+    in_order as materialized (
+      select count(*)::int as count, ${columns.map((name) => `array_agg(l.${name} order by l.n) as ${name}`).join(', ')} from listed l),
     weighed (n, bytes) as (
-      select 0::bigint, 0::bigint
+      select 0, 0::bigint
       union all
-      select l.n, w.bytes + (${bytes}) from weighed w join listed l on l.n = w.n + 1
-       where w.n < ${limit} and w.bytes <= ${MOST_PAGE_BYTES}),
+      select l.n, w.bytes + (${bytes}) from weighed w cross join in_order o
+       cross join lateral (select w.n + 1 as n, ${columns.map((name) => `o.${name}[w.n + 1] as ${name}`).join(', ')}) l
+       where w.n < least(o.count, ${limit}) and w.bytes <= ${MOST_PAGE_BYTES}),
     fitting as materialized (
-      select max(w.n) as n, (select count(*) from listed) > max(w.n) as more
+      select max(w.n) as n, (select o.count from in_order o) > max(w.n) as more
         from weighed w where w.n <= 1 or w.bytes <= ${MOST_PAGE_BYTES})`
 
 /** The keys in this column of those that fit: in an array, so that rows are read by them whatever the planner believes. */

@@ -150,6 +150,7 @@ export class PostgresReader implements Reader {
       `${fittingPage({
         keys: `select row_number() over (order by t.id desc) as n, t.id ${TASKS_WITH_DETAILS}
                 where ${where} order by t.id desc limit ${limit + 1}`,
+        columns: ['id'],
         bytes: `select ${SMALL_DETAILS_BYTES}${large.join('')} from task_details d where d.workspace_id = $1 and d.task_id = l.id`,
         limit,
       })}

@@ -41,6 +41,7 @@ async function page(
               where r.workspace_id = $1 and ${which} and ($2::double precision is null
                 or (${PLACE}) ${order === 'asc' ? '>' : '<'} ${GIVEN_PLACE})
               order by ${inOrder} limit ${limit + 1}`,
+      columns: ['task_id', 'generation', 'session', 'hash'],
       bytes: `select 1000 + ${bytesOfText('r.summary')} ${withData ? `+ ${bytesOfJson('r.data')}` : ''} ${itsRow}`,
       limit,
     })}

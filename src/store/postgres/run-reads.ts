@@ -103,6 +103,7 @@ export async function listRuns(
               and ($3::bigint is null or r.task_id = $3) and ($4::text[] is null or r.status = any($4))
               and ($5::uuid is null or r.run_id < $5)
             order by r.run_id desc limit ${limit + 1}`,
+    columns: ['run_id'],
     bytes: `select 2500 + ${bytesOfText('r.reason', 'r.error_message', 'r.summary', 'r.status_message', 'r.stdout_excerpt', 'r.stderr_excerpt')}
               + ${bytesOfJson('r.folder')} ${withResult ? `+ ${bytesOfJson('r.result')}` : ''}
               from runs r where r.workspace_id = $1 and r.run_id = l.run_id`,
@@ -159,6 +160,7 @@ export async function runEventsAfter(
   const page = fittingPage({
     keys: `select row_number() over (order by e.seq) as n, e.seq from run_events e
             where e.workspace_id = $1 and e.run_id = $2 and e.seq > $3::bigint order by e.seq limit ${limit + 1}`,
+    columns: ['seq'],
     bytes: `select 300 + ${bytesOfText('e.message')} + ${bytesOfJson('e.payload')} from run_events e
              where e.workspace_id = $1 and e.run_id = $2 and e.seq = l.seq`,
     limit,

@@ -262,6 +262,7 @@ export async function listWakeups(
     keys: `select row_number() over (order by w.wakeup_id desc) as n, w.wakeup_id from wakeups w
             where w.workspace_id = $1 and w.agent = $2 and ($3::uuid is null or w.wakeup_id < $3)
             order by w.wakeup_id desc limit ${limit + 1}`,
+    columns: ['wakeup_id'],
     bytes: `select 1200 + ${bytesOfText('w.reason', 'w.error')} ${withPayload ? `+ ${bytesOfJson('w.payload')}` : ''}
               from wakeups w where w.workspace_id = $1 and w.wakeup_id = l.wakeup_id`,
     limit,
