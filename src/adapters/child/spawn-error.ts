@@ -39,8 +39,12 @@ async function whatIsWrongWithProgram(
   if (kind === 'missing') return { code: 'ENOENT', message: `There is no program "${command}".` }
   if (kind === 'unreachable')
     return { code: 'EACCES', message: `"${command}" is in a folder that Baton may not enter.` }
-  if (kind === 'program' && said === 'ENOENT')
-    return { code: 'ENOENT', message: `"${command}" is there, but the program that should run it is not.` }
+  // A script whose interpreter is missing, or a disk from which nothing is executed.
+  if (kind === 'program')
+    return {
+      code: said,
+      message: `"${command}" is there, but it, or the program that runs it, cannot be executed.`,
+    }
   return { code: 'EACCES', message: `"${command}" may not be executed.` }
 }
 
