@@ -6,6 +6,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
  */
 const PURE = [
   'test/adapters-{parsers,registry}.test.ts',
+  'test/combiner.test.ts',
   'test/config.test.ts',
   'test/core*.test.ts',
   'test/{docs,documents,tidy,remembering}.test.ts',
@@ -14,31 +15,37 @@ const PURE = [
   'test/simulation.test.ts',
 ]
 
+/** Files that move to another server than the others use, and run tests of other files there: each in a process of its own. */
+const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
+
+const COMMON = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // On a busy machine what is waited for comes late, but it comes.
+  expect: { poll: { timeout: 30_000 } },
+}
+
 export default defineConfig({
   test: {
+    // Once for the whole run: the projects do not inherit it.
+    globalSetup: ['test/support/global-setup.ts'],
     maxWorkers: 2,
-    testTimeout: 60_000,
-    // On a busy machine what is waited for comes late, but it comes.
-    expect: { poll: { timeout: 30_000 } },
-    hookTimeout: 120_000,
     projects: [
+      { test: { ...COMMON, name: 'pure', include: PURE, pool: 'threads', isolate: false } },
       {
-        extends: true,
-        test: { name: 'pure', include: PURE, pool: 'threads', isolate: false },
-      },
-      {
-        extends: true,
         test: {
+          ...COMMON,
           name: 'real',
-          globalSetup: ['test/support/global-setup.ts'],
-          sequence: { groupOrder: 1 },
           include: ['test/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE],
+          exclude: [...configDefaults.exclude, ...PURE, ...ALONE],
           // Real servers, real signals: in processes. They share a server where a workspace of their own is enough.
           pool: 'forks',
           isolate: false,
+          // One kind after the other: a process is kept for files of its own kind only.
+          sequence: { groupOrder: 1 },
         },
       },
+      { test: { ...COMMON, name: 'alone', include: ALONE, pool: 'forks', sequence: { groupOrder: 2 } } },
     ],
   },
 })

@@ -69,6 +69,14 @@ export function coordinatorVerdicts(results: Results): string {
   return worded(passes.map(([name, { p99Ms }]) => [`${name} < 250 ms`, p99Ms, p99Ms < 250]))
 }
 
+/** A tenth is what two runs of the same differ by. */
+export function anyPostgresVerdicts(embedded: Measured, distribution: Measured): string {
+  const ratio = distribution.perSecond / embedded.perSecond
+  return worded([
+    ['waiting workers: the distribution’s Postgres ≥ 0.9 of the embedded one', ratio, ratio >= 0.9],
+  ])
+}
+
 export function runTable({ bareSpawn, wakeToWork, taskToWork, output }: RunFigures): string {
   const row = (name: string, { p50Ms, p99Ms }: Measured) => [
     name,

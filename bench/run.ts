@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { type AnyPostgresFigures, anyPostgres } from './any-postgres.ts'
 import { bareClaims, bareResults } from './bare.ts'
 import { type Bed, makeBed } from './bed.ts'
 import { coordinatorPasses } from './coordinator.ts'
@@ -7,6 +8,7 @@ import { makeHttpBed } from './http.ts'
 import { kernelClaims, kernelOpenLoop, kernelRounds, kernelSubmits } from './kernel.ts'
 import { compareQueues, nextAmong, type QueueFigure, wakeUps } from './queue.ts'
 import {
+  anyPostgresVerdicts,
   coordinatorVerdicts,
   queueTable,
   queueVerdicts,
@@ -127,7 +129,7 @@ async function coordinator(): Promise<void> {
 }
 
 // `npm run bench -- queue` measures that alone; so with the other parts.
-const PARTS = ['kernel', 'queue', 'coordinator', 'runs']
+const PARTS = ['kernel', 'queue', 'coordinator', 'runs', 'any-postgres']
 const named = PARTS.filter((part) => process.argv.includes(part))
 const wants = (part: string) => named.length === 0 || named.includes(part)
 if (wants('kernel')) await kernel()
@@ -136,6 +138,13 @@ if (wants('coordinator')) await coordinator()
 const say = (what: string) => process.stderr.write(`${what} …\n`)
 const size = { rounds: quick ? 100 : 500, runs: 50, megabytes: quick ? 2 : 10 }
 const runs = wants('runs') ? await runFigures(size, say) : null
+const anywhere: AnyPostgresFigures | null = wants('any-postgres')
+  ? await anyPostgres(quick ? 10 : 30, say)
+  : null
+if (anywhere) {
+  results['n waiting workers, embedded Postgres'] = anywhere.embedded
+  if (anywhere.distribution) results['n waiting workers, the distribution’s'] = anywhere.distribution
+}
 
 if (Object.keys(results).length > 0) console.log(table(results))
 if (queues.length > 0) console.log(queueTable(queues))
@@ -144,6 +153,7 @@ if (wants('kernel')) console.log(verdicts(results))
 if (wants('queue')) console.log(queueVerdicts(queues, results))
 if (wants('coordinator')) console.log(coordinatorVerdicts(results))
 if (runs) console.log(runVerdicts(runs))
+if (anywhere?.distribution) console.log(anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
 writeFileSync(file, JSON.stringify({ node: process.version, quick, results, queues, runs }, null, 2))

@@ -2,7 +2,7 @@ import { readConfig } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
 import { start } from './start.ts'
 
-/** The entry point: one line when serving, one sentence when not. */
+/** The entry point: one line when serving, one sentence when not; on stderr a line about a database that is not ours. */
 try {
   const starting = start(readConfig(process.env))
   let stopping = false
@@ -29,7 +29,8 @@ try {
   process.on('SIGTERM', stop)
   process.on('SIGHUP', stop)
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop)
-  const { url } = await starting
+  const { url, database } = await starting
+  if (database) console.error(database)
   if (!stopping) console.log(`baton ready on ${url}`)
 } catch (error) {
   if (!(error instanceof StartRefused)) throw error

@@ -38,6 +38,8 @@ type Stops = (() => Promise<unknown>)[]
 
 export interface Baton {
   url: string
+  /** What was found of a database that is not Baton's own, in one line. */
+  database: string | null
   stop(): Promise<void>
 }
 
@@ -60,6 +62,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
     stops.push(() => store.close())
+    logger.info({ from: 'postgres' }, store.found)
     await ensureOwnerKey(store, config.dataFolder)
     const kernel = new Kernel(store, serverDirectory(store), (err, what) => logger.error({ err }, what))
     stops.push(() => kernel.close())
@@ -94,7 +97,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // What agents give back when they are stopped is for those who stay.
     stops.push(() => coordinator.stop())
-    return { url, stop }
+    return { url, database: config.databaseUrl === null ? null : store.found, stop }
   } catch (error) {
     await stop()
     // A refused start leaves nothing behind; a folder with something in it stays.

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { afterEach, describe, expect, inject, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { StartRefused } from '../src/core/refusal.ts'
-import { migrate, readMigrations } from '../src/store/postgres/migrate.ts'
+import { findDatabase } from '../src/store/postgres/database.ts'
+import { migrate as migrateDatabase, readMigrations } from '../src/store/postgres/migrate.ts'
 import { PostgresStore, SERVER_ROLE } from '../src/store/postgres/store.ts'
-import { emptyDatabase } from './support/database.ts'
+import { emptyDatabase, serverUrl } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 import { atGeneration, type Holder, handedOut, holder, newTask, outcome, Work } from './support/tasks.ts'
+
+const migrate = async (url: string, role: string, migrations = readMigrations()) =>
+  migrateDatabase(await findDatabase(url), role, migrations)
 
 const undo: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -28,8 +32,8 @@ async function migrated(): Promise<string> {
 /** Roles belong to the whole server, so each test makes its own and takes it away. */
 async function role(attributes = 'nologin'): Promise<string> {
   const name = `role_${randomUUID().replaceAll('-', '')}`
-  await superuser(inject('postgresUrl'), (client) => client.query(`create role ${name} ${attributes}`))
-  undo.push(() => superuser(inject('postgresUrl'), (client) => client.query(`drop role if exists ${name}`)))
+  await superuser(serverUrl(), (client) => client.query(`create role ${name} ${attributes}`))
+  undo.push(() => superuser(serverUrl(), (client) => client.query(`drop role if exists ${name}`)))
   return name
 }
 
@@ -154,7 +158,7 @@ describe('migrate', () => {
 
   test('run at once on several new databases of one server succeeds for all of them', async () => {
     const name = await role()
-    await sql(inject('postgresUrl'), `drop role ${name}`)
+    await sql(serverUrl(), `drop role ${name}`)
     const urls = await Promise.all(Array.from({ length: 4 }, unused))
     // The server's role belongs to all databases, so they race for making it.
     await Promise.all(urls.map((url) => migrate(url, name)))
@@ -442,13 +446,6 @@ describe('opening the store', () => {
     const message = await refusal(opened(url))
     expect(message).toMatch(ONE_SENTENCE)
     expect(message).toContain('row-level security')
-  })
-
-  test('is refused when commits are not durable', async () => {
-    const url = await migrated()
-    await sql(url, `alter database ${new URL(url).pathname.slice(1)} set synchronous_commit = off`)
-    const message = await refusal(opened(url))
-    expect(message).toContain('not durable (synchronous_commit = off)')
   })
 
   test('leaves no connection behind when it is refused', async () => {

@@ -11,6 +11,7 @@ import { startOf } from '../src/store/postgres/embedded/process-identity.ts'
 import { compiledFile } from './support/launched.ts'
 import { canStartPrivateMariadb, startMariadb, startPrivateMariadb } from './support/servers/mariadb.ts'
 import { freshMysqlDatabase, withMysql } from './support/servers/mysql-database.ts'
+import { obtainDistribution } from './support/servers/postgres.ts'
 import { DEBIAN, type Pretended, pretend } from './support/servers/pretended-machine.ts'
 import type { PrivateServer } from './support/servers/private-server.ts'
 import {
@@ -283,6 +284,15 @@ describe('where there is no server and none can be installed', () => {
     }
   })
 
+  test('PostgreSQL and PgBouncer are left out, and one line each says why', async () => {
+    const machine = pretend()
+    expect(await obtainDistribution(machine)).toEqual({ postgres: null, pgbouncer: null })
+    expect(machine.said).toEqual([
+      'Skipped: The tests on the distribution’s PostgreSQL cannot run, because there is no PostgreSQL 15 or later here, and it is installed by itself only on Debian and Ubuntu: install it, or set POSTGRES_BIN.',
+      'Skipped: The tests on PgBouncer cannot run, because there is no pgbouncer here, and it is installed by itself only on Debian and Ubuntu: install it, or set PGBOUNCER.',
+    ])
+  })
+
   test('with CI=true the start is refused, and one sentence says why', async () => {
     await expect(startValkey(pretend({ env: { CI: 'true' } }))).rejects.toThrow(new Error(VALKEY))
     await expect(startMariadb(pretend({ env: { CI: 'true' } }))).rejects.toThrow(new Error(MARIADB))
@@ -388,6 +398,29 @@ describe('as root on Debian', () => {
     await expect(startPrivateValkey({}, pretend({ files: DEBIAN }))).rejects.toThrow(
       'only root can install it',
     )
+  })
+
+  test('PostgreSQL is installed without a cluster of its own, in the newest version there is, and PgBouncer beside it', async () => {
+    const machine = root({ known: ['postgresql-16', 'postgresql-15', 'pgbouncer'] })
+    await obtainDistribution(machine)
+    const settings = 'pg_conftool /etc/postgresql-common/createcluster.conf'
+    expect(machine.ran.filter((command) => !command.startsWith('apt-cache'))).toEqual([
+      install('postgresql-common'),
+      `${settings} --short show create_main_cluster`,
+      `${settings} set create_main_cluster false`,
+      install('postgresql-16'),
+      `${settings} remove create_main_cluster`,
+      install('pgbouncer'),
+      'service pgbouncer stop',
+      'update-rc.d pgbouncer disable',
+    ])
+  })
+
+  test('whoever has said whether PostgreSQL is to make a cluster is not overruled', async () => {
+    const machine = root({ known: ['postgresql-15'], says: { 'show create_main_cluster': 'off' } })
+    await obtainDistribution(machine)
+    expect(machine.ran.filter((command) => / (set|remove) /.test(command))).toEqual([])
+    expect(machine.ran).toContain(install('postgresql-15'))
   })
 
   test('two installations at once wait for each other', async () => {

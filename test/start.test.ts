@@ -266,13 +266,11 @@ describe('a start is refused in one sentence and changes nothing', () => {
     await database.drop()
   })
 
-  test('a database that would lose acknowledged work in a crash', async () => {
+  test('a database that cannot hold all text, of which nothing is touched', async () => {
     const data = join(await scratchFolder(), 'data')
-    const database = await emptyDatabase()
-    const name = new URL(database.url).pathname.slice(1)
-    await ask(database.url, `alter database ${name} set synchronous_commit = off`)
-    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toBe(
-      'The database is not durable (synchronous_commit = off); acknowledged work could be lost.',
+    const database = await emptyDatabase(`encoding 'SQL_ASCII' locale 'C' template template0`)
+    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
+      /^The database is encoded in SQL_ASCII, which cannot hold all text; /,
     )
     expect(await contentOf(database.url)).toEqual([])
     await database.drop()
@@ -430,6 +428,21 @@ describe('the first start', () => {
       for (const [name, secret] of Object.entries(secrets)) expect(shown.includes(secret), name).toBe(false)
     },
   )
+
+  test('on a database of one’s own says in one line what was found, beside the one that it is ready', async () => {
+    const database = await emptyDatabase()
+    const data = join(await scratchFolder(), 'data')
+    const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url })
+    const url = await baton.ready
+    await stopped(baton)
+    const { host, pathname } = new URL(database.url)
+    expect(baton.stderr()).toMatch(
+      /^The database \([^)]+\): PostgreSQL \d+\.\d+, UTF8, collation \S+, no standby\.\n$/,
+    )
+    expect(baton.stderr()).toContain(`postgres://${host}${pathname}`)
+    expect(baton.stdout()).toBe(`baton ready on ${url}\n`)
+    await database.drop()
+  })
 
   test('shows the password of DATABASE_URL to nobody', async () => {
     const data = join(await scratchFolder(), 'data')

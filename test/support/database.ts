@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { findDatabase } from '../../src/store/postgres/database.ts'
 import { migrate } from '../../src/store/postgres/migrate.ts'
 import { SERVER_ROLE } from '../../src/store/postgres/store.ts'
 
@@ -11,31 +12,36 @@ export interface TestDatabase {
 }
 
 const TEMPLATE = 'set_up'
+let another: string | null = null
+
+/** As a superuser, to the Postgres of the test run, or to the one that this file makes its databases on. */
+export const serverUrl = (): string => another ?? inject('postgresUrl')
+
+/** From now on, in this file. */
+export const makeDatabasesOn = (url: string): void => {
+  another = url
+}
 
 /** Sets up one database for the whole run, from which the others are copied. */
-export async function makeTemplate(serverUrl: string): Promise<void> {
-  await runOn(serverUrl, `create database ${TEMPLATE}`)
-  await migrate(urlOf(serverUrl, TEMPLATE), SERVER_ROLE)
+export async function makeTemplate(url: string): Promise<void> {
+  await runOn(url, `create database ${TEMPLATE}`)
+  await migrate(await findDatabase(urlOf(url, TEMPLATE)), SERVER_ROLE)
 }
 
-/** A fresh database with Baton's tables in it, and nothing in them. */
-export const freshDatabase = (): Promise<TestDatabase> => create(`template ${TEMPLATE}`)
+/** A fresh database with Baton's tables in it and nothing in them; on another server, one that gets them at the first start. */
+export const freshDatabase = (): Promise<TestDatabase> =>
+  emptyDatabase(another === null ? `template ${TEMPLATE}` : '')
 
 /** A fresh database with nothing in it, as an operator makes one. */
-export const emptyDatabase = (): Promise<TestDatabase> => create('')
-
-async function create(options: string): Promise<TestDatabase> {
-  const serverUrl = inject('postgresUrl')
+export async function emptyDatabase(options = ''): Promise<TestDatabase> {
+  const server = serverUrl()
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await runOn(serverUrl, `create database ${name} ${options}`)
-  return {
-    url: urlOf(serverUrl, name),
-    drop: () => runOn(serverUrl, `drop database ${name} with (force)`),
-  }
+  await runOn(server, `create database ${name} ${options}`)
+  return { url: urlOf(server, name), drop: () => runOn(server, `drop database ${name} with (force)`) }
 }
 
-function urlOf(serverUrl: string, database: string): string {
-  const url = new URL(serverUrl)
+function urlOf(server: string, database: string): string {
+  const url = new URL(server)
   url.pathname = `/${database}`
   return url.href
 }

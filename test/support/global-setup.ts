@@ -7,6 +7,7 @@ import { startEmbeddedPostgres } from '../../src/store/postgres/embedded/start.t
 import { makeTemplate } from './database.ts'
 import { startMariadb } from './servers/mariadb.ts'
 import type { Server, Skipped } from './servers/obtain.ts'
+import { type Distribution, obtainDistribution } from './servers/postgres.ts'
 import { startValkey } from './servers/valkey.ts'
 
 type Started = PromiseSettledResult<Server | Skipped>[]
@@ -15,6 +16,7 @@ type Started = PromiseSettledResult<Server | Skipped>[]
 export default async function setup(project: TestProject) {
   // For tests that start Baton as a process of its own.
   await ensureBuilt()
+  project.provide('distribution', await obtainDistribution())
   const started = await Promise.allSettled([startPostgres(), startValkey(), startMariadb()])
   const failure = failureIn(started)
   if (failure) {
@@ -75,5 +77,7 @@ declare module 'vitest' {
     /** Null where there is none. */
     valkeyUrl: string | null
     mariadbUrl: string | null
+    /** Programs from which tests start what they need. */
+    distribution: Distribution
   }
 }

@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { StartRefused } from '../../core/refusal.ts'
 import { StoreUnavailable } from '../store.ts'
+import { asOptions, asStatement, FOR_SERVING, PLAN_FOR_WRITING, type Settings } from './session-settings.ts'
 
-export const SCHEMA = 'baton'
+const CONNECT_MS = 5_000
 
 /** bigint and float8 as numbers: our ids and milliseconds stay below 2^53. */
 const types: pg.CustomTypesConfig = {
@@ -12,44 +13,40 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
 
-/**
- * Writing finds every row by its key, so there is one good plan for each statement, at any size: the rows whose ids are
- * in the batch, hashed against what the batch wants of them. It is made once and kept, since planning anew for each
- * batch costs more than it gains. The other kinds of plans are switched off: one that was made while a table was new and
- * empty would go on to compare every row with every wish long after the table has grown.
- */
-const PLAN_FOR_WRITING = [
-  'plan_cache_mode=force_generic_plan',
-  'enable_seqscan=off',
-  'enable_bitmapscan=off',
-  'enable_nestloop=off',
-  'enable_mergejoin=off',
-]
+/** How the database is reached. */
+export interface Way {
+  url: string
+  /** Options that the URL named, before ours. */
+  options: string
+  /** For every connection. */
+  settings: Settings
+  /** Connections come from a pooler: it refuses our options, or ignores them. */
+  isPooled: boolean
+}
 
-/**
- * Connections of the server. They take on the plain role at start-up, so that row-level security holds for them, and
- * carry time limits: a stopped client must not hold locks for ever.
- */
-export function serverPool(url: string, role: string, size: number, forWriting: boolean): pg.Pool {
-  const settings = [
-    `role=${role}`,
-    `search_path=${SCHEMA}`,
-    'statement_timeout=30s',
-    'lock_timeout=10s',
-    'idle_in_transaction_session_timeout=15s',
-    'timezone=UTC',
-    ...(forWriting ? PLAN_FOR_WRITING : []),
-  ]
+const configOf = ({ url, options, settings, isPooled }: Way, name: string, more: Settings) => ({
+  connectionString: url,
+  application_name: name,
+  options: isPooled ? options : `${options} ${asOptions({ ...settings, ...more })}`,
+  types,
+  connectionTimeoutMillis: CONNECT_MS,
+  keepAlive: true,
+})
+
+/** Behind a pooler everything is set as soon as there is a connection. Nobody uses it before, nor if that failed. */
+const setOn = async (client: pg.ClientBase, { settings, isPooled }: Way, more: Settings): Promise<void> => {
+  if (isPooled) await client.query(asStatement({ ...settings, ...more }))
+}
+
+/** Connections of the server. They take on the plain role at start-up, so that row-level security holds for them. */
+export function serverPool(way: Way, role: string, size: number, forWriting: boolean): pg.Pool {
+  const settings = { ...FOR_SERVING, ...(forWriting && PLAN_FOR_WRITING), role }
   const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'baton',
-    options: settings.map((setting) => `-c ${setting}`).join(' '),
+    ...configOf(way, 'baton', settings),
+    onConnect: (client: pg.ClientBase) => setOn(client, way, settings),
     max: size,
-    types,
     pipeline: true,
-    connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
   } as pg.PoolConfig)
   // A connection that breaks is replaced at next use, and whoever uses it is told by its query. Without a listener the
   // event would end the process.
@@ -58,29 +55,29 @@ export function serverPool(url: string, role: string, size: number, forWriting: 
   return pool
 }
 
-export async function adminClient(url: string): Promise<pg.Client> {
-  let client: pg.Client
+/** A single connection, open. */
+export async function openClient(way: Way, name: string, more: Settings = {}): Promise<pg.Client> {
+  const client = new pg.Client(configOf(way, name, more))
+  client.on('error', () => undefined)
   try {
-    client = new pg.Client({
-      connectionString: url,
-      application_name: 'baton-setup',
-      connectionTimeoutMillis: 5_000,
-      types,
-    })
-    client.on('error', () => undefined)
     await client.connect()
+    await setOn(client, way, more)
+    return client
   } catch (error) {
-    throw new StartRefused(`The database cannot be used (${withoutPassword(url)}): ${reasonOf(error)}.`)
+    await client.end().catch(() => undefined)
+    throw error
   }
-  return client
 }
+
+export const cannotBeUsed = (url: string, error: unknown) =>
+  new StartRefused(`The database cannot be used (${withoutPassword(url)}): ${reasonOf(error)}.`)
 
 const reasonOf = (error: unknown) => {
   const { message, code } = error as { message?: string; code?: string }
   return (message || code || String(error)).replace(/\.$/, '')
 }
 
-function withoutPassword(url: string): string {
+export function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url)
     return `${parsed.protocol}//${parsed.host}${parsed.pathname}`

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartRefused } from '../../core/refusal.ts'
-import { adminClient, SCHEMA } from './connect.ts'
+import { cannotBeUsed, openClient, type Way } from './connect.ts'
+import { FOR_SETUP, SCHEMA } from './session-settings.ts'
 
 interface Migration {
   version: number
@@ -37,10 +38,11 @@ export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
 }
 
 /** Brings the database up to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once. */
-export async function migrate(url: string, role: string, migrations = readMigrations()): Promise<void> {
-  const client = await adminClient(url)
+export async function migrate(way: Way, role: string, migrations = readMigrations()): Promise<void> {
+  const client = await openClient(way, 'baton-setup', FOR_SETUP).catch((error) => {
+    throw cannotBeUsed(way.url, error)
+  })
   try {
-    await refuseOldServer(client)
     await client.query('begin')
     // Held until commit, so of several nodes one migrates and the others find it done. 0xba70 is Baton's own lock.
     await client.query('select pg_advisory_xact_lock(47728)')
@@ -58,15 +60,8 @@ export async function migrate(url: string, role: string, migrations = readMigrat
   }
 }
 
-async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
-  if (Number(rows[0]!.server_version_num) < 150_000)
-    throw new StartRefused('Baton needs Postgres 15 or newer.')
-}
-
 async function applyMissing(client: pg.Client, migrations: Migration[]): Promise<void> {
   await client.query(`create schema if not exists ${SCHEMA}`)
-  await client.query(`set local search_path = ${SCHEMA}`)
   await client.query(`create table if not exists schema_migrations (
     version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
   const { rows } = await client.query<Migration>(
@@ -129,16 +124,37 @@ const GRANTS: Record<string, string> = {
 
 async function grantToServer(client: pg.Client, role: string): Promise<void> {
   const name = client.escapeIdentifier(role)
-  // Roles belong to the whole server: another database's first start may be making this one right now.
-  await client.query(`do $$ begin
-    if not exists (select from pg_roles where rolname = ${client.escapeLiteral(role)}) then create role ${name} nologin; end if;
-    exception when duplicate_object or unique_violation then null;
-  end $$`)
-  await mayTakeOn(client, name)
+  await ensureRole(client, role)
   await client.query(`grant usage on schema ${SCHEMA} to ${name}`)
   await client.query(`grant usage, select on all sequences in schema ${SCHEMA} to ${name}`)
   for (const [table, rights] of Object.entries(GRANTS))
     await client.query(`grant ${rights} on ${table} to ${name}`)
+}
+
+const NOT_ALLOWED = '42501'
+
+/** The role is there, and the login may become it. Whoever may not make it so is told what to ask for. */
+async function ensureRole(client: pg.Client, role: string): Promise<void> {
+  const name = client.escapeIdentifier(role)
+  const { rows } = await client.query(
+    `select quote_ident(current_user) as login, exists (select from pg_roles where rolname = $1) as "isThere"`,
+    [role],
+  )
+  const { login, isThere } = rows[0]
+  try {
+    // Roles belong to the whole server: another database's first start may be making this one right now.
+    await client.query(`do $$ begin
+      if not exists (select from pg_roles where rolname = ${client.escapeLiteral(role)}) then create role ${name} nologin; end if;
+      exception when duplicate_object or unique_violation then null;
+    end $$`)
+    await mayTakeOn(client, name)
+  } catch (error) {
+    if ((error as pg.DatabaseError).code !== NOT_ALLOWED) throw error
+    const orders = [...(isThere ? [] : [`create role ${role} nologin;`]), `grant ${role} to ${login};`]
+    throw new StartRefused(
+      `The database user ${login} cannot take on the role ${role}, which the server works as; let a superuser run: ${orders.join(' ')}`,
+    )
+  }
 }
 
 /** The login must be allowed to become the role. Tried, not looked up: what it takes differs between versions of Postgres. */
@@ -153,7 +169,7 @@ async function mayTakeOn(client: pg.Client, name: string): Promise<void> {
   }
 }
 
-/** Row-level security does not hold for owners and superusers, so the server must be neither; durability must not be off. */
+/** Row-level security does not hold for owners and superusers, so the server must be neither; and no trigger may be off. */
 export async function assertSafeToServe(pool: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await pool
     .query(`
@@ -163,9 +179,7 @@ export async function assertSafeToServe(pool: Pick<pg.Client, 'query'>): Promise
            (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
              where n.nspname = '${SCHEMA}' and c.relkind = 'r' and c.relname <> 'schema_migrations'
                and not (c.relrowsecurity and c.relforcerowsecurity))::int as unguarded,
-           (select string_agg(name || ' = ' || setting, ', ') from pg_settings
-             where name in ('fsync', 'full_page_writes') and setting = 'off'
-                or name = 'synchronous_commit' and setting = 'off') as unsafe
+           current_setting('session_replication_role') as triggers
       from pg_roles r where r.rolname = current_user`)
     .catch((error: Error) => {
       throw new StartRefused(`The database cannot be served from: ${error.message}.`)
@@ -177,6 +191,9 @@ export async function assertSafeToServe(pool: Pick<pg.Client, 'query'>): Promise
     )
   if (facts.unguarded > 0)
     throw new StartRefused('Some tables of the database have lost their row-level security.')
-  if (facts.unsafe)
-    throw new StartRefused(`The database is not durable (${facts.unsafe}); acknowledged work could be lost.`)
+  // Nobody but a superuser can set it, so it cannot be set on each connection.
+  if (facts.triggers !== 'origin')
+    throw new StartRefused(
+      `The database has session_replication_role = ${facts.triggers}, so that triggers and foreign keys do not hold.`,
+    )
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Committed } from '../store.ts'
+import { openClient, type Way } from './connect.ts'
 import type { WorkspaceTransaction } from './workspace-transaction.ts'
 
 const CHANNEL = 'baton_commits'
@@ -27,7 +28,7 @@ export async function tellOfRevocation(tx: WorkspaceTransaction, keyIds: readonl
  * itself, and looks slowly even without one. Never sent within a writing transaction, where it would be a bottleneck.
  */
 export class Notices {
-  readonly #url: string
+  readonly #way: Way
   readonly #sender: pg.Pool
   readonly #heard: Committed
   readonly #revoked: Revoked
@@ -37,8 +38,8 @@ export class Notices {
   #timer: NodeJS.Timeout | null = null
   #closed = false
 
-  constructor(url: string, sender: pg.Pool, heard: Committed, revoked: Revoked) {
-    this.#url = url
+  constructor(way: Way, sender: pg.Pool, heard: Committed, revoked: Revoked) {
+    this.#way = way
     this.#sender = sender
     this.#heard = heard
     this.#revoked = revoked
@@ -47,32 +48,32 @@ export class Notices {
   /** Resolves when notices are heard, or when that is being tried again in the background. */
   async listen(): Promise<void> {
     if (this.#closed) return
-    const client = new pg.Client({
-      connectionString: this.#url,
-      application_name: 'baton-notices',
-      keepAlive: true,
-    })
-    const again = () => {
-      if (this.#listening !== client) return
-      this.#listening = null
-      if (!this.#closed) setTimeout(() => void this.listen(), RECONNECT_MS).unref()
-    }
-    this.#listening = client
-    client.on('error', again)
-    client.on('end', again)
-    client.on('notification', ({ channel, payload = '' }) =>
-      channel === KEYS_CHANNEL ? this.#revoked(JSON.parse(payload)) : this.#hear(payload),
-    )
+    let client: pg.Client | null = null
     try {
-      await client.connect()
+      client = await openClient(this.#way, 'baton-notices')
+      const again = () => this.#listenAgain(client)
+      this.#listening = client
+      client.on('error', again)
+      client.on('end', again)
+      client.on('notification', ({ channel, payload = '' }) =>
+        channel === KEYS_CHANNEL ? this.#revoked(JSON.parse(payload)) : this.#hear(payload),
+      )
       await client.query(`listen ${CHANNEL}`)
       await client.query(`listen ${KEYS_CHANNEL}`)
       // What was said while nobody listened is lost.
       this.#revoked(null)
+      // Closed meanwhile: whoever closed found nothing to end.
+      if (this.#closed) await client.end()
     } catch {
-      await client.end().catch(() => undefined)
-      again()
+      this.#listenAgain(client)
     }
+  }
+
+  #listenAgain(client: pg.Client | null): void {
+    if (this.#listening !== client) return
+    this.#listening = null
+    void client?.end().catch(() => undefined)
+    if (!this.#closed) setTimeout(() => void this.listen(), RECONNECT_MS).unref()
   }
 
   say(workspaceId: number, what: { events: number; tasksWaiting: boolean }): void {

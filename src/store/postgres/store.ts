@@ -13,6 +13,7 @@ import type {
 } from '../store.ts'
 import { isTransient, serverPool } from './connect.ts'
 import { blockedFrom } from './cycles.ts'
+import { type Database, findDatabase } from './database.ts'
 import * as due from './due.ts'
 import { downstreamOf, Following } from './following.ts'
 import { assertSafeToServe, migrate } from './migrate.ts'
@@ -35,6 +36,8 @@ const TRIES = 3
 
 /** Postgres, opened: set up to this version, checked to be safe, with one pool for writing and one for reading. */
 export class PostgresStore extends PostgresReader implements Store {
+  /** One line about the database, for people. */
+  readonly found: string
   readonly writers: pg.Pool
   readonly readers: pg.Pool
   readonly house: pg.Pool
@@ -45,22 +48,24 @@ export class PostgresStore extends PostgresReader implements Store {
   readonly #revocationListeners = new Set<Revoked>()
   #followAgainAt = 0
 
-  private constructor(url: string, role: string) {
-    const readers = serverPool(url, role, READERS, false)
+  private constructor(database: Database, role: string) {
+    const readers = serverPool(database, role, READERS, false)
     super(readers)
+    this.found = database.found
     this.readers = readers
-    this.writers = serverPool(url, role, WRITERS, true)
-    this.house = serverPool(url, role, KEPT_FOR_THE_HOUSE, false)
+    this.writers = serverPool(database, role, WRITERS, true)
+    this.house = serverPool(database, role, KEPT_FOR_THE_HOUSE, false)
     this.#following = new Following(readers, this.writers)
-    this.#notices = new Notices(url, readers, this.#tell, (keyIds) => {
+    this.#notices = new Notices(database, readers, this.#tell, (keyIds) => {
       for (const listener of this.#revocationListeners) listener(keyIds)
     })
     this.#transactor = new PostgresTransactor(this.writers, this.#committed)
   }
 
   static async open(url: string, role = SERVER_ROLE): Promise<PostgresStore> {
-    await migrate(url, role)
-    const store = new PostgresStore(url, role)
+    const database = await findDatabase(url)
+    await migrate(database, role)
+    const store = new PostgresStore(database, role)
     try {
       await store.ready()
       await store.#notices.listen()

@@ -9,7 +9,7 @@ export interface Running {
   pid: number
   /** Settles with how it ended. */
   ended: Promise<string>
-  terminate(): void
+  terminate(by?: NodeJS.Signals): void
   kill9(): void
 }
 
@@ -60,7 +60,7 @@ export class GuardedFolder {
     return {
       pid: child.pid ?? 0,
       ended,
-      terminate: () => void child.kill('SIGTERM'),
+      terminate: (by = 'SIGTERM') => void child.kill(by),
       kill9: () => void (group && process.kill(-group, 'SIGKILL')),
     }
   }

@@ -4,6 +4,8 @@ export interface Packages {
   names: string[]
   /** The service that comes along, if one does. */
   service?: string
+  /** It would make a PostgreSQL cluster of its own, and start it with the machine. */
+  makesCluster?: boolean
 }
 
 const NO_QUESTIONS = { DEBIAN_FRONTEND: 'noninteractive' }
@@ -50,13 +52,42 @@ async function firstKnown(choices: readonly Packages[], machine: Machine): Promi
   return undefined
 }
 
-async function install({ names, service }: Packages, machine: Machine): Promise<string | undefined> {
+async function install(packages: Packages, machine: Machine): Promise<string | undefined> {
+  const { names, service, makesCluster } = packages
   machine.say(`Installing ${names.join(' and ')} for the tests …`)
+  const failure = makesCluster
+    ? await withoutCluster(machine, () => aptInstall(names, machine))
+    : await aptInstall(names, machine)
+  if (service) await endService(service, machine)
+  return failure
+}
+
+async function aptInstall(names: readonly string[], machine: Machine): Promise<string | undefined> {
   // Never at the price of something that is installed: MariaDB and MySQL displace each other.
   const args = [...PATIENT, 'install', '--yes', '--no-install-recommends', '--no-remove', ...names]
   const { ok, output } = await machine.run('apt-get', args, { ...NO_QUESTIONS, ...NO_SERVICES })
-  if (service) await endService(service, machine)
   return ok ? undefined : complaint('apt-get install', output)
+}
+
+const CLUSTER_SETTINGS = '/etc/postgresql-common/createcluster.conf'
+const MAIN = 'create_main_cluster'
+
+/** Whether a cluster "main" is made is a setting of a package that comes before; afterwards it is as it was. */
+async function withoutCluster(
+  machine: Machine,
+  act: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const failure = await aptInstall(['postgresql-common'], machine)
+  if (failure) return failure
+  const settings = (...args: string[]) => machine.run('pg_conftool', [CLUSTER_SETTINGS, ...args])
+  const before = (await settings('--short', 'show', MAIN)).output
+  const isOurs = !/^(on|off|true|false)$/.test(before)
+  if (isOurs) await settings('set', MAIN, 'false')
+  try {
+    return await act()
+  } finally {
+    if (isOurs) await settings('remove', MAIN)
+  }
 }
 
 // systemd starts it all the same, as it knows no runlevels. It was not installed before, so nobody else uses it.

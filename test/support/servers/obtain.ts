@@ -32,11 +32,16 @@ export async function obtain<P>(kind: Kind<P>, machine: Machine): Promise<Server
   if ('programs' in found) return kind.startPrivate(found.programs)
 
   const why = `there is no ${kind.wanted} here, and ${found.whyNot}`
-  const skipped = `The tests on ${kind.name} cannot run, because ${why}: install it, or set ${kind.variables.join(' or ')}.`
+  return { skipped: skip(machine, kind.name, why, kind.variables) }
+}
+
+/** One line says why; where all tests must run, that is an error. */
+export function skip(machine: Machine, name: string, why: string, variables: readonly string[]): string {
+  const skipped = `The tests on ${name} cannot run, because ${why}: install it, or set ${variables.join(' or ')}.`
   // A green run that left out a store would say more than was tested.
   if (machine.env.CI === 'true') throw new Error(skipped)
   machine.say(`Skipped: ${skipped}`)
-  return { skipped }
+  return skipped
 }
 
 async function locateOrInstall<P>(

@@ -20,6 +20,8 @@ export interface Recipe {
   /** The program that makes the data, and ends. */
   initialise?(data: string): { program: string; args: string[] }
   url(port: number): string
+  /** The signal that ends it in order, if it is to be ended so. */
+  endsBy?: NodeJS.Signals
   /** Whether it serves, and is this very one, as another may have taken the port. Throws while nobody answers. */
   isUp(url: string, self: { pid: number; data: string }): Promise<boolean>
 }
@@ -43,12 +45,16 @@ export async function startPrivateServer(recipe: Recipe): Promise<PrivateServer>
       pid: () => running.pid,
       kill9,
       async restart() {
-        running.terminate()
+        running.terminate(recipe.endsBy)
         await running.ended
         running = await serve(recipe, folder, port)
       },
       async stop() {
-        // Its data goes with it: there is nothing to put in order.
+        // Its data goes with it: there is nothing to put in order, except for one that has memory of the system's.
+        if (recipe.endsBy) {
+          running.terminate(recipe.endsBy)
+          await running.ended
+        }
         await kill9()
         await folder.remove()
       },

@@ -1,5 +1,7 @@
 -- The foundation: workspaces with their keys and limits, tasks with their claims, results and events.
 -- workspace_id leads every key. The policies at the end show a connection only the workspace it has named.
+-- Text that is in a key or an index, or that lists are ordered by, is compared byte by byte (collate "C"), whatever the
+-- locale of the database: lists page in the same order everywhere, and no update of a locale breaks an index.
 
 create table workspaces (
   -- Number 1 is made at the first start, under its own number, so that of two nodes only one makes it.
@@ -48,7 +50,7 @@ create table api_keys (
 create table agents (
   workspace_id integer not null references workspaces,
   agent_id uuid not null,
-  slug text not null check (slug <> ''),
+  slug text collate "C" not null check (slug <> ''),
   name text not null,
   capabilities text[] not null default '{}',
   created_at timestamptz not null default clock_timestamp(),
@@ -58,9 +60,9 @@ create table agents (
 
 create table sessions (
   workspace_id integer not null references workspaces,
-  session text not null check (session <> ''),
+  session text collate "C" not null check (session <> ''),
   session_id uuid not null,
-  agent text,
+  agent text collate "C",
   user_ref text,
   started_at timestamptz not null default clock_timestamp(),
   last_seen_at timestamptz not null default clock_timestamp(),
@@ -76,7 +78,7 @@ create table tasks (
   workspace_id integer not null references workspaces,
   id bigint not null,
   uuid uuid not null,
-  key text,
+  key text collate "C",
   state text not null check (state in (
     'pending', 'queued', 'awaiting_retry', 'assigned', 'running', 'continuing', 'verifying', 'awaiting_human',
     'paused', 'budget_exceeded', 'completed', 'failed', 'cancelled', 'skipped')),
@@ -91,12 +93,12 @@ create table tasks (
   rank bigint,
   due_at timestamptz,
   blocked boolean not null default false,
-  only_agent text,
+  only_agent text collate "C",
   capabilities text[],
   review text not null check (review in ('none', 'human', 'verifier')),
   claim_state text,
-  session text,
-  agent text,
+  session text collate "C",
+  agent text collate "C",
   lease_ms integer not null default 0,
   lease_expires_at timestamptz,
   result_hash text,
@@ -156,8 +158,8 @@ create table claims (
   workspace_id integer not null,
   task_id bigint not null,
   generation integer not null check (generation >= 1),
-  session text not null,
-  agent text not null,
+  session text collate "C" not null,
+  agent text collate "C" not null,
   state text not null check (state in ('active', 'released', 'expired', 'superseded', 'error')),
   acquired_at timestamptz not null,
   -- When upkeep should look whether the lease is over. Renewals leave it alone; upkeep moves it on.
@@ -193,8 +195,8 @@ create table results (
   workspace_id integer not null,
   task_id bigint not null,
   generation integer not null check (generation >= 1),
-  session text not null,
-  hash text not null,
+  session text collate "C" not null,
+  hash text collate "C" not null,
   epoch integer not null check (epoch >= 1),
   agent text,
   -- null: a verdict is awaited.
@@ -215,7 +217,7 @@ create unique index results_one_an_epoch on results (workspace_id, task_id, epoc
 create table events (
   workspace_id integer not null,
   seq bigint not null check (seq >= 1),
-  type text not null,
+  type text collate "C" not null,
   task_id bigint,
   generation integer,
   from_state text,
@@ -231,7 +233,7 @@ create index events_of_task on events using brin (task_id int8_bloom_ops) with (
 
 create table idempotency_keys (
   workspace_id integer not null references workspaces,
-  key text not null,
+  key text collate "C" not null,
   body_hash text not null,
   reply json not null,
   created_at timestamptz not null default clock_timestamp(),
@@ -278,3 +280,17 @@ create policy upkeep_looks on claims for select using ((select current_setting('
 create policy upkeep_looks on task_dependencies for select using ((select current_setting('baton.scope', true)) = 'upkeep');
 create policy upkeep_looks on idempotency_keys for select using ((select current_setting('baton.scope', true)) = 'upkeep');
 create policy upkeep_forgets on idempotency_keys for delete using ((select current_setting('baton.scope', true)) = 'upkeep');
+
+-- Rows that change many times, or come and go: vacuumed after some hundred of them, at full speed, so that looking once a
+-- minute, as servers do by default, is enough. By share alone, a large table would wait for a fifth of it to be dead.
+alter table workspace_counters set (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+alter table tasks set (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);
+alter table claims set (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);
+alter table sessions set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+alter table task_details set (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.05);
+alter table idempotency_keys set (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+-- Only added to: vacuumed for the summaries of its end, which timelines are read by.
+alter table events set (autovacuum_vacuum_insert_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);

@@ -4,7 +4,7 @@ create table projects (
   workspace_id integer not null references workspaces,
   project_id integer not null check (project_id > 0),
   uuid uuid not null,
-  slug text not null check (slug <> ''),
+  slug text collate "C" not null check (slug <> ''),
   name text not null check (name <> ''),
   created_at timestamptz not null default clock_timestamp(),
   primary key (workspace_id, project_id),
@@ -17,7 +17,7 @@ create sequence project_ids as integer;
 create table tracks (
   workspace_id integer not null,
   project_id integer not null,
-  track text not null check (track <> ''),
+  track text collate "C" not null check (track <> ''),
   max_agents integer check (max_agents >= 1),
   sequential boolean not null default false,
   primary key (workspace_id, project_id, track),
@@ -26,9 +26,9 @@ create table tracks (
 
 alter table tasks
   add column project_id integer not null default 0 check (project_id >= 0),
-  add column line text not null default '',
+  add column line text collate "C" not null default '',
   -- Project, line and capabilities in one text: tasks of one lane are the same to whoever looks for work.
-  add column lane text not null default '',
+  add column lane text collate "C" not null default '',
   add column parent_id bigint,
   add column merge text not null default 'none' check (merge in ('none', 'object', 'task')),
   add column min_lease_ms integer not null default 0,
@@ -77,7 +77,7 @@ create trigger results_belong_to_tasks after insert on results
   referencing new table as added for each statement execute function claims_belong_to_tasks();
 
 alter table task_details
-  add column user_ref text,
+  add column user_ref text collate "C",
   add column error text,
   add column failure_class text,
   -- What ran out when it failed: with it, a failed task is a dead letter.
@@ -90,8 +90,8 @@ create table track_claims (
   workspace_id integer not null,
   task_id bigint not null,
   project_id integer not null,
-  track text not null,
-  agent text not null,
+  track text collate "C" not null,
+  agent text collate "C" not null,
   primary key (workspace_id, task_id),
   foreign key (workspace_id, task_id) references tasks (workspace_id, id),
   foreign key (workspace_id, project_id) references projects (workspace_id, project_id)
@@ -163,3 +163,5 @@ create policy upkeep_forgets on claims for delete using ((select current_setting
 -- Whoever opens a queue by the name of its workspace sees the rows of that name, to learn their numbers.
 create policy presented_name on workspaces for select
   using (name = nullif(current_setting('baton.workspace_name', true), ''));
+
+alter table track_claims set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);

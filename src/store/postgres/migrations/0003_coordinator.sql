@@ -45,7 +45,7 @@ end $$;
 -- thing with an index, so a flood of beats neither moves index entries nor grows the table.
 create table agent_health (
   workspace_id integer not null,
-  slug text not null,
+  slug text collate "C" not null,
   last_seen_at timestamptz not null,
   has_beaten boolean not null,
   sent_at timestamptz,
@@ -106,7 +106,7 @@ create table nodes (
 -- One row a term of office, like one row a generation of a task: the newest is the one that counts.
 create table leader_leases (
   workspace_id integer not null default 0 check (workspace_id = 0),
-  office text not null check (office <> ''),
+  office text collate "C" not null check (office <> ''),
   term integer not null check (term >= 1),
   node_id uuid not null,
   taken_at timestamptz not null,
@@ -147,3 +147,8 @@ create policy upkeep_looks on follow_cursors for select using ((select current_s
 create policy upkeep_looks on workspace_counters for select using ((select current_setting('baton.scope', true)) = 'upkeep');
 create policy upkeep_looks on events for select using ((select current_setting('baton.scope', true)) = 'upkeep');
 create policy upkeep_looks on workspaces for select using ((select current_setting('baton.scope', true)) = 'upkeep');
+
+alter table agent_health set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+alter table follow_cursors set (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+alter table nodes set (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+alter table leader_leases set (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);

@@ -15,7 +15,7 @@ create index agents_managed on agents (workspace_id, slug) where adapter_type <>
 -- One row an agent that was ever woken: counters, and when it may be woken next. Whoever decides about its runs locks this row.
 create table agent_runtime_state (
   workspace_id integer not null,
-  agent text not null,
+  agent text collate "C" not null,
   adapter_type text not null,
   session_id text,
   state json not null default '{}',
@@ -38,7 +38,7 @@ create table agent_runtime_state (
 -- Credentials that are out of tokens for a while: nobody on them is started.
 create table parked_credentials (
   workspace_id integer not null references workspaces,
-  credential text not null check (credential <> ''),
+  credential text collate "C" not null check (credential <> ''),
   until timestamptz not null,
   primary key (workspace_id, credential)
 );
@@ -46,9 +46,9 @@ create table parked_credentials (
 -- What an agent's program remembers of a task under this name; '' is for runs without a task.
 create table agent_task_sessions (
   workspace_id integer not null,
-  agent text not null,
-  adapter_type text not null,
-  task_key text not null,
+  agent text collate "C" not null,
+  adapter_type text collate "C" not null,
+  task_key text collate "C" not null,
   session_params json not null default '{}',
   session_display_id text,
   last_run_id uuid,
@@ -62,7 +62,7 @@ create table agent_task_sessions (
 create table wakeups (
   workspace_id integer not null,
   wakeup_id uuid not null,
-  agent text not null,
+  agent text collate "C" not null,
   source text not null check (source in ('timer', 'assignment', 'on_demand', 'automation')),
   trigger_detail text check (trigger_detail in ('manual', 'ping', 'callback', 'system')),
   reason text,
@@ -72,7 +72,7 @@ create table wakeups (
   coalesced_count integer not null default 0 check (coalesced_count >= 0),
   into_id uuid,
   requested_by text not null,
-  idempotency_key text,
+  idempotency_key text collate "C",
   -- What it is about; 0 for nothing in particular, so that one index can tell what is the same.
   task_id bigint not null default 0,
   task_uuid uuid,
@@ -110,7 +110,7 @@ create index wakeups_taken_along on wakeups (workspace_id, into_id) where into_i
 create table runs (
   workspace_id integer not null references workspaces,
   run_id uuid not null,
-  agent text not null,
+  agent text collate "C" not null,
   agent_id uuid not null,
   adapter_type text not null,
   wakeup_id uuid,
@@ -229,3 +229,10 @@ end $$;
 -- The one run whose token was presented, while it lives.
 create policy by_token on runs for select
   using (token_hash = decode(nullif((select current_setting('baton.key_hash', true)), ''), 'hex') and status in ('queued', 'running'));
+
+alter table agent_runtime_state set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+alter table wakeups set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.05);
+alter table runs set (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.05);
+alter table run_log_chunks set (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02);

@@ -1,0 +1,116 @@
+export const SCHEMA = 'baton'
+
+export type Settings = Readonly<Record<string, string>>
+
+/**
+ * What Baton counts on, set on every connection: a database, a role or a server may have any of it set otherwise
+ * (`alter database … set`), and then statements would mean something else, fail, or take a hundred times as long.
+ */
+export const EVERYWHERE: Settings = {
+  search_path: SCHEMA,
+
+  // What transactions see and may do. Locks are taken and then looked at anew, which only this isolation does.
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  default_transaction_deferrable: 'off',
+  row_security: 'on',
+  // What a transaction has not named, nobody has named for it.
+  'baton.workspace_id': '',
+  'baton.workspace_name': '',
+  'baton.key_hash': '',
+  'baton.scope': '',
+
+  // Only Baton's own time limits hold.
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  idle_session_timeout: '0',
+
+  // How values are written and read.
+  client_encoding: 'UTF8',
+  timezone: 'UTC',
+  datestyle: 'ISO, MDY',
+  intervalstyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  client_min_messages: 'warning',
+
+  // Statements are short: compiling one, or starting workers for it, costs more than it saves. Before 18 a plan with
+  // something switched off counts as so expensive that every single one would be compiled.
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+
+  // Plans are the same everywhere.
+  plan_cache_mode: 'auto',
+  enable_bitmapscan: 'on',
+  enable_hashagg: 'on',
+  enable_hashjoin: 'on',
+  enable_incremental_sort: 'on',
+  enable_indexonlyscan: 'on',
+  enable_indexscan: 'on',
+  enable_material: 'on',
+  enable_memoize: 'on',
+  enable_mergejoin: 'on',
+  enable_nestloop: 'on',
+  enable_seqscan: 'on',
+  enable_sort: 'on',
+  enable_tidscan: 'on',
+  seq_page_cost: '1',
+  random_page_cost: '4',
+  cpu_tuple_cost: '0.01',
+  cpu_index_tuple_cost: '0.005',
+  cpu_operator_cost: '0.0025',
+  effective_cache_size: '4GB',
+  work_mem: '4MB',
+  hash_mem_multiplier: '2',
+  from_collapse_limit: '8',
+  join_collapse_limit: '8',
+  geqo: 'on',
+  constraint_exclusion: 'partition',
+  cursor_tuple_fraction: '0.1',
+}
+
+/** The same for what older servers do not know. */
+export const SINCE_17: Settings = { transaction_timeout: '0' }
+
+/** A stopped client must not hold locks for ever. */
+export const FOR_SERVING: Settings = {
+  statement_timeout: '30s',
+  lock_timeout: '10s',
+  idle_in_transaction_session_timeout: '15s',
+}
+
+/** Migrations may take their time, but whoever stops in the middle of one lets the others go on. */
+export const FOR_SETUP: Settings = { idle_in_transaction_session_timeout: '60s' }
+
+/**
+ * Writing finds every row by its key, so there is one good plan for each statement, at any size: the rows whose ids are
+ * in the batch, hashed against what the batch wants of them. It is made once and kept, since planning anew for each
+ * batch costs more than it gains. The other kinds of plans are switched off: one that was made while a table was new and
+ * empty would go on to compare every row with every wish long after the table has grown.
+ */
+export const PLAN_FOR_WRITING: Settings = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_nestloop: 'off',
+  enable_mergejoin: 'off',
+}
+
+/** As the `options` of a connection: in force from its first moment, or there is no connection. */
+export const asOptions = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, '\\$&')}`)
+    .join(' ')
+
+// The same on a connection that is there. $1 names, $2 values.
+const SET_ALL =
+  'select set_config(s.name, s.value, false) from unnest($1::text[], $2::text[]) as s(name, value)'
+
+export const asStatement = (settings: Settings) => ({
+  text: SET_ALL,
+  values: [Object.keys(settings), Object.values(settings)],
+})

@@ -1,0 +1,3 @@
+import { runOnPostgres } from './on-version.ts'
+
+await runOnPostgres(16)

@@ -1,0 +1,20 @@
+import { inject, test } from 'vitest'
+import { useAnotherPostgres } from './support/on-another-postgres.ts'
+
+const { postgres } = inject('distribution')
+
+/** What looks at Postgres most closely, once more on the one that the distribution brings, with its defaults. */
+if (postgres) {
+  await useAnotherPostgres(postgres)
+  await import('./postgres-settings.test.ts')
+  await import('./postgres-owner.test.ts')
+  await import('./postgres-plans.test.ts')
+  await import('./postgres-tenancy.test.ts')
+  await import('./postgres-following.test.ts')
+  await import('./postgres-two-nodes.test.ts')
+  await import('./conformance.test.ts')
+  await import('./conformance-claims.test.ts')
+  await import('./conformance-queue.test.ts')
+} else {
+  test.skip('the distribution has no PostgreSQL')
+}

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listAgents } from '../src/store/postgres/agents.ts'
+import { listTracks, setTracks } from '../src/store/postgres/projects.ts'
+import { PostgresStore } from '../src/store/postgres/store.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { freshDatabase } from './support/database.ts'
+import { superuser } from './support/nodes.ts'
+import { granted, handedOut, holder, newTask, type Task, Work } from './support/tasks.ts'
+
+let database: Awaited<ReturnType<typeof freshDatabase>>
+beforeAll(async () => {
+  database = await freshDatabase()
+  await withStore(async () => undefined)
+})
+afterAll(() => database.drop())
+
+const ask = (text: string) =>
+  superuser(database.url, async (client) => {
+    await client.query('set search_path = baton')
+    return (await client.query(text)).rows
+  })
+
+/** Closed at the end: then what was counted on its connections is known to everybody. */
+async function withStore<T>(act: (store: PostgresStore, work: Work) => Promise<T>): Promise<T> {
+  const store = await PostgresStore.open(database.url)
+  try {
+    return await act(
+      store,
+      new Work(store, (await createWorkspace(store.writers, 'test', 'test')).workspaceId),
+    )
+  } finally {
+    await store.close()
+  }
+}
+
+describe('whatever the locale of the database', () => {
+  test('text in keys and indexes is compared byte by byte', async () => {
+    const others = await ask(
+      `select i.indexrelid::regclass::text as index, a.attname as column
+         from pg_index i join pg_class c on c.oid = i.indexrelid and c.relnamespace = 'baton'::regnamespace
+              cross join unnest(i.indcollation) with ordinality as k(collation_oid, place)
+              join pg_attribute a on a.attrelid = i.indexrelid and a.attnum = k.place
+        where k.collation_oid <> 0 and k.collation_oid <> '"C"'::regcollation`,
+    )
+    expect(others).toEqual([])
+  })
+
+  test('lists go by bytes, page by page, and none is left out', async () => {
+    const slugs = ['a', 'B', 'b.c', 'b_c', 'b1', 'b@c', 'C', 'a-b', 'ab', 'A', 'Z', 'z']
+    const byBytes = slugs.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+    await withStore(async (store, work) => {
+      await ask(
+        `insert into agents (workspace_id, agent_id, slug, name)
+         select ${work.workspace}, gen_random_uuid(), s, s from unnest(array['${slugs.join("','")}']) as s on conflict do nothing`,
+      )
+      const listed: string[] = []
+      for (let after: string | undefined; ; after = listed.at(-1)) {
+        const page = await listAgents(store.readers, work.workspace, { after }, 5)
+        listed.push(...page.map((agent) => agent.record.slug))
+        if (page.length < 5) break
+      }
+      expect(listed).toEqual(byBytes)
+
+      const projectId = await store.project(work.workspace, 'project')
+      const tracks = ['AB', 'a', 'B', 'A_', 'AA'].map((track) => ({ track, maxAgents: 1, sequential: false }))
+      await setTracks(store.writers, work.workspace, { projectId, slug: 'project' }, tracks, 'test')
+      const shown = await listTracks(store.readers, work.workspace, projectId)
+      expect(shown.map(({ track }) => track)).toEqual(['AA', 'AB', 'A_', 'B', 'a'])
+    })
+  })
+})
+
+test('tables that change often are vacuumed by what changed, not by a fifth of their size', async () => {
+  const rows = await ask(
+    `select relname as name, o.value::float as share from pg_class c
+            cross join lateral unnest(c.reloptions) as r(text)
+            cross join lateral (select split_part(r.text, '=', 2) as value) as o
+      where c.relnamespace = 'baton'::regnamespace and r.text like 'autovacuum_vacuum_scale_factor=%'`,
+  )
+  const shares = new Map(rows.map(({ name, share }) => [name, share]))
+  const OFTEN =
+    'tasks claims workspace_counters sessions idempotency_keys track_claims agent_health wakeups runs'
+  for (const table of OFTEN.split(' ')) expect(shares.get(table), table).toBeLessThanOrEqual(0.05)
+})
+
+/** Tables that grow, and of which no ordinary request may read all. */
+const LARGE = [
+  'tasks',
+  'task_details',
+  'task_dependencies',
+  'claims',
+  'results',
+  'events',
+  'idempotency_keys',
+]
+const MANY = 20_000
+
+/** What was read so far of the large tables: whole scans, and entries of each index. */
+async function readSoFar() {
+  const of = `where schemaname = 'baton' and relname in ('${LARGE.join("', '")}')`
+  const scans = await ask(`select relname as name, seq_scan::int as count from pg_stat_user_tables ${of}`)
+  // Of summaries of stretches, pages are counted.
+  const entries = await ask(
+    `select indexrelname as name, idx_tup_read::int as count from pg_stat_user_indexes ${of} and indexrelname <> 'events_of_task'`,
+  )
+  const counts = (rows: { name: string; count: number }[]) =>
+    new Map(rows.map(({ name, count }) => [name, count]))
+  return { scans: counts(scans), entries: counts(entries) }
+}
+
+/** What reads more than a share of a large table. */
+async function readAtLength(act: () => Promise<void>): Promise<string[]> {
+  const before = await readSoFar()
+  await act()
+  // Counted when a connection ends, which the server notices a moment later.
+  const connected = `select from pg_stat_activity where application_name = 'baton' and datname = current_database()`
+  await expect.poll(async () => (await ask(connected)).length, { timeout: 20_000 }).toBe(0)
+  const { scans, entries } = await readSoFar()
+  const whole = [...scans].filter(([name, count]) => count > before.scans.get(name)!)
+  const long = [...entries].filter(([name, count]) => count - before.entries.get(name)! > MANY / 10)
+  return [...whole, ...long].map(([name]) => name)
+}
+
+/** One of everything that is done every day. Its plans are made once, and kept. */
+async function aDay(work: Work): Promise<Task> {
+  const key = (what: string) => `${what} ${Math.random()}`
+  const [first, second] = await work.createAll([newTask(), newTask()])
+  const waiting = await work.create({}, [first!])
+  const hold = granted(await work.under(key('claim')).claim(first!, holder('alpha')))
+  await work.renew(first!, hold)
+  await work.start(first!, hold)
+  await work.progress(first!, hold, { percent: 50 })
+  await work.submit(first!, hold)
+  await work.unblock(waiting)
+  const given = handedOut(await work.next(holder('beta'), { limit: 2 }))
+  expect(given.length).toBeGreaterThan(0)
+  for (const { id, uuid, generation } of given)
+    await work.under(key('release')).release({ id, uuid } as never, { ...holder('beta'), generation })
+  await work.cancel(second!)
+  return first!
+}
+
+/** The same for looking. */
+async function lookAround(work: Work, first: Task): Promise<void> {
+  const { workspace } = work
+  const store = work.store as PostgresStore
+  await work.results(first)
+  await work.claims(first)
+  await store.events(workspace, 0, 50)
+  await store.tasks(workspace, {}, 50)
+  await store.eventsOfTask(workspace, first.id, 0, 50)
+  await store.sessions(workspace, { workersOnly: false, limit: 50 })
+  await store.dueTasks(100)
+  await store.dueSessions(100)
+  await store.heldUntouchedSince(workspace, Date.now(), 100)
+  await (await store.forgottenTasks(100)).followed()
+}
+
+describe('ordinary work reads no large table at length', () => {
+  test('with plans that were made while there was nothing in it', async ({ skip }) => {
+    // Before 17, ids in a list may be looked for among all of the workspace. Such a plan is made anew with the next analyze.
+    if ((await ask('show server_version_num'))[0].server_version_num < 170_000) skip()
+    const long = await readAtLength(() =>
+      withStore(async (_, work) => {
+        await aDay(work)
+        await grow(work.workspace)
+        await aDay(work)
+      }),
+    )
+    expect(long).toEqual([])
+  })
+
+  test('with plans that were made while there was nothing in it, once the database has looked at it', async () => {
+    const long = await readAtLength(() =>
+      withStore(async (_, work) => {
+        await aDay(work)
+        await grow(work.workspace)
+        await ask('analyze')
+        await aDay(work)
+      }),
+    )
+    expect(long).toEqual([])
+  })
+
+  test('with plans that are made when it is large', async () => {
+    const workspace = await withStore(async (_, work) => {
+      await aDay(work)
+      await grow(work.workspace)
+      return work.workspace
+    })
+    await ask('analyze')
+    const long = await readAtLength(() =>
+      withStore(async (store) => {
+        const work = new Work(store, workspace)
+        await lookAround(work, await aDay(work))
+      }),
+    )
+    expect(long).toEqual([])
+  })
+})
+
+/** Very many of what there is one of: finished tasks with all that belongs to them. */
+const grow = (workspace: number) =>
+  superuser(database.url, async (client) => {
+    // Neither checked nor counted: what this reads is no concern of the test, and nobody is to analyze it meanwhile.
+    await client.query(
+      'set search_path = baton; set session_replication_role = replica; set track_counts = off',
+    )
+    const copy = async (table: string, place: string, value: string, which = 'true') => {
+      const { rows } = await client.query(
+        `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
+          where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped and attname <> '${place}'`,
+      )
+      const { names } = rows[0]
+      await client.query(
+        `insert into ${table} (${place}, ${names}) select ${value}, ${names}
+           from (select * from ${table} where workspace_id = ${workspace} and ${which} limit 1) one,
+                generate_series(1, ${MANY}) as n`,
+      )
+    }
+    const later = `${workspace} * 1000000 + n`
+    await copy('tasks', 'id', later, `state = 'completed'`)
+    await copy('task_details', 'task_id', later)
+    await copy('task_dependencies', 'task_id', later)
+    await copy('claims', 'task_id', later, `state = 'released'`)
+    await copy('results', 'task_id', later)
+    await copy('events', 'seq', later)
+    await copy('idempotency_keys', 'key', `'key ' || n || ' of many'`)
+  })
