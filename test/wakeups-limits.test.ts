@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { MAX_CHAIN_DEPTH } from '../src/core/runs/wakeups.ts'
 import { WakeupDesk, wakeAgent } from '../src/flow/wakeups.ts'
 import { waitingClaims } from '../src/store/postgres/dispatch.ts'
+import { askForWakeups } from '../src/store/postgres/wakeups.ts'
 import { until } from './support/nodes.ts'
 import { granted, type Hold, type Task } from './support/tasks.ts'
-import { HERE, type House, useHouse } from './support/wakeups.ts'
+import { HERE, type House, useHouse, wish } from './support/wakeups.ts'
 
 /** What keeps agents from waking each other for ever, and what must not be taken for that. */
 
@@ -66,12 +67,12 @@ describe('without a task', () => {
     const h = await withAgent({ maxWakeupsPerTaskPerHour: 1 })
     await h.agent(OTHER, { maxWakeupsPerTaskPerHour: 1 })
     expect(await runOnce(h, { source: 'automation' })).toBe('queued')
-    const desk = new WakeupDesk(h.kernel)
-    const caller = { workspaceId: h.id, actor: 'key:ci', rights: new Set<never>() }
-    const asked = await Promise.all(
-      [AGENT, OTHER, AGENT, OTHER].map((agent) => wakeAgent(desk, caller, agent, { source: 'automation' })),
-    )
-    expect(asked.map(({ wakeup }) => wakeup.skipReason ?? wakeup.status)).toEqual([
+    const asks = [AGENT, OTHER, AGENT, OTHER].map((agent) => ({
+      agent,
+      asked: wish({ source: 'automation' }),
+    }))
+    const asked = await askForWakeups(h.store, h.id, asks)
+    expect(asked.map((wakeup) => wakeup!.skipReason ?? wakeup!.status)).toEqual([
       'RATE_CAPPED',
       'queued',
       'RATE_CAPPED',
