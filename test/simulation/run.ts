@@ -25,6 +25,8 @@ interface RunOptions {
   lines?: number
   /** Where the state lives; in memory unless it is given. */
   real?: RealStore | undefined
+  /** Nobody waits for the outcome any more. */
+  signal?: AbortSignal | undefined
 }
 
 /** Longest retry, verdict and lease several times over. */
@@ -32,7 +34,7 @@ const LONGEST_CALM_MS = 2_400_000
 
 export async function runSeed(
   seed: number,
-  { bug, coverage = new Coverage(), lines = 40, real }: RunOptions = {},
+  { bug, coverage = new Coverage(), lines = 40, real, signal }: RunOptions = {},
 ): Promise<Outcome> {
   const world = new World(seed, { bug: bug ? BUGS[bug] : {}, coverage, lines, real: real ?? null })
   await world.prepare()
@@ -46,6 +48,7 @@ export async function runSeed(
 
   let steps = 0
   for (; !world.broken; steps++) {
+    signal?.throwIfAborted()
     await scheduler.step()
     check(world, await observer.look())
     if (!world.calm && scheduler.now >= START + plan.stormMs) world.calmDown()
