@@ -24,7 +24,8 @@ describe('what an adapter says is made fit to be kept', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         fc.pre(!JSON.stringify(value).includes('\\u') && !JSON.stringify(value).includes('__proto__'))
-        expect(plainJson(value)).toEqual(JSON.parse(JSON.stringify(value)))
+        // As text: JSON has no negative zero.
+        expect(JSON.stringify(plainJson(value))).toBe(JSON.stringify(value))
       }),
     )
   })

@@ -55,7 +55,7 @@ async function runOf(call: Workspace['call'], slug: string) {
   const before = (await call('GET', `/agents/${slug}/runs`)).body.items.length
   expect((await call('POST', `/agents/${slug}/wakeup`, {})).status).toBe(202)
   return eventually(async () => {
-    const { items } = (await call('GET', `/agents/${slug}/runs`)).body
+    const { items } = (await call('GET', `/agents/${slug}/runs?include=result`)).body
     return items.length > before && items[0].finishedAt !== null && items[0]
   })
 }

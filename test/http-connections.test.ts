@@ -9,7 +9,7 @@ import { buildServer } from '../src/http/server.ts'
 import { until } from './support/nodes.ts'
 
 /** Connections are closed before anything is asked of a store: this one knows only who listens. */
-const store = { onCommit: () => () => undefined, readers: null }
+const store = { onCommit: () => () => undefined, onRevoked: () => () => undefined, readers: null }
 const kernel = { store, arrivals: { close() {} }, changes: { close() {} } }
 
 let app: FastifyInstance | undefined

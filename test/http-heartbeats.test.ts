@@ -194,7 +194,7 @@ describe('a flood of heartbeats', () => {
     let isOver = false
     const flood = Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
-        for (let n = 0; n < 50 || !isOver; n++) {
+        for (let n = 0; n < 5 || !isOver; n++) {
           const answer = await beat(w, `a-${i % count}`, { currentStep: `step ${n}` })
           expect(answer.status).toBe(200)
         }

@@ -212,7 +212,7 @@ describe('a plan that says everything', () => {
       for (const [key, task] of here) expect(plain(there.get(key)!), key).toEqual(plain(task))
     },
   )
-  const ALWAYS_NEW = { id: null, createdAt: null, updatedAt: null, parentId: null }
+  const ALWAYS_NEW = { id: null, createdAt: null, createdBy: null, updatedAt: null, parentId: null }
 
   test('keeps every word of it', async () => {
     const w = await project()

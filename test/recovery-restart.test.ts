@@ -14,7 +14,7 @@ import {
   ownerKeyIn,
   processesOn,
 } from './support/launched.ts'
-import { eventually, expectDoneOnce, recordsOf } from './support/recovery.ts'
+import { eventually, expectDoneOnce, missSoon, recordsOf } from './support/recovery.ts'
 import { callsTo } from './support/server.ts'
 
 /** The only node, as `npm start` runs it with a database of its own, is killed in the middle of everything. */
@@ -156,7 +156,7 @@ test.runIf(isLinux)(
     await eventually(async () => (await now()) > lapsed)
     await startNode()
     await expectNothingOverdue(await coordinatedSince(await now()))
-    await w.silentForAMinute('dying')
+    await missSoon(w, 'dying')
 
     // Still held as it was, and nobody else has it.
     expect((await w.read(held)).holder).toMatchObject({

@@ -1,34 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RealStore } from './simulation/backing.ts'
-import { report, runSeed } from './simulation/run.ts'
-import { openStore, type StoreUnderTest } from './support/stores.ts'
+import { simulateOnStores } from './simulation/on-stores.ts'
 
-const SEEDS = 20
-const LONG = 240_000
-const kinds = (Object.keys(openStore) as (keyof typeof openStore)[]).filter((kind) => kind !== 'memory')
-
-describe.each(kinds)('whatever goes wrong on %s', (kind) => {
-  let under: StoreUnderTest
-  let real: RealStore
-  beforeAll(async () => {
-    under = await openStore[kind]()
-    real = { store: under.store, newWorkspace: (limits) => under.addWorkspace(limits) }
-  })
-  afterAll(() => under?.close())
-
-  // A test for each: how long all of them take together depends on the machine and on how many others are at it. One that is
-  // given up stops, so that it is not in the way of the next.
-  test.for(Array.from({ length: SEEDS }, (_, i) => i + 1))(
-    'every sentence of invariants/ holds after every step of run %i',
-    { timeout: LONG },
-    async (seed, { signal }) => {
-      const outcome = await runSeed(seed, { real, signal })
-      if (outcome.broken) expect.fail(report(outcome, { store: kind }))
-    },
-  )
-
-  test('a seed is a run: a second time it leaves the same trace', { timeout: LONG }, async ({ signal }) => {
-    const first = await runSeed(2, { real, signal })
-    expect(await runSeed(2, { real, signal })).toEqual(first)
-  })
-})
+/** A few runs on each; test/long/simulation-stores.test.ts has more. */
+simulateOnStores(5)

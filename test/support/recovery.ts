@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type AgentProcess, type AgentSettings, launchAgents } from './agent-process.ts'
 import { freshDatabase } from './database.ts'
-import { type Json, openWorkspace } from './http-workspace.ts'
+import { type Json, openWorkspace, type Workspace } from './http-workspace.ts'
 import { type Launched, launch, ownerKeyIn } from './launched.ts'
 import { callsTo } from './server.ts'
 
@@ -119,6 +119,12 @@ export function useProcesses() {
 export type Processes = ReturnType<typeof useProcesses>
 export type RecoveringWorkspace = Awaited<ReturnType<Processes['workspace']>>
 
+/** From now on these agents are missed when they are silent for a second. Before, a busy machine may make them silent, too. */
+export async function missSoon(w: Pick<Workspace, 'call'>, ...slugs: string[]): Promise<void> {
+  for (const slug of slugs)
+    expect((await w.call('PUT', `/agents/${slug}`, { staleThresholdSeconds: 1 })).status).toBe(200)
+}
+
 export type Recorded = ReturnType<typeof recordsOf>
 type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
 
@@ -139,13 +145,6 @@ export function recordsOf(workspaceId: number, rows: Rows) {
         const found = (await told(type)).filter(which)
         return found.length >= times && found
       }),
-    /** As if nothing had been heard of these agents for a minute: as long as they may be silent. */
-    silentForAMinute: (...slugs: string[]) =>
-      rows(
-        `update agent_health set last_seen_at = last_seen_at - interval '1 minute', due_at = due_at - interval '1 minute'
-          where workspace_id = $1 and slug = any($2::text[])`,
-        [workspaceId, slugs],
-      ),
     /** As if the waits before the next attempts were over; they are ten seconds and more. */
     retriesAreDue: () =>
       rows(

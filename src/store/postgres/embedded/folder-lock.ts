@@ -14,8 +14,8 @@ interface Holder extends ProcessIdentity {
   folder: string
 }
 
+/** Of its holder, who touches the file this often. After five beats without a touch it is given up. */
 const BEAT_MS = 3_000
-const SILENT_MS = 15_000
 
 /**
  * One Baton server per data folder, from before the first file is made until after the last is closed.
@@ -24,10 +24,10 @@ const SILENT_MS = 15_000
  * only one can. Numbers never repeat, since the highest file is never removed, so a slow rival cannot take a lock
  * that it judged before somebody else did. Nothing has to be cleaned up after a kill -9.
  */
-export async function lockFolder(folder: string): Promise<FolderLock> {
+export async function lockFolder(folder: string, beatMs = BEAT_MS): Promise<FolderLock> {
   for (;;) {
     const highest = Math.max(0, ...(await lockNumbers(folder)))
-    if (highest > 0) await refuseIfHeld(folder, fileOf(folder, highest))
+    if (highest > 0) await refuseIfHeld(folder, fileOf(folder, highest), beatMs)
     const path = fileOf(folder, highest + 1)
     const holder: Holder = { ...ownIdentity(), folder: await folderIdentity(folder) }
     if (!(await createWhole(path, JSON.stringify(holder)))) continue
@@ -37,7 +37,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
       continue
     }
     for (const number of numbers) if (number <= highest) await rm(fileOf(folder, number), { force: true })
-    return hold(path)
+    return hold(path, beatMs)
   }
 }
 
@@ -47,11 +47,11 @@ export async function folderIdentity(folder: string): Promise<string> {
   return `${dev}:${ino}`
 }
 
-function hold(path: string): FolderLock {
+function hold(path: string, beatMs: number): FolderLock {
   const beat = setInterval(() => {
     const now = new Date()
     utimes(path, now, now).catch(() => {})
-  }, BEAT_MS)
+  }, beatMs)
   beat.unref()
   return {
     async release() {
@@ -66,13 +66,13 @@ function hold(path: string): FolderLock {
   }
 }
 
-async function refuseIfHeld(folder: string, path: string): Promise<void> {
+async function refuseIfHeld(folder: string, path: string, beatMs: number): Promise<void> {
   const holder = await holderIn(path)
   if (!holder) return
   const isOfOurRealm = holder.realm === ownRealm()
   const held = isOfOurRealm
     ? holder.folder === (await folderIdentity(folder)) && isAlive(holder)
-    : await isBeating(path)
+    : await isBeating(path, beatMs)
   if (held) {
     throw new StartRefused(
       `The data folder ${folder} is in use by another Baton server (process ${holder.pid}${isOfOurRealm ? '' : ' of another container or machine'}): stop that one first, or choose another folder with BATON_DATA.`,
@@ -90,11 +90,11 @@ async function holderIn(path: string): Promise<Holder | undefined> {
 }
 
 // A holder in another container or before a reboot cannot be looked up by its pid, but a living one touches its file.
-async function isBeating(path: string): Promise<boolean> {
+async function isBeating(path: string, beatMs: number): Promise<boolean> {
   const modifiedMs = async () => (await stat(path).catch(() => undefined))?.mtimeMs
   const first = await modifiedMs()
-  if (first === undefined || Date.now() - first > SILENT_MS) return false
-  await sleep(2 * BEAT_MS + 500)
+  if (first === undefined || Date.now() - first > 5 * beatMs) return false
+  await sleep(2.2 * beatMs)
   return (await modifiedMs()) !== first
 }
 

@@ -1,0 +1,3 @@
+import { simulateOnStores } from '../simulation/on-stores.ts'
+
+simulateOnStores(100)
