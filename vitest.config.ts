@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Files that start no process and no server: rules, parsers, documents. They need nothing from one another's absence, so
@@ -18,6 +19,17 @@ const PURE = [
 /** Files that move to another server than the others use, and run tests of other files there: each in a process of its own. */
 const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
 
+/** Short files that take long. They begin first, so that no one waits for them at the end. */
+const SLOW =
+  /\/(crash|recovery-load|simulation-stores|leadership-processes|simulation|postgres-distribution)\.test\.ts$/
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isQuick = ({ moduleId }: TestSpecification) => (SLOW.test(moduleId) ? 0 : 1)
+    return (await super.sort(files)).sort((a, b) => isQuick(a) - isQuick(b))
+  }
+}
+
 const COMMON = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
@@ -29,7 +41,9 @@ export default defineConfig({
   test: {
     // Once for the whole run: the projects do not inherit it.
     globalSetup: ['test/support/global-setup.ts'],
-    maxWorkers: 2,
+    // One more than cores, on two: real servers and processes are waited for much of the time.
+    maxWorkers: 3,
+    sequence: { sequencer: SlowFirst },
     projects: [
       { test: { ...COMMON, name: 'pure', include: PURE, pool: 'threads', isolate: false } },
       {
@@ -45,7 +59,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...COMMON, name: 'alone', include: ALONE, pool: 'forks', sequence: { groupOrder: 2 } } },
+      { test: { ...COMMON, name: 'alone', include: ALONE, pool: 'forks' } },
     ],
   },
 })

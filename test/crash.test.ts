@@ -8,7 +8,7 @@ const linuxTest = test.skipIf(process.platform !== 'linux')
 const MINUTES = { timeout: 180_000 }
 
 linuxTest('kill -9 of the server at any moment loses no acknowledged write', MINUTES, () =>
-  killServer({ starts: 1, rounds: 3 }),
+  killServer({ starts: 1, rounds: 2 }),
 )
 
 linuxTest(

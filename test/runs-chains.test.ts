@@ -12,8 +12,11 @@ const wakesOther = `
   const { BATON_URL, BATON_API_KEY, OTHER, TIMES } = process.env
   const headers = { authorization: 'Bearer ' + BATON_API_KEY, 'content-type': 'application/json' }
   const agent = BATON_URL + '/api/v1/agents/' + OTHER
+  // Not what it has begun alone: a wakeup that waits would only take up the next one.
   const isBusy = async () =>
-    (await (await fetch(agent + '/runs?status=queued,running', { headers })).json()).items.length > 0
+    (await (await fetch(agent + '/wakeups', { headers })).json()).items.some(
+      ({ status }) => status === 'queued' || status === 'claimed',
+    )
   const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
   const said = { source: 'on_demand', triggerDetail: 'manual', reason: 'your turn' }
   for (let i = 0; i < Number(TIMES ?? 1); i++) {

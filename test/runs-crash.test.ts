@@ -1,78 +1,20 @@
-import { readFile, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { eventually, expectDoneOnce } from './support/recovery.ts'
+import { expect } from 'vitest'
 import {
-  expectWholeLog,
-  type House,
-  isThere,
-  letGo,
-  livesIn,
-  type RunsWorkspace,
-  USED,
-  useRunNodes,
-} from './support/run-nodes.ts'
+  FINISHED,
+  IDENTIFIED,
+  killedBefore,
+  LOST,
+  MINUTES,
+  onLinux,
+  STARTED,
+  useRunPoints,
+} from './crash/run-points.ts'
+import { eventually, expectDoneOnce } from './support/recovery.ts'
+import { expectWholeLog, letGo, livesIn, USED } from './support/run-nodes.ts'
 
-/** kill -9 exactly between two steps of a run. After the next start its task goes on, and nothing is done twice. */
+/** kill -9 exactly between two steps of a run; test/long/runs-crash.test.ts has the other steps. */
 
-const MINUTES = { timeout: 300_000 }
-const onLinux = test.runIf(process.platform === 'linux')
-const nodes = useRunNodes()
-
-const CLAIMED = ['claims', 'insert', 'true'] as const
-const STARTED = ['tasks', 'update', "new.state = 'running' and old.state <> 'running'"] as const
-const BEGUN = ['runs', 'update', "new.status = 'running' and old.status = 'queued'"] as const
-const IDENTIFIED = ['runs', 'update', 'new.pid is not null and old.pid is null'] as const
-const FINISHED = ['runs', 'update', 'new.finished_at is not null and old.finished_at is null'] as const
-const ASKS_A_PERSON = ['tasks', 'update', "new.state = 'awaiting_human'"] as const
-
-/** The server is killed where it is about to do this, whoever is at work then is noted, and another one is started. */
-async function killedBefore(
-  house: House,
-  step: readonly [string, string, string],
-  act: () => Promise<unknown>,
-  env: Record<string, string> = {},
-): Promise<number[]> {
-  const node = house.serving
-  const point = await house.faultPoint(...step)
-  await act()
-  await point.reached()
-  const left = await house.processes()
-  await house.kill(node)
-  await point.lift()
-  expect(left.filter(isThere)).toEqual(left)
-  await house.serve(env)
-  expect(left.filter(isThere)).toEqual([])
-  return left
-}
-
-/** A worker that is given its work when somebody wakes it for it. */
-const ON_DEMAND = { heartbeat: { wakeOnAssignment: false } }
-const wakeFor = (w: RunsWorkspace, taskId: string) => w.post('/agents/worker/wakeup', { taskId })
-
-async function open(kind: Parameters<RunsWorkspace['hireWorker']>[1], runtimeConfig = {}) {
-  const house = await nodes.house()
-  await house.serve()
-  const w = await house.workspace()
-  const room = await w.hireWorker('worker', kind, { runtimeConfig })
-  return { house, w, room }
-}
-
-const LOST = { status: 'failed', errorCode: 'control_plane_restart' }
-
-onLinux('a run that was queued and had no claim yet ends, and its task is free', MINUTES, async () => {
-  const { house, w, room } = await open('plain', ON_DEMAND)
-  const task = await w.make({ agent: 'worker' })
-  await letGo(room)
-  await killedBefore(house, CLAIMED, () => wakeFor(w, task.id))
-  expect(await w.runs()).toMatchObject([{ ...LOST, taskId: null, log: null }])
-  expect(await w.read(task)).toMatchObject({ state: 'queued', generation: 0 })
-  await house.expectInOrder()
-  await wakeFor(w, task.id)
-  await w.isTold('task_completed')
-  await expectDoneOnce(w, [task])
-  expect(livesIn(room)).toHaveLength(1)
-})
+const { open } = useRunPoints()
 
 onLinux('a claim that was taken and not begun is begun after all', MINUTES, async () => {
   const { house, w, room } = await open('plain')
@@ -86,30 +28,6 @@ onLinux('a claim that was taken and not begun is begun after all', MINUTES, asyn
   expect(runs).toMatchObject([{ generation: 1 }])
   expect((await w.runs()).at(-1)).toMatchObject(LOST)
   await expectDoneOnce(w, [task])
-  expect(livesIn(room)).toHaveLength(1)
-  await house.expectInOrder()
-})
-
-onLinux.each([
-  { how: 'assigned', runtimeConfig: {} },
-  { how: 'asked for', runtimeConfig: ON_DEMAND },
-])('a claim of a run that did not begin is given back ($how)', MINUTES, async ({ how, runtimeConfig }) => {
-  const { house, w, room } = await open('plain', runtimeConfig)
-  await letGo(room)
-  let task = { id: '' }
-  const attempt = async () => {
-    task = await w.make({ agent: 'worker' })
-    if (how === 'asked for') await wakeFor(w, task.id)
-  }
-  await killedBefore(house, BEGUN, attempt)
-  if (how === 'asked for') {
-    expect(await w.read(task)).toMatchObject({ state: 'queued', generation: 1 })
-    await wakeFor(w, task.id)
-  }
-  expect(await w.runsOf(task, 'succeeded')).toMatchObject([{ generation: 2 }])
-  await expectDoneOnce(w, [task])
-  const [first] = await w.claims()
-  expect(first).toMatchObject({ state: 'released', reason: 'VOLUNTARY' })
   expect(livesIn(room)).toHaveLength(1)
   await house.expectInOrder()
 })
@@ -146,83 +64,5 @@ onLinux('a run whose result was taken has succeeded, though nobody could say so'
   await expectWholeLog(w, run!)
   await expectDoneOnce(w, [task])
   expect(livesIn(room)).toHaveLength(1)
-  await house.expectInOrder()
-})
-
-onLinux('a task that was to be gone on with is, under its session', MINUTES, async () => {
-  const { house, w, room } = await open('continues')
-  let task = { id: '' }
-  await killedBefore(house, FINISHED, async () => {
-    task = await w.make({ agent: 'worker' })
-  })
-  await letGo(room)
-  const [lost, next] = await w.runsOf(task, 'succeeded')
-  expect(lost).toMatchObject({ ...LOST, usage: USED.inAll })
-  expect(next).toMatchObject({ sessionIdBefore: `session-of-${task.id}`, usage: USED.inAll })
-  await expectDoneOnce(w, [task])
-  // No attempt was spent on it.
-  expect(await w.read(task)).toMatchObject({ attempt: 1 })
-  await house.expectInOrder()
-})
-
-onLinux('a run that a person wanted stopped is not taken up again', MINUTES, async () => {
-  const { house, w, room } = await open('plain')
-  const task = await w.make({ agent: 'worker' })
-  const run = await w.waits(task)
-  await killedBefore(house, ASKS_A_PERSON, async () => {
-    void w.post(`/runs/${run.id}/cancel`, { reason: 'It deletes files.' }).catch(() => undefined)
-  })
-  await letGo(room)
-  expect((await w.call('GET', `/runs/${run.id}`)).body).toMatchObject({
-    status: 'cancelled',
-    errorCode: 'cancelled',
-    errorMessage: 'It deletes files.',
-  })
-  expect(await w.read(task)).toMatchObject({ state: 'awaiting_human', generation: 1 })
-  expect((await w.on(task, 'cancel')).status).toBe(200)
-  expect(livesIn(room)).toHaveLength(1)
-  await house.expectInOrder()
-})
-
-onLinux('a log that ends in the middle of a character ends before it', MINUTES, async () => {
-  const { house, w, room } = await open('prints')
-  const task = await w.make({ agent: 'worker' })
-  const run = await w.waits(task)
-  await eventually(async () => (await w.log(run.id)).includes('line 20 of'))
-  await house.kill(house.serving)
-  const [row] = await house.rows<{ ref: string }>('select log_ref as ref from runs')
-  const file = join(house.data, 'run-logs', `${row!.ref}.log`)
-  const text = await readFile(file)
-  // Its span says more than there is, as after a crash between the two.
-  const middle = text.lastIndexOf('🦀') + 2
-  await truncate(file, middle)
-  await letGo(room)
-  await house.serve()
-  const [lost] = await w.runsOf(task, 'succeeded')
-  const kept = await expectWholeLog(w, lost!)
-  expect(kept).toBe(text.subarray(0, middle - 2).toString())
-  expect(lost).toMatchObject({ ...LOST, usage: USED.sofar })
-  await house.expectInOrder()
-})
-
-onLinux('what a run used does not become less because its last words were lost', MINUTES, async () => {
-  const house = await nodes.house()
-  const env = { BATON_LOGS: 'postgres' }
-  await house.serve(env)
-  const w = await house.workspace()
-  const room = await w.hireWorker('worker', 'steps')
-  const task = await w.make({ agent: 'worker' })
-  const run = await eventually(async () => (await w.runs('&status=running'))[0])
-  await eventually(async () => (await w.log(run.id)).includes('"inputTokens":10'))
-  const step = ['run_log_chunks', 'insert', "new.stream = 'stdout'"] as const
-  const act = async () => {
-    await writeFile(join(room, 'step'), '')
-    await eventually(async () => (await w.runs())[0]!.usage?.inputTokens === 30)
-  }
-  await killedBefore(house, step, act, env)
-  await letGo(room)
-  const [lost] = await w.runsOf(task, 'succeeded')
-  expect(await expectWholeLog(w, lost!)).not.toContain('"inputTokens":30')
-  expect(lost).toMatchObject({ ...LOST, usage: USED.sofar })
   await house.expectInOrder()
 })

@@ -28,7 +28,7 @@ onLinux.each(['SIGTERM', 'SIGINT'] as const)(
     const house = await nodes.house()
     const node = await house.serve()
     const w = await house.workspace()
-    const graceSec = 3
+    const graceSec = 1
     const [tidy, deaf] = [
       await w.hireWorker('tidy', 'tidy', { graceSec }),
       await w.hireWorker('deaf', 'deaf', { graceSec }),

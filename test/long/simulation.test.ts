@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { type EventType, eventTypes } from '../../src/core/events.ts'
+import { BUGS } from '../simulation/bugs.ts'
 import { Coverage } from '../simulation/coverage.ts'
+import { notice, RARE_BUGS } from '../simulation/noticed.ts'
 import { report, runSeed } from '../simulation/run.ts'
 
 const SEEDS = 2_000
@@ -77,4 +79,8 @@ describe('whatever goes wrong', () => {
   test('the runs met every refusal of the kernel', () => {
     expect(OF_THE_KERNEL.filter((code) => !coverage.replies.has(code))).toEqual([])
   })
+})
+
+describe('a planted bug that shows seldom is noticed', () => {
+  for (const name of RARE_BUGS) test(`${name}: ${BUGS[name].says}`, { timeout: LONG }, () => notice(name))
 })

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { type House, isThere, type RunsWorkspace, useRunNodes } from '../support/run-nodes.ts'
+
+/** kill -9 exactly between two steps of a run. After the next start its task goes on, and nothing is done twice. */
+
+export const MINUTES = { timeout: 300_000 }
+export const onLinux = test.runIf(process.platform === 'linux')
+
+export const CLAIMED = ['claims', 'insert', 'true'] as const
+export const STARTED = ['tasks', 'update', "new.state = 'running' and old.state <> 'running'"] as const
+export const BEGUN = ['runs', 'update', "new.status = 'running' and old.status = 'queued'"] as const
+export const IDENTIFIED = ['runs', 'update', 'new.pid is not null and old.pid is null'] as const
+export const FINISHED = ['runs', 'update', 'new.finished_at is not null and old.finished_at is null'] as const
+export const ASKS_A_PERSON = ['tasks', 'update', "new.state = 'awaiting_human'"] as const
+
+/** The server is killed where it is about to do this, whoever is at work then is noted, and another one is started. */
+export async function killedBefore(
+  house: House,
+  step: readonly [string, string, string],
+  act: () => Promise<unknown>,
+  env: Record<string, string> = {},
+): Promise<number[]> {
+  const node = house.serving
+  const point = await house.faultPoint(...step)
+  await act()
+  await point.reached()
+  const left = await house.processes()
+  await house.kill(node)
+  await point.lift()
+  expect(left.filter(isThere)).toEqual(left)
+  await house.serve(env)
+  expect(left.filter(isThere)).toEqual([])
+  return left
+}
+
+/** A worker that is given its work when somebody wakes it for it. */
+export const ON_DEMAND = { heartbeat: { wakeOnAssignment: false } }
+export const wakeFor = (w: RunsWorkspace, taskId: string) => w.post('/agents/worker/wakeup', { taskId })
+
+/** For a file of tests. */
+export function useRunPoints() {
+  const nodes = useRunNodes()
+  async function open(kind: Parameters<RunsWorkspace['hireWorker']>[1], runtimeConfig = {}) {
+    const house = await nodes.house()
+    await house.serve()
+    const w = await house.workspace()
+    const room = await w.hireWorker('worker', kind, { runtimeConfig })
+    return { house, w, room }
+  }
+  return { nodes, open }
+}
+
+export const LOST = { status: 'failed', errorCode: 'control_plane_restart' }

@@ -1,0 +1,27 @@
+import { expect } from 'vitest'
+import { BUGS, type BugName } from './bugs.ts'
+import { runSeed } from './run.ts'
+
+export const BUG_NAMES = Object.keys(BUGS) as BugName[]
+
+/** Those that need more than a hundred runs to be noticed: test/long/simulation.test.ts plants them. */
+export const RARE_BUGS: readonly BugName[] = [
+  'stallsByOldSight',
+  'suspicionStays',
+  'mergesWhatWasRead',
+  'goesOnThoughHeldBack',
+]
+
+const WITHIN = 500
+
+/** Runs seeds with this bug planted until an invariant that should notice it does. */
+export async function notice(name: BugName): Promise<void> {
+  for (let seed = 1; seed <= WITHIN; seed++) {
+    const { broken } = await runSeed(seed, { bug: name })
+    if (!broken) continue
+    console.log(`${name.padEnd(28)} seed ${String(seed).padStart(3)}  ${broken.invariant}`)
+    expect(BUGS[name].foundBy).toContain(broken.invariant)
+    return
+  }
+  expect.fail(`Nobody noticed in ${WITHIN} runs.`)
+}
