@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LogEntry, LogStream } from '../src/logs/protocol.ts'
 import { LogUnavailable } from '../src/logs/protocol.ts'
+import { expectLargeLog } from './support/large-log.ts'
 import { compiledFile } from './support/launched.ts'
 import {
   beginLog,
@@ -269,23 +270,10 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect(await streamed(other, handle, 'stdout')).toBe(content)
   })
 
-  test('a log that is larger than the memory it may take is written, finished and read', async () => {
-    const megabytes = kind === 'postgres' ? 16 : 160
-    const handle = await beginLog(it)
-    const words = ['megabytes', it.place, handle, megabytes].map((word) => JSON.stringify(word))
-    const child = spawn(process.execPath, [WRITER, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let said = ''
-    for await (const piece of child.stdout.setEncoding('utf8')) said += piece
-    const { bytes, characters, grown } = JSON.parse(said)
-    expect(bytes).toBe(megabytes * 1024 * 1024)
-    expect(characters).toBe(bytes)
-    expect(grown / 1024 / 1024).toBeLessThan(140)
-    // In the middle of it, a page is still a page.
-    const page = await it.logs.read(handle, { offset: bytes - 65_536, limitBytes: 100 })
-    expect(page).toMatchObject({
-      nextOffset: bytes - 65_436,
-      spans: [{ offset: bytes - 65_536, bytes: 100 }],
-    })
-    await it.logs.delete(handle)
-  }, 240_000)
+  // The others, which do nothing else about it: test/long/logs-large.test.ts.
+  test.runIf(kind === 'local_file')(
+    'a log that is larger than the memory it may take is written, finished and read',
+    { timeout: 240_000 },
+    () => expectLargeLog(it),
+  )
 })

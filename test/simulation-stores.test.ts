@@ -1,4 +1,4 @@
 import { simulateOnStores } from './simulation/on-stores.ts'
 
 /** A few runs on each; test/long/simulation-stores.test.ts has more. */
-simulateOnStores(5)
+simulateOnStores(3)

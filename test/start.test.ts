@@ -399,7 +399,7 @@ describe('the first start', () => {
       const looking = (async () => {
         while (!serving) {
           for (const pid of allPids()) commandLines.add(commandLineOf(pid))
-          await sleep(2)
+          await sleep(20)
         }
       })()
       const url = await baton.ready
