@@ -11,10 +11,14 @@ let database: Awaited<ReturnType<typeof freshDatabase>>
 beforeAll(async () => {
   database = await freshDatabase()
   await withStore(async () => undefined)
-  // What it reads would be counted, too.
+  // What autovacuum reads would be counted, too: to tidy up, and to summarize stretches of tables.
   await ask(`do $$ declare name text; begin
     for name in select relname from pg_class where relnamespace = 'baton'::regnamespace and relkind = 'r' loop
       execute format('alter table %I set (autovacuum_enabled = off)', name);
+    end loop;
+    for name in select c.relname from pg_class c join pg_am a on a.oid = c.relam
+                 where c.relnamespace = 'baton'::regnamespace and c.relkind = 'i' and a.amname = 'brin' loop
+      execute format('alter index %I set (autosummarize = off)', name);
     end loop; end $$`)
 })
 afterAll(() => database.drop())
