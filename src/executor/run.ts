@@ -87,6 +87,8 @@ export async function run(workshop: Workshop, dispatched: Dispatched, active: Ac
     const why = error instanceof Error ? error.message : String(error)
     done = { parts: null, answer: failed('spawn_failed', why) }
   }
+  // Its program is gone. Whoever reads that the run is over finds nothing of it any more.
+  await active.close()
   if (done) await settle(workshop, dispatched, held, done.parts, done.answer, active.stopped)
   workshop.secrets.delete(runId)
 }
