@@ -84,6 +84,7 @@ export class PacedStore implements Backing {
   readonly #random: Random
   readonly #pauses: Pauses
   #lock: Promise<unknown> = Promise.resolve()
+  #lastId = 0
 
   constructor(real: RealStore, scheduler: Scheduler, random: Random, pauses: Pauses) {
     this.store = real.store
@@ -131,7 +132,9 @@ export class PacedStore implements Backing {
   #lasting = ({ terms }: Ask, view: View, now: number) =>
     this.offices?.lasting(terms, view.terms, now) ?? view.terms
 
-  #drawn = (view: View) => view.fresh.map(({ id }) => ({ id, random: this.#random.int(0, 2 ** 22 - 1) }))
+  /** Not the server's own: how long a task waits after a failure goes by its id, and the server's go by its clock. */
+  #drawn = (view: View) =>
+    view.fresh.map(() => ({ id: ++this.#lastId, random: this.#random.int(0, 2 ** 22 - 1) }))
 
   #alone<T>(act: () => Promise<T>): Promise<T> {
     const mine = this.#lock.then(act)
