@@ -5,7 +5,7 @@ import { EVENTS, replay } from '../src/core/events.ts'
 import { CLAIM_ENDS, isHeld, isTerminal } from '../src/core/states.ts'
 import { life, live, type Moment } from './support/lives.ts'
 
-const inEveryLife = (look: (moment: Moment) => void, numRuns = 500) =>
+const inEveryLife = (look: (moment: Moment) => void, numRuns = 200) =>
   fc.assert(
     fc.property(life, (one) => void live(one, look)),
     { numRuns },
@@ -63,7 +63,7 @@ describe('in any life of a task, decide', () => {
         const stored = log.map((event, i) => ({ ...event, seq: i + 1 }))
         expect(replay(stored)).toEqual({ state: record.state, generation: record.generation })
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -142,7 +142,7 @@ describe('in any life of a task, decide', () => {
           expect([...active]).toEqual(isHeld(record.state) ? [record.generation] : [])
         })
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -172,7 +172,7 @@ describe('in any life of a task, decide', () => {
           expect(open.has(record.epoch)).toBe(record.resultHash !== null)
         })
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 

@@ -132,8 +132,8 @@ describe.concurrent('an agent', () => {
       await Promise.all([sleeper.says('lives'), worker.says('lives')])
       const [task] = await w.makeMany(1)
       await w.isTold('task_completed')
-      // Offered to the sleeper once, and then to the one that was free.
-      expect((await w.claims()).map(({ agent }) => agent)).toEqual(['a-sleeper', 'b-worker'])
+      // After the sleeper, the one that was free. On a busy machine that one may need a second offer.
+      expect((await w.claims()).map(({ agent }) => agent).slice(0, 2)).toEqual(['a-sleeper', 'b-worker'])
       await expectDoneOnce(w, [task!])
     },
   )
