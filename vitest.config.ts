@@ -41,8 +41,8 @@ export default defineConfig({
   test: {
     // Once for the whole run: the projects do not inherit it.
     globalSetup: ['test/support/global-setup.ts'],
-    // Twice the cores, on two: real servers and processes are waited for much of the time.
-    maxWorkers: 4,
+    // One more than cores, on two: real servers and processes are waited for much of the time.
+    maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     projects: [
       { test: { ...COMMON, name: 'pure', include: PURE, pool: 'threads', isolate: false } },

@@ -83,7 +83,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   test('any text comes back unchanged from every field', async () => {
     const words = fc.uniqueArray(text, { minLength: 1, maxLength: 11 })
-    await fc.assert(fc.asyncProperty(words, comesBackUnchanged), { numRuns: 40 })
+    await fc.assert(fc.asyncProperty(words, comesBackUnchanged), { numRuns: 15 })
   })
 
   test('any JSON comes back unchanged as input, as metadata and as result', async () => {
@@ -97,7 +97,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         expect(await work.details(task)).toMatchObject({ input: json, metadata: { kept: json } })
         expect((await work.results(task))[0]!.data).toEqual(json)
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     )
   })
 

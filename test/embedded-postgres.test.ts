@@ -15,6 +15,7 @@ import { commandLineOf, startOf } from '../src/store/postgres/embedded/process-i
 import { onlyRootMayChange, sharedCopyOf } from '../src/store/postgres/embedded/shared-copy.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/store/postgres/embedded/start.ts'
 import { compiledFile } from './support/launched.ts'
+import { dataFolder } from './support/servers/data-folder.ts'
 
 const repository = resolve(import.meta.dirname, '..')
 const isRoot = process.geteuid?.() === 0
@@ -37,7 +38,7 @@ const left: { pid: number; start: string | undefined }[] = []
 
 // Node cannot run TypeScript, and only another process can be killed with -9.
 beforeAll(async () => {
-  used = await mkdtemp('/tmp/baton-embedded-test-used-')
+  used = await mkdtemp(join(dataFolder(), 'baton-embedded-test-used-'))
   await chmod(used, 0o755)
   await (await startEmbeddedPostgres({ folder: usedFolder(), log: () => {} })).stop()
 })
@@ -70,7 +71,7 @@ afterEach(async () => {
 })
 
 async function scratchFolder(mode = 0o755): Promise<string> {
-  scratch = await mkdtemp('/tmp/baton-embedded-test-')
+  scratch = await mkdtemp(join(dataFolder(), 'baton-embedded-test-'))
   await chmod(scratch, mode)
   return scratch
 }

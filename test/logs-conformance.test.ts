@@ -89,7 +89,7 @@ describe.each(kinds)('logs in %s', (kind) => {
         }
         expect(final.spans.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(Buffer.byteLength(text))
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     )
   })
 

@@ -510,7 +510,7 @@ describe.skipIf(server === null)('upkeep', () => {
 describe.skipIf(server === null)('two stores that race', () => {
   const nodes = useNodes('mysql')
 
-  test('never grant a task twice, and no deadlock reaches a caller, in thousands of races', {
+  test('never grant a task twice, and no deadlock reaches a caller, in a thousand races', {
     timeout: 120_000,
   }, async () => {
     const database = await freshMysqlDatabase(server!)
@@ -543,7 +543,7 @@ describe.skipIf(server === null)('two stores that race', () => {
     let asked = 0
     const worker = async (n: number) => {
       const work = n % 2 ? here! : there!
-      for (let i = 0; i < 60; i++) {
+      for (let i = 0; i < 20; i++) {
         const by = holder(`agent-${(n + i) % 4}`, sessions[(n * 7 + i) % sessions.length])
         const task = tasks[(n * 11 + i * 7) % tasks.length]!
         const replies = await Promise.all([
@@ -566,8 +566,8 @@ describe.skipIf(server === null)('two stores that race', () => {
     }
     // Any rejection fails the test: whatever races were lost, each request has an answer.
     await Promise.all(Array.from({ length: 16 }, (_, n) => worker(n)))
-    expect(asked).toBeGreaterThan(3_000)
-    expect(grants.size).toBeGreaterThan(500)
+    expect(asked).toBeGreaterThan(1_000)
+    expect(grants.size).toBeGreaterThan(150)
     await expectAgreement(database.url)
     await Promise.all(stores.map((store) => store.close()))
     await database.drop()

@@ -4,11 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allGone, SERVER } from './support/launched.ts'
+import { dataFolder } from './support/servers/data-folder.ts'
 
 test.skipIf(process.platform !== 'linux')(
   'who ends npm ends Baton: it stops cleanly when its parent is gone',
   async () => {
-    const folder = await mkdtemp('/tmp/baton-npm-test-')
+    const folder = await mkdtemp(join(dataFolder(), 'baton-npm-test-'))
     // As npm does it: a process between the user and Baton that passes no signals on.
     const code = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(SERVER)}], { stdio: 'inherit' })`
     const env = {

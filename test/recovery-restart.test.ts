@@ -1,4 +1,5 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { contradictions } from './crash/checks.ts'
@@ -16,6 +17,7 @@ import {
 } from './support/launched.ts'
 import { eventually, expectDoneOnce, missSoon, recordsOf } from './support/recovery.ts'
 import { callsTo } from './support/server.ts'
+import { dataFolder } from './support/servers/data-folder.ts'
 
 /** The only node, as `npm start` runs it with a database of its own, is killed in the middle of everything. */
 
@@ -28,7 +30,7 @@ let node: Launched
 const agents: AgentProcess[] = []
 
 beforeEach(async () => {
-  folder = await mkdtemp('/tmp/baton-restart-')
+  folder = await mkdtemp(join(dataFolder(), 'baton-restart-'))
   await chmod(folder, 0o755)
   door = await openFrontDoor()
 })

@@ -22,6 +22,7 @@ import {
   ownerKeyIn,
   processesOn,
 } from './support/launched.ts'
+import { dataFolder } from './support/servers/data-folder.ts'
 
 const isLinux = process.platform === 'linux'
 const isRoot = process.geteuid?.() === 0
@@ -34,7 +35,7 @@ let scratch = ''
 const launched: Launched[] = []
 
 beforeAll(async () => {
-  used = await mkdtemp('/tmp/baton-start-test-used-')
+  used = await mkdtemp(join(dataFolder(), 'baton-start-test-used-'))
   await chmod(used, 0o755)
   const baton = startBaton({ BATON_DATA: usedData() })
   const url = await baton.ready
@@ -63,7 +64,7 @@ afterEach(async () => {
 const usedData = () => join(used, 'data')
 
 async function scratchFolder(mode = 0o755): Promise<string> {
-  scratch = await mkdtemp('/tmp/baton-start-test-')
+  scratch = await mkdtemp(join(dataFolder(), 'baton-start-test-'))
   await chmod(scratch, mode)
   return scratch
 }

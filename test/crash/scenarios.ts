@@ -14,6 +14,7 @@ import {
   type Process,
   processesOn,
 } from '../support/launched.ts'
+import { dataFolder } from '../support/servers/data-folder.ts'
 import { contradictions } from './checks.ts'
 import { askAgain, assertNotNow, Client, followEvents, isKept, type Server, settle } from './clients.ts'
 import { Ledger } from './ledger.ts'
@@ -40,7 +41,7 @@ export async function cleanUp(): Promise<void> {
 }
 
 async function freshFolder(): Promise<string> {
-  folder = await mkdtemp('/tmp/baton-crash-')
+  folder = await mkdtemp(join(dataFolder(), 'baton-crash-'))
   await chmod(folder, 0o755)
   return folder
 }

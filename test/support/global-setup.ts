@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { ensureBuilt } from '../../scripts/launch/build.mjs'
 import { startEmbeddedPostgres } from '../../src/store/postgres/embedded/start.ts'
 import { makeTemplate } from './database.ts'
+import { dataFolder } from './servers/data-folder.ts'
 import { startMariadb } from './servers/mariadb.ts'
 import type { Server, Skipped } from './servers/obtain.ts'
 import { type Distribution, obtainDistribution } from './servers/postgres.ts'
@@ -36,7 +37,7 @@ export default async function setup(project: TestProject) {
 }
 
 async function startPostgres(): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-test-'))
+  const folder = mkdtempSync(join(dataFolder(), 'baton-test-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     const postgres = await startEmbeddedPostgres({

@@ -1,4 +1,5 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -7,6 +8,7 @@ import { freshDatabase } from './database.ts'
 import { type Json, openWorkspace, type Workspace } from './http-workspace.ts'
 import { type Launched, launch, ownerKeyIn } from './launched.ts'
 import { callsTo } from './server.ts'
+import { dataFolder } from './servers/data-folder.ts'
 
 /** Servers, agents and a database for a file of tests, all of them processes of their own; none of it stays behind. */
 
@@ -57,7 +59,7 @@ export function useProcesses() {
     database = await freshDatabase()
     records = new pg.Pool({ connectionString: database.url, max: 2, options: '-c search_path=baton' })
     records.on('error', () => undefined)
-    folder = await mkdtemp('/tmp/baton-recovery-')
+    folder = await mkdtemp(join(dataFolder(), 'baton-recovery-'))
     await chmod(folder, 0o755)
   })
   afterAll(async () => {

@@ -20,6 +20,7 @@ import {
 } from './launched.ts'
 import { eventually, recordsOf, type Served } from './recovery.ts'
 import { callsTo, type ServerUnderTest } from './server.ts'
+import { dataFolder } from './servers/data-folder.ts'
 
 /** Servers that run agents, as processes of their own: they can be killed, and what their agents leave is looked at. */
 
@@ -78,7 +79,7 @@ export function useRunNodes() {
 
   beforeEach(async () => {
     undo = []
-    folder = await mkdtemp('/tmp/baton-runs-')
+    folder = await mkdtemp(join(dataFolder(), 'baton-runs-'))
     await chmod(folder, 0o755)
   })
   afterEach(async () => {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dataFolder } from './data-folder.ts'
 import { startWatcher, type Watcher } from './watcher.ts'
 
 export interface Running {
@@ -28,7 +28,7 @@ export class GuardedFolder {
   }
 
   static async make(): Promise<GuardedFolder> {
-    const folder = new GuardedFolder(await realpath(await mkdtemp(join(tmpdir(), 'baton-test-'))))
+    const folder = new GuardedFolder(await realpath(await mkdtemp(join(dataFolder(), 'baton-test-'))))
     await mkdir(folder.data)
     return folder
   }
