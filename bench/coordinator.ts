@@ -1,7 +1,7 @@
 import { Assignment } from '../src/flow/assignment.ts'
 import { serverDirectory } from '../src/flow/directory.ts'
 import { Kernel } from '../src/flow/kernel.ts'
-import { type ServerTurn, STEPS } from '../src/upkeep/pass.ts'
+import { type CoordinatorContext, STEPS } from '../src/upkeep/pass.ts'
 import { BATCH } from '../src/upkeep/steps.ts'
 import { type Bed, makeBed } from './bed.ts'
 import { closedLoop, type Measured } from './drive.ts'
@@ -19,7 +19,7 @@ export async function coordinatorPasses(
     await standing(bed)
     await agents(bed)
     await bed.calm()
-    const turn: ServerTurn = { kernel, hosts: new Set(), assignment: new Assignment() }
+    const turn: CoordinatorContext = { kernel, assignable: new Set(), assignment: new Assignment() }
     await pass(turn)
     const idle = await closedLoop(1, passes, () => pass(turn))
     let [given, gone] = [idle, idle]
@@ -38,7 +38,7 @@ export async function coordinatorPasses(
   }
 }
 
-async function pass(turn: ServerTurn): Promise<void> {
+async function pass(turn: CoordinatorContext): Promise<void> {
   for (const { run } of STEPS) while ((await run(turn)) >= BATCH);
 }
 

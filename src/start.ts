@@ -7,8 +7,8 @@ import { bootId, startTimeOf, thisMachine } from './adapters/child/identity.ts'
 import type { Config } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
 import { type ChorePace, Chores } from './executor/chores.ts'
+import { composeAdapters, composeExecutor } from './executor/compose.ts'
 import { Executor } from './executor/executor.ts'
-import { openKinds, openWorkshop } from './executor/open.ts'
 import { recoverAtStart } from './executor/recovery.ts'
 import { secretsOfNode } from './executor/secrets.ts'
 import { ensureOwnerKey } from './first-start.ts'
@@ -57,7 +57,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
   try {
     await refuseTakenPort(config)
     const logs = parseLogSettings(config.logs)
-    const kinds = await openKinds(config.adapterPaths, config.agentPolicy)
+    const kinds = await composeAdapters(config.adapterPaths, config.agentPolicy)
     made = await openDataFolder(config.dataFolder)
     const databaseUrl = config.databaseUrl ?? (await embedded(config, logger, stops))
     const store = await PostgresStore.open(databaseUrl, config.databaseRole)
@@ -72,7 +72,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     })
     stops.push(() => node.stop())
     let url = ''
-    const { workshop, desk, bucket, close } = await openWorkshop(
+    const { context, desk, bucket, close } = await composeExecutor(
       {
         ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
         ...{
@@ -86,14 +86,14 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     )
     stops.push(async () => close())
     // Before anybody can claim anything: what an earlier life left running would work on the same tasks.
-    await recoverAtStart(workshop, thisMachine())
+    await recoverAtStart(context, thisMachine())
     const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
     stops.push(() => coordinator.stop())
     url = await serve(config, { kernel, coordinator, execution: desk, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
-    const executor = new Executor(workshop).start()
-    const chores = new Chores(workshop, { executor, host: thisMachine(), bucket, keepLogsMs, pace }).start()
+    const executor = new Executor(context).start()
+    const chores = new Chores(context, { executor, host: thisMachine(), bucket, keepLogsMs, pace }).start()
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // What agents give back when they are stopped is for those who stay.
     stops.push(() => coordinator.stop())

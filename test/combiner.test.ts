@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Ask, Request } from '../src/core/batch/requests.ts'
+import type { ReadSet, Request } from '../src/core/batch/requests.ts'
 import { Combiner } from '../src/store/combiner.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import type { Transactor } from '../src/store/store.ts'
@@ -11,7 +11,7 @@ const alpha = holder('alpha')
 function recording(options: ConstructorParameters<typeof Combiner>[1] = {}) {
   const store = new MemoryStore()
   store.addWorkspace(1, { maxConcurrentClaims: 100_000 })
-  const asked: Ask[] = []
+  const asked: ReadSet[] = []
   const recorder: Transactor = {
     transact(workspaceId, ask, decide) {
       asked.push(ask)

@@ -3,8 +3,8 @@ import { uuidCarrying } from '../src/core/ids.ts'
 import { addDependencies } from '../src/flow/dependencies.ts'
 import { system, unblockAll } from '../src/flow/unblock.ts'
 import { Combiner } from '../src/store/combiner.ts'
-import type { Store, Walked, Way } from '../src/store/store.ts'
-import { complete, flowOn, giveUp, holdBack, sweep } from './support/entanglement.ts'
+import type { Direction, Store, Walked } from '../src/store/store.ts'
+import { complete, dependOn, flowOn, giveUp, sweep } from './support/entanglement.ts'
 import { earlier, NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { partsOf } from './support/parts.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
@@ -22,7 +22,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('leaves the queue, is due at once, and goes on when they are done', async () => {
       const work = await nodes.work()
       const [first, second, task] = await work.createAll([newTask(), newTask(), newTask()])
-      expect(outcome(await holdBack(work, task!, [first!, second!]))).toBe('HELD_BACK')
+      expect(outcome(await dependOn(work, task!, [first!, second!]))).toBe('HELD_BACK')
       const held = await work.record(task!)
       expect(held).toMatchObject({ state: 'pending', blocked: true, rank: null, version: task!.version + 1 })
       expect(held.dueAt).toBe(held.updatedAt)
@@ -53,12 +53,12 @@ describe.each(storeKinds)('on %s', (kind) => {
       )
       await complete(work, done!)
       await giveUp(work, failed!)
-      await holdBack(work, ready!, [done!])
+      await dependOn(work, ready!, [done!])
       expect(await work.record(ready!)).toMatchObject({ state: 'queued', blocked: false, rank: ready!.rank })
       expect((await work.details(ready!)).dependsOn).toEqual([done!.uuid])
-      await holdBack(work, never!, [done!, failed!])
+      await dependOn(work, never!, [done!, failed!])
       expect(await work.record(never!)).toMatchObject({ state: 'skipped', blocked: false, dueAt: null })
-      await holdBack(work, whatever!, [done!, failed!], { triggerRule: 'all_done' })
+      await dependOn(work, whatever!, [done!, failed!], { triggerRule: 'all_done' })
       expect(await work.record(whatever!)).toMatchObject({ state: 'queued' })
     })
 
@@ -68,7 +68,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const task = await work.create({}, [first!])
       await complete(work, first!)
       const read = await work.store.downstreamOf(work.workspace, [first!.id])
-      await holdBack(work, task, [second!])
+      await dependOn(work, task, [second!])
       const kernel = flowOn(work.store)
       await unblockAll(kernel, read)
       expect(await work.record(task)).toMatchObject({ state: 'pending', blocked: true })
@@ -81,11 +81,11 @@ describe.each(storeKinds)('on %s', (kind) => {
       const work = await nodes.work()
       const [first, second] = await work.createAll([newTask(), newTask()])
       const task = await work.create({ runAt: Date.now() - 1 }, [first!])
-      await holdBack(work, task, [second!])
+      await dependOn(work, task, [second!])
       const isOwn = ({ taskId }: { taskId: number }) => taskId === task.id
       const [seen] = (await work.store.dueTasks(10_000)).filter(isOwn)
       expect(seen).toMatchObject({ isBlocked: true, version: task.version + 1 })
-      await holdBack(work, task, [await work.create()])
+      await dependOn(work, task, [await work.create()])
       const elapse = (version: number) => work.command(task, { kind: 'elapse', version }, 'system')
       expect(outcome(await elapse(seen!.version))).toBe('NOTHING_DUE')
       expect((await work.store.dueTasks(10_000)).filter(isOwn)).toHaveLength(1)
@@ -100,7 +100,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const hold = granted(await late.claim(task!, alpha))
       for (let i = 0; i < 2; i++) await work.elapse(task!)
       expect(await work.record(task!)).toMatchObject({ state: 'queued', claimState: 'expired' })
-      await holdBack(work, task!, [upstream!])
+      await dependOn(work, task!, [upstream!])
       await complete(work, upstream!)
       await sweep(work.store)
       expect(await work.submit(task!, hold)).toMatchObject({ ok: false })
@@ -112,8 +112,8 @@ describe.each(storeKinds)('on %s', (kind) => {
       const upstream = await work.create()
       const later = await work.create({ runAt: Date.now() + DAY })
       const perishable = await work.create({ expiresAt: Date.now() + DAY })
-      await holdBack(work, later, [upstream])
-      await holdBack(work, perishable, [upstream])
+      await dependOn(work, later, [upstream])
+      await dependOn(work, perishable, [upstream])
       expect(await work.record(later)).toMatchObject({ state: 'pending', blocked: true, dueAt: later.dueAt })
       await sweep(work.store)
       await complete(work, upstream)
@@ -133,12 +133,12 @@ describe.each(storeKinds)('on %s', (kind) => {
       await complete(work, done!)
       for (const task of [held!, paused!, done!]) {
         const before = await work.record(task)
-        const reply = await holdBack(work, task, [upstream!], { patch: { title: 'another' } })
+        const reply = await dependOn(work, task, [upstream!], { patch: { title: 'another' } })
         expect(reply).toMatchObject({ code: 'WRONG_STATE', taskState: before.state })
         expect(await work.record(task)).toEqual(before)
         expect(await work.details(task)).toMatchObject({ title: 'Fix login', dependsOn: [] })
       }
-      expect(await holdBack(work, perished!, [upstream!])).toMatchObject({ taskState: 'cancelled' })
+      expect(await dependOn(work, perished!, [upstream!])).toMatchObject({ taskState: 'cancelled' })
     })
 
     test('is refused for what is no task here, and if it was changed since it was read', async () => {
@@ -146,13 +146,13 @@ describe.each(storeKinds)('on %s', (kind) => {
       const [task, upstream] = await work.createAll([newTask(), newTask()])
       const guessed = { id: upstream!.id, uuid: uuidCarrying(upstream!.id, 1, 1) }
       for (const unknown of [await elsewhere.create(), guessed])
-        expect(await holdBack(work, task!, [upstream!, unknown])).toMatchObject({
+        expect(await dependOn(work, task!, [upstream!, unknown])).toMatchObject({
           code: 'VALIDATION_FAILED',
           errors: [{ field: 'dependsOn[1]' }],
         })
       const old = { version: task!.version - 1 }
-      expect(await holdBack(work, task!, [upstream!], old)).toMatchObject({ lookAgain: true })
-      const reply = await holdBack(work, task!, [upstream!], { ifVersion: 99 })
+      expect(await dependOn(work, task!, [upstream!], old)).toMatchObject({ lookAgain: true })
+      const reply = await dependOn(work, task!, [upstream!], { ifVersion: 99 })
       expect(reply).toMatchObject({ code: 'VERSION_MISMATCH' })
       expect(reply).not.toHaveProperty('lookAgain')
       expect(await work.record(task!)).toEqual(task)
@@ -166,7 +166,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const holds = await Promise.all(upstream.map((task) => here.claim(task, alpha)))
       await Promise.all(
         tasks.map((task, i) =>
-          Promise.all([here.submit(upstream[i]!, granted(holds[i]!)), holdBack(there, task, [upstream[i]!])]),
+          Promise.all([here.submit(upstream[i]!, granted(holds[i]!)), dependOn(there, task, [upstream[i]!])]),
         ),
       )
       const events = await here.events()
@@ -270,12 +270,12 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('is found by whoever closed it, though the others were looked at before', async () => {
       const work = await nodes.work()
       const [a, b, c] = await work.createAll([newTask(), newTask(), newTask()])
-      await holdBack(work, a!, [b!])
+      await dependOn(work, a!, [b!])
       await sweep(work.store)
-      await holdBack(work, b!, [c!])
+      await dependOn(work, b!, [c!])
       await sweep(work.store)
       expect(await statesOf(work, [a!, b!, c!])).toEqual(['pending', 'pending', 'queued'])
-      await holdBack(work, c!, [a!])
+      await dependOn(work, c!, [a!])
       await sweep(work.store)
       await expectNamed(work, [a!, b!, c!])
       const [event] = await found(work)
@@ -287,11 +287,11 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('that waits for another fails as one, and so does each of two that share a task', async () => {
       const work = await nodes.work()
       const [a, b, c, d, e] = await work.createAll(Array.from({ length: 5 }, () => newTask()))
-      await holdBack(work, a!, [b!])
-      await holdBack(work, b!, [a!])
-      await holdBack(work, c!, [a!, d!, e!])
-      await holdBack(work, d!, [c!])
-      await holdBack(work, e!, [c!])
+      await dependOn(work, a!, [b!])
+      await dependOn(work, b!, [a!])
+      await dependOn(work, c!, [a!, d!, e!])
+      await dependOn(work, d!, [c!])
+      await dependOn(work, e!, [c!])
       await sweep(work.store)
       await expectNamed(work, [a!, b!])
       expect(await statesOf(work, [c!, d!, e!])).toEqual(['failed', 'failed', 'failed'])
@@ -306,10 +306,10 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('stands still while one of its tasks is paused, and is found when that goes on', async () => {
       const work = await nodes.work()
       const [a, b] = await work.createAll([newTask(), newTask()])
-      await holdBack(work, a!, [b!])
+      await dependOn(work, a!, [b!])
       await sweep(work.store)
       await work.pause(a!)
-      await holdBack(work, b!, [a!])
+      await dependOn(work, b!, [a!])
       await sweep(work.store)
       expect(await statesOf(work, [a!, b!])).toEqual(['paused', 'pending'])
       expect(await work.record(b!)).toMatchObject({ dueAt: null })
@@ -321,8 +321,8 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('that one left in time is none, and the others go on by their rules', async () => {
       const work = await nodes.work()
       const [a, b] = await work.createAll([newTask(), newTask()])
-      await holdBack(work, a!, [b!])
-      await holdBack(work, b!, [a!], { triggerRule: 'all_done' })
+      await dependOn(work, a!, [b!])
+      await dependOn(work, b!, [a!], { triggerRule: 'all_done' })
       const { tasks: seen } = await work.store.blockedFrom(work.workspace, [a!.id], 'upstream', 10)
       await work.cancel(a!)
       const cycle = seen.map(({ uuid }) => uuid)
@@ -333,7 +333,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         items: seen.map(({ id, uuid, version }) => ({
           taskId: id,
           uuid,
-          command: { kind: 'entangle', cycle, version },
+          command: { kind: 'failCycle', cycle, version },
         })),
       })
       expect(outcome(reply)).toBe('NOTHING_DUE')
@@ -345,9 +345,9 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('that is changed just then is looked at again, and does not get away', async () => {
       const work = await nodes.work()
       const [a, b] = await work.createAll([newTask(), newTask()])
-      await holdBack(work, b!, [a!])
+      await dependOn(work, b!, [a!])
       await sweep(work.store)
-      await holdBack(work, a!, [b!])
+      await dependOn(work, a!, [b!])
       const { store } = work
       let isFirst = true
       const meddled = new Proxy(store, {
@@ -381,7 +381,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const [whole, blocker] = await work.createAll([newTask(), newTask()])
       const [part] = await work.createAll(partsOf(whole!, 1))
       await work.cancel(whole!)
-      await holdBack(work, part!, [whole!, blocker!], { triggerRule: 'all_done' })
+      await dependOn(work, part!, [whole!, blocker!], { triggerRule: 'all_done' })
       await sweep(work.store)
       expect(await statesOf(work, [part!])).toEqual(['pending'])
       await work.reset(whole!)
@@ -400,7 +400,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     const root = await work.create()
     const chain = [await work.create({}, [root])]
     for (let i = 0; i < 5; i++) chain.push(await work.create({}, [chain.at(-1)!]))
-    const walk = (from: Task, ...how: [Way, number]) =>
+    const walk = (from: Task, ...how: [Direction, number]) =>
       work.store.blockedFrom(work.workspace, [from.id], ...how)
     const idsOf = ({ tasks }: Walked) => tasks.map(({ id }) => id)
     const ids = chain.map(({ id }) => id)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Limits } from '../src/core/limits.ts'
-import type { Watch } from '../src/core/records.ts'
+import type { TaskWatch } from '../src/core/records.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
 import { give } from './support/giving.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
@@ -23,7 +23,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   }
 
   /** Begun so long ago, with a lease that does not matter. */
-  async function begun(work: Work, msAgo: number, watch: Watch | null) {
+  async function begun(work: Work, msAgo: number, watch: TaskWatch | null) {
     const then = ago(work, msAgo)
     const task = await then.create({ watch })
     const hold = granted(await then.claim(task, alpha, { leaseMs: 10 * HOUR }))
@@ -34,7 +34,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   describe('what is watched', () => {
     test('is kept with the task as it was given, and most tasks have nothing of it', async () => {
       const [here, there] = await nodes.pair()
-      const watch: Watch = {
+      const watch: TaskWatch = {
         estimateMs: 90_000,
         assignMs: 1_000,
         stallMs: 2_000,
@@ -153,7 +153,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   describe('a task that hangs', () => {
-    const hanging: Watch = { estimateMs: MINUTE, hangGraceMs: MINUTE, hangAbortMs: 5 * MINUTE }
+    const hanging: TaskWatch = { estimateMs: MINUTE, hangGraceMs: MINUTE, hangAbortMs: 5 * MINUTE }
 
     test('is suspected, asks for progress, and is taken away without', async () => {
       const [here, there] = await nodes.pair()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decideAll } from '../src/core/batch/decide-all.ts'
-import { askFor, type Request } from '../src/core/batch/requests.ts'
+import { type Request, readSetOf } from '../src/core/batch/requests.ts'
 import { uuidCarrying } from '../src/core/ids.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
@@ -67,7 +67,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
         uuid: task.uuid,
         command: { kind: 'claim', ...alpha, leaseMs: 60_000, capabilities: [] },
       }
-      const failing = work.store.transact(work.workspace, askFor([claim]), (view) => {
+      const failing = work.store.transact(work.workspace, readSetOf([claim]), (view) => {
         decideAll(view, [claim])
         throw new Error('decided, then thrown')
       })

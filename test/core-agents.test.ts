@@ -109,9 +109,9 @@ describe('an agent that registers', () => {
 
   test('after it beat without being registered gets what registered agents get', () => {
     // As Postgres remembers whoever merely claimed.
-    const around = { now: 1_000, actor: 'key:test', holding: [], limits: DEFAULT_LIMITS }
+    const context = { now: 1_000, actor: 'key:test', holding: [], limits: DEFAULT_LIMITS }
     const identity = { slug: 'alpha', uuid: 'u' }
-    const fresh = decideAgent(null, identity, { kind: 'register', profile: {}, ifVersion: null }, around)
+    const fresh = decideAgent(null, identity, { kind: 'register', profile: {}, ifVersion: null }, context)
     const merelyClaiming: AgentRecord = {
       ...fresh.record!,
       maxConcurrentTasks: null,
@@ -119,13 +119,13 @@ describe('an agent that registers', () => {
       registered: false,
       health: null,
     }
-    const heard = decideAgent(merelyClaiming, identity, { kind: 'beat', beat: aBeat() }, around).record
+    const heard = decideAgent(merelyClaiming, identity, { kind: 'beat', beat: aBeat() }, context).record
     for (const before of [merelyClaiming, heard]) {
       const { record } = decideAgent(
         before,
         identity,
         { kind: 'register', profile: {}, ifVersion: null },
-        around,
+        context,
       )
       expect(record).toMatchObject({ maxConcurrentTasks: 1, coordinatorEnabled: true })
     }

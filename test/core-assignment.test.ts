@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Candidate, offersFor, type Waiting, type WaitingKind } from '../src/core/assignment.ts'
+import { type AssignableTask, type Candidate, offersFor, type WaitingKind } from '../src/core/assignment.ts'
 
 /** Who is offered work, and in which order. */
 
@@ -15,7 +15,7 @@ const candidate = (slug: string, more: Partial<Candidate> = {}): Candidate => ({
 const waiting = (
   kinds: readonly (readonly [waiting: number, ...capabilities: string[]])[],
   reserved: Record<string, number> = {},
-): Waiting => ({
+): AssignableTask => ({
   kinds: kinds.map(([count, ...capabilities]) => ({ waiting: count, capabilities })),
   reserved: new Map(Object.entries(reserved)),
 })
@@ -127,13 +127,13 @@ describe('whoever is there and whatever waits', () => {
   test('the answer is the same in whatever order they are named, and nothing given is changed', () => {
     fc.assert(
       fc.property(candidates, kinds, reserved, most, (agents, waits, kept, limit) => {
-        const around = { kinds: waits, reserved: kept }
+        const context = { kinds: waits, reserved: kept }
         const before = structuredClone({ agents, waits, kept })
-        const offers = offersFor(agents, around, limit)
-        expect(offersFor(agents.toReversed(), around, limit)).toEqual(offers)
+        const offers = offersFor(agents, context, limit)
+        expect(offersFor(agents.toReversed(), context, limit)).toEqual(offers)
         expect({ agents, waits, kept }).toEqual(before)
         expect(offers.slice(0, 2), 'less of it is the beginning of it').toEqual(
-          offersFor(agents, around, Math.min(limit, 2)),
+          offersFor(agents, context, Math.min(limit, 2)),
         )
       }),
       { numRuns: 1_000 },

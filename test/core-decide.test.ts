@@ -13,33 +13,33 @@ const inEveryLife = (look: (moment: Moment) => void, numRuns = 200) =>
 
 describe('in any life of a task, decide', () => {
   test('never changes the record it is given, and gives the very same one back when nothing changed', () => {
-    inEveryLife(({ before, command, around, decision }) => {
+    inEveryLife(({ before, command, context, decision }) => {
       const copy = structuredClone(before)
-      decide(before, command, around)
+      decide(before, command, context)
       expect(before).toEqual(copy)
       if (decision.record !== before) {
         expect(decision.record.version).toBe(before.version + 1)
         // That time passes is no sign of life: its holder may be looked at and be as silent as before.
         const isOnlyLookedAt = command.kind === 'elapse' && isHeld(decision.record.state)
-        expect(decision.record.updatedAt).toBe(isOnlyLookedAt ? before.updatedAt : around.now)
+        expect(decision.record.updatedAt).toBe(isOnlyLookedAt ? before.updatedAt : context.now)
       }
     }, 250)
   })
 
   test('decides the same twice: it has no clock and no dice', () => {
-    inEveryLife(({ before, command, around, decision }) => {
-      expect(decide(before, command, around)).toEqual(decision)
+    inEveryLife(({ before, command, context, decision }) => {
+      expect(decide(before, command, context)).toEqual(decision)
     }, 250)
   })
 
   test('leaves only events that are in the catalogue, with nothing missing and nothing more', () => {
     const seen = new Set<string>()
-    inEveryLife(({ around, decision }) => {
+    inEveryLife(({ context, decision }) => {
       for (const { type, payload, at, actor, taskId } of decision.effects.events) {
         seen.add(type)
         const parsed = EVENTS[type].strict().safeParse(payload)
         expect(parsed.error?.message, `${type} ${JSON.stringify(payload)}`).toBeUndefined()
-        expect({ at, taskId }).toEqual({ at: around.now, taskId: 7 })
+        expect({ at, taskId }).toEqual({ at: context.now, taskId: 7 })
         expect(actor).not.toBe('')
       }
     }, 3000)
@@ -68,15 +68,15 @@ describe('in any life of a task, decide', () => {
   })
 
   test('raises the generation only by a claim, by one, and never beyond the limit', () => {
-    inEveryLife(({ before, command, around, decision: { record, reply } }) => {
+    inEveryLife(({ before, command, context, decision: { record, reply } }) => {
       // An agent that takes up what its session was given has its claim already.
-      const isHeldStill = before.state === 'assigned' && before.leaseExpiresAt! > around.now
+      const isHeldStill = before.state === 'assigned' && before.leaseExpiresAt! > context.now
       const isTakenUp = isHeldStill && before.watch?.given && record.session === before.session
       const claimed = command.kind === 'claim' && reply.ok && !isTakenUp
       // Baton's own claim, opened and ended in one: no limit keeps a whole from being the sum of its parts.
       const merged = command.kind === 'merge' && reply.reason === 'MERGED'
       expect(record.generation).toBe(before.generation + (claimed || merged ? 1 : 0))
-      if (claimed) expect(record.generation).toBeLessThanOrEqual(around.limits.maxGenerationsPerTask)
+      if (claimed) expect(record.generation).toBeLessThanOrEqual(context.limits.maxGenerationsPerTask)
       expect(record.epoch).toBe(before.epoch + (command.kind === 'reset' && reply.ok ? 1 : 0))
     })
   })
@@ -177,7 +177,7 @@ describe('in any life of a task, decide', () => {
   })
 
   test('lets a write behind a wrong fence change nothing', () => {
-    inEveryLife(({ before, command, around, decision }) => {
+    inEveryLife(({ before, command, context, decision }) => {
       if (!('fence' in command)) return
       const { fence } = command
       if (fence.generation === before.generation && fence.session === before.session) return
@@ -187,17 +187,17 @@ describe('in any life of a task, decide', () => {
         return
       }
       expect(decision.reply.ok).toBe(false)
-      const lapsed = before.claimState === 'active' && before.leaseExpiresAt! <= around.now
+      const lapsed = before.claimState === 'active' && before.leaseExpiresAt! <= context.now
       if (!lapsed) expect(decision.record).toBe(before)
       expect(decision.effects.events.at(-1)!.type).toMatch(/^(claim_write_refused|task_result_rejected)$/)
     })
   })
 
   test('does what is due once: asked again at the same moment, time has nothing to do', () => {
-    inEveryLife(({ around, decision }) => {
+    inEveryLife(({ context, decision }) => {
       let { record } = decision
       for (let asked = 0; ; asked++) {
-        const elapsed = decide(record, { kind: 'elapse' }, around)
+        const elapsed = decide(record, { kind: 'elapse' }, context)
         if (elapsed.reply.reason === 'NOTHING_DUE') {
           expect(elapsed.record).toBe(record)
           expect(elapsed.effects.events).toEqual([])

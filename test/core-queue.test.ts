@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Reply } from '../src/core/commands.ts'
+import { ProjectFairness } from '../src/core/fairness.ts'
 import { PRIORITY_STEP_MS } from '../src/core/retry.ts'
-import { Turns } from '../src/core/turns.ts'
 import { Combiner } from '../src/store/combiner.ts'
 import { clockwork } from './support/clockwork.ts'
 import { handedOut, holder, newTask, type Overrides, outcome, type Work } from './support/tasks.ts'
@@ -90,7 +90,7 @@ describe('projects take turns', () => {
     await work.next(holder('beta'))
     // The track is full for alpha; the project’s other line is still offered in its turn.
     const given = handedOut(await work.next(alpha, { limit: 3 }))
-    expect(given.map(({ projectId, line }) => [projectId, line])).toEqual([
+    expect(given.map(({ projectId, trackQueue }) => [projectId, trackQueue])).toEqual([
       [B, ''],
       [A, 'B'],
       [B, ''],
@@ -101,10 +101,10 @@ describe('projects take turns', () => {
     const round = fc.uniqueArray(fc.nat({ max: 4 }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(fc.array(round, { minLength: 1, maxLength: 60 }), (rounds) => {
-        const turns = new Turns()
+        const fairness = new ProjectFairness()
         const served = rounds.map((waiting) => {
-          const next = waiting.reduce((best, one) => (turns.of(one) < turns.of(best) ? one : best))
-          turns.served(next)
+          const next = waiting.reduce((best, one) => (fairness.of(one) < fairness.of(best) ? one : best))
+          fairness.served(next)
           return next
         })
         for (let from = 0; from < rounds.length; from++)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Circumstances, Fence, NewTask, Reply, TaskCommand } from '../src/core/commands.ts'
+import type { Fence, NewTask, Reply, RuleContext, TaskCommand } from '../src/core/commands.ts'
 import { decide } from '../src/core/decide.ts'
 import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { TaskRecord } from '../src/core/records.ts'
@@ -20,8 +20,8 @@ class Life {
     this.record = createTask(task, [], IDENTITY, 'key:test', START).record
   }
   say(command: TaskCommand): Reply {
-    const around: Circumstances = { now: this.now, limits: this.limits, roomForClaims: 10, actor: 'key:test' }
-    const { record, reply } = decide(this.record, command, around)
+    const context: RuleContext = { now: this.now, limits: this.limits, roomForClaims: 10, actor: 'key:test' }
+    const { record, reply } = decide(this.record, command, context)
     this.record = record
     return reply
   }

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FAILURE_CLASSES } from '../src/core/retry.ts'
-import { type Answer, type Ending, endingOf, type Stop, taskStepOf, timeOf } from '../src/core/runs/ending.ts'
+import {
+  type Answer,
+  type Ending,
+  endingOf,
+  type Stop,
+  taskOutcomeOf,
+  timeOf,
+} from '../src/core/runs/ending.ts'
 import {
   isOver,
   RUN_ERRORS,
@@ -30,7 +37,7 @@ const STOPS: Stop['code'][] = [
 ]
 const both = (answer: Answer, by: Stop | null = null) => {
   const ending = endingOf(answer, by)
-  return { ending, step: taskStepOf(ending, answer, by) }
+  return { ending, step: taskOutcomeOf(ending, answer, by) }
 }
 const IN_TIME = '2031-05-01T10:00:00.000Z'
 
@@ -87,7 +94,8 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   adapter_error: ['failed', 'infrastructure'],
   control_plane_restart: ['failed', 'release'],
 }
-const wayOf = (step: ReturnType<typeof taskStepOf>) => (step.kind === 'fail' ? step.failureClass : step.kind)
+const wayOf = (step: ReturnType<typeof taskOutcomeOf>) =>
+  step.kind === 'fail' ? step.failureClass : step.kind
 
 describe('a run that failed', () => {
   test.each(Object.entries(ends))('with %s ends as it should', (code, [status, way]) => {

@@ -95,16 +95,16 @@ describe('preparing 64 kB of secrets', () => {
   const values = Array.from({ length: 64 }, (_, i) => `${i}:`.padEnd(1_024, `äb"/${i * 7_919}\\`))
 
   test('goes in slices, between which others have their turn', async () => {
-    let turns = 0
+    let fairness = 0
     let isDone = false
     const others = () => {
-      turns++
+      fairness++
       if (!isDone) setImmediate(others)
     }
     setImmediate(others)
     const known = await prepareSecrets(values)
     isDone = true
-    expect(turns).toBeGreaterThan(20)
+    expect(fairness).toBeGreaterThan(20)
     expect(redactText(`<${values[7]}>`, known)).toBe('<[redacted]>')
   })
 

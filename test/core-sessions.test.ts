@@ -20,7 +20,7 @@ const opening = (more: Partial<SessionOpening> = {}): SessionOpening => ({
 })
 const open = (work: Work, name: string, more: Partial<SessionOpening> = {}) =>
   work.session(name, { kind: 'open', opening: opening(more) })
-const mention = (work: Work, name: string, agent = 'alpha') => work.session(name, { kind: 'mention', agent })
+const touch = (work: Work, name: string, agent = 'alpha') => work.session(name, { kind: 'touch', agent })
 const beat = (work: Work, name: string) => work.session(name, { kind: 'beat' })
 const end = (work: Work, name: string) => work.session(name, { kind: 'end', reason: 'done' })
 const elapse = (work: Work, name: string, silentMs?: number) =>
@@ -65,9 +65,9 @@ describe('a session', () => {
 
   test('named by a claim is known from then on, undeclared, for a day', async () => {
     const { work, now } = clockwork()
-    expect(await mention(work, 's')).toMatchObject({ isNew: true })
+    expect(await touch(work, 's')).toMatchObject({ isNew: true })
     expect(await seen(work, 's')).toMatchObject({ agent: 'alpha', declared: false, dueAt: now() + 24 * HOUR })
-    expect(await mention(work, 's', 'beta')).toMatchObject({ isNew: false })
+    expect(await touch(work, 's', 'beta')).toMatchObject({ isNew: false })
     expect(await seen(work, 's')).toMatchObject({ agent: 'beta' })
     expect(await types(work)).toEqual(['session_started'])
   })
@@ -110,7 +110,7 @@ describe('a session', () => {
 
   test('that ended comes back by being named or beating, but takes nobody’s place', async () => {
     const { work } = clockwork({ maxActiveSessions: 1 })
-    for (const again of [beat, mention]) {
+    for (const again of [beat, touch]) {
       await open(work, 's')
       await end(work, 's')
       expect(outcome(await again(work, 's'))).toBe('DONE')
@@ -170,12 +170,12 @@ function fallSilent(work: Work, pass: (ms: number) => void) {
 describe('maxActiveSessions', () => {
   test('counts those that were opened on purpose, and only those', async () => {
     const { work } = clockwork({ maxActiveSessions: 2 })
-    for (const name of ['m-1', 'm-2', 'm-3']) await mention(work, name)
+    for (const name of ['m-1', 'm-2', 'm-3']) await touch(work, name)
     expect(outcome(await open(work, 's-1'))).toBe('DONE')
     expect(outcome(await work.register('w-1', 5))).toBe('DONE')
     expect(await open(work, 's-2')).toMatchObject({ code: 'LIMIT_REACHED', limit: 'maxActiveSessions' })
     expect(outcome(await open(work, 's-1')), 'one that is open already').toBe('DONE')
-    expect(outcome(await mention(work, 'm-4'))).toBe('DONE')
+    expect(outcome(await touch(work, 'm-4'))).toBe('DONE')
     expect(outcome(await open(work, 'm-1')), 'opened on purpose now').toBe('LIMIT_REACHED')
     expect((await work.store.counts(work.workspace)).activeSessions).toBe(2)
   })
@@ -308,7 +308,7 @@ describe('a worker', () => {
     const { work, pass } = await working(1)
     await over(work, pass)
     expect(outcome(await beat(work, 'w'))).toBe('WORKER_GONE')
-    await mention(work, 'w')
+    await touch(work, 'w')
     expect(await seen(work, 'w')).toMatchObject({ state })
     expect(outcome(await work.session('w', { kind: 'drain' }))).toBe('WRONG_STATE')
     expect(await work.register('w', 2)).toMatchObject({ ok: true, isNew: false, holds: 0 })

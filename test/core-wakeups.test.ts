@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentRecord } from '../src/core/records.ts'
-import { type AroundDispatch, decideDispatch, type Standing } from '../src/core/runs/dispatch.ts'
+import { type DispatchContext, decideDispatch, type TaskHold } from '../src/core/runs/dispatch.ts'
 import { policyOf, RuntimeConfig, watchSettingsOf } from '../src/core/runs/policy.ts'
 import {
-  type AroundWakeup,
   type AskedWakeup,
   decideWakeup,
   nextTimerAt,
   PRIORITY_OF,
   SKIP_REASONS,
   WAKEUP_SOURCES,
+  type WakeupContext,
   type WakeupSource,
 } from '../src/core/runs/wakeups.ts'
 
@@ -59,7 +59,7 @@ const asked = (more: Partial<AskedWakeup> = {}): AskedWakeup => ({
   delayMs: 0,
   ...more,
 })
-const around = (more: Partial<AroundWakeup> = {}): AroundWakeup => ({
+const context = (more: Partial<WakeupContext> = {}): WakeupContext => ({
   now: NOW,
   agent: agent(),
   waiting: null,
@@ -69,18 +69,18 @@ const around = (more: Partial<AroundWakeup> = {}): AroundWakeup => ({
   parkedUntil: null,
   ...more,
 })
-const why = (ask: Partial<AskedWakeup>, more: Partial<AroundWakeup>) => {
-  const decision = decideWakeup(asked(ask), around(more))
+const why = (ask: Partial<AskedWakeup>, more: Partial<WakeupContext>) => {
+  const decision = decideWakeup(asked(ask), context(more))
   return decision.status === 'skipped' ? decision.because : null
 }
-const dueAt = (ask: Partial<AskedWakeup>, more: Partial<AroundWakeup>) => {
-  const decision = decideWakeup(asked(ask), around(more))
+const dueAt = (ask: Partial<AskedWakeup>, more: Partial<WakeupContext>) => {
+  const decision = decideWakeup(asked(ask), context(more))
   return decision.status === 'skipped' ? null : decision.dueAt - NOW
 }
 
 describe('an agent is woken', () => {
   test.each(WAKEUP_SOURCES)('by %s, when nothing speaks against it', (source) => {
-    const decision = decideWakeup(asked({ source }), around({ agent: agent({}, { intervalSec: 60 }) }))
+    const decision = decideWakeup(asked({ source }), context({ agent: agent({}, { intervalSec: 60 }) }))
     expect(decision).toEqual({
       status: 'queued',
       dueAt: NOW,
@@ -135,7 +135,7 @@ describe('an agent that', () => {
     (_name, who, because, exceptBy) => {
       const source = ALL.find((one) => !exceptBy.includes(one))!
       const else_ = { waiting: { id: 'w-1', dueAt: NOW, priority: 1 }, running: { id: 'w-0' } }
-      const decision = decideWakeup(asked({ source }), around({ agent: who, ...else_ }))
+      const decision = decideWakeup(asked({ source }), context({ agent: who, ...else_ }))
       expect(decision).toEqual({
         status: 'skipped',
         because,
@@ -223,17 +223,17 @@ describe('a wakeup that says the same as another', () => {
   const waiting = { id: 'w-waits', dueAt: NOW + 5_000, priority: 2 }
 
   test('is counted with the one that waits, rather than with the one whose run goes on', () => {
-    const decision = decideWakeup(asked(), around({ waiting, running: { id: 'w-runs' } }))
+    const decision = decideWakeup(asked(), context({ waiting, running: { id: 'w-runs' } }))
     expect(decision).toMatchObject({ status: 'coalesced', into: 'w-waits' })
     expect(decision.events).toMatchObject([{ type: 'wakeup_coalesced', payload: { into: 'w-waits' } }])
-    expect(decideWakeup(asked(), around({ running: { id: 'w-runs' } }))).toMatchObject({
+    expect(decideWakeup(asked(), context({ running: { id: 'w-runs' } }))).toMatchObject({
       status: 'coalesced',
       into: 'w-runs',
     })
   })
 
   test('takes it along when it is in a hurry, and its priority is the higher of the two', () => {
-    const one = (ask: Partial<AskedWakeup>) => decideWakeup(asked(ask), around({ waiting }))
+    const one = (ask: Partial<AskedWakeup>) => decideWakeup(asked(ask), context({ waiting }))
     expect(one({})).toMatchObject({ dueAt: NOW, priority: 3 })
     expect(one({ delayMs: 3_000, source: 'automation' })).toMatchObject({ dueAt: NOW + 3_000, priority: 2 })
     expect(one({ delayMs: 9_000, source: 'automation' })).toMatchObject({ dueAt: NOW + 5_000, priority: 2 })
@@ -283,7 +283,7 @@ const anyCircumstances = fc
     lastStartedAt: fc.option(aTime),
     parkedUntil: fc.option(aTime),
   })
-  .map((more) => around(more))
+  .map((more) => context(more))
 
 test('whatever is asked of whomever: it is told once, never due in the past, and never what policy forbids', () => {
   fc.assert(
@@ -314,7 +314,7 @@ test('whatever is asked of whomever: it is told once, never due in the past, and
   )
 })
 
-const aDispatch = (more: Partial<AroundDispatch> = {}): AroundDispatch => ({
+const aDispatch = (more: Partial<DispatchContext> = {}): DispatchContext => ({
   now: NOW,
   agent: agent(),
   active: 0,
@@ -325,7 +325,7 @@ const aDispatch = (more: Partial<AroundDispatch> = {}): AroundDispatch => ({
 })
 
 describe('what waits is', () => {
-  const rows: [string, Partial<AroundDispatch>, object][] = [
+  const rows: [string, Partial<DispatchContext>, object][] = [
     ['run, when nothing speaks against it', {}, { kind: 'run' }],
     ['run, when it may be claimed', { standing: 'free' }, { kind: 'run' }],
     ['run, when it is held', { standing: 'held' }, { kind: 'run' }],
@@ -414,7 +414,7 @@ describe('what waits is', () => {
       active: fc.integer({ min: 0, max: 6 }),
       lastStartedAt: fc.option(aTime),
       isAskedFor: fc.boolean(),
-      standing: fc.constantFrom<Standing>('none', 'held', 'free', 'gone'),
+      standing: fc.constantFrom<TaskHold>('none', 'held', 'free', 'gone'),
     })
     fc.assert(
       fc.property(anyDispatch, (more) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Limits } from '../src/core/limits.ts'
-import type { TaskRecord, Watch } from '../src/core/records.ts'
+import type { TaskRecord, TaskWatch } from '../src/core/records.ts'
 import { backoffMs, PRIORITY_STEP_MS, placeInQueue, spreadBackoffMs } from '../src/core/retry.ts'
 import { abortsAt, firstDeadline, stallsAt, suspectedFrom, watchAnew } from '../src/core/rules/watch.ts'
 import { isHeld } from '../src/core/states.ts'
@@ -35,7 +35,7 @@ describe('in any life of a task', () => {
   test('it is looked at no later than its first deadline, and has no time of its own without one', () => {
     fc.assert(
       fc.property(life, (one) => {
-        live(one, ({ around: { limits, now }, decision: { record, reply } }) => {
+        live(one, ({ context: { limits, now }, decision: { record, reply } }) => {
           if (!isHeld(record.state)) return
           const first = firstDeadline(record, limits)
           if (first !== null) expect(record.dueAt).toBeLessThanOrEqual(first)
@@ -55,7 +55,7 @@ describe('in any life of a task', () => {
         live(one, ({ before, command, decision: { record } }) => {
           if (command.kind !== 'claim' || record.generation === before.generation) return
           const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = before.watch ?? {}
-          const given = command.isGiven
+          const given = command.byCoordinator
           const own = { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, given }
           expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
         })
@@ -66,14 +66,14 @@ describe('in any life of a task', () => {
 })
 
 test('a task without times of its own costs a claim nothing: what is watched stays the very same', () => {
-  const own: Watch = { stallMs: 1 }
+  const own: TaskWatch = { stallMs: 1 }
   expect(watchAnew(own, false)).toBe(own)
   expect(watchAnew(null, false)).toBeNull()
   expect(watchAnew({ given: true, progressAt: 5 }, false)).toBeNull()
 })
 
 describe('the arithmetic', () => {
-  const record = (watch: Watch | null): TaskRecord =>
+  const record = (watch: TaskWatch | null): TaskRecord =>
     ({ state: 'running', updatedAt: 1_000, watch }) as TaskRecord
   const limits = {
     stallTimeoutSeconds: null,

@@ -71,12 +71,12 @@ function isTestOf(file: string): (title: string) => boolean {
   const sources = existsSync(file) ? sourcesOf(file) : []
   const titles = new Set(sources.flatMap(titlesOf))
   // Titles that are nothing but what fills them in are looked for where they are given: as a name, or first of a list.
-  const isGiven = (title: string) => {
+  const byCoordinator = (title: string) => {
     const text = `'${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}'`
     const given = new RegExp(`\\[\\s*${text},|${text}:\\s`)
     return titles.has('%s') && sources.some((source) => given.test(source))
   }
-  return (title) => titles.has(title) || isGiven(title)
+  return (title) => titles.has(title) || byCoordinator(title)
 }
 
 describe('the map of the documents', () => {

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { Arrivals } from '../src/flow/arrivals.ts'
+import { CommitWaiters } from '../src/flow/commit-waiters.ts'
 import { LOOK_AGAIN_MS } from '../src/http/key-ring.ts'
 import { Opening } from '../src/http/live/opening.ts'
 import { Notices } from '../src/store/postgres/notices.ts'
@@ -110,7 +110,7 @@ async function revokeSilently(w: Workspace, { id }: Key, ...after: string[]): Pr
 
 /** A request that waits, from when it does. */
 async function waiting({ key }: Key, path: string, body: object | undefined, on = here) {
-  const waits = vi.spyOn(Arrivals.prototype, 'next')
+  const waits = vi.spyOn(CommitWaiters.prototype, 'next')
   const answer = on.call(body ? 'POST' : 'GET', path, body, { key })
   await until(async () => waits.mock.calls.length > 0)
   return { answer }

@@ -175,7 +175,7 @@ describe('a limit holds:', () => {
     const older = await aged(patient, 366, complete(patient))
     const before = [await w.read(old, '/results'), await w.read(old, '/events')]
     const store = await PostgresStore.open(served().databaseUrl)
-    await store.forgetThePast().finally(() => store.close())
+    await store.applyRetention().finally(() => store.close())
     const generations = async (of: Workspace, task: Task) =>
       (await of.read(task, '/claims')).items.map(({ generation }: Json) => generation)
     expect(await generations(w, old)).toEqual([2])

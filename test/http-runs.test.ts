@@ -400,9 +400,9 @@ describe('the log of a run', () => {
     const store = await PostgresStore.open(served().databaseUrl)
     try {
       const logs = localFileStore(join(served().dataFolder, 'run-logs'))
-      const workshop = { kernel: { store }, logStores: new Map([['local_file', logs]]) }
+      const context = { kernel: { store }, logStores: new Map([['local_file', logs]]) }
       const remove = () =>
-        removeOldLogs(workshop as unknown as Parameters<typeof removeOldLogs>[0], 86_400_000)
+        removeOldLogs(context as unknown as Parameters<typeof removeOldLogs>[0], 86_400_000)
       expect([await remove(), await remove()]).toEqual([1, 0])
     } finally {
       await store.close()

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listNodes } from '../src/store/postgres/nodes.ts'
-import { listTerms } from '../src/store/postgres/offices.ts'
+import { listLeaderTerms } from '../src/store/postgres/offices.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
@@ -70,7 +70,7 @@ const writers = () =>
   })
 
 const hasWritten = (term: number) => until(async () => (await writers()).includes(`term:${term}`))
-const newestTerm = async () => (await listTerms(store.house, 1))[0]!
+const newestTerm = async () => (await listLeaderTerms(store.control, 1))[0]!
 
 test('a stopped leader is followed by another process when its lease is over, and refused when it goes on', {
   timeout: 120_000,
@@ -84,7 +84,7 @@ test('a stopped leader is followed by another process when its lease is over, an
     leader.child.kill('SIGSTOP')
     await other.says(`leads ${term + 1}`)
     await hasWritten(term + 1)
-    const [newest, before] = await listTerms(store.house, 2)
+    const [newest, before] = await listLeaderTerms(store.control, 2)
     expect(newest).toMatchObject({ term: term + 1, nodeId: await other.id() })
     expect(before!.endReason).toBe('EXPIRED')
     expect(newest!.takenAt).toBeGreaterThanOrEqual(before!.expiresAt)
@@ -95,7 +95,7 @@ test('a stopped leader is followed by another process when its lease is over, an
   expect(await writers(), 'nobody writes once another has begun').toEqual(
     [1, 2, 3].map((term) => `term:${term}`),
   )
-  const listed = await listNodes(store.house)
+  const listed = await listNodes(store.control)
   expect(listed.map(({ name, state }) => [name, state]).sort()).toEqual([
     ['one', 'alive'],
     ['two', 'alive'],
@@ -110,11 +110,11 @@ test('a stopped leader is followed by another process when its lease is over, an
   leader.child.kill('SIGTERM')
   await other.says('leads 4')
   await leader.ended
-  expect((await listTerms(store.house, 2))[1]).toMatchObject({ term: 3, endReason: 'RESIGNED' })
-  const states = (await listNodes(store.house)).map(({ nodeId, state }) => [nodeId, state])
+  expect((await listLeaderTerms(store.control, 2))[1]).toMatchObject({ term: 3, endReason: 'RESIGNED' })
+  const states = (await listNodes(store.control)).map(({ nodeId, state }) => [nodeId, state])
   expect(states).toContainEqual([await leader.id(), 'stopped'])
   other.child.kill('SIGKILL')
   const third = startNode('three')
   await third.says('leads 5')
-  expect((await listTerms(store.house, 2))[1]).toMatchObject({ term: 4, endReason: 'EXPIRED' })
+  expect((await listLeaderTerms(store.control, 2))[1]).toMatchObject({ term: 4, endReason: 'EXPIRED' })
 })

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Reply } from '../src/core/commands.ts'
-import type { OfficeCommand, Term } from '../src/core/rules/office.ts'
+import type { LeaderLeaseCommand, LeaderTerm } from '../src/core/rules/leader-lease.ts'
 import { serverDirectory } from '../src/flow/directory.ts'
 import { Kernel } from '../src/flow/kernel.ts'
 import { Combiner } from '../src/store/combiner.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { registerNode } from '../src/store/postgres/nodes.ts'
-import { commandOffice, listTerms } from '../src/store/postgres/offices.ts'
+import { listLeaderTerms, updateLeaderLease } from '../src/store/postgres/offices.ts'
 import { keepTerms } from '../src/store/postgres/statements.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces.ts'
@@ -50,7 +50,7 @@ const sql = (text: string, values: unknown[] = []) =>
 
 async function newNode(store: PostgresStore): Promise<string> {
   const nodeId = randomUUID()
-  await registerNode(store.house, { nodeId, name: 'node', pid: 1, version: 'test' })
+  await registerNode(store.control, { nodeId, name: 'node', pid: 1, version: 'test' })
   return nodeId
 }
 
@@ -62,14 +62,14 @@ const timePasses = (ms: number) =>
     [ms],
   )
 
-const office = (store: PostgresStore, kind: OfficeCommand['kind'], nodeId: string, leaseMs = LONG) =>
-  commandOffice(store.house, { kind, nodeId, leaseMs })
-const numberOf = (term: Term | null) => term?.term ?? null
+const office = (store: PostgresStore, kind: LeaderLeaseCommand['kind'], nodeId: string, leaseMs = LONG) =>
+  updateLeaderLease(store.control, { kind, nodeId, leaseMs })
+const numberOf = (term: LeaderTerm | null) => term?.term ?? null
 const history = async () =>
-  (await listTerms(second.house, 200)).map(({ term, nodeId, endReason }) => [term, nodeId, endReason])
+  (await listLeaderTerms(second.control, 200)).map(({ term, nodeId, endReason }) => [term, nodeId, endReason])
 
 /** Asks again while the answer is no, or the store cannot be asked. */
-const persistently = <T>(ask: () => Promise<T | null>) =>
+const whileStoreIsAway = <T>(ask: () => Promise<T | null>) =>
   until(() => ask().catch((error) => (error instanceof StoreUnavailable ? null : Promise.reject(error))))
 
 /** A write under a term of office; the log says by which. */
@@ -247,7 +247,7 @@ describe('what is written under a term', () => {
     let written = 0
     for (let round = 1; round <= 50; round++) {
       const [node, nextNode] = round % 2 ? [a, b] : [b, a]
-      const { term } = await persistently(() => office(first, 'take', node, leaseMs))
+      const { term } = await whileStoreIsAway(() => office(first, 'take', node, leaseMs))
       const writeOn = async () => {
         for (;;) {
           const reply = await fenced(combiner, term).catch(() => null)
@@ -255,7 +255,7 @@ describe('what is written under a term', () => {
         }
       }
       const writing = Promise.all([writeOn(), writeOn(), writeOn()])
-      const next = await persistently(() => office(second, 'take', nextNode, LONG))
+      const next = await whileStoreIsAway(() => office(second, 'take', nextNode, LONG))
       const committed = await writtenUnder(term)
       await writing
       expect(next.term).toBeGreaterThan(term)
@@ -279,9 +279,9 @@ describe('what is written under a term', () => {
     const { rows } = await stopped.query('show idle_in_transaction_session_timeout')
     expect(Number.parseInt(rows[0].idle_in_transaction_session_timeout, 10)).toBeLessThanOrEqual(300)
     expect(rows[0].idle_in_transaction_session_timeout).toMatch(/^\d+ms$/)
-    const followed = await persistently(() => office(second, 'take', b))
+    const followed = await whileStoreIsAway(() => office(second, 'take', b))
     expect(followed.term).toBe(2)
-    const { expiresAt } = (await listTerms(second.house, 2))[1]!
+    const { expiresAt } = (await listLeaderTerms(second.control, 2))[1]!
     expect(followed.takenAt).toBeGreaterThanOrEqual(expiresAt)
     expect(await broken).toMatchObject({ code: '25P03' })
     stopped.release(true)
@@ -315,12 +315,12 @@ describe('a node’s leadership', () => {
     await until(async () => {
       expect(await one.hold()).toBe(1)
       expect(await other.hold()).toBeNull()
-      renewals.add((await listTerms(first.house, 1))[0]!.renewedAt)
+      renewals.add((await listLeaderTerms(first.control, 1))[0]!.renewedAt)
       return renewals.size === 5
     })
     expect(await until(() => other.hold())).toBe(2)
     expect(one.term, 'it knew before the other could follow').toBeNull()
-    const [newest, before] = await listTerms(first.house, 2)
+    const [newest, before] = await listLeaderTerms(first.control, 2)
     expect(newest!.takenAt).toBeGreaterThanOrEqual(before!.expiresAt)
     expect(before).toMatchObject({ endReason: 'EXPIRED', endedAt: newest!.takenAt })
   })
@@ -331,12 +331,12 @@ describe('a node’s leadership', () => {
     const counted = () => {
       questions += 1
     }
-    first.house.on('acquire', counted)
+    first.control.on('acquire', counted)
     for (let i = 0; i < 100; i++) expect(await leadership.hold()).toBe(1)
     expect(await Promise.all(Array.from({ length: 100 }, () => leadership.hold()))).toEqual(
       Array(100).fill(1),
     )
-    first.house.off('acquire', counted)
+    first.control.off('acquire', counted)
     expect(questions).toBe(1)
   })
 
@@ -419,15 +419,15 @@ describe('in memory', () => {
     store.addWorkspace(1)
     const combiner = new Combiner(store)
     const create = (term: number) => combiner.run(1, { on: 'new', actor: 'system', term, tasks: [newTask()] })
-    expect(await store.offices.command({ kind: 'take', nodeId: 'a', leaseMs: 100 })).toMatchObject({
+    expect(await store.leaderLease.command({ kind: 'take', nodeId: 'a', leaseMs: 100 })).toMatchObject({
       term: 1,
     })
-    expect(await store.offices.command({ kind: 'take', nodeId: 'b', leaseMs: 100 })).toBeNull()
+    expect(await store.leaderLease.command({ kind: 'take', nodeId: 'b', leaseMs: 100 })).toBeNull()
     const underWay = create(1)
     await new Promise((resolve) => setImmediate(resolve))
     now += 100
     const order: string[] = []
-    const following = store.offices.command({ kind: 'take', nodeId: 'b', leaseMs: 100 }).then((term) => {
+    const following = store.leaderLease.command({ kind: 'take', nodeId: 'b', leaseMs: 100 }).then((term) => {
       order.push('followed')
       return term
     })
@@ -440,7 +440,7 @@ describe('in memory', () => {
     goOn()
     expect(outcome(await written)).toBe('CREATED')
     expect(await following).toMatchObject({ term: 2 })
-    expect(store.offices.terms.map(({ endReason }) => endReason)).toEqual(['EXPIRED', null])
+    expect(store.leaderLease.terms.map(({ endReason }) => endReason)).toEqual(['EXPIRED', null])
     const late = create(1)
     await new Promise((resolve) => setImmediate(resolve))
     goOn()

@@ -422,7 +422,7 @@ describe.skipIf(server === null)('a transaction', () => {
     granted(await work.claim(await work.create(), alpha))
     await read(url(), 'update baton_queues set made_at = 0 where workspace_id = ?', [work.workspace])
     const other = await MysqlStore.open(url())
-    await other.forgetThePast()
+    await other.applyRetention()
     await other.close()
     const queues = 'select 1 from baton_queues where workspace_id = ?'
     expect(await read(url(), queues, [work.workspace]), 'forgotten').toHaveLength(0)
@@ -477,7 +477,7 @@ describe.skipIf(server === null)('upkeep', () => {
     await read(url(), 'update baton_replies set created_at = created_at - ?', [days])
     await read(url(), 'update baton_claims set ended_at = ended_at - ? where ended_at > 0', [days])
     await read(url(), 'update baton_lost_claims set ended_at = ended_at - ?', [days])
-    await store().forgetThePast()
+    await store().applyRetention()
     expect((await work.claims(task)).map(({ generation }) => generation)).toEqual([3])
     expect(await work.record(task)).toMatchObject({ generation: 3, session: alpha.session })
     expect(await read(url(), 'select 1 from baton_lost_claims')).toHaveLength(0)
@@ -635,7 +635,7 @@ describe.skipIf(server === null)('two stores that race', () => {
   test('open one new session once, and neither undoes what the other said of it', async () => {
     for (let round = 0; round < 20; round++) {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
-      await Promise.all([here.register('same', 3), there.session('same', { kind: 'mention', agent: 'beta' })])
+      await Promise.all([here.register('same', 3), there.session('same', { kind: 'touch', agent: 'beta' })])
       expect(await here.store.session(here.workspace, 'same')).toMatchObject({ capacity: 3, declared: true })
       expect((await here.events()).filter(({ type }) => type === 'session_started')).toHaveLength(1)
     }

@@ -8,7 +8,7 @@ import {
   nodeStopped,
   registerNode,
 } from '../src/store/postgres/nodes.ts'
-import { commandOffice, listTerms } from '../src/store/postgres/offices.ts'
+import { listLeaderTerms, updateLeaderLease } from '../src/store/postgres/offices.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { Node } from '../src/upkeep/node.ts'
 import { freshDatabase } from './support/database.ts'
@@ -37,11 +37,12 @@ const lastSeen = (nodeId: string, ago: string) =>
 
 async function newNode(name = 'node'): Promise<string> {
   const nodeId = randomUUID()
-  await registerNode(store.house, { nodeId, name, pid: 4711, version: '1.2.3' })
+  await registerNode(store.control, { nodeId, name, pid: 4711, version: '1.2.3' })
   return nodeId
 }
-const listed = async (nodeId: string) => (await listNodes(store.house)).find((node) => node.nodeId === nodeId)
-const names = async () => (await listNodes(store.house)).map(({ name }) => name)
+const listed = async (nodeId: string) =>
+  (await listNodes(store.control)).find((node) => node.nodeId === nodeId)
+const names = async () => (await listNodes(store.control)).map(({ name }) => name)
 
 describe('nodes', () => {
   test('are listed with what they said of themselves', async () => {
@@ -58,15 +59,15 @@ describe('nodes', () => {
     expect(await listed(nodeId)).toMatchObject({ state: 'alive' })
     await lastSeen(nodeId, '6001 ms')
     expect(await listed(nodeId)).toMatchObject({ state: 'silent' })
-    expect(await beatNode(store.house, nodeId)).toBe(true)
+    expect(await beatNode(store.control, nodeId)).toBe(true)
     expect(await listed(nodeId)).toMatchObject({ state: 'alive' })
-    await nodeStopped(store.house, nodeId)
+    await nodeStopped(store.control, nodeId)
     expect(await listed(nodeId)).toMatchObject({ state: 'stopped', stoppedAt: expect.any(Number) })
   })
 
   test('are listed with the term they lead under, while it lasts', async () => {
     const [a, b] = [await newNode('a'), await newNode('b')]
-    const { term } = (await commandOffice(store.house, { kind: 'take', nodeId: a, leaseMs: 60_000 }))!
+    const { term } = (await updateLeaderLease(store.control, { kind: 'take', nodeId: a, leaseMs: 60_000 }))!
     expect([(await listed(a))!.leadsTerm, (await listed(b))!.leadsTerm]).toEqual([term, null])
     await sql(
       `update baton.leader_leases set renewed_at = renewed_at - interval '2 min', expires_at = clock_timestamp()`,
@@ -77,17 +78,19 @@ describe('nodes', () => {
   test('stand in the order in which they matter: those alive, those silent, those stopped', async () => {
     await newNode('alive')
     await lastSeen(await newNode('silent'), '1 min')
-    await nodeStopped(store.house, await newNode('stopped'))
+    await nodeStopped(store.control, await newNode('stopped'))
     expect(await names()).toEqual(['alive', 'silent', 'stopped'])
   })
 
   test('that nobody knows cannot beat, and a term is not given to them', async () => {
     const nodeId = randomUUID()
-    expect(await beatNode(store.house, nodeId)).toBe(false)
-    await expect(commandOffice(store.house, { kind: 'take', nodeId, leaseMs: 1_000 })).rejects.toMatchObject({
+    expect(await beatNode(store.control, nodeId)).toBe(false)
+    await expect(
+      updateLeaderLease(store.control, { kind: 'take', nodeId, leaseMs: 1_000 }),
+    ).rejects.toMatchObject({
       code: '23503',
     })
-    expect(await listTerms(store.house, 10)).toEqual([])
+    expect(await listLeaderTerms(store.control, 10)).toEqual([])
   })
 })
 
@@ -97,13 +100,13 @@ describe('the past', () => {
     await lastSeen(await newNode('away for some hours'), '23 h')
     await lastSeen(await newNode('silent'), '25 h')
     const stopped = await newNode('stopped')
-    await nodeStopped(store.house, stopped)
+    await nodeStopped(store.control, stopped)
     await lastSeen(stopped, '25 h')
     const leader = await newNode('led once')
-    await commandOffice(store.house, { kind: 'take', nodeId: leader, leaseMs: 1_000 })
-    await commandOffice(store.house, { kind: 'resign', nodeId: leader, leaseMs: 1_000 })
+    await updateLeaderLease(store.control, { kind: 'take', nodeId: leader, leaseMs: 1_000 })
+    await updateLeaderLease(store.control, { kind: 'resign', nodeId: leader, leaseMs: 1_000 })
     await lastSeen(leader, '25 h')
-    await forgetOldNodes(store.house)
+    await forgetOldNodes(store.control)
     expect((await names()).sort()).toEqual(['alive', 'away for some hours', 'led once'])
   })
 
@@ -118,13 +121,16 @@ describe('the past', () => {
               else interval '1 s' end as at) x`,
       [nodeId],
     )
-    await forgetOldNodes(store.house)
-    const terms = (await listTerms(store.house, 1_000)).map(({ term }) => term)
+    await forgetOldNodes(store.control)
+    const terms = (await listLeaderTerms(store.control, 1_000)).map(({ term }) => term)
     expect([terms.length, terms[0], terms.at(-1)]).toEqual([100, 150, 51])
     await sql(`update baton.leader_leases set ended_at = ended_at - interval '40 days' where term <= 149`)
     await sql(`delete from baton.leader_leases where term between 52 and 120`)
-    await forgetOldNodes(store.house)
-    expect(await listTerms(store.house, 1_000), 'by their number, not by how many there are').toHaveLength(31)
+    await forgetOldNodes(store.control)
+    expect(
+      await listLeaderTerms(store.control, 1_000),
+      'by their number, not by how many there are',
+    ).toHaveLength(31)
   })
 })
 
@@ -138,7 +144,7 @@ describe('a process', () => {
     expect(await listed(one.id)).toMatchObject({ name: `${hostname()}-${process.pid}`, pid: process.pid })
     expect(await listed(other.id)).toMatchObject({ name: 'mine', state: 'alive' })
     await Promise.all([one.stop(), other.stop()])
-    expect((await listNodes(store.house)).map(({ state }) => state)).toEqual(['stopped', 'stopped'])
+    expect((await listNodes(store.control)).map(({ state }) => state)).toEqual(['stopped', 'stopped'])
   })
 
   test('beats by itself, also after the database was away and after it was forgotten', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cyclesIn } from '../src/core/plans/cycles.ts'
+import { shortestCycles } from '../src/core/plans/cycles.ts'
 import { LARGEST_PLAN_TASKS } from '../src/core/plans/plan.ts'
 import { problemsIn, WHAT_A_KEY_IS, withFields, withTasks } from './support/plan-texts.ts'
 
@@ -210,7 +210,7 @@ tracks:
           const knot = nodes.filter((j) => j === i || way[i]![j]! + way[j]![i]! < Infinity)
           if (knot.length > 1) knots.set(knot.join(), Math.min(...knot.map((j) => way[j]![j]!)))
         }
-        const cycles = cyclesIn(graph)
+        const cycles = shortestCycles(graph)
         expect(cycles.map((found) => found.length).sort()).toEqual([...knots.values()].sort())
         for (const found of cycles) {
           expect(new Set(found).size).toBe(found.length)
@@ -226,19 +226,19 @@ tracks:
 
   test('are not looked for longer than is reasonable', () => {
     const graph = [[1], [2], [0, 3], [2]]
-    expect(cyclesIn(graph)).toEqual([[2, 3]])
-    expect(cyclesIn(graph, 0)).toEqual([[0, 1, 2]])
+    expect(shortestCycles(graph)).toEqual([[2, 3]])
+    expect(shortestCycles(graph, 0)).toEqual([[0, 1, 2]])
   })
 
   test('of ten thousand tasks are no deeper than others', () => {
     const size = LARGEST_PLAN_TASKS
-    expect(cyclesIn(Array.from({ length: size }, (_, i) => (i === 0 ? [] : [i - 1])))).toEqual([])
-    const ring = cyclesIn(Array.from({ length: size }, (_, i) => [(i + 1) % size]))
+    expect(shortestCycles(Array.from({ length: size }, (_, i) => (i === 0 ? [] : [i - 1])))).toEqual([])
+    const ring = shortestCycles(Array.from({ length: size }, (_, i) => [(i + 1) % size]))
     expect(ring).toEqual([Array.from({ length: size }, (_, i) => i)])
     // Each waits for a hundred others, and the shortest way round is long.
     const tangle = Array.from({ length: size }, (_, i) =>
       Array.from({ length: 100 }, (_, j) => (i + 3 + j) % size),
     )
-    expect(cyclesIn(tangle)[0]).toHaveLength(Math.ceil(size / 102))
+    expect(shortestCycles(tangle)[0]).toHaveLength(Math.ceil(size / 102))
   })
 })

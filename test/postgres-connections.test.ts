@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 /** Asks again while the store cannot be reached, as a client with an idempotency key may. */
-const persistently = <T>(ask: () => Promise<T>) =>
+const whileStoreIsAway = <T>(ask: () => Promise<T>) =>
   until(() =>
     ask().catch((error: unknown) => {
       if (error instanceof StoreUnavailable) return null
@@ -61,8 +61,8 @@ describe('when the way to the database is cut', () => {
     await expect(work.claim(task, alpha)).rejects.toThrow(StoreUnavailable)
     await expect(work.claims(task)).rejects.toThrow(StoreUnavailable)
     way.mend()
-    expect(outcome(await persistently(() => work.claim(task, alpha)))).toBe('GRANTED')
-    expect(await persistently(() => work.claims(task))).toHaveLength(1)
+    expect(outcome(await whileStoreIsAway(() => work.claim(task, alpha)))).toBe('GRANTED')
+    expect(await whileStoreIsAway(() => work.claims(task))).toHaveLength(1)
   })
 
   test('a transaction that waits for a lock leaves nothing behind', async () => {
@@ -81,8 +81,8 @@ describe('when the way to the database is cut', () => {
       await blocker.query('commit')
     })
     way.mend()
-    expect(outcome(await persistently(() => work.claim(task, alpha)))).toBe('GRANTED')
-    expect(await persistently(() => work.record(task))).toMatchObject({ generation: 1, attempt: 1 })
+    expect(outcome(await whileStoreIsAway(() => work.claim(task, alpha)))).toBe('GRANTED')
+    expect(await whileStoreIsAway(() => work.record(task))).toMatchObject({ generation: 1, attempt: 1 })
   })
 
   test('a claim whose answer is lost after commit is given again under its key, once', async () => {
@@ -93,9 +93,9 @@ describe('when the way to the database is cut', () => {
     way.cut()
     await expect(lost).rejects.toThrow(StoreUnavailable)
     way.mend()
-    const again = await persistently(() => work.under('claim-1').claim(task, alpha))
+    const again = await whileStoreIsAway(() => work.under('claim-1').claim(task, alpha))
     expect(granted(again)).toMatchObject({ ...alpha, generation: 1 })
-    expect(await persistently(() => work.claims(task))).toHaveLength(1)
+    expect(await whileStoreIsAway(() => work.claims(task))).toHaveLength(1)
     expect(outcome(await work.claim(task, alpha)), 'without the key').toBe('DENIED_ACTIVE_CLAIM')
   })
 
@@ -113,7 +113,7 @@ describe('when the way to the database is cut', () => {
     way.cut()
     await expect(lost).rejects.toThrow(StoreUnavailable)
     way.mend()
-    expect(outcome(await persistently(() => work.submit(task, hold, { answer: 42 })))).toBe('ACCEPTED')
-    expect(await persistently(() => work.results(task))).toMatchObject([{ accepted: true }])
+    expect(outcome(await whileStoreIsAway(() => work.submit(task, hold, { answer: 42 })))).toBe('ACCEPTED')
+    expect(await whileStoreIsAway(() => work.results(task))).toMatchObject([{ accepted: true }])
   })
 })

@@ -8,7 +8,7 @@ import { createWorkspace } from '../src/store/postgres/workspaces.ts'
 import type { Store } from '../src/store/store.ts'
 import { unblockForgotten } from '../src/upkeep/steps.ts'
 import { freshDatabase } from './support/database.ts'
-import { complete, flowOn, giveUp, holdBack, sweep } from './support/entanglement.ts'
+import { complete, dependOn, flowOn, giveUp, sweep } from './support/entanglement.ts'
 import { superuser } from './support/nodes.ts'
 import { partsOf } from './support/parts.ts'
 import { granted, holder, newTask, type Task, Work } from './support/tasks.ts'
@@ -360,7 +360,7 @@ test('a task that is held back is due once, however long its upstream', async ()
   const work = await newWork()
   const upstream = await work.create()
   const task = await work.create()
-  await holdBack(work, task, [upstream])
+  await dependOn(work, task, [upstream])
   const due = async () => (await store.dueTasks(500)).filter(({ taskId }) => taskId === task.id)
   expect(await due()).toMatchObject([{ isBlocked: true, version: task.version + 1 }])
   await sweep(store)

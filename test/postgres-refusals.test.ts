@@ -136,7 +136,7 @@ describe.skipIf(!postgres)('on a server of one’s own', () => {
           try {
             expect(store.found).toContain('behind a pooler')
             const shown = `select current_user as role, current_setting('jit') as jit, current_setting('lock_timeout') as lock`
-            for (const pool of [store.writers, store.readers, store.house])
+            for (const pool of [store.writers, store.readers, store.control])
               expect((await pool.query(shown)).rows).toEqual([
                 { role: 'baton_server', jit: 'off', lock: '10s' },
               ])

@@ -117,14 +117,14 @@ async function settingsOn(url: string) {
   }
   const store = await opened(url)
   const single = await openClient(await findDatabase(url), 'test')
-  const [writers, readers, house, other] = await Promise.all(
-    [store.writers, store.readers, store.house, single].map(async (connection) => {
+  const [writers, readers, control, other] = await Promise.all(
+    [store.writers, store.readers, store.control, single].map(async (connection) => {
       const { rows } = await connection.query<{ name: string; value: string }>(look)
       return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
     }),
   )
   await single.end()
-  return { writers, readers, house, other }
+  return { writers, readers, control, other }
 }
 
 describe.each(['database', 'user'] as const)('whatever a %s has set', (of) => {

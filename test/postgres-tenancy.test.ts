@@ -336,7 +336,7 @@ describe('the server’s role', () => {
 })
 
 describe('what belongs to the house', () => {
-  const house = { 'baton.scope': 'house' }
+  const cluster = { 'baton.scope': 'house' }
   const seen = async (workspace: number | null, table: string, settings: Record<string, string> = {}) =>
     (await asServer(workspace, `select * from ${table}`, [], settings)) as pg.QueryResult
 
@@ -357,11 +357,12 @@ describe('what belongs to the house', () => {
 
   test('is shown and changed in the name of the house, which sees no workspace', async () => {
     for (const table of HOUSE_TABLES) {
-      expect((await seen(null, table, house)).rowCount, table).toBe(1)
-      const changed = await asServer(null, `update ${table} set node_id = node_id`, [], house)
+      expect((await seen(null, table, cluster)).rowCount, table).toBe(1)
+      const changed = await asServer(null, `update ${table} set node_id = node_id`, [], cluster)
       expect(changed, table).toMatchObject({ rowCount: 1 })
     }
-    for (const table of tables) expect([table, (await seen(null, table, house)).rowCount]).toEqual([table, 0])
+    for (const table of tables)
+      expect([table, (await seen(null, table, cluster)).rowCount]).toEqual([table, 0])
   })
 
   test('is not shown to anybody else: nodes to nobody, terms to workspaces, who must know whether one lasts', async () => {

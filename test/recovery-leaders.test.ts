@@ -47,7 +47,7 @@ afterAll(async () => {
   await Promise.all(ways.map((way) => way.close()))
 })
 
-interface Term {
+interface LeaderTerm {
   term: number
   pid: number
   takenAt: number
@@ -57,7 +57,7 @@ interface Term {
 
 /** The terms of office, newest first, with the process that had each. */
 const terms = () =>
-  processes.rows<Term>(
+  processes.rows<LeaderTerm>(
     `select l.term, n.pid, ms(l.taken_at)::float8 as "takenAt", ms(l.renewed_at)::float8 as "renewedAt",
             l.end_reason as "endReason"
        from leader_leases l join nodes n using (workspace_id, node_id) order by l.term desc`,

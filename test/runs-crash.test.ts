@@ -17,10 +17,10 @@ import { expectWholeLog, letGo, livesIn, USED } from './support/run-nodes.ts'
 const { open } = useRunPoints()
 
 onLinux('a claim that was taken and not begun is begun after all', MINUTES, async () => {
-  const { house, w, room } = await open('plain')
+  const { cluster, w, room } = await open('plain')
   await letGo(room)
   let task = { id: '' }
-  await killedBefore(house, STARTED, async () => {
+  await killedBefore(cluster, STARTED, async () => {
     task = await w.make({ agent: 'worker' })
   })
   const runs = await w.runsOf(task, 'succeeded')
@@ -29,13 +29,13 @@ onLinux('a claim that was taken and not begun is begun after all', MINUTES, asyn
   expect((await w.runs()).at(-1)).toMatchObject(LOST)
   await expectDoneOnce(w, [task])
   expect(livesIn(room)).toHaveLength(1)
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })
 
 onLinux('a process whose identity was not written down is found and ended', MINUTES, async () => {
-  const { house, w, room } = await open('setsid')
+  const { cluster, w, room } = await open('setsid')
   let task = { id: '' }
-  const left = await killedBefore(house, IDENTIFIED, async () => {
+  const left = await killedBefore(cluster, IDENTIFIED, async () => {
     task = await w.make({ agent: 'worker' })
     // It may be spawned and not have come far.
     await eventually(async () => livesIn(room).length === 1)
@@ -47,14 +47,14 @@ onLinux('a process whose identity was not written down is found and ended', MINU
   expect(next).toMatchObject({ generation: 2 })
   await expectDoneOnce(w, [task])
   expect(livesIn(room)[1]!.predecessors).toEqual([])
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })
 
 onLinux('a run whose result was taken has succeeded, though nobody could say so', MINUTES, async () => {
-  const { house, w, room } = await open('plain')
+  const { cluster, w, room } = await open('plain')
   await letGo(room)
   let task = { id: '' }
-  const left = await killedBefore(house, FINISHED, async () => {
+  const left = await killedBefore(cluster, FINISHED, async () => {
     task = await w.make({ agent: 'worker' })
   })
   expect(left).toEqual([])
@@ -64,5 +64,5 @@ onLinux('a run whose result was taken has succeeded, though nobody could say so'
   await expectWholeLog(w, run!)
   await expectDoneOnce(w, [task])
   expect(livesIn(room)).toHaveLength(1)
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })

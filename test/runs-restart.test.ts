@@ -50,11 +50,11 @@ async function startWorkers(w: RunsWorkspace) {
 }
 
 /** Fake programs of agents: the first time they hang in the middle, then they do their work. */
-async function startClis(house: House, w: RunsWorkspace) {
+async function startClis(cluster: House, w: RunsWorkspace) {
   const started: { program: string; room: string; task: { id: string }; run: ShownRun }[] = []
   for (const program of ['claude', 'codex', 'claude']) {
     const slug = `${program}-${started.length}`
-    const room = await house.room(slug)
+    const room = await cluster.room(slug)
     const env = { FAKE_CLI_HOME: room, FAKE_CLI: 'hang,tool', HOME: room }
     const adapterConfig = { command: scriptOf(program), env, graceSec: 1 }
     await w.hire(slug, { adapterType: `${program}_local`, adapterConfig })
@@ -74,20 +74,20 @@ test.runIf(isLinux)(
   'after kill -9 with 20 runs alive none of their processes is left, and all of their work is done once',
   MINUTES,
   async () => {
-    const house = await nodes.house('embedded')
-    const first = await house.serve()
-    const w = await house.workspace()
+    const cluster = await nodes.cluster('embedded')
+    const first = await cluster.serve()
+    const w = await cluster.workspace()
     const { rooms, work, waiting } = await startWorkers(w)
-    const clis = await startClis(house, w)
+    const clis = await startClis(cluster, w)
     expect((await w.runs('&status=running')).length).toBe(20)
     for (const one of waiting) one.log = await w.log(one.run.id)
-    await house.kill(first)
+    await cluster.kill(first)
 
     const pids = [...rooms.values()].flatMap(livesIn).flatMap((life) => life.pids)
     expect(pids).toHaveLength(17 + 6)
     expect(pids.filter(isThere)).toEqual(pids)
     for (const room of rooms.values()) await letGo(room)
-    await house.serve()
+    await cluster.serve()
     // Whoever can ask for a claim from now on is alone with it.
     expect(pids.filter(isThere)).toEqual([])
 
@@ -99,7 +99,7 @@ test.runIf(isLinux)(
     expect(lives.flatMap(({ predecessors }) => predecessors)).toEqual([])
     for (const { kind, run, log } of waiting) await expectLostWell(w, kind, run, log)
     for (const cli of clis) await expectTakenUp(w, cli)
-    await house.expectInOrder()
+    await cluster.expectInOrder()
   },
 )
 
@@ -193,24 +193,24 @@ test.runIf(isLinux)(
   'only what belongs to nodes that are gone is touched: not a server that stands still, not one on another database',
   MINUTES,
   async () => {
-    const [house, neighbour] = [await nodes.house(), await nodes.house()]
+    const [cluster, neighbour] = [await nodes.cluster(), await nodes.cluster()]
     const other = { served: await neighbour.serve(), w: await neighbour.workspace() }
     const there = await other.w.hireWorker('there', 'plain')
     const theirs = await other.w.make({ agent: 'there' })
     const run = await other.w.waits(theirs)
 
-    const still = await house.serve({ BATON_NODE_NAME: 'still' })
-    const w = await house.workspace()
+    const still = await cluster.serve({ BATON_NODE_NAME: 'still' })
+    const w = await cluster.workspace()
     const frozen = await w.hireWorker('frozen', 'plain', at('still'))
     const held = await w.make({ agent: 'frozen' })
     const sleeping = await w.waits(held)
-    const doomed = await house.serve({ BATON_NODE_NAME: 'doomed' })
+    const doomed = await cluster.serve({ BATON_NODE_NAME: 'doomed' })
     const gone = await w.hireWorker('gone', 'plain', at('doomed'))
     const freed = await w.make({ agent: 'gone' })
     await w.waits(freed)
     still.child.kill('SIGSTOP')
-    await house.kill(doomed)
-    await house.serve({ BATON_NODE_NAME: 'new' })
+    await cluster.kill(doomed)
+    await cluster.serve({ BATON_NODE_NAME: 'new' })
     try {
       // It has looked, since what the killed one left is ended.
       await w.runsOf(freed, 'failed')
@@ -228,7 +228,7 @@ test.runIf(isLinux)(
     expect(await w.runsOf(held, 'succeeded')).toMatchObject([{ id: sleeping.id, generation: 1 }])
     expect(await other.w.runsOf(theirs, 'succeeded')).toMatchObject([{ id: run.id, generation: 1 }])
     await expectDoneOnce(w, [held, freed])
-    for (const each of [house, neighbour]) await each.expectInOrder()
+    for (const each of [cluster, neighbour]) await each.expectInOrder()
   },
 )
 
@@ -236,30 +236,30 @@ test.runIf(isLinux)(
   'whoever was given the pid of a lost process, or of its server, is left alone',
   MINUTES,
   async () => {
-    const house = await nodes.house()
-    const first = await house.serve()
-    const w = await house.workspace()
+    const cluster = await nodes.cluster()
+    const first = await cluster.serve()
+    const w = await cluster.workspace()
     const room = await w.hireWorker('worker', 'deaf')
     const task = await w.make({ agent: 'worker' })
     const { id, pid } = await w.waits(task)
-    await house.kill(first)
+    await cluster.kill(first)
     // A group of its own, as the lost process had.
     const innocent = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1_000)'], {
       detached: true,
     })
     try {
       await once(innocent, 'spawn')
-      await house.rows('update runs set pid = $1 where run_id = $2', [innocent.pid, id])
-      await house.rows('update nodes set pid = $1 where pid = $2', [process.pid, first.child.pid])
+      await cluster.rows('update runs set pid = $1 where run_id = $2', [innocent.pid, id])
+      await cluster.rows('update nodes set pid = $1 where pid = $2', [process.pid, first.child.pid])
       await letGo(room)
-      await house.serve()
+      await cluster.serve()
       expect(isThere(innocent.pid!)).toBe(true)
       // The right one is known by what it carries.
       expect(isThere(pid!)).toBe(false)
       const [lost] = await w.runsOf(task, 'succeeded')
       expect(lost).toMatchObject({ id, status: 'failed', errorCode: 'control_plane_restart' })
       await expectDoneOnce(w, [task])
-      await house.expectInOrder()
+      await cluster.expectInOrder()
       expect(isThere(innocent.pid!)).toBe(true)
     } finally {
       innocent.kill('SIGKILL')

@@ -26,9 +26,9 @@ onLinux(
   'at SIGTERM agents get their grace, their runs end on record, and their work goes on after the next start',
   MINUTES,
   async () => {
-    const house = await nodes.house()
-    const node = await house.serve()
-    const w = await house.workspace()
+    const cluster = await nodes.cluster()
+    const node = await cluster.serve()
+    const w = await cluster.workspace()
     const graceSec = 1
     const [tidy, deaf] = [
       await w.hireWorker('tidy', 'tidy', { graceSec }),
@@ -42,17 +42,17 @@ onLinux(
     const tookMs = await stop(node)
     // Those who ignore SIGTERM have used their grace.
     expect(tookMs).toBeGreaterThan(graceSec * 1000)
-    expect(await house.processes()).toEqual([])
-    const left = await house.rows('select status, error_code as "errorCode" from runs')
+    expect(await cluster.processes()).toEqual([])
+    const left = await cluster.rows('select status, error_code as "errorCode" from runs')
     expect(left).toEqual(slugs.map(() => ({ status: 'failed', errorCode: 'control_plane_restart' })))
     // Free at once, not when the lease ends, and without an attempt spent.
-    const free = await house.rows('select state, claim_state as claim, attempt from tasks')
+    const free = await cluster.rows('select state, claim_state as claim, attempt from tasks')
     expect(free).toEqual(slugs.map(() => ({ state: 'queued', claim: 'released', attempt: 0 })))
     expect(existsSync(join(tidy, 'tidied'))).toBe(true)
-    await house.expectInOrder()
+    await cluster.expectInOrder()
 
     for (const room of [tidy, deaf, setsid]) await letGo(room)
-    await house.serve()
+    await cluster.serve()
     await w.isTold('task_completed', tasks.length)
     for (const task of tasks) {
       const [first, second] = await w.runsOf(task, 'succeeded')
@@ -64,16 +64,16 @@ onLinux(
     const [told] = (await w.runsOf(tasks[0]!, 'failed')).map(({ id }) => id)
     expect(await w.log(told!)).toContain('tidying up')
     await expectDoneOnce(w, tasks)
-    await house.expectInOrder()
+    await cluster.expectInOrder()
   },
 )
 
 /** A server with a database that can be taken from it, and a worker at work. */
 async function openCut() {
-  const house = await nodes.house()
-  const way: CuttableWay = await cuttableWayTo(house.databaseUrl)
-  const node = await house.serve({ DATABASE_URL: way.url })
-  const w = await house.workspace()
+  const cluster = await nodes.cluster()
+  const way: CuttableWay = await cuttableWayTo(cluster.databaseUrl)
+  const node = await cluster.serve({ DATABASE_URL: way.url })
+  const w = await cluster.workspace()
   const room = await w.hireWorker('worker', 'plain')
   const task = await w.make({ agent: 'worker' })
   const run = await w.waits(task)
@@ -83,14 +83,14 @@ async function openCut() {
     way.cut()
     await way.close()
   }
-  return { house, way, node, w, room, task, run, close }
+  return { cluster, way, node, w, room, task, run, close }
 }
 
 onLinux(
   'a run that ends while the database is away is on record when it is back, with its result',
   MINUTES,
   async () => {
-    const { house, way, w, room, task, run, close } = await openCut()
+    const { cluster, way, w, room, task, run, close } = await openCut()
     try {
       way.cut()
       await letGo(room)
@@ -99,7 +99,7 @@ onLinux(
       // Its end was to be written down by now, and could not be.
       const tries = way.inVain()
       await eventually(async () => way.inVain() > tries + 2)
-      const [before] = await house.rows('select status from runs')
+      const [before] = await cluster.rows('select status from runs')
       expect(before).toEqual({ status: 'running' })
       way.mend()
       const [ended, ...more] = await w.runsOf(task, 'succeeded')
@@ -108,7 +108,7 @@ onLinux(
       await expectWholeLog(w, ended!)
       await expectDoneOnce(w, [task])
       expect(livesIn(room)).toHaveLength(1)
-      await house.expectInOrder()
+      await cluster.expectInOrder()
     } finally {
       await close()
     }
@@ -119,18 +119,18 @@ onLinux(
   'a server can be stopped while the database is gone for good; the next one ends its runs',
   MINUTES,
   async () => {
-    const { house, way, node, w, room, task, run, close } = await openCut()
+    const { cluster, way, node, w, room, task, run, close } = await openCut()
     try {
       way.cut()
       await stop(node)
-      expect(await house.processes()).toEqual([])
+      expect(await cluster.processes()).toEqual([])
       await letGo(room)
-      await house.serve()
+      await cluster.serve()
       const [lost, next] = await w.runsOf(task, 'succeeded')
       expect(lost).toMatchObject({ id: run.id, ...STOPPED })
       expect(next).toMatchObject({ sessionIdBefore: `session-of-${task.id}` })
       await expectDoneOnce(w, [task])
-      await house.expectInOrder()
+      await cluster.expectInOrder()
     } finally {
       await close()
     }
@@ -138,14 +138,14 @@ onLinux(
 )
 
 onLinux('a run whose log is deleted under it goes on without', MINUTES, async () => {
-  const house = await nodes.house()
-  await house.serve()
-  const w = await house.workspace()
+  const cluster = await nodes.cluster()
+  await cluster.serve()
+  const w = await cluster.workspace()
   const room = await w.hireWorker('worker', 'prints')
   const task = await w.make({ agent: 'worker' })
   const run = await w.waits(task)
-  await rm(join(house.data, 'run-logs'), { recursive: true })
-  await eventually(async () => house.serving.stderr().includes('a log could not be written'))
+  await rm(join(cluster.data, 'run-logs'), { recursive: true })
+  await eventually(async () => cluster.serving.stderr().includes('a log could not be written'))
   await letGo(room)
   const [ended, ...more] = await w.runsOf(task, 'succeeded')
   expect(more).toEqual([])
@@ -157,5 +157,5 @@ onLinux('a run whose log is deleted under it goes on without', MINUTES, async ()
   const [next] = await w.runsOf(another, 'succeeded')
   await expectWholeLog(w, next!)
   await expectDoneOnce(w, [task, another])
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })

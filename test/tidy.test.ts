@@ -201,15 +201,15 @@ describe('the map of the house names every room', () => {
   test('if there is one', () => expect(rules.roomsAreOnTheMap(files)).toEqual([]))
 
   test('and the rule bites', () => {
-    const house = { 'src/core/a.ts': '', 'src/flow/a.ts': '', 'src/main.ts': '' }
+    const cluster = { 'src/core/a.ts': '', 'src/flow/a.ts': '', 'src/main.ts': '' }
     bites(
       rules.roomsAreOnTheMap({
-        ...house,
+        ...cluster,
         'ARCHITECTURE.md': '`src/core/` holds the rules; the flow is elsewhere.',
       }),
     )
     bites(
-      rules.roomsAreOnTheMap({ ...house, 'ARCHITECTURE.md': '```\n  core/  rules\n  flow/  steps\n```' }),
+      rules.roomsAreOnTheMap({ ...cluster, 'ARCHITECTURE.md': '```\n  core/  rules\n  flow/  steps\n```' }),
       0,
     )
   })

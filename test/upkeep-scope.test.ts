@@ -7,17 +7,22 @@ import { Leadership } from '../src/upkeep/leadership.ts'
 import { beat, register, terminate } from './support/agents.ts'
 import { granted, holder, newTask } from './support/tasks.ts'
 import { ago } from './support/times.ts'
-import { type House, useHouse } from './support/wakeups.ts'
+import { type House, useCluster } from './support/wakeups.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const alpha = holder('alpha')
 
-const house = useHouse()
+const cluster = useCluster()
 
 /** Not started: it does what it is asked for, and nothing else is done meanwhile. */
 const coordinator = () =>
-  new Coordinator(house.kernel(), new Leadership(house.store(), 'here'), 'here', pino({ level: 'silent' }))
+  new Coordinator(
+    cluster.kernel(),
+    new Leadership(cluster.store(), 'here'),
+    'here',
+    pino({ level: 'silent' }),
+  )
 
 const external = { coordinatorEnabled: false, adapterType: 'external' }
 
@@ -39,7 +44,7 @@ async function neglect(h: House): Promise<void> {
   await h.work.create({ onlyAgent: 'nobody' }, [upstream])
   await h.work.submit(upstream, granted(await h.work.claim(upstream, alpha)))
   await h.agent('timed', { intervalSec: 3_600 }, { coordinatorEnabled: false })
-  await house.rows(
+  await cluster.rows(
     `insert into agent_runtime_state (workspace_id, agent, adapter_type, next_timer_at)
      values ($1, 'timed', 'scripted', now() - interval '1 minute')`,
     [h.id],
@@ -48,7 +53,7 @@ async function neglect(h: House): Promise<void> {
   await h.give('given', await h.work.create({ onlyAgent: 'given' }))
   await h.agent('idle', {}, { coordinatorEnabled: true })
   await h.work.create()
-  await house.rows(
+  await cluster.rows(
     'update workspace_counters set active_claims = active_claims + 7 where workspace_id = $1',
     [h.id],
   )
@@ -56,19 +61,23 @@ async function neglect(h: House): Promise<void> {
 
 /** All that a step could change. */
 const everythingIn = async ({ id }: House) => ({
-  events: await house.rows('select * from events where workspace_id = $1 order by seq', [id]),
-  tasks: await house.rows('select * from tasks where workspace_id = $1 order by id', [id]),
-  claims: await house.rows('select * from claims where workspace_id = $1 order by task_id, generation', [id]),
-  sessions: await house.rows('select * from sessions where workspace_id = $1 order by session', [id]),
-  agents: await house.rows('select * from agents where workspace_id = $1 order by slug', [id]),
-  health: await house.rows('select * from agent_health where workspace_id = $1 order by slug', [id]),
-  runtime: await house.rows('select * from agent_runtime_state where workspace_id = $1 order by agent', [id]),
-  wakeups: await house.rows('select * from wakeups where workspace_id = $1', [id]),
-  counters: await house.rows('select * from workspace_counters where workspace_id = $1', [id]),
+  events: await cluster.rows('select * from events where workspace_id = $1 order by seq', [id]),
+  tasks: await cluster.rows('select * from tasks where workspace_id = $1 order by id', [id]),
+  claims: await cluster.rows('select * from claims where workspace_id = $1 order by task_id, generation', [
+    id,
+  ]),
+  sessions: await cluster.rows('select * from sessions where workspace_id = $1 order by session', [id]),
+  agents: await cluster.rows('select * from agents where workspace_id = $1 order by slug', [id]),
+  health: await cluster.rows('select * from agent_health where workspace_id = $1 order by slug', [id]),
+  runtime: await cluster.rows('select * from agent_runtime_state where workspace_id = $1 order by agent', [
+    id,
+  ]),
+  wakeups: await cluster.rows('select * from wakeups where workspace_id = $1', [id]),
+  counters: await cluster.rows('select * from workspace_counters where workspace_id = $1', [id]),
 })
 
 test('recovery on demand does what is due in its workspace, and touches no other', async () => {
-  const [own, other] = [await house.workspace(), await house.workspace()]
+  const [own, other] = [await cluster.workspace(), await cluster.workspace()]
   await neglect(other)
   await neglect(own)
   // Renewed long ago, and looked at again when somebody makes a pass.
@@ -84,7 +93,7 @@ test('recovery on demand does what is due in its workspace, and touches no other
 })
 
 test('agents of one workspace do not hide those of another from the coordinator', async () => {
-  const [many, single] = [await house.workspace(), await house.workspace()]
+  const [many, single] = [await cluster.workspace(), await cluster.workspace()]
   const [longAgo, later] = [ago(many.work, 3 * HOUR), ago(single.work, 2 * HOUR)]
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
   for (const slug of slugs) {
@@ -93,7 +102,7 @@ test('agents of one workspace do not hide those of another from the coordinator'
   }
   await register(later, 'z', external)
   await single.agent('z-timed', { intervalSec: 3_600 }, { coordinatorEnabled: false })
-  const { readers } = house.store()
+  const { readers } = cluster.store()
   const silent = await dueAgents(readers, slugs.length)
   expect(silent.filter(({ workspaceId }) => workspaceId === single.id)).toEqual([
     { workspaceId: single.id, slug: 'z' },
@@ -105,13 +114,13 @@ test('agents of one workspace do not hide those of another from the coordinator'
 })
 
 test('work without a wakeup of one workspace does not hide that of another', async () => {
-  const [many, single] = [await house.workspace(), await house.workspace()]
+  const [many, single] = [await cluster.workspace(), await cluster.workspace()]
   const roomy = { coordinatorEnabled: false, maxConcurrentTasks: 10 }
   for (const h of [many, single]) await h.agent('busy', {}, roomy)
   for (const task of await many.work.createAll(Array.from({ length: 10 }, () => newTask())))
     await many.give('busy', task)
   await single.give('busy', await single.work.create())
-  const found = await workWithoutWakeup(house.store().readers, null, 10)
+  const found = await workWithoutWakeup(cluster.store().readers, null, 10)
   expect(found.filter(({ workspaceId }) => workspaceId === single.id)).toHaveLength(1)
   expect(found).toHaveLength(10)
 })

@@ -1,19 +1,19 @@
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { decideAll } from '../src/core/batch/decide-all.ts'
 import {
-  type Ask,
-  askFor,
   type OnTask,
+  type ReadSet,
   type Request,
+  readSetOf,
   type TrackUse,
   trackName,
   type View,
 } from '../src/core/batch/requests.ts'
 import { type NewTask, type Reply, type TaskCommand, TRIGGER_RULES } from '../src/core/commands.ts'
+import { ProjectFairness } from '../src/core/fairness.ts'
 import type { TaskRecord } from '../src/core/records.ts'
 import { FAILURE_CLASSES } from '../src/core/retry.ts'
 import { taskStates } from '../src/core/states.ts'
-import { Turns } from '../src/core/turns.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import type { Store, StoredResult } from '../src/store/store.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
@@ -137,7 +137,7 @@ class Player {
     }
     const command = of([
       { kind: 'open', opening },
-      { kind: 'mention', agent: of(AGENTS) },
+      { kind: 'touch', agent: of(AGENTS) },
       { kind: 'beat' },
       { kind: 'beat' },
       { kind: 'drain' },
@@ -216,18 +216,18 @@ class Player {
 interface Side {
   store: Store
   workspace: number
-  turns: Turns
+  turns: ProjectFairness
   /** Memory gives each id that was asked for but not used to nobody; here both count alike. */
   lastId: number
 }
 
 /** No two stores have the order of sets in common, nor how much more of a line they show than was asked for. */
-function asAsked(view: View, ask: Ask): View {
+function asAsked(view: View, ask: ReadSet): View {
   const first = (ids: readonly number[], limit: number) => {
     const shown = new Map<string, number>()
     return ids.filter((id) => {
-      const { projectId, line } = view.records.get(id)!
-      const name = trackName(projectId, line)
+      const { projectId, trackQueue } = view.records.get(id)!
+      const name = trackName(projectId, trackQueue)
       shown.set(name, (shown.get(name) ?? 0) + 1)
       return shown.get(name)! <= limit
     })
@@ -240,11 +240,11 @@ function asAsked(view: View, ask: Ask): View {
   return { ...view, waiting, sessions: new Map(sessions) }
 }
 
-function shown(view: View, ask: Ask) {
+function shown(view: View, ask: ReadSet) {
   const claimable = new Set(
     [...ask.taskIds, ...view.waiting.flat(), ...view.reserved]
       .flatMap((id) => view.records.get(id) ?? [])
-      .map(({ projectId, line }) => trackName(projectId, line)),
+      .map(({ projectId, trackQueue }) => trackName(projectId, trackQueue)),
   )
   const use = (track: TrackUse | undefined) => track && [track.maxAgents, [...track.holders].toSorted()]
   return {
@@ -268,7 +268,7 @@ async function play(
   requests: readonly Request[],
   now: number,
 ): Promise<{ replies: Reply[]; seen: unknown }> {
-  const ask = askFor(requests)
+  const ask = readSetOf(requests)
   return side.store.transact(side.workspace, ask, (asSeen) => {
     const view = asAsked(asSeen, ask)
     const seen = structuredClone(shown(view, ask))
@@ -351,7 +351,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () =
         for (const slug of ['one', 'two']) await store.project(workspace, slug)
         await store.setTrack(workspace, 1, 'A', 1)
         await store.setTrack(workspace, 2, 'B', null)
-        return { store, workspace, turns: new Turns(), lastId: 0 }
+        return { store, workspace, turns: new ProjectFairness(), lastId: 0 }
       }),
     )
     return made as [Side, Side]

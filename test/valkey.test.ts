@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { decideAll } from '../src/core/batch/decide-all.ts'
-import { askFor, type Request } from '../src/core/batch/requests.ts'
+import { type Request, readSetOf } from '../src/core/batch/requests.ts'
 import type { Reply } from '../src/core/commands.ts'
 import { replay } from '../src/core/events.ts'
 import { StartRefused } from '../src/core/refusal.ts'
@@ -336,7 +336,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       command: { kind: 'renew', fence: { session, generation } },
     }
     const decided: Reply[] = []
-    const answer = await store.transact(workspace, askFor([renewal]), (view) => {
+    const answer = await store.transact(workspace, readSetOf([renewal]), (view) => {
       const { replies, changes } = decideAll(view, [renewal])
       decided.push(replies[0]!)
       // The process sleeps past the end of the lease, between deciding and writing.
@@ -463,9 +463,9 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       last - 2,
     ])
     expect(await work.record(tasks[1]!)).toMatchObject({ id: last - 1, expiresAt: due })
-    const mention = () => work.session(alpha.session, { kind: 'mention', agent: 'alpha' })
-    await mention()
-    expect(await mention()).toMatchObject({ holds: 3 })
+    const touch = () => work.session(alpha.session, { kind: 'touch', agent: 'alpha' })
+    await touch()
+    expect(await touch()).toMatchObject({ holds: 3 })
     expect(
       (await store.tasks(workspace, { userId: 'ann', before: last }, 9)).map(({ record }) => record.id),
     ).toEqual([last - 1, last - 2])
@@ -682,8 +682,8 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       ]
       await work.createAll(tasks)
       const ask = {
-        ...askFor([]),
-        waiting: [{ capabilities: [], projectId: null, lines: null, limit: 1_000 }],
+        ...readSetOf([]),
+        waiting: [{ capabilities: [], projectId: null, trackQueues: null, limit: 1_000 }],
       }
       const shown = await under.store.transact(workspace, ask, (view) => ({
         answer: view.waiting[0]!.map((id) => view.records.get(id)!.projectId),
@@ -707,7 +707,7 @@ async function claimThrough(store: ValkeyStore, workspace: number, task: Task) {
     command: { kind: 'claim', ...alpha, leaseMs: 60_000, capabilities: [] },
   }
   let decided = 0
-  const answer = await store.transact(workspace, askFor([claim]), (view) => {
+  const answer = await store.transact(workspace, readSetOf([claim]), (view) => {
     decided += 1
     const { replies, changes } = decideAll(view, [claim])
     return { answer: replies[0]!, changes }
@@ -715,13 +715,13 @@ async function claimThrough(store: ValkeyStore, workspace: number, task: Task) {
   return { decided, answer }
 }
 
-interface Way {
+interface Direction {
   /** Called with what a client sends, before it goes on; `deliver` sends it to the server and waits for the answer. */
   pass(data: Buffer, deliver: () => Promise<void>): Promise<void>
 }
 
 /** A way to the server on which things happen. The server's side stays open when the client's is closed. */
-async function wayTo(url: string, { pass }: Way) {
+async function wayTo(url: string, { pass }: Direction) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   const proxy = createServer((client) => {

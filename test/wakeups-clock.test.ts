@@ -5,18 +5,18 @@ import { wakeByClock } from '../src/flow/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { askForWakeups, windTimers } from '../src/store/postgres/wakeups.ts'
 import { pause, resume, terminate } from './support/agents.ts'
-import { type House, useHouse, wish } from './support/wakeups.ts'
+import { type House, useCluster, wish } from './support/wakeups.ts'
 
 /** Agents that a clock wakes. Hours are moved in the database instead of being waited for. */
 
-const house = useHouse()
+const cluster = useCluster()
 const AGENT = 'alpha'
 const HOUR_MS = 3_600_000
 /** Hours this far apart are not the same by chance, however long a test takes. */
 const MINUTE_MS = 60_000
 
 async function withTimer(heartbeat: Record<string, unknown> = { intervalSec: 3_600 }): Promise<House> {
-  const h = await house.workspace()
+  const h = await cluster.workspace()
   await h.agent(AGENT, heartbeat)
   return h
 }
@@ -29,12 +29,12 @@ async function withHour(agoMs: number): Promise<House> {
   return h
 }
 const setHour = (h: House, agoMs: number) =>
-  house.rows(
+  cluster.rows(
     `update agent_runtime_state set next_timer_at = clock_timestamp() - $2 * interval '1 millisecond' where workspace_id = $1`,
     [h.id, agoMs],
   )
 const inMs = async (h: House) => {
-  const [now] = await house.rows<{ now: number }>('select ms(clock_timestamp())::float8 as now')
+  const [now] = await cluster.rows<{ now: number }>('select ms(clock_timestamp())::float8 as now')
   return (await h.runtime(AGENT))!.next! - now!.now
 }
 
@@ -68,7 +68,7 @@ describe('the clock', () => {
 
   test('strikes once though several nodes look at it in the same moment', async () => {
     const h = await withHour(1)
-    const stores = await Promise.all([1, 2].map(() => PostgresStore.open(house.url())))
+    const stores = await Promise.all([1, 2].map(() => PostgresStore.open(cluster.url())))
     const kernels = [h.kernel, ...stores.map((store) => new Kernel(store, serverDirectory(store)))]
     try {
       for (let strikes = 1; strikes <= 10; strikes++) {
@@ -112,7 +112,7 @@ describe('the clock', () => {
     const h = await withTimer()
     await look(h)
     const before = (await h.runtime(AGENT))!.next
-    const store = await PostgresStore.open(house.url())
+    const store = await PostgresStore.open(cluster.url())
     const kernel = new Kernel(store, serverDirectory(store))
     try {
       expect(await wakeByClock(kernel, h.id, 1_000)).toBe(0)
@@ -200,7 +200,7 @@ describe('the clock does not strike', () => {
     async (heartbeat) => {
       const h = await withHour(1)
       await h.agent('odd')
-      await house.rows(`update agents set runtime_config = $2 where workspace_id = $1 and slug = 'odd'`, [
+      await cluster.rows(`update agents set runtime_config = $2 where workspace_id = $1 and slug = 'odd'`, [
         h.id,
         JSON.stringify({ heartbeat }),
       ])
@@ -212,17 +212,17 @@ describe('the clock does not strike', () => {
 })
 
 test('many agents whose hour has come are woken, some at a time, those first whose hour is longest past', async () => {
-  const h = await house.workspace()
+  const h = await cluster.workspace()
   const slugs = Array.from({ length: 12 }, (_, i) => `agent-${String(i).padStart(2, '0')}`)
   for (const slug of slugs) await h.agent(slug, { intervalSec: 3_600 })
   await windTimers(h.store, h.id, slugs)
-  await house.rows(
+  await cluster.rows(
     `update agent_runtime_state set next_timer_at = clock_timestamp() - (substr(agent, 7)::int + 1) * interval '1 minute'
       where workspace_id = $1`,
     [h.id],
   )
   // Elsewhere the clock wakes nobody by now.
-  await house.rows(`update agents set runtime_config = '{}' where workspace_id <> $1`, [h.id])
+  await cluster.rows(`update agents set runtime_config = '{}' where workspace_id <> $1`, [h.id])
   expect(await wakeByClock(h.kernel, undefined, 5)).toBe(5)
   expect((await h.waiting()).map(({ agent }) => agent).sort()).toEqual(slugs.slice(-5))
   expect(await wakeByClock(h.kernel, undefined, 5)).toBe(5)

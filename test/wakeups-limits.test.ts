@@ -5,19 +5,19 @@ import { waitingClaims } from '../src/store/postgres/dispatch.ts'
 import { askForWakeups } from '../src/store/postgres/wakeups.ts'
 import { until } from './support/nodes.ts'
 import { granted, type Hold, type Task } from './support/tasks.ts'
-import { HERE, type House, useHouse, wish } from './support/wakeups.ts'
+import { HERE, type House, useCluster, wish } from './support/wakeups.ts'
 
 /** What keeps agents from waking each other for ever, and what must not be taken for that. */
 
-const house = useHouse()
+const cluster = useCluster()
 const AGENT = 'alpha'
 const OTHER = 'beta'
 
 // What other tests left would take the room of nodes.
-beforeEach(() => house.rows('delete from wakeups'))
+beforeEach(() => cluster.rows('delete from wakeups'))
 
 async function withAgent(heartbeat: Record<string, unknown> = {}, more = {}) {
-  const h = await house.workspace()
+  const h = await cluster.workspace()
   await h.agent(AGENT, heartbeat, more)
   return h
 }
@@ -30,9 +30,10 @@ async function runOnce(h: House, ask: Parameters<House['wake']>[1]) {
 }
 
 const isDueNow = (h: House) =>
-  house.rows(`update wakeups set due_at = clock_timestamp() where workspace_id = $1 and status = 'queued'`, [
-    h.id,
-  ])
+  cluster.rows(
+    `update wakeups set due_at = clock_timestamp() where workspace_id = $1 and status = 'queued'`,
+    [h.id],
+  )
 
 describe('without a task', () => {
   test('programs wake an agent no more often within an hour than for a task', async () => {
@@ -48,7 +49,7 @@ describe('without a task', () => {
       { actor: 'agent:beta', payload: { because: 'RATE_CAPPED', taskId: null } },
       { actor: 'key:ci', payload: { because: 'RATE_CAPPED' } },
     ])
-    await house.rows(
+    await cluster.rows(
       `update wakeups set requested_at = requested_at - interval '61 minutes' where workspace_id = $1`,
       [h.id],
     )
@@ -91,7 +92,7 @@ describe('a chain of wakeups', () => {
   })
 
   const depths = (h: House) =>
-    house.rows<{ depth: number }>('select depth from runs where workspace_id = $1 order by created_at', [
+    cluster.rows<{ depth: number }>('select depth from runs where workspace_id = $1 order by created_at', [
       h.id,
     ])
 
@@ -128,7 +129,7 @@ describe('a chain of wakeups', () => {
     const task = await h.work.create()
     const first = (await h.take(await h.wake(AGENT, { source: 'automation', depth: 3, task })))!
     const hold = await wantsMore(h, task)
-    await house.rows(
+    await cluster.rows(
       `update runs set status = 'running', started_at = clock_timestamp(), task_id = $2, task_uuid = $3, generation = $4,
               attempt = 1, session = $5 where workspace_id = $1`,
       [h.id, task.id, task.uuid, hold.generation, hold.session],
@@ -175,13 +176,13 @@ describe('a continuation', () => {
 
   const leaseLeftMs = async (h: House, { id }: Task) =>
     (
-      await house.rows<{ left: number }>(
+      await cluster.rows<{ left: number }>(
         `select (ms(lease_expires_at) - ms(clock_timestamp()))::float8 as left from tasks where workspace_id = $1 and id = $2`,
         [h.id, id],
       )
     )[0]!.left
   const shortenLease = (h: House, { id }: Task) =>
-    house.rows(
+    cluster.rows(
       `update tasks set lease_expires_at = clock_timestamp() + interval '100 seconds' where workspace_id = $1 and id = $2`,
       [h.id, id],
     )
@@ -191,7 +192,7 @@ describe('a continuation', () => {
   }, async () => {
     const h = await withAgent()
     await h.agent(OTHER)
-    const node = await house.node('full', 1)
+    const node = await cluster.node('full', 1)
     node.takesMs = null
     node.run()
     const task = await h.work.create()
@@ -213,7 +214,7 @@ describe('a continuation', () => {
   })
 
   test('keeps its claim only where a node could run it, and only while it waits', async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     await h.agent(AGENT, {}, { runtimeConfig: { node: HERE } })
     const task = await h.work.create()
     const hold = await wantsMore(h, task)
@@ -234,7 +235,7 @@ describe('a run that took too long', () => {
     timeout: 60_000,
   }, async () => {
     const h = await withAgent({}, { adapterConfig: { timeoutSec: 100 } })
-    const node = await house.node('patient')
+    const node = await cluster.node('patient')
     node.takesMs = null
     node.run()
     const task = await h.work.create()
@@ -248,7 +249,7 @@ describe('a run that took too long', () => {
       given.push(run!.input.timeoutSec)
       run!.end(end)
       await until(async () => (await h.runs()).every(({ status }) => status !== 'running'))
-      await house.rows(
+      await cluster.rows(
         `update tasks set due_at = clock_timestamp() where workspace_id = $1 and state = 'awaiting_retry'`,
         [h.id],
       )
@@ -261,7 +262,7 @@ describe('a run that took too long', () => {
 describe('an account that takes no more', () => {
   test('rests by the clock of the database, however wrong this machine is', { timeout: 60_000 }, async () => {
     const h = await withAgent()
-    const node = await house.node('out-of-time')
+    const node = await cluster.node('out-of-time')
     node.takesMs = null
     node.run()
     await h.wake(AGENT, { task: await h.work.create() })
@@ -274,7 +275,7 @@ describe('an account that takes no more', () => {
     } finally {
       vi.restoreAllMocks()
     }
-    const [{ ahead }] = (await house.rows<{ ahead: number }>(
+    const [{ ahead }] = (await cluster.rows<{ ahead: number }>(
       `select (ms(parked_until) - ms(clock_timestamp()))::float8 as ahead from agent_runtime_state where workspace_id = $1`,
       [h.id],
     )) as [{ ahead: number }]

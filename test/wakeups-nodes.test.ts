@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { dispatch } from '../src/executor/run.ts'
 import { until } from './support/nodes.ts'
 import { granted, type Task } from './support/tasks.ts'
-import { type House, type RunningNode, useHouse } from './support/wakeups.ts'
+import { type House, type RunningNode, useCluster } from './support/wakeups.ts'
 
 /** Several nodes that run agents, on one database; some of them go away without a word. */
 
-const house = useHouse()
+const cluster = useCluster()
 const AGENT = 'alpha'
 
 const isSettled = async (h: House) =>
@@ -55,10 +55,10 @@ async function expectDone(h: House, tasks: readonly Task[]) {
 
 describe('nodes that race for the same wakeups', () => {
   test('run each of them exactly once, and no agent beyond its limit', { timeout: 180_000 }, async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     const slugs = Array.from({ length: 12 }, (_, i) => `agent-${i}`)
     for (const [i, slug] of slugs.entries()) await h.agent(slug, {}, { maxConcurrentTasks: 1 + (i % 3) })
-    const nodes = await Promise.all(['one', 'two', 'three'].map((name) => house.node(name)))
+    const nodes = await Promise.all(['one', 'two', 'three'].map((name) => cluster.node(name)))
     for (const node of nodes) node.takesMs = () => Math.random() * 20
     const tasks: Task[] = []
     for (let i = 0; i < 5; i++)
@@ -81,8 +81,8 @@ describe('nodes that race for the same wakeups', () => {
   })
 
   test('and each has as many runs as it may, the rest are for the others', { timeout: 120_000 }, async () => {
-    const h = await house.workspace()
-    const small = await house.node('small', 2)
+    const h = await cluster.workspace()
+    const small = await cluster.node('small', 2)
     small.takesMs = null
     small.run()
     for (let i = 0; i < 5; i++) {
@@ -90,7 +90,7 @@ describe('nodes that race for the same wakeups', () => {
       await h.wake(`agent-${i}`)
     }
     await until(async () => h.invokedBy(small).length === 2)
-    const big = await house.node('big')
+    const big = await cluster.node('big')
     big.run()
     await until(async () => h.invokedBy(big).length === 3)
     expect(h.invokedBy(small)).toHaveLength(2)
@@ -100,7 +100,7 @@ describe('nodes that race for the same wakeups', () => {
   })
 
   test('keep the order of one agent between them', { timeout: 120_000 }, async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     await h.agent(AGENT, { intervalSec: 60 })
     const sources = [
       'automation',
@@ -114,7 +114,7 @@ describe('nodes that race for the same wakeups', () => {
     const asked: string[] = []
     for (const source of sources)
       asked.push((await h.wake(AGENT, { source, task: await h.work.create() })).id)
-    const nodes = await Promise.all(['one', 'two'].map((name) => house.node(name)))
+    const nodes = await Promise.all(['one', 'two'].map((name) => cluster.node(name)))
     for (const node of nodes) node.run()
     await until(() => isSettled(h))
     const order = (await h.runs()).map(({ wakeupId }) => asked.indexOf(wakeupId))
@@ -128,12 +128,12 @@ describe('a node that stops', () => {
     'without a word after it %s, and before it could say what, leaves nothing lying',
     { timeout: 120_000 },
     async (how) => {
-      const h = await house.workspace()
+      const h = await cluster.workspace()
       await h.agent(AGENT)
       const task = await h.work.create()
       const { id } = await h.wake(AGENT)
-      const [dead, other] = [await house.node('dead'), await house.node('other')]
-      await dispatch(dead.workshop, { workspaceId: h.id, id, agent: AGENT })
+      const [dead, other] = [await cluster.node('dead'), await cluster.node('other')]
+      await dispatch(dead.context, { workspaceId: h.id, id, agent: AGENT })
       const hold = granted(await h.work.claim(task, { agent: AGENT, session: `agent:${AGENT}` }))
       if (how !== 'claimed') await h.work.start(task, hold)
       await dead.kill(h.rows)
@@ -146,10 +146,10 @@ describe('a node that stops', () => {
   test('in order leaves what waits to the next, and gives back what it had begun', {
     timeout: 120_000,
   }, async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     await h.agent(AGENT)
     const [begun, waits] = [await h.work.create(), await h.work.create()]
-    const first = await house.node('first')
+    const first = await cluster.node('first')
     first.takesMs = null
     first.run()
     await h.wake(AGENT, { task: begun })
@@ -159,7 +159,7 @@ describe('a node that stops', () => {
     expect(await h.runs()).toMatchObject([{ status: 'failed', errorCode: 'control_plane_restart' }])
     expect(await h.work.record(begun)).toMatchObject({ state: 'queued', attempt: 0 })
     expect(await h.wakeup(id)).toMatchObject({ status: 'queued' })
-    const second = await house.node('second')
+    const second = await cluster.node('second')
     second.run()
     await until(() => isSettled(h))
     expect((await h.work.record(waits)).state).toBe('completed')
@@ -169,13 +169,13 @@ describe('a node that stops', () => {
   test('without a word is noticed: its wakeup and run end, its task waits again unharmed and is done by another', {
     timeout: 120_000,
   }, async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     await h.agent(AGENT)
     const task = await h.work.create()
     await h.give(AGENT, task)
     await h.wakeForWork()
     const [wakeup] = await h.waiting()
-    const [dead, other] = [await house.node('dead'), await house.node('other')]
+    const [dead, other] = [await cluster.node('dead'), await cluster.node('other')]
     dead.takesMs = null
     dead.run()
     await until(async () => h.invokedBy(dead).length === 1)
@@ -200,7 +200,7 @@ test('whoever is killed, and whenever: each task is done once, and no agent runs
   timeout: 300_000,
 }, async () => {
   // Short leases: a claim of a node that went in the middle of it ends by itself.
-  const h = await house.workspace({ minLeaseSeconds: 5, maxLeaseSeconds: 5 })
+  const h = await cluster.workspace({ minLeaseSeconds: 5, maxLeaseSeconds: 5 })
   const slugs = Array.from({ length: 6 }, (_, i) => `agent-${i}`)
   for (const [i, slug] of slugs.entries()) await h.agent(slug, {}, { maxConcurrentTasks: 1 + (i % 2) })
   const tasks: { task: Task; agent: string }[] = []
@@ -208,7 +208,7 @@ test('whoever is killed, and whenever: each task is done once, and no agent runs
 
   let started = 0
   const startNode = async () => {
-    const node = await house.node(`node-${++started}`)
+    const node = await cluster.node(`node-${++started}`)
     node.takesMs = () => Math.random() * 60
     return node.run()
   }

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { dueWakeups } from '../src/store/postgres/dispatch.ts'
 import { until } from './support/nodes.ts'
-import { HERE, type House, type RunningNode, useHouse } from './support/wakeups.ts'
+import { HERE, type House, type RunningNode, useCluster } from './support/wakeups.ts'
 
 /** Workspaces that share the room of a node: none of them is kept out by another that wants much. */
 
-const house = useHouse()
+const cluster = useCluster()
 
 // What other tests left would have turns as well.
-beforeEach(() => house.rows('delete from wakeups'))
+beforeEach(() => cluster.rows('delete from wakeups'))
 
 /** A workspace with so many agents, each of which is to be woken. */
 async function wanting(agents: number, source: 'on_demand' | 'automation' = 'on_demand'): Promise<House> {
-  const h = await house.workspace()
+  const h = await cluster.workspace()
   for (let i = 0; i < agents; i++) {
     await h.agent(`agent-${i}`)
     await h.wake(`agent-${i}`, { source })
@@ -61,7 +61,7 @@ test('a node with one place gives it to another workspace as soon as it is free'
   timeout: 60_000,
 }, async () => {
   const flood = await wanting(4)
-  const node = await house.node('narrow', 1)
+  const node = await cluster.node('narrow', 1)
   node.takesMs = null
   node.run()
   await invokedTimes(node, 1)

@@ -3,16 +3,16 @@ import { ActiveRun } from '../src/executor/active-run.ts'
 import { dispatch, run } from '../src/executor/run.ts'
 import { commandAgent, pause, remove } from './support/agents.ts'
 import { atGeneration, holder, type Task } from './support/tasks.ts'
-import { type House, useHouse } from './support/wakeups.ts'
+import { type House, useCluster } from './support/wakeups.ts'
 
 /** Work that agents were given wakes them, whatever became of the wakeup; and what waits is looked at again when it is taken. */
 
-const house = useHouse()
+const cluster = useCluster()
 const AGENT = 'alpha'
 const OWN = holder(AGENT, `agent:${AGENT}`)
 
 async function withTask(more = {}): Promise<{ h: House; task: Task }> {
-  const h = await house.workspace()
+  const h = await cluster.workspace()
   await h.agent(AGENT, {}, more)
   return { h, task: await h.work.create() }
 }
@@ -44,7 +44,7 @@ describe('work that was given', () => {
   test('wakes it at the next look when the wakeup was lost', async () => {
     const { h } = await withGiven()
     await h.wakeForWork()
-    await house.rows('delete from wakeups where workspace_id = $1', [h.id])
+    await cluster.rows('delete from wakeups where workspace_id = $1', [h.id])
     expect(await h.wakeForWork()).toBe(1)
     expect(await h.waiting()).toHaveLength(1)
   })
@@ -88,7 +88,7 @@ describe('work that was given', () => {
   })
 
   test('does not wake who runs by itself, nor for what the agent claimed under a session of its own', async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     await h.agent('outside', {}, { adapterType: 'external' })
     await h.agent(AGENT, {}, { maxConcurrentTasks: null })
     await h.give('outside', await h.work.create())
@@ -117,7 +117,7 @@ describe('work that is to be gone on with', () => {
   })
 
   test('is no matter of what programs may: the task itself wants it', async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     await h.agent(AGENT, { wakeOnAutomation: false })
     const task = await h.work.create()
     await h.give(AGENT, task)
@@ -182,19 +182,19 @@ describe('what waits is looked at again when it is taken', () => {
     const { h, task } = await withTask()
     await h.work.claim(task, holder('beta'))
     await h.work.fail(task, atGeneration(holder('beta'), 1))
-    await house.rows(`update tasks set due_at = clock_timestamp() where workspace_id = $1`, [h.id])
+    await cluster.rows(`update tasks set due_at = clock_timestamp() where workspace_id = $1`, [h.id])
     expect((await h.take(await h.wake(AGENT, { task })))!.decision.kind).toBe('run')
   })
 
   test('an agent that was removed after its wakeup was taken does not come back by claiming', async () => {
     const { h, task } = await withTask()
     const wakeup = await h.wake(AGENT)
-    const node = await house.node('here')
-    const dispatched = (await dispatch(node.workshop, { workspaceId: h.id, id: wakeup.id, agent: AGENT }))!
+    const node = await cluster.node('here')
+    const dispatched = (await dispatch(node.context, { workspaceId: h.id, id: wakeup.id, agent: AGENT }))!
     await remove(h.work, AGENT)
     const about = { runId: dispatched.runId, workspaceId: h.id, agent: AGENT }
-    await run(node.workshop, dispatched, new ActiveRun(node.workshop, about))
-    expect(await house.rows('select slug from agents where workspace_id = $1', [h.id])).toEqual([])
+    await run(node.context, dispatched, new ActiveRun(node.context, about))
+    expect(await cluster.rows('select slug from agents where workspace_id = $1', [h.id])).toEqual([])
     expect((await h.work.record(task)).state).toBe('queued')
     expect(await h.runs()).toMatchObject([{ status: 'cancelled', errorCode: 'claim_lost' }])
     expect(h.invokedBy(node)).toEqual([])

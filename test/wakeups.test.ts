@@ -8,15 +8,15 @@ import { PostgresStore } from '../src/store/postgres/store.ts'
 import { askForWakeups, forgetOldWakeups, windTimers } from '../src/store/postgres/wakeups.ts'
 import { commandAgent, pause, register, remove, resume, terminate } from './support/agents.ts'
 import { until } from './support/nodes.ts'
-import { type House, useHouse, wish } from './support/wakeups.ts'
+import { type House, useCluster, wish } from './support/wakeups.ts'
 
 /** What wakes agents, as it is asked for, waits, and is taken; on a real database. */
 
-const house = useHouse()
+const cluster = useCluster()
 const AGENT = 'alpha'
 
 async function withAgent(heartbeat: Record<string, unknown> = {}, more = {}): Promise<House> {
-  const h = await house.workspace()
+  const h = await cluster.workspace()
   await h.agent(AGENT, heartbeat, more)
   return h
 }
@@ -79,10 +79,10 @@ describe('a wakeup', () => {
 
   test('survives the store that took it: another one finds it and runs it', async () => {
     const h = await withAgent()
-    const first = await PostgresStore.open(house.url())
+    const first = await PostgresStore.open(cluster.url())
     const wakeup = await h.wake(AGENT, { reason: 'before the restart' }, first)
     await first.close()
-    const second = await PostgresStore.open(house.url())
+    const second = await PostgresStore.open(cluster.url())
     try {
       expect((await h.take(wakeup, second))?.decision.kind).toBe('run')
     } finally {
@@ -300,7 +300,7 @@ describe('with one run at a time', () => {
           told: Date.now() + 3_600_000,
         })
       const { id } = await h.wake(AGENT, { task })
-      await house.rows(`update wakeups set due_at = clock_timestamp() where workspace_id = $1`, [h.id])
+      await cluster.rows(`update wakeups set due_at = clock_timestamp() where workspace_id = $1`, [h.id])
       expect(await h.due()).toEqual([])
       await pause(h.work, AGENT)
       expect(await h.due()).toMatchObject([{ id }])
@@ -316,7 +316,7 @@ describe('with one run at a time', () => {
   })
 
   test('an agent that is bound to a node is not due on another', async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     await register(h.work, AGENT, { adapterType: 'scripted', runtimeConfig: { node: 'gpu-1' } })
     await h.wake(AGENT)
     expect(await h.due()).toEqual([])
@@ -357,7 +357,7 @@ describe('nobody is woken', () => {
       const [waiting] = await h.waiting()
       expect(waiting).toMatchObject({ generation: 1, taskId: task.uuid })
       await states[because]!(h)
-      const node = await house.node(`node-${because}`)
+      const node = await cluster.node(`node-${because}`)
       node.run()
       await expect.poll(async () => (await h.work.record(task)).state).toBe('queued')
       expect((await h.work.record(task)).attempt).toBe(0)
@@ -440,7 +440,7 @@ describe('how often an agent may be woken for a task', () => {
     ])
     expect(await h.wake(AGENT, { task: two })).toMatchObject({ status: 'queued' })
     expect(await h.wake(AGENT), 'about no task').toMatchObject({ status: 'queued' })
-    await house.rows(
+    await cluster.rows(
       `update wakeups set requested_at = requested_at - interval '61 minutes'
         where workspace_id = $1 and status = 'completed' and wakeup_id = (select min(wakeup_id::text)::uuid from wakeups where workspace_id = $1)`,
       [h.id],
@@ -475,11 +475,11 @@ describe('between the starts of two runs', () => {
     for (const due of await h.due()) await h.take(due)
     expect(await h.runs(), 'no second run yet').toHaveLength(1)
     expect(await h.wakeup(two.id)).toMatchObject({ status: 'queued', dueAt: started! + 60_000 })
-    await house.rows(
+    await cluster.rows(
       `update agent_runtime_state set last_started_at = last_started_at - interval '61 seconds' where workspace_id = $1`,
       [h.id],
     )
-    await house.rows(
+    await cluster.rows(
       `update wakeups set due_at = clock_timestamp() where workspace_id = $1 and wakeup_id = $2`,
       [h.id, two.id],
     )
@@ -513,7 +513,7 @@ describe('between the starts of two runs', () => {
 describe('a crowd', () => {
   test('a thousand wakeups of one agent at once, on two nodes, make one run, and one that waits at most', async () => {
     const h = await withAgent()
-    const other = await PostgresStore.open(house.url())
+    const other = await PostgresStore.open(cluster.url())
     const kernel = new Kernel(other, serverDirectory(other))
     try {
       const desks = [new WakeupDesk(h.kernel), new WakeupDesk(kernel)]
@@ -550,7 +550,7 @@ describe('a crowd', () => {
     for (let i = 0; i < 20; i++) await h.wake(AGENT)
     await h.end(runId, AGENT)
     const waits = await h.wake(AGENT)
-    await house.rows(
+    await cluster.rows(
       `update wakeups set finished_at = finished_at - interval '8 days', requested_at = requested_at - interval '8 days' where workspace_id = $1`,
       [h.id],
     )
@@ -563,7 +563,7 @@ describe('a crowd', () => {
   test('agents that are removed while they are woken cost nobody an error', {
     timeout: 120_000,
   }, async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     const slugs = Array.from({ length: 6 }, (_, i) => `agent-${i}`)
     for (const slug of slugs) await h.agent(slug)
     const acts = slugs.flatMap((slug) => [
@@ -579,7 +579,7 @@ describe('a crowd', () => {
   test('everything that touches the same agents at once ends, and nothing of it waits for ever', {
     timeout: 180_000,
   }, async () => {
-    const h = await house.workspace()
+    const h = await cluster.workspace()
     const slugs = Array.from({ length: 5 }, (_, i) => `agent-${i}`)
     for (const slug of slugs) await h.agent(slug, { intervalSec: 1 }, { maxConcurrentTasks: 2 })
     const some = (from: number) => [...slugs.slice(from), ...slugs.slice(0, from)].slice(0, 3)

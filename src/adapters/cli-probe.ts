@@ -11,7 +11,7 @@ const LONGEST_PROBE_MS = 10_000
 const LONGEST_DETAIL = 300
 
 /** Runs the program with these arguments. */
-export type Ask = (...args: string[]) => Promise<ChildEnd>
+export type RunCommand = (...args: string[]) => Promise<ChildEnd>
 
 export interface Looked<S> {
   env: Record<string, string>
@@ -23,7 +23,7 @@ export interface Looked<S> {
 export interface ProbeOf<S> {
   installHint: string
   /** Whether it is logged in, as far as can be told for nothing, and what else may be in its way. */
-  look(ask: Ask, looked: Looked<S>): Promise<ProbeCheck[]>
+  look(ask: RunCommand, looked: Looked<S>): Promise<ProbeCheck[]>
 }
 
 export async function probeCli<S extends { command: string }>(
@@ -35,7 +35,7 @@ export async function probeCli<S extends { command: string }>(
   const { command } = settings
   const { env } = input
   const folder = await folderCheck(input.cwd)
-  const ask: Ask = (...args) => {
+  const ask: RunCommand = (...args) => {
     const runId = `probe-${randomUUID()}`
     const cwd = input.cwd !== null && folder.ok ? input.cwd : tmpdir()
     const limits = { timeoutMs: LONGEST_PROBE_MS, graceMs: 500 }

@@ -28,13 +28,13 @@ interface Session {
   isNew: boolean
 }
 
-interface Settings {
+interface CliSettings {
   command: string
   model?: string | undefined
   graceSec: number
 }
 
-export interface Cli<S extends Settings> extends ProbeOf<S> {
+export interface Cli<S extends CliSettings> extends ProbeOf<S> {
   type: string
   config: Config<S>
   inheritsEnv: readonly string[]
@@ -49,7 +49,7 @@ export interface Cli<S extends Settings> extends ProbeOf<S> {
   loginFolder(env: Record<string, string>): string
 }
 
-export function cliAdapter<S extends Settings>(cli: Cli<S>): AgentRunAdapter {
+export function cliAdapter<S extends CliSettings>(cli: Cli<S>): AgentRunAdapter {
   return {
     type: cli.type,
     protocolVersion: PROTOCOL_VERSION,
@@ -94,7 +94,7 @@ interface Attempt {
   verdict: Verdict
 }
 
-async function invoke<S extends Settings>(
+async function invoke<S extends CliSettings>(
   cli: Cli<S>,
   input: AdapterInvokeInput,
   givenHooks: AdapterHooks,
@@ -168,7 +168,7 @@ function teller(hooks: Required<AdapterHooks>): (happening: Happening) => Promis
   }
 }
 
-function resultOf<S extends Settings>(
+function resultOf<S extends CliSettings>(
   cli: Cli<S>,
   settings: S,
   { end, reader, verdict }: Attempt,
@@ -202,7 +202,7 @@ function resultOf<S extends Settings>(
   }
 }
 
-function stoppedOf<S extends Settings>(cli: Cli<S>, settings: S, end: ChildEnd) {
+function stoppedOf<S extends CliSettings>(cli: Cli<S>, settings: S, end: ChildEnd) {
   const failure = failureOf(end, settings.command)!
   if (failure.errorCode !== 'adapter_not_installed') return failure
   return { ...failure, errorMessage: `${failure.errorMessage} ${cli.installHint}` }

@@ -11,7 +11,7 @@ import { AddressForbidden, allowedOnly, namesForbiddenAddress, refusalOf } from 
 const LARGEST_BODY_BYTES = 10 * 1024 * 1024
 const KEEP_ALIVE_MS = 30_000
 
-export interface Ask {
+export interface ExchangeRequest {
   url: URL
   method: string
   headers: Record<string, string>
@@ -31,7 +31,7 @@ export type Exchange =
   | { kind: 'forbidden'; message: string }
 
 /** Never rejects. */
-export function exchange({ url, method, headers, body, signal, lookup }: Ask): Promise<Exchange> {
+export function exchange({ url, method, headers, body, signal, lookup }: ExchangeRequest): Promise<Exchange> {
   return new Promise((resolve) => {
     let hasConnected = false
     const broken = (error: Error & { code?: string }) =>

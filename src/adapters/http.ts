@@ -63,7 +63,7 @@ const config = configOf(
     heartbeatTimeoutSec: z.int().min(1).max(86_400).default(300),
   }),
 )
-type Settings = Extract<ReturnType<typeof config.read>, { ok: true }>['settings']
+type HttpSettings = Extract<ReturnType<typeof config.read>, { ok: true }>['settings']
 
 /** To tell the other side that its work is not wanted any more is a courtesy: nobody waits long for it. */
 const LONGEST_FAREWELL_MS = 5_000
@@ -96,7 +96,7 @@ export function httpAdapter(callbacks: Callbacks, lookup?: LookupFunction): Agen
 /** One asking of an agent, to the end of what it does. */
 class Visit {
   readonly #input: AdapterInvokeInput
-  readonly #settings: Settings
+  readonly #settings: HttpSettings
   readonly #hooks: Required<AdapterHooks>
   readonly #deadline: Deadline
   readonly #url: URL
@@ -107,7 +107,7 @@ class Visit {
 
   constructor(
     input: AdapterInvokeInput,
-    settings: Settings,
+    settings: HttpSettings,
     hooks: AdapterHooks,
     deadline: Deadline,
     lookup: LookupFunction | undefined,

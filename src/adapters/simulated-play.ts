@@ -11,7 +11,7 @@ import type {
   TokenUsage,
 } from './protocol.ts'
 import { sessionIn } from './reported.ts'
-import type { Step } from './simulated.ts'
+import type { PlayStep } from './simulated.ts'
 
 /** Errors that are an outcome of their own. */
 const OUTCOMES: Partial<Record<RunErrorCode, RunOutcome>> = { timeout: 'timed_out', cancelled: 'cancelled' }
@@ -39,7 +39,7 @@ export class Play {
     this.#seed = [seed, task?.id, task?.attempt, this.#continued].join(' ')
   }
 
-  async all(steps: readonly Step[], repeat: number): Promise<AdapterInvokeResult> {
+  async all(steps: readonly PlayStep[], repeat: number): Promise<AdapterInvokeResult> {
     await this.#hooks.event('session', { sessionId: this.#sessionId })
     for (let round = 0; round < repeat; round++) {
       // Scripts without waits would let nobody else have a turn, not even whoever wants to stop them.
@@ -56,7 +56,7 @@ export class Play {
   }
 
   /** What it answers is the end of the play. */
-  async #play(step: Step): Promise<AdapterInvokeResult | null> {
+  async #play(step: PlayStep): Promise<AdapterInvokeResult | null> {
     const { log, status, event } = this.#hooks
     if ('say' in step) {
       await log({ stream: 'stdout', chunk: `${step.say}\n` })
@@ -93,7 +93,7 @@ export class Play {
     await sleep(ms, undefined, { signal: this.#deadline.signal }).catch(() => undefined)
   }
 
-  async #fail(fail: Extract<Step, { fail: unknown }>['fail']): Promise<AdapterInvokeResult> {
+  async #fail(fail: Extract<PlayStep, { fail: unknown }>['fail']): Promise<AdapterInvokeResult> {
     const { code, message, retryAfterMs } = fail
     const retryAt = retryAfterMs === undefined ? null : new Date(Date.now() + retryAfterMs).toISOString()
     if (code === 'rate_limited') await this.#hooks.event('rate_limit', { until: retryAt })

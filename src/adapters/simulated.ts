@@ -16,7 +16,7 @@ const WaitMs = z.int().min(0).max(86_400_000)
 /** Any step may happen only sometimes; which times is drawn from the seed. */
 const sometimes = { chance: z.number().min(0).max(1).optional() }
 
-const Step = z.union([
+const PlayStep = z.union([
   z.strictObject({ ...sometimes, say: z.string().max(100_000) }),
   z.strictObject({
     ...sometimes,
@@ -46,13 +46,13 @@ const Step = z.union([
   /** It ends here and wants to go on; `times` says how often at most, then the script goes on. */
   z.strictObject({ ...sometimes, wantsMore: z.literal(true), times: Count.optional() }),
 ])
-export type Step = z.infer<typeof Step>
+export type PlayStep = z.infer<typeof PlayStep>
 
 const config = configOf(
   'simulated',
   z.strictObject({
     ...askingSettings,
-    steps: z.array(Step).max(10_000),
+    steps: z.array(PlayStep).max(10_000),
     /** How often the steps are gone through. */
     repeat: z.int().min(1).max(100_000).default(1),
     seed: z.union([z.int(), z.string().max(200)]).default(0),

@@ -17,7 +17,7 @@ export interface WaitingKind {
 }
 
 /** What waits: for anybody who can do it, and for single agents. */
-export interface Waiting {
+export interface AssignableTask {
   kinds: readonly WaitingKind[]
   reserved: ReadonlyMap<string, number>
 }
@@ -25,7 +25,7 @@ export interface Waiting {
 /** Agents without a limit are not given more than this by the coordinator. */
 const ENOUGH = 10
 
-interface Standing {
+interface AgentLoad {
   candidate: Candidate
   held: number
   reserved: number
@@ -39,7 +39,7 @@ interface Standing {
  */
 export function offersFor(
   candidates: readonly Candidate[],
-  { kinds, reserved }: Waiting,
+  { kinds, reserved }: AssignableTask,
   most: number,
 ): string[] {
   const left = kinds.map(({ waiting, capabilities }) => ({ waiting, capabilities }))
@@ -53,7 +53,7 @@ export function offersFor(
     return own
   }
   const standings = candidates.map(
-    (candidate): Standing => ({
+    (candidate): AgentLoad => ({
       candidate,
       held: candidate.held,
       reserved: reserved.get(candidate.slug) ?? 0,
@@ -64,7 +64,7 @@ export function offersFor(
   // Round by round: in a round everybody stands in the order of load, and who was offered one waits for the next round.
   let round = standings.filter(isFree).sort(byLoad)
   while (round.length > 0 && offers.length < most) {
-    const next: Standing[] = []
+    const next: AgentLoad[] = []
     const load = loadOf(round[0]!)
     for (const standing of round) {
       if (offers.length >= most) break
@@ -82,11 +82,11 @@ export function offersFor(
 }
 
 const capacityOf = ({ capacity }: Candidate) => capacity ?? ENOUGH
-const isFree = ({ candidate, held }: Standing) => held < capacityOf(candidate)
-const loadOf = ({ candidate, held }: Standing) =>
+const isFree = ({ candidate, held }: AgentLoad) => held < capacityOf(candidate)
+const loadOf = ({ candidate, held }: AgentLoad) =>
   held / capacityOf(candidate) + (candidate.isDegraded ? 1 : 0)
 
-function takes(standing: Standing): boolean {
+function takes(standing: AgentLoad): boolean {
   if (standing.reserved > 0) {
     standing.reserved -= 1
     return true
@@ -97,7 +97,7 @@ function takes(standing: Standing): boolean {
   return true
 }
 
-const byLoad = (a: Standing, b: Standing) =>
+const byLoad = (a: AgentLoad, b: AgentLoad) =>
   loadOf(a) - loadOf(b) ||
   a.candidate.capabilities.length - b.candidate.capabilities.length ||
   (a.candidate.slug < b.candidate.slug ? -1 : 1)

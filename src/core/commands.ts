@@ -88,7 +88,7 @@ export type TaskCommand =
       leaseMs: number
       capabilities: readonly string[]
       /** Given by the coordinator, not asked for: it must be started in time. */
-      isGiven?: boolean | undefined
+      byCoordinator?: boolean | undefined
     }
   | { kind: 'renew'; fence: Fence; leaseMs?: number | undefined }
   | { kind: 'start'; fence: Fence }
@@ -142,7 +142,7 @@ export type TaskCommand =
   | { kind: 'archive' }
   /** It waits for these as well from now on. */
   | {
-      kind: 'holdBack'
+      kind: 'addDependencies'
       /** Those it does not wait for yet, and their places in the request. */
       dependsOn: readonly { id: number; uuid: string; place: number }[]
       triggerRule: TriggerRule
@@ -155,7 +155,7 @@ export type TaskCommand =
       patch: TaskPatch | null
     }
   /** It is one of a circle of tasks that wait for each other. */
-  | { kind: 'entangle'; cycle: readonly string[]; version: number }
+  | { kind: 'failCycle'; cycle: readonly string[]; version: number }
   /** Time passed: whatever is due for this task happens now. `version`: the task as it was when it was found to be due. */
   | { kind: 'elapse'; version?: number | undefined }
   /** Its dependencies, as far as they are met now. */
@@ -186,7 +186,7 @@ export type SessionCommand =
   /** Opened on purpose; an open one of that name is taken up again with what is new. */
   | { kind: 'open'; opening: SessionOpening }
   /** Named by a claim. */
-  | { kind: 'mention'; agent: string }
+  | { kind: 'touch'; agent: string }
   /** Alive, and so is all it holds. */
   | { kind: 'beat' }
   | { kind: 'drain' }
@@ -195,7 +195,7 @@ export type SessionCommand =
    * Time passed: silent for too long, it is over. `silentMs` overrides how long is too long. `heardSince`: before that
    * nobody was there to hear it.
    */
-  | { kind: 'elapse'; silentMs?: number | undefined; heardSince?: number | undefined }
+  | { kind: 'elapse'; silentMs?: number | undefined; listeningSince?: number | undefined }
 
 /** What an agent tells of itself. */
 export type Beat = Omit<AgentHealth, 'lastSeenAt' | 'hasBeaten' | 'dueAt'>
@@ -214,12 +214,12 @@ export type AgentCommand =
   /** It cannot work, whatever it is given; until somebody has seen to it, it is given nothing. */
   | { kind: 'fault'; reason: string }
   /** What kept it from working is over. */
-  | { kind: 'mend' }
+  | { kind: 'clearFault' }
   /**
    * Time passed: its silence is judged, and whether it has finished what it stayed for. `heardSince`: before that nobody was
    * there to hear it.
    */
-  | { kind: 'elapse'; heardSince?: number | undefined }
+  | { kind: 'elapse'; listeningSince?: number | undefined }
 
 export interface TaskPatch {
   title?: string | undefined
@@ -232,7 +232,7 @@ export interface TaskPatch {
 }
 
 /** What surrounds a decision: the database's time, the workspace's limits and how many claims may still be granted. */
-export interface Circumstances {
+export interface RuleContext {
   now: number
   limits: Limits
   roomForClaims: number

@@ -1,7 +1,7 @@
-import type { Circumstances, Decision, Reply, TaskCommand } from './commands.ts'
+import type { Decision, Reply, RuleContext, TaskCommand } from './commands.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
 import { claim } from './rules/claim.ts'
-import { entangle, holdBack } from './rules/entangle.ts'
+import { addDependencies, failCycle } from './rules/dependencies.ts'
 import { holderWrite } from './rules/holder.ts'
 import { operate } from './rules/operator.ts'
 import { divide, merge } from './rules/parts.ts'
@@ -17,20 +17,20 @@ import { elapse, unblock } from './rules/time.ts'
 export function decide(
   record: TaskRecord,
   command: TaskCommand,
-  around: Circumstances,
+  context: RuleContext,
   effects: Effects = noEffects(),
 ): Decision {
-  const draft = new TaskDraft(record, around.now, effects, around.limits.queueOrder)
-  const reply = ruleFor(draft, command, around)
+  const draft = new TaskDraft(record, context.now, effects, context.limits.queueOrder)
+  const reply = ruleFor(draft, command, context)
   return { reply, record: draft.changed ? draft.record : record, effects: draft.effects }
 }
 
-function ruleFor(draft: TaskDraft, command: TaskCommand, around: Circumstances): Reply {
+function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): Reply {
   switch (command.kind) {
     case 'claim':
-      return claim(draft, command, around)
+      return claim(draft, command, context)
     case 'submit':
-      return submit(draft, command, around)
+      return submit(draft, command, context)
     case 'renew':
     case 'start':
     case 'progress':
@@ -38,28 +38,28 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, around: Circumstances):
     case 'release':
     case 'fail':
     case 'log':
-      return holderWrite(draft, command, around)
+      return holderWrite(draft, command, context)
     case 'elapse':
-      return elapse(draft, command, around)
+      return elapse(draft, command, context)
     case 'unblock':
-      return unblock(draft, command, around)
+      return unblock(draft, command, context)
     case 'divide':
-      return divide(draft, command, around)
+      return divide(draft, command, context)
     case 'merge':
-      return merge(draft, command, around)
+      return merge(draft, command, context)
     case 'takeBack':
-      return takeBack(draft, command, around)
+      return takeBack(draft, command, context)
     case 'lose':
-      return lose(draft, command, around)
+      return lose(draft, command, context)
     case 'stall':
-      return stall(draft, command, around)
-    case 'holdBack':
-      return holdBack(draft, command, around)
-    case 'entangle':
-      return entangle(draft, command, around)
+      return stall(draft, command, context)
+    case 'addDependencies':
+      return addDependencies(draft, command, context)
+    case 'failCycle':
+      return failCycle(draft, command, context)
     case 'promote':
-      return promote(draft, command, around)
+      return promote(draft, command, context)
     default:
-      return operate(draft, command, around)
+      return operate(draft, command, context)
   }
 }

@@ -161,7 +161,7 @@ export interface EventDraft {
 }
 
 /** Of something that happened to no task in particular. */
-export const houseEvent = (
+export const workspaceEvent = (
   type: EventType,
   payload: Record<string, unknown>,
   { actor, now }: { actor: string; now: number },

@@ -30,10 +30,10 @@ export function formatTaskKey(key: TaskKey): string {
  * The line of the queue a task stands in: its track. Parts of a task stand in a second line of that track, since a track
  * may be kept for one agent, but a task is divided to be shared.
  */
-export const lineOf = (key: TaskKey | null) =>
+export const trackQueueOf = (key: TaskKey | null) =>
   key === null ? '' : key.subtask === null ? key.track : `${key.track}::`
-export const linesOfTrack = (track: string) => [track, `${track}::`]
-export const trackOfLine = (line: string) => line.replace('::', '')
+export const trackQueuesOf = (track: string) => [track, `${track}::`]
+export const trackOfQueue = (trackQueue: string) => trackQueue.replace('::', '')
 
 /** The key of the task a subtask belongs to; a task that is none belongs to itself. */
 export const parentKey = (key: string) => key.replace(/::\d+$/, '')

@@ -22,7 +22,7 @@ export interface TaskRecord {
   /** 0: it belongs to no project. */
   readonly projectId: number
   /** The line of the queue it stands in: its track, '' without a key. Parts of tasks have lines of their own (keys.ts). */
-  readonly line: string
+  readonly trackQueue: string
   /** The task it is a part of. */
   readonly parentId: number | null
   state: TaskState
@@ -73,11 +73,11 @@ export interface TaskRecord {
   completedAt: number | null
   archivedAt: number | null
   /** What is watched while somebody holds it. Most tasks have nothing of it, so it is one column that is mostly null. */
-  watch: Watch | null
+  watch: TaskWatch | null
 }
 
 /** How long a task may take, and how it stands with that. Times that are not given are those of the workspace. */
-export interface Watch {
+export interface TaskWatch {
   /** How long whoever made the task expects it to take. */
   readonly estimateMs?: number | undefined
   /** Given by the coordinator, it must be started within this time. */

@@ -5,14 +5,14 @@ import { renewAfterMs } from '../core/retry.ts'
 import type { HolderRequest } from '../core/rules/holder.ts'
 import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
 import type { Stop } from '../core/runs/ending.ts'
-import { elapsed, type Heard, heard, type Watch, type Watched } from '../core/runs/watchdog.ts'
+import { elapsed, type Heard, heard, type WatchdogReport, type WatchdogState } from '../core/runs/watchdog.ts'
 import { renewTask, reportProgress } from '../flow/claims.ts'
 import { type ProcessIdentity, recordProcess } from '../store/postgres/runs.ts'
+import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
 import type { RequestsFile } from './requests-file.ts'
-import type { Workshop } from './workshop.ts'
 
 const NOTHING_ASKED = '[]'
 
@@ -21,7 +21,7 @@ export class ActiveRun {
   readonly runId: string
   readonly workspaceId: number
   readonly agent: string
-  readonly #workshop: Workshop
+  readonly #context: ExecutorContext
   readonly #aborting = new AbortController()
   #held: Held | null = null
   #renewAt = Number.POSITIVE_INFINITY
@@ -30,12 +30,12 @@ export class ActiveRun {
   #requests = NOTHING_ASKED
   #requestsFile: RequestsFile | null = null
   #isClosed = false
-  #watch: Watch | null = null
+  #watch: WatchdogState | null = null
   #report: RunReport | null = null
   #stop: Stop | null = null
 
-  constructor(workshop: Workshop, run: { runId: string; workspaceId: number; agent: string }) {
-    this.#workshop = workshop
+  constructor(context: ExecutorContext, run: { runId: string; workspaceId: number; agent: string }) {
+    this.#context = context
     this.runId = run.runId
     this.workspaceId = run.workspaceId
     this.agent = run.agent
@@ -70,7 +70,7 @@ export class ActiveRun {
   /** It is over, and so is what was asked of it. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#workshop.requests.delete(this.runId)
+    this.#context.requests.delete(this.runId)
     await this.#requestsFile?.remove()
   }
 
@@ -106,11 +106,11 @@ export class ActiveRun {
     const asked = JSON.stringify(requests)
     if (asked === this.#requests || this.#isClosed) return
     this.#requests = asked
-    this.#workshop.requests.set(this.runId, requests)
+    this.#context.requests.set(this.runId, requests)
     for (const { type, ...payload } of requests)
       this.#report?.event({ type: 'structured', level: 'warn', message: `asked: ${type}`, payload })
     await this.#requestsFile?.write(requests).catch((error) => {
-      this.#workshop.log.warn({ err: error, runId: this.runId }, 'requests could not be passed on')
+      this.#context.log.warn({ err: error, runId: this.runId }, 'requests could not be passed on')
     })
   }
 
@@ -119,7 +119,7 @@ export class ActiveRun {
     const asked = performance.now()
     try {
       const caller = asAgent(this.workspaceId, this.agent)
-      const answer = await renewTask(this.#workshop.kernel, caller, taskId, { session, generation })
+      const answer = await renewTask(this.#context.kernel, caller, taskId, { session, generation })
       this.#renewAt = asked + renewAfterMs(leaseMs, Math.random())
       await this.#passOn(answer.requests as HolderRequest[])
     } catch (error) {
@@ -135,12 +135,12 @@ export class ActiveRun {
 
   /** Its own program may have ended its claim, and have a few words left. */
   async #isHandedIn({ innerId, generation }: Held): Promise<boolean> {
-    const [task] = await this.#workshop.kernel.store.tasksById(this.workspaceId, [innerId])
+    const [task] = await this.#context.kernel.store.tasksById(this.workspaceId, [innerId])
     return task?.record.generation === generation && task.record.resultHash !== null
   }
 
   /** What the adapter tells goes through here, without secrets. */
-  hooks(output: RunOutput, report: RunReport, secrets: KnownSecrets, watch: Watch): AdapterHooks {
+  hooks(output: RunOutput, report: RunReport, secrets: KnownSecrets, watch: WatchdogState): AdapterHooks {
     this.#report = report
     this.#watch = watch
     return {
@@ -165,7 +165,7 @@ export class ActiveRun {
     switch (type) {
       case 'process':
         await recordProcess(
-          this.#workshop.kernel.store,
+          this.#context.kernel.store,
           this.workspaceId,
           this.runId,
           payload as unknown as ProcessIdentity,
@@ -209,7 +209,7 @@ export class ActiveRun {
     const { taskId, session, generation } = this.#held
     const caller = asAgent(this.workspaceId, this.agent)
     await reportProgress(
-      this.#workshop.kernel,
+      this.#context.kernel,
       caller,
       taskId,
       { session, generation, ...said } as Parameters<typeof reportProgress>[3],
@@ -226,7 +226,7 @@ export class ActiveRun {
     if (this.#watch) this.#judge(heard(this.#watch, event, performance.now()))
   }
 
-  #judge({ watch, flag, stop }: Watched): void {
+  #judge({ watch, flag, stop }: WatchdogReport): void {
     this.#watch = watch
     if (flag) this.#report?.flag(flag)
     if (stop && flag) this.stop({ code: flag.code, reason: flag.detail, byPerson: false })

@@ -2,24 +2,24 @@ import type { AgentRunAdapter } from '../adapters/protocol.ts'
 import { mayUseAdapter, type Objection, objectionsTo } from '../core/agent-policy.ts'
 import type { AgentRecord } from '../core/records.ts'
 import { FIRST_WORKSPACE } from '../store/postgres/workspaces.ts'
+import type { ExecutorContext } from './context.ts'
 import { isInDataFolder, rootBeside } from './folders/places.ts'
-import type { Workshop } from './workshop.ts'
 
 /** Whether this node runs an agent at all. Asked when its settings are stored, and again before each run: another node may have
  * taken them, or this one may be told otherwise since. */
 
-type Settings = Pick<AgentRecord, 'adapterType' | 'adapterConfig'>
+type AgentSettings = Pick<AgentRecord, 'adapterType' | 'adapterConfig'>
 
 const isOfFirstWorkspace = (workspaceId: number) => workspaceId === FIRST_WORKSPACE
 
-export const isAllowed = ({ policy }: Workshop, workspaceId: number, adapterType: string) =>
+export const isAllowed = ({ policy }: ExecutorContext, workspaceId: number, adapterType: string) =>
   mayUseAdapter({ adapterType, isOfFirstWorkspace: isOfFirstWorkspace(workspaceId) }, policy)
 
 /** What its operator has against it. */
 export const operatorsObjections = (
-  { registry, policy }: Workshop,
+  { registry, policy }: ExecutorContext,
   workspaceId: number,
-  { adapterType, adapterConfig }: Settings,
+  { adapterType, adapterConfig }: AgentSettings,
 ): Objection[] =>
   objectionsTo(
     {
@@ -33,15 +33,15 @@ export const operatorsObjections = (
 
 /** The same, and whether it would work among what is Baton's own. */
 export async function allObjections(
-  workshop: Workshop,
+  context: ExecutorContext,
   workspaceId: number,
-  agent: Settings,
+  agent: AgentSettings,
 ): Promise<Objection[]> {
-  const objections = operatorsObjections(workshop, workspaceId, agent)
+  const objections = operatorsObjections(context, workspaceId, agent)
   const { cwd } = (agent.adapterConfig ?? {}) as { cwd?: unknown }
-  const adapter = workshop.registry.get(agent.adapterType)
+  const adapter = context.registry.get(agent.adapterType)
   if (typeof cwd !== 'string' || !adapter || adapter.usesFolder === false) return objections
-  if (!(await isInDataFolder(cwd, workshop.dataFolder, rootBeside(workshop.dataFolder)))) return objections
+  if (!(await isInDataFolder(cwd, context.dataFolder, rootBeside(context.dataFolder)))) return objections
   return [
     ...objections,
     { field: 'adapterConfig.cwd', message: "is in the data folder, which is Baton's own" },

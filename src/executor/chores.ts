@@ -4,11 +4,11 @@ import type { ObjectStore } from '../logs/object-store.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import { isHeldUnder, oldLogs } from '../store/postgres/run-reads.ts'
 import { logIsGone } from '../store/postgres/runs.ts'
+import type { ExecutorContext } from './context.ts'
 import type { Executor } from './executor.ts'
 import { sweepWorktrees } from './folders/sweep.ts'
 import { gitOf } from './prepare.ts'
 import { recoverForgotten, recoverRuns } from './recovery.ts'
-import type { Workshop } from './workshop.ts'
 
 /** What a node that runs agents does every now and then. */
 
@@ -29,7 +29,7 @@ const SWEEP_EVERY_MS = 3_600_000
 const LOGS_AT_A_TIME = 200
 
 export class Chores {
-  readonly #workshop: Workshop
+  readonly #context: ExecutorContext
   readonly #host: string
   readonly #bucket: ObjectStore | null
   readonly #keepLogsMs: number | null
@@ -40,7 +40,7 @@ export class Chores {
   #running: Promise<void> = Promise.resolve()
 
   constructor(
-    workshop: Workshop,
+    context: ExecutorContext,
     options: {
       executor: Executor
       host: string
@@ -51,7 +51,7 @@ export class Chores {
   ) {
     this.#pace = { ...USUAL_PACE, ...options.pace }
     this.#executor = options.executor
-    this.#workshop = workshop
+    this.#context = context
     this.#host = options.host
     this.#bucket = options.bucket
     this.#keepLogsMs = options.keepLogsMs
@@ -60,14 +60,14 @@ export class Chores {
   start(): this {
     this.#running = Promise.all([
       this.#every(this.#pace.recoverEveryMs, async () => {
-        await recoverRuns(this.#workshop, this.#host)
-        await recoverForgotten(this.#workshop, (runId) => this.#executor.runs(runId), {
+        await recoverRuns(this.#context, this.#host)
+        await recoverForgotten(this.#context, (runId) => this.#executor.runs(runId), {
           missingSince: this.#missingSince,
           afterMs: this.#pace.forgottenAfterMs,
         })
       }),
       this.#every(TIDY_EVERY_MS, () => this.#tidy()),
-      this.#every(SWEEP_EVERY_MS, () => sweepFolders(this.#workshop)),
+      this.#every(SWEEP_EVERY_MS, () => sweepFolders(this.#context)),
     ]).then(() => undefined)
     return this
   }
@@ -83,20 +83,20 @@ export class Chores {
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
       if (signal.aborted) return
       // Whatever it was: the next time is the second try.
-      await act().catch((error) => this.#workshop.log.warn({ err: error }, 'a chore of the executor failed'))
+      await act().catch((error) => this.#context.log.warn({ err: error }, 'a chore of the executor failed'))
     }
   }
 
   async #tidy(): Promise<void> {
     // Logs that could not be brought to the bucket when their runs ended.
     for (const handle of (await this.#bucket?.pending()) ?? []) await this.#bucket!.finalize(handle)
-    if (this.#keepLogsMs !== null) await removeOldLogs(this.#workshop, this.#keepLogsMs)
+    if (this.#keepLogsMs !== null) await removeOldLogs(this.#context, this.#keepLogsMs)
   }
 }
 
 /** Metadata and excerpts stay; the log itself goes. */
-export async function removeOldLogs(workshop: Workshop, keepLogsMs: number): Promise<number> {
-  const { kernel, logStores } = workshop
+export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number): Promise<number> {
+  const { kernel, logStores } = context
   const old = await oldLogs(kernel.store.readers, keepLogsMs, LOGS_AT_A_TIME)
   for (const { workspaceId, runId, logStore, logRef } of old) {
     const store = logStores.get(logStore as LogStoreType)
@@ -110,7 +110,7 @@ export async function removeOldLogs(workshop: Workshop, keepLogsMs: number): Pro
 }
 
 /** Worktrees that lost runs left, as far as nothing is lost with them. An agent's own lasts. */
-const sweepFolders = ({ kernel, own, dataFolder }: Workshop) =>
+const sweepFolders = ({ kernel, own, dataFolder }: ExecutorContext) =>
   sweepWorktrees(gitOf(own), dataFolder, async ({ workspaceId, taskId, generation }) => {
     const id = taskId === null ? null : idCarriedBy(taskId)
     return id === null || isHeldUnder(kernel.store.readers, Number(workspaceId), id, generation)

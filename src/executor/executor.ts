@@ -4,9 +4,9 @@ import { type DueWakeup, dueWakeups } from '../store/postgres/dispatch.ts'
 import { type RunToLookAt, runsToLookAt } from '../store/postgres/run-reads.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { ActiveRun } from './active-run.ts'
+import type { ExecutorContext } from './context.ts'
 import { renewWaitingClaims } from './holding.ts'
 import { dispatch, run } from './run.ts'
-import type { Workshop } from './workshop.ts'
 
 /** Without a hint, what is due is looked for this often; so is what must be stopped. */
 const LOOK_EVERY_MS = 1_000
@@ -21,7 +21,7 @@ const HINT_AFTER_MS = 50
  * known here, but which processes are its own.
  */
 export class Executor {
-  readonly #workshop: Workshop
+  readonly #context: ExecutorContext
   readonly #active = new Map<string, ActiveRun>()
   readonly #ending = new Set<Promise<void>>()
   readonly #starting = new Set<string>()
@@ -37,12 +37,12 @@ export class Executor {
   #renewing: Promise<unknown> | null = null
   #isStopping = false
 
-  constructor(workshop: Workshop) {
-    this.#workshop = workshop
+  constructor(context: ExecutorContext) {
+    this.#context = context
   }
 
   start(): this {
-    const { kernel } = this.#workshop
+    const { kernel } = this.#context
     const onWoken = kernel.woken.on(() => this.look())
     // Commits may be thousands a second, and few of them matter here: what other nodes asked for, and what must stop.
     const onCommit = kernel.store.onCommit((workspaceId, { events }) => {
@@ -72,7 +72,7 @@ export class Executor {
     if (this.#soon) clearTimeout(this.#soon)
     await Promise.all([this.#looking, this.#renewing])
     for (const active of this.#active.values()) active.stop(SHUTDOWN)
-    this.#workshop.patience.leave()
+    this.#context.storeRetry.leave()
     // Leases must not end while agents use their grace.
     const ticker = setInterval(() => this.#tickAll(), TICK_MS)
     while (this.#ending.size > 0) await Promise.all(this.#ending)
@@ -119,7 +119,7 @@ export class Executor {
   #renewWhatWaits(): void {
     if (this.#renewing || performance.now() - this.#renewedAt < RENEW_EVERY_MS) return
     this.#renewedAt = performance.now()
-    this.#renewing = renewWaitingClaims(this.#workshop)
+    this.#renewing = renewWaitingClaims(this.#context)
       .catch((error) => this.#stumble(error, 'claims that wait could not be renewed'))
       .finally(() => {
         this.#renewing = null
@@ -127,7 +127,7 @@ export class Executor {
   }
 
   async #startWhatIsDue(): Promise<void> {
-    const { kernel, node, mostRuns } = this.#workshop
+    const { kernel, node, mostRuns } = this.#context
     const room = mostRuns - this.#active.size - this.#starting.size
     if (room <= 0) return
     const due = await dueWakeups(kernel.store.readers, node.name, room)
@@ -151,15 +151,15 @@ export class Executor {
   }
 
   async #runOf(due: DueWakeup): Promise<void> {
-    const dispatched = await dispatch(this.#workshop, due)
+    const dispatched = await dispatch(this.#context, due)
     if (!dispatched) return
     const { runId, workspaceId, agent } = dispatched
-    const active = new ActiveRun(this.#workshop, { runId, workspaceId, agent: agent.slug })
+    const active = new ActiveRun(this.#context, { runId, workspaceId, agent: agent.slug })
     this.#active.set(runId, active)
     this.#starting.delete(due.id)
     if (this.#isStopping) active.stop(SHUTDOWN)
     try {
-      await run(this.#workshop, dispatched, active)
+      await run(this.#context, dispatched, active)
     } finally {
       this.#active.delete(runId)
       await active.close()
@@ -184,7 +184,7 @@ export class Executor {
   }
 
   async #stopWhatMust(): Promise<void> {
-    const { kernel, node } = this.#workshop
+    const { kernel, node } = this.#context
     for (const found of await runsToLookAt(kernel.store.readers, node.id)) {
       const active = this.#active.get(found.runId)
       const stop = whyStop(found)
@@ -195,7 +195,7 @@ export class Executor {
 
   #stumble(error: unknown, what: string): false {
     // The database is away: the next look is the second try.
-    if (!(error instanceof StoreUnavailable)) this.#workshop.log.error({ err: error }, what)
+    if (!(error instanceof StoreUnavailable)) this.#context.log.error({ err: error }, what)
     return false
   }
 }

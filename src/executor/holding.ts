@@ -1,13 +1,13 @@
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
-import type { TaskStep } from '../core/runs/ending.ts'
+import type { TaskOutcome } from '../core/runs/ending.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
 import type { Caller, Kernel } from '../flow/kernel.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
 import { waitingClaims } from '../store/postgres/dispatch.ts'
 import type { Wakeup } from '../store/postgres/wakeups.ts'
-import type { Workshop } from './workshop.ts'
+import type { ExecutorContext } from './context.ts'
 
 /** The claim a run works under: taken like any other, in the name of its agent. */
 
@@ -82,7 +82,10 @@ async function claimOf(
  * An agent that wants to go on still holds its task while it waits for room: its lease must not end before its turn comes, or
  * the attempt would be lost for nothing that it did.
  */
-export async function renewWaitingClaims({ kernel, node }: Pick<Workshop, 'kernel' | 'node'>): Promise<void> {
+export async function renewWaitingClaims({
+  kernel,
+  node,
+}: Pick<ExecutorContext, 'kernel' | 'node'>): Promise<void> {
   const waiting = await waitingClaims(kernel.store.readers, node.name)
   await Promise.all(
     waiting.map(({ workspaceId, agent, taskId, session, generation }) =>
@@ -109,12 +112,12 @@ async function isSettled(
 }
 
 /** How the task goes on. Answers with what came of it: the code of a refusal, if it was refused. */
-export async function stepOn(
+export async function applyOutcome(
   kernel: Kernel,
   workspaceId: number,
   agent: string,
   held: Held,
-  step: TaskStep,
+  step: TaskOutcome,
   work: { result: unknown; summary: string | null },
 ): Promise<string | null> {
   const caller = asAgent(workspaceId, agent)
@@ -154,7 +157,7 @@ export async function stepOn(
     if (!(error instanceof Refused)) throw error
     if (error.code !== 'CONTINUATION_LIMIT') return error.code
     const given = 'It was continued as often as a task may be, and still wants more.'
-    return stepOn(
+    return applyOutcome(
       kernel,
       workspaceId,
       agent,

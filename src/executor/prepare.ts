@@ -10,6 +10,7 @@ import { timeoutsBefore } from '../store/postgres/run-reads.ts'
 import { taskSessionsOf } from '../store/postgres/runtime-state.ts'
 import type { Wakeup } from '../store/postgres/wakeups.ts'
 import { operatorsObjections } from './allowed.ts'
+import type { ExecutorContext } from './context.ts'
 import { environmentOf, secretsOf } from './environment.ts'
 import { answerOf, type Git, gitWith } from './folders/git.ts'
 import { namedFolder, rootBeside } from './folders/places.ts'
@@ -21,7 +22,6 @@ import { promptOf, promptValues } from './prompt.ts'
 import { RequestsFile } from './requests-file.ts'
 import { prepareSecrets } from './secrets.ts'
 import { Unfit } from './unfit.ts'
-import type { Workshop } from './workshop.ts'
 
 /** All that must be there before an agent is started. Whatever is wrong with it is said here, and nothing is spawned. */
 
@@ -46,15 +46,19 @@ export interface Prepared {
 }
 
 /** The adapter of an agent, with settings it can use, on a node that lets it. */
-export function adapterOf(workshop: Workshop, workspaceId: number, agent: AgentRecord): AgentRunAdapter {
-  const adapter = workshop.registry.get(agent.adapterType)
+export function adapterOf(
+  context: ExecutorContext,
+  workspaceId: number,
+  agent: AgentRecord,
+): AgentRunAdapter {
+  const adapter = context.registry.get(agent.adapterType)
   if (!adapter)
     throw new Unfit('invalid_configuration', `There is no adapter "${agent.adapterType}" on this node.`)
   const valid = adapter.validateConfig(agent.adapterConfig ?? {})
   if (!valid.ok) throw new Unfit('invalid_configuration', valid.errors.join(' '))
   const excess = tooManySecrets(agent.adapterConfig)
   if (excess) throw new Unfit('invalid_configuration', excess)
-  const objections = operatorsObjections(workshop, workspaceId, agent)
+  const objections = operatorsObjections(context, workspaceId, agent)
   if (objections.length > 0)
     throw new Unfit(
       'not_allowed_here',
@@ -66,15 +70,15 @@ export function adapterOf(workshop: Workshop, workspaceId: number, agent: AgentR
 export const configOf = ({ adapterConfig }: AgentRecord) => (adapterConfig ?? {}) as Record<string, unknown>
 
 /** Whose limits the agent's runs share: the same text for agents on the same account. Where nobody knows, its own. */
-export function credentialOf(workshop: Workshop, adapter: AgentRunAdapter, agent: AgentRecord): string {
+export function credentialOf(context: ExecutorContext, adapter: AgentRunAdapter, agent: AgentRecord): string {
   const config = configOf(agent)
-  const env = environmentOf(adapter, workshop.own, config)
+  const env = environmentOf(adapter, context.own, config)
   const known = adapter.credentialOf?.({ cwd: null, adapterConfig: config, env })
   return known ?? `${adapter.type}:agent:${agent.slug}`
 }
 
 export async function prepare(
-  workshop: Workshop,
+  context: ExecutorContext,
   about: {
     workspaceId: number
     agent: AgentRecord
@@ -85,11 +89,11 @@ export async function prepare(
   },
 ): Promise<Prepared> {
   const { workspaceId, agent, wakeup, runId, token, held } = about
-  const { kernel, own } = workshop
-  const adapter = adapterOf(workshop, workspaceId, agent)
+  const { kernel, own } = context
+  const adapter = adapterOf(context, workspaceId, agent)
   const config = configOf(agent)
   const taskKey = held?.taskId ?? ''
-  const baseUrl = workshop.baseUrl()
+  const baseUrl = context.baseUrl()
   const [[session], values, timeouts] = await Promise.all([
     taskSessionsOf(kernel.store.readers, workspaceId, agent.slug, {
       adapterType: agent.adapterType,
@@ -100,8 +104,7 @@ export async function prepare(
   ])
   const prompt = promptOf(agent, values)
   const git = gitOf(own)
-  const folder =
-    adapter.usesFolder === false ? null : await folderFor(workshop, git, workspaceId, agent, held)
+  const folder = adapter.usesFolder === false ? null : await folderFor(context, git, workspaceId, agent, held)
   // The last step that can fail: whoever has what is prepared removes it.
   const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
   const baton = {
@@ -121,7 +124,7 @@ export async function prepare(
     runId,
     wakeupSource: wakeup.source,
     ...(wakeup.triggerDetail && { triggerDetail: wakeup.triggerDetail }),
-    cwd: folder?.path ?? resolve(workshop.dataFolder),
+    cwd: folder?.path ?? resolve(context.dataFolder),
     prompt,
     adapterConfig: config,
     runtimeState: session?.sessionParams ?? {},
@@ -136,9 +139,9 @@ export async function prepare(
     folder,
     git,
     requests,
-    secrets: await prepareSecrets([...workshop.nodeSecrets, ...secretsOf(adapter, own, config, token)]),
+    secrets: await prepareSecrets([...context.nodeSecrets, ...secretsOf(adapter, own, config, token)]),
     graceMs: numberOr(config.graceSec, DEFAULT_GRACE_SEC) * 1000,
-    credential: credentialOf(workshop, adapter, agent),
+    credential: credentialOf(context, adapter, agent),
     taskKey,
     sessionIdBefore: session?.sessionDisplayId ?? null,
   }
@@ -151,7 +154,7 @@ const variablesOf = ({ taskId, generation, session, attempt }: Held) => ({
   BATON_ATTEMPT: String(attempt),
 })
 
-export const gitOf = ({ PATH, HOME }: Workshop['own']) =>
+export const gitOf = ({ PATH, HOME }: ExecutorContext['own']) =>
   gitWith({ ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) })
 
 const numberOr = (said: unknown, otherwise: number) => (typeof said === 'number' ? said : otherwise)
@@ -159,7 +162,7 @@ const DEFAULT_TIMEOUT_SEC = 1_800
 const DEFAULT_GRACE_SEC = 20
 
 async function folderFor(
-  workshop: Workshop,
+  context: ExecutorContext,
   git: Git,
   workspaceId: number,
   agent: AgentRecord,
@@ -168,7 +171,7 @@ async function folderFor(
   const { cwd, workspace = 'cwd', baseBranch } = configOf(agent) as FolderSettings
   return fitFor(() =>
     prepareFolder(git, {
-      ...rootsFor(workshop, cwd),
+      ...rootsFor(context, cwd),
       cwd: cwd ?? null,
       workspace,
       baseBranch: baseBranch ?? null,
@@ -187,7 +190,7 @@ interface FolderSettings {
 }
 
 /** What is relative is meant to be at home; a link that leads away from there is not followed. */
-function rootsFor({ dataFolder, agentRoots }: Workshop, cwd: string | undefined) {
+function rootsFor({ dataFolder, agentRoots }: ExecutorContext, cwd: string | undefined) {
   const isAtHome = cwd !== undefined && !isAbsolute(cwd)
   const home = rootBeside(dataFolder)
   return { dataFolder, allowedRoots: agentRoots.length === 0 && isAtHome ? [home] : agentRoots }
@@ -195,18 +198,17 @@ function rootsFor({ dataFolder, agentRoots }: Workshop, cwd: string | undefined)
 
 /** Where the agent would work, if it could; a worktree is not made for that. */
 export async function tryFolder(
-  workshop: Workshop,
+  context: ExecutorContext,
   workspaceId: number,
   agent: AgentRecord,
 ): Promise<string> {
   const { cwd, workspace } = configOf(agent) as FolderSettings
-  const { dataFolder, allowedRoots } = rootsFor(workshop, cwd)
-  if (cwd === undefined)
-    return (await folderFor(workshop, gitOf(workshop.own), workspaceId, agent, null)).path
+  const { dataFolder, allowedRoots } = rootsFor(context, cwd)
+  if (cwd === undefined) return (await folderFor(context, gitOf(context.own), workspaceId, agent, null)).path
   return fitFor(async () => {
     const path = await namedFolder(cwd, { defaultRoot: rootBeside(dataFolder), dataFolder, allowedRoots })
     if (workspace !== 'git_worktree') return path
-    const top = await answerOf(gitOf(workshop.own), path, ['rev-parse', '--show-toplevel'])
+    const top = await answerOf(gitOf(context.own), path, ['rev-parse', '--show-toplevel'])
     if (top === null) throw new FolderRefused(`${path} is in no git repository, which git_worktree needs.`)
     return path
   })

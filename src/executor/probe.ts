@@ -2,15 +2,19 @@ import { parseTemplate } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { Check } from '../flow/execution.ts'
+import type { ExecutorContext } from './context.ts'
 import { environmentOf } from './environment.ts'
 import { adapterOf, configOf, tryFolder } from './prepare.ts'
 import { Unfit } from './unfit.ts'
-import type { Workshop } from './workshop.ts'
 
 const PROBE_TIMEOUT_MS = 30_000
 
 /** Whether an agent could run on this node: what is there, what is not, and what to do about it. Nothing is left behind. */
-export async function probe(workshop: Workshop, workspaceId: number, agent: AgentRecord): Promise<Check[]> {
+export async function probe(
+  context: ExecutorContext,
+  workspaceId: number,
+  agent: AgentRecord,
+): Promise<Check[]> {
   if (agent.adapterType === 'external')
     return [{ name: 'adapter', ok: true, detail: 'The agent runs by itself; there is nothing to try here.' }]
   const config = configOf(agent)
@@ -24,10 +28,10 @@ export async function probe(workshop: Workshop, workspaceId: number, agent: Agen
     }
   }
   await attempt('settings', 'Correct adapterType or adapterConfig with PUT /agents/:slug.', () => {
-    adapterOf(workshop, workspaceId, agent)
+    adapterOf(context, workspaceId, agent)
     return `The settings fit ${agent.adapterType}.`
   })
-  const adapter = workshop.registry.get(agent.adapterType)
+  const adapter = context.registry.get(agent.adapterType)
   if (!adapter) return checks
   await attempt('template', 'Correct adapterConfig.promptTemplate.', () => {
     const parsed = parseTemplate(
@@ -46,12 +50,12 @@ export async function probe(workshop: Workshop, workspaceId: number, agent: Agen
       'folder',
       'Make the folder, or set adapterConfig.cwd to one that Baton may write to.',
       async () => {
-        cwd = await tryFolder(workshop, workspaceId, agent)
+        cwd = await tryFolder(context, workspaceId, agent)
         return `${cwd} can be worked in.`
       },
     )
   if (checks.some(({ ok }) => !ok) || !adapter.probe) return checks
-  const env = environmentOf(adapter, workshop.own, config)
+  const env = environmentOf(adapter, context.own, config)
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
   const more = await adapter.probe({ cwd, adapterConfig: config, env }, signal)
   return [...checks, ...more.filter(({ name }) => !checks.some((check) => check.name === name))]

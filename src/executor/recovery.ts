@@ -3,17 +3,17 @@ import { endTree, processesWithMarkers } from '../adapters/child/tree.ts'
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { isUuid } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
-import { endingOf, type Stop, taskStepOf } from '../core/runs/ending.ts'
+import { endingOf, type Stop, taskOutcomeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
 import { nodesWithRuns } from '../store/postgres/nodes.ts'
 import { claimsWithoutRun, type Run, runsOfNodes, runsThatAreOver } from '../store/postgres/run-reads.ts'
 import { finishRun } from '../store/postgres/runs.ts'
 import { taskSessionsOf } from '../store/postgres/runtime-state.ts'
-import { type Held, stepOn } from './holding.ts'
+import type { ExecutorContext } from './context.ts'
+import { applyOutcome, type Held } from './holding.ts'
 import { readLostLog } from './lost-log.ts'
 import { asUsage } from './settle.ts'
-import type { Workshop } from './workshop.ts'
 
 /**
  * What nodes left behind when they were killed (Paperclip 12.4): their processes are ended, whole trees of them, before
@@ -29,34 +29,34 @@ const ORPHAN_GRACE_MS = 2_000
  * is kept from one look to the next. Once is not enough: a run may just begin, or have ended since its row was read.
  */
 export async function recoverForgotten(
-  workshop: Workshop,
+  context: ExecutorContext,
   isGoingOn: (runId: string) => boolean,
   { missingSince, afterMs }: { missingSince: Map<string, number>; afterMs: number },
 ): Promise<void> {
-  const own = await runsOfNodes(workshop.kernel.store.readers, [workshop.node.id])
+  const own = await runsOfNodes(context.kernel.store.readers, [context.node.id])
   const missing = own.filter(({ id }) => !isGoingOn(id))
   for (const id of missingSince.keys()) if (!missing.some((run) => run.id === id)) missingSince.delete(id)
   for (const run of missing) {
     const since = missingSince.get(run.id) ?? performance.now()
     missingSince.set(run.id, since)
     if (performance.now() - since < afterMs) continue
-    await endOrphans(workshop, run)
-    await recover(workshop, run)
-    workshop.log.warn({ runId: run.id }, 'a run that was forgotten here was ended')
+    await endOrphans(context, run)
+    await recover(context, run)
+    context.log.warn({ runId: run.id }, 'a run that was forgotten here was ended')
   }
 }
 
 /** All that an earlier life of this machine left, before anybody can claim anything. */
-export async function recoverAtStart(workshop: Workshop, host: string): Promise<void> {
-  await endLeftOvers(workshop)
-  await recoverRuns(workshop, host)
+export async function recoverAtStart(context: ExecutorContext, host: string): Promise<void> {
+  await endLeftOvers(context)
+  await recoverRuns(context, host)
 }
 
 /**
  * Ends what is left on this machine of runs that are over: another node may have ended them on record while nobody was here
  * to end their processes.
  */
-async function endLeftOvers({ kernel, log }: Workshop): Promise<void> {
+async function endLeftOvers({ kernel, log }: ExecutorContext): Promise<void> {
   const marked = [...processesWithMarkers().keys()].filter(isUuid)
   const over = marked.length === 0 ? [] : await runsThatAreOver(kernel.store.readers, marked)
   await Promise.all(
@@ -68,11 +68,11 @@ async function endLeftOvers({ kernel, log }: Workshop): Promise<void> {
   )
 }
 
-export async function recoverRuns(workshop: Workshop, host: string): Promise<number> {
-  const { kernel, log } = workshop
-  const nodes = await nodesWithRuns(kernel.store.house, kernel.store.readers)
+export async function recoverRuns(context: ExecutorContext, host: string): Promise<number> {
+  const { kernel, log } = context
+  const nodes = await nodesWithRuns(kernel.store.control, kernel.store.readers)
   const gone = nodes.filter((node) => {
-    if (node.nodeId === workshop.node.id) return false
+    if (node.nodeId === context.node.id) return false
     if (node.host !== host) return node.isSilentForLong
     // A node that is there but cannot reach the database looks after its runs itself.
     const isSameLife = node.bootId === bootId() && startTimeOf(node.pid) === node.pidStarted
@@ -81,30 +81,30 @@ export async function recoverRuns(workshop: Workshop, host: string): Promise<num
   if (gone.length === 0) return 0
   const isHere = new Map(gone.map(({ nodeId, host: at }) => [nodeId, at === host]))
   const runs = await runsOfNodes(kernel.store.readers, [...isHere.keys()])
-  await Promise.all(runs.map((run) => (isHere.get(run.nodeId) ? endOrphans(workshop, run) : undefined)))
+  await Promise.all(runs.map((run) => (isHere.get(run.nodeId) ? endOrphans(context, run) : undefined)))
   for (const run of runs)
-    await recover(workshop, run).catch((error) =>
+    await recover(context, run).catch((error) =>
       log.error({ err: error, runId: run.id }, 'a lost run could not be recovered'),
     )
   if (runs.length > 0) log.warn({ runs: runs.length }, 'runs of nodes that are gone were ended')
   return runs.length
 }
 
-const endOrphans = (workshop: Workshop, { id, pid, pidStarted, bootId: boot }: Run) =>
+const endOrphans = (context: ExecutorContext, { id, pid, pidStarted, bootId: boot }: Run) =>
   endTree({ pid: pid ?? 0, startTime: pidStarted, bootId: boot, runId: id }, ORPHAN_GRACE_MS).catch((error) =>
-    workshop.log.error({ err: error, runId: id }, 'a process of a lost run could not be ended'),
+    context.log.error({ err: error, runId: id }, 'a process of a lost run could not be ended'),
   )
 
-async function recover(workshop: Workshop, run: Run): Promise<void> {
-  const { kernel } = workshop
-  const told = await whatTheLogTells(workshop, run)
-  const task = run.innerTaskId === null ? null : await taskOf(workshop, run)
+async function recover(context: ExecutorContext, run: Run): Promise<void> {
+  const { kernel } = context
+  const told = await whatTheLogTells(context, run)
+  const task = run.innerTaskId === null ? null : await taskOf(context, run)
   // Its work was taken before the node went: then the run did what it should.
   const isDone = task !== null && task.generation === run.generation && task.resultHash !== null
   const stop = whyLost(run)
   if (task && !isDone)
-    await giveBack(
-      workshop,
+    await releaseLost(
+      context,
       run,
       { taskId: task.uuid, innerId: task.id, generation: run.generation!, session: run.session! },
       stop,
@@ -129,7 +129,7 @@ async function recover(workshop: Workshop, run: Run): Promise<void> {
     log: told.log,
   })
   for (const claim of await claimsWithoutRun(kernel.store.readers, run.workspaceId, run.agent))
-    await giveBack(workshop, run, claim)
+    await releaseLost(context, run, claim)
 }
 
 const DONE = { status: 'succeeded', errorCode: null, errorMessage: null } as const
@@ -151,28 +151,28 @@ const isBehind = ({ usage, usageBasis }: Partial<AdapterInvokeResult>, run: Run)
   usage.inputTokens + usage.outputTokens < (run.inputTokens ?? 0) + (run.outputTokens ?? 0)
 
 /** No attempt is spent on what the agent is not to blame for. */
-const giveBack = (
-  { kernel }: Workshop,
+const releaseLost = (
+  { kernel }: ExecutorContext,
   { workspaceId, agent }: Run,
   claim: Pick<Held, 'taskId' | 'innerId' | 'generation' | 'session'>,
   stop: Stop = LOST,
 ) =>
-  stepOn(
+  applyOutcome(
     kernel,
     workspaceId,
     agent,
     { ...claim, attempt: 0, leaseMs: 0 },
-    taskStepOf(endingOf(STOPPED, stop), STOPPED, stop),
+    taskOutcomeOf(endingOf(STOPPED, stop), STOPPED, stop),
     { result: null, summary: null },
   )
 
-async function taskOf({ kernel }: Workshop, run: Run): Promise<TaskRecord | null> {
+async function taskOf({ kernel }: ExecutorContext, run: Run): Promise<TaskRecord | null> {
   const [found] = await kernel.store.tasksById(run.workspaceId, [run.innerTaskId!])
   return found?.record ?? null
 }
 
 /** The log has all that was flushed: from it, its adapter reads what the run used and which session it was. */
-async function whatTheLogTells({ kernel, registry, logStores, log }: Workshop, run: Run) {
+async function whatTheLogTells({ kernel, registry, logStores, log }: ExecutorContext, run: Run) {
   const silence = { stdout: null as string | null, stderr: null as string | null }
   const nothing = { excerpts: silence, log: null, state: {} as Record<string, unknown> }
   const none: typeof nothing & Partial<AdapterInvokeResult> = nothing

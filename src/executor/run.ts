@@ -9,13 +9,13 @@ import { beginRun } from '../store/postgres/runs.ts'
 import { parkedUntil } from '../store/postgres/runtime-state.ts'
 import type { Wakeup } from '../store/postgres/wakeups.ts'
 import type { ActiveRun } from './active-run.ts'
-import { type Held, sessionOf, stepOn, takeHold, taskOf } from './holding.ts'
+import type { ExecutorContext } from './context.ts'
+import { applyOutcome, type Held, sessionOf, takeHold, taskOf } from './holding.ts'
 import { RunOutput } from './output.ts'
 import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
 import { RunReport } from './report.ts'
 import { type Parts, settle } from './settle.ts'
 import { Unfit } from './unfit.ts'
-import type { Workshop } from './workshop.ts'
 
 /** One run, from the wakeup that is due to the end that is written down: dispatch → hold → prepare → perform → settle. */
 
@@ -31,22 +31,23 @@ export interface Dispatched {
 }
 
 /** Makes a run of what is due. Null: there is nothing to run for now. */
-export async function dispatch(workshop: Workshop, due: DueWakeup): Promise<Dispatched | null> {
+export async function dispatch(context: ExecutorContext, due: DueWakeup): Promise<Dispatched | null> {
   const { workspaceId } = due
   const token = newToken()
   const runId = freshUuid()
   const tokenHash = hashOfToken(token)
-  const taken = await takeWakeup(workshop.kernel.store, due, { runId, nodeId: workshop.node.id, tokenHash })
+  const taken = await takeWakeup(context.kernel.store, due, { runId, nodeId: context.node.id, tokenHash })
   if (!taken) return null
   const { agent, wakeup, decision } = taken
-  if (decision.kind === 'skip') await giveBack(workshop, workspaceId, agent.slug, wakeup, decision.because)
+  if (decision.kind === 'skip')
+    await releaseSkipped(context, workspaceId, agent.slug, wakeup, decision.because)
   if (decision.kind !== 'run') return null
   return { workspaceId, runId, token, agent, wakeup }
 }
 
 /** Work the agent was given and will not do lies with nobody. */
-async function giveBack(
-  { kernel }: Workshop,
+async function releaseSkipped(
+  { kernel }: ExecutorContext,
   workspaceId: number,
   agent: string,
   { taskId, generation }: Wakeup,
@@ -54,47 +55,57 @@ async function giveBack(
 ): Promise<void> {
   if (taskId === null || generation === null) return
   const held = { taskId, innerId: 0, generation, session: sessionOf(agent), attempt: 0, leaseMs: 0 }
-  await stepOn(kernel, workspaceId, agent, held, { kind: 'release', reason }, NOTHING)
+  await applyOutcome(kernel, workspaceId, agent, held, { kind: 'release', reason }, NOTHING)
 }
 
 const NOTHING = { result: null, summary: null }
 
 /** A run that was dispatched, to its end. */
-export async function run(workshop: Workshop, dispatched: Dispatched, active: ActiveRun): Promise<void> {
+export async function run(
+  context: ExecutorContext,
+  dispatched: Dispatched,
+  active: ActiveRun,
+): Promise<void> {
   const { workspaceId, agent, wakeup, runId } = dispatched
   let held: Held | null = null
   let prepared: Prepared
   try {
-    held = await workshop.patience.persistently(() => takeHold(workshop.kernel, workspaceId, agent, wakeup))
+    held = await context.storeRetry.whileStoreIsAway(() =>
+      takeHold(context.kernel, workspaceId, agent, wakeup),
+    )
     if (held) active.holds(held)
-    prepared = await workshop.patience.persistently(() => prepare(workshop, { ...dispatched, held }))
+    prepared = await context.storeRetry.whileStoreIsAway(() => prepare(context, { ...dispatched, held }))
     const { credential, requests } = prepared
     active.passesRequestsOnTo(requests)
-    await workshop.patience.persistently(() => mustNotBeParked(workshop, workspaceId, credential))
+    await context.storeRetry.whileStoreIsAway(() => mustNotBeParked(context, workspaceId, credential))
   } catch (error) {
     const unfit = unfitBecause(error)
     if (unfit.code === 'adapter_error')
-      workshop.log.error({ err: error, runId }, 'a run could not be prepared')
+      context.log.error({ err: error, runId }, 'a run could not be prepared')
     const answer = { ...failed(unfit.code, unfit.message), retryAt: unfit.retryAt }
-    return settle(workshop, dispatched, held, null, answer, active.stopped)
+    return settle(context, dispatched, held, null, answer, active.stopped)
   }
   let done: Performed | null
   try {
-    done = await perform(workshop, dispatched, held, prepared, active)
+    done = await perform(context, dispatched, held, prepared, active)
   } catch (error) {
     // Whatever it was: a run that is on record must end on record.
-    workshop.log.error({ err: error, runId }, 'a run failed inside Baton')
+    context.log.error({ err: error, runId }, 'a run failed inside Baton')
     const why = error instanceof Error ? error.message : String(error)
     done = { parts: null, answer: failed('spawn_failed', why) }
   }
   // Its program is gone. Whoever reads that the run is over finds nothing of it any more.
   await active.close()
-  if (done) await settle(workshop, dispatched, held, done.parts, done.answer, active.stopped)
-  workshop.secrets.delete(runId)
+  if (done) await settle(context, dispatched, held, done.parts, done.answer, active.stopped)
+  context.secrets.delete(runId)
 }
 
 /** Others may have found out already that the model takes nothing from this account for now. */
-async function mustNotBeParked({ kernel }: Workshop, workspaceId: number, credential: string): Promise<void> {
+async function mustNotBeParked(
+  { kernel }: ExecutorContext,
+  workspaceId: number,
+  credential: string,
+): Promise<void> {
   const until = await parkedUntil(kernel.store.readers, workspaceId, credential)
   if (!until) return
   const retryAt = new Date(until).toISOString()
@@ -115,17 +126,17 @@ interface Performed {
 
 /** Null: it is over already, by somebody who took this node for gone. */
 async function perform(
-  workshop: Workshop,
+  context: ExecutorContext,
   dispatched: Dispatched,
   held: Held | null,
   prepared: Prepared,
   active: ActiveRun,
 ): Promise<Performed | null> {
   const { workspaceId, runId, agent } = dispatched
-  const { kernel, log, live } = workshop
+  const { kernel, log, live } = context
   const { adapter, input, secrets } = prepared
   const ids = { workspaceId: String(workspaceId), agentId: agent.uuid, runId }
-  const handle = await workshop.logs.begin(ids)
+  const handle = await context.logs.begin(ids)
   const warn = (what: string) => (error: unknown) => log.warn({ err: error, runId }, what)
   const start = {
     workspaceId,
@@ -136,11 +147,11 @@ async function perform(
     sessionIdBefore: prepared.sessionIdBefore,
     folder: prepared.folder,
   }
-  const begun = await workshop.patience.persistently(() => beginRun(kernel.store, start))
+  const begun = await context.storeRetry.whileStoreIsAway(() => beginRun(kernel.store, start))
   if (!begun) return null
   const who = { workspaceId, runId, agent: agent.slug }
   const output = new RunOutput({
-    store: workshop.logs,
+    store: context.logs,
     handle,
     secrets,
     live,
@@ -160,7 +171,7 @@ async function perform(
   })
   const watch = watching(watchSettingsOf(agent.runtimeConfig), performance.now())
   const hooks = active.hooks(output, report, secrets, watch)
-  workshop.secrets.set(runId, secrets)
+  context.secrets.set(runId, secrets)
   const answer = await invoke(prepared, hooks, active)
   return { parts: { prepared, output, report }, answer }
 }

@@ -2,7 +2,7 @@ import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { Refused } from '../core/errors.ts'
 import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
 import { plainDollars, plainInteger, plainJson, plainTextOrNull, plainUsage } from '../core/runs/answers.ts'
-import { type Ending, endingOf, type Stop, taskStepOf, timeOf } from '../core/runs/ending.ts'
+import { type Ending, endingOf, type Stop, taskOutcomeOf, timeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import { commandAgent } from '../flow/agents.ts'
@@ -11,14 +11,14 @@ import { wakeForWork } from '../flow/wakeups.ts'
 import { listAgents } from '../store/postgres/agents.ts'
 import { finishRun, type RunEnd } from '../store/postgres/runs.ts'
 import { parkCredential } from '../store/postgres/runtime-state.ts'
+import type { ExecutorContext } from './context.ts'
 import { cleanFolder } from './folders/clean.ts'
 import { recordFolder } from './folders/record.ts'
-import { type Held, stepOn, taskOf } from './holding.ts'
+import { applyOutcome, type Held, taskOf } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import { credentialOf, type Prepared } from './prepare.ts'
 import type { RunReport } from './report.ts'
 import type { Dispatched } from './run.ts'
-import type { Workshop } from './workshop.ts'
 
 /** What there is of a run that was begun. */
 export interface Parts {
@@ -34,7 +34,7 @@ const LONGEST_MESSAGE = 4_000
  * give back, and never the work.
  */
 export async function settle(
-  workshop: Workshop,
+  context: ExecutorContext,
   dispatched: Dispatched,
   held: Held | null,
   parts: Parts | null,
@@ -46,19 +46,19 @@ export async function settle(
   const ending = endingOf(answer, stop)
   const isLimited = ending.errorCode === 'rate_limited'
   const rest = isLimited
-    ? await workshop.patience.persistently(() => park(workshop, dispatched, parts, answer))
+    ? await context.storeRetry.whileStoreIsAway(() => park(context, dispatched, parts, answer))
     : null
   await parts?.report.write()
-  const step = taskStepOf(ending, rest === null ? answer : { ...answer, retryAt: rest }, stop)
-  const folder = await folderNow(workshop, parts, step.kind === 'continue')
+  const step = taskOutcomeOf(ending, rest === null ? answer : { ...answer, retryAt: rest }, stop)
+  const folder = await folderNow(context, parts, step.kind === 'continue')
   // Before its task is free: in that moment the agent would be given it again, to fail in the same way.
   if (ending.errorCode && RUN_ERRORS[ending.errorCode].stopsAgent)
-    await workshop.patience.persistently(() => stopAgent(workshop, dispatched, ending))
+    await context.storeRetry.whileStoreIsAway(() => stopAgent(context, dispatched, ending))
   const work = { result: answer.result ?? null, summary: answer.summary ?? null }
   const refusal =
     held &&
-    (await workshop.patience.persistently(() =>
-      stepOn(workshop.kernel, workspaceId, agent.slug, held, step, work),
+    (await context.storeRetry.whileStoreIsAway(() =>
+      applyOutcome(context.kernel, workspaceId, agent.slug, held, step, work),
     ))
   if (refusal) {
     // Its own program may have handed the work in already; anything else means that the task was not its own any more.
@@ -73,16 +73,13 @@ export async function settle(
   await parts?.report.write()
   const log = (await parts?.output.end()) ?? null
   const end = { ...endOf(dispatched, ending, answer, parts), task: taskOf(held), folder, log }
-  await workshop.patience.persistently(() => finishRun(workshop.kernel.store, end))
+  await context.storeRetry.whileStoreIsAway(() => finishRun(context.kernel.store, end))
   // Somebody tried it, and it works again.
   if (ending.errorCode === null && agent.state === 'error')
-    await commandAgent(workshop.kernel, system(workspaceId), agent.slug, { kind: 'mend' })
+    await commandAgent(context.kernel, system(workspaceId), agent.slug, { kind: 'clearFault' })
   // What is to be gone on with should not wait for the next look of the coordinator.
-  if (step.kind === 'continue') await wakeForWork(workshop.kernel, workspaceId)
-  workshop.log.info(
-    { runId, agent: agent.slug, status: ending.status, code: ending.errorCode },
-    'a run ended',
-  )
+  if (step.kind === 'continue') await wakeForWork(context.kernel, workspaceId)
+  context.log.info({ runId, agent: agent.slug, status: ending.status, code: ending.errorCode }, 'a run ended')
 }
 
 /** Adapters may be anybody's, and what they pass on is their agents'. */
@@ -169,12 +166,12 @@ export const asUsage = (usage: TokenUsage | null) =>
 
 /** Everybody on this account rests until it takes work again. Answers with when that is. */
 async function park(
-  workshop: Workshop,
+  context: ExecutorContext,
   { workspaceId, agent }: Dispatched,
   parts: Parts | null,
   answer: AdapterInvokeResult,
 ): Promise<string | null> {
-  const { store } = workshop.kernel
+  const { store } = context.kernel
   const told = timeOf(answer.retryAt)
   const credential = parts?.prepared.credential
   // It was not even begun, since the account rests already.
@@ -183,14 +180,14 @@ async function park(
   const sharing = all
     .map(({ record }) => record)
     .filter(({ slug, adapterType }) => slug !== agent.slug && adapterType === agent.adapterType)
-    .filter((other) => credentialOf(workshop, parts!.prepared.adapter, other) === credential)
+    .filter((other) => credentialOf(context, parts!.prepared.adapter, other) === credential)
   const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
   return new Date(await parkCredential(store, workspaceId, { credential, agents, told })).toISOString()
 }
 
 /** One that fails the same way with whatever it is given takes nothing more until somebody has seen to it. */
 async function stopAgent(
-  { kernel }: Workshop,
+  { kernel }: ExecutorContext,
   { workspaceId, agent }: Dispatched,
   { errorCode, errorMessage }: Ending,
 ): Promise<void> {
@@ -202,7 +199,7 @@ async function stopAgent(
 }
 
 /** What was done in the folder, and the folder tidied away where that harms nothing. */
-async function folderNow({ log }: Workshop, parts: Parts | null, goesOn: boolean): Promise<unknown> {
+async function folderNow({ log }: ExecutorContext, parts: Parts | null, goesOn: boolean): Promise<unknown> {
   const { folder, git, input } = parts?.prepared ?? {}
   if (!folder || !git || !input) return null
   try {

@@ -14,11 +14,11 @@ import {
   givenTo,
   pageOfAgents,
 } from '../store/postgres/agents.ts'
-import { unanswered, type Waiter } from './arrivals.ts'
+import { BatchLoader } from './batch-loader.ts'
 import { Beats } from './beats.ts'
+import { unanswered, type Waiter } from './commit-waiters.ts'
 import type { Execution } from './execution.ts'
 import { freshUuid } from './fresh-uuid.ts'
-import { Gathering } from './gathering.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { instant, taskView } from './views.ts'
@@ -182,7 +182,7 @@ export class AgentDesk {
   readonly kernel: Kernel
   readonly beats: Beats<AgentReply>
   /** Ids of the tasks an agent was given and has not begun. */
-  readonly given: Gathering<string, number[]>
+  readonly given: BatchLoader<string, number[]>
 
   constructor(kernel: Kernel) {
     this.kernel = kernel
@@ -191,7 +191,7 @@ export class AgentDesk {
       const caller = { ...system(workspaceId), actor: `agent:${slug}` }
       return commandAgent(kernel, caller, slug, { kind: 'beat', beat })
     })
-    this.given = new Gathering(async (workspaceId, slugs) => {
+    this.given = new BatchLoader(async (workspaceId, slugs) => {
       const found = await givenTo(kernel.store.readers, workspaceId, [...new Set(slugs)])
       return slugs.map((slug) => found.get(slug) ?? [])
     })

@@ -77,7 +77,14 @@ async function offer(kernel: Kernel, caller: Caller, agent: Assignable): Promise
   const leaseMs = await leaseMsOf(kernel, caller, undefined)
   await kernel.sessionIsKnown(caller, session, slug)
   const pick = { agent: slug, capabilities }
-  const reply = await kernel.run(caller, { on: 'next', pick, session, leaseMs, limit: 1, isGiven: true })
+  const reply = await kernel.run(caller, {
+    on: 'next',
+    pick,
+    session,
+    leaseMs,
+    limit: 1,
+    byCoordinator: true,
+  })
   const [first] = reply.ok ? (reply.claims as { record: TaskRecord }[]) : []
   if (!first) return 0
   const room = Math.min(agent.batchSize, (agent.capacity ?? Number.POSITIVE_INFINITY) - agent.held) - 1
@@ -99,7 +106,7 @@ async function offerSimilar(
     capabilities,
     session: session!,
     leaseMs,
-    isGiven: true,
+    byCoordinator: true,
   } as const
   const replies = await runMany(kernel, caller, similar, ({ id: taskId, uuid }) => ({
     taskId,

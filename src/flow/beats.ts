@@ -4,7 +4,7 @@ import { Refused } from '../core/errors.ts'
 /** At most this often the beats of one agent are written. */
 const PAUSE_MS = 200
 
-interface Waiting<T> {
+interface PendingBeat<T> {
   beat: Beat
   answer: (value: T) => void
   refuse: (reason: unknown) => void
@@ -17,7 +17,7 @@ interface Waiting<T> {
 export class Beats<T> {
   readonly #write: (workspaceId: number, agent: string, beat: Beat) => Promise<T>
   /** Those who wait until the pause after the last write is over. */
-  readonly #waiting = new Map<string, Waiting<T>[]>()
+  readonly #waiting = new Map<string, PendingBeat<T>[]>()
 
   constructor(write: (workspaceId: number, agent: string, beat: Beat) => Promise<T>) {
     this.#write = write
@@ -47,7 +47,7 @@ export class Beats<T> {
   }
 
   /** The newest for all of them; one that is refused is refused alone, and the next newest speaks for the rest. */
-  async #writeOne(workspaceId: number, agent: string, waiting: readonly Waiting<T>[]): Promise<void> {
+  async #writeOne(workspaceId: number, agent: string, waiting: readonly PendingBeat<T>[]): Promise<void> {
     for (let left = [...waiting]; left.length > 0; ) {
       const newest = left.reduce((one, other) => (isOlder(other.beat, one.beat) ? one : other))
       try {

@@ -13,7 +13,7 @@ import type {
   RenewBatchBody,
 } from '../core/shapes/claims.ts'
 import type { Store } from '../store/store.ts'
-import { unanswered, type Waiter } from './arrivals.ts'
+import { unanswered, type Waiter } from './commit-waiters.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
@@ -123,7 +123,7 @@ export async function claimNext(
     if (claims.length > 0) {
       const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
       if (!gone.aborted) return { claims: shown }
-      await giveBack(kernel, caller, claims)
+      await releaseUndelivered(kernel, caller, claims)
     }
     if (reply.lookAgain && !gone.aborted) continue
     if (!arrival || gone.aborted || kernel.arrivals.isClosed) return unanswered(waiter, { claims: [] })
@@ -139,7 +139,11 @@ interface Handed {
 }
 
 /** The client left while its claims were being granted: nobody would work on them until their leases end. */
-async function giveBack(kernel: Kernel<Store>, caller: Caller, claims: readonly Handed[]): Promise<void> {
+async function releaseUndelivered(
+  kernel: Kernel<Store>,
+  caller: Caller,
+  claims: readonly Handed[],
+): Promise<void> {
   await Promise.all(
     claims.map(({ claim: { session, generation }, record: { id, uuid } }) => {
       const release = { kind: 'release', fence: { session, generation }, reason: 'CLIENT_GONE' } as const

@@ -1,5 +1,5 @@
 import { listNodes } from '../store/postgres/nodes.ts'
-import { listTerms } from '../store/postgres/offices.ts'
+import { listLeaderTerms } from '../store/postgres/offices.ts'
 import { tallyOf } from '../store/postgres/tally.ts'
 import { recordEvent } from '../store/postgres/workspace-transaction.ts'
 import { readWorkspace } from '../store/postgres/workspaces.ts'
@@ -9,7 +9,7 @@ import { instant } from './views.ts'
 /** What can be asked of the coordinator from outside. */
 
 /** What a pass did, step by step. */
-export interface Did {
+export interface PassReport {
   agentsJudged: number
   sessionsJudged: number
   tasksMoved: number
@@ -33,17 +33,17 @@ export interface CoordinatorState {
 export interface Coordination {
   state(): CoordinatorState
   /** All steps at once, whoever coordinates: a person asks for it. */
-  recover(workspaceId: number): Promise<Did>
+  recover(workspaceId: number): Promise<PassReport>
 }
 
 const TERMS_SHOWN = 20
 
 export async function coordinatorStatus(kernel: Kernel, coordinator: Coordination, { workspaceId }: Caller) {
-  const { readers, house } = kernel.store
+  const { readers, control } = kernel.store
   const [workspace, nodes, terms, stats] = await Promise.all([
     readWorkspace(readers, workspaceId),
-    listNodes(house),
-    listTerms(house, TERMS_SHOWN),
+    listNodes(control),
+    listLeaderTerms(control, TERMS_SHOWN),
     tallyOf(readers, workspaceId),
   ])
   const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null) ?? null
@@ -88,7 +88,7 @@ const nodeView = (node: Awaited<ReturnType<typeof listNodes>>[number]) => ({
 })
 
 export async function nodesPage(kernel: Kernel) {
-  return { items: (await listNodes(kernel.store.house)).map(nodeView), nextCursor: null }
+  return { items: (await listNodes(kernel.store.control)).map(nodeView), nextCursor: null }
 }
 
 /** A person does not want to wait for the next pass. It is on record that somebody asked, and what it did. */
@@ -101,7 +101,7 @@ export async function forceRecovery(kernel: Kernel, coordinator: Coordination, c
 /** As Mosaic words it. Whether somebody coordinates is asked of the database, which all nodes share. */
 export async function coordinatorHealth(kernel: Kernel, coordinator: Coordination) {
   const own = coordinator.state()
-  const nodes = await listNodes(kernel.store.house)
+  const nodes = await listNodes(kernel.store.control)
   const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null)
   return {
     status: leader ? 'healthy' : 'degraded',

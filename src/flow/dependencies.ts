@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Circle, circleClosedBy, circlesAmong } from '../core/circles.ts'
+import { type Cycle, cycleClosedBy, cyclesAmong } from '../core/circles.ts'
 import type { TaskCommand, TaskPatch, TriggerRule } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
@@ -7,10 +7,10 @@ import type { TaskRecord } from '../core/records.ts'
 import type { DependenciesBody, TaskPatchBody } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
 import {
+  type DueVersion,
   type Store,
   StoreUnavailable,
   type TaskThatWaits,
-  type TaskWithHour,
   type Walked,
 } from '../store/store.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
@@ -18,7 +18,7 @@ import { operate, readTask } from './tasks.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'
 
-type Wish = z.output<typeof DependenciesBody>
+type DependencyRequest = z.output<typeof DependenciesBody>
 
 /**
  * So far a request looks for circles, and upkeep, which looks further. No further than can be walked well within the lease
@@ -31,7 +31,7 @@ const SEEN_BY_UPKEEP = [1_000, 20_000]
  * The tasks among which a circle through these must be, if there is one. It goes both ways, and few tasks are in the
  * middle of many: mostly one of the ways is short, whatever is at the end of the other.
  */
-async function circlesMayBeAmong(
+async function tasksThatMayCycle(
   kernel: Kernel<Store>,
   workspaceId: number,
   taskIds: readonly number[],
@@ -54,12 +54,12 @@ export async function addDependencies(
   kernel: Kernel<Store>,
   caller: Caller,
   uuid: string,
-  wish: Wish,
+  request: DependencyRequest,
   { ifVersion = null, patch = null }: { ifVersion?: number | null; patch?: TaskPatch | null } = {},
 ) {
   for (let tries = 1; ; tries++) {
     const { record } = await readTask(kernel, caller, uuid)
-    const command = await holdBack(kernel, caller, record, wish)
+    const command = await dependencyCommand(kernel, caller, record, request)
     const reply = await kernel.run(caller, {
       on: 'task',
       taskId: record.id,
@@ -87,27 +87,30 @@ export async function updateTask(
   return operate(kernel, caller, uuid, { kind: 'update', ifVersion, patch })
 }
 
-type HoldBack = Extract<TaskCommand, { kind: 'holdBack' }>
+type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
-async function holdBack(
+async function dependencyCommand(
   kernel: Kernel<Store>,
   { workspaceId }: Caller,
   record: TaskRecord,
-  wish: Wish,
-): Promise<Omit<HoldBack, 'ifVersion' | 'patch'>> {
-  const named = wish.dependsOn.map((uuid, place) => ({ ...whatIsNamed(wish, record, uuid, place), place }))
+  request: DependencyRequest,
+): Promise<Omit<AddDependencies, 'ifVersion' | 'patch'>> {
+  const named = request.dependsOn.map((uuid, place) => ({
+    ...whatIsNamed(request, record, uuid, place),
+    place,
+  }))
   // Read after the record: what is added from here on makes its version, and with it this command, void.
   const known = await kernel.store.dependencies(workspaceId, record.id)
-  const triggerRule = ruleOf(record, known[0]?.triggerRule, wish.triggerRule)
+  const triggerRule = ruleOf(record, known[0]?.triggerRule, request.triggerRule)
   const isKnown = new Set(known.map(({ uuid }) => uuid))
   const dependsOn = named.filter(({ uuid }) => !isKnown.has(uuid))
   const ids = dependsOn.map(({ id }) => id)
-  const cycle = ids.length > 0 ? await circleClosed(kernel, workspaceId, record, ids) : null
-  return { kind: 'holdBack', dependsOn, triggerRule, version: record.version, cycle }
+  const cycle = ids.length > 0 ? await findCycle(kernel, workspaceId, record, ids) : null
+  return { kind: 'addDependencies', dependsOn, triggerRule, version: record.version, cycle }
 }
 
 /** Nobody may wait for the task, or what it is to wait for may wait for nothing: then that is all there is to see. */
-async function circleClosed(
+async function findCycle(
   kernel: Kernel<Store>,
   workspaceId: number,
   task: TaskRecord,
@@ -119,13 +122,13 @@ async function circleClosed(
       ['upstream', upstream],
     ] as const) {
       const { tasks, isWhole } = await kernel.store.blockedFrom(workspaceId, from, way, limit)
-      const cycle = circleClosedBy(task, upstream, tasks)
+      const cycle = cycleClosedBy(task, upstream, tasks)
       if (cycle || isWhole) return cycle
     }
   return null
 }
 
-function whatIsNamed({ dependsOn }: Wish, task: TaskRecord, uuid: string, place: number) {
+function whatIsNamed({ dependsOn }: DependencyRequest, task: TaskRecord, uuid: string, place: number) {
   const refused = (message: string) => Refused.field('VALIDATION_FAILED', `dependsOn[${place}]`, message)
   const id = idCarriedBy(uuid)
   if (id === null) throw refused('names no task of this workspace')
@@ -152,7 +155,7 @@ function ruleOf(
  */
 export async function failCycles(
   kernel: Kernel<Store>,
-  due: readonly TaskWithHour[],
+  due: readonly DueVersion[],
   term?: number,
 ): Promise<number> {
   const waiting = new Map<number, number[]>()
@@ -172,9 +175,9 @@ async function failCyclesIn(
 ): Promise<number> {
   const failed: number[] = []
   for (let tries = 1; ; tries++) {
-    const waiting = await circlesMayBeAmong(kernel, workspaceId, taskIds, SEEN_BY_UPKEEP)
+    const waiting = await tasksThatMayCycle(kernel, workspaceId, taskIds, SEEN_BY_UPKEEP)
     // A circle through a paused task may still be broken there, and is looked at when that goes on.
-    const circles = circlesAmong(waiting.filter(({ isPaused }) => !isPaused))
+    const circles = cyclesAmong(waiting.filter(({ isPaused }) => !isPaused))
     const hasFailed = await Promise.all(
       circles.map((circle) => fails(kernel, system(workspaceId, term), circle)),
     )
@@ -189,11 +192,11 @@ async function failCyclesIn(
 }
 
 /** All of a circle or none: if one of its tasks has been changed since, the others may not be in one any more. */
-async function fails(kernel: Kernel<Store>, caller: Caller, { members, named }: Circle<TaskThatWaits>) {
+async function fails(kernel: Kernel<Store>, caller: Caller, { members, named }: Cycle<TaskThatWaits>) {
   const items = members.map(({ id, uuid, version }, i) => ({
     taskId: id,
     uuid,
-    command: { kind: 'entangle', cycle: named[i]!, version } as const,
+    command: { kind: 'failCycle', cycle: named[i]!, version } as const,
   }))
   const reply = granted(await kernel.run(caller, { on: 'many', items, ifAllAreAsSeen: true }))
   return reply.reason !== 'NOTHING_DUE'

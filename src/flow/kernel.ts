@@ -8,11 +8,11 @@ import { Combiner } from '../store/combiner.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import type { Store } from '../store/store.ts'
 import { ActorNames } from './actor-names.ts'
-import { Arrivals } from './arrivals.ts'
+import { BatchLoader } from './batch-loader.ts'
+import { CommitWaiters } from './commit-waiters.ts'
 import { freshUuid } from './fresh-uuid.ts'
-import { Gathering } from './gathering.ts'
-import { Remembering } from './remembering.ts'
 import { Signal } from './signal.ts'
+import { TtlCache } from './ttl-cache.ts'
 import { followAll } from './unblock.ts'
 
 /** Who asks: a key's workspace, how it is named on record and its rights. */
@@ -72,24 +72,24 @@ const warn: Fault = (error, what) => process.emitWarning(`${what}: ${error}`, { 
 export class Kernel<S extends Store = PostgresStore> {
   readonly store: S
   /** For those who wait for work, and for those who wait for anything to happen. */
-  readonly arrivals: Arrivals
-  readonly changes: Arrivals
+  readonly arrivals: CommitWaiters
+  readonly changes: CommitWaiters
   /** An agent is to be woken. */
   readonly woken = new Signal()
   /** Something went wrong that no caller waits to hear of. */
   readonly fault: Fault
   /** What people read of tasks: whoever claims single tasks, many at a time, needs them one by one. */
-  readonly details: Gathering<TaskRecord, TaskDetails>
+  readonly details: BatchLoader<TaskRecord, TaskDetails>
   /** Tasks that ended: what waits for them is looked at. */
-  readonly ended: Gathering<number, undefined>
+  readonly ended: BatchLoader<number, undefined>
   /** Keys are on record by their ids; people know them by their names. */
   readonly actorNames: ActorNames
   readonly #directory: Directory
   readonly #combiner: Combiner
-  readonly #limits = new Remembering<Limits>(KNOWN_FOR_MS, 10_000)
-  readonly #agents = new Remembering<KnownAgent>(KNOWN_FOR_MS, 100_000)
-  readonly #projects = new Remembering<number | null>(KNOWN_FOR_MS, 100_000)
-  readonly #sessions = new Remembering<KnownSession>(KNOWN_FOR_MS, 100_000)
+  readonly #limits = new TtlCache<Limits>(KNOWN_FOR_MS, 10_000)
+  readonly #agents = new TtlCache<KnownAgent>(KNOWN_FOR_MS, 100_000)
+  readonly #projects = new TtlCache<number | null>(KNOWN_FOR_MS, 100_000)
+  readonly #sessions = new TtlCache<KnownSession>(KNOWN_FOR_MS, 100_000)
 
   constructor(store: S, directory: Directory, fault: Fault = warn) {
     this.store = store
@@ -99,10 +99,10 @@ export class Kernel<S extends Store = PostgresStore> {
       async (...asked) => (await directory.namesOfKeys?.(...asked)) ?? new Map(),
     )
     this.#combiner = new Combiner(store)
-    this.arrivals = new Arrivals(store, ({ tasksWaiting }) => tasksWaiting)
-    this.changes = new Arrivals(store, ({ events }) => events > 0)
-    this.details = new Gathering((workspaceId, records) => store.detailsOf(workspaceId, records))
-    this.ended = new Gathering(async (workspaceId, ended) => {
+    this.arrivals = new CommitWaiters(store, ({ tasksWaiting }) => tasksWaiting)
+    this.changes = new CommitWaiters(store, ({ events }) => events > 0)
+    this.details = new BatchLoader((workspaceId, records) => store.detailsOf(workspaceId, records))
+    this.ended = new BatchLoader(async (workspaceId, ended) => {
       await followAll(this, workspaceId, ended)
       return []
     })
@@ -147,7 +147,7 @@ export class Kernel<S extends Store = PostgresStore> {
   /** The session is remembered on first use. */
   sessionIsKnown(caller: Caller, session: string, agent: string): KnownSession | Promise<KnownSession> {
     return this.#sessions.get(`${caller.workspaceId}/${session}`, async () => {
-      const command = { kind: 'mention', agent } as const
+      const command = { kind: 'touch', agent } as const
       const alone = { ...caller, idempotency: undefined }
       const reply = granted(
         await this.run(alone, { on: 'session', name: session, uuid: freshUuid(), command }),

@@ -3,7 +3,7 @@ import { Refused } from '../core/errors.ts'
 import { type EventType, eventTypes } from '../core/events.ts'
 import { isNameOfBaton, LOG_LEVELS, type LogLevel, levelOf, messageOf, typesAt } from '../core/log.ts'
 import { LineEvent, type LogBody, type LogQuery } from '../core/shapes/logs.ts'
-import { type LogFilter, type LogPage, logOfTask, logOfTheHouse } from '../store/postgres/logs.ts'
+import { type LogFilter, type LogPage, logOfTask, logOfWorkspace } from '../store/postgres/logs.ts'
 import type { EventWithTask } from '../store/postgres/reads.ts'
 import type { Store } from '../store/store.ts'
 import type { Caller, Kernel } from './kernel.ts'
@@ -31,7 +31,7 @@ export async function readTaskLog(
 export async function readCoordinatorLog(kernel: Kernel, caller: Caller, wanted: Wanted, page: LogPage) {
   // Nobody holds the house: there are no lines of holders in its log.
   const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
-  const events = await logOfTheHouse(kernel.store.readers, caller.workspaceId, types, page)
+  const events = await logOfWorkspace(kernel.store.readers, caller.workspaceId, types, page)
   const entries = await entryViews(kernel, caller, events)
   return entries.map((entry, i) => ({ ...entry, taskId: events[i]!.taskUuid }))
 }

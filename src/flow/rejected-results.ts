@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { createPatch, type Operation } from 'rfc6902'
 import { Refused } from '../core/errors.ts'
 import {
-  type Place,
+  type ResultPosition,
   rejectedResults,
   resultData,
   resultHeads,
@@ -41,11 +41,11 @@ export async function showResult(kernel: Kernel, caller: Caller, uuid: string, r
 }
 
 interface Part {
-  after: Place | undefined
+  after: ResultPosition | undefined
   limit: number
 }
 
-const cursorBehind = (rows: readonly { place: Place }[], more: boolean) =>
+const cursorBehind = (rows: readonly { place: ResultPosition }[], more: boolean) =>
   more ? rows.at(-1)!.place.join('-') : null
 
 export async function rejectedPage(

@@ -4,7 +4,7 @@ import type { NewTask, TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parentKey } from '../core/keys.ts'
-import type { TaskRecord, Watch } from '../core/records.ts'
+import type { TaskRecord, TaskWatch } from '../core/records.ts'
 import type { TaskCreate } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Store, StoredTask } from '../store/store.ts'
@@ -28,7 +28,7 @@ export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: 
   const projects = await projectsOf(kernel, caller, tasks)
   const wanted = tasks.map((task, index) => newTask(task, index, projects, caller))
   await findParents(kernel, caller, tasks, wanted)
-  await refuseCircles(kernel, caller, wanted)
+  await refuseCycles(kernel, caller, wanted)
   const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
   const records = reply.records as TaskRecord[]
   const parts = new Map<number, string[]>()
@@ -95,7 +95,7 @@ async function findParents(
 }
 
 /** A new part must not wait for what waits for its whole, however far away: the whole waits for the part. */
-async function refuseCircles(
+async function refuseCycles(
   kernel: Kernel<Store>,
   { workspaceId }: Caller,
   wanted: readonly NewTask[],
@@ -176,7 +176,7 @@ function newTask(
 }
 
 /** Only what is given: most tasks have nothing of it, and then none of it is kept. */
-function watchOf({ timeouts, estimatedDurationMinutes }: Create): Watch | null {
+function watchOf({ timeouts, estimatedDurationMinutes }: Create): TaskWatch | null {
   if (timeouts === undefined && estimatedDurationMinutes === undefined) return null
   const times = {
     estimateMs: estimatedDurationMinutes && Math.max(1, Math.round(estimatedDurationMinutes * MINUTE_MS)),

@@ -1,6 +1,6 @@
 import type { TaskDetails } from '../core/commands.ts'
-import { trackOfLine } from '../core/keys.ts'
-import type { TaskRecord, Watch } from '../core/records.ts'
+import { trackOfQueue } from '../core/keys.ts'
+import type { TaskRecord, TaskWatch } from '../core/records.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
 import type { EventWithTask, LargeDetail } from '../store/postgres/reads.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
@@ -32,7 +32,7 @@ export function recordView(record: TaskRecord) {
   return {
     id: record.uuid,
     key: record.key,
-    track: record.line === '' ? null : trackOfLine(record.line),
+    track: record.trackQueue === '' ? null : trackOfQueue(record.trackQueue),
     merge: record.merge === 'none' ? null : record.merge,
     state: record.state,
     stateType: type,
@@ -70,7 +70,7 @@ export function recordView(record: TaskRecord) {
 }
 
 /** Those that the task has of its own; null when it has none. */
-function timeoutsView({ assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs }: Watch) {
+function timeoutsView({ assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs }: TaskWatch) {
   const own = [assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs]
   if (own.every((ms) => ms === undefined)) return null
   const [assignSeconds, stallSeconds, verifySeconds, hangGraceSeconds, hangAbortSeconds] = own.map((ms) =>

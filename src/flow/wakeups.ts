@@ -9,13 +9,13 @@ import {
   dueTimers,
   listWakeups,
   type Wakeup,
-  type Wish,
+  type WakeupRequest,
   windTimers,
   workWithoutWakeup,
 } from '../store/postgres/wakeups.ts'
 import { slugOf } from './agents.ts'
+import { BatchLoader } from './batch-loader.ts'
 import { freshUuid } from './fresh-uuid.ts'
-import { Gathering } from './gathering.ts'
 import { type Caller, type Kernel, principalOf } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { system } from './unblock.ts'
@@ -37,8 +37,8 @@ const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor
 })
 
 /** What became of each wish. Those who run agents here hear of it at once. */
-async function ask(kernel: Kernel, workspaceId: number, wishes: readonly Wish[]) {
-  const wakeups = await askForWakeups(kernel.store, workspaceId, wishes)
+async function ask(kernel: Kernel, workspaceId: number, requests: readonly WakeupRequest[]) {
+  const wakeups = await askForWakeups(kernel.store, workspaceId, requests)
   kernel.woken.fire()
   return wakeups
 }
@@ -46,17 +46,17 @@ async function ask(kernel: Kernel, workspaceId: number, wishes: readonly Wish[])
 /** Where people and programs ask: wishes that come together are judged together, so that a storm of them takes no turns. */
 export class WakeupDesk {
   readonly kernel: Kernel
-  readonly wishes: Gathering<Wish, Wakeup | null>
+  readonly requests: BatchLoader<WakeupRequest, Wakeup | null>
 
   constructor(kernel: Kernel) {
     this.kernel = kernel
-    this.wishes = new Gathering((workspaceId, wishes) => ask(kernel, workspaceId, wishes))
+    this.requests = new BatchLoader((workspaceId, requests) => ask(kernel, workspaceId, requests))
   }
 }
 
 /** Somebody asks for it. */
 export async function wakeAgent(
-  { kernel, wishes }: WakeupDesk,
+  { kernel, requests }: WakeupDesk,
   caller: Caller,
   name: string,
   body: z.output<typeof WakeupBody>,
@@ -65,7 +65,7 @@ export async function wakeAgent(
   const { reason, payload, taskId, idempotencyKey } = body
   const task = taskId === undefined ? null : { id: taskIdOf(taskId), uuid: taskId, generation: null }
   if (task) await isThere(kernel, caller, task)
-  const [wakeup] = await wishes.ask(caller.workspaceId, [
+  const [wakeup] = await requests.ask(caller.workspaceId, [
     {
       agent: slug,
       asked: asked({
@@ -156,7 +156,7 @@ export async function wakeForWork(kernel: Kernel, only: number | null): Promise<
     })
     const wakeups = await ask(kernel, workspaceId, asks)
     for (const wakeup of wakeups)
-      if (wakeup?.status === 'skipped') await giveBack(kernel, workspaceId, wakeup)
+      if (wakeup?.status === 'skipped') await releaseUnwoken(kernel, workspaceId, wakeup)
   }
   return found.length
 }
@@ -165,7 +165,7 @@ export async function wakeForWork(kernel: Kernel, only: number | null): Promise<
  * Work that wakes nobody must not lie. An agent that was woken for it again and again without end asks for a person; in any
  * other case somebody else may have it.
  */
-async function giveBack(kernel: Kernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
+async function releaseUnwoken(kernel: Kernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
   const { agent, taskId, generation, skipReason } = wakeup
   const fence = { session: `agent:${agent}`, generation: generation! }
   const caller = { ...system(workspaceId), actor: `agent:${agent}` }

@@ -5,7 +5,7 @@ import { Refused } from '../core/errors.ts'
 import { allRightsOf } from '../core/rules/api-key.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Caller } from '../flow/kernel.ts'
-import { Remembering } from '../flow/remembering.ts'
+import { TtlCache } from '../flow/ttl-cache.ts'
 import { type ApiKey, findKey } from '../store/postgres/keys.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { Opening } from './live/opening.ts'
@@ -35,9 +35,9 @@ export const keyIn = (request: FastifyRequest) => BEARER.exec(request.headers.au
 export class KeyRing {
   readonly #store: PostgresStore
   readonly #streamsPerKey: number
-  readonly #known = new Remembering<KnownKey | null>(KNOWN_FOR_MS, MOST_KNOWN)
+  readonly #known = new TtlCache<KnownKey | null>(KNOWN_FOR_MS, MOST_KNOWN)
   /** Apart from the others: a flood of wrong keys must not make us forget the right ones. */
-  readonly #wrong = new Remembering<true>(KNOWN_FOR_MS, MOST_KNOWN)
+  readonly #wrong = new TtlCache<true>(KNOWN_FOR_MS, MOST_KNOWN)
   /** Ids of revoked keys. None ever comes back, so this is never wrong, whatever else is remembered. */
   readonly #revoked = new Set<string>()
   readonly #openings = new Map<string, Set<Opening>>()

@@ -52,7 +52,7 @@ const Ref = z.tuple([
   z.uuid(),
 ])
 const Final = z.object({ bytes: z.number(), sha256: z.string(), truncated: z.boolean() })
-type Place = [workspaceId: number, runId: string]
+type LogKey = [workspaceId: number, runId: string]
 
 interface Options {
   /** A log has room for 5 MiB at most, unless `mostBytes` says otherwise. */
@@ -118,7 +118,7 @@ export function postgresStore(
   }
 }
 
-function placeOf(logRef: string): Place {
+function placeOf(logRef: string): LogKey {
   const parsed = Ref.safeParse(logRef.split('/'))
   if (!parsed.success)
     throw new LogUnavailable('There is no such log: its reference is not one of this store.')
@@ -134,14 +134,14 @@ interface Bounds {
 /** A log that this process writes. */
 class WrittenLog {
   readonly #rows: LogRows
-  readonly #place: Place
+  readonly #place: LogKey
   readonly #bounds: Bounds
   readonly #inTurn = new InTurn((pieces) => this.#write(pieces))
   /** Null until the database was asked, and after a write whose outcome is not known. */
   #bytes: number | null = null
   #isTruncated = false
 
-  constructor(rows: LogRows, place: Place, bounds: Bounds) {
+  constructor(rows: LogRows, place: LogKey, bounds: Bounds) {
     this.#rows = rows
     this.#place = place
     this.#bounds = bounds
@@ -199,7 +199,7 @@ function chunksOf(pieces: readonly Piece[], offset: number): LogChunk[] {
   return chunks
 }
 
-async function openLog(rows: LogRows, place: Place): Promise<OpenLog> {
+async function openLog(rows: LogRows, place: LogKey): Promise<OpenLog> {
   const { bytes: written, notes } = await rows.look(...place)
   if (notes.begun === undefined) throw new LogUnavailable('The log is gone.')
   // What somebody adds who does not know yet that the log is finished does not count.
@@ -231,7 +231,7 @@ async function openLog(rows: LogRows, place: Place): Promise<OpenLog> {
 
 const readFinal = (note: string) => Final.parse(JSON.parse(note))
 
-async function finish(rows: LogRows, place: Place): Promise<LogSummary> {
+async function finish(rows: LogRows, place: LogKey): Promise<LogSummary> {
   const { bytes, notes } = await rows.look(...place)
   if (notes.begun === undefined) throw new LogUnavailable('The log is gone.')
   if (notes.final !== undefined) return { ...readFinal(notes.final), compressed: false }

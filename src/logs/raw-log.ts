@@ -109,7 +109,7 @@ export class RawLog {
   async close(): Promise<{ isTruncated: boolean } | null> {
     this.#isClosed = true
     await this.#inTurn.settled()
-    const isThere = await this.#withFiles((text, spans) => mend(text, spans))
+    const isThere = await this.#withFiles((text, spans) => repair(text, spans))
     if (!isThere) return null
     const mark = await stat(this.#path + TRUNCATED).catch(() => null)
     return { isTruncated: this.#isTruncated || mark !== null }
@@ -135,7 +135,7 @@ export class RawLog {
   async #write(pieces: readonly Piece[]): Promise<void> {
     if (this.#isCapped) return
     const isThere = await this.#withFiles(async (text, spans) => {
-      this.#size ??= await mend(text, spans)
+      this.#size ??= await repair(text, spans)
       const size = this.#size
       const kept = await this.#keepOf(pieces, size.bytes)
       try {
@@ -234,7 +234,7 @@ async function cutBack(size: Size, text: FileHandle, spans: FileHandle): Promise
 }
 
 /** Makes text and spans fit each other again, after a crash at any place. */
-async function mend(text: FileHandle, spans: FileHandle): Promise<Size> {
+async function repair(text: FileHandle, spans: FileHandle): Promise<Size> {
   const { size, mtime } = await text.stat()
   const tail = await readAt(text, Math.max(0, size - 4), size)
   const bytes = size - tail.length + wholeUntil(tail, tail.length)

@@ -1,10 +1,10 @@
 import { decideAll } from '../core/batch/decide-all.ts'
-import { askFor, type Request } from '../core/batch/requests.ts'
+import { type Request, readSetOf } from '../core/batch/requests.ts'
 import type { Reply } from '../core/commands.ts'
-import { Turns } from '../core/turns.ts'
+import { ProjectFairness } from '../core/fairness.ts'
 import { StoreUnavailable, type Transactor } from './store.ts'
 
-interface Waiting {
+interface PendingRequest {
   request: Request
   weight: number
   resolve: (reply: Reply) => void
@@ -12,8 +12,8 @@ interface Waiting {
 }
 
 /** Requests of one workspace that wait for a transaction, and how many transactions it has under way. */
-interface Lane {
-  waiting: Waiting[]
+interface WorkspaceBatch {
+  waiting: PendingRequest[]
   /** Of all that wait. */
   weight: number
   underWay: number
@@ -41,9 +41,9 @@ const REMEMBERED_WORKSPACES = 10_000
  */
 export class Combiner {
   readonly #store: Transactor
-  readonly #lanes = new Map<number, Lane>()
+  readonly #lanes = new Map<number, WorkspaceBatch>()
   /** Whose turn it is in each workspace; they outlive their lanes, and the longest unused is forgotten first. */
-  readonly #turns = new Map<number, Turns>()
+  readonly #fairness = new Map<number, ProjectFairness>()
   /** In tasks. A request for more than that goes alone. */
   readonly #largestBatch: number
   /** Two: while one batch is being written, the next can be locked and decided. */
@@ -75,7 +75,7 @@ export class Combiner {
     if (this.#lanes.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #lane(workspaceId: number): Lane {
+  #lane(workspaceId: number): WorkspaceBatch {
     let lane = this.#lanes.get(workspaceId)
     if (!lane) {
       lane = { waiting: [], weight: 0, underWay: 0, scheduled: false }
@@ -84,7 +84,7 @@ export class Combiner {
     return lane
   }
 
-  #schedule(workspaceId: number, lane: Lane): void {
+  #schedule(workspaceId: number, lane: WorkspaceBatch): void {
     if (lane.scheduled || lane.underWay >= this.#underWayPerWorkspace) return
     lane.scheduled = true
     // After the present turn of the event loop: requests that were read from sockets together travel together.
@@ -95,7 +95,7 @@ export class Combiner {
     })
   }
 
-  #flush(workspaceId: number, lane: Lane): void {
+  #flush(workspaceId: number, lane: WorkspaceBatch): void {
     if (lane.waiting.length === 0 || lane.underWay >= this.#underWayPerWorkspace) return
     const batch = this.#nextBatch(lane)
     lane.underWay += 1
@@ -107,7 +107,7 @@ export class Combiner {
     if (lane.waiting.length > 0) this.#flush(workspaceId, lane)
   }
 
-  #nextBatch(lane: Lane): Waiting[] {
+  #nextBatch(lane: WorkspaceBatch): PendingRequest[] {
     // Half of a long queue, so that the next batch is decided while this one is written.
     const share = Math.max(Math.ceil(lane.weight / 2), WORTH_A_BATCH)
     const room = Math.min(share, this.#largestBatch)
@@ -120,27 +120,28 @@ export class Combiner {
     return lane.waiting.splice(0, count)
   }
 
-  #forgetIfIdle(workspaceId: number, lane: Lane): void {
+  #forgetIfIdle(workspaceId: number, lane: WorkspaceBatch): void {
     if (lane.waiting.length > 0 || lane.underWay > 0 || lane.scheduled) return
     this.#lanes.delete(workspaceId)
     if (this.#lanes.size > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  #turnsOf(workspaceId: number): Turns {
-    const turns = this.#turns.get(workspaceId) ?? new Turns()
-    this.#turns.delete(workspaceId)
-    this.#turns.set(workspaceId, turns)
-    if (this.#turns.size > REMEMBERED_WORKSPACES) this.#turns.delete(this.#turns.keys().next().value!)
-    return turns
+  #fairnessOf(workspaceId: number): ProjectFairness {
+    const fairness = this.#fairness.get(workspaceId) ?? new ProjectFairness()
+    this.#fairness.delete(workspaceId)
+    this.#fairness.set(workspaceId, fairness)
+    if (this.#fairness.size > REMEMBERED_WORKSPACES)
+      this.#fairness.delete(this.#fairness.keys().next().value!)
+    return fairness
   }
 
-  async #transact(workspaceId: number, batch: Waiting[]): Promise<void> {
+  async #transact(workspaceId: number, batch: PendingRequest[]): Promise<void> {
     const requests = batch.map(({ request }) => request)
-    const turns = this.#turnsOf(workspaceId)
+    const fairness = this.#fairnessOf(workspaceId)
     try {
-      const replies = await this.#store.transact(workspaceId, askFor(requests), (view) => {
-        const { replies, changes } = decideAll(view, requests, turns)
+      const replies = await this.#store.transact(workspaceId, readSetOf(requests), (view) => {
+        const { replies, changes } = decideAll(view, requests, fairness)
         return { answer: replies, changes }
       })
       for (const [i, waiting] of batch.entries()) waiting.resolve(replies[i]!)

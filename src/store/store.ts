@@ -1,4 +1,4 @@
-import type { Ask, Changes, NewKey, View } from '../core/batch/requests.ts'
+import type { Changes, NewKey, ReadSet, View } from '../core/batch/requests.ts'
 import type { TaskDetails, TriggerRule } from '../core/commands.ts'
 import type { StoredEvent } from '../core/events.ts'
 import type { Limits } from '../core/limits.ts'
@@ -12,7 +12,7 @@ import type { ClaimEnd, ClaimState, TaskState } from '../core/states.ts'
 export interface Transactor {
   transact<T>(
     workspaceId: number,
-    ask: Ask,
+    readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T>
 }
@@ -96,7 +96,7 @@ export interface DueTask {
 }
 
 /** A task whose hour has come, as it was then. */
-export interface TaskWithHour extends DueTask {
+export interface DueVersion extends DueTask {
   version: number
   isBlocked: boolean
 }
@@ -123,7 +123,7 @@ export interface TaskThatWaits {
   waitsFor: number[]
 }
 
-export type Way = 'upstream' | 'downstream'
+export type Direction = 'upstream' | 'downstream'
 export interface Walked {
   tasks: TaskThatWaits[]
   isWhole: boolean
@@ -136,7 +136,7 @@ export interface Walked {
  */
 export interface Upkeep {
   /** Held tasks whose lease is over, and tasks whose hour has come. */
-  dueTasks(limit: number, only?: number): Promise<TaskWithHour[]>
+  dueTasks(limit: number, only?: number): Promise<DueVersion[]>
   /** Sessions whose silence is to be judged. */
   dueSessions(limit: number, only?: number): Promise<{ workspaceId: number; name: string }[]>
   /** Held tasks of a workspace that nobody touched since. */
@@ -150,9 +150,9 @@ export interface Upkeep {
    * on; or, downstream, what waits for them. The nearest first, each once, `isWhole` if it was not more than `limit`.
    * A circle that goes through one of these tasks is in both.
    */
-  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked>
+  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Direction, limit: number): Promise<Walked>
   /** First answers and old claims are not kept for ever. */
-  forgetThePast(): Promise<void>
+  applyRetention(): Promise<void>
 }
 
 /** What was committed, for those who wait for it: a hint, never the truth. */

@@ -1,7 +1,7 @@
-import type { TaskThatWaits, Walked, Way } from './store.ts'
+import type { Direction, TaskThatWaits, Walked } from './store.ts'
 
 /** What a store must be able to find for it. */
-interface Steps {
+interface WalkReads {
   /** Those of these tasks that are blocked and not over. */
   blockedAmong(ids: readonly number[]): Promise<TaskThatWaits[]>
   /** Tasks that wait for any of these. */
@@ -11,9 +11,9 @@ interface Steps {
 /** From task to task, step by step, each once; for stores that cannot walk by themselves. */
 export async function walk(
   taskIds: readonly number[],
-  way: Way,
+  way: Direction,
   limit: number,
-  { blockedAmong, waitingFor }: Steps,
+  { blockedAmong, waitingFor }: WalkReads,
 ): Promise<Walked> {
   const seen = new Set(taskIds)
   const tasks = await blockedAmong([...seen])

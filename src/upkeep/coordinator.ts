@@ -1,11 +1,11 @@
 import { Refused } from '../core/errors.ts'
 import { Assignment } from '../flow/assignment.ts'
-import type { Coordination, CoordinatorState, Did } from '../flow/coordination.ts'
+import type { Coordination, CoordinatorState, PassReport } from '../flow/coordination.ts'
 import type { Kernel } from '../flow/kernel.ts'
-import { heardSince } from '../store/postgres/offices.ts'
+import { listeningSince } from '../store/postgres/offices.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Leadership } from './leadership.ts'
-import { assignIn, CHORES, STEPS, type Step } from './pass.ts'
+import { assignIn, CHORES, STEPS, type UpkeepStep } from './pass.ts'
 import { pause } from './pause.ts'
 import { BATCH } from './steps.ts'
 
@@ -36,8 +36,8 @@ export class Coordinator implements Coordination {
   readonly #log: Log
   readonly #stopping = new AbortController()
   /** When each step was last done. */
-  readonly #doneAt = new Map<Pick<Step, 'run'>, number>()
-  readonly #hosts = new Set<number>()
+  readonly #doneAt = new Map<Pick<UpkeepStep, 'run'>, number>()
+  readonly #assignable = new Set<number>()
   readonly #assignment = new Assignment()
   /** Workspaces in which something happened that may allow an assignment. */
   readonly #stirred = new Set<number>()
@@ -58,7 +58,7 @@ export class Coordinator implements Coordination {
 
   start(): this {
     this.#stopListening = this.#kernel.store.onCommit((workspaceId, { events }) => {
-      if (events === 0 || !this.#hosts.has(workspaceId) || this.#leadership.term === null) return
+      if (events === 0 || !this.#assignable.has(workspaceId) || this.#leadership.term === null) return
       this.#stirred.add(workspaceId)
       this.#wake.abort()
     })
@@ -86,11 +86,16 @@ export class Coordinator implements Coordination {
     }
   }
 
-  async recover(only: number): Promise<Did> {
+  async recover(only: number): Promise<PassReport> {
     const did = nothing()
-    const since = await heardSince(this.#kernel.store.house)
-    const turn = { ...this.#turn(undefined), heardSince: since, hosts: new Set<number>(), only }
-    for (const { name, run } of STEPS) did[name] = await run(turn)
+    const since = await listeningSince(this.#kernel.store.control)
+    const context = {
+      ...this.#contextOf(undefined),
+      listeningSince: since,
+      assignable: new Set<number>(),
+      only,
+    }
+    for (const { name, run } of STEPS) did[name] = await run(context)
     return did
   }
 
@@ -122,12 +127,13 @@ export class Coordinator implements Coordination {
       const stirred = [...this.#stirred]
       this.#stirred.clear()
       if (term === null || this.#leadership.term !== term) continue
-      await Promise.all(stirred.map((workspaceId) => assignIn(this.#turn(term), workspaceId)))
+      await Promise.all(stirred.map((workspaceId) => assignIn(this.#contextOf(term), workspaceId)))
     }
   }
 
   async #pass(term: number): Promise<void> {
-    if (this.#heard?.term !== term) this.#heard = { term, since: await heardSince(this.#kernel.store.house) }
+    if (this.#heard?.term !== term)
+      this.#heard = { term, since: await listeningSince(this.#kernel.store.control) }
     const began = performance.now()
     this.#stirred.clear()
     for (const step of [...STEPS, ...CHORES]) {
@@ -145,18 +151,24 @@ export class Coordinator implements Coordination {
   }
 
   /** Again while as much was due as is done at a time. Between, the office is kept: who cannot keep it stops. */
-  async #repeat({ run }: Pick<Step, 'run'>, term: number): Promise<void> {
+  async #repeat({ run }: Pick<UpkeepStep, 'run'>, term: number): Promise<void> {
     for (;;) {
       if ((await this.#leadership.hold()) !== term)
         throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
-      const done = await run(this.#turn(term))
+      const done = await run(this.#contextOf(term))
       if (done < BATCH || this.#stopping.signal.aborted) return
     }
   }
 
-  #turn(term: number | undefined) {
+  #contextOf(term: number | undefined) {
     const since = this.#heard?.since
-    return { kernel: this.#kernel, term, heardSince: since, hosts: this.#hosts, assignment: this.#assignment }
+    return {
+      kernel: this.#kernel,
+      term,
+      listeningSince: since,
+      assignable: this.#assignable,
+      assignment: this.#assignment,
+    }
   }
 
   /** How long to wait before it is tried again. */
@@ -194,7 +206,7 @@ export class Coordinator implements Coordination {
 const isEndOfPass = (error: unknown) =>
   error instanceof StoreUnavailable || (error instanceof Refused && error.code === 'NOT_LEADER')
 
-const nothing = (): Did => ({
+const nothing = (): PassReport => ({
   agentsJudged: 0,
   sessionsJudged: 0,
   tasksMoved: 0,

@@ -1,5 +1,5 @@
-import { type OfficeCommand, TERM_LEASE_MS } from '../core/rules/office.ts'
-import { commandOffice } from '../store/postgres/offices.ts'
+import { LEADER_LEASE_MS, type LeaderLeaseCommand } from '../core/rules/leader-lease.ts'
+import { updateLeaderLease } from '../store/postgres/offices.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 
@@ -18,7 +18,7 @@ export class Leadership {
   constructor(store: PostgresStore, nodeId: string, options: { leaseMs?: number } = {}) {
     this.#store = store
     this.#nodeId = nodeId
-    this.#leaseMs = options.leaseMs ?? TERM_LEASE_MS
+    this.#leaseMs = options.leaseMs ?? LEADER_LEASE_MS
   }
 
   /**
@@ -64,7 +64,7 @@ export class Leadership {
     return this.term
   }
 
-  #command(kind: OfficeCommand['kind']) {
-    return commandOffice(this.#store.house, { kind, nodeId: this.#nodeId, leaseMs: this.#leaseMs })
+  #command(kind: LeaderLeaseCommand['kind']) {
+    return updateLeaderLease(this.#store.control, { kind, nodeId: this.#nodeId, leaseMs: this.#leaseMs })
   }
 }

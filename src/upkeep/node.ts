@@ -35,7 +35,7 @@ export class Node {
     // New in each life: what an earlier life of this process held is not this one's.
     const nodeId = randomUUID()
     const node = new Node(store, { ...about, nodeId, name: about.name ?? `${hostname()}-${pid}`, pid })
-    await registerNode(store.house, node.#identity)
+    await registerNode(store.control, node.#identity)
     node.#beatLater()
     return node
   }
@@ -46,7 +46,7 @@ export class Node {
     clearTimeout(this.#timer)
     // A beat that came after the farewell would look like life.
     await this.#beating
-    await nodeStopped(this.#store.house, this.id).catch((error: unknown) => {
+    await nodeStopped(this.#store.control, this.id).catch((error: unknown) => {
       // Its silence will tell.
       if (!(error instanceof StoreUnavailable)) throw error
     })
@@ -68,7 +68,7 @@ export class Node {
   }
 
   async #beat(): Promise<void> {
-    const isKnown = await beatNode(this.#store.house, this.id)
-    if (!isKnown) await registerNode(this.#store.house, this.#identity)
+    const isKnown = await beatNode(this.#store.control, this.id)
+    if (!isKnown) await registerNode(this.#store.control, this.#identity)
   }
 }

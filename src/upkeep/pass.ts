@@ -1,7 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
-import type { Did } from '../flow/coordination.ts'
+import type { PassReport } from '../flow/coordination.ts'
 import { system } from '../flow/unblock.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
 import { workspacesToAssignIn } from '../store/postgres/assignment.ts'
@@ -10,44 +10,53 @@ import { dueAgents } from '../store/postgres/due.ts'
 import { forgetOldNodes } from '../store/postgres/nodes.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { forgetOldWakeups } from '../store/postgres/wakeups.ts'
-import { BATCH, forgetThePast, judgeSessions, moveWhatIsDue, type Turn, unblockForgotten } from './steps.ts'
+import {
+  applyRetention,
+  BATCH,
+  judgeSessions,
+  moveWhatIsDue,
+  type UpkeepContext,
+  unblockForgotten,
+} from './steps.ts'
 
 /** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
 
-export interface ServerTurn extends Turn<PostgresStore> {
+export interface CoordinatorContext extends UpkeepContext<PostgresStore> {
   /** Workspaces with agents to be given work, as the last look found them: a hint where a commit may matter. */
-  hosts: Set<number>
+  assignable: Set<number>
   assignment: Assignment
 }
 
 /** Agents that fell silent, and those that have finished what they stayed for. */
-async function judgeAgents(turn: ServerTurn): Promise<number> {
-  const { kernel, term, heardSince, only } = turn
+async function judgeAgents(context: CoordinatorContext): Promise<number> {
+  const { kernel, term, listeningSince, only } = context
   const due = await dueAgents(kernel.store.readers, BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, slug }) =>
-      commandAgent(kernel, system(workspaceId, term), slug, { kind: 'elapse', heardSince }).catch((error) => {
-        // Removed in between, it needs no judgement.
-        if (!(error instanceof Refused) || error.code !== 'NOT_FOUND') throw error
-      }),
+      commandAgent(kernel, system(workspaceId, term), slug, { kind: 'elapse', listeningSince }).catch(
+        (error) => {
+          // Removed in between, it needs no judgement.
+          if (!(error instanceof Refused) || error.code !== 'NOT_FOUND') throw error
+        },
+      ),
     ),
   )
   return due.length
 }
 
 /** In every workspace that has agents to be given work. */
-async function assign(turn: ServerTurn): Promise<number> {
-  const workspaces = await workspacesToAssignIn(turn.kernel.store.readers, turn.only)
-  turn.hosts.clear()
-  for (const { workspaceId } of workspaces) turn.hosts.add(workspaceId)
+async function assign(context: CoordinatorContext): Promise<number> {
+  const workspaces = await workspacesToAssignIn(context.kernel.store.readers, context.only)
+  context.assignable.clear()
+  for (const { workspaceId } of workspaces) context.assignable.add(workspaceId)
   const waiting = workspaces.filter(({ isWorkWaiting }) => isWorkWaiting)
-  const given = await Promise.all(waiting.map(({ workspaceId }) => assignIn(turn, workspaceId)))
+  const given = await Promise.all(waiting.map(({ workspaceId }) => assignIn(context, workspaceId)))
   return given.reduce((sum, one) => sum + one, 0)
 }
 
 /** What was given to agents that Baton runs wakes them at once. */
 export async function assignIn(
-  { kernel, term, assignment }: ServerTurn,
+  { kernel, term, assignment }: CoordinatorContext,
   workspaceId: number,
 ): Promise<number> {
   const given = await assignment.giveIn(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
@@ -56,36 +65,36 @@ export async function assignIn(
 }
 
 /** What was given and has woken nobody, and agents that the clock wakes. */
-async function wake({ kernel, only }: ServerTurn): Promise<number> {
+async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
   return (await wakeForWork(kernel, only ?? null)) + (await wakeByClock(kernel, only, BATCH))
 }
 
 /** Counters that say something else than what they count are set right, and somebody is told. */
-async function reconcile(turn: ServerTurn): Promise<number> {
-  const { kernel, term, only } = turn
+async function reconcile(context: CoordinatorContext): Promise<number> {
+  const { kernel, term, only } = context
   const drifted = await driftedCounters(kernel.store.readers, only)
   for (const { workspaceId } of drifted) await correctCounters(kernel.store.writers, workspaceId, term)
   return drifted.length
 }
 
-async function forgetTheDead({ kernel }: ServerTurn): Promise<number> {
-  await forgetOldNodes(kernel.store.house)
+async function forgetTheDead({ kernel }: CoordinatorContext): Promise<number> {
+  await forgetOldNodes(kernel.store.control)
   return 0
 }
 
-async function forgetWakeups({ kernel }: ServerTurn): Promise<number> {
+async function forgetWakeups({ kernel }: CoordinatorContext): Promise<number> {
   await forgetOldWakeups(kernel.store)
   return 0
 }
 
-export interface Step {
-  name: keyof Did
-  run: (turn: ServerTurn) => Promise<number>
+export interface UpkeepStep {
+  name: keyof PassReport
+  run: (context: CoordinatorContext) => Promise<number>
   /** 0: in every pass. */
   everyMs: number
 }
 
-export const STEPS: readonly Step[] = [
+export const STEPS: readonly UpkeepStep[] = [
   { name: 'agentsJudged', run: judgeAgents, everyMs: 0 },
   { name: 'sessionsJudged', run: judgeSessions, everyMs: 0 },
   { name: 'tasksMoved', run: moveWhatIsDue, everyMs: 0 },
@@ -96,8 +105,8 @@ export const STEPS: readonly Step[] = [
 ]
 
 /** Not a matter of minutes. */
-export const CHORES: readonly Pick<Step, 'run' | 'everyMs'>[] = [
-  { run: forgetThePast, everyMs: 600_000 },
+export const CHORES: readonly Pick<UpkeepStep, 'run' | 'everyMs'>[] = [
+  { run: applyRetention, everyMs: 600_000 },
   { run: forgetTheDead, everyMs: 3_600_000 },
   { run: forgetWakeups, everyMs: 3_600_000 },
 ]

@@ -17,11 +17,11 @@ import type { Store } from '../store/store.ts'
 export const BATCH = 500
 
 /** Who does the steps: a coordinator under its term of office, or a queue that looks after itself. */
-export interface Turn<S extends Store = Store> {
+export interface UpkeepContext<S extends Store = Store> {
   kernel: Kernel<S>
   term?: number | undefined
   /** Since when there has been somebody to hear who beats. */
-  heardSince?: number | undefined
+  listeningSince?: number | undefined
   /** Only what is due in this workspace: somebody asked for it there. */
   only?: number | undefined
 }
@@ -33,8 +33,8 @@ function unlessDeposed(reply: Granted | Refusal): Granted | Refusal {
 }
 
 /** Leases that are over, retries and starts whose hour has come, assignments nobody took up, stalled and hung work. */
-export async function moveWhatIsDue(turn: Turn): Promise<number> {
-  const { kernel, term, only } = turn
+export async function moveWhatIsDue(context: UpkeepContext): Promise<number> {
+  const { kernel, term, only } = context
   const due = await kernel.store.dueTasks(BATCH, only)
   // Before their hour is over: it is by their hour that they are found here.
   await failCycles(kernel, due, term)
@@ -51,27 +51,27 @@ export async function moveWhatIsDue(turn: Turn): Promise<number> {
 }
 
 /** Sessions, workers among them, that were silent for too long. */
-export async function judgeSessions(turn: Turn): Promise<number> {
-  const { kernel, term, heardSince, only } = turn
+export async function judgeSessions(context: UpkeepContext): Promise<number> {
+  const { kernel, term, listeningSince, only } = context
   const due = await kernel.store.dueSessions(BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, name }) =>
-      commandSession(kernel, system(workspaceId, term), name, { kind: 'elapse', heardSince }),
+      commandSession(kernel, system(workspaceId, term), name, { kind: 'elapse', listeningSince }),
     ),
   )
   return due.length
 }
 
 /** The net below `unblockDownstream`: what waited for something that ended while nobody could tell it. */
-export async function unblockForgotten(turn: Turn): Promise<number> {
-  const { kernel, term, only } = turn
+export async function unblockForgotten(context: UpkeepContext): Promise<number> {
+  const { kernel, term, only } = context
   const { tasks, followed } = await kernel.store.forgottenTasks(BATCH, only)
   await unblockAll(kernel, tasks, term)
   await followed()
   return tasks.length
 }
 
-export async function forgetThePast({ kernel }: Turn): Promise<number> {
-  await kernel.store.forgetThePast()
+export async function applyRetention({ kernel }: UpkeepContext): Promise<number> {
+  await kernel.store.applyRetention()
   return 0
 }

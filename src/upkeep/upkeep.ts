@@ -1,20 +1,27 @@
 import type { Kernel } from '../flow/kernel.ts'
 import type { Store } from '../store/store.ts'
 import { pause } from './pause.ts'
-import { BATCH, forgetThePast, judgeSessions, moveWhatIsDue, type Turn, unblockForgotten } from './steps.ts'
+import {
+  applyRetention,
+  BATCH,
+  judgeSessions,
+  moveWhatIsDue,
+  type UpkeepContext,
+  unblockForgotten,
+} from './steps.ts'
 
 /** Upkeep of a queue that is used as a library: every process does it, and no coordinator is needed. */
 
-interface Step {
-  run: (turn: Turn) => Promise<number>
+interface UpkeepStep {
+  run: (context: UpkeepContext) => Promise<number>
   everyMs: number
 }
 
-const STEPS: Step[] = [
+const STEPS: UpkeepStep[] = [
   { run: moveWhatIsDue, everyMs: 250 },
   { run: judgeSessions, everyMs: 500 },
   { run: unblockForgotten, everyMs: 5_000 },
-  { run: forgetThePast, everyMs: 600_000 },
+  { run: applyRetention, everyMs: 600_000 },
 ]
 
 /** Somebody to tell of steps that failed; they are tried again. */
@@ -35,15 +42,15 @@ export function startUpkeep(kernel: Kernel<Store>, logger: Complaints): { stop: 
 }
 
 async function keepDoing(
-  { run, everyMs }: Step,
-  turn: Turn,
+  { run, everyMs }: UpkeepStep,
+  context: UpkeepContext,
   logger: Complaints,
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {
     let done = 0
     try {
-      done = await run(turn)
+      done = await run(context)
     } catch (error) {
       logger.warn({ err: error, step: run.name }, 'an upkeep step failed and will be tried again')
     }

@@ -114,9 +114,9 @@ export async function contradictions(url: string, ledger: Ledger | null): Promis
   }
 }
 
-type Ask = (sql: string, values?: unknown[]) => Promise<Rows>
+type ReadSet = (sql: string, values?: unknown[]) => Promise<Rows>
 
-async function lostWrites(ask: Ask, ledger: Ledger): Promise<string[]> {
+async function lostWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   return [
     ...(await creations(ask, ledger)),
     ...(await grants(ask, ledger)),
@@ -126,7 +126,7 @@ async function lostWrites(ask: Ask, ledger: Ledger): Promise<string[]> {
 }
 
 /** Titles are unique to a request, so a task by a title tells how often that request was carried out. */
-async function creations(ask: Ask, ledger: Ledger): Promise<string[]> {
+async function creations(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select d.title, t.uuid from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id`,
   )
@@ -148,7 +148,7 @@ async function creations(ask: Ask, ledger: Ledger): Promise<string[]> {
 }
 
 /** So are the sessions of claims. */
-async function grants(ask: Ask, ledger: Ledger): Promise<string[]> {
+async function grants(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select c.session, t.uuid || ' ' || c.generation as grant
        from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id`,
@@ -175,7 +175,7 @@ function grantsOf(asked: Parameters<typeof grantsIn>[0]): string[] | null {
   return grantsIn(asked).map(({ taskId, generation }) => `${taskId} ${generation}`)
 }
 
-async function acceptances(ask: Ask, ledger: Ledger): Promise<string[]> {
+async function acceptances(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select t.uuid, r.generation, r.session, r.ref, r.data::text as data
        from results r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id where r.accepted`,
@@ -198,7 +198,7 @@ async function acceptances(ask: Ask, ledger: Ledger): Promise<string[]> {
 const LEAVES = { renew: 'claim_renewed', release: 'task_released', submit: 'task_completed' } as const
 
 /** Each of these leaves one event: as many as were told, and no more than those besides that nobody answered. */
-async function holderWrites(ask: Ask, ledger: Ledger): Promise<string[]> {
+async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const wrong: string[] = []
   for (const [kind, type] of Object.entries(LEAVES) as [keyof typeof LEAVES, string][]) {
     const rows = await ask(
@@ -239,7 +239,7 @@ async function holderWrites(ask: Ask, ledger: Ledger): Promise<string[]> {
 }
 
 /** The log is what readers saw of it, fits its catalogue, and tells the story of every task. */
-async function contradictingEvents(ask: Ask, ledger: Ledger): Promise<string[]> {
+async function contradictingEvents(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select e.seq::int, e.type, e.task_id::int as "taskId", t.uuid, e.generation, e.from_state as "from",
             e.to_state as "to", e.actor, e.payload, t.state, t.generation as now

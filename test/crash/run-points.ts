@@ -15,20 +15,20 @@ export const ASKS_A_PERSON = ['tasks', 'update', "new.state = 'awaiting_human'"]
 
 /** The server is killed where it is about to do this, whoever is at work then is noted, and another one is started. */
 export async function killedBefore(
-  house: House,
+  cluster: House,
   step: readonly [string, string, string],
   act: () => Promise<unknown>,
   env: Record<string, string> = {},
 ): Promise<number[]> {
-  const node = house.serving
-  const point = await house.faultPoint(...step)
+  const node = cluster.serving
+  const point = await cluster.faultPoint(...step)
   await act()
   await point.reached()
-  const left = await house.processes()
-  await house.kill(node)
+  const left = await cluster.processes()
+  await cluster.kill(node)
   await point.lift()
   expect(left.filter(isThere)).toEqual(left)
-  await house.serve(env)
+  await cluster.serve(env)
   expect(left.filter(isThere)).toEqual([])
   return left
 }
@@ -41,11 +41,11 @@ export const wakeFor = (w: RunsWorkspace, taskId: string) => w.post('/agents/wor
 export function useRunPoints() {
   const nodes = useRunNodes()
   async function open(kind: Parameters<RunsWorkspace['hireWorker']>[1], runtimeConfig = {}) {
-    const house = await nodes.house()
-    await house.serve()
-    const w = await house.workspace()
+    const cluster = await nodes.cluster()
+    await cluster.serve()
+    const w = await cluster.workspace()
     const room = await w.hireWorker('worker', kind, { runtimeConfig })
-    return { house, w, room }
+    return { cluster, w, room }
   }
   return { nodes, open }
 }

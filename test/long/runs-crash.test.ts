@@ -22,13 +22,13 @@ import { expectWholeLog, letGo, livesIn, USED } from '../support/run-nodes.ts'
 const { nodes, open } = useRunPoints()
 
 onLinux('a run that was queued and had no claim yet ends, and its task is free', MINUTES, async () => {
-  const { house, w, room } = await open('plain', ON_DEMAND)
+  const { cluster, w, room } = await open('plain', ON_DEMAND)
   const task = await w.make({ agent: 'worker' })
   await letGo(room)
-  await killedBefore(house, CLAIMED, () => wakeFor(w, task.id))
+  await killedBefore(cluster, CLAIMED, () => wakeFor(w, task.id))
   expect(await w.runs()).toMatchObject([{ ...LOST, taskId: null, log: null }])
   expect(await w.read(task)).toMatchObject({ state: 'queued', generation: 0 })
-  await house.expectInOrder()
+  await cluster.expectInOrder()
   await wakeFor(w, task.id)
   await w.isTold('task_completed')
   await expectDoneOnce(w, [task])
@@ -39,14 +39,14 @@ onLinux.each([
   { how: 'assigned', runtimeConfig: {} },
   { how: 'asked for', runtimeConfig: ON_DEMAND },
 ])('a claim of a run that did not begin is given back ($how)', MINUTES, async ({ how, runtimeConfig }) => {
-  const { house, w, room } = await open('plain', runtimeConfig)
+  const { cluster, w, room } = await open('plain', runtimeConfig)
   await letGo(room)
   let task = { id: '' }
   const attempt = async () => {
     task = await w.make({ agent: 'worker' })
     if (how === 'asked for') await wakeFor(w, task.id)
   }
-  await killedBefore(house, BEGUN, attempt)
+  await killedBefore(cluster, BEGUN, attempt)
   if (how === 'asked for') {
     expect(await w.read(task)).toMatchObject({ state: 'queued', generation: 1 })
     await wakeFor(w, task.id)
@@ -56,13 +56,13 @@ onLinux.each([
   const [first] = await w.claims()
   expect(first).toMatchObject({ state: 'released', reason: 'VOLUNTARY' })
   expect(livesIn(room)).toHaveLength(1)
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })
 
 onLinux('a task that was to be gone on with is, under its session', MINUTES, async () => {
-  const { house, w, room } = await open('continues')
+  const { cluster, w, room } = await open('continues')
   let task = { id: '' }
-  await killedBefore(house, FINISHED, async () => {
+  await killedBefore(cluster, FINISHED, async () => {
     task = await w.make({ agent: 'worker' })
   })
   await letGo(room)
@@ -72,14 +72,14 @@ onLinux('a task that was to be gone on with is, under its session', MINUTES, asy
   await expectDoneOnce(w, [task])
   // No attempt was spent on it.
   expect(await w.read(task)).toMatchObject({ attempt: 1 })
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })
 
 onLinux('a run that a person wanted stopped is not taken up again', MINUTES, async () => {
-  const { house, w, room } = await open('plain')
+  const { cluster, w, room } = await open('plain')
   const task = await w.make({ agent: 'worker' })
   const run = await w.waits(task)
-  await killedBefore(house, ASKS_A_PERSON, async () => {
+  await killedBefore(cluster, ASKS_A_PERSON, async () => {
     void w.post(`/runs/${run.id}/cancel`, { reason: 'It deletes files.' }).catch(() => undefined)
   })
   await letGo(room)
@@ -91,35 +91,35 @@ onLinux('a run that a person wanted stopped is not taken up again', MINUTES, asy
   expect(await w.read(task)).toMatchObject({ state: 'awaiting_human', generation: 1 })
   expect((await w.on(task, 'cancel')).status).toBe(200)
   expect(livesIn(room)).toHaveLength(1)
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })
 
 onLinux('a log that ends in the middle of a character ends before it', MINUTES, async () => {
-  const { house, w, room } = await open('prints')
+  const { cluster, w, room } = await open('prints')
   const task = await w.make({ agent: 'worker' })
   const run = await w.waits(task)
   await eventually(async () => (await w.log(run.id)).includes('line 20 of'))
-  await house.kill(house.serving)
-  const [row] = await house.rows<{ ref: string }>('select log_ref as ref from runs')
-  const file = join(house.data, 'run-logs', `${row!.ref}.log`)
+  await cluster.kill(cluster.serving)
+  const [row] = await cluster.rows<{ ref: string }>('select log_ref as ref from runs')
+  const file = join(cluster.data, 'run-logs', `${row!.ref}.log`)
   const text = await readFile(file)
   // Its span says more than there is, as after a crash between the two.
   const middle = text.lastIndexOf('🦀') + 2
   await truncate(file, middle)
   await letGo(room)
-  await house.serve()
+  await cluster.serve()
   const [lost] = await w.runsOf(task, 'succeeded')
   const kept = await expectWholeLog(w, lost!)
   expect(kept).toBe(text.subarray(0, middle - 2).toString())
   expect(lost).toMatchObject({ ...LOST, usage: USED.sofar })
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })
 
 onLinux('what a run used does not become less because its last words were lost', MINUTES, async () => {
-  const house = await nodes.house()
+  const cluster = await nodes.cluster()
   const env = { BATON_LOGS: 'postgres' }
-  await house.serve(env)
-  const w = await house.workspace()
+  await cluster.serve(env)
+  const w = await cluster.workspace()
   const room = await w.hireWorker('worker', 'steps')
   const task = await w.make({ agent: 'worker' })
   const run = await eventually(async () => (await w.runs('&status=running'))[0])
@@ -129,10 +129,10 @@ onLinux('what a run used does not become less because its last words were lost',
     await writeFile(join(room, 'step'), '')
     await eventually(async () => (await w.runs())[0]!.usage?.inputTokens === 30)
   }
-  await killedBefore(house, step, act, env)
+  await killedBefore(cluster, step, act, env)
   await letGo(room)
   const [lost] = await w.runsOf(task, 'succeeded')
   expect(await expectWholeLog(w, lost!)).not.toContain('"inputTokens":30')
   expect(lost).toMatchObject({ ...LOST, usage: USED.sofar })
-  await house.expectInOrder()
+  await cluster.expectInOrder()
 })

@@ -13,13 +13,13 @@ test.runIf(isLinux)(
   'a server ends the runs of one that was killed beside it, without a restart, and its own go on',
   MINUTES,
   async () => {
-    const house = await nodes.house()
-    const doomed = await house.serve({ BATON_NODE_NAME: 'doomed' })
-    const w = await house.workspace()
+    const cluster = await nodes.cluster()
+    const doomed = await cluster.serve({ BATON_NODE_NAME: 'doomed' })
+    const w = await cluster.workspace()
     const lost = await w.hireWorker('lost', 'setsid', at('doomed'))
     const theirs = await w.make({ agent: 'lost' })
     const killed = await w.waits(theirs)
-    await house.serve({ BATON_NODE_NAME: 'stays' })
+    await cluster.serve({ BATON_NODE_NAME: 'stays' })
     const kept = await w.hireWorker('kept', 'plain', at('stays'))
     const ours = await w.make({ agent: 'kept' })
     const own = await w.waits(ours)
@@ -42,7 +42,7 @@ test.runIf(isLinux)(
     await eventually(async () => (await w.runs('&status=queued,running')).length === 0)
     expect(await w.runsOf(ours, 'succeeded')).toMatchObject([{ id: own.id, generation: 1 }])
     await expectDoneOnce(w, [theirs, ours])
-    await house.expectInOrder()
+    await cluster.expectInOrder()
   },
 )
 
@@ -50,25 +50,27 @@ test.runIf(isLinux)(
   'processes of a machine that was given up by others are ended when it is back',
   MINUTES,
   async () => {
-    const house = await nodes.house()
-    const away = await house.serve({ BATON_NODE_NAME: 'away' })
-    const w = await house.workspace()
+    const cluster = await nodes.cluster()
+    const away = await cluster.serve({ BATON_NODE_NAME: 'away' })
+    const w = await cluster.workspace()
     const room = await w.hireWorker('worker', 'setsid', at('away'))
     const task = await w.make({ agent: 'worker' })
     const { id } = await w.waits(task)
-    await house.kill(away)
+    await cluster.kill(away)
     // As if it had been on another machine, and silent for long.
-    await house.rows(`update nodes set host = 'elsewhere', last_seen_at = last_seen_at - interval '1 minute'`)
-    const other = await house.serve({ BATON_NODE_NAME: 'other' })
+    await cluster.rows(
+      `update nodes set host = 'elsewhere', last_seen_at = last_seen_at - interval '1 minute'`,
+    )
+    const other = await cluster.serve({ BATON_NODE_NAME: 'other' })
     expect(await w.runsOf(task, 'failed')).toMatchObject([{ id, errorCode: 'control_plane_restart' }])
     const [lost] = livesIn(room)
     expect(lost!.pids.filter(isThere)).toEqual(lost!.pids)
     await letGo(room)
-    await house.kill(other)
-    await house.serve({ BATON_NODE_NAME: 'away' })
+    await cluster.kill(other)
+    await cluster.serve({ BATON_NODE_NAME: 'away' })
     expect(lost!.pids.filter(isThere)).toEqual([])
     await w.runsOf(task, 'succeeded')
     await expectDoneOnce(w, [task])
-    await house.expectInOrder()
+    await cluster.expectInOrder()
   },
 )

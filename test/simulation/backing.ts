@@ -1,9 +1,9 @@
-import type { Ask, Changes, View } from '../../src/core/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../../src/core/batch/requests.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import { noEffects } from '../../src/core/records.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
 import type { Store, Transactor } from '../../src/store/store.ts'
-import { type Offices, officeOf, PacedOffices } from './offices.ts'
+import { type LeaderLease, leaderLeaseOf, PacedLeaderLease } from './leader-lease.ts'
 import { NodeDied, type Pauses } from './pauses.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -12,10 +12,10 @@ import type { Scheduler } from './scheduler.ts'
 export interface Backing extends Transactor {
   readonly store: Store
   /** Null where the store knows neither agents nor who coordinates. */
-  readonly offices: Offices | null
+  readonly leaderLease: LeaderLease | null
   newWorkspace(limits: Limits): Promise<number>
   /** A transaction that changes nothing, past all locks of the run and without a pause. */
-  look(workspaceId: number, ask: Ask): Promise<View>
+  look(workspaceId: number, ask: ReadSet): Promise<View>
   /** Around every other wait for the store. */
   waitFor<T>(answer: Promise<T>): Promise<T>
 }
@@ -55,7 +55,7 @@ export class PausingMemory extends MemoryStore implements Backing {
   newWorkspace = (limits: Limits) => this.workspace('run', limits)
   waitFor = <T>(answer: Promise<T>) => answer
 
-  async look(workspaceId: number, ask: Ask): Promise<View> {
+  async look(workspaceId: number, ask: ReadSet): Promise<View> {
     this.#looking.now = true
     try {
       return await this.transact(workspaceId, ask, seeing)
@@ -78,7 +78,7 @@ export interface RealStore {
  */
 export class PacedStore implements Backing {
   readonly store: Store
-  readonly offices: PacedOffices | null
+  readonly leaderLease: PacedLeaderLease | null
   readonly newWorkspace: RealStore['newWorkspace']
   readonly #scheduler: Scheduler
   readonly #random: Random
@@ -88,11 +88,11 @@ export class PacedStore implements Backing {
 
   constructor(real: RealStore, scheduler: Scheduler, random: Random, pauses: Pauses) {
     this.store = real.store
-    const office = officeOf(real.store)
-    this.offices =
-      office &&
-      new PacedOffices(
-        (command) => this.waitFor(office(command)),
+    const leaderLease = leaderLeaseOf(real.store)
+    this.leaderLease =
+      leaderLease &&
+      new PacedLeaderLease(
+        (command) => this.waitFor(leaderLease(command)),
         () => scheduler.now,
       )
     this.newWorkspace = real.newWorkspace
@@ -123,14 +123,15 @@ export class PacedStore implements Backing {
 
   waitFor = <T>(answer: Promise<T>) => this.#scheduler.outside(answer)
 
-  look = async (workspaceId: number, ask: Ask): Promise<View> => {
+  look = async (workspaceId: number, ask: ReadSet): Promise<View> => {
     const view = await this.store.transact(workspaceId, ask, seeing)
     return { ...view, now: this.#scheduler.now }
   }
 
-  #asked = (ask: Ask): Ask => (this.offices ? { ...ask, terms: ask.terms.map(this.offices.realOf) } : ask)
-  #lasting = ({ terms }: Ask, view: View, now: number) =>
-    this.offices?.lasting(terms, view.terms, now) ?? view.terms
+  #asked = (ask: ReadSet): ReadSet =>
+    this.leaderLease ? { ...ask, terms: ask.terms.map(this.leaderLease.realOf) } : ask
+  #lasting = ({ terms }: ReadSet, view: View, now: number) =>
+    this.leaderLease?.lasting(terms, view.terms, now) ?? view.terms
 
   /** Not the server's own: how long a task waits after a failure goes by its id, and the server's go by its clock. */
   #drawn = (view: View) =>

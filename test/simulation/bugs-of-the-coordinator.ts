@@ -127,7 +127,7 @@ export const bugsOfTheCoordinator = {
     says: 'Tasks that wait for each other are found, and nothing is done about it.',
     foundBy: ['circlesAreFound', 'everyTaskEnds'],
     request: (request) =>
-      request.on === 'many' && request.items.some(({ command }) => command.kind === 'entangle')
+      request.on === 'many' && request.items.some(({ command }) => command.kind === 'failCycle')
         ? { ...request, items: [] }
         : request,
   },

@@ -1,5 +1,5 @@
 import { decideAll } from '../../src/core/batch/decide-all.ts'
-import { askFor, type Changes, type Request } from '../../src/core/batch/requests.ts'
+import { type Changes, type Request, readSetOf } from '../../src/core/batch/requests.ts'
 import { PausingMemory } from './backing.ts'
 import { bugsOfTheCoordinator } from './bugs-of-the-coordinator.ts'
 import { bugsOfWorkersAndParts } from './bugs-of-workers.ts'
@@ -142,7 +142,7 @@ const mistakes = {
           events = changes.events
           return { answer, changes: { ...changes, events: [] } }
         })
-        return door.transact(workspaceId, askFor([]), (view) => ({
+        return door.transact(workspaceId, readSetOf([]), (view) => ({
           answer,
           changes: { ...decideAll(view, []).changes, events },
         }))

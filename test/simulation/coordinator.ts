@@ -1,8 +1,8 @@
-import { type Candidate, offersFor, type Waiting } from '../../src/core/assignment.ts'
+import { type AssignableTask, type Candidate, offersFor } from '../../src/core/assignment.ts'
 import type { AgentView, Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
-import type { OfficeCommand } from '../../src/core/rules/office.ts'
-import { COORDINATORS } from './offices.ts'
+import type { LeaderLeaseCommand } from '../../src/core/rules/leader-lease.ts'
+import { COORDINATORS } from './leader-lease.ts'
 import type { CoordinatorPlan } from './plan.ts'
 import type { World } from './world.ts'
 
@@ -55,10 +55,10 @@ export class Coordinator {
     return this.#held.term
   }
 
-  async #office(kind: OfficeCommand['kind']) {
+  async #office(kind: LeaderLeaseCommand['kind']) {
     const { store, trace, plan, random } = this.#world
     if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
-    const holds = await store.office({ kind, nodeId: this.#nodeId, leaseMs: plan.officeMs })
+    const holds = await store.leaderLease({ kind, nodeId: this.#nodeId, leaseMs: plan.officeMs })
     trace.add(`  ${this.#name} wants to ${kind} its office → ${holds?.term ?? 'none'}`)
     if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
     return this.#mishap('lostReply') ? null : holds
@@ -114,11 +114,11 @@ export class Coordinator {
         actor: '',
         name: session,
         uuid: this.#world.uuid(),
-        command: { kind: 'mention', agent },
+        command: { kind: 'touch', agent },
       })
     const pick = { agent, capabilities }
     const leaseMs = random.pick([5_000, 30_000])
-    await this.#ask(term, { on: 'next', actor: '', pick, session, leaseMs, limit: 1, isGiven: true })
+    await this.#ask(term, { on: 'next', actor: '', pick, session, leaseMs, limit: 1, byCoordinator: true })
   }
 
   /** In the log its acts carry its term. */
@@ -149,7 +149,7 @@ const candidateOf = ({ record, holding }: AgentView): Candidate => ({
   isDegraded: record.health?.status === 'degraded',
 })
 
-function waitingAmong(tasks: readonly TaskRecord[]): Waiting {
+function waitingAmong(tasks: readonly TaskRecord[]): AssignableTask {
   const queued = tasks.filter(({ rank }) => rank !== null)
   const reserved = new Map<string, number>()
   for (const { onlyAgent } of queued)

@@ -76,13 +76,17 @@ function mistake({ random, tasks: made, taskPlans }: World, tasks: readonly NewT
 }
 
 /** Parts for a task that is there, whatever has become of it. */
-export function division(world: World, { id, projectId, line, key }: TaskRecord, uuid: string): Request {
+export function division(
+  world: World,
+  { id, projectId, trackQueue, key }: TaskRecord,
+  uuid: string,
+): Request {
   const { random } = world
   const merge = random.pick(['none', 'none', 'task'] as const)
   const count = random.int(1, 2)
   world.partsAskedFor += count
   const part = (i: number): NewTask => ({
-    key: line === '' ? null : `${key}::${i + 1}`,
+    key: trackQueue === '' ? null : `${key}::${i + 1}`,
     projectId,
     parent: { id, uuid },
     merge,

@@ -1,7 +1,7 @@
 import { decideAll } from '../../src/core/batch/decide-all.ts'
-import { askFor } from '../../src/core/batch/requests.ts'
+import { readSetOf } from '../../src/core/batch/requests.ts'
 import type { Reply } from '../../src/core/commands.ts'
-import { Turns } from '../../src/core/turns.ts'
+import { ProjectFairness } from '../../src/core/fairness.ts'
 import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, type Envelope, ServerNode } from './node.ts'
 import { NodeDied, type Transaction } from './pauses.ts'
@@ -10,7 +10,7 @@ import { NodeDied, type Transaction } from './pauses.ts'
 export class GatheringNode extends ServerNode {
   readonly #waiting: Arrival[] = []
   #gathering = false
-  #turns = new Turns()
+  #fairness = new ProjectFairness()
 
   protected override take(arrival: Arrival): void {
     this.#waiting.push(arrival)
@@ -18,7 +18,7 @@ export class GatheringNode extends ServerNode {
   }
 
   protected override forget(): void {
-    this.#turns = new Turns()
+    this.#fairness = new ProjectFairness()
     for (const { answer } of this.#waiting.splice(0)) answer(null)
   }
 
@@ -57,10 +57,10 @@ export class GatheringNode extends ServerNode {
     const requests = envelopes.map(({ request }) => request)
     const door = this.through(transaction)
     const { transact } = bug.wrap?.(door, () => scheduler.now) ?? door
-    return transact(0, askFor(requests), (view) => {
+    return transact(0, readSetOf(requests), (view) => {
       const seen = bug.view?.(view, envelopes) ?? view
       const understood = requests.map((request) => bug.request?.(request, seen) ?? request)
-      const { replies, changes } = decideAll(seen, understood, this.#turns)
+      const { replies, changes } = decideAll(seen, understood, this.#fairness)
       for (const [i, reply] of replies.entries())
         trace.add(`  ${transaction.label} ${nameOf(envelopes[i]!, called)} → ${outcomeOf(reply, called)}`)
       return { answer: replies, changes: bug.changes?.(changes, requests, seen) ?? changes }

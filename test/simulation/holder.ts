@@ -29,8 +29,8 @@ export async function work(life: Life, holding: Holding): Promise<void> {
   // The beats of a worker or an agent are enough; still some do both.
   const beatsAnyway = life.registered || (agent.plan.registers !== null && world.store.hasAgents)
   if (agent.plan.beats && (!beatsAnyway || random.chance(0.2))) life.begin(beat(life, holding))
-  const turns = talkative ? random.int(5, 40) : random.int(0, 4)
-  for (let turn = 0; turn < turns && !world.calm; turn++) {
+  const fairness = talkative ? random.int(5, 40) : random.int(0, 4)
+  for (let turn = 0; turn < fairness && !world.calm; turn++) {
     await life.rest(workMs(life))
     const lost = holding.over || world.scheduler.now >= holding.believesUntil
     if (lost && !zombie) return forget(life, holding)

@@ -1,5 +1,5 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import { circleClosedBy } from '../../src/core/circles.ts'
+import { cycleClosedBy } from '../../src/core/circles.ts'
 import { TRIGGER_RULES } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { isTerminal } from '../../src/core/states.ts'
@@ -17,7 +17,7 @@ export async function holdSomethingBack(world: World): Promise<boolean> {
   const records = (await store.tasks()).map(({ record }) => record)
   const waiting = records.filter(({ state }) => MAY_WAIT.includes(state))
   if (waiting.length === 0 || records.length < 2) return false
-  await holdBack(world, random.pick(waiting), records)
+  await addDependencies(world, random.pick(waiting), records)
   return true
 }
 
@@ -25,7 +25,7 @@ export async function holdSomethingBack(world: World): Promise<boolean> {
  * For another one of these. Or two people find so at the same moment, each of the other's task: neither sees what the
  * other is about to say, and so they may close a circle.
  */
-export async function holdBack(
+export async function addDependencies(
   world: World,
   task: TaskRecord,
   records: readonly TaskRecord[],
@@ -51,7 +51,7 @@ async function asking(world: World, record: TaskRecord, others: readonly TaskRef
   const { tasks } = random.chance(0.5)
     ? await store.blockedFrom(ids, 'upstream', ALL)
     : await store.blockedFrom([record.id], 'downstream', ALL)
-  const cycle = circleClosedBy(record, ids, tasks)
+  const cycle = cycleClosedBy(record, ids, tasks)
   const rule = record.merge === 'none' ? known[0]?.triggerRule : 'all_success'
   return {
     on: 'task',
@@ -59,7 +59,7 @@ async function asking(world: World, record: TaskRecord, others: readonly TaskRef
     taskId: record.id,
     uuid: record.uuid,
     command: {
-      kind: 'holdBack',
+      kind: 'addDependencies',
       dependsOn,
       triggerRule: rule ?? random.pick(TRIGGER_RULES),
       version: record.version,

@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../../src/core/records.ts'
 import { isTerminal } from '../../src/core/states.ts'
-import { holdBack } from './holding-back.ts'
+import { addDependencies } from './holding-back.ts'
 import { insist } from './operator.ts'
 import type { World } from './world.ts'
 
@@ -19,7 +19,7 @@ export async function actAtTheLastMoment(world: World): Promise<boolean> {
   const task = random.pick(about)
   const parts = records.filter(({ parentId, state }) => parentId === task.id && state === 'completed')
   if (parts.length > 0) await doAgain(world, random.pick(parts))
-  else await holdBack(world, task, records)
+  else await addDependencies(world, task, records)
   return true
 }
 

@@ -1,7 +1,7 @@
 import type { View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from '../../src/core/records.ts'
-import type { Term } from '../../src/core/rules/office.ts'
+import type { LeaderTerm } from '../../src/core/rules/leader-lease.ts'
 import type { StoredClaim, StoredResult } from '../../src/store/store.ts'
 import type { World } from './world.ts'
 
@@ -44,7 +44,7 @@ export interface Sight {
   readonly agents: ReadonlyMap<string, SeenAgent>
   readonly changedAgents: readonly SeenAgent[]
   /** Of office, oldest first, and how many there were before. */
-  readonly terms: readonly Term[]
+  readonly terms: readonly LeaderTerm[]
   readonly termsBefore: number
   readonly newEvents: readonly StoredEvent[]
   /** The seq of the last event before these. */

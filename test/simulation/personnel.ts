@@ -58,6 +58,6 @@ const anything = (world: World, agent: AgentRecord | null): AgentCommand =>
     { kind: 'remove' },
     { kind: 'elapse' },
     { kind: 'fault', reason },
-    { kind: 'mend' },
+    { kind: 'clearFault' },
     change(world, agent),
   ])

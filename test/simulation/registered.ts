@@ -86,8 +86,8 @@ function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<st
   for (const record of reply.holding as TaskRecord[]) {
     if (known(record.uuid, record.generation)) continue
     const name = `${record.uuid} ${record.generation}`
-    const isGiven = record.watch?.given && record.state === 'assigned'
-    if (isGiven && !strange.has(name)) life.begin(takeUp(life, record))
+    const byCoordinator = record.watch?.given && record.state === 'assigned'
+    if (byCoordinator && !strange.has(name)) life.begin(takeUp(life, record))
     else if (strange.has(name)) life.begin(seeTo(life, record))
     unknown.add(name)
   }

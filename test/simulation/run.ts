@@ -73,6 +73,6 @@ export function report(
     `  it says: ${INVARIANTS[broken.invariant].says}`,
     `  but:     ${broken.detail}`,
     `  replay:  ${replay}`,
-    ...trace.map((line) => `    ${line}`),
+    ...trace.map((trackQueue) => `    ${trackQueue}`),
   ].join('\n')
 }

@@ -33,7 +33,7 @@ const opening = ({ agent }: Life, capacity: number | null): SessionCommand => ({
 
 export async function beginSession(life: Life): Promise<void> {
   const { session: how, name } = life.agent.plan
-  if (how === 'mentioned') await tell(life, { kind: 'mention', agent: name })
+  if (how === 'mentioned') await tell(life, { kind: 'touch', agent: name })
   if (how === 'opened') await tell(life, opening(life, null))
   if (how !== 'worker') return
   await register(life)

@@ -1,8 +1,8 @@
-import { type AgentView, askFor, type View } from '../../src/core/batch/requests.ts'
+import { type AgentView, readSetOf, type View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import type { Limits } from '../../src/core/limits.ts'
-import type { OfficeCommand, Term } from '../../src/core/rules/office.ts'
-import type { Transactor, Way } from '../../src/store/store.ts'
+import type { LeaderLeaseCommand, LeaderTerm } from '../../src/core/rules/leader-lease.ts'
+import type { Direction, Transactor } from '../../src/store/store.ts'
 import type { Backing } from './backing.ts'
 import { CAPABILITY } from './plan-tasks.ts'
 
@@ -20,19 +20,20 @@ export class RunStore {
 
   constructor(backing: Backing, slugs: readonly string[]) {
     this.#in = backing
-    this.#slugs = backing.offices ? slugs : []
+    this.#slugs = backing.leaderLease ? slugs : []
   }
 
   /** The store knows agents, and which node coordinates. */
   get hasAgents(): boolean {
-    return this.#in.offices !== null
+    return this.#in.leaderLease !== null
   }
 
-  get terms(): readonly Term[] {
-    return this.#in.offices?.terms ?? []
+  get terms(): readonly LeaderTerm[] {
+    return this.#in.leaderLease?.terms ?? []
   }
 
-  office = (command: OfficeCommand): Promise<Term | null> => this.#in.offices!.command(command)
+  leaderLease = (command: LeaderLeaseCommand): Promise<LeaderTerm | null> =>
+    this.#in.leaderLease!.command(command)
 
   async begin(limits: Limits): Promise<void> {
     this.#workspaceId = await this.#in.newWorkspace(limits)
@@ -51,7 +52,7 @@ export class RunStore {
   sessions = () =>
     this.#in.waitFor(this.#in.store.sessions(this.#workspaceId, { workersOnly: false, limit: ALL }))
   dependencies = (taskId: number) => this.#in.waitFor(this.#in.store.dependencies(this.#workspaceId, taskId))
-  blockedFrom = (taskIds: readonly number[], way: Way, limit: number) =>
+  blockedFrom = (taskIds: readonly number[], way: Direction, limit: number) =>
     this.#in.waitFor(this.#in.store.blockedFrom(this.#workspaceId, taskIds, way, limit))
   downstreamOf = (taskIds: readonly number[]) =>
     this.#in.waitFor(this.#in.store.downstreamOf(this.#workspaceId, taskIds))
@@ -65,7 +66,7 @@ export class RunStore {
   #allIds = () => [...this.#taskIds].sort((a, b) => a - b)
 
   async agents(): Promise<AgentView[]> {
-    const ask = { ...askFor([]), agents: [...this.#slugs] }
+    const ask = { ...readSetOf([]), agents: [...this.#slugs] }
     return [...(await this.#in.waitFor(this.#in.look(this.#workspaceId, ask))).agents.values()]
   }
 
@@ -73,13 +74,13 @@ export class RunStore {
   async look(): Promise<View> {
     const sessions = (await this.sessions()).map(({ name }) => name)
     return this.#in.look(this.#workspaceId, {
-      ...askFor([]),
+      ...readSetOf([]),
       taskIds: this.#allIds(),
       sessions,
       claimants: sessions,
       agents: [...this.#slugs],
       claimingAgents: [...this.#slugs],
-      waiting: [{ capabilities: [CAPABILITY], projectId: null, lines: null, limit: ALL }],
+      waiting: [{ capabilities: [CAPABILITY], projectId: null, trackQueues: null, limit: ALL }],
     })
   }
 }

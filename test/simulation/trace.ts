@@ -20,10 +20,10 @@ export class Trace {
     this.#keep = keep
   }
 
-  add(line: string): void {
+  add(trackQueue: string): void {
     this.lines += 1
-    this.#hash = mixed(this.#hash, line)
-    this.#last.push(line)
+    this.#hash = mixed(this.#hash, trackQueue)
+    this.#last.push(trackQueue)
     if (this.#last.length > this.#keep) this.#last.shift()
   }
 

@@ -3,8 +3,8 @@ import type { TaskCommand } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { readinessOf } from '../../src/core/rules/create.ts'
 import type { BlockedTask } from '../../src/store/store.ts'
-import { lookedForCircles } from './circles.ts'
 import { isToBeJudged } from './coordinator.ts'
+import { lookedForCycles } from './cycles.ts'
 import { hashOf } from './trace.ts'
 import type { World } from './world.ts'
 
@@ -37,7 +37,7 @@ async function sweep(world: World): Promise<void> {
     if (record.state === 'verifying' && random.chance(0.25))
       ask(world, record, verdict(world, record.generation), random.int(0, 30_000))
   const due = records.filter(isDue)
-  const looked = await lookedForCircles(
+  const looked = await lookedForCycles(
     world,
     due.filter(({ blocked }) => blocked),
   )

@@ -4,18 +4,18 @@ import type { Store } from '../../src/store/store.ts'
 import { moveWhatIsDue, unblockForgotten } from '../../src/upkeep/steps.ts'
 import { granted, holder, type Task, type Work } from './tasks.ts'
 
-type HoldBack = Extract<TaskCommand, { kind: 'holdBack' }>
+type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
 /** Makes a task wait for these as well, as somebody would who saw no circle in it. */
-export async function holdBack(
+export async function dependOn(
   work: Work,
   task: Task,
   upstream: readonly Task[],
-  more: Partial<HoldBack> = {},
+  more: Partial<AddDependencies> = {},
 ) {
   const { version } = await work.record(task)
   return work.command(task, {
-    kind: 'holdBack',
+    kind: 'addDependencies',
     dependsOn: upstream.map(({ id, uuid }, place) => ({ id, uuid, place })),
     triggerRule: 'all_success',
     version,

@@ -9,7 +9,7 @@ export function give(work: Work, task: Task, { agent, session }: Holder, leaseMs
     session,
     leaseMs,
     capabilities: [],
-    isGiven: true,
+    byCoordinator: true,
   }
   return work.command(task, command, 'system')
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import type { Circumstances, Decision, NewTask, TaskCommand } from '../../src/core/commands.ts'
+import type { Decision, NewTask, RuleContext, TaskCommand } from '../../src/core/commands.ts'
 import { TRIGGER_RULES } from '../../src/core/commands.ts'
 import { decide } from '../../src/core/decide.ts'
 import type { EventDraft } from '../../src/core/events.ts'
 import { DEFAULT_LIMITS } from '../../src/core/limits.ts'
-import type { SessionRecord, TaskRecord, Watch } from '../../src/core/records.ts'
+import type { SessionRecord, TaskRecord, TaskWatch } from '../../src/core/records.ts'
 import { FAILURE_CLASSES } from '../../src/core/retry.ts'
 import { createTask } from '../../src/core/rules/create.ts'
 import { type TaskState, taskStates } from '../../src/core/states.ts'
@@ -61,7 +61,7 @@ const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       session: sessions,
       leaseMs: fc.constantFrom(1_000, 60_000, 900_000),
       capabilities: fc.constantFrom(['sql'], ['sql'], ['sql'], []),
-      isGiven: fc.constantFrom(undefined, undefined, true),
+      byCoordinator: fc.constantFrom(undefined, undefined, true),
     }),
   ),
   renew: held(
@@ -113,7 +113,7 @@ const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       entries: fc.constant([{ level: 'INFO', event: 'note', message: 'so far so good' }]),
     }),
   ),
-  holdBack: fc
+  addDependencies: fc
     .record({
       dependsOn: fc.subarray(
         [...UPSTREAM, { id: 99, uuid: 'nobody' }].map(({ id, uuid }, place) => ({ id, uuid, place })),
@@ -125,13 +125,13 @@ const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       patch: fc.constantFrom(null, null, { title: 'new title' }),
     })
     .map(({ behind, isStale, ...said }) => (record) => ({
-      kind: 'holdBack',
+      kind: 'addDependencies',
       ...said,
       version: record.version - behind,
       ifVersion: isStale ? record.version - 1 : null,
     })),
-  entangle: fc.constantFrom(0, 0, 1).map((behind) => (record: TaskRecord) => ({
-    kind: 'entangle',
+  failCycle: fc.constantFrom(0, 0, 1).map((behind) => (record: TaskRecord) => ({
+    kind: 'failCycle',
     cycle: ['01900000-0000-7000-8000-000000000009', record.uuid],
     version: record.version - behind,
   })),
@@ -248,7 +248,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 /** Short, so that much of it comes to pass. */
-const times: fc.Arbitrary<Watch> = fc.record(
+const times: fc.Arbitrary<TaskWatch> = fc.record(
   {
     estimateMs: fc.integer({ min: 1, max: 20_000 }),
     assignMs: fc.constantFrom(1_000, 30_000),
@@ -300,7 +300,7 @@ type Life = typeof life extends fc.Arbitrary<infer T> ? T : never
 export interface Moment {
   before: TaskRecord
   command: TaskCommand
-  around: Circumstances
+  context: RuleContext
   decision: Decision
 }
 
@@ -314,14 +314,14 @@ export function live({ task, upstream, steps, ...surroundings }: Life, look: (mo
   const told: string[] = []
   for (const { waitMs, say } of steps) {
     now += waitMs
-    const around = circumstances(surroundings, now)
+    const context = circumstances(surroundings, now)
     const command = say(record, now)
     told.push(`+${waitMs} ms, ${record.state} at ${record.generation}: ${JSON.stringify(command)}`)
     const before = Object.freeze(record)
     try {
-      const decision = decide(before, command, around)
+      const decision = decide(before, command, context)
       log.push(...decision.effects.events)
-      look({ before, command, around, decision })
+      look({ before, command, context, decision })
       record = { ...decision.record }
     } catch (error) {
       throw new Error(`${(error as Error).message}\n  in this life:\n  ${told.join('\n  ')}`, {
@@ -335,7 +335,7 @@ export function live({ task, upstream, steps, ...surroundings }: Life, look: (mo
 function circumstances(
   { limits, roomForClaims, worker, trackIsFull }: Omit<Life, 'task' | 'upstream' | 'steps'>,
   now: number,
-): Circumstances {
+): RuleContext {
   return {
     now,
     limits: { ...DEFAULT_LIMITS, ...limits },

@@ -93,7 +93,7 @@ export function useRunNodes() {
 
   return {
     /** A data folder and a database for servers; `embedded` is the one a server brings along. */
-    async house(kind: 'embedded' | 'shared' = 'shared') {
+    async cluster(kind: 'embedded' | 'shared' = 'shared') {
       const home = await mkdtemp(join(folder, 'house-'))
       await chmod(home, 0o755)
       const database = kind === 'shared' ? await freshDatabase() : null

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { registerNode } from '../../src/store/postgres/nodes.ts'
-import { commandOffice } from '../../src/store/postgres/offices.ts'
+import { updateLeaderLease } from '../../src/store/postgres/offices.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces.ts'
 import { freshDatabase } from './database.ts'
@@ -42,8 +42,8 @@ export async function seededDatabase(): Promise<SeededDatabase> {
   const store = await PostgresStore.open(url)
   const [a, b] = [await seed(store, url), await seed(store, url)]
   const nodeId = randomUUID()
-  await registerNode(store.house, { nodeId, name: 'node', pid: 1, version: 'test' })
-  await commandOffice(store.house, { kind: 'take', nodeId, leaseMs: 60_000 })
+  await registerNode(store.control, { nodeId, name: 'node', pid: 1, version: 'test' })
+  await updateLeaderLease(store.control, { kind: 'take', nodeId, leaseMs: 60_000 })
   const close = async () => {
     await store.close()
     await drop()

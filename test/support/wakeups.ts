@@ -10,10 +10,10 @@ import type { AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from '.
 import type { Limits } from '../../src/core/limits.ts'
 import type { AgentProfile } from '../../src/core/records.ts'
 import type { AskedWakeup } from '../../src/core/runs/wakeups.ts'
+import { composeAdapters, composeExecutor } from '../../src/executor/compose.ts'
+import type { ExecutorContext } from '../../src/executor/context.ts'
 import { Executor } from '../../src/executor/executor.ts'
-import { openKinds, openWorkshop } from '../../src/executor/open.ts'
 import { recoverRuns } from '../../src/executor/recovery.ts'
-import type { Workshop } from '../../src/executor/workshop.ts'
 import { commandAgent } from '../../src/flow/agents.ts'
 import { serverDirectory } from '../../src/flow/directory.ts'
 import { freshUuid } from '../../src/flow/fresh-uuid.ts'
@@ -37,10 +37,10 @@ const ANY_AGENT = { adapters: ['*'], commands: null, env: [] }
 /** The name of the node that decides in tests without executors. */
 export const HERE = 'here'
 
-type Ask = Partial<Omit<AskedWakeup, 'task'>> & { task?: Task | null; generation?: number | null }
+type ReadSet = Partial<Omit<AskedWakeup, 'task'>> & { task?: Task | null; generation?: number | null }
 
 /** What somebody wants of an agent. */
-export const wish = ({ task = null, generation = null, ...more }: Ask = {}): AskedWakeup => ({
+export const wish = ({ task = null, generation = null, ...more }: ReadSet = {}): AskedWakeup => ({
   id: freshUuid(),
   source: 'on_demand',
   triggerDetail: null,
@@ -77,7 +77,7 @@ const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
 }
 
 /** A database for a file of tests. */
-export function useHouse() {
+export function useCluster() {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let store: PostgresStore
   let kernel: Kernel
@@ -155,7 +155,7 @@ export class House {
   invokedBy = (...nodes: readonly RunningNode[]) =>
     nodes.flatMap(({ invoked }) => invoked).filter(({ input }) => this.#agents.has(input.agentId))
 
-  async wake(agent: string, ask: Ask = {}, store = this.store): Promise<Wakeup> {
+  async wake(agent: string, ask: ReadSet = {}, store = this.store): Promise<Wakeup> {
     return (await askForWakeups(store, this.id, [{ agent, asked: wish(ask) }]))[0]!
   }
 
@@ -228,7 +228,7 @@ interface Invocation {
 export class RunningNode {
   readonly name: string
   readonly store: PostgresStore
-  readonly workshop: Workshop
+  readonly context: ExecutorContext
   /** What its agents were told to do, in order. */
   readonly invoked: Invocation[] = []
   /** How long they take; null: until they are told to end. */
@@ -237,11 +237,11 @@ export class RunningNode {
   #executor: Executor | null = null
   #isGone = false
 
-  private constructor(name: string, store: PostgresStore, node: Node, workshop: Workshop) {
+  private constructor(name: string, store: PostgresStore, node: Node, context: ExecutorContext) {
     this.name = name
     this.store = store
     this.#node = node
-    this.workshop = workshop
+    this.context = context
   }
 
   static async start(url: string, name: string, folder: string, mostRuns: number): Promise<RunningNode> {
@@ -249,16 +249,16 @@ export class RunningNode {
     const kernel = new Kernel(store, serverDirectory(store))
     const identity = { host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) }
     const node = await Node.start(store, { name, version: VERSION, ...identity })
-    const { workshop } = await openWorkshop(
+    const { context } = await composeExecutor(
       {
         ...{ kernel, node, own: {}, dataFolder: join(folder, name), agentRoots: [], mostRuns },
         ...{ policy: ANY_AGENT, nodeSecrets: [] },
         ...{ baseUrl: () => 'http://127.0.0.1:1', log: pino({ level: 'silent' }) },
       },
-      { logs: { store: 'postgres' }, kinds: await openKinds([], ANY_AGENT) },
+      { logs: { store: 'postgres' }, kinds: await composeAdapters([], ANY_AGENT) },
     )
-    const running = new RunningNode(name, store, node, workshop)
-    workshop.registry.register(running.#adapter())
+    const running = new RunningNode(name, store, node, context)
+    context.registry.register(running.#adapter())
     return running
   }
 
@@ -286,11 +286,11 @@ export class RunningNode {
   }
 
   run(): this {
-    this.#executor = new Executor(this.workshop).start()
+    this.#executor = new Executor(this.context).start()
     return this
   }
 
-  recover = () => recoverRuns(this.workshop, thisMachine())
+  recover = () => recoverRuns(this.context, thisMachine())
 
   /** In order: what runs is ended, on record. */
   async stop(): Promise<void> {
@@ -298,7 +298,7 @@ export class RunningNode {
     this.#isGone = true
     await this.#executor?.stop()
     await this.#node.stop()
-    await this.workshop.kernel.close()
+    await this.context.kernel.close()
     await this.store.close()
   }
 

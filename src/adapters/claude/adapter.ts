@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
-import { type Ask, isThere, keyCheck, type Looked } from '../cli-probe.ts'
+import { isThere, keyCheck, type Looked, type RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
@@ -18,7 +18,7 @@ const OWN_FLAGS = `
   .trim()
   .split(/\s+/)
 
-const Settings = z.strictObject({
+const ClaudeSettings = z.strictObject({
   ...cliSettings('claude', OWN_FLAGS),
   maxTurnsPerRun: z.int().min(1).max(100_000).optional(),
   /** As text too, since it is money. */
@@ -28,14 +28,14 @@ const Settings = z.strictObject({
   dangerouslySkipPermissions: z.boolean().default(false),
 })
 
-type Settings = z.infer<typeof Settings>
+type ClaudeSettings = z.infer<typeof ClaudeSettings>
 
 const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
 const loginFolder = (env: Record<string, string>) => env.CLAUDE_CONFIG_DIR || join(env.HOME || '/', '.claude')
 
 export const claudeAdapter = cliAdapter({
   type: 'claude_local',
-  config: configOf('claude_local', Settings),
+  config: configOf('claude_local', ClaudeSettings),
   inheritsEnv: ['ANTHROPIC_*', 'CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_OAUTH_TOKEN'],
   choosesSessions: true,
   argumentsFor: (settings, session) => [
@@ -56,7 +56,10 @@ export const claudeAdapter = cliAdapter({
   look,
 })
 
-async function look(ask: Ask, { env, settings, version }: Looked<Settings>): Promise<ProbeCheck[]> {
+async function look(
+  ask: RunCommand,
+  { env, settings, version }: Looked<ClaudeSettings>,
+): Promise<ProbeCheck[]> {
   const key = keyCheck(env, [...KEYS, 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'])
   const isRefused = settings.dangerouslySkipPermissions && process.getuid?.() === 0 && !env.IS_SANDBOX
   return [key ?? (await login(ask, loginFolder(env), version)), ...(isRefused ? [ROOT] : [])]
@@ -72,7 +75,7 @@ const ROOT: ProbeCheck = {
 /** Versions before it take `auth status` for a prompt, and would answer it. */
 const KNOWS_AUTH_STATUS: Version = [2, 1, 100]
 
-async function login(ask: Ask, folder: string, version: string): Promise<ProbeCheck> {
+async function login(ask: RunCommand, folder: string, version: string): Promise<ProbeCheck> {
   const name = 'login'
   if (await isThere(join(folder, '.credentials.json')))
     return { name, ok: true, detail: `It is logged in by ${folder}, which was not tried.` }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
-import { type Ask, firstLineOf, keyCheck } from '../cli-probe.ts'
+import { firstLineOf, keyCheck, type RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
@@ -15,7 +15,7 @@ const OWN_FLAGS = `
   .trim()
   .split(/\s+/)
 
-const Settings = z.strictObject({
+const CodexSettings = z.strictObject({
   ...cliSettings('codex', OWN_FLAGS),
   search: z.boolean().default(false),
   dangerouslyBypassApprovalsAndSandbox: z.boolean().default(false),
@@ -23,7 +23,7 @@ const Settings = z.strictObject({
 
 export const codexAdapter = cliAdapter({
   type: 'codex_local',
-  config: configOf('codex_local', Settings),
+  config: configOf('codex_local', CodexSettings),
   inheritsEnv: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'CODEX_API_KEY', 'CODEX_HOME'],
   choosesSessions: false,
   argumentsFor: (settings, session) => [
@@ -46,11 +46,11 @@ export const codexAdapter = cliAdapter({
   look,
 })
 
-async function look(ask: Ask, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+async function look(ask: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
   return [keyCheck(env, ['CODEX_API_KEY']) ?? (await login(ask))]
 }
 
-async function login(ask: Ask): Promise<ProbeCheck> {
+async function login(ask: RunCommand): Promise<ProbeCheck> {
   const name = 'login'
   const { exitCode, stdoutTail, stderrTail } = await ask('login', 'status')
   if (exitCode === 0)

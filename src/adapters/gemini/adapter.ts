@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
-import { type Ask, fileCheck, keyCheck } from '../cli-probe.ts'
+import { fileCheck, keyCheck, type RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
@@ -15,7 +15,7 @@ const OWN_FLAGS = `
   .trim()
   .split(/\s+/)
 
-const Settings = z.strictObject({
+const GeminiSettings = z.strictObject({
   ...cliSettings('gemini', OWN_FLAGS),
   approvalMode: z.enum(['default', 'auto_edit', 'yolo', 'plan']).default('default'),
 })
@@ -25,7 +25,7 @@ const loginFolder = (env: Record<string, string>) => join(env.GEMINI_CLI_HOME ||
 
 export const geminiAdapter = cliAdapter({
   type: 'gemini_local',
-  config: configOf('gemini_local', Settings),
+  config: configOf('gemini_local', GeminiSettings),
   inheritsEnv: [
     'GEMINI_*',
     'GOOGLE_API_KEY',
@@ -52,7 +52,7 @@ export const geminiAdapter = cliAdapter({
   look,
 })
 
-async function look(_ask: Ask, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+async function look(_ask: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
   const key = keyCheck(env, [...KEYS, 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'])
   return [key ?? (await fileCheck(join(loginFolder(env), 'oauth_creds.json')))]
 }

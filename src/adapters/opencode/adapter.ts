@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
-import { type Ask, fileCheck, keyCheck } from '../cli-probe.ts'
+import { fileCheck, keyCheck, type RunCommand } from '../cli-probe.ts'
 import { cliSettings, Name } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
@@ -15,7 +15,7 @@ const OWN_FLAGS = `
   .trim()
   .split(/\s+/)
 
-const Settings = z.strictObject({
+const OpencodeSettings = z.strictObject({
   ...cliSettings('opencode', OWN_FLAGS),
   agent: Name.optional(),
   variant: Name.optional(),
@@ -34,7 +34,7 @@ const loginFolder = (env: Record<string, string>) =>
 
 export const opencodeAdapter = cliAdapter({
   type: 'opencode_local',
-  config: configOf('opencode_local', Settings),
+  config: configOf('opencode_local', OpencodeSettings),
   inheritsEnv: [...KEYS, 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
   choosesSessions: false,
   argumentsFor: (settings, session) => [
@@ -56,7 +56,7 @@ export const opencodeAdapter = cliAdapter({
   look,
 })
 
-async function look(_ask: Ask, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+async function look(_ask: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
   const key = keyCheck(env, KEYS)
   return [key ?? (await fileCheck(join(loginFolder(env), 'auth.json')))]
 }

@@ -23,7 +23,7 @@ import { type Json, objectIn } from '../reported.ts'
 
 /** Reads what `opencode run --format json` prints. */
 
-interface Step {
+interface ModelStep {
   tokens: Tokens
   cost: bigint | null
 }
@@ -36,7 +36,7 @@ interface Failure {
 
 export class OpencodeReader implements OutputReader {
   /** By the id of their part: told twice, a step counts once. */
-  readonly #steps = new Map<string, Step>()
+  readonly #steps = new Map<string, ModelStep>()
   #usage = NONE_USED
   #hasBegun = false
   #isOver = false

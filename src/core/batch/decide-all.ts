@@ -1,6 +1,7 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
 import { type Refusal, refuse } from '../errors.ts'
+import { ProjectFairness } from '../fairness.ts'
 import {
   type Actor,
   type AgentRecord,
@@ -12,22 +13,21 @@ import {
 import { decideAgent } from '../rules/agent.ts'
 import { REFUSED_WHATEVER_IT_IS } from '../rules/claim.ts'
 import { countsAsActive, decideSession, type SessionDecision } from '../rules/session.ts'
-import { Turns } from '../turns.ts'
 import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
+import { fits, ReadyQueue } from './ready-queue.ts'
 import {
   type Changes,
-  headName,
   heldName,
   isOnTrack,
   type OnTask,
+  queryName,
   type Remembered,
   type Request,
   trackName,
   type View,
 } from './requests.ts'
 import { settleAgent } from './settle-agent.ts'
-import { fits, WaitingLine } from './waiting-line.ts'
 
 /**
  * Decides a whole batch in order: each request sees what the ones before it did. Replies stand in the order of requests.
@@ -36,9 +36,9 @@ import { fits, WaitingLine } from './waiting-line.ts'
 export function decideAll(
   view: View,
   requests: readonly Request[],
-  turns: Turns = new Turns(),
+  fairness: ProjectFairness = new ProjectFairness(),
 ): { replies: Reply[]; changes: Changes } {
-  return new Batch(view, requests, turns).run()
+  return new Batch(view, requests, fairness).run()
 }
 
 type Claim = Effects['claims'][number]
@@ -49,32 +49,32 @@ const add = (counts: Map<string, number>, name: string, change: number) =>
 class Batch {
   readonly #view: View
   readonly #requests: readonly Request[]
-  readonly #turns: Turns
+  readonly #fairness: ProjectFairness
   readonly #effects = noEffects()
   readonly #changed = new Map<number, TaskRecord>()
   readonly #sessions = new Map<string, SessionRecord>()
   /** Null: removed. */
   readonly #agents = new Map<string, AgentRecord | null>()
   readonly #remember = new Map<string, { key: string } & Remembered>()
-  readonly #lines = new Map<string, WaitingLine>()
+  readonly #lines = new Map<string, ReadyQueue>()
   readonly #creation: Creation
   /** By how much the claims of this batch change who is on which track, and how much sessions hold. */
   readonly #onTrack = new Map<string, Map<string, number>>()
   readonly #holds = new Map<string, number>()
   readonly #agentHolds = new Map<string, number>()
-  readonly #circumstances: Circumstances
+  readonly #context: RuleContext
   readonly #roomForClaims: number
   #activeClaimsDelta = 0
   #activeSessionsDelta = 0
   #countedClaims = 0
 
-  constructor(view: View, requests: readonly Request[], turns: Turns) {
+  constructor(view: View, requests: readonly Request[], fairness: ProjectFairness) {
     this.#view = view
     this.#requests = requests
-    this.#turns = turns
+    this.#fairness = fairness
     const { now, limits, activeClaims } = view
     this.#roomForClaims = limits.maxConcurrentClaims - activeClaims
-    this.#circumstances = {
+    this.#context = {
       now,
       limits,
       actor: '',
@@ -85,10 +85,10 @@ class Batch {
       sessionOf: this.#sessionOf,
     }
     const heads = new Set<string>()
-    for (const request of requests) if (request.on === 'next') heads.add(headName(request.pick))
+    for (const request of requests) if (request.on === 'next') heads.add(queryName(request.pick))
     // In the order of `Ask.waiting`, which is that of their first mention.
     for (const name of heads)
-      this.#lines.set(name, new WaitingLine(view.waiting[this.#lines.size]!, this.#record))
+      this.#lines.set(name, new ReadyQueue(view.waiting[this.#lines.size]!, this.#record))
     this.#creation = new Creation({
       view,
       record: this.#record,
@@ -163,7 +163,7 @@ class Batch {
     const record = this.#record(taskId)
     if (!record || record.uuid !== uuid)
       return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
-    const decision = decide(record, command, this.#around(command, actor), this.#effects)
+    const decision = decide(record, command, this.#contextFor(command, actor), this.#effects)
     if (decision.record !== record) this.#changed.set(taskId, decision.record)
     this.#countClaims()
     return decision.reply
@@ -182,20 +182,20 @@ class Batch {
   }
 
   /** One object for the whole batch, set anew for each decision: nobody keeps it, and a batch has thousands of them. */
-  #around(command: TaskCommand, actor: Actor): Circumstances {
-    const around = this.#circumstances
+  #contextFor(command: TaskCommand, actor: Actor): RuleContext {
+    const context = this.#context
     const isClaim = command.kind === 'claim'
-    around.actor = actor
-    around.roomForClaims = this.#roomForClaims - this.#activeClaimsDelta
+    context.actor = actor
+    context.roomForClaims = this.#roomForClaims - this.#activeClaimsDelta
     const mayBeWorker = isClaim && this.#view.workers.size + this.#sessions.size > 0
-    around.worker = mayBeWorker ? this.#worker(command.session) : undefined
-    around.agent = isClaim ? this.#knownAgent(command.agent) : undefined
-    around.trackIsFull = isClaim ? this.#trackIsFull : undefined
-    return around
+    context.worker = mayBeWorker ? this.#worker(command.session) : undefined
+    context.agent = isClaim ? this.#knownAgent(command.agent) : undefined
+    context.trackIsFull = isClaim ? this.#trackIsFull : undefined
+    return context
   }
 
   /** The session, if it is a worker by now, and how much it holds by now. */
-  #worker(session: string): Circumstances['worker'] {
+  #worker(session: string): RuleContext['worker'] {
     const seen = this.#view.workers.get(session)
     const changed = this.#sessions.get(session)
     const record = changed ?? seen?.record
@@ -209,7 +209,7 @@ class Batch {
     if (!isOnTrack(record)) return null
     // Its last claim may have been found to be over a moment ago.
     this.#countClaims()
-    const name = trackName(record.projectId, record.line)
+    const name = trackName(record.projectId, record.trackQueue)
     const track = this.#view.tracks.get(name)
     if (!track || track.maxAgents === null) return null
     const delta = this.#onTrack.get(name)
@@ -235,19 +235,19 @@ class Batch {
   #countOnTrack({ taskId, agent }: Claim, change: number): void {
     const record = this.#record(taskId)!
     if (!isOnTrack(record)) return
-    const name = trackName(record.projectId, record.line)
+    const name = trackName(record.projectId, record.trackQueue)
     const delta = this.#onTrack.get(name) ?? new Map<string, number>()
     add(delta, agent, change)
     this.#onTrack.set(name, delta)
   }
 
   #next(request: Extract<Request, { on: 'next' }>): Reply {
-    const { pick, session, leaseMs, limit, isGiven, actor } = request
+    const { pick, session, leaseMs, limit, byCoordinator, actor } = request
     const { agent, capabilities } = pick
-    const command: TaskCommand = { kind: 'claim', agent, capabilities, session, leaseMs, isGiven }
+    const command: TaskCommand = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator }
     const claims: { claim: unknown; record: TaskRecord }[] = []
     const own = this.#keptFor(pick)
-    const offers = this.#lines.get(headName(pick))!.of(own, this.#turns)
+    const offers = this.#lines.get(queryName(pick))!.of(own, this.#fairness)
     let offer = offers.next()
     let hasMoved = false
     while (!offer.done && claims.length < limit) {
@@ -283,8 +283,8 @@ class Batch {
     const holding = this.#holdingOf(name)
     const { now, limits } = this.#view
     const activeSessions = this.#view.activeSessions + this.#activeSessionsDelta
-    const around = { now, limits, actor, activeSessions, holds: holding.length }
-    const decision = decideSession(before, { name, uuid }, command, around)
+    const context = { now, limits, actor, activeSessions, holds: holding.length }
+    const decision = decideSession(before, { name, uuid }, command, context)
     if (decision.refusal) return decision.refusal
     const record = decision.record!
     if (record !== before) this.#sessions.set(name, record)
@@ -317,13 +317,13 @@ class Batch {
       : (this.#view.agents.get(slug)?.record ?? null)
     const holding = this.#heldBy(slug)
     const { now, limits } = this.#view
-    const around = { now, limits, actor, holding }
-    const decision = decideAgent(before, { slug, uuid }, command, around)
+    const context = { now, limits, actor, holding }
+    const decision = decideAgent(before, { slug, uuid }, command, context)
     if (decision.refusal) return decision.refusal
     const { record, events, fate } = decision
     if (record !== before) this.#agents.set(slug, record)
     this.#effects.events.push(...events)
-    const settled = settleAgent({ record: record ?? before!, fate, command, holding }, around, (item) =>
+    const settled = settleAgent({ record: record ?? before!, fate, command, holding }, context, (item) =>
       this.#apply(item, actor),
     )
     const holds = this.#heldBy(slug)
@@ -331,7 +331,7 @@ class Batch {
   }
 
   /** The agent, if claims by it are bound by anything, and how much it holds by now. */
-  #knownAgent(slug: string): Circumstances['agent'] {
+  #knownAgent(slug: string): RuleContext['agent'] {
     const changed = this.#agents.get(slug)
     if (changed !== undefined)
       return changed ? { record: changed, held: this.#heldBy(slug).length } : undefined

@@ -7,7 +7,7 @@ import type {
   TaskCommand,
   Worker,
 } from '../commands.ts'
-import { linesOfTrack } from '../keys.ts'
+import { trackQueuesOf } from '../keys.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, AgentRecord, Effects, SessionRecord, TaskRecord } from '../records.ts'
 import type { ClaimEnd } from '../states.ts'
@@ -54,7 +54,7 @@ export type Request = Common &
         /** All or none: unless every task is still at the version its command names, nothing is done. */
         ifAllAreAsSeen?: boolean | undefined
       }
-    | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number; isGiven?: boolean }
+    | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number; byCoordinator?: boolean }
     | { on: 'new'; tasks: readonly NewTask[]; changes?: readonly OnTask[] }
     /** `uuid` is for a session that is new. */
     | { on: 'session'; name: string; uuid: string; command: SessionCommand }
@@ -63,10 +63,10 @@ export type Request = Common &
   )
 
 /** The head of the queue for whoever has these capabilities, in one project or all, in some lines or all. */
-export interface Head {
+export interface QueueQuery {
   capabilities: readonly string[]
   projectId: number | null
-  lines: readonly string[] | null
+  trackQueues: readonly string[] | null
   limit: number
 }
 
@@ -76,11 +76,11 @@ export interface NewKey {
 }
 
 /** What a batch of requests needs locked or looked up before it can be decided. */
-export interface Ask {
+export interface ReadSet {
   /** Ascending: everybody locks in one order, so nobody deadlocks. */
   taskIds: number[]
   /** For each head: the first waiting tasks that are kept for nobody, of every project and line, in its order. */
-  waiting: Head[]
+  waiting: QueueQuery[]
   /** Tasks kept for single agents. */
   reserved: { agent: string; capabilities: readonly string[]; limit: number }[]
   /** Generations that results are offered for: of those that are past, it must be known who held them. */
@@ -199,26 +199,26 @@ export const trackName = (projectId: number, track: string) => `${projectId}/${t
 export const uniqueName = (key: string) => `task ${key}`
 
 /** Whether the rule of agents per track holds for a task: parts of a task are there to be shared. */
-export const isOnTrack = ({ projectId, line }: TaskRecord) =>
-  projectId !== 0 && line !== '' && !line.endsWith('::')
+export const isOnTrack = ({ projectId, trackQueue }: TaskRecord) =>
+  projectId !== 0 && trackQueue !== '' && !trackQueue.endsWith('::')
 
-export const headName = ({ capabilities, projectId, tracks }: Pick) =>
+export const queryName = ({ capabilities, projectId, tracks }: Pick) =>
   JSON.stringify([capabilities, projectId ?? null, tracks ?? null])
 
-export function askFor(requests: readonly Request[]): Ask {
-  const gathering = new Gathering()
-  for (const request of requests) gathering.add(request)
-  return gathering.ask()
+export function readSetOf(requests: readonly Request[]): ReadSet {
+  const builder = new ReadSetBuilder()
+  for (const request of requests) builder.add(request)
+  return builder.readSet()
 }
 
-class Gathering {
+class ReadSetBuilder {
   readonly #taskIds = new Set<number>()
   readonly #heads = new Map<string, Pick>()
   readonly #reserved = new Map<string, Pick>()
   readonly #wantedBy = new Map<string, number>()
   readonly #idempotencyKeys = new Set<string>()
   readonly #newKeys = new Map<string, NewKey>()
-  readonly #offered: Ask['offered'] = []
+  readonly #offered: ReadSet['offered'] = []
   readonly #claimants = new Set<string>()
   readonly #sessions = new Set<string>()
   readonly #claimingAgents = new Set<string>()
@@ -246,12 +246,12 @@ class Gathering {
       this.#claimingAgents.add(command.agent)
     } else if (command.kind === 'merge') for (const { id } of command.parts) this.#taskIds.add(id)
     // Locked too: what completes meanwhile either is seen as completed or sees the task waiting.
-    else if (command.kind === 'holdBack') for (const { id } of command.dependsOn) this.#taskIds.add(id)
+    else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }
 
   #next({ pick, session, limit }: Extract<Request, { on: 'next' }>): void {
     const { agent, capabilities } = pick
-    this.#heads.set(headName(pick), pick)
+    this.#heads.set(queryName(pick), pick)
     this.#reserved.set(JSON.stringify([agent, capabilities]), pick)
     this.#wantedBy.set(agent, (this.#wantedBy.get(agent) ?? 0) + limit)
     this.#wanted += limit
@@ -272,14 +272,14 @@ class Gathering {
     for (const change of changes) this.#task(change)
   }
 
-  ask(): Ask {
+  readSet(): ReadSet {
     return {
       taskIds: [...this.#taskIds].sort((a, b) => a - b),
       // Each head is as long as all callers together want: they may all be after the same tasks.
       waiting: [...this.#heads.values()].map(({ capabilities, projectId, tracks }) => ({
         capabilities,
         projectId: projectId ?? null,
-        lines: tracks?.flatMap(linesOfTrack) ?? null,
+        trackQueues: tracks?.flatMap(trackQueuesOf) ?? null,
         limit: this.#wanted,
       })),
       reserved: [...this.#reserved.values()].map(({ agent, capabilities }) => ({

@@ -2,7 +2,7 @@ import type { AgentCommand, Reply, TaskCommand } from '../commands.ts'
 import type { Limits } from '../limits.ts'
 import type { AgentRecord, TaskRecord } from '../records.ts'
 import { RENEW_FROM } from '../retry.ts'
-import type { AgentFate, AroundAgent } from '../rules/agent.ts'
+import type { AgentContext, AgentFate } from '../rules/agent.ts'
 import { stallsAt } from '../rules/watch.ts'
 import type { OnTask } from './requests.ts'
 
@@ -16,7 +16,7 @@ interface Decided {
 /** What becomes of the tasks an agent holds, each judged on its own account. */
 export function settleAgent(
   { record, fate, command, holding }: Decided,
-  { now, limits }: AroundAgent,
+  { now, limits }: AgentContext,
   apply: (item: OnTask) => Reply,
 ): { taskId: string; generation: number; reply: Reply }[] {
   const outcomes = holding.map((task) => {

@@ -1,5 +1,5 @@
 import { formatTaskKey, parentKey } from '../keys.ts'
-import { cyclesIn } from './cycles.ts'
+import { shortestCycles } from './cycles.ts'
 import type { Dependency, Draft, DraftTrack } from './drafts.ts'
 import { isTrack, readKey } from './keys.ts'
 import { below, type Problems } from './problems.ts'
@@ -122,7 +122,7 @@ function handOnToParts(whole: Draft, waits: ReadonlyMap<Draft, Wait[]>): void {
 function reportCycles(drafts: readonly Draft[], waits: ReadonlyMap<Draft, Wait[]>, problems: Problems): void {
   const places = new Map(drafts.map((draft, i) => [draft, i]))
   const graph = drafts.map((draft) => waits.get(draft)!.map((wait) => places.get(wait.on)!))
-  for (const cycle of cyclesIn(graph)) {
+  for (const cycle of shortestCycles(graph)) {
     const names = [...cycle, cycle[0]!].map((place) => drafts[place]!.task.key)
     const { line, path } = waits.get(drafts[cycle[0]!]!)!.find((wait) => wait.on === drafts[cycle[1]!])!
     problems.report(line, path, `closes a cycle, in which each waits for the next: ${names.join(' → ')}`)

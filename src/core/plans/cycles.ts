@@ -8,13 +8,13 @@ const PATIENCE = 5_000_000
  * One cycle of each knot (strongly connected component), the shortest in it, from its lowest node on. Edges from a node to
  * itself are not looked at. Nothing here calls itself: a chain of ten thousand tasks would be a stack as deep.
  */
-export function cyclesIn(graph: Graph, patience = PATIENCE): number[][] {
-  return knotsIn(graph).map((knot) => shortestCycle(graph, knot, patience))
+export function shortestCycles(graph: Graph, storeRetry = PATIENCE): number[][] {
+  return stronglyConnected(graph).map((component) => shortestCycle(graph, component, storeRetry))
 }
 
 /** Tarjan's algorithm: the sets of nodes, of two and more, in which each leads to each. */
-export function knotsIn(graph: Graph): number[][] {
-  const knots: number[][] = []
+export function stronglyConnected(graph: Graph): number[][] {
+  const components: number[][] = []
   const order = new Int32Array(graph.length).fill(-1)
   const lowest = new Int32Array(graph.length)
   const isOpen = new Uint8Array(graph.length)
@@ -40,23 +40,23 @@ export function knotsIn(graph: Graph): number[][] {
       const from = way.at(-1)
       if (from !== undefined) lowest[from] = Math.min(lowest[from]!, lowest[node]!)
       if (lowest[node] !== order[node]) continue
-      const knot = open.splice(open.lastIndexOf(node))
-      for (const member of knot) isOpen[member] = 0
-      if (knot.length > 1) knots.push(knot.sort((one, other) => one - other))
+      const component = open.splice(open.lastIndexOf(node))
+      for (const member of component) isOpen[member] = 0
+      if (component.length > 1) components.push(component.sort((one, other) => one - other))
     }
   }
-  return knots
+  return components
 }
 
-function shortestCycle(graph: Graph, knot: readonly number[], patience: number): number[] {
-  const left = remainderOf(graph, knot)
+function shortestCycle(graph: Graph, component: readonly number[], storeRetry: number): number[] {
+  const left = remainderOf(graph, component)
   const search = { walked: 0 }
   let best: number[] | null = null
-  for (const start of knot) {
+  for (const start of component) {
     if (!left.has(start)) continue
     const cycle = cycleThrough(graph, start, left.has, best?.length ?? Number.POSITIVE_INFINITY, search)
     best = cycle ?? best
-    if (best?.length === 2 || search.walked > patience) break
+    if (best?.length === 2 || search.walked > storeRetry) break
     // All other cycles do without this node.
     left.remove(start)
   }
@@ -64,7 +64,7 @@ function shortestCycle(graph: Graph, knot: readonly number[], patience: number):
 }
 
 /** The shortest cycle through a node, among the nodes that are left: from that node on. */
-export const circleThrough = (graph: Graph, start: number, isLeft: (node: number) => boolean) =>
+export const shortestCycleThrough = (graph: Graph, start: number, isLeft: (node: number) => boolean) =>
   cycleThrough(graph, start, isLeft, Number.POSITIVE_INFINITY, { walked: 0 })
 
 /** The same, if it is shorter than `limit`: breadth first. */
@@ -99,12 +99,12 @@ function wayTo(end: number, cameFrom: ReadonlyMap<number, number>): number[] {
 }
 
 /** The nodes of a knot, less those removed and those that can be on no cycle without them. */
-function remainderOf(graph: Graph, knot: readonly number[]) {
-  const left = new Set(knot)
+function remainderOf(graph: Graph, component: readonly number[]) {
+  const left = new Set(component)
   const edgesOut = new Map<number, number>()
   const edgesIn = new Map<number, number>()
-  const sources = new Map<number, number[]>(knot.map((node) => [node, []]))
-  for (const node of knot)
+  const sources = new Map<number, number[]>(component.map((node) => [node, []]))
+  for (const node of component)
     for (const to of graph[node]!) {
       if (to === node || !left.has(to)) continue
       sources.get(to)!.push(node)

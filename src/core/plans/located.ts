@@ -17,20 +17,20 @@ export interface Entry {
 
 /** What YAML can say but a plan must not is reported here: anchors, aliases, tags, merge keys, doubles, odd text. */
 export function locate(root: ParsedNode | null, at: PositionAt, problems: Problems): Located {
-  const lineOf = (node: ParsedNode) => at(node.range[0]).line
+  const trackQueueOf = (node: ParsedNode) => at(node.range[0]).line
   const refuse = (line: number, path: string, why: string): Located => {
     problems.report(line, path, why)
     return { kind: 'refused', line, sound: false }
   }
 
   /** `line` is that of the field's name: what is wrong with a value shows where it begins to be one. */
-  function value(node: ParsedNode, path: string, line = lineOf(node)): Located {
+  function value(node: ParsedNode, path: string, line = trackQueueOf(node)): Located {
     if (isAlias(node)) return refuse(line, path, `is an alias (*${short(node.source)}): ${WRITE_IT_OUT}`)
     for (const unfit of unfitProperties(node)) problems.report(line, path, unfit)
     if (isMap(node)) return map(node, path)
     if (isSeq(node)) {
       const items = node.items.map((item, i) => value(item as ParsedNode, below(path, i)))
-      return { kind: 'list', line: lineOf(node), sound: items.every((item) => item.sound), items }
+      return { kind: 'list', line: trackQueueOf(node), sound: items.every((item) => item.sound), items }
     }
     if (node.tag !== undefined) return { kind: 'refused', line, sound: false }
     return scalar(node, line, path)
@@ -58,11 +58,11 @@ export function locate(root: ParsedNode | null, at: PositionAt, problems: Proble
       else refuse(entry.line, below(path, entry.key), `is given twice, first on line ${firstLine}`)
       entries.push(entry)
     }
-    return { kind: 'map', line: lineOf(node), sound: true, entries }
+    return { kind: 'map', line: trackQueueOf(node), sound: true, entries }
   }
 
   function entryOf(name: ParsedNode, content: ParsedNode | null, path: string): Entry | null {
-    const line = lineOf(name)
+    const line = trackQueueOf(name)
     const whyNot = unfitName(name)
     if (whyNot !== null) problems.report(line, path, whyNot)
     if (!isScalar(name) || whyNot !== null) return null

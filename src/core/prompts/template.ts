@@ -19,20 +19,20 @@ export type TemplateNode =
   | { kind: 'section'; path: PromptPath; isInverted: boolean; nodes: TemplateNode[] }
 
 /** Where something stands: an offset in characters from 0; line and column from 1. */
-interface Place {
+interface TextPosition {
   position: number
   line: number
   column: number
 }
 
-export interface TemplateProblem extends Place {
+export interface TemplateProblem extends TextPosition {
   message: string
 }
 
 export interface Template {
   nodes: readonly TemplateNode[]
   /** Where values are put in that nobody should see. */
-  sensitiveUses: readonly (Place & { path: PromptPath })[]
+  sensitiveUses: readonly (TextPosition & { path: PromptPath })[]
 }
 
 export type ParsedTemplate =

@@ -1,6 +1,6 @@
 import type { AgentCommand, Beat } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import { type EventDraft, houseEvent } from '../events.ts'
+import { type EventDraft, workspaceEvent } from '../events.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../records.ts'
 import type { AgentState } from '../states.ts'
@@ -25,7 +25,7 @@ const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
 /** A sender's clock may be ahead of ours by this much. */
 const CLOCK_SKEW_MS = 60_000
 
-export interface AroundAgent {
+export interface AgentContext {
   now: number
   limits: Limits
   actor: Actor
@@ -69,28 +69,28 @@ export function decideAgent(
   record: AgentRecord | null,
   identity: { slug: string; uuid: string },
   command: AgentCommand,
-  around: AroundAgent,
+  context: AgentContext,
 ): AgentDecision {
-  if (command.kind === 'register') return register(record, identity, command, around)
+  if (command.kind === 'register') return register(record, identity, command, context)
   if (!record)
     return refused(record, refuse('NOT_FOUND', `There is no agent "${identity.slug}" in this workspace.`))
   switch (command.kind) {
     case 'beat':
-      return beat(record, command.beat, around)
+      return beat(record, command.beat, context)
     case 'pause':
-      return pause(record, command.reason, around)
+      return pause(record, command.reason, context)
     case 'resume':
-      return resume(record, around)
+      return resume(record, context)
     case 'terminate':
-      return terminate(record, command, around)
+      return terminate(record, command, context)
     case 'remove':
-      return remove(record, around)
+      return remove(record, context)
     case 'fault':
-      return fault(record, command.reason, around)
-    case 'mend':
-      return mend(record, around)
+      return fault(record, command.reason, context)
+    case 'clearFault':
+      return clearFault(record, context)
     case 'elapse':
-      return elapse(record, command.heardSince ?? 0, around)
+      return elapse(record, command.listeningSince ?? 0, context)
   }
 }
 
@@ -113,7 +113,7 @@ const changed = (
   record: AgentRecord,
   change: Partial<AgentRecord>,
   events: EventDraft[],
-  { now }: AroundAgent,
+  { now }: AgentContext,
   fate: AgentFate = 'kept',
 ): AgentDecision => ({
   refusal: null,
@@ -126,9 +126,9 @@ function register(
   record: AgentRecord | null,
   { slug, uuid }: { slug: string; uuid: string },
   { profile, ifVersion }: Extract<AgentCommand, { kind: 'register' }>,
-  around: AroundAgent,
+  context: AgentContext,
 ): AgentDecision {
-  const { now, actor } = around
+  const { now, actor } = context
   if (ifVersion !== null && ifVersion !== (record?.version ?? 0))
     return refused(
       record,
@@ -165,7 +165,7 @@ function register(
     return {
       refusal: null,
       record: fresh,
-      events: [houseEvent('agent_registered', { agent: slug, by: actor }, around)],
+      events: [workspaceEvent('agent_registered', { agent: slug, by: actor }, context)],
       fate: 'kept',
     }
   }
@@ -180,9 +180,9 @@ function register(
   )
   const fields = Object.keys(given)
   const events = isBack
-    ? [houseEvent('agent_registered', { agent: slug, by: actor }, around)]
-    : [houseEvent('agent_updated', { agent: slug, fields }, around)]
-  return changed(record, { ...whole, ...back, health, registered: true }, events, around)
+    ? [workspaceEvent('agent_registered', { agent: slug, by: actor }, context)]
+    : [workspaceEvent('agent_updated', { agent: slug, fields }, context)]
+  return changed(record, { ...whole, ...back, health, registered: true }, events, context)
 }
 
 /** Of interval and threshold, the one that is not said keeps in step with the one that is. */
@@ -224,8 +224,8 @@ const IDLE = { state: 'idle', stateReason: null } as const
 
 const IS_GONE: ReadonlySet<AgentRecord['state']> = new Set(['error', 'offline'])
 
-function beat(record: AgentRecord, said: Beat, around: AroundAgent): AgentDecision {
-  const { now } = around
+function beat(record: AgentRecord, said: Beat, context: AgentContext): AgentDecision {
+  const { now } = context
   const { slug, state, stateReason, health, staleMs } = record
   if (state === 'terminated')
     return refused(
@@ -256,45 +256,45 @@ function beat(record: AgentRecord, said: Beat, around: AroundAgent): AgentDecisi
     dueAt: isManaged(record) ? null : (health?.dueAt ?? now + staleMs),
   }
   if (!isBack) return { refusal: null, record: { ...record, health: heard }, events: [], fate: 'renewed' }
-  const events = [houseEvent('agent_recovered', { agent: slug, after: state }, around)]
-  return changed(record, { state: 'idle', stateReason: null, health: heard }, events, around, 'renewed')
+  const events = [workspaceEvent('agent_recovered', { agent: slug, after: state }, context)]
+  return changed(record, { state: 'idle', stateReason: null, health: heard }, events, context, 'renewed')
 }
 
-function pause(record: AgentRecord, reason: string | null, around: AroundAgent): AgentDecision {
+function pause(record: AgentRecord, reason: string | null, context: AgentContext): AgentDecision {
   const { slug, state } = record
   if (state === 'terminated' || record.leaving) return refused(record, isOver(record))
   if (state === 'paused') return unchanged(record)
-  const events = [houseEvent('agent_paused', { agent: slug, reason }, around)]
-  return changed(record, { state: 'paused', stateReason: reason }, events, around)
+  const events = [workspaceEvent('agent_paused', { agent: slug, reason }, context)]
+  return changed(record, { state: 'paused', stateReason: reason }, events, context)
 }
 
-function resume(record: AgentRecord, around: AroundAgent): AgentDecision {
+function resume(record: AgentRecord, context: AgentContext): AgentDecision {
   if (record.state === 'terminated' || record.leaving) return refused(record, isOver(record))
-  if (isManaged(record) && record.state === 'error') return mend(record, around)
+  if (isManaged(record) && record.state === 'error') return clearFault(record, context)
   if (record.state !== 'paused')
     return refused(record, refuse('WRONG_STATE', `${record.slug} is not paused but ${record.state}.`))
   const { health, staleMs } = record
   // Silent for too long while it was paused, it is not there to be given work: its next beat will tell.
-  const events = [houseEvent('agent_resumed', { agent: record.slug }, around)]
-  if (isManaged(record)) return changed(record, IDLE, events, around)
+  const events = [workspaceEvent('agent_resumed', { agent: record.slug }, context)]
+  if (isManaged(record)) return changed(record, IDLE, events, context)
   const missedAt = health && health.lastSeenAt + staleMs
-  if (missedAt !== null && missedAt <= around.now)
-    return changed(record, { state: 'offline', stateReason: 'silent' }, events, around)
+  if (missedAt !== null && missedAt <= context.now)
+    return changed(record, { state: 'offline', stateReason: 'silent' }, events, context)
   // Its silence may have been judged while it was paused; from now on it counts again.
   const heard = health && { ...health, dueAt: health.dueAt ?? missedAt }
-  return changed(record, { ...IDLE, health: heard }, events, around)
+  return changed(record, { ...IDLE, health: heard }, events, context)
 }
 
-function fault(record: AgentRecord, reason: string, around: AroundAgent): AgentDecision {
+function fault(record: AgentRecord, reason: string, context: AgentContext): AgentDecision {
   if (record.state !== 'idle') return unchanged(record)
-  const events = [houseEvent('agent_faulted', { agent: record.slug, reason }, around)]
-  return changed(record, { state: 'error', stateReason: reason }, events, around)
+  const events = [workspaceEvent('agent_faulted', { agent: record.slug, reason }, context)]
+  return changed(record, { state: 'error', stateReason: reason }, events, context)
 }
 
-function mend(record: AgentRecord, around: AroundAgent): AgentDecision {
+function clearFault(record: AgentRecord, context: AgentContext): AgentDecision {
   if (!isManaged(record) || record.state !== 'error') return unchanged(record)
-  const events = [houseEvent('agent_recovered', { agent: record.slug, after: 'error' }, around)]
-  return changed(record, IDLE, events, around)
+  const events = [workspaceEvent('agent_recovered', { agent: record.slug, after: 'error' }, context)]
+  return changed(record, IDLE, events, context)
 }
 
 const isOver = ({ slug, stateReason }: AgentRecord) =>
@@ -303,46 +303,46 @@ const isOver = ({ slug, stateReason }: AgentRecord) =>
 function terminate(
   record: AgentRecord,
   { graceful, reason }: Extract<AgentCommand, { kind: 'terminate' }>,
-  around: AroundAgent,
+  context: AgentContext,
 ): AgentDecision {
   const { slug, state } = record
-  const claims = around.holding.length
+  const claims = context.holding.length
   // Said twice it is one wish; and who could wait before may be in a hurry now.
   if (state === 'terminated' || (record.leaving && graceful)) return unchanged(record)
   if (graceful && claims > 0) {
-    const events = [houseEvent('agent_leaving', { agent: slug, reason, claims }, around)]
-    return changed(record, { leaving: true, stateReason: reason }, events, around)
+    const events = [workspaceEvent('agent_leaving', { agent: slug, reason, claims }, context)]
+    return changed(record, { leaving: true, stateReason: reason }, events, context)
   }
-  return ended(record, reason, around, 'taken back')
+  return ended(record, reason, context, 'taken back')
 }
 
-function ended(record: AgentRecord, reason: string, around: AroundAgent, fate: AgentFate): AgentDecision {
-  const claims = around.holding.length
-  const events = [houseEvent('agent_terminated', { agent: record.slug, reason, claims }, around)]
+function ended(record: AgentRecord, reason: string, context: AgentContext, fate: AgentFate): AgentDecision {
+  const claims = context.holding.length
+  const events = [workspaceEvent('agent_terminated', { agent: record.slug, reason, claims }, context)]
   const health = record.health && { ...record.health, dueAt: null }
   const change = { state: 'terminated', stateReason: reason, leaving: false, health } as const
-  return changed(record, change, events, around, fate)
+  return changed(record, change, events, context, fate)
 }
 
-function remove(record: AgentRecord, around: AroundAgent): AgentDecision {
-  if (around.holding.length > 0)
+function remove(record: AgentRecord, context: AgentContext): AgentDecision {
+  if (context.holding.length > 0)
     return refused(
       record,
-      refuse('WRONG_STATE', `${record.slug} holds ${around.holding.length} tasks; terminate it first.`),
+      refuse('WRONG_STATE', `${record.slug} holds ${context.holding.length} tasks; terminate it first.`),
     )
-  const events = [houseEvent('agent_removed', { agent: record.slug }, around)]
+  const events = [workspaceEvent('agent_removed', { agent: record.slug }, context)]
   return { refusal: null, record: null, events, fate: 'kept' }
 }
 
-function elapse(record: AgentRecord, heardSince: number, around: AroundAgent): AgentDecision {
-  const { now, holding } = around
+function elapse(record: AgentRecord, listeningSince: number, context: AgentContext): AgentDecision {
+  const { now, holding } = context
   const { slug, health, staleMs } = record
   if (record.leaving && holding.length === 0)
-    return ended(record, record.stateReason ?? 'terminated', around, 'kept')
+    return ended(record, record.stateReason ?? 'terminated', context, 'kept')
   if (health === null || health.dueAt === null || health.dueAt > now) return unchanged(record)
   if (isManaged(record))
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: null } } }
-  const aliveUntil = Math.max(lastSignOfLife(health.lastSeenAt, holding), heardSince) + staleMs
+  const aliveUntil = Math.max(lastSignOfLife(health.lastSeenAt, holding), listeningSince) + staleMs
   if (aliveUntil > now)
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: aliveUntil } } }
   const silentMs = now - health.lastSeenAt
@@ -351,15 +351,15 @@ function elapse(record: AgentRecord, heardSince: number, around: AroundAgent): A
   const claims = isMissed ? holding.length : 0
   if (record.leaving) {
     // What it stayed for it will not finish; it goes for the reason it was told.
-    if (isMissed) return ended(record, record.stateReason ?? 'silent', around, 'lost')
+    if (isMissed) return ended(record, record.stateReason ?? 'silent', context, 'lost')
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: now + staleMs } } }
   }
   const silent = { ...health, dueAt: null }
-  const events = [houseEvent('agent_stale', { agent: slug, silentMs, claims }, around)]
+  const events = [workspaceEvent('agent_stale', { agent: slug, silentMs, claims }, context)]
   const state = claims > 0 ? 'error' : 'offline'
   const change: Partial<AgentRecord> =
     record.state === 'paused' ? { health: silent } : { health: silent, state, stateReason: 'silent' }
-  return changed(record, change, events, around, claims > 0 ? 'lost' : 'kept')
+  return changed(record, change, events, context, claims > 0 ? 'lost' : 'kept')
 }
 
 /** What it writes for tasks it has begun tells as much as a beat does. */

@@ -1,54 +1,54 @@
-import type { Circumstances, Reply, TaskCommand, Worker } from '../commands.ts'
+import type { Reply, RuleContext, TaskCommand, Worker } from '../commands.ts'
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { isHeld } from '../states.ts'
 import { whyNoWorkFor } from './agent.ts'
-import { expireLease, fail, giveToOthers, leaseRanOut, whatRanOut } from './fence.ts'
-import { giveUp, nobodyWantedIt } from './time.ts'
+import { expireLease, fail, leaseRanOut, requeue, whatRanOut } from './fence.ts'
+import { giveUp, hasExpired } from './time.ts'
 import { assignMsOf, watchAnew } from './watch.ts'
 
 type Claim = Extract<TaskCommand, { kind: 'claim' }>
 
-export function claim(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
+export function claim(draft: TaskDraft, command: Claim, context: RuleContext): Reply {
   const { record } = draft
-  const lapsed = leaseRanOut(record, around.now) ? { session: record.session, agent: record.agent } : null
-  if (lapsed !== null) expireLease(draft, around)
-  if (nobodyWantedIt(record, around.now)) giveUp(draft)
-  const isOwn = isForItsAgentToTakeUp(record, command, around)
-  if (isOwn && record.session === command.session) return takeUp(draft, command, around)
+  const lapsed = leaseRanOut(record, context.now) ? { session: record.session, agent: record.agent } : null
+  if (lapsed !== null) expireLease(draft, context)
+  if (hasExpired(record, context.now)) giveUp(draft)
+  const isOwn = isForItsAgentToTakeUp(record, command, context)
+  if (isOwn && record.session === command.session) return takeUp(draft, command, context)
   const free = isOwn ? { session: record.session, agent: record.agent } : lapsed
-  const denial = whyNotClaimable(record, command, around, free, isOwn)
+  const denial = whyNotClaimable(record, command, context, free, isOwn)
   if (denial) return denial
-  if (isOwn) giveToOthers(draft, around, 'REASSIGNED', 'taken up by its agent in another session')
+  if (isOwn) requeue(draft, context, 'REASSIGNED', 'taken up by its agent in another session')
   // Limits may have been lowered since the task was queued.
-  const exhausted = whatRanOut(record, around)
+  const exhausted = whatRanOut(record, context)
   if (exhausted) {
     fail(draft, 'system', { attempt: record.attempt }, exhausted)
     return refuse('NOT_READY', `The task has used up its ${exhausted} and is in the dead letter now.`, {
       taskState: record.state,
     })
   }
-  return grant(draft, command, around)
+  return grant(draft, command, context)
 }
 
-function grant(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
+function grant(draft: TaskDraft, command: Claim, context: RuleContext): Reply {
   const { record } = draft
   const previousState = record.claimState
-  const isGiven = command.isGiven ?? false
-  const assignMs = assignMsOf(record.watch, isGiven, around.limits)
+  const byCoordinator = command.byCoordinator ?? false
+  const assignMs = assignMsOf(record.watch, byCoordinator, context.limits)
   // Who was given it without asking has its whole time to begin.
-  const leaseMs = Math.max(command.leaseMs, record.minLeaseMs, isGiven ? assignMs! : 0)
+  const leaseMs = Math.max(command.leaseMs, record.minLeaseMs, byCoordinator ? assignMs! : 0)
   record.generation += 1
   record.attempt += 1
   // Turns are counted within an attempt: whoever comes next has all of them.
   record.continuations = 0
-  record.dueAt = assignMs === null ? null : around.now + assignMs
-  record.watch = watchAnew(record.watch, isGiven)
+  record.dueAt = assignMs === null ? null : context.now + assignMs
+  record.watch = watchAnew(record.watch, byCoordinator)
   record.claimState = 'active'
   record.session = command.session
   record.agent = command.agent
   record.leaseMs = leaseMs
-  record.leaseExpiresAt = around.now + leaseMs
+  record.leaseExpiresAt = context.now + leaseMs
   draft.effects.claims.push({
     kind: 'opened',
     taskId: record.id,
@@ -56,40 +56,40 @@ function grant(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
     session: command.session,
     agent: command.agent,
     leaseExpiresAt: record.leaseExpiresAt,
-    at: around.now,
+    at: context.now,
   })
-  draft.move('task_assigned', isGiven ? around.actor : `agent:${command.agent}`, {
+  draft.move('task_assigned', byCoordinator ? context.actor : `agent:${command.agent}`, {
     agent: command.agent,
     session: command.session,
     leaseMs,
     attempt: record.attempt,
     previousState,
   })
-  return { ok: true, reason: 'GRANTED', claim: claimView(record, around.now) }
+  return { ok: true, reason: 'GRANTED', claim: claimView(record, context.now) }
 }
 
 /**
  * An agent may take up itself what it was given, as long as nobody has begun. Where no generation is left for another
  * session, the claim it was given stands.
  */
-function isForItsAgentToTakeUp(record: TaskRecord, command: Claim, { limits }: Circumstances): boolean {
+function isForItsAgentToTakeUp(record: TaskRecord, command: Claim, { limits }: RuleContext): boolean {
   if (record.state !== 'assigned' || !record.watch?.given) return false
-  if (record.agent !== command.agent || command.isGiven) return false
+  if (record.agent !== command.agent || command.byCoordinator) return false
   return record.session === command.session || record.generation < limits.maxGenerationsPerTask
 }
 
 /** Under the session it was given to: the claim is there already, and from now on it is one that was asked for. */
-function takeUp(draft: TaskDraft, command: Claim, around: Circumstances): Reply {
+function takeUp(draft: TaskDraft, command: Claim, context: RuleContext): Reply {
   const { record } = draft
   record.leaseMs = Math.max(command.leaseMs, record.minLeaseMs)
-  record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, around.now + record.leaseMs)
+  record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)
   record.watch = watchAnew(record.watch, false)
-  const assignMs = assignMsOf(record.watch, false, around.limits)
-  record.dueAt = assignMs === null ? null : around.now + assignMs
+  const assignMs = assignMsOf(record.watch, false, context.limits)
+  record.dueAt = assignMs === null ? null : context.now + assignMs
   draft.touch()
   const { agent, session, leaseExpiresAt } = record
   draft.note('claim_renewed', `agent:${agent}`, { agent, session, leaseExpiresAt })
-  return { ok: true, reason: 'GRANTED', claim: claimView(record, around.now) }
+  return { ok: true, reason: 'GRANTED', claim: claimView(record, context.now) }
 }
 
 type Freed = Pick<TaskRecord, 'session' | 'agent'>
@@ -98,7 +98,7 @@ type Freed = Pick<TaskRecord, 'session' | 'agent'>
 function whyNotClaimable(
   record: TaskRecord,
   command: Claim,
-  around: Circumstances,
+  context: RuleContext,
   freed: Freed | null,
   isOwn: boolean,
 ) {
@@ -112,13 +112,13 @@ function whyNotClaimable(
       {
         currentHolder: record.agent,
         currentGeneration: record.generation,
-        ttlMs: record.leaseExpiresAt! - around.now,
+        ttlMs: record.leaseExpiresAt! - context.now,
       },
     )
   }
   if (!isOwn && state !== 'queued' && state !== 'awaiting_retry')
     return refuse('NOT_READY', `The task is ${state}.`, { taskState: state })
-  if (state === 'awaiting_retry' && record.dueAt! > around.now)
+  if (state === 'awaiting_retry' && record.dueAt! > context.now)
     return refuse('NOT_READY', 'The task waits for its next attempt.', {
       taskState: state,
       dueAt: new Date(record.dueAt!).toISOString(),
@@ -128,29 +128,29 @@ function whyNotClaimable(
   const missing = record.capabilities.find((capability) => !command.capabilities.includes(capability))
   if (missing !== undefined)
     return refuse('MISSING_CAPABILITY', `${command.agent} lacks "${missing}".`, { missing })
-  const unfit = around.worker && whyNotBy(around.worker, freed?.session === command.session ? 1 : 0)
+  const unfit = context.worker && whyNotBy(context.worker, freed?.session === command.session ? 1 : 0)
   if (unfit) return unfit
-  const { agent } = around
-  if (command.isGiven && letItLie(record, command.agent, around))
+  const { agent } = context
+  if (command.byCoordinator && ignoredIt(record, command.agent, context))
     return refuse('NOT_READY', `${command.agent} let this task lie; it is for others first.`, {
       taskState: state,
     })
   const unwilling = agent && whyNoWorkFor(agent.record, agent.held - (freed?.agent === command.agent ? 1 : 0))
   if (unwilling) return unwilling
-  const agents = around.trackIsFull?.(record, command.agent) ?? null
+  const agents = context.trackIsFull?.(record, command.agent) ?? null
   if (agents !== null)
     return refuse(
       'TRACK_FULL',
-      `Track ${record.line} has its ${agents} agent${agents === 1 ? '' : 's'} already.`,
+      `Track ${record.trackQueue} has its ${agents} agent${agents === 1 ? '' : 's'} already.`,
       {
-        track: record.line,
+        track: record.trackQueue,
         maxAgents: agents,
       },
     )
-  if (around.roomForClaims + (freed === null ? 0 : 1) <= 0)
+  if (context.roomForClaims + (freed === null ? 0 : 1) <= 0)
     return refuse(
       'LIMIT_REACHED',
-      `This workspace has ${around.limits.maxConcurrentClaims} active claims already.`,
+      `This workspace has ${context.limits.maxConcurrentClaims} active claims already.`,
       {
         limit: 'maxConcurrentClaims',
       },
@@ -159,9 +159,9 @@ function whyNotClaimable(
 }
 
 /** Given to it before and not begun: for as long as it was given time, others come first. */
-function letItLie({ agent, claimState, watch, updatedAt }: TaskRecord, by: string, around: Circumstances) {
+function ignoredIt({ agent, claimState, watch, updatedAt }: TaskRecord, by: string, context: RuleContext) {
   if (!watch?.given || claimState !== 'expired' || agent !== by) return false
-  return around.now < updatedAt + assignMsOf(watch, true, around.limits)!
+  return context.now < updatedAt + assignMsOf(watch, true, context.limits)!
 }
 
 /** Why this worker may not have another task, whichever it is. */

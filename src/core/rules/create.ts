@@ -1,6 +1,6 @@
 import type { NewTask, TriggerRule } from '../commands.ts'
 import type { EventDraft } from '../events.ts'
-import { lineOf, parseTaskKey } from '../keys.ts'
+import { parseTaskKey, trackQueueOf } from '../keys.ts'
 import type { Limits } from '../limits.ts'
 import type { TaskRecord } from '../records.ts'
 import { placeInQueue } from '../retry.ts'
@@ -25,7 +25,7 @@ export function createTask(
     uuid: identity.uuid,
     key: task.key,
     projectId: task.projectId,
-    line: task.key === null ? '' : lineOf(parseTaskKey(task.key)),
+    trackQueue: task.key === null ? '' : trackQueueOf(parseTaskKey(task.key)),
     parentId: identity.parentId,
     // Of a part it says how the whole is put together.
     merge: identity.parentId === null ? task.merge : 'none',

@@ -1,4 +1,4 @@
-import type { Circumstances, Fence } from '../commands.ts'
+import type { Fence, RuleContext } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import type { Actor, TaskDraft, TaskRecord } from '../records.ts'
 import { hasAttemptsLeft, leaseIsOver } from '../retry.ts'
@@ -40,13 +40,13 @@ export function judgeFence(
 }
 
 /** The claim is over and its work is not done: another attempt, or the dead letter when attempts or generations ran out. */
-export function expireLease(draft: TaskDraft, around: Circumstances): void {
+export function expireLease(draft: TaskDraft, context: RuleContext): void {
   const { leaseExpiresAt, state, dueAt } = draft.record
   const leaseExpiredAt = leaseExpiresAt!
   // Given to somebody who never took it up: whether upkeep or the end of the lease comes first, nobody has failed.
-  if (state === 'assigned' && dueAt !== null && dueAt <= leaseExpiredAt) notStarted(draft, around)
+  if (state === 'assigned' && dueAt !== null && dueAt <= leaseExpiredAt) notStarted(draft, context)
   // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
-  else takeAway(draft, around, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
+  else endLostClaim(draft, context, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
 }
 
 const LOST = {
@@ -58,9 +58,9 @@ const LOST = {
 } as const
 
 /** The holder is taken to be gone: its claim is over, and the task is tried again after `waitMs` if it may be. */
-export function takeAway(
+export function endLostClaim(
   draft: TaskDraft,
-  around: Circumstances,
+  context: RuleContext,
   how: keyof typeof LOST,
   error: string,
   waitMs: number,
@@ -68,9 +68,9 @@ export function takeAway(
 ): void {
   const { record } = draft
   const held = { agent: record.agent!, session: record.session!, attempt: record.attempt }
-  const by = how === 'STALLED' ? around.actor : 'system'
+  const by = how === 'STALLED' ? context.actor : 'system'
   draft.endClaim(how)
-  const exhausted = whatRanOut(record, around)
+  const exhausted = whatRanOut(record, context)
   if (exhausted) {
     fail(draft, by, { failureClass: 'infrastructure', error, attempt: record.attempt }, exhausted)
   } else {
@@ -80,9 +80,9 @@ export function takeAway(
 }
 
 /** Taken from its holder, which did nothing wrong: back to the queue, and the attempt is given back. */
-export function giveToOthers(
+export function requeue(
   draft: TaskDraft,
-  around: Circumstances,
+  context: RuleContext,
   how: 'AGENT_TERMINATED' | 'NOT_STARTED' | 'REASSIGNED',
   because: string,
 ): void {
@@ -90,14 +90,14 @@ export function giveToOthers(
   draft.endClaim(how)
   record.attempt -= 1
   record.dueAt = null
-  if (whatRanOut(record, around) === 'generations')
+  if (whatRanOut(record, context) === 'generations')
     fail(draft, 'system', { attempt: record.attempt }, 'generations')
-  else draft.move('task_requeued', around.actor, { because })
+  else draft.move('task_requeued', context.actor, { because })
 }
 
 /** It should have been started by now: somebody else may do better. */
-export const notStarted = (draft: TaskDraft, around: Circumstances) =>
-  giveToOthers(draft, around, 'NOT_STARTED', 'not started in time')
+export const notStarted = (draft: TaskDraft, context: RuleContext) =>
+  requeue(draft, context, 'NOT_STARTED', 'not started in time')
 
 /** Failed for good, and people can read why. `reason` tells what ran out, or why another attempt would not help. */
 export function fail(draft: TaskDraft, actor: Actor, failure: Record<string, unknown>, reason: string): void {
@@ -113,8 +113,8 @@ export function fail(draft: TaskDraft, actor: Actor, failure: Record<string, unk
   draft.move('task_failed', actor, { ...failure, reason })
 }
 
-export function whatRanOut(record: TaskRecord, around: Circumstances): 'attempts' | 'generations' | null {
-  if (record.generation >= around.limits.maxGenerationsPerTask) return 'generations'
+export function whatRanOut(record: TaskRecord, context: RuleContext): 'attempts' | 'generations' | null {
+  if (record.generation >= context.limits.maxGenerationsPerTask) return 'generations'
   return hasAttemptsLeft(record.attempt, record.maxRetries) ? null : 'attempts'
 }
 

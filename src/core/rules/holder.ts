@@ -1,4 +1,4 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
@@ -9,23 +9,23 @@ type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log'>
 
 /** Every write of a holder but its result: judged by the fence, refused with a trace when it is stale. */
-export function holderWrite(draft: TaskDraft, command: HolderCommand, around: Circumstances): Reply {
+export function holderWrite(draft: TaskDraft, command: HolderCommand, context: RuleContext): Reply {
   const names = command.kind === 'renew' ? 'GENERATION_MISMATCH' : 'STALE_OR_FUTURE'
-  const refusal = judgeFence(draft.record, command.fence, around.now, names)
-  if (refusal) return refuseWithTrace(draft, command, refusal, around)
+  const refusal = judgeFence(draft.record, command.fence, context.now, names)
+  if (refusal) return refuseWithTrace(draft, command, refusal, context)
   switch (command.kind) {
     case 'renew':
-      return renew(draft, command, around)
+      return renew(draft, command, context)
     case 'start':
-      return start(draft, around)
+      return start(draft, context)
     case 'progress':
-      return progress(draft, command, around)
+      return progress(draft, command, context)
     case 'continue':
-      return continueLater(draft, around)
+      return continueLater(draft, context)
     case 'release':
-      return release(draft, command, around)
+      return release(draft, command, context)
     case 'fail':
-      return fail(draft, command, around)
+      return fail(draft, command, context)
     case 'log':
       return log(draft, command)
   }
@@ -35,11 +35,11 @@ function refuseWithTrace(
   draft: TaskDraft,
   command: HolderCommand,
   refusal: Refusal,
-  around: Circumstances,
+  context: RuleContext,
 ): Reply {
   // The caller may be the first to notice that the lease is over; then the task should not wait for the sweep.
-  if (leaseRanOut(draft.record, around.now)) expireLease(draft, around)
-  draft.note('claim_write_refused', around.actor, {
+  if (leaseRanOut(draft.record, context.now)) expireLease(draft, context)
+  draft.note('claim_write_refused', context.actor, {
     command: command.kind,
     code: refusal.code,
     givenGeneration: command.fence.generation,
@@ -52,20 +52,20 @@ const held = (draft: TaskDraft) => ({ agent: draft.record.agent!, session: draft
 const byAgent = (draft: TaskDraft) => `agent:${draft.record.agent}`
 const done = (draft: TaskDraft, reason: string): Reply => ({ ok: true, reason, record: draft.record })
 
-function renew(draft: TaskDraft, command: Command<'renew'>, around: Circumstances): Reply {
+function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext): Reply {
   const { record } = draft
   if (command.leaseMs !== undefined) record.leaseMs = command.leaseMs
   // Never shorter than the holder was told before: an old renewal may arrive after a newer one.
-  record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, around.now + record.leaseMs)
+  record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)
   draft.touch()
-  record.dueAt = nextLook(record, around.limits)
+  record.dueAt = nextLook(record, context.limits)
   draft.note('claim_renewed', byAgent(draft), { ...held(draft), leaseExpiresAt: record.leaseExpiresAt })
   return {
     ok: true,
     reason: 'RENEWED',
     leaseExpiresAt: new Date(record.leaseExpiresAt).toISOString(),
-    ttlMs: record.leaseExpiresAt - around.now,
-    requests: whatIsAsked(draft, around),
+    ttlMs: record.leaseExpiresAt - context.now,
+    requests: whatIsAsked(draft, context),
     budget: null,
   }
 }
@@ -78,7 +78,7 @@ export interface HolderRequest {
 }
 
 /** What the holder should do, told whenever it shows that it is alive. */
-function whatIsAsked({ record }: TaskDraft, { limits }: Circumstances): HolderRequest[] {
+function whatIsAsked({ record }: TaskDraft, { limits }: RuleContext): HolderRequest[] {
   const abortAt = abortsAt(record, limits)
   if (abortAt === null) return []
   const since = record.watch!.suspectedAt!
@@ -91,40 +91,40 @@ function whatIsAsked({ record }: TaskDraft, { limits }: Circumstances): HolderRe
   ]
 }
 
-function start(draft: TaskDraft, around: Circumstances): Reply {
+function start(draft: TaskDraft, context: RuleContext): Reply {
   const { record } = draft
   // Saying "start" twice (a lost reply) is no mistake of the holder.
   if (record.state === 'running') return done(draft, 'STARTED')
-  record.startedAt ??= around.now
+  record.startedAt ??= context.now
   if (record.state === 'continuing') {
     draft.move('task_resumed', byAgent(draft), { ...held(draft), continuations: record.continuations })
   } else {
     draft.move('task_started', byAgent(draft), { ...held(draft), attempt: record.attempt })
-    begin(draft, around)
+    begin(draft, context)
   }
   return done(draft, 'STARTED')
 }
 
 /** From here on its times count, and no longer that it should be started. */
-function begin({ record }: TaskDraft, { now, limits }: Circumstances): void {
+function begin({ record }: TaskDraft, { now, limits }: RuleContext): void {
   record.watch = begun(record.watch, now)
   record.dueAt = firstDeadline(record, limits)
 }
 
-function progress(draft: TaskDraft, command: Command<'progress'>, around: Circumstances): Reply {
+function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleContext): Reply {
   const { record } = draft
   const { percent, step, checkpoint, doneBy, ifVersion } = command
   if (ifVersion != null && ifVersion !== record.version)
     return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
     })
-  if (doneBy !== undefined && doneBy < around.now)
+  if (doneBy !== undefined && doneBy < context.now)
     return refuseField('VALIDATION_FAILED', 'estimatedCompletionAt', 'lies in the past')
   // Progress proves that work began, whether the holder said so or not.
-  if (record.state !== 'running') start(draft, around)
+  if (record.state !== 'running') start(draft, context)
   draft.touch()
-  record.watch = progressed(record.watch, around.now, doneBy)
-  record.dueAt = nextLook(record, around.limits)
+  record.watch = progressed(record.watch, context.now, doneBy)
+  record.dueAt = nextLook(record, context.limits)
   const set = { progressPercent: percent, progressStep: step, checkpoint }
   draft.effects.details.push({ taskId: record.id, set })
   draft.note('task_progress', byAgent(draft), {
@@ -144,7 +144,7 @@ function log(draft: TaskDraft, { entries }: Command<'log'>): Reply {
   return done(draft, 'NOTED')
 }
 
-function continueLater(draft: TaskDraft, around: Circumstances): Reply {
+function continueLater(draft: TaskDraft, context: RuleContext): Reply {
   const { record } = draft
   const reply: Reply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
   // Said twice, the last one too: the first answer may have been lost.
@@ -158,24 +158,24 @@ function continueLater(draft: TaskDraft, around: Circumstances): Reply {
   const isFirstWord = record.state === 'assigned'
   // The claim stays: a continuation is the same attempt by the same holder, so nobody else may step in.
   draft.move('task_continuing', byAgent(draft), { ...held(draft), continuations: record.continuations })
-  if (isFirstWord) begin(draft, around)
+  if (isFirstWord) begin(draft, context)
   return reply
 }
 
-function release(draft: TaskDraft, command: Command<'release'>, around: Circumstances): Reply {
+function release(draft: TaskDraft, command: Command<'release'>, context: RuleContext): Reply {
   const { record } = draft
   const who = held(draft)
   draft.endClaim('VOLUNTARY')
   // Given back unharmed: the attempt was not spent.
   record.attempt -= 1
   record.dueAt = null
-  if (whatRanOut(record, around) === 'generations')
+  if (whatRanOut(record, context) === 'generations')
     failForGood(draft, 'system', { attempt: record.attempt }, 'generations')
   else draft.move('task_released', byAgent(draft), { ...who, reason: command.reason })
   return done(draft, 'RELEASED')
 }
 
-function fail(draft: TaskDraft, command: Command<'fail'>, around: Circumstances): Reply {
+function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): Reply {
   const { record } = draft
   const actor = byAgent(draft)
   const { failureClass, error } = command
@@ -215,34 +215,34 @@ function fail(draft: TaskDraft, command: Command<'fail'>, around: Circumstances)
     case 'infrastructure':
     case 'quality':
       draft.endClaim('ERROR')
-      retryLater(draft, command, around)
+      retryLater(draft, command, context)
   }
   return done(draft, 'FAILED')
 }
 
-function retryLater(draft: TaskDraft, command: Command<'fail'>, around: Circumstances): void {
+function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): void {
   const { record } = draft
   const failure = { failureClass: command.failureClass, error: command.error, attempt: record.attempt }
   // A rate limit is nobody's failure: the task is parked and the attempt given back.
   if (command.failureClass === 'rate_limited') record.attempt -= 1
-  if (command.failureClass === 'timeout') allowMoreTime(draft, around)
-  const exhausted = whatRanOut(record, around)
+  if (command.failureClass === 'timeout') allowMoreTime(draft, context)
+  const exhausted = whatRanOut(record, context)
   if (exhausted) {
     failForGood(draft, byAgent(draft), failure, exhausted)
     return
   }
   const { failureClass, error } = command
   draft.effects.details.push({ taskId: record.id, set: { failureClass, error, exhausted: null } })
-  record.dueAt = Math.max(command.retryAt ?? around.now + backoffMs(failure.attempt), around.now)
+  record.dueAt = Math.max(command.retryAt ?? context.now + backoffMs(failure.attempt), context.now)
   draft.move('task_retrying', byAgent(draft), {
     ...failure,
     dueAt: record.dueAt,
-    waitMs: record.dueAt - around.now,
+    waitMs: record.dueAt - context.now,
   })
 }
 
 /** ADE 8: what timed out is tried again with more time. */
-function allowMoreTime({ record }: TaskDraft, { limits }: Circumstances): void {
+function allowMoreTime({ record }: TaskDraft, { limits }: RuleContext): void {
   // A holder may have renewed for less than it was given at first.
   const longest = Math.max(record.leaseMs, record.minLeaseMs)
   record.minLeaseMs = Math.min(longest * 2, limits.maxLeaseSeconds * 1000)

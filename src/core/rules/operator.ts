@@ -1,15 +1,15 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import { closeForLateResults, fail, giveToOthers, whatRanOut } from './fence.ts'
+import { closeForLateResults, fail, requeue, whatRanOut } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type Act<K extends TaskCommand['kind']> = (
   draft: TaskDraft,
   command: Command<K>,
-  around: Circumstances,
+  context: RuleContext,
 ) => Refusal | null
 
 /** The transition an act stands for: from other states it is refused. */
@@ -28,16 +28,16 @@ type StateAct = keyof typeof STANDS_FOR
 type OperatorCommand = Command<StateAct | 'update' | 'archive'>
 
 /** What people (and the verifier) do to a task. An act that takes the task from its holder ends the claim. */
-export function operate(draft: TaskDraft, command: OperatorCommand, around: Circumstances): Reply {
+export function operate(draft: TaskDraft, command: OperatorCommand, context: RuleContext): Reply {
   const refusal = isStateAct(command)
-    ? changeState(draft, command, around)
-    : changeFields(draft, command, around)
+    ? changeState(draft, command, context)
+    : changeFields(draft, command, context)
   return refusal ?? { ok: true, reason: 'DONE', record: draft.record }
 }
 
 const isStateAct = (command: OperatorCommand): command is Command<StateAct> => command.kind in STANDS_FOR
 
-function changeState(draft: TaskDraft, command: Command<StateAct>, around: Circumstances): Refusal | null {
+function changeState(draft: TaskDraft, command: Command<StateAct>, context: RuleContext): Refusal | null {
   const { state } = draft.record
   const { from, to } = TASK_TRANSITIONS[STANDS_FOR[command.kind]]
   // Cancelling or pausing twice is one wish, said twice.
@@ -59,7 +59,7 @@ function changeState(draft: TaskDraft, command: Command<StateAct>, around: Circu
       },
     )
   closeForLateResults(draft.record)
-  return (ACTS[command.kind] as Act<StateAct>)(draft, command, around)
+  return (ACTS[command.kind] as Act<StateAct>)(draft, command, context)
 }
 
 const ACTS: { [K in StateAct]: Act<K> } = {
@@ -128,22 +128,22 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  reject(draft, { comment }, around) {
+  reject(draft, { comment }, context) {
     dropPendingResult(draft, 'HUMAN_REJECTED')
-    retryOrFail(draft, 'task_human_rejected', { comment }, around)
+    retryOrFail(draft, 'task_human_rejected', { comment }, context)
     return null
   },
 
-  verdict(draft, { verdict, note }, around) {
+  verdict(draft, { verdict, note }, context) {
     draft.record.dueAt = null
     if (verdict === 'unsure') {
-      draft.move('task_human_review_requested', around.actor, { reason: note ?? 'The verifier is unsure.' })
+      draft.move('task_human_review_requested', context.actor, { reason: note ?? 'The verifier is unsure.' })
     } else if (verdict === 'passed') {
       judge(draft, true, null)
-      draft.move('task_verification_passed', around.actor, { verdict: note })
+      draft.move('task_verification_passed', context.actor, { verdict: note })
     } else {
       dropPendingResult(draft, 'VERIFICATION_FAILED')
-      retryOrFail(draft, 'task_verification_failed', { verdict: note }, around)
+      retryOrFail(draft, 'task_verification_failed', { verdict: note }, context)
     }
     return null
   },
@@ -163,19 +163,19 @@ function retryOrFail(
   draft: TaskDraft,
   name: TransitionName,
   why: Record<string, unknown>,
-  around: Circumstances,
+  context: RuleContext,
 ): void {
   const { record } = draft
-  const exhausted = whatRanOut(record, around)
+  const exhausted = whatRanOut(record, context)
   const payload = { ...why, attempt: record.attempt }
   if (exhausted) {
-    fail(draft, around.actor, { ...payload, failureClass: 'quality' }, exhausted)
+    fail(draft, context.actor, { ...payload, failureClass: 'quality' }, exhausted)
   } else {
-    record.dueAt = around.now + backoffMs(record.attempt)
+    record.dueAt = context.now + backoffMs(record.attempt)
     // Whoever tries it next is told what was wrong.
     const error = (why.comment ?? why.verdict ?? null) as string | null
     draft.effects.details.push({ taskId: record.id, set: { failureClass: 'quality', error } })
-    draft.move(name, around.actor, payload)
+    draft.move(name, context.actor, payload)
   }
 }
 
@@ -193,12 +193,12 @@ function dropPendingResult(draft: TaskDraft, rejection: string): void {
 function changeFields(
   draft: TaskDraft,
   command: Command<'update' | 'archive'>,
-  around: Circumstances,
+  context: RuleContext,
 ): Refusal | null {
-  return command.kind === 'update' ? update(draft, command, around) : archive(draft, around)
+  return command.kind === 'update' ? update(draft, command, context) : archive(draft, context)
 }
 
-function archive(draft: TaskDraft, { actor, now }: Circumstances): Refusal | null {
+function archive(draft: TaskDraft, { actor, now }: RuleContext): Refusal | null {
   const { record } = draft
   if (!isTerminal(record.state))
     return refuse('WRONG_STATE', `Only finished tasks are archived; this one is ${record.state}.`)
@@ -210,9 +210,9 @@ function archive(draft: TaskDraft, { actor, now }: Circumstances): Refusal | nul
   return null
 }
 
-function update(draft: TaskDraft, command: Command<'update'>, around: Circumstances): Refusal | null {
+function update(draft: TaskDraft, command: Command<'update'>, context: RuleContext): Refusal | null {
   const { record } = draft
-  const { actor } = around
+  const { actor } = context
   if (command.ifVersion !== null && command.ifVersion !== record.version)
     return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
@@ -228,13 +228,13 @@ function update(draft: TaskDraft, command: Command<'update'>, around: Circumstan
   }
   draft.touch()
   draft.note('task_updated', actor, { fields: Object.keys(command.patch) })
-  if (onlyAgent !== undefined) reserveFor(draft, onlyAgent, around)
+  if (onlyAgent !== undefined) reserveFor(draft, onlyAgent, context)
   return null
 }
 
-function reserveFor(draft: TaskDraft, onlyAgent: string | null, around: Circumstances): void {
+function reserveFor(draft: TaskDraft, onlyAgent: string | null, context: RuleContext): void {
   const { record } = draft
   record.onlyAgent = onlyAgent
   if (onlyAgent === null || !isHeld(record.state) || record.agent === onlyAgent) return
-  giveToOthers(draft, around, 'REASSIGNED', `reassigned to ${onlyAgent}`)
+  requeue(draft, context, 'REASSIGNED', `reassigned to ${onlyAgent}`)
 }

@@ -1,4 +1,4 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
@@ -8,7 +8,7 @@ import { closeForLateResults, fail } from './fence.ts'
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 
 /** A task is divided: it waits for its parts, and is their results in order, or work for whoever joins them. */
-export function divide(draft: TaskDraft, command: Command<'divide'>, around: Circumstances): Reply {
+export function divide(draft: TaskDraft, command: Command<'divide'>, context: RuleContext): Reply {
   const { record } = draft
   if (record.state !== 'queued' && record.state !== 'pending')
     return refuse('WRONG_STATE', `A task that is ${record.state} cannot be divided.`, {
@@ -20,8 +20,8 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, around: Cir
   record.blocked = true
   if (record.state === 'queued') record.dueAt = null
   // It waits again for all it ever waited for, and two may divide at the same moment: that may close a circle.
-  record.dueAt ??= around.now
-  draft.move('task_divided', around.actor, { parts: command.parts, merge: record.merge })
+  record.dueAt ??= context.now
+  draft.move('task_divided', context.actor, { parts: command.parts, merge: record.merge })
   return { ok: true, reason: 'DIVIDED', record }
 }
 
@@ -29,29 +29,29 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, around: Cir
 const MERGER = { agent: 'baton', session: 'baton:merge' }
 
 /** The parts are done: their results, in order, are the result of the whole. */
-export function merge(draft: TaskDraft, command: Command<'merge'>, around: Circumstances): Reply {
+export function merge(draft: TaskDraft, command: Command<'merge'>, context: RuleContext): Reply {
   const { record } = draft
   if (record.state !== 'pending' || !record.blocked || record.merge !== 'object')
     return { ok: true, reason: 'NOTHING_DUE', record }
   // Between the reading and this moment somebody may have reset a part, or added one: that would have raised the version.
   if (record.version !== command.version) return { ok: true, reason: 'NOTHING_DUE', record }
   const isAsRead = command.parts.every(({ id, generation, hash }) => {
-    const part = around.recordOf?.(id)
+    const part = context.recordOf?.(id)
     return part?.state === 'completed' && part.generation === generation && part.resultHash === hash
   })
   if (!isAsRead) return { ok: true, reason: 'NOTHING_DUE', record }
   record.blocked = false
   const { submission } = command
-  if (submission.bytes > around.limits.maxResultBytes) {
-    const error = `The results of its parts are ${submission.bytes} bytes together; ${around.limits.maxResultBytes} are allowed.`
+  if (submission.bytes > context.limits.maxResultBytes) {
+    const error = `The results of its parts are ${submission.bytes} bytes together; ${context.limits.maxResultBytes} are allowed.`
     fail(draft, 'system', { failureClass: 'invalid', error, attempt: record.attempt }, 'result too large')
     return { ok: true, reason: 'MOVED', record }
   }
   record.generation += 1
   record.claimState = CLAIM_ENDS.MERGED
   Object.assign(record, MERGER, { resultHash: submission.hash, leaseMs: 0, leaseExpiresAt: null })
-  record.startedAt ??= around.now
-  const at = around.now
+  record.startedAt ??= context.now
+  const at = context.now
   const { agent, session } = MERGER
   const claim = { taskId: record.id, generation: record.generation, agent, session, at }
   draft.effects.claims.push(

@@ -1,17 +1,17 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft } from '../records.ts'
 import { closeForLateResults } from './fence.ts'
 
 type Promote = Extract<TaskCommand, { kind: 'promote' }>
 
 /** A person takes a rejected result after all. Whoever holds the task is told at its next renewal. */
-export function promote(draft: TaskDraft, command: Promote, around: Circumstances): Reply {
+export function promote(draft: TaskDraft, command: Promote, context: RuleContext): Reply {
   const { record } = draft
   const { generation, session, hash, ref, reason } = command
   const replaced = record.state === 'completed' ? record.resultHash : null
   closeForLateResults(record)
   draft.endClaim('PROMOTED')
-  record.startedAt ??= around.now
+  record.startedAt ??= context.now
   record.resultHash = hash
   record.dueAt = null
   record.blocked = false
@@ -23,7 +23,7 @@ export function promote(draft: TaskDraft, command: Promote, around: Circumstance
     session,
     hash,
   })
-  draft.move('task_result_promoted', around.actor, {
+  draft.move('task_result_promoted', context.actor, {
     promotedGeneration: generation,
     promotedSession: session,
     workProductRef: ref,

@@ -1,4 +1,4 @@
-import type { Circumstances, Fence, Reply, TaskCommand } from '../commands.ts'
+import type { Fence, Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
@@ -8,17 +8,17 @@ import { verifyMsOf } from './watch.ts'
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
 /** A result is offered. Coditect 6.2: the higher generation wins, then the session; completed and unclaimed tasks take none. */
-export function submit(draft: TaskDraft, command: Submit, around: Circumstances): Reply {
+export function submit(draft: TaskDraft, command: Submit, context: RuleContext): Reply {
   const { record } = draft
   const ref = workProductRef(record.key ?? record.uuid, command.fence.generation, command.submission.hash)
   if (isSameSubmissionAgain(record, command)) return accepted(record, ref)
-  const late = leaseRanOut(record, around.now) || isOpenForLateResults(record)
-  const refusal = whyNotAccepted(record, command, around, late)
+  const late = leaseRanOut(record, context.now) || isOpenForLateResults(record)
+  const refusal = whyNotAccepted(record, command, context, late)
   if (refusal) {
-    if (leaseRanOut(record, around.now)) expireLease(draft, around)
-    return reject(draft, command, refusal, ref, around)
+    if (leaseRanOut(record, context.now)) expireLease(draft, context)
+    return reject(draft, command, refusal, ref, context)
   }
-  return accept(draft, command, ref, around, late)
+  return accept(draft, command, ref, context, late)
 }
 
 /** A lost reply: the same holder sends the same work again and is told again that it was taken. */
@@ -36,10 +36,10 @@ function isSameSubmissionAgain(record: TaskRecord, { fence, submission }: Submit
 function whyNotAccepted(
   record: TaskRecord,
   { fence }: Submit,
-  around: Circumstances,
+  context: RuleContext,
   late: boolean,
 ): Refusal | null {
-  const fenced = judgeFence(record, fence, around.now, 'STALE_OR_FUTURE')
+  const fenced = judgeFence(record, fence, context.now, 'STALE_OR_FUTURE')
   const facts = { currentGeneration: record.generation, taskState: record.state }
   // A result of the newest generation for a task that has one already, whoever sends it.
   if (record.state === 'completed' && fence.generation === record.generation)
@@ -48,16 +48,16 @@ function whyNotAccepted(
   // Nobody has claimed since, or the generation would differ: the work is as good as on time.
   const untouched =
     late && (record.claimState === 'active' || ['awaiting_retry', 'queued'].includes(record.state))
-  if (around.limits.lateResults && untouched) return null
+  if (context.limits.lateResults && untouched) return null
   return refuse('NO_CLAIM', 'The lease had expired, and late results are not taken here.', facts)
 }
 
-function accept(draft: TaskDraft, command: Submit, ref: string, around: Circumstances, late: boolean): Reply {
+function accept(draft: TaskDraft, command: Submit, ref: string, context: RuleContext, late: boolean): Reply {
   const { record } = draft
   const { submission } = command
   const who = { agent: record.agent!, session: record.session! }
   const actor = `agent:${record.agent}`
-  record.startedAt ??= around.now
+  record.startedAt ??= context.now
   closeForLateResults(record)
   record.resultHash = submission.hash
   // What went wrong in the attempts before is over.
@@ -76,9 +76,9 @@ function accept(draft: TaskDraft, command: Submit, ref: string, around: Circumst
     hash: submission.hash,
     data: submission.data,
     summary: submission.summary,
-    at: around.now,
+    at: context.now,
   })
-  record.dueAt = record.review === 'verifier' ? around.now + verifyMsOf(record.watch, around.limits) : null
+  record.dueAt = record.review === 'verifier' ? context.now + verifyMsOf(record.watch, context.limits) : null
   if (record.review === 'none') {
     draft.endClaim('COMPLETED')
     draft.move('task_completed', actor, { ...who, workProductRef: ref, late })
@@ -106,12 +106,12 @@ function reject(
   command: Submit,
   refusal: Refusal,
   ref: string,
-  around: Circumstances,
+  context: RuleContext,
 ): Reply {
   const { record } = draft
   const { fence, submission } = command
   // Work of a real holder that came too late is kept. A session that never held this generation did no work for it.
-  const workLost = heldOnce(record, fence, around)
+  const workLost = heldOnce(record, fence, context)
   if (workLost) {
     draft.effects.results.push({
       kind: 'written',
@@ -126,10 +126,10 @@ function reject(
       hash: submission.hash,
       data: submission.data,
       summary: submission.summary,
-      at: around.now,
+      at: context.now,
     })
   }
-  draft.note('task_result_rejected', around.actor, {
+  draft.note('task_result_rejected', context.actor, {
     code: refusal.code,
     givenGeneration: fence.generation,
     givenSession: fence.session,
@@ -140,7 +140,7 @@ function reject(
   return { ...refusal, currentGeneration: record.generation, workLost }
 }
 
-function heldOnce(record: TaskRecord, { generation, session }: Fence, { sessionOf }: Circumstances): boolean {
+function heldOnce(record: TaskRecord, { generation, session }: Fence, { sessionOf }: RuleContext): boolean {
   if (generation < 1 || generation > record.generation) return false
   return session === (generation === record.generation ? record.session : sessionOf?.(record.id, generation))
 }

@@ -1,6 +1,6 @@
 import type { SessionCommand, SessionOpening } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import { type EventDraft, houseEvent } from '../events.ts'
+import { type EventDraft, workspaceEvent } from '../events.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, SessionRecord } from '../records.ts'
 
@@ -8,9 +8,9 @@ const HOUR_MS = 3_600_000
 /** How long each kind of session may be silent when it does not say itself. */
 const WORKER_SILENCE_MS = 60_000
 const SESSION_SILENCE_MS = HOUR_MS
-const MENTIONED_SILENCE_MS = 24 * HOUR_MS
+const UNDECLARED_SILENCE_MS = 24 * HOUR_MS
 
-export interface AroundSession {
+export interface SessionContext {
   now: number
   actor: Actor
   limits: Limits
@@ -41,21 +41,21 @@ export function decideSession(
   record: SessionRecord | null,
   identity: { name: string; uuid: string },
   command: SessionCommand,
-  around: AroundSession,
+  context: SessionContext,
 ): SessionDecision {
-  if (command.kind === 'open') return open(record, identity, command.opening, around)
-  if (command.kind === 'mention') return mention(record, identity, command.agent, around)
+  if (command.kind === 'open') return open(record, identity, command.opening, context)
+  if (command.kind === 'touch') return touch(record, identity, command.agent, context)
   if (!record)
     return refused(record, refuse('NOT_FOUND', `There is no session "${identity.name}" in this workspace.`))
   switch (command.kind) {
     case 'beat':
-      return beat(record, around)
+      return beat(record, context)
     case 'drain':
-      return drain(record, around)
+      return drain(record, context)
     case 'end':
-      return end(record, command.reason, around)
+      return end(record, command.reason, context)
     case 'elapse':
-      return elapse(record, command, around)
+      return elapse(record, command, context)
   }
 }
 
@@ -70,13 +70,13 @@ function open(
   record: SessionRecord | null,
   identity: { name: string; uuid: string },
   opening: SessionOpening,
-  around: AroundSession,
+  context: SessionContext,
 ): SessionDecision {
-  const { now, limits } = around
-  if (!countsAsActive(record) && around.activeSessions >= limits.maxActiveSessions)
+  const { now, limits } = context
+  if (!countsAsActive(record) && context.activeSessions >= limits.maxActiveSessions)
     return refused(
       record,
-      refuse('LIMIT_REACHED', `This workspace has ${around.activeSessions} active sessions already.`, {
+      refuse('LIMIT_REACHED', `This workspace has ${context.activeSessions} active sessions already.`, {
         limit: 'maxActiveSessions',
       }),
     )
@@ -100,10 +100,14 @@ function open(
   }
   opened.dueAt = now + opened.silenceMs
   const session = opened.name
-  const events = record && !isOver(record) ? [] : [houseEvent('session_started', { session }, around)]
+  const events = record && !isOver(record) ? [] : [workspaceEvent('session_started', { session }, context)]
   if (opening.capacity !== null)
     events.push(
-      houseEvent('worker_registered', { session, capacity, capabilities: [...opened.capabilities] }, around),
+      workspaceEvent(
+        'worker_registered',
+        { session, capacity, capabilities: [...opened.capabilities] },
+        context,
+      ),
     )
   return { refusal: null, record: opened, events, fate: 'kept' }
 }
@@ -119,30 +123,30 @@ function begun(identity: { name: string; uuid: string }, now: number): SessionRe
     declared: false,
     capacity: null,
     capabilities: [],
-    silenceMs: MENTIONED_SILENCE_MS,
+    silenceMs: UNDECLARED_SILENCE_MS,
     startedAt: now,
     lastSeenAt: now,
-    dueAt: now + MENTIONED_SILENCE_MS,
+    dueAt: now + UNDECLARED_SILENCE_MS,
     endedAt: null,
     endReason: null,
   }
 }
 
-function mention(
+function touch(
   record: SessionRecord | null,
   identity: { name: string; uuid: string },
   agent: string,
-  around: AroundSession,
+  context: SessionContext,
 ): SessionDecision {
   // A worker that is gone comes back by registering: what it held was given to others.
   if (record && isWorker(record)) return { refusal: null, record, events: [], fate: 'kept' }
   // Not a beat: what it lost since the last one, it is told at the next.
-  const known = record ?? begun(identity, around.now)
+  const known = record ?? begun(identity, context.now)
   const seen = isOver(known)
-    ? seenAgain(known, around.now)
-    : { ...known, dueAt: around.now + known.silenceMs }
+    ? seenAgain(known, context.now)
+    : { ...known, dueAt: context.now + known.silenceMs }
   seen.agent = agent
-  const events = record ? [] : [houseEvent('session_started', { session: seen.name }, around)]
+  const events = record ? [] : [workspaceEvent('session_started', { session: seen.name }, context)]
   return { refusal: null, record: seen, events, fate: 'kept' }
 }
 
@@ -154,27 +158,27 @@ function seenAgain(record: SessionRecord, now: number): SessionRecord {
   return { ...record, state, declared, lastSeenAt: now, dueAt, endedAt: null, endReason: null }
 }
 
-function beat(record: SessionRecord, around: AroundSession): SessionDecision {
+function beat(record: SessionRecord, context: SessionContext): SessionDecision {
   if (isWorker(record) && isOver(record))
     return refused(
       record,
       refuse('WORKER_GONE', `${record.name} is ${record.state}; it must register again.`),
     )
-  return { refusal: null, record: seenAgain(record, around.now), events: [], fate: 'renewed' }
+  return { refusal: null, record: seenAgain(record, context.now), events: [], fate: 'renewed' }
 }
 
-function drain(record: SessionRecord, around: AroundSession): SessionDecision {
+function drain(record: SessionRecord, context: SessionContext): SessionDecision {
   if (!isWorker(record) || isOver(record))
     return refused(record, refuse('WRONG_STATE', `${record.name} is no worker that could be drained.`))
   if (record.state === 'draining') return { refusal: null, record, events: [], fate: 'kept' }
-  const events = [houseEvent('worker_draining', { session: record.name }, around)]
+  const events = [workspaceEvent('worker_draining', { session: record.name }, context)]
   return { refusal: null, record: { ...record, state: 'draining' }, events, fate: 'kept' }
 }
 
-function end(record: SessionRecord, reason: string, around: AroundSession): SessionDecision {
+function end(record: SessionRecord, reason: string, context: SessionContext): SessionDecision {
   if (isOver(record)) return { refusal: null, record, events: [], fate: 'kept' }
-  const events = [houseEvent('session_ended', { session: record.name, reason }, around)]
-  return { refusal: null, record: over(record, 'ended', reason, around.now), events, fate: 'released' }
+  const events = [workspaceEvent('session_ended', { session: record.name, reason }, context)]
+  return { refusal: null, record: over(record, 'ended', reason, context.now), events, fate: 'released' }
 }
 
 const over = (
@@ -192,23 +196,23 @@ const over = (
 
 function elapse(
   record: SessionRecord,
-  { silentMs: silenceMs, heardSince = 0 }: Extract<SessionCommand, { kind: 'elapse' }>,
-  around: AroundSession,
+  { silentMs: silenceMs, listeningSince = 0 }: Extract<SessionCommand, { kind: 'elapse' }>,
+  context: SessionContext,
 ): SessionDecision {
-  const { now, holds } = around
+  const { now, holds } = context
   const silentMs = now - record.lastSeenAt
   const isDue = silenceMs === undefined ? record.dueAt !== null && record.dueAt <= now : silentMs >= silenceMs
   if (isOver(record) || !isDue) return { refusal: null, record, events: [], fate: 'kept' }
-  const heardUntil = heardSince + record.silenceMs
+  const heardUntil = listeningSince + record.silenceMs
   if (silenceMs === undefined && heardUntil > now)
     return { refusal: null, record: { ...record, dueAt: heardUntil }, events: [], fate: 'kept' }
   if (isWorker(record)) {
-    const events = [houseEvent('worker_lost', { session: record.name, silentMs, claims: holds }, around)]
+    const events = [workspaceEvent('worker_lost', { session: record.name, silentMs, claims: holds }, context)]
     return { refusal: null, record: over(record, 'lost', 'silent', now), events, fate: 'lost' }
   }
   // Its leases speak for it: what holds a task is not over, however seldom it speaks of itself.
   if (holds > 0)
     return { refusal: null, record: { ...record, dueAt: now + record.silenceMs }, events: [], fate: 'kept' }
-  const events = [houseEvent('session_ended', { session: record.name, reason: 'expired' }, around)]
+  const events = [workspaceEvent('session_ended', { session: record.name, reason: 'expired' }, context)]
   return { refusal: null, record: over(record, 'ended', 'expired', now), events, fate: 'kept' }
 }

@@ -1,8 +1,8 @@
-import type { Circumstances, Fence, Reply, TaskCommand } from '../commands.ts'
+import type { Fence, Reply, RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { spreadBackoffMs } from '../retry.ts'
 import { isHeld } from '../states.ts'
-import { expireLease, giveToOthers, leaseRanOut, notStarted, takeAway } from './fence.ts'
+import { endLostClaim, expireLease, leaseRanOut, notStarted, requeue } from './fence.ts'
 import { abortsAt, firstDeadline, stallsAt, suspectedFrom } from './watch.ts'
 
 const waitMsOf = ({ attempt, id, generation }: TaskRecord) => spreadBackoffMs(attempt, id, generation)
@@ -13,49 +13,49 @@ const isHeldBy = ({ claimState, generation }: TaskRecord, fence: Fence) =>
   claimState === 'active' && generation === fence.generation
 
 /** Its worker or agent fell silent: the task is tried again as after any failure of the machinery. */
-export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, around: Circumstances): Reply {
+export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, context: RuleContext): Reply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
   const end = who === 'worker' ? 'WORKER_LOST' : 'AGENT_LOST'
-  takeAway(draft, around, end, `Its ${who} fell silent.`, waitMsOf(record), { silentMs })
+  endLostClaim(draft, context, end, `Its ${who} fell silent.`, waitMsOf(record), { silentMs })
   return { ok: true, reason: 'LOST', record }
 }
 
 type TakeBack = Extract<TaskCommand, { kind: 'takeBack' }>
 
 /** Its agent is not to work any more: the task goes back to the queue. */
-export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, around: Circumstances): Reply {
+export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, context: RuleContext): Reply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
-  giveToOthers(draft, around, 'AGENT_TERMINATED', reason)
+  requeue(draft, context, 'AGENT_TERMINATED', reason)
   return { ok: true, reason: 'TAKEN_BACK', record }
 }
 
 type Stall = Extract<TaskCommand, { kind: 'stall' }>
 
 /** ADE's requeue of stalled work: a holder that gave no sign of life for so long loses the task, whatever its lease says. */
-export function stall(draft: TaskDraft, { silentMs }: Stall, around: Circumstances): Reply {
+export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContext): Reply {
   const { record } = draft
-  if (leaseRanOut(record, around.now)) expireLease(draft, around)
-  else if (isHeld(record.state) && around.now - record.updatedAt >= silentMs) takeFromSilent(draft, around)
+  if (leaseRanOut(record, context.now)) expireLease(draft, context)
+  else if (isHeld(record.state) && context.now - record.updatedAt >= silentMs) takeFromSilent(draft, context)
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
 
-function takeFromSilent(draft: TaskDraft, around: Circumstances): void {
+function takeFromSilent(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
-  const silentMs = around.now - record.updatedAt
+  const silentMs = context.now - record.updatedAt
   const error = `Its holder gave no sign of life for ${silentMs} ms.`
-  takeAway(draft, around, 'STALLED', error, waitMsOf(record), { silentMs })
+  endLostClaim(draft, context, 'STALLED', error, waitMsOf(record), { silentMs })
 }
 
 /** The moment came at which a held task is looked at. Perhaps too early: then it is looked at again when that may change. */
-export function lookAtHolder(draft: TaskDraft, around: Circumstances): void {
+export function lookAtHolder(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
-  const { limits, now } = around
+  const { limits, now } = context
   const isPast = (time: number | null) => time !== null && time <= now
-  if (record.state === 'assigned') notStarted(draft, around)
-  else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, around)
-  else if (isPast(abortsAt(record, limits))) takeFromHung(draft, around)
+  if (record.state === 'assigned') notStarted(draft, context)
+  else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, context)
+  else if (isPast(abortsAt(record, limits))) takeFromHung(draft, context)
   else {
     if (isPast(suspectedFrom(record, limits))) suspect(draft)
     draft.mark()
@@ -74,12 +74,12 @@ function suspect(draft: TaskDraft): void {
 const HIGHEST_PRIORITY = 10
 
 /** Asked for progress, it made none. Somebody else tries, and sooner: whoever waits for it has waited for long. */
-function takeFromHung(draft: TaskDraft, around: Circumstances): void {
+function takeFromHung(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { suspectedAt, progressAt } = record.watch!
-  const withoutProgressMs = around.now - Math.max(suspectedAt!, progressAt ?? 0)
+  const withoutProgressMs = context.now - Math.max(suspectedAt!, progressAt ?? 0)
   const priority = Math.min(record.priority + 1, HIGHEST_PRIORITY)
   const error = `It was far beyond its time and made no progress for ${withoutProgressMs} ms.`
-  takeAway(draft, around, 'HUNG', error, waitMsOf(record), { withoutProgressMs, priority })
+  endLostClaim(draft, context, 'HUNG', error, waitMsOf(record), { withoutProgressMs, priority })
   if (record.state === 'awaiting_retry') record.priority = priority
 }

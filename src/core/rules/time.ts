@@ -1,4 +1,4 @@
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { isHeld } from '../states.ts'
 import { expireLease, fail, leaseRanOut } from './fence.ts'
@@ -7,12 +7,12 @@ import { lookAtHolder } from './stall.ts'
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
 /** What time does to a task. Asking when nothing is due changes nothing, so sweeps may ask twice. */
-export function elapse(draft: TaskDraft, command: Elapse, around: Circumstances): Reply {
+export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext): Reply {
   const { record } = draft
   const isAsSeen = command.version === undefined || command.version === record.version
-  if (leaseRanOut(record, around.now)) {
-    expireLease(draft, around)
-  } else if (record.dueAt !== null && record.dueAt <= around.now) {
+  if (leaseRanOut(record, context.now)) {
+    expireLease(draft, context)
+  } else if (record.dueAt !== null && record.dueAt <= context.now) {
     if (record.state === 'pending' && record.blocked) {
       // Its hour has come, but other tasks have not: from here on only they hold it back. Held back anew since it was
       // found to be due, it is looked at for a circle first, and therefore stays due.
@@ -29,14 +29,14 @@ export function elapse(draft: TaskDraft, command: Elapse, around: Circumstances)
       record.dueAt = null
       draft.move('task_human_review_requested', 'system', { reason: 'No verdict came in time.' })
     } else if (isHeld(record.state)) {
-      lookAtHolder(draft, around)
+      lookAtHolder(draft, context)
     }
   }
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
 
 /** In the queue, its due time is the hour after which nobody needs it. */
-export const nobodyWantedIt = (record: TaskRecord, now: number) =>
+export const hasExpired = (record: TaskRecord, now: number) =>
   record.state === 'queued' && record.dueAt !== null && record.dueAt <= now
 
 export function giveUp(draft: TaskDraft): void {
@@ -46,7 +46,7 @@ export function giveUp(draft: TaskDraft): void {
 type Unblock = Extract<TaskCommand, { kind: 'unblock' }>
 
 /** The tasks it waits for have moved. */
-export function unblock(draft: TaskDraft, command: Unblock, around: Circumstances): Reply {
+export function unblock(draft: TaskDraft, command: Unblock, context: RuleContext): Reply {
   const { record } = draft
   if (command.version !== undefined && command.version !== record.version)
     return { ok: true, reason: 'NOTHING_DUE', record }
@@ -73,7 +73,7 @@ export function unblock(draft: TaskDraft, command: Unblock, around: Circumstance
     record.blocked = false
     draft.touch()
     // A paused task only remembers that the way is free; a task with an hour of its own still waits for that.
-    if (record.state === 'pending' && (record.dueAt === null || record.dueAt <= around.now)) {
+    if (record.state === 'pending' && (record.dueAt === null || record.dueAt <= context.now)) {
       record.dueAt = null
       draft.move('task_queued', 'system', { because: 'dependencies_met' })
     }

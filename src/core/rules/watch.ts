@@ -1,5 +1,5 @@
 import type { Limits } from '../limits.ts'
-import type { TaskRecord, Watch } from '../records.ts'
+import type { TaskRecord, TaskWatch } from '../records.ts'
 
 /** The times of a held task: until when it must be begun, heard of and got on with. All of it is arithmetic. */
 
@@ -8,25 +8,25 @@ type Held = Pick<TaskRecord, 'state' | 'updatedAt' | 'watch'>
 const SECOND_MS = 1000
 
 /** What is watched under a new holder: how its predecessor stood is over. The same object when there is nothing to drop. */
-export function watchAnew(watch: Watch | null, isGiven: boolean): Watch | null {
-  if (watch === null) return isGiven ? { given: true } : null
+export function watchAnew(watch: TaskWatch | null, byCoordinator: boolean): TaskWatch | null {
+  if (watch === null) return byCoordinator ? { given: true } : null
   const { given: _given, doneBy: _doneBy, progressAt: _progressAt, suspectedAt: _since, ...own } = watch
-  if (isGiven) return { ...own, given: true }
+  if (byCoordinator) return { ...own, given: true }
   const kept = Object.keys(own).length
   if (kept === 0) return null
   return kept === Object.keys(watch).length ? watch : own
 }
 
 /** How long a claim may stand without a start; null when only its lease says. */
-export function assignMsOf(watch: Watch | null, isGiven: boolean, limits: Limits): number | null {
-  return watch?.assignMs ?? (isGiven ? limits.assignTimeoutSeconds * SECOND_MS : null)
+export function assignMsOf(watch: TaskWatch | null, byCoordinator: boolean, limits: Limits): number | null {
+  return watch?.assignMs ?? (byCoordinator ? limits.assignTimeoutSeconds * SECOND_MS : null)
 }
 
-export const verifyMsOf = (watch: Watch | null, limits: Limits) =>
+export const verifyMsOf = (watch: TaskWatch | null, limits: Limits) =>
   watch?.verifyMs ?? limits.verifyTimeoutSeconds * SECOND_MS
 
 /** Work begins: it does not lie about any more, and whoever made the task may have said how long it takes. */
-export function begun(watch: Watch | null, now: number): Watch | null {
+export function begun(watch: TaskWatch | null, now: number): TaskWatch | null {
   if (watch === null || (watch.given === undefined && watch.estimateMs === undefined)) return watch
   const { given: _given, ...rest } = watch
   if (rest.estimateMs !== undefined) return { ...rest, doneBy: now + rest.estimateMs }
@@ -34,7 +34,7 @@ export function begun(watch: Watch | null, now: number): Watch | null {
 }
 
 /** Its holder got on. A new estimate is an answer to the suspicion that it hangs; that it is alive is none. */
-export function progressed(watch: Watch | null, now: number, doneBy: number | undefined): Watch {
+export function progressed(watch: TaskWatch | null, now: number, doneBy: number | undefined): TaskWatch {
   if (doneBy === undefined) return { ...watch, progressAt: now }
   const { suspectedAt: _since, ...rest } = watch ?? {}
   return { ...rest, progressAt: now, doneBy }

@@ -8,9 +8,9 @@ import { restedAt, type SkipReason } from './wakeups.ts'
  * How the task stands that a wakeup is about. `none`: it is about no task. `held`: its agent has it and has not begun.
  * `free`: its agent may claim it. `gone`: there is nothing to do for it.
  */
-export type Standing = 'none' | 'held' | 'free' | 'gone'
+export type TaskHold = 'none' | 'held' | 'free' | 'gone'
 
-export interface AroundDispatch {
+export interface DispatchContext {
   now: number
   agent: AgentRecord
   /** How many runs of it are going on. */
@@ -18,7 +18,7 @@ export interface AroundDispatch {
   lastStartedAt: number | null
   /** Whether a person waits for it. */
   isAskedFor: boolean
-  standing: Standing
+  standing: TaskHold
 }
 
 export type DispatchDecision =
@@ -27,9 +27,9 @@ export type DispatchDecision =
   | { kind: 'later'; at: number }
   | { kind: 'skip'; because: SkipReason }
 
-export function decideDispatch(around: AroundDispatch): DispatchDecision {
-  const { now, agent, active, lastStartedAt, standing } = around
-  const because = whyNot(around)
+export function decideDispatch(context: DispatchContext): DispatchDecision {
+  const { now, agent, active, lastStartedAt, standing } = context
+  const because = whyNot(context)
   if (because) return { kind: 'skip', because }
   if (agent.maxConcurrentTasks !== null && active >= agent.maxConcurrentTasks) return { kind: 'busy' }
   // Asked for before the last run started, it may be due sooner than the agent has rested.
@@ -37,7 +37,7 @@ export function decideDispatch(around: AroundDispatch): DispatchDecision {
   return at > now ? { kind: 'later', at } : { kind: 'run' }
 }
 
-function whyNot({ agent, isAskedFor, standing }: AroundDispatch): SkipReason | null {
+function whyNot({ agent, isAskedFor, standing }: DispatchContext): SkipReason | null {
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
   if (standing === 'gone') return 'TASK_NOT_READY'
   if (agent.state === 'terminated' || (agent.leaving && standing !== 'held')) return 'AGENT_TERMINATED'

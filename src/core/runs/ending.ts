@@ -51,14 +51,14 @@ export function endingOf(answer: Answer, stop: Stop | null): Ending {
 const CODE_OF = { failed: 'nonzero_exit', cancelled: 'cancelled', timed_out: 'timeout' } as const
 
 /** What is done to the task: by the holder, under its fence. */
-export type TaskStep =
+export type TaskOutcome =
   | { kind: 'submit' }
   | { kind: 'continue' }
   | { kind: 'fail'; failureClass: FailureClass; error: string; retryAt: number | undefined }
   | { kind: 'release'; reason: string }
   | { kind: 'none' }
 
-export function taskStepOf(ending: Ending, answer: Answer, stop: Stop | null): TaskStep {
+export function taskOutcomeOf(ending: Ending, answer: Answer, stop: Stop | null): TaskOutcome {
   const { errorCode } = ending
   if (errorCode === null && !answer.wantsMore) return { kind: 'submit' }
   // Whoever was stopped by a person and wants to go on must not go on by itself.

@@ -1,4 +1,4 @@
-import { type EventDraft, houseEvent } from '../events.ts'
+import { type EventDraft, workspaceEvent } from '../events.ts'
 import type { AgentRecord } from '../records.ts'
 import { policyOf } from './policy.ts'
 
@@ -69,7 +69,7 @@ export interface AskedWakeup {
   delayMs: number
 }
 
-export interface AroundWakeup {
+export interface WakeupContext {
   now: number
   agent: AgentRecord
   /** One that waits already and says the same. */
@@ -88,8 +88,8 @@ export type WakeupDecision =
   | { status: 'skipped'; because: SkipReason; events: EventDraft[] }
 
 /** What becomes of a wish that an agent be woken. */
-export function decideWakeup(asked: AskedWakeup, around: AroundWakeup): WakeupDecision {
-  const { now, agent, waiting, running } = around
+export function decideWakeup(asked: AskedWakeup, context: WakeupContext): WakeupDecision {
+  const { now, agent, waiting, running } = context
   const { source, task } = asked
   const said = {
     agent: agent.slug,
@@ -99,25 +99,29 @@ export function decideWakeup(asked: AskedWakeup, around: AroundWakeup): WakeupDe
     taskId: task?.uuid ?? null,
   }
   const told = { actor: asked.actor, now }
-  const because = whyNot(asked, around)
+  const because = whyNot(asked, context)
   if (because)
-    return { status: 'skipped', because, events: [houseEvent('wakeup_skipped', { ...said, because }, told)] }
-  const dueAt = Math.max(now + asked.delayMs, mayStartAt(asked, around))
+    return {
+      status: 'skipped',
+      because,
+      events: [workspaceEvent('wakeup_skipped', { ...said, because }, told)],
+    }
+  const dueAt = Math.max(now + asked.delayMs, mayStartAt(asked, context))
   const priority = PRIORITY_OF[source]
   const into = waiting ?? running
   if (!into)
-    return { status: 'queued', dueAt, priority, events: [houseEvent('wakeup_requested', said, told)] }
+    return { status: 'queued', dueAt, priority, events: [workspaceEvent('wakeup_requested', said, told)] }
   return {
     status: 'coalesced',
     into: into.id,
     // Whoever is in a hurry takes the one that waits along.
     dueAt: Math.min(dueAt, waiting?.dueAt ?? dueAt),
     priority: Math.max(priority, waiting?.priority ?? 0),
-    events: [houseEvent('wakeup_coalesced', { ...said, into: into.id }, told)],
+    events: [workspaceEvent('wakeup_coalesced', { ...said, into: into.id }, told)],
   }
 }
 
-function whyNot(asked: AskedWakeup, { agent, recently }: AroundWakeup): SkipReason | null {
+function whyNot(asked: AskedWakeup, { agent, recently }: WakeupContext): SkipReason | null {
   const { source, actor, task } = asked
   const policy = policyOf(agent.runtimeConfig)
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
@@ -143,7 +147,10 @@ function whyNot(asked: AskedWakeup, { agent, recently }: AroundWakeup): SkipReas
 export const countsTowardsCap = ({ source, task, isContinuation }: AskedWakeup) =>
   task === null ? source === 'automation' : !isContinuation
 
-function mayStartAt({ task }: AskedWakeup, { now, agent, lastStartedAt, parkedUntil }: AroundWakeup): number {
+function mayStartAt(
+  { task }: AskedWakeup,
+  { now, agent, lastStartedAt, parkedUntil }: WakeupContext,
+): number {
   return Math.max(now, restedAt(agent, lastStartedAt, task?.generation != null), parkedUntil ?? 0)
 }
 

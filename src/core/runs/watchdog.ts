@@ -46,7 +46,7 @@ export type Heard =
   | { kind: 'activity' }
   | { kind: 'output' }
 
-export interface Watch {
+export interface WatchdogState {
   readonly settings: WatchSettings
   readonly heardAt: number
   /** When it got on for the last time; null as long as nobody knows whether it would say so. */
@@ -68,15 +68,15 @@ export interface Flag {
   detail: string
 }
 
-export interface Watched {
-  watch: Watch
+export interface WatchdogReport {
+  watch: WatchdogState
   /** New, or the reason to stop; what was flagged before is not flagged again until something else happens. */
   flag: Flag | null
   stop: boolean
 }
 
 /** `reportsActivity`: its adapter is known to say when it gets on; otherwise that is known from the first time it does. */
-export const watching = (settings: WatchSettings, now: number, reportsActivity = false): Watch => ({
+export const watching = (settings: WatchSettings, now: number, reportsActivity = false): WatchdogState => ({
   settings,
   heardAt: now,
   activeAt: reportsActivity ? now : null,
@@ -90,7 +90,7 @@ export const watching = (settings: WatchSettings, now: number, reportsActivity =
   isStopped: false,
 })
 
-export function heard(before: Watch, event: Heard, now: number): Watched {
+export function heard(before: WatchdogState, event: Heard, now: number): WatchdogReport {
   const watch = { ...before, heardAt: now, isSilenceFlagged: false }
   if (event.kind === 'output') return told(watch, null, false)
   const active = { ...watch, activeAt: now, isIdlenessFlagged: false }
@@ -98,7 +98,7 @@ export function heard(before: Watch, event: Heard, now: number): Watched {
 }
 
 /** Time passed. Said every few seconds, it notices what cannot be heard. */
-export function elapsed(watch: Watch, now: number): Watched {
+export function elapsed(watch: WatchdogState, now: number): WatchdogReport {
   const { settings, heardAt, activeAt } = watch
   const silentMs = now - heardAt
   // Without output since it got on, it is silent and not idle: that has limits of its own.
@@ -115,7 +115,7 @@ export function elapsed(watch: Watch, now: number): Watched {
 }
 
 /** Once it is to be stopped, it stays so, and the reason is given once. */
-const told = (watch: Watch, flag: Flag | null, stop: boolean): Watched =>
+const told = (watch: WatchdogState, flag: Flag | null, stop: boolean): WatchdogReport =>
   watch.isStopped
     ? { watch, flag: null, stop: true }
     : { watch: stop ? { ...watch, isStopped: true } : watch, flag, stop }
@@ -127,7 +127,10 @@ const noProgress = (what: string, ms: number): Flag => ({
   detail: `${what} for ${Math.floor(ms / 1000)} s`,
 })
 
-function withCall(watch: Watch, { signature, isError }: Extract<Heard, { kind: 'call' }>): Watch {
+function withCall(
+  watch: WatchdogState,
+  { signature, isError }: Extract<Heard, { kind: 'call' }>,
+): WatchdogState {
   const { lastCall, callBefore } = watch
   const isEqual = signature === lastCall
   const isTurn = !isEqual && signature === callBefore
@@ -144,7 +147,7 @@ function withCall(watch: Watch, { signature, isError }: Extract<Heard, { kind: '
 const LONGEST_CALL = 200
 const named = (signature: string | null) => short(signature ?? '', LONGEST_CALL)
 
-function judgeCall(watch: Watch): Watched {
+function judgeCall(watch: WatchdogState): WatchdogReport {
   const { settings, equal, failed, inTurns, lastCall, callBefore } = watch
   const rules = [
     {

@@ -3,7 +3,7 @@ import { AGENT_STATES } from '../states.ts'
 import { Instant, Name, ShortText, Slug, Tag, Uuid } from './common.ts'
 
 const DAY_SECONDS = 86_400
-const Settings = z.record(z.string(), z.unknown())
+const SettingsObject = z.record(z.string(), z.unknown())
 
 export const AgentParams = z.object({ id: Slug })
 
@@ -16,8 +16,8 @@ export const AgentBody = z.strictObject({
     .regex(/^[a-z][a-z0-9_]{0,49}$/)
     .optional()
     .describe('"external" comes for its work by itself; the others are run by Baton'),
-  adapterConfig: Settings.nullable().optional(),
-  runtimeConfig: Settings.nullable().optional(),
+  adapterConfig: SettingsObject.nullable().optional(),
+  runtimeConfig: SettingsObject.nullable().optional(),
   capabilities: z.array(Tag).max(50).optional(),
   maxConcurrentTasks: z
     .int()
@@ -69,9 +69,9 @@ export const AgentView = z.object({
   name: z.string(),
   model: z.string().nullable(),
   adapterType: z.string(),
-  adapterConfig: Settings.nullable().describe('Null to whoever may not configure agents'),
+  adapterConfig: SettingsObject.nullable().describe('Null to whoever may not configure agents'),
   adapterConfigHidden: z.boolean().describe('There are settings, and this key may not see them'),
-  runtimeConfig: Settings.nullable(),
+  runtimeConfig: SettingsObject.nullable(),
   capabilities: z.array(z.string()),
   maxConcurrentTasks: z.int().nullable(),
   heartbeatIntervalSeconds: z.number(),

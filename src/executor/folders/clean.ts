@@ -2,8 +2,14 @@ import { lstat, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { answerOf, type Git, inTurn, reasonOf, unlessLocked } from './git.ts'
 import { unlessMissing } from './places.ts'
-import { commitIn, isOnBranch, repositoryOf, type Standing, standingOf } from './standing.ts'
 import type { Folder, Worktree } from './worktree.ts'
+import {
+  commitIn,
+  isOnBranch,
+  repositoryOf,
+  type WorktreeStatus,
+  worktreeStatusOf,
+} from './worktree-status.ts'
 
 /**
  * Worktrees are removed when all that is in them is in the repository too, and never otherwise. Whatever git ignores is no
@@ -32,7 +38,7 @@ export async function cleanFolder(git: Git, folder: Folder, policy: CleanupPolic
 /** Only for whoever has the repository to itself. */
 export async function removeWhenClean(git: Git, worktree: Worktree): Promise<Cleaned> {
   const { root, repository, baseCommit } = worktree
-  const standing = await standingOf(repository, root)
+  const standing = await worktreeStatusOf(repository, root)
   if (!standing) return kept('git does not know it as a worktree')
   const isThere = (await unlessMissing(lstat(root))) !== null
   const why =
@@ -60,7 +66,7 @@ const UNFINISHED = [
 async function filesThatWouldBeLost(
   git: Git,
   worktree: Worktree,
-  { record }: Standing,
+  { record }: WorktreeStatus,
 ): Promise<string | null> {
   const { root, repository } = worktree
   if ((await repositoryOf(git, root)) !== repository) return 'it does not belong to its repository any more'
@@ -83,7 +89,7 @@ async function filesThatWouldBeLost(
 async function commitsThatWouldBeLost(
   git: Git,
   worktree: Worktree,
-  standing: Standing,
+  standing: WorktreeStatus,
 ): Promise<string | null> {
   const { repository, branch } = worktree
   const commit = await commitIn(git, standing)

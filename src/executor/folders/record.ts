@@ -1,6 +1,6 @@
 import { answerOf, type Git } from './git.ts'
-import { repositoryOf } from './standing.ts'
 import type { Folder } from './worktree.ts'
+import { repositoryOf } from './worktree-status.ts'
 
 /** What a run left in its worktree, for its row: figures only. */
 

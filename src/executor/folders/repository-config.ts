@@ -7,7 +7,7 @@ import type { GitEnd } from './run-git.ts'
  * Baton: so they are overruled by name, which is the only way git has. What the user of this machine set up (git lfs) stays.
  */
 
-type Ask = (...args: string[]) => Promise<GitEnd>
+type AskGit = (...args: string[]) => Promise<GitEnd>
 
 interface Setting {
   isOfRepository: boolean
@@ -32,7 +32,7 @@ export class UnsafeConfig extends Error {
  * read the settings of the first.
  */
 export async function overruled(
-  asks: readonly Ask[],
+  asks: readonly AskGit[],
   home: string | undefined,
 ): Promise<{ env: Record<string, string> } | { complaint: GitEnd }> {
   const names = new Set<string>()
@@ -79,7 +79,7 @@ function keyAndValue(setting: string): { key: string; value: string } {
 }
 
 /** The keys in all files that the settings include, whatever the condition: it may hold for the next command only. */
-async function includedKeys(ask: Ask, home: string | undefined): Promise<string[]> {
+async function includedKeys(ask: AskGit, home: string | undefined): Promise<string[]> {
   const dirs = await ask('rev-parse', '--path-format=absolute', '--git-common-dir', '--git-dir')
   const [common, own] = dirs.stdout.trim().split('\n')
   if (dirs.code !== 0 || !common || !own) throw new UnsafeConfig('its settings are not found')

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { removeWhenClean } from './clean.ts'
 import { type Git, inTurn } from './git.ts'
 import { realDataFolder } from './places.ts'
-import { discardHalfMade, repositoryOf, standingOf } from './standing.ts'
+import { discardHalfMade, repositoryOf, worktreeStatusOf } from './worktree-status.ts'
 
 /** Worktrees that were left behind: their runs were lost, or they had work in them that somebody has taken care of since. */
 
@@ -50,7 +50,7 @@ async function sweepOne(
   if (!repository) return 'its repository is not found'
   return inTurn(repository, async () => {
     if (await isStillNeeded(place)) return 'it is still needed'
-    const standing = await standingOf(repository, root)
+    const standing = await worktreeStatusOf(repository, root)
     if (!standing) return 'git does not know it as a worktree'
     const { baseCommit } = standing
     if (baseCommit === null) {

@@ -4,7 +4,14 @@ import { answerOf, type Git, GitFailed, inTurn, reasonOf, saidBy, unlessLocked }
 import { isWithin, mustBeAllowed, unlessMissing } from './places.ts'
 import { FolderRefused } from './refused.ts'
 import type { GitEnd } from './run-git.ts'
-import { commitIn, discardHalfMade, isOnBranch, markWhole, type Standing, standingOf } from './standing.ts'
+import {
+  commitIn,
+  discardHalfMade,
+  isOnBranch,
+  markWhole,
+  type WorktreeStatus,
+  worktreeStatusOf,
+} from './worktree-status.ts'
 
 /**
  * A worktree and a branch for each task and generation. Whoever lost its task works on a branch that nobody looks at any more;
@@ -82,7 +89,7 @@ async function standUp(
   part: string,
 ): Promise<Worktree> {
   const { root, branch } = request
-  const standing = await standingOf(repository, root)
+  const standing = await worktreeStatusOf(repository, root)
   const files = (await unlessMissing(readdir(root))) ?? []
   if (standing?.baseCommit && files.length > 0) {
     // An agent may have lost the file by which git knows its folder.
@@ -96,14 +103,19 @@ async function standUp(
       `${root} is not a worktree of the repository at ${request.cwd}, but has files in it.`,
     )
   const baseCommit = await add(git, request, repository, part)
-  const made = await standingOf(repository, root)
+  const made = await worktreeStatusOf(repository, root)
   if (!made) throw new GitFailed(`git made the worktree ${root} and does not know it.`)
   await markWhole(made, baseCommit)
   return { root, repository, branch, baseCommit }
 }
 
 /** Somebody deleted the folder of a worktree. What was committed there on no branch gets one. */
-async function keepCommits(git: Git, repository: string, branch: string, standing: Standing): Promise<void> {
+async function keepCommits(
+  git: Git,
+  repository: string,
+  branch: string,
+  standing: WorktreeStatus,
+): Promise<void> {
   const commit = await commitIn(git, standing)
   if (commit === null || (await isOnBranch(git, repository, branch, commit))) return
   await saidBy(git, repository, ['branch', '--force', '--', `${branch}-lost-${commit.slice(0, 12)}`, commit])

@@ -10,7 +10,7 @@ import {
   resultPage,
   showResult,
 } from '../../flow/rejected-results.ts'
-import type { Place } from '../../store/postgres/result-pages.ts'
+import type { ResultPosition } from '../../store/postgres/result-pages.ts'
 import { IdParams, include, included, LARGEST_PAGE, Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject({
@@ -23,7 +23,7 @@ const OfTaskQuery = z.strictObject(Page)
 const ResultParams = z.object({ id: Name, ref: Name })
 const PromoteBody = z.strictObject({ reason: ShortText.optional() })
 
-function placeIn(cursor: string | undefined): Place | undefined {
+function placeIn(cursor: string | undefined): ResultPosition | undefined {
   if (cursor === undefined) return undefined
   const [, at, task, generation, hash] =
     /^(\d{1,15})-(\d{1,16})-(\d{1,10})-([0-9a-f]{1,64})$/.exec(cursor) ?? []

@@ -1,5 +1,5 @@
 import { isTerminal } from '../../core/states.ts'
-import type { BlockedTask, Walked, Way } from '../store.ts'
+import type { BlockedTask, Direction, Walked } from '../store.ts'
 import { walk } from '../walk.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -38,7 +38,7 @@ export const dependenciesOf = ({ dependencies, tasks }: Workspace, taskId: numbe
 export function blockedFrom(
   { tasks, dependencies }: Workspace,
   taskIds: readonly number[],
-  way: Way,
+  way: Direction,
   limit: number,
 ): Promise<Walked> {
   const blockedAmong = async (ids: readonly number[]) =>

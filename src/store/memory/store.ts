@@ -1,10 +1,10 @@
 import {
-  type Ask,
   type Changes,
   heldName,
   keyName,
   maySomebodyGoOn,
   type NewKey,
+  type ReadSet,
   type SessionView,
   type View,
 } from '../../core/batch/requests.ts'
@@ -12,23 +12,23 @@ import type { TaskDetails, Worker } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
-import { takeTurns } from '../fairness.ts'
+import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
   Committed,
+  Direction,
   DueTask,
+  DueVersion,
   Forgotten,
   Store,
   StoredClaim,
   StoredResult,
   StoredTask,
   TaskFilter,
-  TaskWithHour,
   Walked,
-  Way,
 } from '../store.ts'
 import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocked.ts'
-import { MemoryOffices } from './offices.ts'
+import { MemoryLeaderLease } from './leader-lease.ts'
 import {
   activeSessions,
   agentsOf,
@@ -57,12 +57,12 @@ export class MemoryStore implements Store {
   readonly #pause: NonNullable<MemoryStoreOptions['pause']>
   readonly #locks = new Map<number, Promise<void>>()
   readonly #listeners = new Set<Committed>()
-  readonly offices: MemoryOffices
+  readonly leaderLease: MemoryLeaderLease
   #lastId = 0
 
   constructor(options: MemoryStoreOptions = {}) {
     this.#now = options.now ?? Date.now
-    this.offices = new MemoryOffices(this.#now)
+    this.leaderLease = new MemoryLeaderLease(this.#now)
     this.#random = options.random ?? Math.random
     this.#pause = options.pause ?? (async () => undefined)
   }
@@ -106,18 +106,20 @@ export class MemoryStore implements Store {
 
   async transact<T>(
     workspaceId: number,
-    ask: Ask,
+    readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
     const workspace = this.#workspace(workspaceId)
     await this.#pause('before lock')
     const act = async () => {
-      const decided = decide(this.#look(workspace, ask))
+      const decided = decide(this.#look(workspace, readSet))
       await this.#pause('before commit')
       write(workspace, decided.changes)
       return decided
     }
-    const { answer, changes } = await this.locked(workspaceId, () => this.offices.actUnder(ask.terms, act))
+    const { answer, changes } = await this.locked(workspaceId, () =>
+      this.leaderLease.actUnder(readSet.terms, act),
+    )
     const { events } = changes
     const tasksWaiting = maySomebodyGoOn(changes)
     if (events.length > 0)
@@ -218,7 +220,7 @@ export class MemoryStore implements Store {
     return { activeClaims: workspace.activeClaims, activeSessions: activeSessions(workspace) }
   }
 
-  async dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+  async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
     const now = this.#now()
     const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) =>
       (claimState === 'active' && leaseExpiresAt! <= now) || (dueAt !== null && dueAt <= now)
@@ -231,7 +233,7 @@ export class MemoryStore implements Store {
         isBlocked: blocked,
       })),
     )
-    return takeTurns(due, limit)
+    return roundRobin(due, limit)
   }
 
   async dueSessions(limit: number, only?: number) {
@@ -241,7 +243,7 @@ export class MemoryStore implements Store {
         .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
         .map(({ name }) => ({ workspaceId: id, name })),
     )
-    return takeTurns(due, limit)
+    return roundRobin(due, limit)
   }
 
   async heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
@@ -259,7 +261,7 @@ export class MemoryStore implements Store {
   }
 
   async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
-    const tasks = takeTurns(this.#those(only).flatMap(forgottenIn), limit)
+    const tasks = roundRobin(this.#those(only).flatMap(forgottenIn), limit)
     return { tasks, followed: async () => undefined }
   }
 
@@ -267,11 +269,16 @@ export class MemoryStore implements Store {
     return dependenciesOf(this.#workspace(workspaceId), taskId)
   }
 
-  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+  blockedFrom(
+    workspaceId: number,
+    taskIds: readonly number[],
+    way: Direction,
+    limit: number,
+  ): Promise<Walked> {
     return blockedFrom(this.#workspace(workspaceId), taskIds, way, limit)
   }
 
-  async forgetThePast(): Promise<void> {}
+  async applyRetention(): Promise<void> {}
 
   #those(only: number | undefined): Workspace[] {
     return [...this.#workspaces.values()].filter(({ id }) => only === undefined || id === only)
@@ -283,10 +290,10 @@ export class MemoryStore implements Store {
     return workspace
   }
 
-  #look(workspace: Workspace, ask: Ask): View {
+  #look(workspace: Workspace, readSet: ReadSet): View {
     const records = new Map<number, TaskRecord>()
     const show = (record: TaskRecord | undefined) => record && records.set(record.id, copyOf(record))
-    for (const id of ask.taskIds) show(workspace.tasks.get(id))
+    for (const id of readSet.taskIds) show(workspace.tasks.get(id))
     const first = (isFor: (task: TaskRecord) => boolean, limit: number) => {
       const waiting = firstWaiting(workspace, isFor, limit)
       waiting.forEach(show)
@@ -294,20 +301,20 @@ export class MemoryStore implements Store {
     }
     const can = (task: TaskRecord, capabilities: readonly string[]) =>
       task.capabilities.every((one) => capabilities.includes(one))
-    const waiting = ask.waiting.map(({ capabilities, projectId, lines, limit }) =>
+    const waiting = readSet.waiting.map(({ capabilities, projectId, trackQueues, limit }) =>
       first(
         (task) =>
           task.onlyAgent === null &&
           (projectId === null || task.projectId === projectId) &&
-          (lines === null || lines.includes(task.line)) &&
+          (trackQueues === null || trackQueues.includes(task.trackQueue)) &&
           can(task, capabilities),
         limit,
       ),
     )
-    const reserved = ask.reserved.flatMap(({ agent, capabilities, limit }) =>
+    const reserved = readSet.reserved.flatMap(({ agent, capabilities, limit }) =>
       first((task) => task.onlyAgent === agent && can(task, capabilities), limit),
     )
-    const sessions = this.#lookAtSessions(workspace, ask, show)
+    const sessions = this.#lookAtSessions(workspace, readSet, show)
     return {
       now: this.#now(),
       limits: workspace.limits,
@@ -316,24 +323,24 @@ export class MemoryStore implements Store {
       records,
       waiting,
       reserved,
-      pastHolders: pastHolders(workspace, ask),
-      fresh: Array.from({ length: ask.newTasks }, () => ({
+      pastHolders: pastHolders(workspace, readSet),
+      fresh: Array.from({ length: readSet.newTasks }, () => ({
         id: ++this.#lastId,
         random: Math.floor(this.#random() * 2 ** 22),
       })),
-      takenKeys: takenKeys(workspace, ask),
+      takenKeys: takenKeys(workspace, readSet),
       remembered: workspace.remembered,
-      workers: workersAmong(workspace, ask.claimants),
+      workers: workersAmong(workspace, readSet.claimants),
       sessions,
-      ...agentsOf(workspace, ask, show),
-      terms: this.offices.lasting(ask.terms),
+      ...agentsOf(workspace, readSet, show),
+      terms: this.leaderLease.lasting(readSet.terms),
       tracks: tracksOf(workspace, records.values()),
     }
   }
 
-  #lookAtSessions(workspace: Workspace, ask: Ask, show: (record: TaskRecord) => void) {
+  #lookAtSessions(workspace: Workspace, readSet: ReadSet, show: (record: TaskRecord) => void) {
     const sessions = new Map<string, SessionView>()
-    for (const name of ask.sessions) {
+    for (const name of readSet.sessions) {
       const record = workspace.sessions.get(name)
       if (!record) continue
       const holding = heldTasks(workspace, name)
@@ -369,21 +376,21 @@ function workersAmong(workspace: Workspace, claimants: readonly string[]): Map<s
   return workers
 }
 
-function pastHolders(workspace: Workspace, ask: Ask): Map<string, string> {
+function pastHolders(workspace: Workspace, readSet: ReadSet): Map<string, string> {
   const holders = new Map<string, string>()
-  for (const { taskId, generation } of ask.offered) {
+  for (const { taskId, generation } of readSet.offered) {
     const claim = workspace.claims.get(taskId)?.find((one) => one.generation === generation)
     if (claim) holders.set(heldName(taskId, generation), claim.session)
   }
   return holders
 }
 
-function takenKeys(workspace: Workspace, ask: Ask): Set<string> {
-  if (ask.newKeys.length === 0) return new Set()
+function takenKeys(workspace: Workspace, readSet: ReadSet): Set<string> {
+  if (readSet.newKeys.length === 0) return new Set()
   const given = new Set(
     [...workspace.tasks.values()].map(({ projectId, key }) => (key === null ? '' : keyName(projectId, key))),
   )
   return new Set(
-    ask.newKeys.map(({ projectId, key }) => keyName(projectId, key)).filter((name) => given.has(name)),
+    readSet.newKeys.map(({ projectId, key }) => keyName(projectId, key)).filter((name) => given.has(name)),
   )
 }

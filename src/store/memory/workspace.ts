@@ -1,4 +1,4 @@
-import type { AgentView, Ask, Changes, Remembered, TrackUse } from '../../core/batch/requests.ts'
+import type { AgentView, Changes, ReadSet, Remembered, TrackUse } from '../../core/batch/requests.ts'
 import { isOnTrack, trackName } from '../../core/batch/requests.ts'
 import type { KnownAgent, TaskDetails, TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
@@ -55,17 +55,17 @@ const heldByAgent = (workspace: Workspace, slug: string) =>
   heldTasks(workspace).filter(({ agent }) => agent === slug)
 
 /** Agents that are to change with what they hold, and those that claim. */
-export function agentsOf(workspace: Workspace, ask: Ask, show: (record: TaskRecord) => void) {
+export function agentsOf(workspace: Workspace, readSet: ReadSet, show: (record: TaskRecord) => void) {
   const agents = new Map<string, AgentView>()
   const claimingAgents = new Map<string, KnownAgent>()
-  for (const slug of ask.agents) {
+  for (const slug of readSet.agents) {
     const record = workspace.agents.get(slug)
     const holding = heldByAgent(workspace, slug)
     holding.forEach(show)
     if (!record) continue
     agents.set(slug, { record, holding: holding.map(({ id }) => id) })
   }
-  for (const slug of ask.claimingAgents) {
+  for (const slug of readSet.claimingAgents) {
     const record = workspace.agents.get(slug)
     if (record) claimingAgents.set(slug, { record, held: heldByAgent(workspace, slug).length })
   }
@@ -77,13 +77,13 @@ export const activeSessions = ({ sessions }: Workspace) =>
 
 export function tracksOf(workspace: Workspace, records: Iterable<TaskRecord>): Map<string, TrackUse> {
   const tracks = new Map<string, TrackUse>()
-  for (const { projectId, line } of [...records].filter(isOnTrack)) {
-    const name = trackName(projectId, line)
+  for (const { projectId, trackQueue } of [...records].filter(isOnTrack)) {
+    const name = trackName(projectId, trackQueue)
     const maxAgents = workspace.tracks.get(name)
     if (maxAgents === undefined || tracks.has(name)) continue
     const holders = new Map<string, number>()
     for (const task of heldTasks(workspace))
-      if (task.projectId === projectId && task.line === line)
+      if (task.projectId === projectId && task.trackQueue === trackQueue)
         holders.set(task.agent!, (holders.get(task.agent!) ?? 0) + 1)
     tracks.set(name, { maxAgents, holders })
   }
@@ -100,8 +100,8 @@ export function firstWaiting(
     .filter((task) => task.rank !== null && isFor(task))
     .sort((a, b) => a.rank! - b.rank! || a.id - b.id)
   const taken = new Map<string, number>()
-  return waiting.filter(({ projectId, line }) => {
-    const name = trackName(projectId, line)
+  return waiting.filter(({ projectId, trackQueue }) => {
+    const name = trackName(projectId, trackQueue)
     const count = (taken.get(name) ?? 0) + 1
     taken.set(name, count)
     return count <= limit

@@ -64,13 +64,13 @@ export const NEWEST_CLAIM = names([
 export function readRecord(row: Row): TaskRecord {
   const state = row[6] as TaskRecord['state']
   const claimState = row[23] as string
-  const line = row[4] as Buffer
+  const trackQueue = row[4] as Buffer
   return {
     id: row[0] as number,
     uuid: row[1] as string,
     key: textOrNull(row[2]),
     projectId: row[3] as number,
-    line: line.length === 0 ? '' : line.toString(),
+    trackQueue: trackQueue.length === 0 ? '' : trackQueue.toString(),
     parentId: row[5] as number | null,
     state,
     pausedFrom: row[7] as TaskRecord['pausedFrom'],
@@ -111,7 +111,7 @@ export const rowOfRecord = (record: TaskRecord): unknown[] => [
   record.uuid,
   record.key,
   record.projectId,
-  record.line,
+  record.trackQueue,
   record.parentId,
   record.state,
   record.pausedFrom,

@@ -1,10 +1,10 @@
 import {
-  type Ask,
   heldName,
   isOnTrack,
   keyName,
   type LostClaim,
   NO_AGENTS,
+  type ReadSet,
   type Remembered,
   type SessionView,
   type TrackUse,
@@ -13,13 +13,13 @@ import {
 } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
-import { type Around, readAround } from './around.ts'
 import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'
 import { Packet } from './packet.ts'
-import { canServe, isOfHead, type Queue, queuesWithSomebody, readQueue, rowsWanted } from './queues.ts'
-import { BEGIN, Looking, type Place } from './statements.ts'
+import { canServe, matchesQuery, type Queue, queuesWithSomebody, readQueue, rowsWanted } from './queues.ts'
+import { BEGIN, Looking, type TrackKey } from './statements.ts'
+import { readWorkspaceState, type WorkspaceState } from './workspace-state.ts'
 
 /** From here on it is cheaper to learn first which tasks they are, all queues together. */
 const MANY_QUEUES = 6
@@ -33,7 +33,7 @@ const QUEUES_AT_ONCE = 100
 export class Look {
   readonly #connection: Connection
   readonly #workspaceId: number
-  readonly #ask: Ask
+  readonly #readSet: ReadSet
   readonly #looking: Looking
   readonly #records = new Map<number, TaskRecord>()
   readonly #remembered = new Map<string, Remembered>()
@@ -46,12 +46,12 @@ export class Look {
   readonly #tasksOfQueue = new Map<Queue, number[]>()
   #queues: Queue[] = []
   #workers: string[] = []
-  #around: Around | null = null
+  #workspaceState: WorkspaceState | null = null
 
-  constructor(connection: Connection, isMariadb: boolean, workspaceId: number, ask: Ask) {
+  constructor(connection: Connection, isMariadb: boolean, workspaceId: number, ask: ReadSet) {
     this.#connection = connection
     this.#workspaceId = workspaceId
-    this.#ask = ask
+    this.#readSet = ask
     this.#looking = new Looking(isMariadb, workspaceId)
   }
 
@@ -61,9 +61,9 @@ export class Look {
     await this.#lockHeads()
     await this.#lockTracksAndSessions()
     await this.#lockWhatSessionsTookMeanwhile()
-    const { now, activeClaims, activeSessions, limits } = this.#around!
-    const waiting = this.#ask.waiting.map((head) => this.#tasksIn((queue) => isOfHead(head, queue)))
-    const reserved = this.#ask.reserved.flatMap(({ agent, capabilities }) =>
+    const { now, activeClaims, activeSessions, limits } = this.#workspaceState!
+    const waiting = this.#readSet.waiting.map((head) => this.#tasksIn((queue) => matchesQuery(head, queue)))
+    const reserved = this.#readSet.reserved.flatMap(({ agent, capabilities }) =>
       this.#tasksIn((queue) => queue.onlyAgent === agent && canServe(capabilities, queue)),
     )
     return {
@@ -87,10 +87,10 @@ export class Look {
 
   /** Before any lock: tasks come before sessions in the order of locks, and what sessions hold is to be locked too. */
   async #heldBySessions(): Promise<number[]> {
-    if (this.#ask.sessions.length === 0) return []
+    if (this.#readSet.sessions.length === 0) return []
     const packet = new Packet()
     const held: number[] = []
-    packet.ask(this.#looking.heldBy(this.#ask.sessions), (rows) => {
+    packet.ask(this.#looking.heldBy(this.#readSet.sessions), (rows) => {
       for (const [, taskId] of rows) held.push(taskId as number)
     })
     await packet.send(this.#connection)
@@ -107,7 +107,7 @@ export class Look {
   }
 
   async #lockTasks(held: readonly number[]): Promise<void> {
-    const { taskIds, waiting, reserved, claimants, newKeys, idempotencyKeys } = this.#ask
+    const { taskIds, waiting, reserved, claimants, newKeys, idempotencyKeys } = this.#readSet
     const ids = held.length === 0 ? taskIds : [...new Set([...taskIds, ...held])].sort((a, b) => a - b)
     const packet = new Packet()
     packet.ask(BEGIN)
@@ -142,13 +142,13 @@ export class Look {
   async #sendWithClock(packet: Packet): Promise<void> {
     packet.ask(this.#looking.circumstances(), ([row]) => {
       if (!row) throw new Error(`workspace ${this.#workspaceId} does not exist`)
-      this.#around = readAround(row)
+      this.#workspaceState = readWorkspaceState(row)
     })
     await packet.send(this.#connection)
   }
 
   async #lockHeads(): Promise<void> {
-    const wanted = [...rowsWanted(this.#ask, this.#queues)]
+    const wanted = [...rowsWanted(this.#readSet, this.#queues)]
     if (wanted.length === 0) return
     const packet = new Packet()
     if (wanted.length > MANY_QUEUES) await this.#lockManyHeads(wanted, packet)
@@ -184,8 +184,8 @@ export class Look {
 
   async #lockTracksAndSessions(): Promise<void> {
     const packet = new Packet()
-    const { claimants, sessions } = this.#ask
-    if (claimants.length > 0 && this.#around!.hasTracks) this.#askForTracks(packet)
+    const { claimants, sessions } = this.#readSet
+    if (claimants.length > 0 && this.#workspaceState!.hasTracks) this.#askForTracks(packet)
     const names = [...new Set([...this.#workers, ...sessions])].sort()
     for (const list of inLists(names)) {
       packet.ask(this.#looking.lockSessions(list), (rows) => {
@@ -206,10 +206,10 @@ export class Look {
   }
 
   #askForTracks(packet: Packet): void {
-    const places = new Map<string, Place>()
+    const places = new Map<string, TrackKey>()
     for (const record of this.#records.values())
       if (isOnTrack(record))
-        places.set(trackName(record.projectId, record.line), [record.projectId, record.line])
+        places.set(trackName(record.projectId, record.trackQueue), [record.projectId, record.trackQueue])
     const inOrder = [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place)
     for (const list of inLists(inOrder)) {
       packet.ask(this.#looking.lockTracks(list), (rows) => {
@@ -238,7 +238,7 @@ export class Look {
 
   /** Asked for only when somebody offers a result of a past generation, which is rare. */
   #askForPastHolders(packet: Packet): void {
-    const past = this.#ask.offered.filter(
+    const past = this.#readSet.offered.filter(
       ({ taskId, generation }) => generation < (this.#records.get(taskId)?.generation ?? 0),
     )
     for (const list of inLists(past))
@@ -250,7 +250,7 @@ export class Look {
 
   /** A session may have been given more between the first look and its lock. Out of order, so it may come to a deadlock. */
   async #lockWhatSessionsTookMeanwhile(): Promise<void> {
-    const held = this.#ask.sessions.flatMap((name) => this.#holding.get(name) ?? [])
+    const held = this.#readSet.sessions.flatMap((name) => this.#holding.get(name) ?? [])
     const unseen = held.filter((id) => !this.#records.has(id)).sort((a, b) => a - b)
     if (unseen.length === 0) return
     const packet = new Packet()
@@ -271,7 +271,7 @@ export class Look {
 
   #sessionsSeen(): Map<string, SessionView> {
     const seen = new Map<string, SessionView>()
-    for (const name of this.#ask.sessions) {
+    for (const name of this.#readSet.sessions) {
       const record = this.#sessions.get(name)
       if (!record) continue
       const isHeld = ({ session, claimState }: TaskRecord) => session === name && claimState === 'active'

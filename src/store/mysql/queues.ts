@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Ask, Head } from '../../core/batch/requests.ts'
+import type { QueueQuery, ReadSet } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { inLists, insert } from './bulk.ts'
 import { NOW } from './clock.ts'
@@ -11,14 +11,14 @@ import { sql } from './sql.ts'
 export interface Queue {
   id: number
   projectId: number
-  line: string
+  trackQueue: string
   capabilities: readonly string[]
   onlyAgent: string | null
 }
 
-type Place = Pick<TaskRecord, 'projectId' | 'line' | 'capabilities' | 'onlyAgent'>
-const placeName = ({ projectId, line, capabilities, onlyAgent }: Place) =>
-  JSON.stringify([projectId, line, onlyAgent, ...capabilities])
+type QueueKey = Pick<TaskRecord, 'projectId' | 'trackQueue' | 'capabilities' | 'onlyAgent'>
+const placeName = ({ projectId, trackQueue, capabilities, onlyAgent }: QueueKey) =>
+  JSON.stringify([projectId, trackQueue, onlyAgent, ...capabilities])
 
 const REMEMBERED = 100_000
 
@@ -32,9 +32,9 @@ export class Queues {
   }
 
   /** For each of these tasks the queue it waits in. */
-  async numbersOf(workspaceId: number, places: readonly Place[]): Promise<number[]> {
+  async numbersOf(workspaceId: number, places: readonly QueueKey[]): Promise<number[]> {
     const wanted = places.map((place) => `${workspaceId} ${placeName(place)}`)
-    const missing = new Map<string, Place>()
+    const missing = new Map<string, QueueKey>()
     wanted.forEach((name, i) => {
       if (!this.#numbers.has(name)) missing.set(name, places[i]!)
     })
@@ -49,14 +49,14 @@ export class Queues {
     this.#numbers.clear()
   }
 
-  async #make(workspaceId: number, missing: ReadonlyMap<string, Place>): Promise<Map<string, number>> {
+  async #make(workspaceId: number, missing: ReadonlyMap<string, QueueKey>): Promise<Map<string, number>> {
     if (this.#numbers.size > REMEMBERED) this.#numbers.clear()
     const names = new Map([...missing.keys()].map((name) => [signatureOf(name).toString('hex'), name]))
-    const rows = [...missing].map(([name, { projectId, line, capabilities, onlyAgent }]) => [
+    const rows = [...missing].map(([name, { projectId, trackQueue, capabilities, onlyAgent }]) => [
       workspaceId,
       signatureOf(name),
       projectId,
-      line,
+      trackQueue,
       JSON.stringify(capabilities),
       onlyAgent,
       NOW,
@@ -96,10 +96,10 @@ export const queuesWithSomebody = (workspaceId: number, agents: readonly string[
          and (select 1 from baton_waiting w
                where w.workspace_id = q.workspace_id and w.queue_id = q.queue_id limit 1) is not null`
 
-export const readQueue = ([id, projectId, line, capabilities, onlyAgent]: Row): Queue => ({
+export const readQueue = ([id, projectId, trackQueue, capabilities, onlyAgent]: Row): Queue => ({
   id: id as number,
   projectId: projectId as number,
-  line: textOf(line),
+  trackQueue: textOf(trackQueue),
   capabilities: JSON.parse(capabilities as string),
   onlyAgent: textOrNull(onlyAgent),
 })
@@ -107,10 +107,10 @@ export const readQueue = ([id, projectId, line, capabilities, onlyAgent]: Row): 
 export const canServe = (capabilities: readonly string[], queue: Queue) =>
   queue.capabilities.every((one) => capabilities.includes(one))
 
-export const isOfHead = ({ capabilities, projectId, lines }: Head, queue: Queue) =>
+export const matchesQuery = ({ capabilities, projectId, trackQueues }: QueueQuery, queue: Queue) =>
   queue.onlyAgent === null &&
   (projectId === null || queue.projectId === projectId) &&
-  (lines === null || lines.includes(queue.line)) &&
+  (trackQueues === null || trackQueues.includes(queue.trackQueue)) &&
   canServe(capabilities, queue)
 
 /** However many queues share what a head may bring, each brings at least this many. */
@@ -119,7 +119,7 @@ const FEW = 4
 const PLENTY = 2_000
 
 /** How many tasks of each queue are to be seen. All that a head may want could be in one queue, but not in each of hundreds. */
-export function rowsWanted({ waiting, reserved }: Ask, queues: readonly Queue[]): Map<Queue, number> {
+export function rowsWanted({ waiting, reserved }: ReadSet, queues: readonly Queue[]): Map<Queue, number> {
   const wanted = new Map<Queue, number>()
   const want = (fitting: readonly Queue[], limit: number) => {
     const share = Math.max(FEW, Math.ceil(Math.max(limit, PLENTY) / fitting.length))
@@ -127,7 +127,7 @@ export function rowsWanted({ waiting, reserved }: Ask, queues: readonly Queue[])
   }
   for (const head of waiting)
     want(
-      queues.filter((queue) => isOfHead(head, queue)),
+      queues.filter((queue) => matchesQuery(head, queue)),
       head.limit,
     )
   for (const { agent, capabilities, limit } of reserved)

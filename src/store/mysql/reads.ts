@@ -5,7 +5,6 @@ import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { TaskState } from '../../core/states.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
-import { readLimits } from './around.ts'
 import { inLists, tableOf } from './bulk.ts'
 import {
   instantOrNull,
@@ -22,6 +21,7 @@ import type { Pool, Row } from './connect.ts'
 import { names, type Sql, sql } from './sql.ts'
 import { Looking, SELECT_LIMITS } from './statements.ts'
 import type { Server } from './transact.ts'
+import { readLimits } from './workspace-state.ts'
 
 const SELECT_DETAILS = names(
   [

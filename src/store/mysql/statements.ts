@@ -9,7 +9,7 @@ export const BEGIN = sql`start transaction`
 export const ROLLBACK = sql`rollback`
 export const COMMIT = sql`commit`
 
-export type Place = readonly [projectId: number, track: string]
+export type TrackKey = readonly [projectId: number, track: string]
 
 /**
  * The statements that look before a decision. Whatever is named by a list is looked up one by one, by joining the list
@@ -92,14 +92,14 @@ export class Looking {
          order by l.ended_at, l.task_id`
 
   // The tracks that are limited, locked in the order given: two agents must not both be the last that fits in.
-  lockTracks = (places: readonly Place[]) =>
+  lockTracks = (places: readonly TrackKey[]) =>
     sql`select k.project_id, k.track, k.max_agents from ${this.#list(['project_id', 'track'], places)}
           straight_join baton_tracks k force index (primary)
             on k.workspace_id = ${this.#workspaceId} and k.project_id = v.project_id and k.track = v.track
                and k.max_agents is not null for update`
 
   // Who holds how many tasks of these tracks.
-  holdersOfTracks = (places: readonly Place[]) =>
+  holdersOfTracks = (places: readonly TrackKey[]) =>
     sql`select h.project_id, h.track, h.agent, count(*) from ${this.#list(['project_id', 'track'], places)}
           straight_join baton_track_holders h force index (primary)
             on h.workspace_id = ${this.#workspaceId} and h.project_id = v.project_id and h.track = v.track

@@ -1,7 +1,7 @@
-import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
-import type { Committed, Store, Way } from '../store.ts'
+import type { Committed, Direction, Store } from '../store.ts'
 import { Pool } from './connect.ts'
 import { TaskIds } from './ids.ts'
 import { migrate } from './migrate.ts'
@@ -65,7 +65,7 @@ export class MysqlStore extends MysqlReader implements Store {
 
   transact<T>(
     workspaceId: number,
-    ask: Ask,
+    ask: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
     return this.#transactor.transact(workspaceId, ask, decide)
@@ -83,9 +83,9 @@ export class MysqlStore extends MysqlReader implements Store {
   downstreamOf = (workspaceId: number, taskIds: readonly number[]) =>
     this.#upkeep.downstreamOf(workspaceId, taskIds)
   forgottenTasks = (limit: number, only?: number) => this.#upkeep.forgottenTasks(limit, only)
-  blockedFrom = (workspaceId: number, taskIds: readonly number[], way: Way, limit: number) =>
+  blockedFrom = (workspaceId: number, taskIds: readonly number[], way: Direction, limit: number) =>
     this.#upkeep.blockedFrom(workspaceId, taskIds, way, limit)
-  forgetThePast = () => this.#upkeep.forgetThePast()
+  applyRetention = () => this.#upkeep.applyRetention()
 
   onCommit(listener: Committed): () => void {
     return this.#notices.listen(listener)

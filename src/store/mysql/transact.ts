@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Ask, type Changes, maySomebodyGoOn, type View } from '../../core/batch/requests.ts'
+import { type Changes, maySomebodyGoOn, type ReadSet, type View } from '../../core/batch/requests.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
 import {
   asUnavailable,
@@ -42,10 +42,10 @@ export class MysqlTransactor implements Transactor {
     this.#notices = notices
   }
 
-  async transact<T>(workspaceId: number, ask: Ask, decide: Decide<T>): Promise<T> {
+  async transact<T>(workspaceId: number, readSet: ReadSet, decide: Decide<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(workspaceId, ask, decide)
+        return await this.#once(workspaceId, readSet, decide)
       } catch (error) {
         if (!isWorthAnotherLook(error)) throw asUnavailable(error)
         // The same key given twice again and again is a mistake of ours, not bad luck.
@@ -58,11 +58,11 @@ export class MysqlTransactor implements Transactor {
     }
   }
 
-  async #once<T>(workspaceId: number, ask: Ask, decide: Decide<T>): Promise<T> {
-    const fresh = await this.#ids.fresh(ask.newTasks)
+  async #once<T>(workspaceId: number, readSet: ReadSet, decide: Decide<T>): Promise<T> {
+    const fresh = await this.#ids.fresh(readSet.newTasks)
     const outcome = await this.#pool.use(async (connection) => {
       try {
-        const view = await new Look(connection, this.#server.isMariadb, workspaceId, ask).view(fresh)
+        const view = await new Look(connection, this.#server.isMariadb, workspaceId, readSet).view(fresh)
         const { answer, changes } = decide(view)
         const lastSeq = await this.#commit(connection, workspaceId, view, changes)
         return { answer, changes, lastSeq }

@@ -1,21 +1,21 @@
 import type { TaskState } from '../../core/states.ts'
-import { takeTurns } from '../fairness.ts'
+import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
+  Direction,
   DueTask,
+  DueVersion,
   Forgotten,
   TaskThatWaits,
-  TaskWithHour,
   Upkeep,
   Walked,
-  Way,
 } from '../store.ts'
 import { walk } from '../walk.ts'
 import { inLists, tableOf, update } from './bulk.ts'
 import { NOW } from './clock.ts'
 import { textOf } from './columns.ts'
 import { asUnavailable, type Pool, type Row } from './connect.ts'
-import { byWorkspace, ifNobodyIsInTheWay, Past } from './past.ts'
+import { byWorkspace, ifNobodyIsInTheWay, Retention } from './retention.ts'
 import { literal, Sql, sql } from './sql.ts'
 import type { Server } from './transact.ts'
 
@@ -23,16 +23,16 @@ import type { Server } from './transact.ts'
 export class MysqlUpkeep implements Upkeep {
   readonly #pool: Pool
   readonly #server: Server
-  readonly #past: Past
+  readonly #past: Retention
 
   constructor(pool: Pool, server: Server) {
     this.#pool = pool
     this.#server = server
-    this.#past = new Past(pool, server)
+    this.#past = new Retention(pool, server)
   }
 
-  async dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
-    if (only !== undefined) return takeTurns(distinct(await this.#shares([only], limit)), limit)
+  async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
+    if (only !== undefined) return roundRobin(distinct(await this.#shares([only], limit)), limit)
     const expired = await this.#expiredLeases(limit)
     // A paused task may have an hour of its own; it must not keep others from being seen.
     const hours = await this.#pool.rows(
@@ -40,10 +40,13 @@ export class MysqlUpkeep implements Upkeep {
     )
     const oldest = [...expired.tasks, ...hours.map(readHour)]
     const isThereMore = !expired.areAll || hours.length === limit
-    return takeTurns(distinct(isThereMore ? [...(await this.#sharesOfAll(limit)), ...oldest] : oldest), limit)
+    return roundRobin(
+      distinct(isThereMore ? [...(await this.#sharesOfAll(limit)), ...oldest] : oldest),
+      limit,
+    )
   }
 
-  async #sharesOfAll(limit: number): Promise<TaskWithHour[]> {
+  async #sharesOfAll(limit: number): Promise<DueVersion[]> {
     const ids = (await this.#pool.rows(sql`select workspace_id from baton_workspaces order by rand()`)).map(
       ([id]) => id as number,
     )
@@ -51,7 +54,7 @@ export class MysqlUpkeep implements Upkeep {
   }
 
   /** Of each of these workspaces so many leases that are over, and as many hours that have come. */
-  async #shares(workspaceIds: readonly number[], share: number): Promise<TaskWithHour[]> {
+  async #shares(workspaceIds: readonly number[], share: number): Promise<DueVersion[]> {
     const looks = workspaceIds.flatMap((id) => [
       sql`select ${HOUR} from baton_held h force index (primary)
             straight_join baton_tasks t on t.workspace_id = h.workspace_id and t.id = h.task_id
@@ -68,7 +71,7 @@ export class MysqlUpkeep implements Upkeep {
   }
 
   /** A renewal does not move the hour at which its claim is looked at; who was renewed is looked at later. */
-  async #expiredLeases(limit: number): Promise<{ tasks: TaskWithHour[]; areAll: boolean }> {
+  async #expiredLeases(limit: number): Promise<{ tasks: DueVersion[]; areAll: boolean }> {
     for (;;) {
       const rows = await this.#pool.rows(
         sql`select h.workspace_id, h.task_id, t.uuid, t.version, t.blocked, h.generation, t.lease_expires_at,
@@ -184,7 +187,12 @@ export class MysqlUpkeep implements Upkeep {
     return [...found.values()]
   }
 
-  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+  blockedFrom(
+    workspaceId: number,
+    taskIds: readonly number[],
+    way: Direction,
+    limit: number,
+  ): Promise<Walked> {
     const blockedAmong = async (ids: readonly number[]) => {
       const found = new Map<number, TaskThatWaits>()
       for (const list of inLists(ids))
@@ -209,7 +217,7 @@ export class MysqlUpkeep implements Upkeep {
               on d.workspace_id = t.workspace_id and d.task_id = t.id`,
     )
 
-  forgetThePast = () => this.#past.forget()
+  applyRetention = () => this.#past.forget()
 }
 
 const HOUR = new Sql('t.workspace_id, t.id, t.uuid, t.version, t.blocked')
@@ -218,13 +226,13 @@ const HAS_COME = sql`t.due_at <= ${NOW} and t.state in (
 const isIn = (table: string, only: number | undefined) =>
   new Sql(only === undefined ? 'true' : `${table}.workspace_id = ${literal(only)}`)
 
-const distinct = (tasks: readonly TaskWithHour[]) => [
+const distinct = (tasks: readonly DueVersion[]) => [
   ...new Map(tasks.map((task) => [task.uuid, task])).values(),
 ]
 
 const readDue = ([workspaceId, taskId, uuid]: Row) => ({ workspaceId, taskId, uuid }) as DueTask
 const readHour = ([workspaceId, taskId, uuid, version, blocked]: Row) =>
-  ({ workspaceId, taskId, uuid, version, isBlocked: blocked === 1 }) as TaskWithHour
+  ({ workspaceId, taskId, uuid, version, isBlocked: blocked === 1 }) as DueVersion
 
 function addWait(found: Map<number, TaskThatWaits>, row: Row): void {
   const [id, uuid, version, state, dependsOn] = row as [number, string, number, TaskState, number]

@@ -33,7 +33,7 @@ export function claimsWritten(writing: Writing): Sql[] {
 
 function endedClaims({ isMariadb, workspaceId, view }: Writing, ended: readonly ClaimEnded[]): Sql[] {
   const tasks = ended.map(({ taskId }) => view.records.get(taskId)!)
-  const places = tasks.filter(isOnTrack).map(({ projectId, line, id }) => [projectId, line, id])
+  const places = tasks.filter(isOnTrack).map(({ projectId, trackQueue, id }) => [projectId, trackQueue, id])
   return [
     ...update(isMariadb, {
       table: 'baton_claims',
@@ -103,7 +103,13 @@ function openedClaims(writing: Writing, fresh: readonly Fresh[]): Sql[] {
     ...insert(
       'baton_track_holders',
       ['workspace_id', 'project_id', 'track', 'task_id', 'agent'],
-      onTrack.map(({ agent, record: { id, projectId, line } }) => [workspaceId, projectId, line, id, agent]),
+      onTrack.map(({ agent, record: { id, projectId, trackQueue } }) => [
+        workspaceId,
+        projectId,
+        trackQueue,
+        id,
+        agent,
+      ]),
     ),
   ]
 }

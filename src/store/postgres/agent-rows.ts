@@ -1,4 +1,4 @@
-import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import type { KnownAgent } from '../../core/commands.ts'
 import type { AgentHealth, AgentRecord, TaskRecord } from '../../core/records.ts'
 import { type Column, selectList } from './columns.ts'
@@ -151,7 +151,7 @@ type Rows = readonly (readonly unknown[])[]
  * when we are done (`checkAgents`).
  */
 export function readAgents(
-  ask: Ask,
+  readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
   { agents, held, health }: { agents: Rows; held: Rows; health: Rows },
 ): Pick<View, 'agents' | 'claimingAgents'> {
@@ -161,14 +161,14 @@ export function readAgents(
     agents.map((row) => [row[0] as string, readAgent(row, healthBySlug.get(row[0]) ?? null)]),
   )
   const changing = new Map<string, { record: AgentRecord; holding: number[] }>()
-  for (const slug of ask.agents) {
+  for (const slug of readSet.agents) {
     const record = found.get(slug)
     if (!record) continue
     const holding = (heldBySlug.get(slug) ?? []).filter((id) => records.has(id))
     changing.set(slug, { record, holding })
   }
   const claiming = new Map<string, KnownAgent>()
-  for (const slug of ask.claimingAgents) {
+  for (const slug of readSet.claimingAgents) {
     const record = found.get(slug)
     if (record) claiming.set(slug, { record, held: heldBySlug.get(slug)?.length ?? 0 })
   }

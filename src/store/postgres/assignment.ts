@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Candidate, Waiting } from '../../core/assignment.ts'
+import type { AssignableTask, Candidate } from '../../core/assignment.ts'
 import { inScope } from './due.ts'
 import { scopedQueries, scopedQuery } from './scoped-query.ts'
 
@@ -68,7 +68,7 @@ const RESERVED = `select a.slug, (select count(*) from (
 export async function assignmentIn(
   pool: pg.Pool,
   workspaceId: number,
-): Promise<{ agents: Assignable[]; waiting: Waiting }> {
+): Promise<{ agents: Assignable[]; waiting: AssignableTask }> {
   const values = [workspaceId]
   const [agents, kinds, reserved] = (await scopedQueries<unknown[]>(
     pool,
@@ -87,7 +87,7 @@ export async function assignmentIn(
       held,
     })) as Assignable[],
     waiting: {
-      kinds: kinds.map(([capabilities, waiting]) => ({ capabilities, waiting })) as Waiting['kinds'],
+      kinds: kinds.map(([capabilities, waiting]) => ({ capabilities, waiting })) as AssignableTask['kinds'],
       reserved: new Map(reserved.filter(([, waiting]) => waiting !== 0) as [string, number][]),
     },
   }

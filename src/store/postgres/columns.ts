@@ -44,7 +44,7 @@ const IDENTITY = [
   column('uuid', 'uuid'),
   column('key', 'text'),
   column('projectId', 'int'),
-  column('line', 'text'),
+  { ...column('trackQueue', 'text'), name: 'line' },
   column('parentId', 'bigint'),
 ]
 
@@ -91,10 +91,10 @@ const FIXED = [
 ]
 
 /** Tasks of one lane are the same to whoever looks for work. Most tasks are in the one without a name. */
-const laneOf = ({ projectId, line, capabilities }: TaskRecord) =>
-  projectId === 0 && line === '' && capabilities.length === 0
+const laneOf = ({ projectId, trackQueue, capabilities }: TaskRecord) =>
+  projectId === 0 && trackQueue === '' && capabilities.length === 0
     ? ''
-    : `${projectId}/${line}/${JSON.stringify(capabilities)}`
+    : `${projectId}/${trackQueue}/${JSON.stringify(capabilities)}`
 
 /** Written with a new task and never read back: it only orders the queue. */
 export const LANE = {

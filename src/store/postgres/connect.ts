@@ -1,7 +1,13 @@
 import pg from 'pg'
 import { StartRefused } from '../../core/refusal.ts'
 import { StoreUnavailable } from '../store.ts'
-import { asOptions, asStatement, FOR_SERVING, PLAN_FOR_WRITING, type Settings } from './session-settings.ts'
+import {
+  asOptions,
+  asStatement,
+  FOR_SERVING,
+  PLAN_FOR_WRITING,
+  type SessionSettings,
+} from './session-settings.ts'
 
 const CONNECT_MS = 5_000
 
@@ -14,17 +20,21 @@ const types: pg.CustomTypesConfig = {
 }
 
 /** How the database is reached. */
-export interface Way {
+export interface ConnectionTarget {
   url: string
   /** Options that the URL named, before ours. */
   options: string
   /** For every connection. */
-  settings: Settings
+  settings: SessionSettings
   /** Connections come from a pooler: it refuses our options, or ignores them. */
   isPooled: boolean
 }
 
-const configOf = ({ url, options, settings, isPooled }: Way, name: string, more: Settings) => ({
+const configOf = (
+  { url, options, settings, isPooled }: ConnectionTarget,
+  name: string,
+  more: SessionSettings,
+) => ({
   connectionString: url,
   application_name: name,
   options: isPooled ? options : `${options} ${asOptions({ ...settings, ...more })}`,
@@ -34,12 +44,16 @@ const configOf = ({ url, options, settings, isPooled }: Way, name: string, more:
 })
 
 /** Behind a pooler everything is set as soon as there is a connection. Nobody uses it before, nor if that failed. */
-const setOn = async (client: pg.ClientBase, { settings, isPooled }: Way, more: Settings): Promise<void> => {
+const setOn = async (
+  client: pg.ClientBase,
+  { settings, isPooled }: ConnectionTarget,
+  more: SessionSettings,
+): Promise<void> => {
   if (isPooled) await client.query(asStatement({ ...settings, ...more }))
 }
 
 /** Connections of the server. They take on the plain role at start-up, so that row-level security holds for them. */
-export function serverPool(way: Way, role: string, size: number, forWriting: boolean): pg.Pool {
+export function serverPool(way: ConnectionTarget, role: string, size: number, forWriting: boolean): pg.Pool {
   const settings = { ...FOR_SERVING, ...(forWriting && PLAN_FOR_WRITING), role }
   const pool = new pg.Pool({
     ...configOf(way, 'baton', settings),
@@ -56,7 +70,11 @@ export function serverPool(way: Way, role: string, size: number, forWriting: boo
 }
 
 /** A single connection, open. */
-export async function openClient(way: Way, name: string, more: Settings = {}): Promise<pg.Client> {
+export async function openClient(
+  way: ConnectionTarget,
+  name: string,
+  more: SessionSettings = {},
+): Promise<pg.Client> {
   const client = new pg.Client(configOf(way, name, more))
   client.on('error', () => undefined)
   try {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { TaskThatWaits, Walked, Way } from '../store.ts'
+import type { Direction, TaskThatWaits, Walked } from '../store.ts'
 import { BY_KEYS, scopedQueries } from './scoped-query.ts'
 
 // From task to task, each once, the nearest first. The subqueries stand alone (offset 0), so that each step goes by keys
@@ -22,7 +22,7 @@ function waits(task: string): string {
   return `(${task}.blocked and ${task}.state in ('pending', 'paused'))`
 }
 
-const WALKS: Record<Way, string> = {
+const WALKS: Record<Direction, string> = {
   upstream: walkBy(
     'select d.depends_on from task_dependencies d where d.workspace_id = $1 and d.task_id = w.id',
     `select k.id from tasks k where k.workspace_id = $1 and k.id = any($2::bigint[]) and ${waits('k')}`,
@@ -38,7 +38,7 @@ export async function blockedFrom(
   pool: pg.Pool,
   workspaceId: number,
   taskIds: readonly number[],
-  way: Way,
+  way: Direction,
   limit: number,
 ): Promise<Walked> {
   type Row = TaskThatWaits & { waits: boolean } & pg.QueryResultRow

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { StartRefused } from '../../core/refusal.ts'
-import { cannotBeUsed, openClient, type Way, withoutPassword } from './connect.ts'
+import { type ConnectionTarget, cannotBeUsed, openClient, withoutPassword } from './connect.ts'
 import { refuseSharedSessions } from './pooler.ts'
 import { EVERYWHERE, SINCE_17 } from './session-settings.ts'
 
 /** A database as it was found at the start: how to reach it, and in one line what people should know of it. */
-export interface Database extends Way {
+export interface Database extends ConnectionTarget {
   found: string
 }
 
@@ -64,7 +64,7 @@ export async function findDatabase(url: string): Promise<Database> {
 const UNKNOWN_SETTING = '42704'
 
 /** With all settings from its first moment on, if the server knows them and no pooler refuses them. */
-async function firstConnection(url: string): Promise<{ client: pg.Client; way: Way }> {
+async function firstConnection(url: string): Promise<{ client: pg.Client; way: ConnectionTarget }> {
   const withSettings = { ...reading(url), settings: { ...EVERYWHERE, ...SINCE_17 }, isPooled: false }
   const ways = [
     withSettings,
@@ -93,7 +93,7 @@ const OF_THE_URL = [
   'idle_in_transaction_session_timeout',
 ]
 
-function reading(text: string): Pick<Way, 'url' | 'options'> {
+function reading(text: string): Pick<ConnectionTarget, 'url' | 'options'> {
   if (!URL.canParse(text)) return { url: text, options: '' }
   const url = new URL(text)
   const options = url.searchParams.get('options') ?? ''

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { AgentRecord } from '../../core/records.ts'
 import { RENEW_FROM } from '../../core/retry.ts'
-import { type DispatchDecision, decideDispatch, type Standing } from '../../core/runs/dispatch.ts'
+import { type DispatchDecision, decideDispatch, type TaskHold } from '../../core/runs/dispatch.ts'
 import { PRIORITY_OF, type SkipReason } from '../../core/runs/wakeups.ts'
 import { agentsIn } from './agents.ts'
 import { scopedQuery } from './scoped-query.ts'
@@ -93,7 +93,7 @@ const TO_BE_TAKEN = `select ${WAKEUP_COLUMNS}, w.priority,
    where w.workspace_id = $1 and w.agent = $2 and w.status = 'queued' and w.due_at <= clock_timestamp()
    order by ${IN_ORDER} limit 1 for update of w`
 
-type ToBeTaken = Wakeup & { priority: number; standing: Standing; taskGeneration: number | null }
+type ToBeTaken = Wakeup & { priority: number; standing: TaskHold; taskGeneration: number | null }
 
 export interface Taken {
   decision: DispatchDecision

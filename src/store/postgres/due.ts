@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { oldestOrShares } from '../fairness.ts'
-import type { DueTask, TaskWithHour } from '../store.ts'
+import { oldestOrShares } from '../round-robin.ts'
+import type { DueTask, DueVersion } from '../store.ts'
 import { scopedQueries, scopedQuery } from './scoped-query.ts'
 
 /**
@@ -62,7 +62,7 @@ async function look(by: DueLook, pool: pg.Pool, limit: number, only: number | un
     values: unknown[],
   ) =>
     (
-      await scopedQueries<TaskWithHour & pg.QueryResultRow>(pool, scope, value, [IN_ORDER, { text, values }])
+      await scopedQueries<DueVersion & pg.QueryResultRow>(pool, scope, value, [IN_ORDER, { text, values }])
     )[1]!
   if (only !== undefined) return ask('baton.workspace_id', String(only), by.of('$1', '$2'), [only, limit])
   return oldestOrShares(
@@ -175,7 +175,7 @@ const forgetOldClaims = (pool: pg.Pool) =>
     [],
   )
 
-export async function forgetThePast(pool: pg.Pool): Promise<void> {
+export async function applyRetention(pool: pg.Pool): Promise<void> {
   await forgetOldReplies(pool)
   await forgetOldClaims(pool)
 }

@@ -53,7 +53,7 @@ export function logOfTask(
 const OF_THE_HOUSE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
 
 /** What happened to no task in particular, and what the coordinator did to tasks. */
-export function logOfTheHouse(
+export function logOfWorkspace(
   pool: pg.Pool,
   workspaceId: number,
   types: readonly string[],

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import {
-  type Ask,
   heldName,
   isOnTrack,
   keyName,
   type LostClaim,
+  type ReadSet,
   type SessionView,
   type TrackUse,
   trackName,
@@ -29,25 +29,26 @@ export class ChangedMeanwhile extends Error {
 type Rows = unknown[][]
 
 /** Begins the transaction, locks what the ask names and looks it up: one round trip, unless tracks or the past matter. */
-export async function look(client: pg.PoolClient, workspaceId: number, ask: Ask): Promise<View> {
+export async function look(client: pg.PoolClient, workspaceId: number, readSet: ReadSet): Promise<View> {
   const questions = new Questions(workspaceId)
-  questions.ask(sql.begin, [])
-  questions.ask(sql.nameWorkspace, [String(workspaceId)])
-  const locked = askForTasks(questions, ask)
-  const asksForSessions = ask.sessions.length + ask.claimants.length > 0
-  const names = [arrayLiteral(ask.sessions), arrayLiteral(ask.claimants)]
+  questions.readSet(sql.begin, [])
+  questions.readSet(sql.nameWorkspace, [String(workspaceId)])
+  const locked = askForTasks(questions, readSet)
+  const asksForSessions = readSet.sessions.length + readSet.claimants.length > 0
+  const names = [arrayLiteral(readSet.sessions), arrayLiteral(readSet.claimants)]
   const sessionRows = asksForSessions ? questions.askIn(sql.lockSessions, names) : NOTHING
   const heldRows = asksForSessions ? questions.askIn(sql.heldBySessions, names) : NOTHING
-  const lostRows = ask.sessions.length > 0 ? questions.askIn(sql.lostBySessions, [names[0]]) : NOTHING
-  const active = ask.sessions.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
-  const agents = askForAgents(questions, ask)
-  const terms = ask.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(ask.terms)]) : NOTHING
-  const around = questions.askIn(sql.circumstances, [])
-  const fresh = ask.newTasks > 0 ? questions.ask(sql.freshIds, [ask.newTasks]) : NOTHING
-  const taken = ask.newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(ask)) : NOTHING
+  const lostRows = readSet.sessions.length > 0 ? questions.askIn(sql.lostBySessions, [names[0]]) : NOTHING
+  const active = readSet.sessions.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
+  const agents = askForAgents(questions, readSet)
+  const terms =
+    readSet.terms.length > 0 ? questions.readSet(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
+  const workspaceState = questions.askIn(sql.workspaceState, [])
+  const fresh = readSet.newTasks > 0 ? questions.readSet(sql.freshIds, [readSet.newTasks]) : NOTHING
+  const taken = readSet.newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING
   const remembered =
-    ask.idempotencyKeys.length > 0
-      ? questions.askIn(sql.rememberedReplies, [arrayLiteral(ask.idempotencyKeys)])
+    readSet.idempotencyKeys.length > 0
+      ? questions.askIn(sql.rememberedReplies, [arrayLiteral(readSet.idempotencyKeys)])
       : NOTHING
 
   await questions.send(client)
@@ -60,9 +61,9 @@ export async function look(client: pg.PoolClient, workspaceId: number, ask: Ask)
   locked.tasks().forEach(read)
   const waiting = locked.waiting.map((rows) => rows().map(read))
   const reserved = locked.reserved().map(read)
-  const { sessions, workers } = readSessions(ask, records, sessionRows(), heldRows(), lostRows())
-  const { now, activeClaims, limits } = readCircumstances(workspaceId, around())
-  const tracks = await lookAtTracks(client, workspaceId, ask, records)
+  const { sessions, workers } = readSessions(readSet, records, sessionRows(), heldRows(), lostRows())
+  const { now, activeClaims, limits } = readWorkspaceState(workspaceId, workspaceState())
+  const tracks = await lookAtTracks(client, workspaceId, readSet, records)
   // The clock is read after all locks, those of tracks included.
   const after = tracks?.now ?? now
   return {
@@ -73,13 +74,13 @@ export async function look(client: pg.PoolClient, workspaceId: number, ask: Ask)
     records,
     waiting,
     reserved,
-    pastHolders: await holdersOfThePast(client, workspaceId, ask, records),
+    pastHolders: await holdersOfThePast(client, workspaceId, readSet, records),
     fresh: fresh().map(([id]) => ({ id: id as number, random: randomInt(2 ** 22) })),
     takenKeys: new Set(taken().map(([projectId, key]) => keyName(projectId as number, key as string))),
     remembered: new Map(remembered().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never)),
     workers,
     sessions,
-    ...seenAgents(ask, records, agents),
+    ...seenAgents(readSet, records, agents),
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > after ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
   }
@@ -97,70 +98,74 @@ class Questions {
     this.#workspaceId = workspaceId
   }
 
-  ask(statement: Bound[0], values: unknown[]): () => Rows {
+  readSet(statement: Bound[0], values: unknown[]): () => Rows {
     const place = this.#statements.push([statement, values]) - 1
     return () => this.#answers[place]!.rows
   }
 
   /** With the workspace as the first parameter. */
-  askIn = (statement: Bound[0], values: unknown[]) => this.ask(statement, [this.#workspaceId, ...values])
+  askIn = (statement: Bound[0], values: unknown[]) => this.readSet(statement, [this.#workspaceId, ...values])
 
   async send(client: pg.PoolClient): Promise<void> {
     this.#answers = await send(client, this.#statements)
   }
 }
 
-function askForTasks(questions: Questions, ask: Ask) {
-  const ids = arrayLiteral(ask.taskIds)
+function askForTasks(questions: Questions, readSet: ReadSet) {
+  const ids = arrayLiteral(readSet.taskIds)
   const tasks =
-    ask.sessions.length + ask.agents.length > 0
-      ? questions.askIn(sql.lockTasksAndHeld, [ids, arrayLiteral(ask.sessions), arrayLiteral(ask.agents)])
+    readSet.sessions.length + readSet.agents.length > 0
+      ? questions.askIn(sql.lockTasksAndHeld, [
+          ids,
+          arrayLiteral(readSet.sessions),
+          arrayLiteral(readSet.agents),
+        ])
       : questions.askIn(sql.lockTasks, [ids])
-  const waiting = ask.waiting.map(({ capabilities, limit, projectId, lines }) =>
+  const waiting = readSet.waiting.map(({ capabilities, limit, projectId, trackQueues }) =>
     questions.askIn(sql.lockWaiting, [
       arrayLiteral(capabilities),
       limit,
       projectId,
-      lines && arrayLiteral(lines),
+      trackQueues && arrayLiteral(trackQueues),
     ]),
   )
   const reserved =
-    ask.reserved.length > 0
+    readSet.reserved.length > 0
       ? questions.askIn(sql.lockReserved, [
-          arrayLiteral(ask.reserved.map(({ agent }) => agent)),
-          arrayLiteral(ask.reserved.map(({ limit }) => limit)),
-          arrayLiteral(ask.reserved.map((one) => one.capabilities)),
+          arrayLiteral(readSet.reserved.map(({ agent }) => agent)),
+          arrayLiteral(readSet.reserved.map(({ limit }) => limit)),
+          arrayLiteral(readSet.reserved.map((one) => one.capabilities)),
         ])
       : NOTHING
   return { tasks, waiting, reserved }
 }
 
-function askForAgents(questions: Questions, ask: Ask) {
-  const names = [arrayLiteral(ask.agents), arrayLiteral(ask.claimingAgents)]
-  const isAsked = ask.agents.length + ask.claimingAgents.length > 0
+function askForAgents(questions: Questions, readSet: ReadSet) {
+  const names = [arrayLiteral(readSet.agents), arrayLiteral(readSet.claimingAgents)]
+  const isAsked = readSet.agents.length + readSet.claimingAgents.length > 0
   return {
     agents: isAsked ? questions.askIn(lockAgents, names) : NOTHING,
     held: isAsked ? questions.askIn(heldByAgents, names) : NOTHING,
-    health: ask.agents.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING,
+    health: readSet.agents.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING,
   }
 }
 
 function seenAgents(
-  ask: Ask,
+  readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
   asked: ReturnType<typeof askForAgents>,
 ) {
   const rows = { agents: asked.agents(), held: asked.held(), health: asked.health() }
-  return readAgents(ask, records, rows)
+  return readAgents(readSet, records, rows)
 }
 
-const keysOf = ({ newKeys }: Ask) => [
+const keysOf = ({ newKeys }: ReadSet) => [
   arrayLiteral([...new Set(newKeys.map(({ projectId }) => projectId))]),
   arrayLiteral(newKeys.map(({ key }) => key)),
 ]
 
 function readSessions(
-  ask: Ask,
+  readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
   sessionRows: Rows,
   heldRows: Rows,
@@ -174,7 +179,7 @@ function readSessions(
   }
   const found = new Map(sessionRows.map((row) => [row[0] as string, readSession(row)]))
   const sessions = new Map<string, SessionView>()
-  for (const name of ask.sessions) {
+  for (const name of readSet.sessions) {
     const record = found.get(name)
     if (!record) continue
     const holding = held.get(name) ?? []
@@ -182,14 +187,14 @@ function readSessions(
     sessions.set(name, { record, holding, lost: lost.get(name) ?? [] })
   }
   const workers = new Map<string, Worker>()
-  for (const name of ask.claimants) {
+  for (const name of readSet.claimants) {
     const record: SessionRecord | undefined = found.get(name)
     if (record && record.capacity !== null) workers.set(name, { record, held: held.get(name)?.length ?? 0 })
   }
   return { sessions, workers }
 }
 
-function readCircumstances(workspaceId: number, rows: Rows) {
+function readWorkspaceState(workspaceId: number, rows: Rows) {
   const [row] = rows
   if (!row) throw new Error(`workspace ${workspaceId} does not exist`)
   const [now, activeClaims, ...limits] = row as number[]
@@ -200,20 +205,20 @@ function readCircumstances(workspaceId: number, rows: Rows) {
 async function lookAtTracks(
   client: pg.PoolClient,
   workspaceId: number,
-  ask: Ask,
+  readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
 ) {
-  if (ask.claimants.length === 0) return null
+  if (readSet.claimants.length === 0) return null
   const onTracks = [...records.values()].filter(isOnTrack)
   if (onTracks.length === 0) return null
   const names = [
     arrayLiteral([...new Set(onTracks.map(({ projectId }) => projectId))]),
-    arrayLiteral([...new Set(onTracks.map(({ line }) => line))]),
+    arrayLiteral([...new Set(onTracks.map(({ trackQueue }) => trackQueue))]),
   ]
   const questions = new Questions(workspaceId)
   const tracks = questions.askIn(sql.lockTracks, names)
   const holders = questions.askIn(sql.onTracks, names)
-  const around = questions.askIn(sql.circumstances, [])
+  const workspaceState = questions.askIn(sql.workspaceState, [])
   await questions.send(client)
   const uses = new Map<string, TrackUse & { holders: Map<string, number> }>()
   for (const [projectId, track, maxAgents] of tracks())
@@ -223,7 +228,7 @@ async function lookAtTracks(
     })
   for (const [projectId, track, agent, count] of holders())
     uses.get(trackName(projectId as number, track as string))?.holders.set(agent as string, count as number)
-  const { now, activeClaims } = readCircumstances(workspaceId, around())
+  const { now, activeClaims } = readWorkspaceState(workspaceId, workspaceState())
   return { uses, now, activeClaims }
 }
 
@@ -231,10 +236,10 @@ async function lookAtTracks(
 async function holdersOfThePast(
   client: pg.PoolClient,
   workspaceId: number,
-  ask: Ask,
+  readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
 ): Promise<Map<string, string>> {
-  const past = ask.offered.filter(
+  const past = readSet.offered.filter(
     ({ taskId, generation }) => generation < (records.get(taskId)?.generation ?? 0),
   )
   if (past.length === 0) return new Map()

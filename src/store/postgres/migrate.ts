@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartRefused } from '../../core/refusal.ts'
-import { cannotBeUsed, openClient, type Way } from './connect.ts'
+import { type ConnectionTarget, cannotBeUsed, openClient } from './connect.ts'
 import { FOR_SETUP, SCHEMA } from './session-settings.ts'
 
 interface Migration {
@@ -38,7 +38,11 @@ export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
 }
 
 /** Brings the database up to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once. */
-export async function migrate(way: Way, role: string, migrations = readMigrations()): Promise<void> {
+export async function migrate(
+  way: ConnectionTarget,
+  role: string,
+  migrations = readMigrations(),
+): Promise<void> {
   const client = await openClient(way, 'baton-setup', FOR_SETUP).catch((error) => {
     throw cannotBeUsed(way.url, error)
   })

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { COORDINATOR } from '../../core/rules/office.ts'
+import { COORDINATOR } from '../../core/rules/leader-lease.ts'
 import { scopedQueries, scopedQuery } from './scoped-query.ts'
 
 /** The processes on this database, as they tell of themselves. All times are the database's. */
@@ -28,13 +28,13 @@ export interface ListedNode extends Pick<NodeIdentity, 'nodeId' | 'name' | 'pid'
   leadsTerm: number | null
 }
 
-const inTheHouse = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
+const inClusterScope = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
   scopedQuery<T>(pool, 'baton.scope', 'house', { text, values })
 
 /** Again is no harm: a node that was forgotten while it could not be heard comes back as itself. */
 export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<void> {
   const { nodeId, name, pid, version, host = '', bootId = null, pidStarted = null } = node
-  await inTheHouse(
+  await inClusterScope(
     pool,
     `insert into nodes (node_id, name, pid, version, host, boot_id, pid_started, started_at, last_seen_at)
      values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
@@ -46,11 +46,11 @@ export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<v
 /** Whether the node is known. */
 export async function beatNode(pool: pg.Pool, nodeId: string): Promise<boolean> {
   const text = `update nodes set last_seen_at = clock_timestamp() where workspace_id = 0 and node_id = $1 returning node_id`
-  return (await inTheHouse(pool, text, [nodeId])).length > 0
+  return (await inClusterScope(pool, text, [nodeId])).length > 0
 }
 
 export async function nodeStopped(pool: pg.Pool, nodeId: string): Promise<void> {
-  await inTheHouse(
+  await inClusterScope(
     pool,
     `update nodes set stopped_at = clock_timestamp(), last_seen_at = clock_timestamp() where workspace_id = 0 and node_id = $1`,
     [nodeId],
@@ -59,7 +59,7 @@ export async function nodeStopped(pool: pg.Pool, nodeId: string): Promise<void> 
 
 /** Those that are alive first, then by when they were last heard of. */
 export const listNodes = (pool: pg.Pool, limit = 1_000) =>
-  inTheHouse<ListedNode & pg.QueryResultRow>(
+  inClusterScope<ListedNode & pg.QueryResultRow>(
     pool,
     `select n.node_id as "nodeId", n.name, n.pid, n.version, ms(n.started_at) as "startedAt",
             ms(n.last_seen_at) as "lastSeenAt", ms(n.stopped_at) as "stoppedAt",
@@ -87,12 +87,12 @@ export interface NodeWithRuns {
 }
 
 /** Nodes that have runs on record as going on; of those that were forgotten, nothing but their id is known. */
-export async function nodesWithRuns(house: pg.Pool, readers: pg.Pool): Promise<NodeWithRuns[]> {
+export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise<NodeWithRuns[]> {
   const text = `select distinct r.node_id as "nodeId" from runs r where r.status in ('queued', 'running')`
   const busy = await scopedQuery<{ nodeId: string }>(readers, 'baton.scope', 'upkeep', { text })
   if (busy.length === 0) return []
-  const known = await inTheHouse<NodeWithRuns & pg.QueryResultRow>(
-    house,
+  const known = await inClusterScope<NodeWithRuns & pg.QueryResultRow>(
+    control,
     `select n.node_id as "nodeId", n.pid, n.host, n.boot_id as "bootId", n.pid_started as "pidStarted",
             n.stopped_at is not null or n.last_seen_at < clock_timestamp() - $2 * interval '1 millisecond' as "isSilentForLong"
        from nodes n where n.workspace_id = 0 and n.node_id = any($1::uuid[])`,

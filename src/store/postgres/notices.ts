@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { Committed } from '../store.ts'
-import { openClient, type Way } from './connect.ts'
+import { type ConnectionTarget, openClient } from './connect.ts'
 import type { WorkspaceTransaction } from './workspace-transaction.ts'
 
 const CHANNEL = 'baton_commits'
@@ -28,7 +28,7 @@ export async function tellOfRevocation(tx: WorkspaceTransaction, keyIds: readonl
  * itself, and looks slowly even without one. Never sent within a writing transaction, where it would be a bottleneck.
  */
 export class Notices {
-  readonly #way: Way
+  readonly #way: ConnectionTarget
   readonly #sender: pg.Pool
   readonly #heard: Committed
   readonly #revoked: Revoked
@@ -38,7 +38,7 @@ export class Notices {
   #timer: NodeJS.Timeout | null = null
   #closed = false
 
-  constructor(way: Way, sender: pg.Pool, heard: Committed, revoked: Revoked) {
+  constructor(way: ConnectionTarget, sender: pg.Pool, heard: Committed, revoked: Revoked) {
     this.#way = way
     this.#sender = sender
     this.#heard = heard

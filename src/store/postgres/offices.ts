@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import {
   COORDINATOR,
-  decideOffice,
-  type OfficeCommand,
-  TERM_LEASE_MS,
-  type Term,
-} from '../../core/rules/office.ts'
+  decideLeaderLease,
+  LEADER_LEASE_MS,
+  type LeaderLeaseCommand,
+  type LeaderTerm,
+} from '../../core/rules/leader-lease.ts'
 import { StoreUnavailable } from '../store.ts'
 import { connectionFrom } from './connect.ts'
 import { scopedQuery } from './scoped-query.ts'
@@ -16,10 +16,13 @@ import * as sql from './statements.ts'
 const TRIES = 5
 
 /** Takes, keeps or lets go of the coordinator's office. Answers with the term that the node holds afterwards. */
-export async function commandOffice(pool: pg.Pool, command: OfficeCommand): Promise<Term | null> {
+export async function updateLeaderLease(
+  pool: pg.Pool,
+  command: LeaderLeaseCommand,
+): Promise<LeaderTerm | null> {
   for (let tries = 1; ; tries++) {
     try {
-      return await inTheHouse(pool, (client) => decideUnderLock(client, command))
+      return await inClusterScope(pool, (client) => decideUnderLock(client, command))
     } catch (error) {
       if (!lostARace(error)) throw error
       if (tries === TRIES) throw new StoreUnavailable('Others were faster each time.', { cause: error })
@@ -28,7 +31,7 @@ export async function commandOffice(pool: pg.Pool, command: OfficeCommand): Prom
 }
 
 /** The terms of office, newest first: who, from when, until when, and why it ended. */
-export async function listTerms(pool: pg.Pool, limit: number): Promise<Term[]> {
+export async function listLeaderTerms(pool: pg.Pool, limit: number): Promise<LeaderTerm[]> {
   const text = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and office = $1 order by term desc limit $2`
   const statement = { text, values: [COORDINATOR, limit], rowMode: 'array' as const }
   return (await scopedQuery<unknown[]>(pool, 'baton.scope', 'house', statement)).map(readTerm)
@@ -38,10 +41,10 @@ export async function listTerms(pool: pg.Pool, limit: number): Promise<Term[]> {
  * A pause between two terms that is longer than one node needs to take over from another: nobody may have been there. Counted
  * too short, it gives those who are gone a little more time; counted too long, it takes the work of those who are not.
  */
-const NOBODY_THERE_MS = 2 * TERM_LEASE_MS
+const NOBODY_THERE_MS = 2 * LEADER_LEASE_MS
 
 /** Since when there has always been somebody who coordinates: before that, beats may have found nobody to hear them. */
-export async function heardSince(pool: pg.Pool): Promise<number> {
+export async function listeningSince(pool: pg.Pool): Promise<number> {
   const [row] = await scopedQuery<unknown[]>(pool, 'baton.scope', 'house', {
     text: `select ms(max(taken_at)) from (
         select taken_at, lag(renewed_at) over (order by term) as before from leader_leases where workspace_id = 0 and office = $1) t
@@ -52,10 +55,13 @@ export async function heardSince(pool: pg.Pool): Promise<number> {
   return row![0] as number
 }
 
-async function decideUnderLock(client: pg.PoolClient, command: OfficeCommand): Promise<Term | null> {
+async function decideUnderLock(
+  client: pg.PoolClient,
+  command: LeaderLeaseCommand,
+): Promise<LeaderTerm | null> {
   const begin: Bound[] = [
     [sql.begin, []],
-    [enterTheHouse, [String(command.leaseMs)]],
+    [useClusterScope, [String(command.leaseMs)]],
   ]
   if (command.kind === 'take') {
     // Most who ask in vain learn it here, and disturb nobody with a lock.
@@ -77,10 +83,10 @@ async function decideUnderLock(client: pg.PoolClient, command: OfficeCommand): P
 }
 
 /** By the newest term, which the last of these statements gives, and the clock, read after it. */
-async function decideOn(client: pg.PoolClient, statements: readonly Bound[], command: OfficeCommand) {
+async function decideOn(client: pg.PoolClient, statements: readonly Bound[], command: LeaderLeaseCommand) {
   const [seen, clock] = (await send(client, [...statements, CLOCK])).slice(-2)
   const newest = seen!.rows[0] ? readTerm(seen!.rows[0]) : null
-  return decideOffice(newest, command, clock!.rows[0]![0] as number)
+  return decideLeaderLease(newest, command, clock!.rows[0]![0] as number)
 }
 
 async function end<T>(client: pg.PoolClient, writes: readonly Bound[], answer: T): Promise<T> {
@@ -91,7 +97,7 @@ async function end<T>(client: pg.PoolClient, writes: readonly Bound[], answer: T
 const TERM_COLUMNS = 'term, node_id, ms(taken_at), ms(renewed_at), ms(expires_at), ms(ended_at), end_reason'
 
 const readTerm = ([term, nodeId, takenAt, renewedAt, expiresAt, endedAt, endReason]: unknown[]) =>
-  ({ term, nodeId, takenAt, renewedAt, expiresAt, endedAt, endReason }) as Term
+  ({ term, nodeId, takenAt, renewedAt, expiresAt, endedAt, endReason }) as LeaderTerm
 
 const statement = (name: string, text: string): Statement => ({ name, text })
 const newest = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and office = $1 order by term desc limit 1`
@@ -127,7 +133,7 @@ const insertTerm = statement(
 )
 
 // $1 for how long others may be kept waiting, in ms: a node that is stopped in here must not stop the others for longer.
-const enterTheHouse = statement(
+const useClusterScope = statement(
   'enter_the_house',
   `select set_config('baton.scope', 'house', true), set_config('lock_timeout', $1, true),
           set_config('idle_in_transaction_session_timeout', $1, true)`,
@@ -136,17 +142,20 @@ const enterTheHouse = statement(
 /** As long as a new connection may take: a way that leads nowhere is left, or nobody would try another. */
 const PATIENCE_MS = 5_000
 
-async function inTheHouse<T>(pool: pg.Pool, act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function inClusterScope<T>(pool: pg.Pool, act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await connectionFrom(pool)
   // Its end would wait for the answers that do not come, so the way itself is cut.
-  const patience = setTimeout(() => (client as unknown as pg.Client).connection.stream.destroy(), PATIENCE_MS)
+  const storeRetry = setTimeout(
+    () => (client as unknown as pg.Client).connection.stream.destroy(),
+    PATIENCE_MS,
+  )
   let broken = true
   try {
     const answer = await act(client)
     broken = false
     return answer
   } finally {
-    clearTimeout(patience)
+    clearTimeout(storeRetry)
     // A connection with an unknown transaction on it is not used again.
     client.release(broken)
   }

@@ -206,7 +206,7 @@ function planTracks(
     const columns = [
       tasks.map(({ id }) => id),
       tasks.map((one) => one.projectId),
-      tasks.map((one) => one.line),
+      tasks.map((one) => one.trackQueue),
       agents,
     ]
     writes.push(sql.enterTracks(workspaceId, columns))

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { StartRefused } from '../../core/refusal.ts'
-import { openClient, type Way } from './connect.ts'
+import { type ConnectionTarget, openClient } from './connect.ts'
 
 /** As many transactions are held open at once, to see whether one of them is given the session of another client. */
 const HELD = 4
@@ -9,7 +9,7 @@ const HELD = 4
  * A pooler that gives a session to whoever has a transaction would mix up the roles, settings and notices of them all. In
  * session mode a client keeps the session it was given, and nobody else ever gets it.
  */
-export async function refuseSharedSessions(way: Way): Promise<void> {
+export async function refuseSharedSessions(way: ConnectionTarget): Promise<void> {
   const clients: pg.Client[] = []
   const connect = async () => {
     const client = await openClient(way, 'baton-setup')

@@ -4,16 +4,16 @@ import { bytesOfJson, bytesOfText, fittingPage, MORE, type PageOf } from './page
 import { inside } from './scoped-query.ts'
 
 /** Its place in a list. Results of one moment are many, so the moment alone would not do. */
-export type Place = readonly [submittedAt: number, taskId: number, generation: number, hash: string]
+export type ResultPosition = readonly [submittedAt: number, taskId: number, generation: number, hash: string]
 
 export interface ListedResult extends StoredResult {
   /** The outside id of its task. */
   taskId: string
-  place: Place
+  place: ResultPosition
 }
 
 interface Part {
-  after: Place | undefined
+  after: ResultPosition | undefined
   limit: number
   /** Whether the results themselves are read, too; without it `data` is null. */
   withData: boolean

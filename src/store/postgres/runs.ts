@@ -1,4 +1,4 @@
-import { houseEvent } from '../../core/events.ts'
+import { workspaceEvent } from '../../core/events.ts'
 import type { RunErrorCode, RunState } from '../../core/runs/outcomes.ts'
 import type { UsageBasis } from '../../core/runs/usage.ts'
 import { endWakeup } from './dispatch.ts'
@@ -151,7 +151,7 @@ export function finishRun(store: PostgresStore, end: RunEnd): Promise<boolean> {
     const status = isWell ? 'completed' : end.status === 'cancelled' ? 'cancelled' : 'failed'
     await endWakeup(tx, workspaceId, finished.wakeupId, status, { error: end.errorMessage })
     const now = await clockOf(tx)
-    const said = houseEvent(
+    const said = workspaceEvent(
       'run_finished',
       {
         ...{ runId, agent, taskId: finished.taskId, status: end.status, errorCode: end.errorCode },

@@ -1,12 +1,12 @@
 export const SCHEMA = 'baton'
 
-export type Settings = Readonly<Record<string, string>>
+export type SessionSettings = Readonly<Record<string, string>>
 
 /**
  * What Baton counts on, set on every connection: a database, a role or a server may have any of it set otherwise
  * (`alter database … set`), and then statements would mean something else, fail, or take a hundred times as long.
  */
-export const EVERYWHERE: Settings = {
+export const EVERYWHERE: SessionSettings = {
   search_path: SCHEMA,
 
   // What transactions see and may do. Locks are taken and then looked at anew, which only this isolation does.
@@ -74,17 +74,17 @@ export const EVERYWHERE: Settings = {
 }
 
 /** The same for what older servers do not know. */
-export const SINCE_17: Settings = { transaction_timeout: '0' }
+export const SINCE_17: SessionSettings = { transaction_timeout: '0' }
 
 /** A stopped client must not hold locks for ever. */
-export const FOR_SERVING: Settings = {
+export const FOR_SERVING: SessionSettings = {
   statement_timeout: '30s',
   lock_timeout: '10s',
   idle_in_transaction_session_timeout: '15s',
 }
 
 /** Migrations may take their time, but whoever stops in the middle of one lets the others go on. */
-export const FOR_SETUP: Settings = { idle_in_transaction_session_timeout: '60s' }
+export const FOR_SETUP: SessionSettings = { idle_in_transaction_session_timeout: '60s' }
 
 /**
  * Writing finds every row by its key, so there is one good plan for each statement, at any size: the rows whose ids are
@@ -92,7 +92,7 @@ export const FOR_SETUP: Settings = { idle_in_transaction_session_timeout: '60s' 
  * batch costs more than it gains. The other kinds of plans are switched off: one that was made while a table was new and
  * empty would go on to compare every row with every wish long after the table has grown.
  */
-export const PLAN_FOR_WRITING: Settings = {
+export const PLAN_FOR_WRITING: SessionSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
@@ -101,7 +101,7 @@ export const PLAN_FOR_WRITING: Settings = {
 }
 
 /** As the `options` of a connection: in force from its first moment, or there is no connection. */
-export const asOptions = (settings: Settings): string =>
+export const asOptions = (settings: SessionSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, '\\$&')}`)
     .join(' ')
@@ -110,7 +110,7 @@ export const asOptions = (settings: Settings): string =>
 const SET_ALL =
   'select set_config(s.name, s.value, false) from unnest($1::text[], $2::text[]) as s(name, value)'
 
-export const asStatement = (settings: Settings) => ({
+export const asStatement = (settings: SessionSettings) => ({
   text: SET_ALL,
   values: [Object.keys(settings), Object.values(settings)],
 })

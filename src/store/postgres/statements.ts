@@ -154,7 +154,7 @@ export const keepTerms = statement(
 )
 
 // The clock, read in a statement of its own after the locks; and the limits that hold at that moment. $1 workspace.
-export const circumstances = statement(
+export const workspaceState = statement(
   'circumstances',
   `select ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
           l.max_generations_per_task, l.max_result_bytes, l.late_results, l.max_active_sessions,

@@ -1,15 +1,15 @@
 import type pg from 'pg'
-import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import type {
   BlockedTask,
   Committed,
+  Direction,
   DueTask,
+  DueVersion,
   Forgotten,
   Store,
-  TaskWithHour,
   Walked,
-  Way,
 } from '../store.ts'
 import { isTransient, serverPool } from './connect.ts'
 import { blockedFrom } from './cycles.ts'
@@ -29,7 +29,7 @@ export const SERVER_ROLE = 'baton_server'
 const WRITERS = 4
 const READERS = 6
 /** For beats and terms of office: a queue of work before them must not make this node look dead. */
-const KEPT_FOR_THE_HOUSE = 2
+const CONTROL_CONNECTIONS = 2
 const FOLLOW_EVERY_MS = 1_000
 /** Of a change that was in the way of another one, and of which Postgres ended this. */
 const TRIES = 3
@@ -40,7 +40,7 @@ export class PostgresStore extends PostgresReader implements Store {
   readonly found: string
   readonly writers: pg.Pool
   readonly readers: pg.Pool
-  readonly house: pg.Pool
+  readonly control: pg.Pool
   readonly #transactor: PostgresTransactor
   readonly #notices: Notices
   readonly #following: Following
@@ -54,7 +54,7 @@ export class PostgresStore extends PostgresReader implements Store {
     this.found = database.found
     this.readers = readers
     this.writers = serverPool(database, role, WRITERS, true)
-    this.house = serverPool(database, role, KEPT_FOR_THE_HOUSE, false)
+    this.control = serverPool(database, role, CONTROL_CONNECTIONS, false)
     this.#following = new Following(readers, this.writers)
     this.#notices = new Notices(database, readers, this.#tell, (keyIds) => {
       for (const listener of this.#revocationListeners) listener(keyIds)
@@ -82,10 +82,10 @@ export class PostgresStore extends PostgresReader implements Store {
 
   transact<T>(
     workspaceId: number,
-    ask: Ask,
+    readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
-    return this.#transactor.transact(workspaceId, ask, decide)
+    return this.#transactor.transact(workspaceId, readSet, decide)
   }
 
   /** A change to something other than tasks, with its events; told to those who listen when it is done. */
@@ -127,7 +127,7 @@ export class PostgresStore extends PostgresReader implements Store {
     return setTracks(this.writers, workspaceId, { projectId, slug: String(projectId) }, tracks, 'system')
   }
 
-  async dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+  async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
     // Not on somebody's demand: it would touch the claims of all workspaces, and hides nothing when it is late.
     if (only === undefined) await this.#followRenewals(limit)
     const [expired, hours] = await Promise.all([
@@ -165,12 +165,17 @@ export class PostgresStore extends PostgresReader implements Store {
     return this.#following.forgottenTasks(limit, only)
   }
 
-  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+  blockedFrom(
+    workspaceId: number,
+    taskIds: readonly number[],
+    way: Direction,
+    limit: number,
+  ): Promise<Walked> {
     return blockedFrom(this.readers, workspaceId, taskIds, way, limit)
   }
 
-  forgetThePast(): Promise<void> {
-    return due.forgetThePast(this.readers)
+  applyRetention(): Promise<void> {
+    return due.applyRetention(this.readers)
   }
 
   onCommit(listener: Committed): () => void {
@@ -200,6 +205,6 @@ export class PostgresStore extends PostgresReader implements Store {
 
   async close(): Promise<void> {
     await this.#notices.close()
-    await Promise.all([this.writers.end(), this.readers.end(), this.house.end()])
+    await Promise.all([this.writers.end(), this.readers.end(), this.control.end()])
   }
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Ask, type Changes, maySomebodyGoOn, type View } from '../../core/batch/requests.ts'
+import { type Changes, maySomebodyGoOn, type ReadSet, type View } from '../../core/batch/requests.ts'
 import { type Committed, StoreUnavailable, type Transactor } from '../store.ts'
 import { connectionFrom, isTransient } from './connect.ts'
 import { ChangedMeanwhile, look } from './look.ts'
@@ -20,12 +20,12 @@ export class PostgresTransactor implements Transactor {
 
   async transact<T>(
     workspaceId: number,
-    ask: Ask,
+    readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(workspaceId, ask, decide)
+        return await this.#once(workspaceId, readSet, decide)
       } catch (error) {
         if (!(isTransient(error) || lostARace(error) || error instanceof ChangedMeanwhile)) throw error
         if (tries === TRIES) throw new StoreUnavailable('Others were faster each time.', { cause: error })
@@ -36,13 +36,13 @@ export class PostgresTransactor implements Transactor {
   /** Two round trips: begin, lock and look; then write and commit. Each is sent as a whole before its answers are read. */
   async #once<T>(
     workspaceId: number,
-    ask: Ask,
+    readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
     const client = await connectionFrom(this.#pool)
     let broken = true
     try {
-      const view = await look(client, workspaceId, ask)
+      const view = await look(client, workspaceId, readSet)
       const { answer, changes } = decide(view)
       const writes = plan(workspaceId, view, changes)
       if (writes.length === 0) {

@@ -76,7 +76,7 @@ export async function clockOf(tx: WorkspaceTransaction): Promise<number> {
   return (await tx.query('select ms(clock_timestamp()) as now')).rows[0]!.now as number
 }
 
-export interface Wish {
+export interface WakeupRequest {
   agent: string
   asked: AskedWakeup
 }
@@ -85,7 +85,7 @@ export interface Wish {
 export function askForWakeups(
   store: PostgresStore,
   workspaceId: number,
-  asks: readonly Wish[],
+  asks: readonly WakeupRequest[],
 ): Promise<(Wakeup | null)[]> {
   const slugs = [...new Set(asks.map(({ agent }) => agent))].sort()
   return store.change(workspaceId, async (tx) => {
@@ -128,7 +128,7 @@ async function lookAround(
   tx: WorkspaceTransaction,
   workspaceId: number,
   slugs: readonly string[],
-  asks: readonly Wish[],
+  asks: readonly WakeupRequest[],
 ) {
   const keys = asks.map(({ asked }) => asked.idempotencyKey).filter((key) => key !== null)
   const tasks = asks.map(({ asked }) => asked.task?.id ?? 0).filter((id) => id !== 0)

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal, type TaskState } from '../../core/states.ts'
-import type { BlockedTask, Walked, Way } from '../store.ts'
+import type { BlockedTask, Direction, Walked } from '../store.ts'
 import { walk } from '../walk.ts'
 import { needsIn, readTask } from './codec.ts'
 import { ask, inTurn } from './connect.ts'
@@ -16,7 +16,7 @@ end
 `
 const crossOff = new Script(CROSS_OFF)
 
-interface Waiting extends BlockedTask {
+interface WaitingTask extends BlockedTask {
   state: TaskState
 }
 
@@ -85,7 +85,12 @@ export class Blocked {
     return found.map((ids) => (ids as string[]).map(Number))
   }
 
-  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+  blockedFrom(
+    workspaceId: number,
+    taskIds: readonly number[],
+    way: Direction,
+    limit: number,
+  ): Promise<Walked> {
     const keys = this.#keysOf(workspaceId)
     const waitingFor = async (ids: readonly number[]) => (await this.#neededBy(workspaceId, ids)).flat()
     const blockedAmong = async (ids: readonly number[]) => {
@@ -104,7 +109,7 @@ export class Blocked {
   }
 
   /** Those of these that are blocked, by id. */
-  async #waiting(workspaceId: number, taskIds: readonly number[]): Promise<Map<number, Waiting>> {
+  async #waiting(workspaceId: number, taskIds: readonly number[]): Promise<Map<number, WaitingTask>> {
     const keys = this.#keysOf(workspaceId)
     const blocked = [...(await this.#records(keys, [...new Set(taskIds)])).values()].filter(
       (task) => task.blocked,
@@ -115,7 +120,7 @@ export class Blocked {
     )) as string[][]
     const needs = texts.map(needsIn)
     const upstream = await this.#records(keys, [...new Set(needs.flat().map(([id]) => id))])
-    const waiting = blocked.map(({ id, uuid, version, merge, state }, i): [number, Waiting] => [
+    const waiting = blocked.map(({ id, uuid, version, merge, state }, i): [number, WaitingTask] => [
       id,
       {
         workspaceId,
@@ -147,4 +152,4 @@ export class Blocked {
 const isToBeJudged = (upstream: readonly TaskState[]) =>
   upstream.every(isTerminal) || upstream.some((state) => isTerminal(state) && state !== 'completed')
 
-const withoutState = ({ state: _, ...task }: Waiting): BlockedTask => task
+const withoutState = ({ state: _, ...task }: WaitingTask): BlockedTask => task

@@ -18,7 +18,7 @@ const FIELDS = Object.keys({
   uuid: true,
   key: true,
   projectId: true,
-  line: true,
+  trackQueue: true,
   parentId: true,
   state: true,
   pausedFrom: true,

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import { takeTurns } from '../fairness.ts'
-import type { DueTask, TaskWithHour } from '../store.ts'
+import { roundRobin } from '../round-robin.ts'
+import type { DueTask, DueVersion } from '../store.ts'
 import { readTask } from './codec.ts'
 import { ask, inTurn } from './connect.ts'
 import { idOf, type Keys } from './keys.ts'
@@ -22,7 +22,7 @@ export class Due {
     return (await ask(this.#client, (client) => client.hvals(this.#workspaces))).map(Number)
   }
 
-  async tasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+  async tasks(limit: number, only?: number): Promise<DueVersion[]> {
     const due = await this.#dueIn(await this.#those(only), (keys) => keys.due, limit)
     return this.#asTheyAre(due.map(({ workspaceId, name }) => ({ workspaceId, taskId: idOf(name) })))
   }
@@ -64,10 +64,10 @@ export class Due {
       ids.map((id) => ['zrangebyscore', list(this.#keysOf(id)), '-inf', now, 'LIMIT', 0, limit]),
     )
     const due = ids.flatMap((workspaceId, i) => (found[i] as string[]).map((name) => ({ workspaceId, name })))
-    return takeTurns(due, limit)
+    return roundRobin(due, limit)
   }
 
-  async #asTheyAre(tasks: { workspaceId: number; taskId: number }[]): Promise<TaskWithHour[]> {
+  async #asTheyAre(tasks: { workspaceId: number; taskId: number }[]): Promise<DueVersion[]> {
     const texts = await inTurn(
       this.#client,
       tasks.map(({ workspaceId, taskId }) => ['get', this.#keysOf(workspaceId).task(taskId)]),

@@ -85,7 +85,7 @@ export class Keys {
   holds = (session: string) => `${this.tag}holds:${session}`
   lost = (session: string) => `${this.tag}lost:${session}`
   /** Hash: how many tasks of a track each agent holds. */
-  onTrack = (projectId: number, line: string) => `${this.tag}on-track:${trackName(projectId, line)}`
+  onTrack = (projectId: number, track: string) => `${this.tag}on-track:${trackName(projectId, track)}`
   user = (userId: string) => `${this.tag}user:${userId}`
   remembered = (key: string) => `${this.tag}remembered:${key}`
   transaction = (id: string) => `${this.tag}transaction:${id}`
@@ -94,8 +94,8 @@ export class Keys {
   queues = (agent: string | null) => (agent === null ? `${this.tag}queues` : `${this.tag}queues-of:${agent}`)
 
   /** Where a task stands while it is queued. */
-  queue({ onlyAgent, projectId, line, capabilities }: TaskRecord): QueueName {
-    const name = `${projectId}/${line}/${capabilitiesName(capabilities)}`
+  queue({ onlyAgent, projectId, trackQueue, capabilities }: TaskRecord): QueueName {
+    const name = `${projectId}/${trackQueue}/${capabilitiesName(capabilities)}`
     const owner = onlyAgent === null ? '' : encoded(onlyAgent)
     return { index: this.queues(onlyAgent), name, key: `${this.tag}queue:${owner}/${name}` }
   }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { type Ask, heldName, isOnTrack, type TrackUse, trackName } from '../../core/batch/requests.ts'
+import { heldName, isOnTrack, type ReadSet, type TrackUse, trackName } from '../../core/batch/requests.ts'
 import { readClaims } from './codec.ts'
 import { together } from './connect.ts'
 import type { Keys } from './keys.ts'
@@ -12,14 +12,17 @@ export type Bulk = string | null
 export async function lookFurther(
   client: Redis,
   keys: Keys,
-  ask: Ask,
+  ask: ReadSet,
   seen: Seen,
   declaredTracks: number,
 ): Promise<Seen | null> {
   const { records } = seen.view
   const onTracks = declaredTracks === 0 ? [] : [...records.values()].filter(isOnTrack)
   const tracks = new Map(
-    onTracks.map(({ projectId, line }) => [trackName(projectId, line), { projectId, line }]),
+    onTracks.map(({ projectId, trackQueue }) => [
+      trackName(projectId, trackQueue),
+      { projectId, trackQueue },
+    ]),
   )
   const names = [...tracks.keys()]
   const past = ask.offered.filter(
@@ -31,7 +34,10 @@ export async function lookFurther(
   const [version, ...answers] = await together(client, [
     ['hget', keys.meta, 'version'],
     ...names.map((name) => ['hget', keys.tracks, name]),
-    ...names.map((name) => ['hgetall', keys.onTrack(tracks.get(name)!.projectId, tracks.get(name)!.line)]),
+    ...names.map((name) => [
+      'hgetall',
+      keys.onTrack(tracks.get(name)!.projectId, tracks.get(name)!.trackQueue),
+    ]),
     ...tasks.map((id) => ['lrange', keys.claims(id), 0, -1]),
   ])
   if (Number(version) !== seen.version) return null

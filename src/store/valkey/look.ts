@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import {
-  type Ask,
   keyName,
   NO_AGENTS,
+  type ReadSet,
   type Remembered,
   type SessionView,
   type View,
@@ -55,7 +55,7 @@ export async function look(
   client: Redis,
   keys: Keys,
   workspaceId: number,
-  ask: Ask,
+  ask: ReadSet,
   { token, insists }: { token: string; insists: boolean },
 ): Promise<Seen | null> {
   const questions = new Questions()
@@ -144,7 +144,7 @@ class Questions {
 
 const counted = (texts: readonly string[]) => [String(texts.length), ...texts]
 
-function askAll(questions: Questions, keys: Keys, ask: Ask) {
+function askAll(questions: Questions, keys: Keys, ask: ReadSet) {
   const each = <T>(names: readonly string[], command: (name: string) => string[]) => {
     const answers = names.map((name) => questions.ask<T>(...command(name)))
     return () => answers.map((answer) => answer())
@@ -161,10 +161,10 @@ function askAll(questions: Questions, keys: Keys, ask: Ask) {
   }
 }
 
-const offeredTasks = (ask: Ask) => [...new Set(ask.offered.map(({ taskId }) => taskId))]
+const offeredTasks = (ask: ReadSet) => [...new Set(ask.offered.map(({ taskId }) => taskId))]
 
 /** Heads of the queue, then those of what is kept for single agents. */
-function headsOf(keys: Keys, { waiting, reserved }: Ask) {
+function headsOf(keys: Keys, { waiting, reserved }: ReadSet) {
   const head = (agent: string | null, capabilities: readonly string[], limit: number) => ({
     index: keys.queues(agent),
     prefix: keys.queuePrefix(agent),
@@ -172,10 +172,10 @@ function headsOf(keys: Keys, { waiting, reserved }: Ask) {
     limit,
   })
   return [
-    ...waiting.map(({ capabilities, projectId, lines, limit }) => ({
+    ...waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
       ...head(null, capabilities, limit),
       project: projectId === null ? false : String(projectId),
-      lines: lines ?? false,
+      trackQueues: trackQueues ?? false,
     })),
     ...reserved.map(({ agent, capabilities, limit }) => head(agent, capabilities, limit)),
   ]
@@ -186,12 +186,12 @@ function inOrder(ids: number[], records: ReadonlyMap<number, TaskRecord>): numbe
   return ids.sort((a, b) => records.get(a)!.rank! - records.get(b)!.rank! || a - b)
 }
 
-function takenAmong(ask: Ask, taken: readonly Bulk[]): Set<string> {
+function takenAmong(ask: ReadSet, taken: readonly Bulk[]): Set<string> {
   const names = ask.newKeys.map(({ projectId, key }) => keyName(projectId, key))
   return new Set(names.filter((_, i) => taken[i] !== null))
 }
 
-function readRemembered(ask: Ask, texts: readonly Bulk[]): Map<string, Remembered> {
+function readRemembered(ask: ReadSet, texts: readonly Bulk[]): Map<string, Remembered> {
   const remembered = new Map<string, Remembered>()
   for (const [i, key] of ask.idempotencyKeys.entries()) {
     const text = texts[i]
@@ -200,10 +200,10 @@ function readRemembered(ask: Ask, texts: readonly Bulk[]): Map<string, Remembere
   return remembered
 }
 
-const readResults = (ask: Ask, texts: readonly Bulk[]) =>
+const readResults = (ask: ReadSet, texts: readonly Bulk[]) =>
   new Map(offeredTasks(ask).map((id, i) => [id, readHeads(texts[i] ?? null)]))
 
-function workersAmong(ask: Ask, claimants: Look[8]): Map<string, Worker> {
+function workersAmong(ask: ReadSet, claimants: Look[8]): Map<string, Worker> {
   const workers = new Map<string, Worker>()
   for (const [i, name] of ask.claimants.entries()) {
     const found = claimants[i]
@@ -214,7 +214,7 @@ function workersAmong(ask: Ask, claimants: Look[8]): Map<string, Worker> {
   return workers
 }
 
-function readSessions(ask: Ask, holding: string[][], texts: readonly Bulk[], lost: readonly string[][]) {
+function readSessions(ask: ReadSet, holding: string[][], texts: readonly Bulk[], lost: readonly string[][]) {
   const sessions = new Map<string, SessionView>()
   for (const [i, name] of ask.sessions.entries()) {
     const text = texts[i]

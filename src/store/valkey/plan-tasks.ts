@@ -68,7 +68,7 @@ function planHolder(commands: Commands, keys: Keys, before: TaskRecord | null, a
   if (was && was.session !== is?.session) commands.gather('SREM', keys.holds(was.session!), id)
   if (is && was?.session !== is.session) commands.gather('SADD', keys.holds(is.session!), id)
   if (!isOnTrack(after) || was?.agent === is?.agent) return
-  const track = keys.onTrack(after.projectId, after.line)
+  const track = keys.onTrack(after.projectId, after.trackQueue)
   if (was) commands.count(track, was.agent!, -1)
   if (is) commands.count(track, is.agent!, 1)
 }

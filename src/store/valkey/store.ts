@@ -1,17 +1,17 @@
 import type { Redis } from 'ioredis'
-import { type Ask, type Changes, trackName, type View } from '../../core/batch/requests.ts'
+import { type Changes, type ReadSet, trackName, type View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
-import { takeTurns } from '../fairness.ts'
+import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
   Committed,
+  Direction,
   DueTask,
+  DueVersion,
   Forgotten,
   Store,
-  TaskWithHour,
   Walked,
-  Way,
 } from '../store.ts'
 import { Blocked } from './blocked.ts'
 import { ANSWER_WITHIN_MS, connection, redisUrl } from './connect.ts'
@@ -92,10 +92,10 @@ export class ValkeyStore extends ValkeyReader implements Store {
 
   transact<T>(
     workspaceId: number,
-    ask: Ask,
+    readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
-    return this.#transactor.transact(workspaceId, ask, decide)
+    return this.#transactor.transact(workspaceId, readSet, decide)
   }
 
   workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
@@ -116,7 +116,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
     )
   }
 
-  dueTasks(limit: number, only?: number): Promise<TaskWithHour[]> {
+  dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
     return this.#due.tasks(limit, only)
   }
 
@@ -132,7 +132,12 @@ export class ValkeyStore extends ValkeyReader implements Store {
     return this.#blocked.downstreamOf(workspaceId, taskIds)
   }
 
-  blockedFrom(workspaceId: number, taskIds: readonly number[], way: Way, limit: number): Promise<Walked> {
+  blockedFrom(
+    workspaceId: number,
+    taskIds: readonly number[],
+    way: Direction,
+    limit: number,
+  ): Promise<Walked> {
     return this.#blocked.blockedFrom(workspaceId, taskIds, way, limit)
   }
 
@@ -141,11 +146,11 @@ export class ValkeyStore extends ValkeyReader implements Store {
     const found: BlockedTask[] = []
     for (const { workspaceId, share } of await this.#due.sharesOfNotes(limit, only))
       found.push(...(await this.#blocked.forgottenIn(workspaceId, share)))
-    return { tasks: takeTurns(found, limit), followed: async () => undefined }
+    return { tasks: roundRobin(found, limit), followed: async () => undefined }
   }
 
   /** Nothing to do: first answers and the lineage of finished tasks have an hour at which the server forgets them. */
-  async forgetThePast(): Promise<void> {}
+  async applyRetention(): Promise<void> {}
 
   onCommit(listener: Committed): () => void {
     return this.#notices.listen(listener)

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import type { Ask, Changes, View } from '../../core/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
 import { asUnavailable, connected, isFromServer } from './connect.ts'
 import { InOrder } from './in-order.ts'
@@ -51,10 +51,10 @@ export class ValkeyTransactor implements Transactor {
     this.#notices = notices
   }
 
-  async transact<T>(workspaceId: number, ask: Ask, decide: Decide<T>): Promise<T> {
+  async transact<T>(workspaceId: number, readSet: ReadSet, decide: Decide<T>): Promise<T> {
     const giveUpAt = performance.now() + GIVE_UP_AFTER_MS
     for (let insists = false; ; insists = true) {
-      const done = await this.#attempt(workspaceId, ask, decide, insists, giveUpAt)
+      const done = await this.#attempt(workspaceId, readSet, decide, insists, giveUpAt)
       if (done) return done.answer
       if (performance.now() > giveUpAt) throw new StoreUnavailable('Others were faster each time.')
     }
@@ -63,7 +63,7 @@ export class ValkeyTransactor implements Transactor {
   /** Null when somebody else was faster. */
   async #attempt<T>(
     workspaceId: number,
-    ask: Ask,
+    readSet: ReadSet,
     decide: Decide<T>,
     insists: boolean,
     giveUpAt: number,
@@ -71,7 +71,7 @@ export class ValkeyTransactor implements Transactor {
     const keys = this.#keysOf(workspaceId)
     const leave = await this.#inOrder.enter(workspaceId)
     try {
-      const seen = await this.#look(keys, workspaceId, ask, insists, giveUpAt)
+      const seen = await this.#look(keys, workspaceId, readSet, insists, giveUpAt)
       const { answer, changes, commands } = await this.#decide(workspaceId, seen, decide)
       if (commands === null) return { answer }
       const written = this.#write(keys, seen, commands)
@@ -84,11 +84,17 @@ export class ValkeyTransactor implements Transactor {
     }
   }
 
-  async #look(keys: Keys, workspaceId: number, ask: Ask, insists: boolean, giveUpAt: number): Promise<Seen> {
+  async #look(
+    keys: Keys,
+    workspaceId: number,
+    readSet: ReadSet,
+    insists: boolean,
+    giveUpAt: number,
+  ): Promise<Seen> {
     // Not seen in one moment, or not our turn: either way, others write a lot.
     for (let insisting = insists; ; insisting = true) {
       const who = { token: this.#token, insists: insisting }
-      const seen = await look(this.#client, keys, workspaceId, ask, who)
+      const seen = await look(this.#client, keys, workspaceId, readSet, who)
       if (seen) return seen
       if (performance.now() > giveUpAt) throw new StoreUnavailable('Others have the turn.')
       await sleep(randomInt(...ASK_FOR_TURN_EVERY_MS))

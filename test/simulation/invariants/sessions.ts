@@ -99,7 +99,7 @@ const tracksHaveTheirAgents: WorldInvariant = {
       if (maxAgentsOnTrackA == null) continue
       const agents = new Set<string | null>()
       for (const { record } of tasks.values())
-        if (record.projectId === projects[i] && record.line === 'A' && record.claimState === 'active')
+        if (record.projectId === projects[i] && record.trackQueue === 'A' && record.claimState === 'active')
           agents.add(record.agent)
       if (agents.size > maxAgentsOnTrackA)
         return `${[...agents].join(', ')} are on a track for ${maxAgentsOnTrackA}`

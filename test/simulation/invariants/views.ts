@@ -15,7 +15,7 @@ const headsAreFound: WorldInvariant = {
     for (const record of recordsOf(sight)) {
       const fits = record.capabilities.every((one) => one === CAPABILITY)
       if (record.rank === null || record.onlyAgent !== null || !fits) continue
-      const name = trackName(record.projectId, record.line)
+      const name = trackName(record.projectId, record.trackQueue)
       const known = first.get(name)
       if (!known || isBefore(record, known)) first.set(name, record)
     }
@@ -23,7 +23,7 @@ const headsAreFound: WorldInvariant = {
     const missing = [...first.values()].find(({ id }) => !shown.has(id))
     return (
       missing &&
-      `task ${missing.id}, the first of "${missing.line}" of project ${missing.projectId}, is not shown`
+      `task ${missing.id}, the first of "${missing.trackQueue}" of project ${missing.projectId}, is not shown`
     )
   },
 }
@@ -61,14 +61,14 @@ const holdingsAreTrue: WorldInvariant = {
         return `${slug} holds ${own.length}, it is said ${claiming.held}`
     }
     for (const record of recordsOf(sight)) {
-      const track = isOnTrack(record) && view.tracks.get(trackName(record.projectId, record.line))
+      const track = isOnTrack(record) && view.tracks.get(trackName(record.projectId, record.trackQueue))
       if (!track || !isHeld(record)) continue
       const own = held.filter(
-        ({ agent, projectId, line }) =>
-          agent === record.agent && projectId === record.projectId && line === record.line,
+        ({ agent, projectId, trackQueue }) =>
+          agent === record.agent && projectId === record.projectId && trackQueue === record.trackQueue,
       )
       if (track.holders.get(record.agent!) !== own.length)
-        return `${record.agent} holds ${own.length} of "${record.line}", it is said ${track.holders.get(record.agent!)}`
+        return `${record.agent} holds ${own.length} of "${record.trackQueue}", it is said ${track.holders.get(record.agent!)}`
     }
     return null
   },

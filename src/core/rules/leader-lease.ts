@@ -7,12 +7,12 @@
 export const COORDINATOR = 'coordinator'
 
 /** So long it is held without being renewed. Another node has taken over after two of these at most. */
-export const TERM_LEASE_MS = 1_000
+export const LEADER_LEASE_MS = 1_000
 
 /** Its lease ran out and somebody followed; or its holder let go of it. */
 type TermEnd = 'EXPIRED' | 'RESIGNED'
 
-export interface Term {
+export interface LeaderTerm {
   term: number
   nodeId: string
   takenAt: number
@@ -22,7 +22,7 @@ export interface Term {
   endReason: TermEnd | null
 }
 
-export interface OfficeCommand {
+export interface LeaderLeaseCommand {
   /** `take` is for whoever may not hold it yet; `renew` only keeps what is held, `resign` lets go of it. */
   kind: 'take' | 'renew' | 'resign'
   nodeId: string
@@ -31,39 +31,49 @@ export interface OfficeCommand {
   leaseMs: number
 }
 
-export interface OfficeDecision {
+export interface LeaderLeaseDecision {
   /** The newest term as it is to be from now on; null: it stays as it is. */
-  changed: Term | null
+  changed: LeaderTerm | null
   /** A new term, which begins after the change. */
-  taken: Term | null
+  taken: LeaderTerm | null
   /** The term that the node holds afterwards. */
-  holds: Term | null
+  holds: LeaderTerm | null
 }
 
-const NOTHING: OfficeDecision = { changed: null, taken: null, holds: null }
+const NOTHING: LeaderLeaseDecision = { changed: null, taken: null, holds: null }
 
 /** Whether a term counts at this time: a lease that ends now is over now. */
-export const termLasts = ({ endedAt, expiresAt }: Pick<Term, 'endedAt' | 'expiresAt'>, now: number) =>
-  endedAt === null && expiresAt > now
+export const isTermCurrent = (
+  { endedAt, expiresAt }: Pick<LeaderTerm, 'endedAt' | 'expiresAt'>,
+  now: number,
+) => endedAt === null && expiresAt > now
 
 /** `now` is the store's clock, read after the newest term was locked. */
-export function decideOffice(newest: Term | null, command: OfficeCommand, now: number): OfficeDecision {
+export function decideLeaderLease(
+  newest: LeaderTerm | null,
+  command: LeaderLeaseCommand,
+  now: number,
+): LeaderLeaseDecision {
   const isOwn = newest?.nodeId === command.nodeId && newest.term === (command.term ?? newest.term)
   if (command.kind === 'resign') return isOwn ? resign(newest, now) : NOTHING
-  if (newest && termLasts(newest, now)) return isOwn ? renew(newest, command.leaseMs, now) : NOTHING
+  if (newest && isTermCurrent(newest, now)) return isOwn ? renew(newest, command.leaseMs, now) : NOTHING
   // A lease that is over is never renewed: in between somebody may have acted as if it were over.
   return command.kind === 'take' ? take(newest, command, now) : NOTHING
 }
 
-function renew(newest: Term, leaseMs: number, now: number): OfficeDecision {
+function renew(newest: LeaderTerm, leaseMs: number, now: number): LeaderLeaseDecision {
   // A shorter wish does not shorten what was promised: whoever counts on the earlier answer is still right.
   const expiresAt = Math.max(newest.expiresAt, now + leaseMs)
   const renewed = { ...newest, renewedAt: now, expiresAt }
   return { changed: renewed, taken: null, holds: renewed }
 }
 
-function take(newest: Term | null, { nodeId, leaseMs }: OfficeCommand, now: number): OfficeDecision {
-  const taken: Term = {
+function take(
+  newest: LeaderTerm | null,
+  { nodeId, leaseMs }: LeaderLeaseCommand,
+  now: number,
+): LeaderLeaseDecision {
+  const taken: LeaderTerm = {
     term: (newest?.term ?? 0) + 1,
     nodeId,
     takenAt: now,
@@ -76,9 +86,13 @@ function take(newest: Term | null, { nodeId, leaseMs }: OfficeCommand, now: numb
   return { changed, taken, holds: taken }
 }
 
-function resign(newest: Term, now: number): OfficeDecision {
+function resign(newest: LeaderTerm, now: number): LeaderLeaseDecision {
   if (newest.endedAt !== null) return NOTHING
-  return { ...NOTHING, changed: ended(newest, termLasts(newest, now) ? 'RESIGNED' : 'EXPIRED', now) }
+  return { ...NOTHING, changed: ended(newest, isTermCurrent(newest, now) ? 'RESIGNED' : 'EXPIRED', now) }
 }
 
-const ended = (term: Term, endReason: TermEnd, now: number): Term => ({ ...term, endedAt: now, endReason })
+const ended = (term: LeaderTerm, endReason: TermEnd, now: number): LeaderTerm => ({
+  ...term,
+  endedAt: now,
+  endReason,
+})

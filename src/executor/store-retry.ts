@@ -4,10 +4,10 @@ import { StoreUnavailable } from '../store/store.ts'
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 /** A node that is being stopped does not wait for ever: the next one finds what it left. */
-const PATIENCE_WHEN_LEAVING_MS = 5_000
+const RETRY_WHEN_LEAVING_MS = 5_000
 
 /** How long this node tries what the database does not take for now. */
-export class Patience {
+export class StoreRetry {
   readonly #leaving = new AbortController()
   #leftAt = Number.POSITIVE_INFINITY
 
@@ -18,12 +18,12 @@ export class Patience {
   }
 
   /** Does it again for as long as the database is away: an agent that has finished must not be forgotten for that. */
-  async persistently<T>(act: () => Promise<T>): Promise<T> {
+  async whileStoreIsAway<T>(act: () => Promise<T>): Promise<T> {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       try {
         return await act()
       } catch (error) {
-        const isTooLate = performance.now() > this.#leftAt + PATIENCE_WHEN_LEAVING_MS
+        const isTooLate = performance.now() > this.#leftAt + RETRY_WHEN_LEAVING_MS
         if (!(error instanceof StoreUnavailable) || isTooLate) throw error
       }
       if (this.#leaving.signal.aborted) await sleep(FIRST_WAIT_MS)

@@ -1,6 +1,11 @@
-import { decideOffice, type OfficeCommand, type Term, termLasts } from '../../src/core/rules/office.ts'
+import {
+  decideLeaderLease,
+  isTermCurrent,
+  type LeaderLeaseCommand,
+  type LeaderTerm,
+} from '../../src/core/rules/leader-lease.ts'
 import { registerNode } from '../../src/store/postgres/nodes.ts'
-import { commandOffice } from '../../src/store/postgres/offices.ts'
+import { updateLeaderLease } from '../../src/store/postgres/offices.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -8,25 +13,25 @@ import type { Store } from '../../src/store/store.ts'
 export const COORDINATORS = ['019a0000-0000-7000-8000-00000000000a', '019a0000-0000-7000-8000-00000000000b']
 
 /** Who coordinates, term by term. */
-export interface Offices {
+export interface LeaderLease {
   /** Oldest first. */
-  readonly terms: readonly Term[]
-  command(command: OfficeCommand): Promise<Term | null>
+  readonly terms: readonly LeaderTerm[]
+  command(command: LeaderLeaseCommand): Promise<LeaderTerm | null>
 }
 
-type CommandOffice = (command: OfficeCommand) => Promise<Term | null>
+type UpdateLeaderLease = (command: LeaderLeaseCommand) => Promise<LeaderTerm | null>
 
 /** The office of a real store, where it has one. */
-export function officeOf(store: Store): CommandOffice | null {
+export function leaderLeaseOf(store: Store): UpdateLeaderLease | null {
   if (!(store instanceof PostgresStore)) return null
-  const { house } = store
+  const { control } = store
   let areKnown = false
   return async (command) => {
     if (!areKnown)
       for (const nodeId of COORDINATORS)
-        await registerNode(house, { nodeId, name: 'sim', pid: process.pid, version: 'sim' })
+        await registerNode(control, { nodeId, name: 'sim', pid: process.pid, version: 'sim' })
     areKnown = true
-    return commandOffice(house, command)
+    return updateLeaderLease(control, command)
   }
 }
 
@@ -36,19 +41,19 @@ const HOUR_MS = 3_600_000
  * A real store's terms in the run's time. They go by the store's own clock, so there they last for long and end when the
  * run says so; and they go on from run to run, so here they have numbers of their own.
  */
-export class PacedOffices implements Offices {
-  readonly terms: Term[] = []
-  readonly #command: CommandOffice
+export class PacedLeaderLease implements LeaderLease {
+  readonly terms: LeaderTerm[] = []
+  readonly #command: UpdateLeaderLease
   readonly #now: () => number
   readonly #realOf = new Map<number, number>()
 
-  constructor(command: CommandOffice, now: () => number) {
+  constructor(command: UpdateLeaderLease, now: () => number) {
     this.#command = command
     this.#now = now
   }
 
-  async command(command: OfficeCommand): Promise<Term | null> {
-    const { changed, taken, holds } = decideOffice(this.terms.at(-1) ?? null, command, this.#now())
+  async command(command: LeaderLeaseCommand): Promise<LeaderTerm | null> {
+    const { changed, taken, holds } = decideLeaderLease(this.terms.at(-1) ?? null, command, this.#now())
     if (changed) this.terms[this.terms.length - 1] = changed
     if (taken) this.terms.push(taken)
     if (changed?.endedAt != null || taken)
@@ -65,7 +70,8 @@ export class PacedOffices implements Offices {
 
   /** Those that the real store says last, and that last in the run's time. */
   lasting(asked: readonly number[], inTheStore: ReadonlySet<number>, now: number): Set<number> {
-    const lasts = (term: number) => inTheStore.has(this.realOf(term)) && termLasts(this.terms[term - 1]!, now)
+    const lasts = (term: number) =>
+      inTheStore.has(this.realOf(term)) && isTermCurrent(this.terms[term - 1]!, now)
     return new Set(asked.filter(lasts))
   }
 }

@@ -12,11 +12,11 @@ const AT_ONCE = 1_000
 /** Claims that are looked at, each time, whether they are old enough to go. */
 const CLAIMS_LOOKED_AT = 20_000
 
-type Place = readonly [workspaceId: number, taskId: number, generation: number]
-const THE_BEGINNING: Place = [0, 0, 0]
+type ClaimKey = readonly [workspaceId: number, taskId: number, generation: number]
+const THE_BEGINNING: ClaimKey = [0, 0, 0]
 
 /** What is not kept for ever, and how it goes without being in anybody's way. */
-export class Past {
+export class Retention {
   readonly #pool: Pool
   readonly #server: Server
   #claimsLookedAtTo = THE_BEGINNING
@@ -62,7 +62,7 @@ export class Past {
     const old = rows.filter((one) => one[3] === 1)
     await this.#remove('baton_claims', ['task_id', 'generation'], old)
     const isEnd = rows.length < CLAIMS_LOOKED_AT
-    this.#claimsLookedAtTo = isEnd ? THE_BEGINNING : (rows.at(-1)!.slice(0, 3) as unknown as Place)
+    this.#claimsLookedAtTo = isEnd ? THE_BEGINNING : (rows.at(-1)!.slice(0, 3) as unknown as ClaimKey)
   }
 
   /** Who still knows such a queue and puts a task in is refused by the foreign key, and makes it anew. */

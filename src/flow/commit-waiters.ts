@@ -19,7 +19,7 @@ export function unanswered<T>({ gone }: Waiter, nothing: T): T {
 }
 
 /** Lets callers wait for something to be committed without asking the database again and again. */
-export class Arrivals {
+export class CommitWaiters {
   readonly #waiting = new Map<number, Set<() => void>>()
   readonly #stopListening: () => void
   isClosed = false

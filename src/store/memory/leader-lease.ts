@@ -1,9 +1,14 @@
-import { decideOffice, type OfficeCommand, type Term, termLasts } from '../../core/rules/office.ts'
+import {
+  decideLeaderLease,
+  isTermCurrent,
+  type LeaderLeaseCommand,
+  type LeaderTerm,
+} from '../../core/rules/leader-lease.ts'
 
 /** Who holds the coordinator's office, term by term, and who acts under one just now. */
-export class MemoryOffices {
+export class MemoryLeaderLease {
   readonly #now: () => number
-  readonly #terms: Term[] = []
+  readonly #terms: LeaderTerm[] = []
   readonly #acting = new Set<Promise<unknown>>()
 
   constructor(now: () => number) {
@@ -11,14 +16,14 @@ export class MemoryOffices {
   }
 
   /** Oldest first. */
-  get terms(): readonly Term[] {
+  get terms(): readonly LeaderTerm[] {
     return this.#terms
   }
 
   /** Takes, keeps or lets go of the office. Answers with the term that the node holds afterwards. */
-  async command(command: OfficeCommand): Promise<Term | null> {
+  async command(command: LeaderLeaseCommand): Promise<LeaderTerm | null> {
     const terms = this.#terms
-    const decide = () => decideOffice(terms.at(-1) ?? null, command, this.#now())
+    const decide = () => decideLeaderLease(terms.at(-1) ?? null, command, this.#now())
     // Whoever follows waits for all who act under the last term: by then it is over, so no more of them come.
     while (decide().taken && this.#acting.size > 0) await Promise.allSettled(this.#acting)
     const { changed, taken, holds } = decide()
@@ -29,7 +34,7 @@ export class MemoryOffices {
 
   lasting(asked: readonly number[]): Set<number> {
     const newest = this.terms.at(-1)
-    const lasts = newest !== undefined && termLasts(newest, this.#now())
+    const lasts = newest !== undefined && isTermCurrent(newest, this.#now())
     return new Set(asked.filter((term) => lasts && term === newest.term))
   }
 

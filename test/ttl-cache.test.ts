@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Remembering } from '../src/flow/remembering.ts'
+import { TtlCache } from '../src/flow/ttl-cache.ts'
 
 /** A look-up that is answered when the test says so. */
 function slowly() {
@@ -10,7 +10,7 @@ function slowly() {
 const never = () => Promise.reject(new Error('it was looked up again'))
 
 test('what is known is told at once, and those who wait for the same share one look', async () => {
-  const memory = new Remembering<string>(60_000, 10)
+  const memory = new TtlCache<string>(60_000, 10)
   const { lookUp, answer } = slowly()
   const waiting = [memory.get('key', lookUp), memory.get('key', never)]
   answer('value')
@@ -18,11 +18,11 @@ test('what is known is told at once, and those who wait for the same share one l
   expect(memory.get('key', never)).toBe('value')
 })
 
-test.each<[what: string, forget: (memory: Remembering<string>) => void]>([
+test.each<[what: string, forget: (memory: TtlCache<string>) => void]>([
   ['forgotten', (memory) => memory.forget('key')],
   ['forgotten with all else', (memory) => memory.clear()],
 ])('what was read before it was %s is not kept', async (_what, forget) => {
-  const memory = new Remembering<string>(60_000, 10)
+  const memory = new TtlCache<string>(60_000, 10)
   const { lookUp, answer } = slowly()
   const early = memory.get('key', lookUp)
   forget(memory)
@@ -33,7 +33,7 @@ test.each<[what: string, forget: (memory: Remembering<string>) => void]>([
 })
 
 test('what was said to be so meanwhile is not overwritten by what was read before', async () => {
-  const memory = new Remembering<string>(60_000, 10)
+  const memory = new TtlCache<string>(60_000, 10)
   const { lookUp, answer } = slowly()
   const early = memory.get('key', lookUp)
   memory.set('key', 'new')
@@ -43,7 +43,7 @@ test('what was said to be so meanwhile is not overwritten by what was read befor
 })
 
 test('a look that failed is no knowledge', async () => {
-  const memory = new Remembering<string>(60_000, 10)
+  const memory = new TtlCache<string>(60_000, 10)
   await expect(memory.get('key', never)).rejects.toThrow()
   expect(await memory.get('key', async () => 'value')).toBe('value')
 })

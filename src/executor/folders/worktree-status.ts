@@ -8,7 +8,7 @@ import { unlessMissing } from './places.ts'
  * the worktree is whole: without it git was stopped halfway, and nobody was ever told of the folder.
  */
 
-export interface Standing {
+export interface WorktreeStatus {
   /** Where git keeps its record. */
   record: string
   /** From which commit it was started; null when it was never finished. */
@@ -17,7 +17,7 @@ export interface Standing {
 
 const MARK = 'baton-base'
 
-export async function standingOf(repository: string, root: string): Promise<Standing | null> {
+export async function worktreeStatusOf(repository: string, root: string): Promise<WorktreeStatus | null> {
   const records = join(repository, 'worktrees')
   for (const name of (await unlessMissing(readdir(records))) ?? []) {
     const record = join(records, name)
@@ -30,7 +30,7 @@ export async function standingOf(repository: string, root: string): Promise<Stan
 }
 
 /** Kept even if the power fails right after: a worktree without its mark would be taken for half-made, and made anew. */
-export async function markWhole({ record }: Standing, baseCommit: string): Promise<void> {
+export async function markWhole({ record }: WorktreeStatus, baseCommit: string): Promise<void> {
   const draft = join(record, `${MARK}.draft`)
   const file = await open(draft, 'w')
   try {
@@ -49,7 +49,7 @@ export async function markWhole({ record }: Standing, baseCommit: string): Promi
 }
 
 /** What is checked out in it, also when its files are gone; null when that has no commit. */
-export const commitIn = (git: Git, { record }: Standing) =>
+export const commitIn = (git: Git, { record }: WorktreeStatus) =>
   answerOf(git, record, ['--git-dir', record, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
 
 /** Whether a commit stays when the worktree goes: a branch or tag leads to it. */
@@ -65,7 +65,7 @@ export async function isOnBranch(git: Git, repository: string, branch: string, c
 export async function discardHalfMade(git: Git, repository: string, root: string): Promise<void> {
   await git(repository, ['worktree', 'remove', '--force', '--force', '--', root])
   await rm(root, { recursive: true, force: true })
-  const standing = await standingOf(repository, root)
+  const standing = await worktreeStatusOf(repository, root)
   if (standing) await rm(standing.record, { recursive: true, force: true })
 }
 

@@ -3,7 +3,7 @@ import type { Row } from './connect.ts'
 import { LIMIT_COLUMNS } from './statements.ts'
 
 /** What holds in a workspace at the moment of a look. */
-export interface Around {
+export interface WorkspaceState {
   now: number
   activeClaims: number
   activeSessions: number
@@ -11,7 +11,13 @@ export interface Around {
   limits: Limits
 }
 
-export function readAround([now, activeClaims, activeSessions, hasTracks, ...limits]: Row): Around {
+export function readWorkspaceState([
+  now,
+  activeClaims,
+  activeSessions,
+  hasTracks,
+  ...limits
+]: Row): WorkspaceState {
   return {
     now: now as number,
     activeClaims: activeClaims as number,

@@ -1,6 +1,6 @@
-import { trackOfLine } from '../keys.ts'
+import type { ProjectFairness } from '../fairness.ts'
+import { trackOfQueue } from '../keys.ts'
 import type { TaskRecord } from '../records.ts'
-import type { Turns } from '../turns.ts'
 import { type Pick, trackName } from './requests.ts'
 
 type Look = (id: number) => TaskRecord | undefined
@@ -15,7 +15,7 @@ interface Line {
 }
 
 /** The waiting tasks of one head, and in which order callers of a batch are given them. */
-export class WaitingLine {
+export class ReadyQueue {
   readonly #lines: Line[]
   readonly #look: Look
 
@@ -31,24 +31,28 @@ export class WaitingLine {
    * What nobody in this batch has taken yet, and what is kept for the agent: the project whose turn it is, and in it the
    * first of the queue. Told that the track of a task is full, it offers nothing of that line any more.
    */
-  *of(own: readonly TaskRecord[], turns: Turns): Generator<TaskRecord, void, 'taken' | 'refused' | 'full'> {
+  *of(
+    own: readonly TaskRecord[],
+    fairness: ProjectFairness,
+  ): Generator<TaskRecord, void, 'taken' | 'refused' | 'full'> {
     const lines = own.length === 0 ? this.#lines : [...this.#lines, ...linesOf(own, false)]
     const refused = new Map<Line, number>()
     for (;;) {
-      let best: { line: Line; record: TaskRecord; turn: number } | null = null
-      for (const line of lines) {
-        const record = this.#first(line, refused.get(line) ?? 0)
+      let best: { trackQueue: Line; record: TaskRecord; turn: number } | null = null
+      for (const trackQueue of lines) {
+        const record = this.#first(trackQueue, refused.get(trackQueue) ?? 0)
         if (!record) continue
-        const turn = turns.of(line.projectId)
+        const turn = fairness.of(trackQueue.projectId)
         if (!best || turn < best.turn || (turn === best.turn && isBefore(record, best.record)))
-          best = { line, record, turn }
+          best = { trackQueue, record, turn }
       }
       if (!best) return
-      const { line, record } = best
+      const { trackQueue, record } = best
       const answer = yield record
-      if (answer === 'taken') turns.served(line.projectId)
-      else if (answer === 'full' && line.isCommon) refused.set(line, line.ids.length)
-      else if (this.#look(record.id)!.rank !== null) refused.set(line, (refused.get(line) ?? 0) + 1)
+      if (answer === 'taken') fairness.served(trackQueue.projectId)
+      else if (answer === 'full' && trackQueue.isCommon) refused.set(trackQueue, trackQueue.ids.length)
+      else if (this.#look(record.id)!.rank !== null)
+        refused.set(trackQueue, (refused.get(trackQueue) ?? 0) + 1)
     }
   }
 
@@ -66,9 +70,9 @@ export class WaitingLine {
 function linesOf(records: readonly TaskRecord[], isCommon: boolean): Line[] {
   const lines = new Map<string, { projectId: number; records: TaskRecord[] }>()
   for (const record of records) {
-    const name = trackName(record.projectId, record.line)
-    const line = lines.get(name)
-    if (line) line.records.push(record)
+    const name = trackName(record.projectId, record.trackQueue)
+    const trackQueue = lines.get(name)
+    if (trackQueue) trackQueue.records.push(record)
     else lines.set(name, { projectId: record.projectId, records: [record] })
   }
   return [...lines.values()].map(({ projectId, records }) => ({
@@ -90,4 +94,4 @@ export const fits = (record: TaskRecord, { agent, projectId, tracks }: Pick) =>
   record.onlyAgent === agent &&
   record.rank !== null &&
   (projectId === undefined || record.projectId === projectId) &&
-  (tracks === undefined || tracks.includes(trackOfLine(record.line)))
+  (tracks === undefined || tracks.includes(trackOfQueue(record.trackQueue)))

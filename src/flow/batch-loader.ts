@@ -8,7 +8,7 @@ interface Round<In, Out> {
  * gathers for the next. So a thousand callers cost two or three rounds, and none of them stands between other workspaces
  * and the store.
  */
-export class Gathering<In, Out> {
+export class BatchLoader<In, Out> {
   /** Answers in the order of the items. */
   readonly #askAll: (workspaceId: number, items: readonly In[]) => Promise<Out[]>
   readonly #next = new Map<number, Round<In, Out>>()

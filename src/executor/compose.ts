@@ -20,12 +20,12 @@ import { s3Bucket } from '../logs/s3-bucket.ts'
 import type { LogSettings } from '../logs/settings.ts'
 import { RunLogRows } from '../store/postgres/run-logs.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
-import { RunDesk } from './desk.ts'
-import { Patience } from './persistence.ts'
-import type { Workshop } from './workshop.ts'
+import type { ExecutorContext } from './context.ts'
+import { NodeExecution } from './execution.ts'
+import { StoreRetry } from './store-retry.ts'
 
 /** All kinds of agents: Baton's own, and those of third parties in these modules. Those that are allowed must be there. */
-export async function openKinds(adapterPaths: readonly string[], { adapters }: AgentPolicy) {
+export async function composeAdapters(adapterPaths: readonly string[], { adapters }: AgentPolicy) {
   const callbacks = new Callbacks()
   const registry = new AdapterRegistry()
   const builtIn = [
@@ -44,18 +44,18 @@ export async function openKinds(adapterPaths: readonly string[], { adapters }: A
   return { registry, callbacks }
 }
 
-export interface WorkshopSettings {
+export interface ExecutorOptions {
   logs: LogSettings
   limits?: LogLimits
   /** Where the database itself lies, if that is on this machine. */
   databaseFolder?: string | null
-  kinds: Awaited<ReturnType<typeof openKinds>>
+  kinds: Awaited<ReturnType<typeof composeAdapters>>
 }
 
 /** Everything a node needs to run agents, put together. */
-export async function openWorkshop(
+export async function composeExecutor(
   base: Pick<
-    Workshop,
+    ExecutorContext,
     | 'kernel'
     | 'node'
     | 'own'
@@ -67,29 +67,29 @@ export async function openWorkshop(
     | 'mostRuns'
     | 'log'
   >,
-  settings: WorkshopSettings,
-): Promise<{ workshop: Workshop; desk: RunDesk; bucket: ObjectStore | null; close: () => void }> {
+  settings: ExecutorOptions,
+): Promise<{ context: ExecutorContext; desk: NodeExecution; bucket: ObjectStore | null; close: () => void }> {
   const { logs } = settings
   const { registry, callbacks } = settings.kinds
   const { stores, bucket, close } = await openStores(base.kernel.store, base.dataFolder, settings)
-  const workshop = {
+  const context = {
     ...base,
     registry,
     live: new LiveOutput(),
     secrets: new Map(),
     requests: new Map(),
-    patience: new Patience(),
+    storeRetry: new StoreRetry(),
     logs: stores.get(logs.store)!,
     logStores: stores,
   }
-  return { workshop, desk: new RunDesk(workshop, callbacks), bucket, close }
+  return { context, desk: new NodeExecution(context, callbacks), bucket, close }
 }
 
 /** New logs go to one; older ones, from before the settings were changed, are read where they are. */
 async function openStores(
   store: PostgresStore,
   dataFolder: string,
-  { logs, limits = USUAL_LIMITS, databaseFolder: folder = null }: WorkshopSettings,
+  { logs, limits = USUAL_LIMITS, databaseFolder: folder = null }: ExecutorOptions,
 ) {
   const stores = new Map<LogStoreType, RunLogStore>([
     ['local_file', localFileStore(join(dataFolder, 'run-logs'), limits)],

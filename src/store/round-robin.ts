@@ -1,7 +1,7 @@
 /** Upkeep takes so much at a time. Whose turn it is when more is due: one workspace's backlog must not hide what others wait for. */
 
 /** The first of each workspace, then the second of each, and so on, each workspace's in the order given. */
-export function takeTurns<T extends { workspaceId: number }>(due: readonly T[], limit: number): T[] {
+export function roundRobin<T extends { workspaceId: number }>(due: readonly T[], limit: number): T[] {
   const counts = new Map<number, number>()
   const places = due.map((one) => {
     const place = counts.get(one.workspaceId) ?? 0
@@ -26,5 +26,5 @@ export async function oldestOrShares<T extends { workspaceId: number; uuid: stri
   const first = await oldest()
   if (first.length < limit) return first
   const all = new Map([...(await shares()), ...first].map((task) => [task.uuid, task]))
-  return takeTurns([...all.values()], limit)
+  return roundRobin([...all.values()], limit)
 }

@@ -1,5 +1,5 @@
 /** A small memory for what seldom changes: values kept for a while, the oldest forgotten first. Waiting look-ups are shared. */
-export class Remembering<T> {
+export class TtlCache<T> {
   readonly #keptForMs: number
   readonly #most: number
   readonly #known = new Map<string, { value: T; until: number }>()

@@ -7,10 +7,10 @@ import type { Kernel } from '../flow/kernel.ts'
 import type { LiveOutput } from '../flow/live-output.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
 import type { Environment } from './environment.ts'
-import type { Patience } from './persistence.ts'
+import type { StoreRetry } from './store-retry.ts'
 
 /** What a node needs to run agents. */
-export interface Workshop {
+export interface ExecutorContext {
   kernel: Kernel
   node: { id: string; name: string }
   registry: AdapterRegistry
@@ -34,6 +34,6 @@ export interface Workshop {
   /** Where agents reach Baton. */
   baseUrl: () => string
   mostRuns: number
-  patience: Patience
+  storeRetry: StoreRetry
   log: Logger
 }

@@ -2,14 +2,14 @@ import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { failCycles } from '../../src/flow/dependencies.ts'
 import type { Caller, Kernel } from '../../src/flow/kernel.ts'
-import type { Store, Way } from '../../src/store/store.ts'
+import type { Direction, Store } from '../../src/store/store.ts'
 import type { World } from './world.ts'
 
 /**
  * Upkeep's own search for circles among tasks that are due, sent off over the run's network. False when it did not come to
  * an end: then nobody may tell these tasks that their hour is over, or what closed a circle would be forgotten.
  */
-export async function lookedForCircles(world: World, due: readonly TaskRecord[]): Promise<boolean> {
+export async function lookedForCycles(world: World, due: readonly TaskRecord[]): Promise<boolean> {
   if (due.length === 0) return true
   const tasks = due.map(({ id, uuid, version }) => ({
     workspaceId: 0,
@@ -31,7 +31,7 @@ function kernelOf({ store, network, scheduler }: World): Kernel<Store> {
   const sender = { name: 'upkeep', clock: () => scheduler.now }
   const kernel = {
     store: {
-      blockedFrom: (_: number, ids: readonly number[], way: Way, limit: number) =>
+      blockedFrom: (_: number, ids: readonly number[], way: Direction, limit: number) =>
         store.blockedFrom(ids, way, limit),
     },
     run: ({ actor }: Caller, request: Request) => network.call(sender, { ...request, actor }),

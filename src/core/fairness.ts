@@ -5,7 +5,7 @@
  *
  * A hint, not a truth: it is kept by each process, and losing it costs nothing but the memory of who was served last.
  */
-export class Turns {
+export class ProjectFairness {
   readonly #next = new Map<number, number>()
   #now = 0
 

@@ -1,32 +1,32 @@
-import { namedInOrder } from '../circles.ts'
-import type { Circumstances, Reply, TaskCommand } from '../commands.ts'
+import { describeCycle } from '../circles.ts'
+import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { isTerminal } from '../states.ts'
 import { readinessOf } from './create.ts'
 import { closeForLateResults, fail } from './fence.ts'
 import { operate } from './operator.ts'
-import { giveUp, nobodyWantedIt, unblock } from './time.ts'
+import { giveUp, hasExpired, unblock } from './time.ts'
 
-type HoldBack = Extract<TaskCommand, { kind: 'holdBack' }>
+type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
 /** It waits for more than it did; for what has ended already it is judged at once. */
-export function holdBack(draft: TaskDraft, command: HoldBack, around: Circumstances): Reply {
+export function addDependencies(draft: TaskDraft, command: AddDependencies, context: RuleContext): Reply {
   const { record } = draft
   const { dependsOn, patch } = command
   const outdated = whyOutdated(draft, command)
   if (outdated) return outdated
   // Whatever its state: to say again what it waits for already changes nothing.
   if (dependsOn.length > 0) {
-    const refusal = whyNotHeldBack(draft, command, around)
+    const refusal = refuseDependencies(draft, command, context)
     if (refusal) return refusal
-    waitForMore(draft, command, around)
+    blockOn(draft, command, context)
   }
-  if (patch) return operate(draft, { kind: 'update', ifVersion: null, patch }, around)
+  if (patch) return operate(draft, { kind: 'update', ifVersion: null, patch }, context)
   return { ok: true, reason: dependsOn.length > 0 ? 'HELD_BACK' : 'UNCHANGED', record }
 }
 
-function whyOutdated({ record }: TaskDraft, { ifVersion, version }: HoldBack): Refusal | null {
+function whyOutdated({ record }: TaskDraft, { ifVersion, version }: AddDependencies): Refusal | null {
   const mismatch = (more: Record<string, unknown>) =>
     refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
@@ -37,26 +37,32 @@ function whyOutdated({ record }: TaskDraft, { ifVersion, version }: HoldBack): R
   return version === record.version ? null : mismatch({ lookAgain: true })
 }
 
-function whyNotHeldBack(draft: TaskDraft, command: HoldBack, around: Circumstances): Refusal | null {
+function refuseDependencies(
+  draft: TaskDraft,
+  command: AddDependencies,
+  context: RuleContext,
+): Refusal | null {
   const { record } = draft
   const { dependsOn, cycle } = command
-  const unknown = dependsOn.find(({ id, uuid }) => around.recordOf?.(id)?.uuid !== uuid)
+  const unknown = dependsOn.find(({ id, uuid }) => context.recordOf?.(id)?.uuid !== uuid)
   if (unknown) {
     const field = `dependsOn[${unknown.place}]`
     return refuseField('VALIDATION_FAILED', field, 'names no task of this workspace')
   }
-  if (nobodyWantedIt(record, around.now)) giveUp(draft)
+  if (hasExpired(record, context.now)) giveUp(draft)
   if (record.state !== 'pending' && record.state !== 'queued')
     return refuse('WRONG_STATE', `A task that is ${record.state} cannot be made to wait for others.`, {
       taskState: record.state,
     })
   if (cycle === null) return null
-  return refuse('DEPENDENCY_CYCLE', `The tasks would wait for each other: ${namedInOrder(cycle)}.`, { cycle })
+  return refuse('DEPENDENCY_CYCLE', `The tasks would wait for each other: ${describeCycle(cycle)}.`, {
+    cycle,
+  })
 }
 
-function waitForMore(draft: TaskDraft, { dependsOn, triggerRule }: HoldBack, around: Circumstances): void {
+function blockOn(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, context: RuleContext): void {
   const { record, effects } = draft
-  const upstream = dependsOn.map(({ id }) => around.recordOf!(id)!)
+  const upstream = dependsOn.map(({ id }) => context.recordOf!(id)!)
   for (const { id, uuid } of upstream)
     effects.dependencies.push({ taskId: record.id, dependsOn: id, dependsOnUuid: uuid, rule: triggerRule })
   // (What it waited for before is judged when it ends; here only what is new matters.)
@@ -66,26 +72,26 @@ function waitForMore(draft: TaskDraft, { dependsOn, triggerRule }: HoldBack, aro
   )
   if (readiness === 'ready') {
     draft.touch()
-    draft.note('task_updated', around.actor, { fields: ['dependsOn'] })
+    draft.note('task_updated', context.actor, { fields: ['dependsOn'] })
     return
   }
   closeForLateResults(record)
-  const hour = record.state === 'pending' && !isPast(record.dueAt, around.now) ? record.dueAt : null
+  const hour = record.state === 'pending' && !isPast(record.dueAt, context.now) ? record.dueAt : null
   record.blocked = true
-  draft.move('task_held_back', around.actor, { dependsOn: upstream.map(({ uuid }) => uuid) })
+  draft.move('task_held_back', context.actor, { dependsOn: upstream.map(({ uuid }) => uuid) })
   // Due at once, unless it has an hour of its own: then upkeep looks whether that closed a circle.
-  record.dueAt = hour ?? around.now
+  record.dueAt = hour ?? context.now
   if (readiness === 'wait') return
   const { state } = upstream.find((one) => isTerminal(one.state) && one.state !== 'completed')!
-  unblock(draft, { kind: 'unblock', readiness, because: `a task it depends on is ${state}` }, around)
+  unblock(draft, { kind: 'unblock', readiness, because: `a task it depends on is ${state}` }, context)
 }
 
 const isPast = (hour: number | null, now: number) => hour === null || hour <= now
 
-type Entangle = Extract<TaskCommand, { kind: 'entangle' }>
+type FailCycle = Extract<TaskCommand, { kind: 'failCycle' }>
 
 /** It is one of a circle of tasks that wait for each other, so none of them can ever begin. */
-export function entangle(draft: TaskDraft, { cycle, version }: Entangle, around: Circumstances): Reply {
+export function failCycle(draft: TaskDraft, { cycle, version }: FailCycle, context: RuleContext): Reply {
   const { record } = draft
   if (record.version !== version || record.state !== 'pending' || !record.blocked)
     return { ok: true, reason: 'NOTHING_DUE', record }
@@ -99,11 +105,11 @@ export function entangle(draft: TaskDraft, { cycle, version }: Entangle, around:
       generation: null,
       from: null,
       to: null,
-      actor: around.actor,
+      actor: context.actor,
       payload: { cycle: [...cycle] },
-      at: around.now,
+      at: context.now,
     })
-  const error = `The tasks wait for each other: ${namedInOrder(cycle)}.`
+  const error = `The tasks wait for each other: ${describeCycle(cycle)}.`
   fail(draft, 'system', { failureClass: 'dependency', error, attempt: record.attempt }, 'dependency_cycle')
   return { ok: true, reason: 'MOVED', record }
 }

@@ -12,48 +12,48 @@ import type { Check, Execution, LogRange } from '../flow/execution.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import type { Run } from '../store/postgres/run-reads.ts'
 import { allObjections, isAllowed } from './allowed.ts'
+import type { ExecutorContext } from './context.ts'
 import { probe } from './probe.ts'
 import { exampleValues } from './prompt.ts'
-import type { Workshop } from './workshop.ts'
 
-type Settings = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
+type AgentSettings = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
 
 /** What the rest of Baton may ask of the room where agents run. */
-export class RunDesk implements Execution {
-  readonly #workshop: Workshop
+export class NodeExecution implements Execution {
+  readonly #context: ExecutorContext
   readonly #callbacks: Callbacks
 
-  constructor(workshop: Workshop, callbacks: Callbacks) {
-    this.#workshop = workshop
+  constructor(context: ExecutorContext, callbacks: Callbacks) {
+    this.#context = context
     this.#callbacks = callbacks
   }
 
   get live() {
-    return this.#workshop.live
+    return this.#context.live
   }
 
   adapters(workspaceId: number) {
-    return this.#workshop.registry
+    return this.#context.registry
       .list()
-      .map((kind) => ({ ...kind, allowed: isAllowed(this.#workshop, workspaceId, kind.type) }))
+      .map((kind) => ({ ...kind, allowed: isAllowed(this.#context, workspaceId, kind.type) }))
   }
 
   knows(adapterType: string) {
-    return adapterType === 'external' || this.#workshop.registry.get(adapterType) !== undefined
+    return adapterType === 'external' || this.#context.registry.get(adapterType) !== undefined
   }
 
-  objectionsTo(workspaceId: number, agent: Pick<Settings, 'adapterType' | 'adapterConfig'>) {
-    return allObjections(this.#workshop, workspaceId, agent)
+  objectionsTo(workspaceId: number, agent: Pick<AgentSettings, 'adapterType' | 'adapterConfig'>) {
+    return allObjections(this.#context, workspaceId, agent)
   }
 
-  faultsOf(agent: Settings) {
+  faultsOf(agent: AgentSettings) {
     return [...this.#faultsOfAdapter(agent), ...faultsOfRuntime(agent.runtimeConfig)]
   }
 
-  #faultsOfAdapter({ adapterType, adapterConfig }: Settings) {
+  #faultsOfAdapter({ adapterType, adapterConfig }: AgentSettings) {
     // Whoever runs by itself may keep here what it likes.
     if (adapterType === 'external') return []
-    const { registry } = this.#workshop
+    const { registry } = this.#context
     const adapter = registry.get(adapterType)
     if (!adapter) {
       const known = ['external', ...registry.list().map(({ type }) => type)].join(', ')
@@ -68,7 +68,7 @@ export class RunDesk implements Execution {
   }
 
   probe(workspaceId: number, agent: AgentRecord): Promise<Check[]> {
-    return probe(this.#workshop, workspaceId, agent)
+    return probe(this.#context, workspaceId, agent)
   }
 
   async preview(workspaceId: number, agent: AgentRecord) {
@@ -78,13 +78,13 @@ export class RunDesk implements Execution {
       const [{ field, message }] = errors as [(typeof errors)[number]]
       throw Refused.because(refuse('VALIDATION_FAILED', `${field}: ${message}`, { errors }))
     }
-    const values = await exampleValues(this.#workshop.kernel, workspaceId, agent, this.#workshop.baseUrl())
+    const values = await exampleValues(this.#context.kernel, workspaceId, agent, this.#context.baseUrl())
     const sensitive = [...new Set(parsed.template.sensitiveUses.map(({ path }) => path))]
     return { prompt: previewTemplate(parsed.template, values), sensitive }
   }
 
   async readLog(run: Run, range: LogRange) {
-    const store = this.#workshop.logStores.get(run.logStore as LogStoreType)
+    const store = this.#context.logStores.get(run.logStore as LogStoreType)
     if (!store || run.logRef === null) return null
     try {
       return await store.read({ store: store.type, logRef: run.logRef }, range)
@@ -95,12 +95,12 @@ export class RunDesk implements Execution {
   }
 
   redact<T>(runId: string, said: T): T {
-    const secrets = this.#workshop.secrets.get(runId)
+    const secrets = this.#context.secrets.get(runId)
     return secrets ? redactDeep(said, secrets) : said
   }
 
   requestsOf(runId: string) {
-    return this.#workshop.requests.get(runId) ?? []
+    return this.#context.requests.get(runId) ?? []
   }
 
   deliver(runId: string, message: Parameters<Callbacks['deliver']>[1]) {
