@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '../src/store/postgres/embedded/start.ts'
+import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
 import { type Launched, launch, ownerKeyIn } from '../test/support/launched.ts'
 import { obtainDistribution, startPrivatePostgres } from '../test/support/servers/postgres.ts'
 import { type Measured, measured } from './drive.ts'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { uuidCarrying } from '../src/core/ids.ts'
-import { startEmbeddedPostgres } from '../src/store/postgres/embedded/start.ts'
+import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 
 /** Tasks made for measuring: ids in a row, with UUIDs that can be computed from them. */
 export interface Lot {

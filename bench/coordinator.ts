@@ -1,6 +1,6 @@
 import { Assignment } from '../src/flow/assignment.ts'
-import { serverDirectory } from '../src/flow/directory.ts'
-import { Kernel } from '../src/flow/kernel.ts'
+import { openKernel } from '../src/flow/open-kernel.ts'
+import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { type CoordinatorContext, STEPS } from '../src/upkeep/pass.ts'
 import { BATCH } from '../src/upkeep/steps.ts'
 import { type Bed, makeBed } from './bed.ts'
@@ -14,7 +14,7 @@ export async function coordinatorPasses(
   passes: number,
 ): Promise<{ idle: Measured; given: Measured; gone: Measured }> {
   const bed = await makeBed()
-  const kernel = new Kernel(bed.store, serverDirectory(bed.store))
+  const kernel = openKernel(bed.store, serverDirectory(bed.store))
   try {
     await standing(bed)
     await agents(bed)

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { ClaimBody } from '../src/core/shapes/claims.ts'
 import type { Coordination } from '../src/flow/coordination.ts'
-import { serverDirectory } from '../src/flow/directory.ts'
 import type { Execution } from '../src/flow/execution.ts'
-import { Kernel } from '../src/flow/kernel.ts'
-import { LiveOutput } from '../src/flow/live-output.ts'
+import { openKernel } from '../src/flow/open-kernel.ts'
 import { IdParams, route } from '../src/http/schema.ts'
 import { buildServer } from '../src/http/server.ts'
-import { createKey } from '../src/store/postgres/keys.ts'
+import { LiveOutput } from '../src/kernel/live-output.ts'
+import { serverDirectory } from '../src/kernel/server-directory.ts'
+import { createKey } from '../src/store/postgres/workspaces/keys.ts'
 import type { Bed, Lot } from './bed.ts'
 import type { Measured } from './drive.ts'
 
@@ -52,7 +52,7 @@ export interface HttpBed {
 
 /** The server as it is served, with one route more: it checks key and body like a claim and gives the body back. */
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
-  const kernel = new Kernel(bed.store, serverDirectory(bed.store))
+  const kernel = openKernel(bed.store, serverDirectory(bed.store))
   const doors = { hosts: ['127.0.0.1'], origins: [] }
   const app = await buildServer({
     kernel,

@@ -1,5 +1,5 @@
 import type { Reply, TaskCommand } from '../src/core/commands.ts'
-import { Combiner } from '../src/store/combiner.ts'
+import { Combiner } from '../src/kernel/combiner.ts'
 import { type Bed, type Lot, uuidOf } from './bed.ts'
 import { closedLoop, type Measured, openLoop } from './drive.ts'
 

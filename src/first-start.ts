@@ -1,9 +1,9 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartRefused } from './core/refusal.ts'
-import { createKey, listKeys, newSecret } from './store/postgres/keys.ts'
 import type { PostgresStore } from './store/postgres/store.ts'
-import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspaces.ts'
+import { createKey, listKeys, newSecret } from './store/postgres/workspaces/keys.ts'
+import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspaces/workspaces.ts'
 
 /**
  * At the first start: a workspace, and its owner's key in the data folder, readable by its owner alone. A workspace

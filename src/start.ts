@@ -6,19 +6,19 @@ import { pino } from 'pino'
 import { bootId, startTimeOf, thisMachine } from './adapters/child/identity.ts'
 import type { Config } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
+import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { type ChorePace, Chores } from './executor/chores.ts'
 import { composeAdapters, composeExecutor } from './executor/compose.ts'
 import { Executor } from './executor/executor.ts'
 import { recoverAtStart } from './executor/recovery.ts'
 import { secretsOfNode } from './executor/secrets.ts'
 import { ensureOwnerKey } from './first-start.ts'
-import { serverDirectory } from './flow/directory.ts'
-import { Kernel } from './flow/kernel.ts'
+import { openKernel } from './flow/open-kernel.ts'
 import { buildServer, type ServerOptions } from './http/server.ts'
+import { serverDirectory } from './kernel/server-directory.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
 import { refuseUnsafeData } from './private-files.ts'
-import { startEmbeddedPostgres } from './store/postgres/embedded/start.ts'
 import { PostgresStore } from './store/postgres/store.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
 import { Leadership } from './upkeep/leadership.ts'
@@ -64,7 +64,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(() => store.close())
     logger.info({ from: 'postgres' }, store.found)
     await ensureOwnerKey(store, config.dataFolder)
-    const kernel = new Kernel(store, serverDirectory(store), (err, what) => logger.error({ err }, what))
+    const kernel = openKernel(store, serverDirectory(store), (err, what) => logger.error({ err }, what))
     stops.push(() => kernel.close())
     const node = await Node.start(store, {
       ...{ name: config.nodeName, version: VERSION },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ReadSet, Request } from '../src/core/batch/requests.ts'
-import { Combiner } from '../src/store/combiner.ts'
+import { Combiner } from '../src/kernel/combiner.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import type { Transactor } from '../src/store/store.ts'
 import { granted, handedOut, holder, newTask, Work } from './support/tasks.ts'

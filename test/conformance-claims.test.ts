@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Reply } from '../src/core/commands.ts'
-import { Combiner } from '../src/store/combiner.ts'
+import { Combiner } from '../src/kernel/combiner.ts'
 import { StoreUnavailable, type Transactor } from '../src/store/store.ts'
 import { counting, earlier, NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import {

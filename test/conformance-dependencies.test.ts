@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { uuidCarrying } from '../src/core/ids.ts'
-import { Combiner } from '../src/store/combiner.ts'
+import { Combiner } from '../src/kernel/combiner.ts'
 import { earlier, NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { granted, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
 

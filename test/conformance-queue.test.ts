@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NewTask } from '../src/core/commands.ts'
 import { PRIORITY_STEP_MS } from '../src/core/retry.ts'
-import { Combiner } from '../src/store/combiner.ts'
+import { Combiner } from '../src/kernel/combiner.ts'
 import { counting, earlier, NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import {
   granted,

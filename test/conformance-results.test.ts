@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Combiner } from '../src/store/combiner.ts'
+import { Combiner } from '../src/kernel/combiner.ts'
 import { earlier, storeKinds, useNodes, withLimits } from './support/nodes.ts'
 import { atGeneration, granted, holder, outcome, type Task, type Work } from './support/tasks.ts'
 

@@ -7,7 +7,7 @@ import {
   refuseNewKey,
   refuseRevocation,
 } from '../src/core/rules/api-key.ts'
-import { principalOf } from '../src/flow/kernel.ts'
+import { principalOf } from '../src/kernel/kernel.ts'
 
 const KEYS = {
   first: { role: 'owner', instanceAdmin: true },

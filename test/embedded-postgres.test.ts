@@ -8,12 +8,12 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Account, accountForPostgres, canEnter } from '../src/store/postgres/embedded/account.ts'
-import { makeMissingLinks } from '../src/store/postgres/embedded/binaries.ts'
-import { lockFolder } from '../src/store/postgres/embedded/folder-lock.ts'
-import { commandLineOf, startOf } from '../src/store/postgres/embedded/process-identity.ts'
-import { onlyRootMayChange, sharedCopyOf } from '../src/store/postgres/embedded/shared-copy.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/store/postgres/embedded/start.ts'
+import { type Account, accountForPostgres, canEnter } from '../src/embedded-postgres/account.ts'
+import { makeMissingLinks } from '../src/embedded-postgres/binaries.ts'
+import { lockFolder } from '../src/embedded-postgres/folder-lock.ts'
+import { commandLineOf, startOf } from '../src/embedded-postgres/process-identity.ts'
+import { onlyRootMayChange, sharedCopyOf } from '../src/embedded-postgres/shared-copy.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
 import { compiledFile } from './support/launched.ts'
 import { dataFolder } from './support/servers/data-folder.ts'
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 
 const CHILD = `
-import { startEmbeddedPostgres } from ${JSON.stringify(compiledFile('src/store/postgres/embedded/start.ts'))}
+import { startEmbeddedPostgres } from ${JSON.stringify(compiledFile('src/embedded-postgres/start.ts'))}
 const tell = (fact) => process.stdout.write(JSON.stringify(fact) + '\\n')
 try {
   const server = await startEmbeddedPostgres({ folder: process.argv[1], log() {} })

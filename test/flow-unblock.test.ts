@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Kernel } from '../src/flow/kernel.ts'
+import { openKernel } from '../src/flow/open-kernel.ts'
 import { followAll } from '../src/flow/unblock.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
@@ -12,7 +12,7 @@ async function toldOf(error: Error): Promise<unknown[]> {
   store.downstreamOf = () => Promise.reject(error)
   const told: unknown[] = []
   const nobody = () => Promise.reject(new Error('nobody is asked for'))
-  const kernel = new Kernel(store, { agentOf: nobody, projectOf: nobody }, (fault) => told.push(fault))
+  const kernel = openKernel(store, { agentOf: nobody, projectOf: nobody }, (fault) => told.push(fault))
   await followAll(kernel, 1, [1])
   await kernel.close()
   return told

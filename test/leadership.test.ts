@@ -3,15 +3,15 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Reply } from '../src/core/commands.ts'
 import type { LeaderLeaseCommand, LeaderTerm } from '../src/core/rules/leader-lease.ts'
-import { serverDirectory } from '../src/flow/directory.ts'
-import { Kernel } from '../src/flow/kernel.ts'
-import { Combiner } from '../src/store/combiner.ts'
+import { openKernel } from '../src/flow/open-kernel.ts'
+import { Combiner } from '../src/kernel/combiner.ts'
+import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
-import { registerNode } from '../src/store/postgres/nodes.ts'
-import { listLeaderTerms, updateLeaderLease } from '../src/store/postgres/offices.ts'
-import { keepTerms } from '../src/store/postgres/statements.ts'
+import { listLeaderTerms, updateLeaderLease } from '../src/store/postgres/cluster/leader-lease.ts'
+import { registerNode } from '../src/store/postgres/cluster/nodes.ts'
+import { keepTerms } from '../src/store/postgres/kernel/statements.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 import { Leadership } from '../src/upkeep/leadership.ts'
 import { freshDatabase } from './support/database.ts'
@@ -172,7 +172,7 @@ const waitingForLocks = (client: pg.Client, count: number) =>
 
 describe('what is written under a term', () => {
   test('is written while it lasts, and refused with NOT_LEADER when another node has followed', async () => {
-    const kernel = new Kernel(first, serverDirectory(first))
+    const kernel = openKernel(first, serverDirectory(first))
     const caller = { workspaceId: workspace, actor: 'system', rights: new Set<never>() }
     const create = (term: number) => kernel.run({ ...caller, term }, { on: 'new', tasks: [newTask()] })
     await office(first, 'take', a)

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listLeaderTerms, updateLeaderLease } from '../src/store/postgres/cluster/leader-lease.ts'
 import {
   beatNode,
   forgetOldNodes,
   listNodes,
   nodeStopped,
   registerNode,
-} from '../src/store/postgres/nodes.ts'
-import { listLeaderTerms, updateLeaderLease } from '../src/store/postgres/offices.ts'
+} from '../src/store/postgres/cluster/nodes.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { Node } from '../src/upkeep/node.ts'
 import { freshDatabase } from './support/database.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser, until } from './support/nodes.ts'

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { openClient } from '../src/store/postgres/connect.ts'
-import { findDatabase } from '../src/store/postgres/database.ts'
-import { EVERYWHERE } from '../src/store/postgres/session-settings.ts'
+import { openClient } from '../src/store/postgres/connection/connect.ts'
+import { findDatabase } from '../src/store/postgres/connection/database.ts'
+import { EVERYWHERE } from '../src/store/postgres/connection/session-settings.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { createWorkspace } from '../src/store/postgres/workspaces.ts'
+import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { emptyDatabase, serverUrl } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 import { granted, holder, outcome, Work } from './support/tasks.ts'
@@ -191,5 +191,5 @@ test('every connection of Baton is made in one place', () => {
     file.endsWith('.ts'),
   )
   const making = files.filter((file) => /new pg\./.test(readFileSync(join(sources, file), 'utf8')))
-  expect(making).toEqual(['store/postgres/connect.ts'])
+  expect(making).toEqual(['store/postgres/connection/connect.ts'])
 })

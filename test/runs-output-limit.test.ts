@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { KnownSecrets } from '../src/core/redaction.ts'
 import { RunOutput } from '../src/executor/output.ts'
-import { LiveOutput } from '../src/flow/live-output.ts'
+import { LiveOutput } from '../src/kernel/live-output.ts'
 import type { RunLogStore } from '../src/logs/protocol.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
 

@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { canEnter } from '../src/store/postgres/embedded/account.ts'
-import { commandLineOf } from '../src/store/postgres/embedded/process-identity.ts'
+import { canEnter } from '../src/embedded-postgres/account.ts'
+import { commandLineOf } from '../src/embedded-postgres/process-identity.ts'
 import { emptyDatabase } from './support/database.ts'
 import {
   allGone,

@@ -152,7 +152,7 @@ describe('migrations are numbered without gaps', () => {
   test('and the rule bites', () => {
     const named = (...names: string[]) =>
       rules.migrationsInOrder(
-        Object.fromEntries(names.map((name) => [`src/store/postgres/migrations/${name}`, ''])),
+        Object.fromEntries(names.map((name) => [`src/store/postgres/schema/migrations/${name}`, ''])),
       )
     bites(named('0002_more.sql'))
     bites(named('0001_one.sql', '0003_three.sql'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { TtlCache } from '../src/flow/ttl-cache.ts'
+import { TtlCache } from '../src/kernel/ttl-cache.ts'
 
 /** A look-up that is answered when the test says so. */
 function slowly() {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { serverDirectory } from '../src/flow/directory.ts'
-import { Kernel } from '../src/flow/kernel.ts'
+import { openKernel } from '../src/flow/open-kernel.ts'
 import { wakeByClock } from '../src/flow/wakeups.ts'
+import { serverDirectory } from '../src/kernel/server-directory.ts'
+import { askForWakeups, windTimers } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { askForWakeups, windTimers } from '../src/store/postgres/wakeups.ts'
 import { pause, resume, terminate } from './support/agents.ts'
 import { type House, useCluster, wish } from './support/wakeups.ts'
 
@@ -69,7 +69,7 @@ describe('the clock', () => {
   test('strikes once though several nodes look at it in the same moment', async () => {
     const h = await withHour(1)
     const stores = await Promise.all([1, 2].map(() => PostgresStore.open(cluster.url())))
-    const kernels = [h.kernel, ...stores.map((store) => new Kernel(store, serverDirectory(store)))]
+    const kernels = [h.kernel, ...stores.map((store) => openKernel(store, serverDirectory(store)))]
     try {
       for (let strikes = 1; strikes <= 10; strikes++) {
         await Promise.all(kernels.flatMap((kernel) => [1, 2].map(() => wakeByClock(kernel, h.id, 1_000))))
@@ -113,7 +113,7 @@ describe('the clock', () => {
     await look(h)
     const before = (await h.runtime(AGENT))!.next
     const store = await PostgresStore.open(cluster.url())
-    const kernel = new Kernel(store, serverDirectory(store))
+    const kernel = openKernel(store, serverDirectory(store))
     try {
       expect(await wakeByClock(kernel, h.id, 1_000)).toBe(0)
     } finally {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { dueWakeups } from '../src/store/postgres/dispatch.ts'
+import { dueWakeups } from '../src/store/postgres/runs/dispatch.ts'
 import { until } from './support/nodes.ts'
 import { HERE, type House, type RunningNode, useCluster } from './support/wakeups.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { WAKEUP_SOURCES } from '../src/core/runs/wakeups.ts'
-import { serverDirectory } from '../src/flow/directory.ts'
-import { Kernel } from '../src/flow/kernel.ts'
+import { openKernel } from '../src/flow/open-kernel.ts'
 import { WakeupDesk, wakeAgent, wakeByClock } from '../src/flow/wakeups.ts'
-import { parkCredential, resetSessions } from '../src/store/postgres/runtime-state.ts'
+import { serverDirectory } from '../src/kernel/server-directory.ts'
+import { parkCredential, resetSessions } from '../src/store/postgres/runs/runtime-state.ts'
+import { askForWakeups, forgetOldWakeups, windTimers } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { askForWakeups, forgetOldWakeups, windTimers } from '../src/store/postgres/wakeups.ts'
 import { commandAgent, pause, register, remove, resume, terminate } from './support/agents.ts'
 import { until } from './support/nodes.ts'
 import { type House, useCluster, wish } from './support/wakeups.ts'
@@ -514,7 +514,7 @@ describe('a crowd', () => {
   test('a thousand wakeups of one agent at once, on two nodes, make one run, and one that waits at most', async () => {
     const h = await withAgent()
     const other = await PostgresStore.open(cluster.url())
-    const kernel = new Kernel(other, serverDirectory(other))
+    const kernel = openKernel(other, serverDirectory(other))
     try {
       const desks = [new WakeupDesk(h.kernel), new WakeupDesk(kernel)]
       const storm = Promise.all(Array.from({ length: 1_000 }, (_, i) => ask(h, `${i}`, desks[i % 2])))

@@ -3,15 +3,15 @@ import type { AdapterRegistry } from '../adapters/registry.ts'
 import type { AgentPolicy } from '../core/agent-policy.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
 import type { HolderRequest } from '../core/rules/holder.ts'
-import type { Kernel } from '../flow/kernel.ts'
-import type { LiveOutput } from '../flow/live-output.ts'
+import type { LiveOutput } from '../kernel/live-output.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
 import type { Environment } from './environment.ts'
 import type { StoreRetry } from './store-retry.ts'
 
 /** What a node needs to run agents. */
 export interface ExecutorContext {
-  kernel: Kernel
+  kernel: ServerKernel
   node: { id: string; name: string }
   registry: AdapterRegistry
   /** Where new logs go, and where older ones may be. */

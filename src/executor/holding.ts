@@ -2,11 +2,12 @@ import { Refused } from '../core/errors.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
-import type { Caller, Kernel } from '../flow/kernel.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
-import { waitingClaims } from '../store/postgres/dispatch.ts'
-import type { Wakeup } from '../store/postgres/wakeups.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { waitingClaims } from '../store/postgres/runs/dispatch.ts'
+import type { Wakeup } from '../store/postgres/runs/wakeups.ts'
 import type { ExecutorContext } from './context.ts'
 
 /** The claim a run works under: taken like any other, in the name of its agent. */
@@ -44,7 +45,7 @@ export const asAgent = (workspaceId: number, slug: string): Caller => ({
  * particular. A claim that is gone, or cannot be had, is refused as claims are.
  */
 export async function takeHold(
-  kernel: Kernel,
+  kernel: ServerKernel,
   workspaceId: number,
   agent: AgentRecord,
   wakeup: Wakeup,
@@ -61,7 +62,7 @@ export async function takeHold(
 }
 
 async function claimOf(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   agent: string,
   session: string,
@@ -102,7 +103,7 @@ export async function renewWaitingClaims({
  * ends is an echo of that then, and no work that is lost.
  */
 async function isSettled(
-  kernel: Kernel,
+  kernel: ServerKernel,
   workspaceId: number,
   { innerId, generation }: Held,
 ): Promise<boolean> {
@@ -113,7 +114,7 @@ async function isSettled(
 
 /** How the task goes on. Answers with what came of it: the code of a refusal, if it was refused. */
 export async function applyOutcome(
-  kernel: Kernel,
+  kernel: ServerKernel,
   workspaceId: number,
   agent: string,
   held: Held,

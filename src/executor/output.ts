@@ -1,6 +1,6 @@
 import type { KnownSecrets } from '../core/redaction.ts'
 import { Redactor } from '../core/redaction.ts'
-import type { LiveOutput } from '../flow/live-output.ts'
+import type { LiveOutput } from '../kernel/live-output.ts'
 import type { LogEntry, LogStream, LogSummary, RunLogHandle, RunLogStore } from '../logs/protocol.ts'
 import { Excerpt } from './excerpt.ts'
 

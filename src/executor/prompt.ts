@@ -4,9 +4,9 @@ import { parseTemplate } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
 import { PROMPT_VARIABLES, type PromptValues } from '../core/prompts/variables.ts'
 import type { AgentRecord } from '../core/records.ts'
-import type { Kernel } from '../flow/kernel.ts'
-import type { Wakeup } from '../store/postgres/wakeups.ts'
-import { readWorkspace } from '../store/postgres/workspaces.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { Wakeup } from '../store/postgres/runs/wakeups.ts'
+import { readWorkspace } from '../store/postgres/workspaces/workspaces.ts'
 import type { Held } from './holding.ts'
 import { Unfit } from './unfit.ts'
 
@@ -26,7 +26,7 @@ export function promptOf(agent: AgentRecord, values: PromptValues): string {
 }
 
 export async function promptValues(
-  kernel: Kernel,
+  kernel: ServerKernel,
   workspaceId: number,
   about: {
     agent: AgentRecord
@@ -64,7 +64,7 @@ export async function promptValues(
 
 /** Values like those of a run, for whoever wants to see what an agent would be told. */
 export async function exampleValues(
-  kernel: Kernel,
+  kernel: ServerKernel,
   workspaceId: number,
   agent: AgentRecord,
   baseUrl: string,
@@ -78,7 +78,7 @@ export async function exampleValues(
   }
 }
 
-async function valuesOfTask(kernel: Kernel, workspaceId: number, held: Held): Promise<PromptValues> {
+async function valuesOfTask(kernel: ServerKernel, workspaceId: number, held: Held): Promise<PromptValues> {
   const [found] = await kernel.store.tasksById(workspaceId, [held.innerId])
   if (!found) return {}
   const { record, details } = found
@@ -100,7 +100,7 @@ async function valuesOfTask(kernel: Kernel, workspaceId: number, held: Held): Pr
   }
 }
 
-async function upstreamOf(kernel: Kernel, workspaceId: number, uuids: readonly string[]) {
+async function upstreamOf(kernel: ServerKernel, workspaceId: number, uuids: readonly string[]) {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   if (ids.length === 0) return null
   const tasks = await kernel.store.tasksById(workspaceId, ids)

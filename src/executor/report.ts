@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../core/runs/usage.ts'
-import { appendRunEvents, type NewRunEvent, reportRun } from '../store/postgres/runs.ts'
+import { appendRunEvents, type NewRunEvent, reportRun } from '../store/postgres/runs/runs.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 
 const WRITE_EVERY_MS = 500

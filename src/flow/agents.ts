@@ -7,19 +7,20 @@ import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import { shownState } from '../core/rules/agent.ts'
 import type { AgentBody, HeartbeatBody } from '../core/shapes/agents.ts'
 import { isTerminal } from '../core/states.ts'
+import { BatchLoader } from '../kernel/batch-loader.ts'
+import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
+import { freshUuid } from '../kernel/fresh-uuid.ts'
+import { HeartbeatBatcher } from '../kernel/heartbeats.ts'
+import { type Caller, granted } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import {
   type AgentFilter,
   type AgentSeen,
   findAgent,
   givenTo,
   pageOfAgents,
-} from '../store/postgres/agents.ts'
-import { BatchLoader } from './batch-loader.ts'
-import { Beats } from './beats.ts'
-import { unanswered, type Waiter } from './commit-waiters.ts'
+} from '../store/postgres/workspaces/agents.ts'
 import type { Execution } from './execution.ts'
-import { freshUuid } from './fresh-uuid.ts'
-import { type Caller, granted, type Kernel } from './kernel.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { instant, taskView } from './views.ts'
 
@@ -34,7 +35,7 @@ interface AgentReply {
 }
 
 export async function commandAgent(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   slug: string,
   command: AgentCommand,
@@ -53,7 +54,11 @@ export async function commandAgent(
   return reply
 }
 
-export async function theAgent(kernel: Kernel, { workspaceId }: Caller, name: string): Promise<AgentSeen> {
+export async function theAgent(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  name: string,
+): Promise<AgentSeen> {
   const agent = await findAgent(kernel.store.readers, workspaceId, name)
   if (!agent) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   return agent
@@ -73,7 +78,7 @@ function profileOf(body: z.output<typeof AgentBody>): Partial<AgentProfile> {
 
 /** Registered, or changed if it is there; under `ifVersion` only when nobody changed it since. */
 export async function putAgent(
-  kernel: Kernel,
+  kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
   name: string,
@@ -141,11 +146,11 @@ function mustBe(code: ErrorCode, errors: { field: string; message: string }[]): 
   if (first) throw Refused.because(refuse(code, `${first.field}: ${first.message}`, { errors }))
 }
 
-export const showAgent = async (kernel: Kernel, execution: Execution, caller: Caller, name: string) =>
+export const showAgent = async (kernel: ServerKernel, execution: Execution, caller: Caller, name: string) =>
   agentView(execution, caller, await theAgent(kernel, caller, name))
 
 export async function agentPage(
-  kernel: Kernel,
+  kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
   filter: AgentFilter,
@@ -160,7 +165,7 @@ export async function agentPage(
 
 /** One act on one agent, and how it is afterwards. */
 export async function operateAgent(
-  kernel: Kernel,
+  kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
   name: string,
@@ -171,7 +176,7 @@ export async function operateAgent(
   return agentView(execution, caller, { record, holds: holding.length })
 }
 
-export async function removeAgent(kernel: Kernel, caller: Caller, name: string): Promise<void> {
+export async function removeAgent(kernel: ServerKernel, caller: Caller, name: string): Promise<void> {
   const { slug, uuid } = (await theAgent(kernel, caller, name)).record
   await commandAgent(kernel, caller, slug, { kind: 'remove' })
   kernel.agentChanged(caller.workspaceId, uuid)
@@ -179,14 +184,14 @@ export async function removeAgent(kernel: Kernel, caller: Caller, name: string):
 
 /** What agents ask for so often that it is done for many of them together. */
 export class AgentDesk {
-  readonly kernel: Kernel
-  readonly beats: Beats<AgentReply>
+  readonly kernel: ServerKernel
+  readonly beats: HeartbeatBatcher<AgentReply>
   /** Ids of the tasks an agent was given and has not begun. */
   readonly given: BatchLoader<string, number[]>
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: ServerKernel) {
     this.kernel = kernel
-    this.beats = new Beats(async (workspaceId, name, beat) => {
+    this.beats = new HeartbeatBatcher(async (workspaceId, name, beat) => {
       const slug = isUuid(name) ? await slugOf(kernel, system(workspaceId), name) : name
       const caller = { ...system(workspaceId), actor: `agent:${slug}` }
       return commandAgent(kernel, caller, slug, { kind: 'beat', beat })
@@ -266,7 +271,7 @@ export async function assignmentsOf(
   }
 }
 
-export async function showHealth(kernel: Kernel, caller: Caller, name: string) {
+export async function showHealth(kernel: ServerKernel, caller: Caller, name: string) {
   const { record, holds, runs, now } = await theAgent(kernel, caller, name)
   const { health, heartbeatMs, staleMs } = record
   const isStale = health !== null && now >= health.lastSeenAt + staleMs
@@ -290,7 +295,7 @@ export async function showHealth(kernel: Kernel, caller: Caller, name: string) {
 }
 
 /** The slug of an agent that is there. */
-export const slugOf = async (kernel: Kernel, caller: Caller, name: string) =>
+export const slugOf = async (kernel: ServerKernel, caller: Caller, name: string) =>
   (await theAgent(kernel, caller, name)).record.slug
 
 function agentView(

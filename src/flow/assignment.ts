@@ -1,8 +1,9 @@
 import { offersFor } from '../core/assignment.ts'
 import type { TaskRecord } from '../core/records.ts'
-import { type Assignable, assignmentIn, similarTo } from '../store/postgres/assignment.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { type Assignable, assignmentIn, similarTo } from '../store/postgres/upkeep/assignment.ts'
 import { leaseMsOf, runMany } from './claims.ts'
-import type { Caller, Kernel } from './kernel.ts'
 
 /**
  * Giving work to agents that beat. An assignment is a claim like any other, judged under the same locks by the same
@@ -24,7 +25,7 @@ export class Assignment {
   readonly #putOff = new Map<number, ReadonlySet<string>>()
 
   /** Gives what waits to who is free. Answers with how many tasks were given away. */
-  async giveIn(kernel: Kernel, caller: Caller): Promise<number> {
+  async giveIn(kernel: ServerKernel, caller: Caller): Promise<number> {
     const { workspaceId } = caller
     let putOff = this.#putOff.get(workspaceId) ?? NOBODY
     const inVain = new Set<string>()
@@ -58,7 +59,7 @@ const NOBODY: ReadonlySet<string> = new Set()
 
 /** How many each was given. Who takes several of a kind chooses before others take them apart. */
 async function offerAll(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   offered: readonly Assignable[],
 ): Promise<[slug: string, given: number][]> {
@@ -71,7 +72,7 @@ async function offerAll(
 }
 
 /** How many it was given. */
-async function offer(kernel: Kernel, caller: Caller, agent: Assignable): Promise<number> {
+async function offer(kernel: ServerKernel, caller: Caller, agent: Assignable): Promise<number> {
   const { slug, capabilities } = agent
   const session = sessionFor(agent)
   const leaseMs = await leaseMsOf(kernel, caller, undefined)
@@ -93,7 +94,7 @@ async function offer(kernel: Kernel, caller: Caller, agent: Assignable): Promise
 
 /** More of the same kind, for an agent that takes several at a time. */
 async function offerSimilar(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   { slug, capabilities }: Assignable,
   { id, leaseMs, session }: TaskRecord,

@@ -12,15 +12,15 @@ import type {
   ProgressBody,
   RenewBatchBody,
 } from '../core/shapes/claims.ts'
-import type { Store } from '../store/store.ts'
-import { unanswered, type Waiter } from './commit-waiters.ts'
-import { type Caller, granted, type Kernel } from './kernel.ts'
+import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
+import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
 export async function leaseMsOf(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   seconds: number | undefined,
 ): Promise<number> {
@@ -35,7 +35,7 @@ export async function leaseMsOf(
 }
 
 /** Who claims, with a lease, and known to Baton from now on. */
-async function claimant(kernel: Kernel<Store>, caller: Caller, body: z.output<typeof ClaimBody>) {
+async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBody>) {
   const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
   const known = kernel.agentOf(caller, body.agent)
   const { slug: agent, capabilities: ofAgent } = known instanceof Promise ? await known : known
@@ -45,7 +45,7 @@ async function claimant(kernel: Kernel<Store>, caller: Caller, body: z.output<ty
 }
 
 /** A claim of tasks that are not there makes nobody known: before somebody new is written down, they are looked for. */
-async function areThere(kernel: Kernel<Store>, caller: Caller, uuids: readonly string[]): Promise<boolean> {
+async function areThere(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<boolean> {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const found = await kernel.store.recordsById(caller.workspaceId, ids)
   return found.some(({ uuid }) => uuids.includes(uuid))
@@ -54,7 +54,7 @@ async function areThere(kernel: Kernel<Store>, caller: Caller, uuids: readonly s
 const noSuchTask = (uuid: string) => refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 
 export async function claimTask(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   uuid: string,
   body: z.output<typeof ClaimBody>,
@@ -76,14 +76,18 @@ interface Grant {
 }
 
 /** What the holders before them left. A first claim has none before it, and costs no look. */
-async function withCheckpoints(kernel: Kernel<Store>, caller: Caller, claims: readonly Grant[]) {
+async function withCheckpoints(kernel: Kernel, caller: Caller, claims: readonly Grant[]) {
   const later = claims.filter(({ generation }) => generation > 1).map(({ taskId }) => taskIdOf(taskId))
   const found = later.length === 0 ? [] : await kernel.store.tasksById(caller.workspaceId, later)
   const left = new Map(found.map(({ record, details }) => [record.uuid, details.checkpoint]))
   return claims.map((claim) => ({ ...claim, checkpointData: left.get(claim.taskId) ?? null }))
 }
 
-export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBatchBody>) {
+export async function claimBatch(
+  kernel: ServerKernel,
+  caller: Caller,
+  body: z.output<typeof ClaimBatchBody>,
+) {
   const { taskIds, ...claim } = body
   const isKnown = kernel.knows(caller, claim.agent, claim.session)
   if (!isKnown && !(await areThere(kernel, caller, taskIds)))
@@ -102,7 +106,7 @@ export async function claimBatch(kernel: Kernel, caller: Caller, body: z.output<
 
 /** The next tasks in the queue for this agent, waiting up to `waitMs` for the first of them. */
 export async function claimNext(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   body: Omit<z.output<typeof NextBody>, 'project'>,
   waiter: Waiter,
@@ -139,11 +143,7 @@ interface Handed {
 }
 
 /** The client left while its claims were being granted: nobody would work on them until their leases end. */
-async function releaseUndelivered(
-  kernel: Kernel<Store>,
-  caller: Caller,
-  claims: readonly Handed[],
-): Promise<void> {
+async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {
   await Promise.all(
     claims.map(({ claim: { session, generation }, record: { id, uuid } }) => {
       const release = { kind: 'release', fence: { session, generation }, reason: 'CLIENT_GONE' } as const
@@ -155,7 +155,7 @@ async function releaseUndelivered(
   )
 }
 
-async function withTasks(kernel: Kernel<Store>, caller: Caller, claims: readonly Handed[]) {
+async function withTasks(kernel: Kernel, caller: Caller, claims: readonly Handed[]) {
   const records = claims.map(({ record }) => record)
   const details = await kernel.details.ask(caller.workspaceId, records)
   return claims.map(({ claim, record }, i) => {
@@ -165,7 +165,7 @@ async function withTasks(kernel: Kernel<Store>, caller: Caller, claims: readonly
 }
 
 export async function renewTask(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   uuid: string,
   body: { session: string; generation: number; leaseSeconds?: number | undefined },
@@ -177,7 +177,7 @@ export async function renewTask(
 }
 
 export async function reportProgress(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   uuid: string,
   body: z.output<typeof ProgressBody>,
@@ -190,7 +190,7 @@ export async function reportProgress(
 }
 
 export async function renewBatch(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   { renewals }: z.output<typeof RenewBatchBody>,
 ) {
@@ -218,7 +218,7 @@ export const onTask = (uuid: string, command: TaskCommand): OnTask => ({
 
 /** Each on its own account: one that is refused, even before it reaches the store, does not undo the others. */
 export async function runMany<T>(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   wanted: readonly T[],
   itemOf: (one: T) => OnTask | Promise<OnTask>,

@@ -1,9 +1,10 @@
-import { listNodes } from '../store/postgres/nodes.ts'
-import { listLeaderTerms } from '../store/postgres/offices.ts'
-import { tallyOf } from '../store/postgres/tally.ts'
-import { recordEvent } from '../store/postgres/workspace-transaction.ts'
-import { readWorkspace } from '../store/postgres/workspaces.ts'
-import type { Caller, Kernel } from './kernel.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { listLeaderTerms } from '../store/postgres/cluster/leader-lease.ts'
+import { listNodes } from '../store/postgres/cluster/nodes.ts'
+import { recordEvent } from '../store/postgres/kernel/workspace-transaction.ts'
+import { tallyOf } from '../store/postgres/reads/tally.ts'
+import { readWorkspace } from '../store/postgres/workspaces/workspaces.ts'
 import { instant } from './views.ts'
 
 /** What can be asked of the coordinator from outside. */
@@ -38,7 +39,11 @@ export interface Coordination {
 
 const TERMS_SHOWN = 20
 
-export async function coordinatorStatus(kernel: Kernel, coordinator: Coordination, { workspaceId }: Caller) {
+export async function coordinatorStatus(
+  kernel: ServerKernel,
+  coordinator: Coordination,
+  { workspaceId }: Caller,
+) {
   const { readers, control } = kernel.store
   const [workspace, nodes, terms, stats] = await Promise.all([
     readWorkspace(readers, workspaceId),
@@ -87,19 +92,19 @@ const nodeView = (node: Awaited<ReturnType<typeof listNodes>>[number]) => ({
   stoppedAt: instant(node.stoppedAt),
 })
 
-export async function nodesPage(kernel: Kernel) {
+export async function nodesPage(kernel: ServerKernel) {
   return { items: (await listNodes(kernel.store.control)).map(nodeView), nextCursor: null }
 }
 
 /** A person does not want to wait for the next pass. It is on record that somebody asked, and what it did. */
-export async function forceRecovery(kernel: Kernel, coordinator: Coordination, caller: Caller) {
+export async function forceRecovery(kernel: ServerKernel, coordinator: Coordination, caller: Caller) {
   const did = await coordinator.recover(caller.workspaceId)
   await recordEvent(kernel.store.writers, caller.workspaceId, 'recovery_forced', caller.actor, { did })
   return { did }
 }
 
 /** As Mosaic words it. Whether somebody coordinates is asked of the database, which all nodes share. */
-export async function coordinatorHealth(kernel: Kernel, coordinator: Coordination) {
+export async function coordinatorHealth(kernel: ServerKernel, coordinator: Coordination) {
   const own = coordinator.state()
   const nodes = await listNodes(kernel.store.control)
   const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null)

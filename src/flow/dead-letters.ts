@@ -1,8 +1,7 @@
 import type { TaskCommand } from '../core/commands.ts'
 import type { TaskRecord } from '../core/records.ts'
-import type { Store } from '../store/store.ts'
+import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { onTask, outcome, runMany } from './claims.ts'
-import type { Caller, Kernel } from './kernel.ts'
 import { briefView } from './tasks.ts'
 
 /** Dead letters: tasks that failed because their attempts or generations ran out. A person decides what becomes of them. */
@@ -11,7 +10,7 @@ const AT_ONCE = 500
 
 /** Each on its own account: of tasks that are no dead letters any more it is said why not. */
 export async function retryDeadLetters(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   {
     taskIds,

@@ -6,14 +6,13 @@ import { idCarriedBy } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { DependenciesBody, TaskPatchBody } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
+import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import {
   type DueVersion,
-  type Store,
   StoreUnavailable,
   type TaskThatWaits,
   type Walked,
 } from '../store/store.ts'
-import { type Caller, granted, type Kernel } from './kernel.ts'
 import { operate, readTask } from './tasks.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'
@@ -32,7 +31,7 @@ const SEEN_BY_UPKEEP = [1_000, 20_000]
  * middle of many: mostly one of the ways is short, whatever is at the end of the other.
  */
 async function tasksThatMayCycle(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   workspaceId: number,
   taskIds: readonly number[],
   limits: readonly number[],
@@ -51,7 +50,7 @@ const TRIES = 10
 
 /** A task that is there waits for these as well from now on; with what else is to be changed, all or nothing. */
 export async function addDependencies(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   uuid: string,
   request: DependencyRequest,
@@ -75,7 +74,7 @@ export async function addDependencies(
 }
 
 export async function updateTask(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   uuid: string,
   body: z.output<typeof TaskPatchBody>,
@@ -90,7 +89,7 @@ export async function updateTask(
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
 async function dependencyCommand(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   { workspaceId }: Caller,
   record: TaskRecord,
   request: DependencyRequest,
@@ -111,7 +110,7 @@ async function dependencyCommand(
 
 /** Nobody may wait for the task, or what it is to wait for may wait for nothing: then that is all there is to see. */
 async function findCycle(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   workspaceId: number,
   task: TaskRecord,
   upstream: readonly number[],
@@ -153,11 +152,7 @@ function ruleOf(
  * Circles that nobody saw before they were closed: whoever closed them is due at once, and found here before its hour is
  * over. All tasks that wait for each other fail. Answers with how many did.
  */
-export async function failCycles(
-  kernel: Kernel<Store>,
-  due: readonly DueVersion[],
-  term?: number,
-): Promise<number> {
+export async function failCycles(kernel: Kernel, due: readonly DueVersion[], term?: number): Promise<number> {
   const waiting = new Map<number, number[]>()
   for (const { workspaceId, taskId, isBlocked } of due)
     if (isBlocked) waiting.set(workspaceId, [...(waiting.get(workspaceId) ?? []), taskId])
@@ -168,7 +163,7 @@ export async function failCycles(
 }
 
 async function failCyclesIn(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   workspaceId: number,
   taskIds: readonly number[],
   term: number | undefined,
@@ -192,7 +187,7 @@ async function failCyclesIn(
 }
 
 /** All of a circle or none: if one of its tasks has been changed since, the others may not be in one any more. */
-async function fails(kernel: Kernel<Store>, caller: Caller, { members, named }: Cycle<TaskThatWaits>) {
+async function fails(kernel: Kernel, caller: Caller, { members, named }: Cycle<TaskThatWaits>) {
   const items = members.map(({ id, uuid, version }, i) => ({
     taskId: id,
     uuid,

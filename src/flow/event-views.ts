@@ -1,12 +1,12 @@
-import type { EventWithTask } from '../store/postgres/reads.ts'
-import type { Kernel } from './kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { EventWithTask } from '../store/postgres/reads/reader.ts'
 import { eventView } from './views.ts'
 
 export type EventView = ReturnType<typeof eventView>
 
 /** A page of the log, with the names of those who acted. */
 export async function eventViews(
-  kernel: Kernel,
+  kernel: ServerKernel,
   workspaceId: number,
   events: readonly EventWithTask[],
 ): Promise<EventView[]> {

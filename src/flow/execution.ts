@@ -1,8 +1,8 @@
 import type { AgentRecord } from '../core/records.ts'
 import type { HolderRequest } from '../core/rules/holder.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
-import type { Run } from '../store/postgres/run-reads.ts'
-import type { LiveOutput } from './live-output.ts'
+import type { LiveOutput } from '../kernel/live-output.ts'
+import type { Run } from '../store/postgres/runs/run-reads.ts'
 
 /** What can be asked of those who run agents, from outside. */
 

@@ -1,10 +1,11 @@
 import type { Limits } from '../core/limits.ts'
-import { changeLimits as change } from '../store/postgres/workspaces.ts'
-import type { Caller, Kernel } from './kernel.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { changeLimits as change } from '../store/postgres/workspaces/workspaces.ts'
 
 /** `allowed` sees the present limits under their lock, and throws to refuse. */
 export async function changeLimits(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   changed: Partial<Limits>,
   allowed: (present: Limits) => void,
@@ -15,7 +16,7 @@ export async function changeLimits(
 }
 
 /** The limits, and how much of them is used. */
-export async function limitsInUse(kernel: Kernel, { workspaceId }: Caller) {
+export async function limitsInUse(kernel: ServerKernel, { workspaceId }: Caller) {
   const [limits, usage] = await Promise.all([kernel.limits(workspaceId), kernel.store.counts(workspaceId)])
   return { limits, usage }
 }

@@ -3,10 +3,10 @@ import { Refused } from '../core/errors.ts'
 import { type EventType, eventTypes } from '../core/events.ts'
 import { isNameOfBaton, LOG_LEVELS, type LogLevel, levelOf, messageOf, typesAt } from '../core/log.ts'
 import { LineEvent, type LogBody, type LogQuery } from '../core/shapes/logs.ts'
-import { type LogFilter, type LogPage, logOfTask, logOfWorkspace } from '../store/postgres/logs.ts'
-import type { EventWithTask } from '../store/postgres/reads.ts'
-import type { Store } from '../store/store.ts'
-import type { Caller, Kernel } from './kernel.ts'
+import type { Caller, Kernel } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { type LogFilter, type LogPage, logOfTask, logOfWorkspace } from '../store/postgres/reads/logs.ts'
+import type { EventWithTask } from '../store/postgres/reads/reader.ts'
 import { briefView, command, readTask } from './tasks.ts'
 import { instant } from './views.ts'
 
@@ -15,7 +15,7 @@ import { instant } from './views.ts'
 type Wanted = Pick<z.output<typeof LogQuery>, 'level' | 'minLevel' | 'event'>
 
 export async function readTaskLog(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   uuid: string,
   wanted: Wanted,
@@ -28,7 +28,12 @@ export async function readTaskLog(
 }
 
 /** What happened to no task in particular, and what became of tasks whose holders were lost. */
-export async function readCoordinatorLog(kernel: Kernel, caller: Caller, wanted: Wanted, page: LogPage) {
+export async function readCoordinatorLog(
+  kernel: ServerKernel,
+  caller: Caller,
+  wanted: Wanted,
+  page: LogPage,
+) {
   // Nobody holds the house: there are no lines of holders in its log.
   const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
   const events = await logOfWorkspace(kernel.store.readers, caller.workspaceId, types, page)
@@ -74,7 +79,7 @@ function namesIn({ event }: Wanted, isKnown: (name: string) => boolean): string[
   return names
 }
 
-async function entryViews(kernel: Kernel, { workspaceId }: Caller, events: readonly EventWithTask[]) {
+async function entryViews(kernel: ServerKernel, { workspaceId }: Caller, events: readonly EventWithTask[]) {
   const actors = events.map(({ actor }) => actor)
   const nameOf = await kernel.actorNames.of(workspaceId, actors)
   return events.map((event) => entryView(event, nameOf(event.actor)))
@@ -107,7 +112,7 @@ const MOST_DETAILS_BYTES = 16 * 1024
 
 /** Lines of the holder's own: all of them, or none when the claim is not its any more. */
 export async function addToLog(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   uuid: string,
   { entries, ...fence }: z.output<typeof LogBody>,

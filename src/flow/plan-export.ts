@@ -1,12 +1,17 @@
 import { parseTaskKey } from '../core/keys.ts'
 import type { Plan, PlanTask } from '../core/plans/plan.ts'
-import { tasksOfProject, triggerRulesOf } from '../store/postgres/plan-tasks.ts'
-import { listTracks, type Project } from '../store/postgres/projects.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { tasksOfProject, triggerRulesOf } from '../store/postgres/reads/plan-tasks.ts'
+import { listTracks, type Project } from '../store/postgres/workspaces/projects.ts'
 import type { StoredTask } from '../store/store.ts'
-import type { Caller, Kernel } from './kernel.ts'
 
 /** The plan as its tasks stand now: read back, it is the same plan. */
-export async function exportPlan(kernel: Kernel, { workspaceId }: Caller, project: Project): Promise<Plan> {
+export async function exportPlan(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  project: Project,
+): Promise<Plan> {
   const { readers } = kernel.store
   const [tasks, tracks, rules] = await Promise.all([
     tasksOfProject(readers, workspaceId, project.projectId),

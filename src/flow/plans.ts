@@ -6,7 +6,9 @@ import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
 import type { PlanProblem } from '../core/plans/problems.ts'
 import { readPlan } from '../core/plans/read.ts'
 import { isTerminal } from '../core/states.ts'
-import { tasksOfProject } from '../store/postgres/plan-tasks.ts'
+import { type Caller, granted } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { tasksOfProject } from '../store/postgres/reads/plan-tasks.ts'
 import {
   listTracks,
   type Project,
@@ -14,12 +16,11 @@ import {
   renameProject,
   setTracks,
   type Track,
-} from '../store/postgres/projects.ts'
+} from '../store/postgres/workspaces/projects.ts'
 import type { StoredTask } from '../store/store.ts'
-import { type Caller, granted, type Kernel } from './kernel.ts'
 
 /** A plan becomes tasks: all of it or nothing. What is there already keeps its place and may be worded anew. */
-export async function importPlan(kernel: Kernel, caller: Caller, project: Project, text: string) {
+export async function importPlan(kernel: ServerKernel, caller: Caller, project: Project, text: string) {
   const reading = readPlan(text)
   if (!reading.ok) throw refusedPlan('PLAN_INVALID', reading.problems)
   const { plan } = reading

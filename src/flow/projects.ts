@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
 import type { ProjectBody } from '../core/shapes/projects.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import {
   createProject,
   findProject,
@@ -9,21 +11,24 @@ import {
   setTracks,
   trackAssignments,
   trackProgress,
-} from '../store/postgres/projects.ts'
-import type { Caller, Kernel } from './kernel.ts'
+} from '../store/postgres/workspaces/projects.ts'
 import { instant } from './views.ts'
 
 const noProject = (slug: string) =>
   new Refused('NOT_FOUND', `There is no project "${slug}" in this workspace.`)
 
-export async function theProject(kernel: Kernel, { workspaceId }: Caller, slug: string): Promise<Project> {
+export async function theProject(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  slug: string,
+): Promise<Project> {
   const project = await findProject(kernel.store.readers, workspaceId, slug)
   if (!project) throw noProject(slug)
   return project
 }
 
 /** The number of the project a request names, if it names one. */
-export async function namedProject(kernel: Kernel, { workspaceId }: Caller, slug: string | undefined) {
+export async function namedProject(kernel: ServerKernel, { workspaceId }: Caller, slug: string | undefined) {
   if (slug === undefined) return undefined
   const projectId = await kernel.projectOf(workspaceId, slug)
   if (projectId === null) throw noProject(slug)
@@ -38,7 +43,7 @@ export const projectView = ({ uuid, slug, name, createdAt }: Project) => ({
 })
 
 export async function makeProject(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   { slug, name }: z.output<typeof ProjectBody>,
 ) {
@@ -48,7 +53,7 @@ export async function makeProject(
 }
 
 /** A project, and for each of its tracks who is on it and how far it is. */
-export async function showProject(kernel: Kernel, caller: Caller, slug: string) {
+export async function showProject(kernel: ServerKernel, caller: Caller, slug: string) {
   const project = await theProject(kernel, caller, slug)
   const { readers } = kernel.store
   const [declared, progress, assignments] = await Promise.all([
@@ -68,7 +73,7 @@ export async function showProject(kernel: Kernel, caller: Caller, slug: string) 
 
 /** How many agents a track may have. Those that are on it stay. */
 export async function changeTrack(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   slug: string,
   track: string,

@@ -1,22 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createPatch, type Operation } from 'rfc6902'
 import { Refused } from '../core/errors.ts'
+import { type Caller, granted } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import {
   type ResultPosition,
   rejectedResults,
   resultData,
   resultHeads,
   resultsOfTask,
-} from '../store/postgres/result-pages.ts'
+} from '../store/postgres/reads/result-pages.ts'
 import type { StoredResult } from '../store/store.ts'
-import { type Caller, granted, type Kernel } from './kernel.ts'
 import { briefView, taskIdOf, theRecord } from './tasks.ts'
 import { unblockDownstream } from './unblock.ts'
 import { listedResultView, resultView } from './views.ts'
 
 /** Work that came too late is not thrown away: it can be read, compared with what was accepted, and taken after all. */
 
-async function theResult(kernel: Kernel, caller: Caller, uuid: string, ref: string) {
+async function theResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
   const { id } = await theRecord(kernel, caller, uuid)
   const results = await resultHeads(kernel.store.readers, caller.workspaceId, id)
   // Two sessions cannot hold one generation, so a reference names one result of a task.
@@ -30,12 +31,12 @@ async function theResult(kernel: Kernel, caller: Caller, uuid: string, ref: stri
 }
 
 /** With what it is: of all the results of a task, only those that are shown are read. */
-async function whole(kernel: Kernel, { workspaceId }: Caller, uuid: string, head: StoredResult) {
+async function whole(kernel: ServerKernel, { workspaceId }: Caller, uuid: string, head: StoredResult) {
   const data = await resultData(kernel.store.readers, workspaceId, taskIdOf(uuid), head)
   return { ...head, data }
 }
 
-export async function showResult(kernel: Kernel, caller: Caller, uuid: string, ref: string) {
+export async function showResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
   const { result } = await theResult(kernel, caller, uuid, ref)
   return { taskId: uuid, ...resultView(await whole(kernel, caller, uuid, result)) }
 }
@@ -49,7 +50,7 @@ const cursorBehind = (rows: readonly { place: ResultPosition }[], more: boolean)
   more ? rows.at(-1)!.place.join('-') : null
 
 export async function rejectedPage(
-  kernel: Kernel,
+  kernel: ServerKernel,
   { workspaceId }: Caller,
   part: Part & { withData: boolean },
 ) {
@@ -60,7 +61,7 @@ export async function rejectedPage(
 }
 
 /** What became of a task: the results are what is asked for here, so they are shown. */
-export async function resultPage(kernel: Kernel, caller: Caller, uuid: string, part: Part) {
+export async function resultPage(kernel: ServerKernel, caller: Caller, uuid: string, part: Part) {
   const { id } = await theRecord(kernel, caller, uuid)
   const { rows, more } = await resultsOfTask(kernel.store.readers, caller.workspaceId, id, {
     ...part,
@@ -70,7 +71,7 @@ export async function resultPage(kernel: Kernel, caller: Caller, uuid: string, p
 }
 
 /** What would have to change in the accepted result to make it this one: a JSON Patch (RFC 6902). */
-export async function compareWithAccepted(kernel: Kernel, caller: Caller, uuid: string, ref: string) {
+export async function compareWithAccepted(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
   const heads = await theResult(kernel, caller, uuid, ref)
   const result = await whole(kernel, caller, uuid, heads.result)
   const accepted = heads.accepted && (await whole(kernel, caller, uuid, heads.accepted))
@@ -102,7 +103,7 @@ export function patchTo(from: unknown, to: unknown): Operation[] {
 }
 
 export async function promoteResult(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   uuid: string,
   ref: string,

@@ -5,9 +5,8 @@ import { Refused } from '../core/errors.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { FailBody, ResultBatchBody, SubmitBody } from '../core/shapes/claims.ts'
 import { isTerminal } from '../core/states.ts'
-import type { Store } from '../store/store.ts'
+import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { onTask, outcome, runMany } from './claims.ts'
-import type { Caller, Kernel } from './kernel.ts'
 import { briefView, command } from './tasks.ts'
 import { unblockDownstream } from './unblock.ts'
 
@@ -15,7 +14,7 @@ type Submit = z.output<typeof SubmitBody>
 
 /** The result as it will be stored, with the fingerprint by which the same work sent twice is known. */
 async function submissionOf(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   { result, summary }: Pick<Submit, 'result' | 'summary'>,
 ): Promise<Submission> {
@@ -30,7 +29,7 @@ async function submissionOf(
   return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }
 }
 
-export async function submitResult(kernel: Kernel<Store>, caller: Caller, uuid: string, body: Submit) {
+export async function submitResult(kernel: Kernel, caller: Caller, uuid: string, body: Submit) {
   const { session, generation } = body
   const submission = await submissionOf(kernel, caller, body)
   const reply = await command(kernel, caller, uuid, {
@@ -42,7 +41,7 @@ export async function submitResult(kernel: Kernel<Store>, caller: Caller, uuid: 
 }
 
 export async function submitBatch(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   { results }: z.output<typeof ResultBatchBody>,
 ) {
@@ -65,7 +64,7 @@ export async function submitBatch(
 }
 
 export async function failTask(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   uuid: string,
   body: z.output<typeof FailBody>,

@@ -1,5 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { isOver } from '../core/runs/outcomes.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import {
   findRun,
   listRuns,
@@ -7,24 +9,23 @@ import {
   type RunFilter,
   runEventsAfter,
   usageOfTask,
-} from '../store/postgres/run-reads.ts'
-import { askToCancel } from '../store/postgres/runs.ts'
-import { resetSessions, runtimeStateOf, taskSessionsOf } from '../store/postgres/runtime-state.ts'
+} from '../store/postgres/runs/run-reads.ts'
+import { askToCancel } from '../store/postgres/runs/runs.ts'
+import { resetSessions, runtimeStateOf, taskSessionsOf } from '../store/postgres/runs/runtime-state.ts'
 import { slugOf } from './agents.ts'
 import type { Execution } from './execution.ts'
-import type { Caller, Kernel } from './kernel.ts'
 import { theRecord } from './tasks.ts'
 import { instant } from './views.ts'
 
 /** Runs as they are shown, and what people do to them. */
 
-export async function theRun(kernel: Kernel, { workspaceId }: Caller, runId: string): Promise<Run> {
+export async function theRun(kernel: ServerKernel, { workspaceId }: Caller, runId: string): Promise<Run> {
   const run = await findRun(kernel.store.readers, workspaceId, runId)
   if (!run) throw new Refused('NOT_FOUND', `There is no run ${runId} in this workspace.`)
   return run
 }
 
-export const showRun = async (kernel: Kernel, caller: Caller, runId: string) =>
+export const showRun = async (kernel: ServerKernel, caller: Caller, runId: string) =>
   runView(await theRun(kernel, caller, runId))
 
 /** How much of a list of runs is wanted, and whether with what they made. */
@@ -33,7 +34,12 @@ interface PartOfRuns {
   withResult: boolean
 }
 
-export async function runPage(kernel: Kernel, { workspaceId }: Caller, filter: RunFilter, part: PartOfRuns) {
+export async function runPage(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  filter: RunFilter,
+  part: PartOfRuns,
+) {
   const { rows, more } = await listRuns(kernel.store.readers, workspaceId, filter, part)
   const items = rows.map(runView).map(({ result, ...view }) => ({
     ...view,
@@ -44,7 +50,7 @@ export async function runPage(kernel: Kernel, { workspaceId }: Caller, filter: R
 
 /** The runs of a task, and what they used together. */
 export async function runsOfTask(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   uuid: string,
   before: string | undefined,
@@ -59,7 +65,7 @@ export async function runsOfTask(
 }
 
 export async function runTimeline(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   runId: string,
   afterSeq: number,
@@ -76,7 +82,7 @@ export async function runTimeline(
 const CANCEL_SHOWN_AFTER_MS = 2_000
 
 /** Its node is told to stop it. Answers when it is over, or after a moment. */
-export async function cancelRun(kernel: Kernel, caller: Caller, runId: string, reason: string) {
+export async function cancelRun(kernel: ServerKernel, caller: Caller, runId: string, reason: string) {
   const { id, status } = await theRun(kernel, caller, runId)
   if (isOver(status)) throw new Refused('WRONG_STATE', `The run is over (${status}).`)
   await askToCancel(kernel.store, caller.workspaceId, id, { reason, actor: caller.actor })
@@ -85,7 +91,7 @@ export async function cancelRun(kernel: Kernel, caller: Caller, runId: string, r
 
 /** The run when it is over, or as it is after this long. */
 export async function overWithin(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   runId: string,
   waitMs: number,
@@ -105,7 +111,7 @@ export async function overWithin(
 }
 
 export async function readRunLog(
-  kernel: Kernel,
+  kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
   runId: string,
@@ -136,7 +142,7 @@ export async function readRunLog(
   return { ...about, status: isOver(run.status) ? 'available' : 'writing', ...page }
 }
 
-export async function showRuntimeState(kernel: Kernel, caller: Caller, name: string) {
+export async function showRuntimeState(kernel: ServerKernel, caller: Caller, name: string) {
   const slug = await slugOf(kernel, caller, name)
   const state = await runtimeStateOf(kernel.store.readers, caller.workspaceId, slug)
   if (!state)
@@ -163,7 +169,7 @@ export async function showRuntimeState(kernel: Kernel, caller: Caller, name: str
   }
 }
 
-export async function showTaskSessions(kernel: Kernel, caller: Caller, name: string) {
+export async function showTaskSessions(kernel: ServerKernel, caller: Caller, name: string) {
   const slug = await slugOf(kernel, caller, name)
   const sessions = await taskSessionsOf(kernel.store.readers, caller.workspaceId, slug)
   return {
@@ -177,7 +183,7 @@ export async function showTaskSessions(kernel: Kernel, caller: Caller, name: str
 }
 
 export async function forgetSessions(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   name: string,
   taskKey: string | undefined,

@@ -2,9 +2,8 @@ import { hash, randomUUID } from 'node:crypto'
 import type { LostClaim } from '../core/batch/requests.ts'
 import type { Reply, SessionCommand } from '../core/commands.ts'
 import type { SessionRecord } from '../core/records.ts'
-import type { Store } from '../store/store.ts'
-import { freshUuid } from './fresh-uuid.ts'
-import { type Caller, granted, type Kernel } from './kernel.ts'
+import { freshUuid } from '../kernel/fresh-uuid.ts'
+import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { instant } from './views.ts'
 
 /** What can be asked of a session in any store, and how it is told. */
@@ -18,7 +17,7 @@ interface SessionReply {
 }
 
 export async function commandSession(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   caller: Caller,
   name: string,
   command: SessionCommand,

@@ -3,22 +3,23 @@ import type { SessionOpening } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { SessionRecord } from '../core/records.ts'
 import type { SessionBody } from '../core/shapes/sessions.ts'
-import { findSession, readSessionMemory } from '../store/postgres/session-memory.ts'
-import type { Caller, Kernel } from './kernel.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { findSession, readSessionMemory } from '../store/postgres/reads/session-memory.ts'
 import { namedProject } from './projects.ts'
 import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
 
 /** A session is whoever holds claims under one name. A worker is one that says how much it can hold, and beats. */
 
-async function theSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<SessionRecord> {
+async function theSession(kernel: ServerKernel, caller: Caller, nameOrId: string): Promise<SessionRecord> {
   const session = await findSession(kernel.store.readers, caller.workspaceId, nameOrId)
   if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
   return session
 }
 
 export async function openSession(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   body: z.output<typeof SessionBody> | undefined,
 ) {
@@ -37,7 +38,7 @@ export async function openSession(
 }
 
 /** Session memory (Coditect 3.5): what it did, holds and finished, and how its project stands. */
-export async function showSession(kernel: Kernel, caller: Caller, nameOrId: string) {
+export async function showSession(kernel: ServerKernel, caller: Caller, nameOrId: string) {
   const session = await theSession(kernel, caller, nameOrId)
   const memory = await readSessionMemory(kernel.store.readers, caller.workspaceId, session)
   return {
@@ -57,7 +58,7 @@ export async function showSession(kernel: Kernel, caller: Caller, nameOrId: stri
 }
 
 /** A beat renews all that the session holds, and says what it has lost since it was last seen. */
-export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
+export async function beat(kernel: ServerKernel, caller: Caller, nameOrId: string) {
   const { name } = await theSession(kernel, caller, nameOrId)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
@@ -69,14 +70,14 @@ export async function beat(kernel: Kernel, caller: Caller, nameOrId: string) {
 }
 
 /** What it holds goes back to the queue, and it is over. */
-export async function closeSession(kernel: Kernel, caller: Caller, nameOrId: string): Promise<void> {
+export async function closeSession(kernel: ServerKernel, caller: Caller, nameOrId: string): Promise<void> {
   const { name } = await theSession(kernel, caller, nameOrId)
   await commandSession(kernel, caller, name, { kind: 'end', reason: 'closed' })
 }
 
 /** Sessions go by their name; whoever has only the id finds it by that. */
 export async function sessionName(
-  kernel: Kernel,
+  kernel: ServerKernel,
   { workspaceId }: Caller,
   nameOrId: string,
 ): Promise<string> {

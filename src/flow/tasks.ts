@@ -7,8 +7,8 @@ import { parentKey } from '../core/keys.ts'
 import type { TaskRecord, TaskWatch } from '../core/records.ts'
 import type { TaskCreate } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
-import type { Store, StoredTask } from '../store/store.ts'
-import { type Caller, granted, type Kernel, principalOf } from './kernel.ts'
+import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
+import type { StoredTask } from '../store/store.ts'
 import { unblockDownstream } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
@@ -24,7 +24,7 @@ export function taskIdOf(uuid: string): number {
 }
 
 /** All of them or none. */
-export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: readonly Create[]) {
+export async function createTasks(kernel: Kernel, caller: Caller, tasks: readonly Create[]) {
   const projects = await projectsOf(kernel, caller, tasks)
   const wanted = tasks.map((task, index) => newTask(task, index, projects, caller))
   await findParents(kernel, caller, tasks, wanted)
@@ -46,7 +46,7 @@ export async function createTasks(kernel: Kernel<Store>, caller: Caller, tasks: 
 
 /** The numbers of the named projects; every unknown one is told. */
 async function projectsOf(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   { workspaceId }: Caller,
   tasks: readonly Create[],
 ): Promise<Map<string, number>> {
@@ -68,7 +68,7 @@ async function projectsOf(
 
 /** A key such as B-003-dashboard::2 makes its task a part of B-003-dashboard, if that is there. */
 async function findParents(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   { workspaceId }: Caller,
   tasks: readonly Create[],
   wanted: NewTask[],
@@ -96,7 +96,7 @@ async function findParents(
 
 /** A new part must not wait for what waits for its whole, however far away: the whole waits for the part. */
 async function refuseCycles(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   { workspaceId }: Caller,
   wanted: readonly NewTask[],
 ): Promise<void> {
@@ -199,28 +199,28 @@ function uniqueOf(caller: Caller, task: Create): NewTask['unique'] {
   return { key: `${principalOf(caller)} ${idempotencyKey}`, bodyHash: hash('sha256', JSON.stringify(body)) }
 }
 
-export async function readTask(kernel: Kernel<Store>, caller: Caller, uuid: string): Promise<StoredTask> {
+export async function readTask(kernel: Kernel, caller: Caller, uuid: string): Promise<StoredTask> {
   const task = await kernel.store.task(caller.workspaceId, taskIdOf(uuid))
   if (task?.record.uuid !== uuid) throw notFound(uuid)
   return task
 }
 
 /** The task without what people read of it, which may be large. */
-export async function theRecord(kernel: Kernel<Store>, caller: Caller, uuid: string): Promise<TaskRecord> {
+export async function theRecord(kernel: Kernel, caller: Caller, uuid: string): Promise<TaskRecord> {
   const [record] = await kernel.store.recordsById(caller.workspaceId, [taskIdOf(uuid)])
   if (record?.uuid !== uuid) throw notFound(uuid)
   return record
 }
 
 /** Coditect 5.2's batch_get_states: those that are there, in the order asked for. */
-export async function readStates(kernel: Kernel<Store>, { workspaceId }: Caller, uuids: readonly string[]) {
+export async function readStates(kernel: Kernel, { workspaceId }: Caller, uuids: readonly string[]) {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const records = await kernel.store.recordsById(workspaceId, ids)
   return records.filter(({ uuid }) => uuids.includes(uuid)).map(recordView)
 }
 
 /** One command on one task, and what follows from it. */
-export async function command(kernel: Kernel<Store>, caller: Caller, uuid: string, command: TaskCommand) {
+export async function command(kernel: Kernel, caller: Caller, uuid: string, command: TaskCommand) {
   const reply = granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
   const record = reply.record as TaskRecord | undefined
   // Not awaited: its own transaction, so that a failed unblock cannot undo finished work. Upkeep catches what is missed.
@@ -228,7 +228,7 @@ export async function command(kernel: Kernel<Store>, caller: Caller, uuid: strin
   return reply
 }
 
-export async function operate(kernel: Kernel<Store>, caller: Caller, uuid: string, act: TaskCommand) {
+export async function operate(kernel: Kernel, caller: Caller, uuid: string, act: TaskCommand) {
   await command(kernel, caller, uuid, act)
   return taskView(await readTask(kernel, caller, uuid))
 }

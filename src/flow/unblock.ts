@@ -6,8 +6,8 @@ import { parseTaskKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import { readinessOf } from '../core/rules/create.ts'
 import { isTerminal } from '../core/states.ts'
-import { type BlockedTask, type Store, StoreUnavailable } from '../store/store.ts'
-import type { Caller, Kernel } from './kernel.ts'
+import type { Caller, Kernel } from '../kernel/kernel.ts'
+import { type BlockedTask, StoreUnavailable } from '../store/store.ts'
 
 /** Baton itself; as the coordinator, under its term of office. */
 export const system = (workspaceId: number, term?: number): Caller => ({
@@ -18,11 +18,11 @@ export const system = (workspaceId: number, term?: number): Caller => ({
 })
 
 /** Tasks have ended: those that waited for them go on, or are skipped, and so do those that waited for the skipped ones. */
-export const unblockDownstream = (kernel: Kernel<Store>, workspaceId: number, ended: readonly number[]) =>
+export const unblockDownstream = (kernel: Kernel, workspaceId: number, ended: readonly number[]) =>
   kernel.ended.ask(workspaceId, ended)
 
 export async function followAll(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   workspaceId: number,
   ended: readonly number[],
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function followAll(
 
 /** Answers with those that ended in turn. */
 export async function unblockAll(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   waiting: readonly BlockedTask[],
   term?: number,
 ): Promise<number[]> {
@@ -55,11 +55,7 @@ export async function unblockAll(
 /** What was read of a task may be outdated when it is told. Only somebody else's act makes it so, so few tries are enough. */
 const TRIES = 10
 
-async function hasEndedSo(
-  kernel: Kernel<Store>,
-  task: BlockedTask,
-  term: number | undefined,
-): Promise<boolean> {
+async function hasEndedSo(kernel: Kernel, task: BlockedTask, term: number | undefined): Promise<boolean> {
   let seen: BlockedTask | null = task
   for (let tries = 1; seen; tries++) {
     const command = await whatFollows(kernel, seen)
@@ -83,7 +79,7 @@ async function hasEndedSo(
 const isSettledBy = ({ reason, record }: Granted, { version }: { version?: number | undefined }) =>
   reason !== 'NOTHING_DUE' || !(record as TaskRecord).blocked || (record as TaskRecord).version === version
 
-async function seenAnew(kernel: Kernel<Store>, task: BlockedTask): Promise<BlockedTask | null> {
+async function seenAnew(kernel: Kernel, task: BlockedTask): Promise<BlockedTask | null> {
   const stored = await kernel.store.task(task.workspaceId, task.taskId)
   if (!stored?.record.blocked) return null
   const upstream = await kernel.store.dependencies(task.workspaceId, task.taskId)
@@ -91,7 +87,7 @@ async function seenAnew(kernel: Kernel<Store>, task: BlockedTask): Promise<Block
   return { ...task, version, merge, upstream: upstream.map(({ state }) => state) }
 }
 
-async function whatFollows(kernel: Kernel<Store>, task: BlockedTask): Promise<TaskCommand | null> {
+async function whatFollows(kernel: Kernel, task: BlockedTask): Promise<TaskCommand | null> {
   const { triggerRule, upstream, merge } = task
   // A whole is made of all its parts, whatever rule it had before it was divided.
   const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
@@ -106,7 +102,7 @@ async function whatFollows(kernel: Kernel<Store>, task: BlockedTask): Promise<Ta
 
 /** Read anew, with its version: a part that is added from here on makes what follows from the others void. */
 async function whenPartsAreDone(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   { workspaceId, taskId }: BlockedTask,
 ): Promise<TaskCommand | null> {
   const whole = await kernel.store.task(workspaceId, taskId)
@@ -123,7 +119,7 @@ async function whenPartsAreDone(
 
 /** The results of the parts in their order, under their names. */
 async function mergeOf(
-  kernel: Kernel<Store>,
+  kernel: Kernel,
   workspaceId: number,
   version: number,
   parts: readonly TaskRecord[],

@@ -4,6 +4,10 @@ import { Refused } from '../core/errors.ts'
 import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
 import { type AskedWakeup, SKIP_REASONS, type SkipReason } from '../core/runs/wakeups.ts'
 import type { WakeupBody } from '../core/shapes/runs.ts'
+import { BatchLoader } from '../kernel/batch-loader.ts'
+import { freshUuid } from '../kernel/fresh-uuid.ts'
+import { type Caller, principalOf } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import {
   askForWakeups,
   dueTimers,
@@ -12,11 +16,8 @@ import {
   type WakeupRequest,
   windTimers,
   workWithoutWakeup,
-} from '../store/postgres/wakeups.ts'
+} from '../store/postgres/runs/wakeups.ts'
 import { slugOf } from './agents.ts'
-import { BatchLoader } from './batch-loader.ts'
-import { freshUuid } from './fresh-uuid.ts'
-import { type Caller, type Kernel, principalOf } from './kernel.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { system } from './unblock.ts'
 import { instant } from './views.ts'
@@ -37,7 +38,7 @@ const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor
 })
 
 /** What became of each wish. Those who run agents here hear of it at once. */
-async function ask(kernel: Kernel, workspaceId: number, requests: readonly WakeupRequest[]) {
+async function ask(kernel: ServerKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
   const wakeups = await askForWakeups(kernel.store, workspaceId, requests)
   kernel.woken.fire()
   return wakeups
@@ -45,10 +46,10 @@ async function ask(kernel: Kernel, workspaceId: number, requests: readonly Wakeu
 
 /** Where people and programs ask: wishes that come together are judged together, so that a storm of them takes no turns. */
 export class WakeupDesk {
-  readonly kernel: Kernel
+  readonly kernel: ServerKernel
   readonly requests: BatchLoader<WakeupRequest, Wakeup | null>
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: ServerKernel) {
     this.kernel = kernel
     this.requests = new BatchLoader((workspaceId, requests) => ask(kernel, workspaceId, requests))
   }
@@ -91,13 +92,13 @@ function causeOf({ run }: Caller, { source, triggerDetail }: z.output<typeof Wak
   return { source, triggerDetail: triggerDetail ?? (source === 'on_demand' ? ('manual' as const) : null) }
 }
 
-async function isThere(kernel: Kernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
+async function isThere(kernel: ServerKernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
   const [found] = await kernel.store.recordsById(caller.workspaceId, [id])
   if (found?.uuid !== uuid) throw new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 }
 
 export async function wakeupPage(
-  kernel: Kernel,
+  kernel: ServerKernel,
   caller: Caller,
   name: string,
   part: { before: string | null; limit: number; withPayload: boolean },
@@ -109,7 +110,7 @@ export async function wakeupPage(
   return { items, nextCursor: more ? rows.at(-1)!.id : null }
 }
 
-async function wakeupViews(kernel: Kernel, { workspaceId }: Caller, wakeups: readonly Wakeup[]) {
+async function wakeupViews(kernel: ServerKernel, { workspaceId }: Caller, wakeups: readonly Wakeup[]) {
   const actors = wakeups.map(({ requestedBy }) => requestedBy)
   const nameOf = await kernel.actorNames.of(workspaceId, actors)
   return wakeups.map((wakeup) => wakeupView(wakeup, nameOf(wakeup.requestedBy)))
@@ -144,7 +145,7 @@ const GO_ON = {
  * What was given to agents that Baton runs, or is to be gone on with, and nothing is on its way to. It is looked up, not
  * remembered: a crash between an assignment and its wakeup costs no more than the time to the next look.
  */
-export async function wakeForWork(kernel: Kernel, only: number | null): Promise<number> {
+export async function wakeForWork(kernel: ServerKernel, only: number | null): Promise<number> {
   const found = await workWithoutWakeup(kernel.store.readers, only)
   for (const workspaceId of new Set(found.map((one) => one.workspaceId))) {
     const own = found.filter((one) => one.workspaceId === workspaceId)
@@ -165,7 +166,7 @@ export async function wakeForWork(kernel: Kernel, only: number | null): Promise<
  * Work that wakes nobody must not lie. An agent that was woken for it again and again without end asks for a person; in any
  * other case somebody else may have it.
  */
-async function releaseUnwoken(kernel: Kernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
+async function releaseUnwoken(kernel: ServerKernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
   const { agent, taskId, generation, skipReason } = wakeup
   const fence = { session: `agent:${agent}`, generation: generation! }
   const caller = { ...system(workspaceId), actor: `agent:${agent}` }
@@ -180,7 +181,11 @@ async function releaseUnwoken(kernel: Kernel, workspaceId: number, wakeup: Wakeu
 }
 
 /** Agents whose time has come. Answers with how many that were. */
-export async function wakeByClock(kernel: Kernel, only: number | undefined, limit: number): Promise<number> {
+export async function wakeByClock(
+  kernel: ServerKernel,
+  only: number | undefined,
+  limit: number,
+): Promise<number> {
   let struck = 0
   const due = await dueTimers(kernel.store.readers, limit, only)
   for (const workspaceId of new Set(due.map((one) => one.workspaceId))) {

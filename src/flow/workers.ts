@@ -4,20 +4,15 @@ import { Refused } from '../core/errors.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { WorkerBody } from '../core/shapes/sessions.ts'
 import { isTerminal } from '../core/states.ts'
-import type { Store } from '../store/store.ts'
+import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { runMany } from './claims.ts'
-import type { Caller, Kernel } from './kernel.ts'
 import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
 import { unblockDownstream } from './unblock.ts'
 import { instant } from './views.ts'
 
 /** Workers (ADE 4): sessions that say how much they can hold, and lose it when they fall silent. */
 
-export async function registerWorker(
-  kernel: Kernel<Store>,
-  caller: Caller,
-  body: z.output<typeof WorkerBody>,
-) {
+export async function registerWorker(kernel: Kernel, caller: Caller, body: z.output<typeof WorkerBody>) {
   const name = body.worker ?? nameFor(caller, 'w')
   const { record, isNew } = await commandSession(kernel, caller, name, {
     kind: 'open',
@@ -33,25 +28,25 @@ export async function registerWorker(
   return { worker: sessionView(record), isNew }
 }
 
-async function theWorker(kernel: Kernel<Store>, caller: Caller, name: string) {
+async function theWorker(kernel: Kernel, caller: Caller, name: string) {
   const record = await kernel.store.session(caller.workspaceId, name)
   if (!record || record.capacity === null)
     throw new Refused('NOT_FOUND', `There is no worker "${name}" in this workspace.`)
   return record
 }
 
-export const showWorker = async (kernel: Kernel<Store>, caller: Caller, name: string) =>
+export const showWorker = async (kernel: Kernel, caller: Caller, name: string) =>
   sessionView(await theWorker(kernel, caller, name))
 
 const MOST_WORKERS = 1_000
 
-export async function listWorkers(kernel: Kernel<Store>, { workspaceId }: Caller) {
+export async function listWorkers(kernel: Kernel, { workspaceId }: Caller) {
   const workers = await kernel.store.sessions(workspaceId, { workersOnly: true, limit: MOST_WORKERS })
   return { items: workers.map(sessionView), nextCursor: null }
 }
 
 /** Alive, and so is all it holds; the answer says what was lost in the meantime. */
-export async function beatWorker(kernel: Kernel<Store>, caller: Caller, name: string) {
+export async function beatWorker(kernel: Kernel, caller: Caller, name: string) {
   await theWorker(kernel, caller, name)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
@@ -63,14 +58,14 @@ export async function beatWorker(kernel: Kernel<Store>, caller: Caller, name: st
 }
 
 /** It takes no new work, and finishes what it holds. */
-export async function drainWorker(kernel: Kernel<Store>, caller: Caller, name: string) {
+export async function drainWorker(kernel: Kernel, caller: Caller, name: string) {
   await theWorker(kernel, caller, name)
   const { record, holds } = await commandSession(kernel, caller, name, { kind: 'drain' })
   return { ...sessionView(record), holds }
 }
 
 /** It is over; what it holds goes back to the queue unharmed. */
-export async function unregisterWorker(kernel: Kernel<Store>, caller: Caller, name: string, reason: string) {
+export async function unregisterWorker(kernel: Kernel, caller: Caller, name: string, reason: string) {
   await theWorker(kernel, caller, name)
   await commandSession(kernel, caller, name, { kind: 'end', reason })
 }
@@ -81,11 +76,7 @@ const STALLED_AT_ONCE = 1_000
  * ADE's requeue of stalled work, on demand: held tasks without a sign of life for so long are taken from their holders.
  * This clock only chooses whom to look at; the store's clock judges.
  */
-export async function requeueStalled(
-  kernel: Kernel<Store>,
-  caller: Caller,
-  silentMs: number,
-): Promise<number> {
+export async function requeueStalled(kernel: Kernel, caller: Caller, silentMs: number): Promise<number> {
   const command: TaskCommand = { kind: 'stall', silentMs }
   let requeued = 0
   for (;;) {

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { Refused } from '../core/errors.ts'
 import type { Right } from '../core/shapes/administration.ts'
-import type { Caller } from '../flow/kernel.ts'
-import { findRunByToken } from '../store/postgres/run-reads.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import { findRunByToken } from '../store/postgres/runs/run-reads.ts'
 
 /** Agents that Baton runs come with a token of their run. It opens what the run is about, and dies with it. */
 

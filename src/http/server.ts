@@ -4,7 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from 'pino'
 import type { Coordination } from '../flow/coordination.ts'
 import type { Execution } from '../flow/execution.ts'
-import type { Kernel } from '../flow/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { installJsonParser } from './bodies.ts'
 import {
   answerNonsense,
@@ -38,7 +38,7 @@ import { installSafeHeaders } from './safe-headers.ts'
 import { WrongKeys } from './wrong-keys.ts'
 
 export interface ServerOptions {
-  kernel: Kernel
+  kernel: ServerKernel
   coordinator: Coordination
   execution: Execution
   doors: Doors

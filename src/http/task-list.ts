@@ -1,7 +1,8 @@
-import type { Caller, Kernel } from '../flow/kernel.ts'
 import { listedTaskView } from '../flow/views.ts'
-import type { LargeDetail } from '../store/postgres/reads.ts'
-import type { TaskSearch } from '../store/postgres/task-search.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { LargeDetail } from '../store/postgres/reads/reader.ts'
+import type { TaskSearch } from '../store/postgres/reads/task-search.ts'
 import { cursorOf, readCursor } from './cursor.ts'
 import { include, included, Page, pageSize } from './schema.ts'
 
@@ -16,7 +17,7 @@ interface Asked {
 
 /** A page of the tasks that this search finds, newest first. */
 export async function taskPage(
-  kernel: Kernel,
+  kernel: ServerKernel,
   { workspaceId }: Caller,
   search: Omit<TaskSearch, 'before'>,
   asked: Asked,

@@ -28,7 +28,7 @@ export interface LogRows {
   /** Fails when there is something at this place already: somebody else writes the same log. */
   append(workspaceId: number, runId: string, chunks: readonly LogChunk[]): Promise<void>
   note(workspaceId: number, runId: string, note: LogNote, content: string): Promise<void>
-  look(
+  status(
     workspaceId: number,
     runId: string,
   ): Promise<{ bytes: number; notes: Partial<Record<LogNote, string>> }>
@@ -157,7 +157,7 @@ class WrittenLog {
 
   async #write(pieces: readonly Piece[]): Promise<void> {
     if (this.#isTruncated) return
-    const bytes = this.#bytes ?? (await this.#look())
+    const bytes = this.#bytes ?? (await this.#readStatus())
     if (this.#isTruncated) return
     const kept = await this.#keepOf(pieces, bytes)
     this.#bytes = null
@@ -178,8 +178,8 @@ class WrittenLog {
     return { pieces: [...fits, NOTICES.reachedLimit(ts, maxBytes)], isAll: false }
   }
 
-  async #look(): Promise<number> {
-    const { bytes, notes } = await this.#rows.look(...this.#place)
+  async #readStatus(): Promise<number> {
+    const { bytes, notes } = await this.#rows.status(...this.#place)
     if (notes.begun === undefined) throw new LogUnavailable('The log is gone: nothing can be added to it.')
     if (notes.final !== undefined)
       throw new LogUnavailable('The log is finished: nothing can be added to it.')
@@ -200,7 +200,7 @@ function chunksOf(pieces: readonly Piece[], offset: number): LogChunk[] {
 }
 
 async function openLog(rows: LogRows, place: LogKey): Promise<OpenLog> {
-  const { bytes: written, notes } = await rows.look(...place)
+  const { bytes: written, notes } = await rows.status(...place)
   if (notes.begun === undefined) throw new LogUnavailable('The log is gone.')
   // What somebody adds who does not know yet that the log is finished does not count.
   const bytes = notes.final === undefined ? written : readFinal(notes.final).bytes
@@ -232,7 +232,7 @@ async function openLog(rows: LogRows, place: LogKey): Promise<OpenLog> {
 const readFinal = (note: string) => Final.parse(JSON.parse(note))
 
 async function finish(rows: LogRows, place: LogKey): Promise<LogSummary> {
-  const { bytes, notes } = await rows.look(...place)
+  const { bytes, notes } = await rows.status(...place)
   if (notes.begun === undefined) throw new LogUnavailable('The log is gone.')
   if (notes.final !== undefined) return { ...readFinal(notes.final), compressed: false }
   const hash = createHash('sha256')

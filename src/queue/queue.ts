@@ -9,7 +9,7 @@ import { type TaskCreate, TaskCreateBatch } from '../core/shapes/tasks.ts'
 import type { TaskState } from '../core/states.ts'
 import { claimNext, renewTask } from '../flow/claims.ts'
 import { retryDeadLetters } from '../flow/dead-letters.ts'
-import { type Caller, Kernel } from '../flow/kernel.ts'
+import { openKernel } from '../flow/open-kernel.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { briefView, command, createTasks, operate, readTask, taskIdOf } from '../flow/tasks.ts'
 import { resultView, taskView } from '../flow/views.ts'
@@ -21,6 +21,7 @@ import {
   requeueStalled,
   unregisterWorker,
 } from '../flow/workers.ts'
+import type { Caller, Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/store.ts'
 import { startUpkeep } from '../upkeep/upkeep.ts'
 import { checked } from './checked.ts'
@@ -87,7 +88,7 @@ export async function createQueue(url: string, options: QueueOptions = {}): Prom
 
 export class Queue {
   readonly #store: Store
-  readonly #kernel: Kernel<Store>
+  readonly #kernel: Kernel
   readonly #caller: Caller
   readonly #upkeep: { stop(): Promise<void> } | null
   readonly #closing = new AbortController()
@@ -95,7 +96,7 @@ export class Queue {
 
   constructor(store: Store, workspaceId: number, upkeep: boolean) {
     this.#store = store
-    this.#kernel = new Kernel(store, {
+    this.#kernel = openKernel(store, {
       agentOf: async (_caller, slug) => ({ slug, capabilities: [] }),
       projectOf: (workspace, slug) => store.project(workspace, slug),
     })

@@ -1,8 +1,8 @@
 import { Refused } from '../core/errors.ts'
 import { Assignment } from '../flow/assignment.ts'
 import type { Coordination, CoordinatorState, PassReport } from '../flow/coordination.ts'
-import type { Kernel } from '../flow/kernel.ts'
-import { listeningSince } from '../store/postgres/offices.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { listeningSince } from '../store/postgres/cluster/leader-lease.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Leadership } from './leadership.ts'
 import { assignIn, CHORES, STEPS, type UpkeepStep } from './pass.ts'
@@ -30,7 +30,7 @@ interface Log {
  * and is refused when that is over.
  */
 export class Coordinator implements Coordination {
-  readonly #kernel: Kernel
+  readonly #kernel: ServerKernel
   readonly #leadership: Leadership
   readonly #nodeId: string
   readonly #log: Log
@@ -49,7 +49,7 @@ export class Coordinator implements Coordination {
   #lastPass: { at: number; ms: number } | null = null
   #away: { since: number; waitMs: number; isTold: boolean } | null = null
 
-  constructor(kernel: Kernel, leadership: Leadership, nodeId: string, log: Log) {
+  constructor(kernel: ServerKernel, leadership: Leadership, nodeId: string, log: Log) {
     this.#kernel = kernel
     this.#leadership = leadership
     this.#nodeId = nodeId

@@ -1,5 +1,5 @@
 import { LEADER_LEASE_MS, type LeaderLeaseCommand } from '../core/rules/leader-lease.ts'
-import { updateLeaderLease } from '../store/postgres/offices.ts'
+import { updateLeaderLease } from '../store/postgres/cluster/leader-lease.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 

@@ -6,7 +6,7 @@ import {
   type NodeIdentity,
   nodeStopped,
   registerNode,
-} from '../store/postgres/nodes.ts'
+} from '../store/postgres/cluster/nodes.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 

@@ -4,12 +4,12 @@ import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
 import { system } from '../flow/unblock.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
-import { workspacesToAssignIn } from '../store/postgres/assignment.ts'
-import { correctCounters, driftedCounters } from '../store/postgres/counters.ts'
-import { dueAgents } from '../store/postgres/due.ts'
-import { forgetOldNodes } from '../store/postgres/nodes.ts'
+import { forgetOldNodes } from '../store/postgres/cluster/nodes.ts'
+import { forgetOldWakeups } from '../store/postgres/runs/wakeups.ts'
 import type { PostgresStore } from '../store/postgres/store.ts'
-import { forgetOldWakeups } from '../store/postgres/wakeups.ts'
+import { workspacesToAssignIn } from '../store/postgres/upkeep/assignment.ts'
+import { correctCounters, driftedCounters } from '../store/postgres/upkeep/counters.ts'
+import { dueAgents } from '../store/postgres/upkeep/due.ts'
 import {
   applyRetention,
   BATCH,

@@ -3,9 +3,9 @@ import { type Refusal, Refused } from '../core/errors.ts'
 import type { TaskRecord } from '../core/records.ts'
 import { isTerminal } from '../core/states.ts'
 import { failCycles } from '../flow/dependencies.ts'
-import type { Kernel } from '../flow/kernel.ts'
 import { commandSession } from '../flow/session-commands.ts'
 import { system, unblockAll, unblockDownstream } from '../flow/unblock.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/store.ts'
 
 /**

@@ -1,5 +1,4 @@
-import type { Kernel } from '../flow/kernel.ts'
-import type { Store } from '../store/store.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import { pause } from './pause.ts'
 import {
   applyRetention,
@@ -30,7 +29,7 @@ export interface Complaints {
 }
 
 /** Runs each step at its pace, again at once while a full batch was due. */
-export function startUpkeep(kernel: Kernel<Store>, logger: Complaints): { stop: () => Promise<void> } {
+export function startUpkeep(kernel: Kernel, logger: Complaints): { stop: () => Promise<void> } {
   const stopping = new AbortController()
   const loops = STEPS.map((step) => keepDoing(step, { kernel }, logger, stopping.signal))
   return {

@@ -1,4 +1,4 @@
-import { Combiner } from '../../src/store/combiner.ts'
+import { Combiner } from '../../src/kernel/combiner.ts'
 import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, ServerNode } from './node.ts'
 import { NodeDied } from './pauses.ts'

@@ -1,8 +1,8 @@
 import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { failCycles } from '../../src/flow/dependencies.ts'
-import type { Caller, Kernel } from '../../src/flow/kernel.ts'
-import type { Direction, Store } from '../../src/store/store.ts'
+import type { Caller, Kernel } from '../../src/kernel/kernel.ts'
+import type { Direction } from '../../src/store/store.ts'
 import type { World } from './world.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function lookedForCycles(world: World, due: readonly TaskRecord[]):
 }
 
 /** As much of a kernel as that search uses. What waits for the failed tasks is found at the next look. */
-function kernelOf({ store, network, scheduler }: World): Kernel<Store> {
+function kernelOf({ store, network, scheduler }: World): Kernel {
   const sender = { name: 'upkeep', clock: () => scheduler.now }
   const kernel = {
     store: {
@@ -37,5 +37,5 @@ function kernelOf({ store, network, scheduler }: World): Kernel<Store> {
     run: ({ actor }: Caller, request: Request) => network.call(sender, { ...request, actor }),
     ended: { ask: async () => [] },
   }
-  return kernel as unknown as Kernel<Store>
+  return kernel as unknown as Kernel
 }

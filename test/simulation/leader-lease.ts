@@ -4,8 +4,8 @@ import {
   type LeaderLeaseCommand,
   type LeaderTerm,
 } from '../../src/core/rules/leader-lease.ts'
-import { registerNode } from '../../src/store/postgres/nodes.ts'
-import { updateLeaderLease } from '../../src/store/postgres/offices.ts'
+import { updateLeaderLease } from '../../src/store/postgres/cluster/leader-lease.ts'
+import { registerNode } from '../../src/store/postgres/cluster/nodes.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 

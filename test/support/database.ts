@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { findDatabase } from '../../src/store/postgres/database.ts'
-import { migrate } from '../../src/store/postgres/migrate.ts'
+import { findDatabase } from '../../src/store/postgres/connection/database.ts'
+import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { SERVER_ROLE } from '../../src/store/postgres/store.ts'
 
 export interface TestDatabase {

@@ -1,5 +1,5 @@
 import type { TaskCommand } from '../../src/core/commands.ts'
-import { Kernel } from '../../src/flow/kernel.ts'
+import { openKernel } from '../../src/flow/open-kernel.ts'
 import type { Store } from '../../src/store/store.ts'
 import { moveWhatIsDue, unblockForgotten } from '../../src/upkeep/steps.ts'
 import { granted, holder, type Task, type Work } from './tasks.ts'
@@ -28,7 +28,7 @@ export async function dependOn(
 
 /** A node's flow on a store, with nobody doing upkeep unless asked. */
 export const flowOn = (store: Store) =>
-  new Kernel<Store>(store, {
+  openKernel(store, {
     agentOf: async (_caller, slug) => ({ slug, capabilities: [] }),
     projectOf: (workspaceId, slug) => store.project(workspaceId, slug),
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commandLineOf, startOf } from '../../src/store/postgres/embedded/process-identity.ts'
+import { commandLineOf, startOf } from '../../src/embedded-postgres/process-identity.ts'
 
 /** Baton as people run it: compiled, in a process of its own, with next to nothing of ours in its environment. */
 

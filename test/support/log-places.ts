@@ -4,7 +4,7 @@ import { postgresStore } from '../../src/logs/postgres.ts'
 import type { RunLogStore } from '../../src/logs/protocol.ts'
 import { type S3Credentials, s3Bucket } from '../../src/logs/s3-bucket.ts'
 import type { S3Settings } from '../../src/logs/settings.ts'
-import { RunLogRows } from '../../src/store/postgres/run-logs.ts'
+import { RunLogRows } from '../../src/store/postgres/runs/run-logs.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 
 /** Where logs are, in words that can be given to another process. */

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import type { Limits } from '../../src/core/limits.ts'
-import { Combiner } from '../../src/store/combiner.ts'
+import { Combiner } from '../../src/kernel/combiner.ts'
 import type { PostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store, Transactor } from '../../src/store/store.ts'
 import { openStore, type StoreUnderTest } from './stores.ts'

@@ -14,7 +14,7 @@ import { idCarriedBy } from '../../src/core/ids.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { FailureClass } from '../../src/core/retry.ts'
 import { readinessOf } from '../../src/core/rules/create.ts'
-import { Combiner } from '../../src/store/combiner.ts'
+import { Combiner } from '../../src/kernel/combiner.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export interface Holder {

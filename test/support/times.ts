@@ -1,4 +1,4 @@
-import { Combiner } from '../../src/store/combiner.ts'
+import { Combiner } from '../../src/kernel/combiner.ts'
 import { earlier } from './nodes.ts'
 import type { Work } from './tasks.ts'
 

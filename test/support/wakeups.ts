@@ -15,16 +15,17 @@ import type { ExecutorContext } from '../../src/executor/context.ts'
 import { Executor } from '../../src/executor/executor.ts'
 import { recoverRuns } from '../../src/executor/recovery.ts'
 import { commandAgent } from '../../src/flow/agents.ts'
-import { serverDirectory } from '../../src/flow/directory.ts'
-import { freshUuid } from '../../src/flow/fresh-uuid.ts'
-import { Kernel } from '../../src/flow/kernel.ts'
+import { openKernel } from '../../src/flow/open-kernel.ts'
 import { system } from '../../src/flow/unblock.ts'
 import { wakeForWork } from '../../src/flow/wakeups.ts'
-import { dueWakeups, takeWakeup } from '../../src/store/postgres/dispatch.ts'
-import { finishRun, type RunEnd } from '../../src/store/postgres/runs.ts'
+import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
+import { serverDirectory } from '../../src/kernel/server-directory.ts'
+import type { ServerKernel } from '../../src/kernel/server-kernel.ts'
+import { dueWakeups, takeWakeup } from '../../src/store/postgres/runs/dispatch.ts'
+import { finishRun, type RunEnd } from '../../src/store/postgres/runs/runs.ts'
+import { askForWakeups, type Wakeup } from '../../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
-import { askForWakeups, type Wakeup } from '../../src/store/postgres/wakeups.ts'
-import { createWorkspace } from '../../src/store/postgres/workspaces.ts'
+import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.ts'
 import { Node } from '../../src/upkeep/node.ts'
 import { freshDatabase } from './database.ts'
 import { give } from './giving.ts'
@@ -80,14 +81,14 @@ const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
 export function useCluster() {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let store: PostgresStore
-  let kernel: Kernel
+  let kernel: ServerKernel
   let records: pg.Pool
   let folder: string
 
   beforeAll(async () => {
     database = await freshDatabase()
     store = await PostgresStore.open(database.url)
-    kernel = new Kernel(store, serverDirectory(store))
+    kernel = openKernel(store, serverDirectory(store))
     records = new pg.Pool({ connectionString: database.url, max: 3, options: '-c search_path=baton' })
     records.on('error', () => undefined)
     folder = mkdtempSync(join(tmpdir(), 'baton-wakeups-'))
@@ -129,13 +130,13 @@ export type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
 /** A workspace, its agents and what wakes them. */
 export class House {
   readonly store: PostgresStore
-  readonly kernel: Kernel
+  readonly kernel: ServerKernel
   readonly id: number
   readonly work: Work
   readonly rows: Rows
   readonly #agents = new Set<string>()
 
-  constructor(store: PostgresStore, kernel: Kernel, id: number, rows: Rows) {
+  constructor(store: PostgresStore, kernel: ServerKernel, id: number, rows: Rows) {
     this.store = store
     this.kernel = kernel
     this.id = id
@@ -246,7 +247,7 @@ export class RunningNode {
 
   static async start(url: string, name: string, folder: string, mostRuns: number): Promise<RunningNode> {
     const store = await PostgresStore.open(url)
-    const kernel = new Kernel(store, serverDirectory(store))
+    const kernel = openKernel(store, serverDirectory(store))
     const identity = { host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) }
     const node = await Node.start(store, { name, version: VERSION, ...identity })
     const { context } = await composeExecutor(

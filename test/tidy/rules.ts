@@ -15,11 +15,13 @@ const overSource = (files: Files, look: (path: string, text: string) => string[]
 const USES: Record<string, readonly string[]> = {
   core: [],
   store: ['core'],
-  flow: ['core', 'store'],
-  upkeep: ['core', 'store', 'flow'],
-  http: ['core', 'store', 'flow'],
-  queue: ['core', 'store', 'flow', 'upkeep'],
-  executor: ['core', 'store', 'flow', 'adapters', 'logs'],
+  'embedded-postgres': ['core'],
+  kernel: ['core', 'store'],
+  flow: ['core', 'store', 'kernel'],
+  upkeep: ['core', 'store', 'kernel', 'flow'],
+  http: ['core', 'store', 'kernel', 'flow'],
+  queue: ['core', 'store', 'kernel', 'flow', 'upkeep'],
+  executor: ['core', 'store', 'kernel', 'flow', 'adapters', 'logs'],
   adapters: ['core'],
   logs: ['core'],
   sdk: ['core'],
@@ -31,6 +33,8 @@ const USES: Record<string, readonly string[]> = {
   'start.ts': [
     'core',
     'store',
+    'embedded-postgres',
+    'kernel',
     'flow',
     'upkeep',
     'http',
@@ -172,7 +176,7 @@ export const noMachineOfOurs: Rule = (files) =>
 /** Migrations are numbered from 1 without gaps, or two branches could add the same number unseen. */
 export const migrationsInOrder: Rule = (files) =>
   Object.keys(files)
-    .filter((path) => path.startsWith('src/store/postgres/migrations/'))
+    .filter((path) => path.startsWith('src/store/postgres/schema/migrations/'))
     .map((path) => path.split('/').at(-1)!)
     .sort()
     .flatMap((name, i) => {

@@ -3,7 +3,7 @@ import { trackOfQueue } from '../keys.ts'
 import type { TaskRecord } from '../records.ts'
 import { type Pick, trackName } from './requests.ts'
 
-type Look = (id: number) => TaskRecord | undefined
+type Lookup = (id: number) => TaskRecord | undefined
 
 /** One line of one project, in the order of the queue. */
 interface Line {
@@ -17,12 +17,12 @@ interface Line {
 /** The waiting tasks of one head, and in which order callers of a batch are given them. */
 export class ReadyQueue {
   readonly #lines: Line[]
-  readonly #look: Look
+  readonly #lookUp: Lookup
 
-  constructor(ids: readonly number[], look: Look) {
-    this.#look = look
+  constructor(ids: readonly number[], lookUp: Lookup) {
+    this.#lookUp = lookUp
     this.#lines = linesOf(
-      ids.map((id) => look(id)!),
+      ids.map((id) => lookUp(id)!),
       true,
     )
   }
@@ -51,16 +51,16 @@ export class ReadyQueue {
       const answer = yield record
       if (answer === 'taken') fairness.served(trackQueue.projectId)
       else if (answer === 'full' && trackQueue.isCommon) refused.set(trackQueue, trackQueue.ids.length)
-      else if (this.#look(record.id)!.rank !== null)
+      else if (this.#lookUp(record.id)!.rank !== null)
         refused.set(trackQueue, (refused.get(trackQueue) ?? 0) + 1)
     }
   }
 
   #first({ ids }: Line, passedOver: number): TaskRecord | undefined {
     // Many callers may share a line; what the ones before took is passed over once, not by each of them.
-    while (ids.length > 0 && this.#look(ids.at(-1)!)!.rank === null) ids.pop()
+    while (ids.length > 0 && this.#lookUp(ids.at(-1)!)!.rank === null) ids.pop()
     for (let i = ids.length - 1 - passedOver; i >= 0; i--) {
-      const record = this.#look(ids[i]!)!
+      const record = this.#lookUp(ids[i]!)!
       if (record.rank !== null) return record
     }
     return undefined

@@ -1,5 +1,5 @@
 import { type EventView, eventViews } from '../../flow/event-views.ts'
-import type { Kernel } from '../../flow/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 
 /** Commits of other nodes are told by notices, which may be lost; so each watched log is also looked at this often. */
 const LOOK_AGAIN_MS = 2_000
@@ -22,7 +22,7 @@ interface Tail {
  * nothing is missed, doubled or out of order, whoever wrote it.
  */
 export class EventFeed {
-  readonly #kernel: Kernel
+  readonly #kernel: ServerKernel
   readonly #tails = new Map<number, Tail>()
   readonly #stopListening: () => void
   readonly #timer: NodeJS.Timeout
@@ -30,7 +30,7 @@ export class EventFeed {
   /** Fires when the server stops: streams end then, read or not. */
   readonly closing = this.#closing.signal
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: ServerKernel) {
     this.#kernel = kernel
     this.#stopListening = kernel.store.onCommit((workspaceId, { events }) => {
       if (events > 0) this.#read(workspaceId)

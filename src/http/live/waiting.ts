@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Waiter } from '../../flow/commit-waiters.ts'
+import type { Waiter } from '../../kernel/commit-waiters.ts'
 import type { KeyRing } from '../key-ring.ts'
 
 /** A request that may wait: it is given up when its client is gone, and refused when its key ends meanwhile. */

@@ -5,11 +5,17 @@ import { Refused } from '../../core/errors.ts'
 import { type Limits, LimitsInUse, LimitsSchema } from '../../core/limits.ts'
 import { KeyBody, KeyView, LimitsPatch, WorkspaceBody } from '../../core/shapes/administration.ts'
 import { listOf } from '../../core/shapes/common.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { changeLimits, limitsInUse } from '../../flow/limits.ts'
 import { instant } from '../../flow/views.ts'
-import { type ApiKey, createKey, type KeyHolder, listKeys, revokeKey } from '../../store/postgres/keys.ts'
-import { createWorkspace, readWorkspace } from '../../store/postgres/workspaces.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import {
+  type ApiKey,
+  createKey,
+  type KeyHolder,
+  listKeys,
+  revokeKey,
+} from '../../store/postgres/workspaces/keys.ts'
+import { createWorkspace, readWorkspace } from '../../store/postgres/workspaces/workspaces.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { IdParams, route } from '../schema.ts'
 
@@ -36,13 +42,13 @@ const holderOf = ({ key, caller: { actor, rights } }: FastifyRequest): KeyHolder
 /** The limits have no version of their own; what they are is their version. */
 const etagOf = (limits: Limits) => `"${hash('sha256', JSON.stringify(limits)).slice(0, 16)}"`
 
-export function administrationRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing): void {
+export function administrationRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
   limitRoutes(app, kernel)
   workspaceRoutes(app, kernel)
   keyRoutes(app, kernel, keys)
 }
 
-function limitRoutes(app: FastifyInstance, kernel: Kernel): void {
+function limitRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get(
     '/limits',
     route({ summary: 'What this workspace may do', tag: 'limits', needs: 'read', answer: LimitsInUse }),
@@ -71,7 +77,7 @@ function limitRoutes(app: FastifyInstance, kernel: Kernel): void {
   )
 }
 
-function workspaceRoutes(app: FastifyInstance, kernel: Kernel): void {
+function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const { writers } = kernel.store
   app.get(
     '/workspaces',
@@ -103,7 +109,7 @@ function workspaceRoutes(app: FastifyInstance, kernel: Kernel): void {
   )
 }
 
-function keyRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing): void {
+function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
   app.get(
     '/keys',
     route({ summary: 'Keys of this workspace', tag: 'keys', needs: 'admin', answer: listOf(KeyView) }),

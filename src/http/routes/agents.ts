@@ -27,7 +27,7 @@ import {
   slugOf,
 } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
-import type { Kernel } from '../../flow/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
 import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
@@ -41,14 +41,19 @@ interface OnAgent {
   Params: { id: string }
 }
 
-export function agentRoutes(app: FastifyInstance, kernel: Kernel, execution: Execution, keys: KeyRing): void {
+export function agentRoutes(
+  app: FastifyInstance,
+  kernel: ServerKernel,
+  execution: Execution,
+  keys: KeyRing,
+): void {
   registry(app, kernel, execution)
   lists(app, kernel, execution)
   acts(app, kernel, execution)
   signsOfLife(app, new AgentDesk(kernel), keys)
 }
 
-function registry(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+function registry(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   app.put<OnAgent & { Body: z.output<typeof AgentBody> }>(
     '/agents/:id',
     route({
@@ -96,7 +101,7 @@ const ListQuery = z.strictObject({
 })
 const TasksQuery = z.strictObject({ ...TaskPage, state: Name.optional() })
 
-function lists(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+function lists(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/agents',
     route({
@@ -150,7 +155,7 @@ function agentStatesIn(field: string, text: string | undefined): AgentState[] | 
   return names as AgentState[] | undefined
 }
 
-function acts(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+function acts(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   const act = <B extends z.ZodType>(
     name: string,
     summary: string,

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import * as shapes from '../../core/shapes/claims.ts'
 import { claimBatch, claimNext, claimTask, renewBatch, renewTask, reportProgress } from '../../flow/claims.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { failTask, submitBatch, submitResult } from '../../flow/results.ts'
 import { briefView, command } from '../../flow/tasks.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
 import { IdParams, route } from '../schema.ts'
@@ -16,7 +16,7 @@ type OnTask<B extends z.ZodType> = { Params: { id: string }; Body: z.output<B> }
 /** Results may be as large as a workspace's limit can be set; the limit itself is checked with the workspace's own number. */
 const LARGEST_RESULT_BODY = 101 * 1024 * 1024
 
-export function claimRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing): void {
+export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
   const onTask = (summary: string, body: z.ZodType, more: { bodyLimit?: number; answer?: z.ZodType } = {}) =>
     route({ summary, tag: 'claims', needs: 'work', params: IdParams, body, ...more })
   const onMany = (summary: string, body: z.ZodType, more: { bodyLimit?: number } = {}) =>
@@ -74,7 +74,7 @@ export function claimRoutes(app: FastifyInstance, kernel: Kernel, keys: KeyRing)
 
 function holderRoutes(
   app: FastifyInstance,
-  kernel: Kernel,
+  kernel: ServerKernel,
   onTask: (summary: string, body: z.ZodType) => ReturnType<typeof route>,
 ): void {
   app.post<OnTask<typeof shapes.FenceBody>>(

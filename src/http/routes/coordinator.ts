@@ -3,13 +3,17 @@ import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { Uuid } from '../../core/shapes/common.ts'
 import { type Coordination, coordinatorStatus, forceRecovery, nodesPage } from '../../flow/coordination.ts'
-import type { Kernel } from '../../flow/kernel.ts'
-import { readWorkspace } from '../../store/postgres/workspaces.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { readWorkspace } from '../../store/postgres/workspaces/workspaces.ts'
 import { route } from '../schema.ts'
 
 const RecoverBody = z.strictObject({ workspaceId: Uuid.optional() })
 
-export function coordinatorRoutes(app: FastifyInstance, kernel: Kernel, coordinator: Coordination): void {
+export function coordinatorRoutes(
+  app: FastifyInstance,
+  kernel: ServerKernel,
+  coordinator: Coordination,
+): void {
   const tag = 'coordinator'
   app.get(
     '/coordinator/status',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { listOf, ShortText, Uuid } from '../../core/shapes/common.ts'
 import { ListedTask } from '../../core/shapes/tasks.ts'
 import { retryDeadLetters } from '../../flow/dead-letters.ts'
-import type { Kernel } from '../../flow/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { route } from '../schema.ts'
 import { TaskPage, taskPage } from '../task-list.ts'
 
@@ -15,7 +15,7 @@ const RetryBody = z.strictObject({
   reason: ShortText.optional(),
 })
 
-export function deadLetterRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function deadLetterRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'tasks'
 
   app.get<{ Querystring: z.output<typeof ListQuery> }>(

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { DependenciesBody, TaskView } from '../../core/shapes/tasks.ts'
 import { addDependencies } from '../../flow/dependencies.ts'
-import type { Kernel } from '../../flow/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
 
-export function dependencyRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function dependencyRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Params: { id: string }; Body: z.output<typeof DependenciesBody> }>(
     '/tasks/:id/dependencies',
     route({

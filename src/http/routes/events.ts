@@ -6,8 +6,8 @@ import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { type EventView, eventViews } from '../../flow/event-views.ts'
-import type { Kernel } from '../../flow/kernel.ts'
-import type { LiveOutput } from '../../flow/live-output.ts'
+import type { LiveOutput } from '../../kernel/live-output.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import type { EventFeed } from '../live/feed.ts'
 import type { Opening } from '../live/opening.ts'
@@ -47,7 +47,7 @@ interface Streams {
   live: LiveOutput
 }
 
-export function eventRoutes(app: FastifyInstance, kernel: Kernel, { feed, keys, live }: Streams): void {
+export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, live }: Streams): void {
   const tag = 'events'
 
   app.get<{ Querystring: z.output<typeof Query> }>(

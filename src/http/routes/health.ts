@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { type Coordination, coordinatorHealth } from '../../flow/coordination.ts'
-import type { Kernel } from '../../flow/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { sendProblem } from '../problems.ts'
 import { route } from '../schema.ts'
 
-export function healthRoutes(app: FastifyInstance, kernel: Kernel, coordinator: Coordination): void {
+export function healthRoutes(app: FastifyInstance, kernel: ServerKernel, coordinator: Coordination): void {
   app.get(
     '/health/live',
     route({ summary: 'The process runs', tag: 'health', needs: 'nothing' }),

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { listOf } from '../../core/shapes/common.ts'
 import { CoordinatorEntryView, LogBody, LogEntryView, LogQuery } from '../../core/shapes/logs.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { addToLog, readCoordinatorLog, readTaskLog } from '../../flow/logs.ts'
-import type { LogPage } from '../../store/postgres/logs.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import type { LogPage } from '../../store/postgres/reads/logs.ts'
 import { IdParams, pageSize, route } from '../schema.ts'
 
 type Query = z.output<typeof LogQuery>
 
-export function logRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function logRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'logs'
 
   app.get<{ Params: { id: string }; Querystring: Query }>(

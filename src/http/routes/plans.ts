@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { writePlan } from '../../core/plans/write.ts'
 import { PlanAnswer, ProjectParams } from '../../core/shapes/projects.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { exportPlan } from '../../flow/plan-export.ts'
 import { importPlan } from '../../flow/plans.ts'
 import { theProject } from '../../flow/projects.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { route } from '../schema.ts'
 
 /** Ten thousand tasks take about two; what is longer is no plan. */
@@ -17,7 +17,7 @@ const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text
 const FormatQuery = z.strictObject({ format: z.enum(['yaml', 'json']).optional() })
 
 /** In a scope of its own: a plan is read as text, so that every problem can be told with its line. */
-export function planRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'projects'
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(

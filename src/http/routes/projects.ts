@@ -10,9 +10,9 @@ import {
   TrackBody,
   TrackParams,
 } from '../../core/shapes/projects.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { changeTrack, makeProject, projectView, showProject } from '../../flow/projects.ts'
-import { listProjects } from '../../store/postgres/projects.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { listProjects } from '../../store/postgres/workspaces/projects.ts'
 import { pageOf, readCursor } from '../cursor.ts'
 import { Page, pageSize, route } from '../schema.ts'
 
@@ -28,7 +28,7 @@ function placeIn(cursor: string): number {
   return place
 }
 
-export function projectRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function projectRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'projects'
 
   app.post<{ Body: z.output<typeof ProjectBody> }>(

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { Generation, Name, ShortText } from '../../core/shapes/common.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import {
   compareWithAccepted,
   promoteResult,
@@ -10,7 +9,8 @@ import {
   resultPage,
   showResult,
 } from '../../flow/rejected-results.ts'
-import type { ResultPosition } from '../../store/postgres/result-pages.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import type { ResultPosition } from '../../store/postgres/reads/result-pages.ts'
 import { IdParams, include, included, LARGEST_PAGE, Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject({
@@ -32,7 +32,7 @@ function placeIn(cursor: string | undefined): ResultPosition | undefined {
   return [Number(at), Number(task), Number(generation), hash]
 }
 
-export function resultRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'results'
   const onResult = { tag, params: ResultParams }
 

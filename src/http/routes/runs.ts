@@ -22,7 +22,6 @@ import {
 } from '../../core/shapes/runs.ts'
 import { slugOf, theAgent } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import {
   cancelRun,
   forgetSessions,
@@ -37,6 +36,7 @@ import {
   theRun,
 } from '../../flow/runs.ts'
 import { WakeupDesk, wakeAgent, wakeupPage } from '../../flow/wakeups.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { Digits, include, included, numberOr, Page, pageSize, route } from '../schema.ts'
 
 const tag = 'runs'
@@ -46,7 +46,7 @@ interface On {
   Params: { id: string }
 }
 
-export function runRoutes(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+export function runRoutes(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   lists(app, kernel)
   single(app, kernel, execution)
   wakeups(app, kernel)
@@ -65,7 +65,7 @@ const partOfRuns = (query: { limit?: string | undefined; include?: string | unde
   withResult: included(query.include, 'result').has('result'),
 })
 
-function lists(app: FastifyInstance, kernel: Kernel): void {
+function lists(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Querystring: z.output<typeof RunsQuery> }>(
     '/runs',
     route({
@@ -133,7 +133,7 @@ const MOST_LOG_BYTES = 4 * 1024 * 1024
 /** A result that was taken is in safe hands when its run is on record as over. */
 const RESULT_WAIT_MS = 30_000
 
-function single(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   app.get<On>(
     '/runs/:id',
     route({ ...onRun, summary: 'A run', needs: 'read', answer: RunView }),
@@ -203,7 +203,7 @@ function single(app: FastifyInstance, kernel: Kernel, execution: Execution): voi
   )
 }
 
-function wakeups(app: FastifyInstance, kernel: Kernel): void {
+function wakeups(app: FastifyInstance, kernel: ServerKernel): void {
   const Answer = z.object({ wakeup: WakeupView })
   const desk = new WakeupDesk(kernel)
   for (const path of ['wakeup', 'heartbeat/invoke'])
@@ -239,7 +239,7 @@ function wakeups(app: FastifyInstance, kernel: Kernel): void {
   )
 }
 
-function remembered(app: FastifyInstance, kernel: Kernel): void {
+function remembered(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<On>(
     '/agents/:id/runtime-state',
     route({
@@ -269,7 +269,7 @@ function remembered(app: FastifyInstance, kernel: Kernel): void {
     )
 }
 
-function trials(app: FastifyInstance, kernel: Kernel, execution: Execution): void {
+function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   app.get(
     '/adapters',
     route({ summary: 'Kinds of agents that Baton can run, with their settings', tag, needs: 'read' }),

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { SessionBody } from '../../core/shapes/sessions.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { beat, closeSession, openSession, showSession } from '../../flow/sessions.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
 
-export function sessionRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'sessions'
   const onSession = { tag, params: IdParams }
 

@@ -15,12 +15,12 @@ import {
 import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import { updateTask } from '../../flow/dependencies.ts'
 import { eventViews } from '../../flow/event-views.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { createTasks, operate, readStates, readTask, theRecord } from '../../flow/tasks.ts'
 import { claimRowView, taskView } from '../../flow/views.ts'
-import { resultHeads } from '../../store/postgres/result-pages.ts'
-import { usersOf } from '../../store/postgres/session-memory.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { resultHeads } from '../../store/postgres/reads/result-pages.ts'
+import { usersOf } from '../../store/postgres/reads/session-memory.ts'
 import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
 import { TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
@@ -45,7 +45,7 @@ const ListQuery = z.strictObject({
 
 const TEN_THOUSAND_TASKS_BYTES = 32 * 1024 * 1024
 
-export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function taskRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'tasks'
 
   app.post<{ Body: z.output<typeof TaskCreate> }>(
@@ -87,7 +87,7 @@ export function taskRoutes(app: FastifyInstance, kernel: Kernel): void {
 
 const StatesBody = z.strictObject({ taskIds: z.array(Uuid).min(1).max(1000) })
 
-function statesOfTasks(app: FastifyInstance, kernel: Kernel): void {
+function statesOfTasks(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'tasks'
   app.post<{ Body: z.output<typeof StatesBody> }>(
     '/tasks/states',
@@ -101,7 +101,7 @@ function statesOfTasks(app: FastifyInstance, kernel: Kernel): void {
   )
 }
 
-function taskLists(app: FastifyInstance, kernel: Kernel): void {
+function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'tasks'
 
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
@@ -156,7 +156,7 @@ function taskLists(app: FastifyInstance, kernel: Kernel): void {
   )
 }
 
-function taskReads(app: FastifyInstance, kernel: Kernel): void {
+function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
   const options = (summary: string, query?: z.ZodType) =>
     route({ summary, tag: 'tasks', needs: 'read', params: IdParams, ...(query ? { query } : {}) })
 
@@ -246,7 +246,7 @@ const ACTS: Record<string, { summary: string; command: (body: ActBody) => TaskCo
   },
 }
 
-function operatorRoutes(app: FastifyInstance, kernel: Kernel): void {
+function operatorRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   for (const [name, { summary, command }] of Object.entries(ACTS)) {
     app.post<{ Params: { id: string }; Body: ActBody }>(
       `/tasks/:id/${name}`,

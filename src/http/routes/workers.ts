@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listOf, Name } from '../../core/shapes/common.ts'
 import { SessionView, StalledBody, WorkerBody } from '../../core/shapes/sessions.ts'
-import type { Kernel } from '../../flow/kernel.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { sessionName } from '../../flow/sessions.ts'
 import {
@@ -14,11 +13,12 @@ import {
   showWorker,
   unregisterWorker,
 } from '../../flow/workers.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
 
 const Unregister = z.strictObject({ reason: Name.optional() })
 
-export function workerRoutes(app: FastifyInstance, kernel: Kernel): void {
+export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'workers'
   const onWorker = { tag, params: IdParams }
   const nothing = { body: z.strictObject({}), bodyIsOptional: true }
@@ -81,7 +81,7 @@ export function workerRoutes(app: FastifyInstance, kernel: Kernel): void {
   stalledWork(app, kernel)
 }
 
-function stalledWork(app: FastifyInstance, kernel: Kernel): void {
+function stalledWork(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Body: z.output<typeof StalledBody> }>(
     '/workers/requeue-stalled',
     route({

@@ -19,7 +19,7 @@ import {
 } from './columns.ts'
 import type { Pool, Row } from './connect.ts'
 import { names, type Sql, sql } from './sql.ts'
-import { Looking, SELECT_LIMITS } from './statements.ts'
+import { LockStatements, SELECT_LIMITS } from './statements.ts'
 import type { Server } from './transact.ts'
 import { readLimits } from './workspace-state.ts'
 
@@ -128,9 +128,9 @@ export class MysqlReader implements Reader {
   async tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]> {
     const records: TaskRecord[] = []
     for (const list of inLists(keys)) {
-      const looking = new Looking(this.#isMariadb, workspaceId)
+      const statements = new LockStatements(this.#isMariadb, workspaceId)
       const rows = await this.#pool.rows(
-        sql`select ${SELECT_TASK} from ${looking.tasksByKey(list)} ${NEWEST_CLAIM}`,
+        sql`select ${SELECT_TASK} from ${statements.tasksByKey(list)} ${NEWEST_CLAIM}`,
       )
       records.push(...rows.map(readRecord))
     }

@@ -16,7 +16,7 @@ export type TrackKey = readonly [projectId: number, track: string]
  * from the left. With `in (…)` both servers may rather walk the workspace when they believe it to be small, as they do of
  * one that has grown fast: slow where they only read, and where they lock, a lock on everything.
  */
-export class Looking {
+export class LockStatements {
   readonly #isMariadb: boolean
   readonly #workspaceId: number
 

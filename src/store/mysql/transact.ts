@@ -10,11 +10,11 @@ import {
   type Pool,
 } from './connect.ts'
 import type { TaskIds } from './ids.ts'
-import { Look } from './look.ts'
+import { LockAndRead } from './lock-and-read.ts'
 import type { Notices } from './notices.ts'
 import type { Queues } from './queues.ts'
 import { COMMIT, ROLLBACK } from './statements.ts'
-import { writesOf } from './write.ts'
+import { writesOf } from './writes.ts'
 
 /** As often as others may be faster before the caller is told. */
 const TRIES = 8
@@ -62,7 +62,9 @@ export class MysqlTransactor implements Transactor {
     const fresh = await this.#ids.fresh(readSet.newTasks)
     const outcome = await this.#pool.use(async (connection) => {
       try {
-        const view = await new Look(connection, this.#server.isMariadb, workspaceId, readSet).view(fresh)
+        const view = await new LockAndRead(connection, this.#server.isMariadb, workspaceId, readSet).view(
+          fresh,
+        )
         const { answer, changes } = decide(view)
         const lastSeq = await this.#commit(connection, workspaceId, view, changes)
         return { answer, changes, lastSeq }

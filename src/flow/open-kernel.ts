@@ -1,0 +1,7 @@
+import { type Directory, type Fault, Kernel } from '../kernel/kernel.ts'
+import type { Store } from '../store/store.ts'
+import { followAll } from './unblock.ts'
+
+/** A kernel whose finished tasks unblock those that depend on them. */
+export const openKernel = <S extends Store>(store: S, directory: Directory, fault?: Fault): Kernel<S> =>
+  new Kernel(store, directory, followAll, fault)

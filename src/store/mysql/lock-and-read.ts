@@ -1,0 +1,283 @@
+import {
+  heldName,
+  isOnTrack,
+  keyName,
+  type LostClaim,
+  NO_AGENTS,
+  type ReadSet,
+  type Remembered,
+  type SessionView,
+  type TrackUse,
+  trackName,
+  type View,
+} from '../../core/batch/requests.ts'
+import type { Worker } from '../../core/commands.ts'
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { inLists } from './bulk.ts'
+import { readRecord, readSession, textOf } from './columns.ts'
+import type { Connection, Row } from './connect.ts'
+import { Packet } from './packet.ts'
+import { canServe, matchesQuery, type Queue, queuesWithSomebody, readQueue, rowsWanted } from './queues.ts'
+import { BEGIN, LockStatements, type TrackKey } from './statements.ts'
+import { readWorkspaceState, type WorkspaceState } from './workspace-state.ts'
+
+/** From here on it is cheaper to learn first which tasks they are, all queues together. */
+const MANY_QUEUES = 6
+const QUEUES_AT_ONCE = 100
+
+/**
+ * Locks what an ask names and looks up the rest, in at most six packets, mostly one. Everybody locks in one order: tasks by their
+ * ids, the heads of queues (where what others have locked is passed over), tracks, sessions. The clock is read by the
+ * last statement of all. What is read without a lock is read after the locks that guard it.
+ */
+export class LockAndRead {
+  readonly #connection: Connection
+  readonly #workspaceId: number
+  readonly #readSet: ReadSet
+  readonly #statements: LockStatements
+  readonly #records = new Map<number, TaskRecord>()
+  readonly #remembered = new Map<string, Remembered>()
+  readonly #takenKeys = new Set<string>()
+  readonly #pastHolders = new Map<string, string>()
+  readonly #tracks = new Map<string, { maxAgents: number; holders: Map<string, number> }>()
+  readonly #sessions = new Map<string, SessionRecord>()
+  readonly #holding = new Map<string, number[]>()
+  readonly #lost = new Map<string, LostClaim[]>()
+  readonly #tasksOfQueue = new Map<Queue, number[]>()
+  #queues: Queue[] = []
+  #workers: string[] = []
+  #workspaceState: WorkspaceState | null = null
+
+  constructor(connection: Connection, isMariadb: boolean, workspaceId: number, ask: ReadSet) {
+    this.#connection = connection
+    this.#workspaceId = workspaceId
+    this.#readSet = ask
+    this.#statements = new LockStatements(isMariadb, workspaceId)
+  }
+
+  async view(fresh: View['fresh']): Promise<View> {
+    const held = await this.#heldBySessions()
+    await this.#lockTasks(held)
+    await this.#lockHeads()
+    await this.#lockTracksAndSessions()
+    await this.#lockWhatSessionsTookMeanwhile()
+    const { now, activeClaims, activeSessions, limits } = this.#workspaceState!
+    const waiting = this.#readSet.waiting.map((head) => this.#tasksIn((queue) => matchesQuery(head, queue)))
+    const reserved = this.#readSet.reserved.flatMap(({ agent, capabilities }) =>
+      this.#tasksIn((queue) => queue.onlyAgent === agent && canServe(capabilities, queue)),
+    )
+    return {
+      now,
+      limits,
+      activeClaims,
+      activeSessions,
+      records: this.#records,
+      waiting,
+      reserved,
+      pastHolders: this.#pastHolders,
+      fresh,
+      takenKeys: this.#takenKeys,
+      remembered: this.#remembered,
+      workers: this.#workersSeen(),
+      sessions: this.#sessionsSeen(),
+      ...NO_AGENTS,
+      tracks: this.#tracks satisfies ReadonlyMap<string, TrackUse>,
+    }
+  }
+
+  /** Before any lock: tasks come before sessions in the order of locks, and what sessions hold is to be locked too. */
+  async #heldBySessions(): Promise<number[]> {
+    if (this.#readSet.sessions.length === 0) return []
+    const packet = new Packet()
+    const held: number[] = []
+    packet.ask(this.#statements.heldBy(this.#readSet.sessions), (rows) => {
+      for (const [, taskId] of rows) held.push(taskId as number)
+    })
+    await packet.send(this.#connection)
+    return held
+  }
+
+  #show = (row: Row): number => {
+    const record = readRecord(row)
+    // Who holds a claim row without its task's lock would be passed over with it where locked rows are.
+    if (record.generation > 0 && record.session === null)
+      throw new Error(`task ${record.id} has lost its newest claim`)
+    this.#records.set(record.id, record)
+    return record.id
+  }
+
+  async #lockTasks(held: readonly number[]): Promise<void> {
+    const { taskIds, waiting, reserved, claimants, newKeys, idempotencyKeys } = this.#readSet
+    const ids = held.length === 0 ? taskIds : [...new Set([...taskIds, ...held])].sort((a, b) => a - b)
+    const packet = new Packet()
+    packet.ask(BEGIN)
+    for (const list of inLists(ids))
+      packet.ask(this.#statements.lockTasks(list), (rows) => rows.forEach(this.#show))
+    if (waiting.length > 0 || reserved.length > 0) {
+      const agents = [...new Set(reserved.map(({ agent }) => agent))]
+      packet.ask(
+        queuesWithSomebody(this.#workspaceId, agents),
+        (rows) => (this.#queues = rows.map(readQueue)),
+      )
+    }
+    for (const list of inLists(claimants))
+      packet.ask(this.#statements.workersAmong(list), (rows) =>
+        this.#workers.push(...rows.map(([name]) => textOf(name))),
+      )
+    for (const list of inLists(newKeys))
+      packet.ask(this.#statements.takenKeys(list), (rows) => {
+        for (const [projectId, key] of rows) this.#takenKeys.add(keyName(projectId as number, textOf(key)))
+      })
+    for (const list of inLists(idempotencyKeys))
+      packet.ask(this.#statements.rememberedReplies(list), (rows) => {
+        for (const [key, bodyHash, reply] of rows)
+          this.#remembered.set(textOf(key), {
+            bodyHash: textOf(bodyHash),
+            reply: JSON.parse(reply as string),
+          })
+      })
+    await this.#sendWithClock(packet)
+  }
+
+  async #sendWithClock(packet: Packet): Promise<void> {
+    packet.ask(this.#statements.circumstances(), ([row]) => {
+      if (!row) throw new Error(`workspace ${this.#workspaceId} does not exist`)
+      this.#workspaceState = readWorkspaceState(row)
+    })
+    await packet.send(this.#connection)
+  }
+
+  async #lockHeads(): Promise<void> {
+    const wanted = [...rowsWanted(this.#readSet, this.#queues)]
+    if (wanted.length === 0) return
+    const packet = new Packet()
+    if (wanted.length > MANY_QUEUES) await this.#lockManyHeads(wanted, packet)
+    else
+      for (const [queue, limit] of wanted)
+        packet.ask(this.#statements.lockWaiting(queue.id, limit), (rows) =>
+          this.#tasksOfQueue.set(queue, rows.map(this.#show)),
+        )
+    await this.#sendWithClock(packet)
+  }
+
+  /** Locks them with few statements, and leaves it to the packet to read them. */
+  async #lockManyHeads(wanted: readonly (readonly [Queue, number])[], packet: Packet): Promise<void> {
+    const locking = new Packet()
+    const queues = new Map(wanted.map(([queue]) => [queue.id, queue]))
+    for (const list of inLists(wanted, QUEUES_AT_ONCE))
+      locking.ask(this.#statements.lockWaitingOfMany(list.map(([{ id }, limit]) => [id, limit])), (rows) => {
+        for (const [queueId, taskId] of rows as unknown as [number, number][]) {
+          const queue = queues.get(queueId)!
+          const ids = this.#tasksOfQueue.get(queue)
+          if (ids) ids.push(taskId)
+          else this.#tasksOfQueue.set(queue, [taskId])
+        }
+      })
+    await locking.send(this.#connection)
+    for (const list of inLists([...this.#tasksOfQueue.values()].flat()))
+      packet.ask(this.#statements.lockTasks(list), (rows) => rows.forEach(this.#show))
+  }
+
+  #tasksIn(isWanted: (queue: Queue) => boolean): number[] {
+    return [...this.#tasksOfQueue].flatMap(([queue, ids]) => (isWanted(queue) ? ids : []))
+  }
+
+  async #lockTracksAndSessions(): Promise<void> {
+    const packet = new Packet()
+    const { claimants, sessions } = this.#readSet
+    if (claimants.length > 0 && this.#workspaceState!.hasTracks) this.#askForTracks(packet)
+    const names = [...new Set([...this.#workers, ...sessions])].sort()
+    for (const list of inLists(names)) {
+      packet.ask(this.#statements.lockSessions(list), (rows) => {
+        for (const record of rows.map(readSession)) this.#sessions.set(record.name, record)
+      })
+    }
+    for (const list of inLists(names))
+      packet.ask(this.#statements.heldBy(list), (rows) => {
+        for (const [name, taskId] of rows) {
+          const held = this.#holding.get(textOf(name))
+          if (held) held.push(taskId as number)
+          else this.#holding.set(textOf(name), [taskId as number])
+        }
+      })
+    for (const list of inLists(sessions)) packet.ask(this.#statements.lostBy(list), this.#readLost)
+    this.#askForPastHolders(packet)
+    if (!packet.isEmpty) await this.#sendWithClock(packet)
+  }
+
+  #askForTracks(packet: Packet): void {
+    const places = new Map<string, TrackKey>()
+    for (const record of this.#records.values())
+      if (isOnTrack(record))
+        places.set(trackName(record.projectId, record.trackQueue), [record.projectId, record.trackQueue])
+    const inOrder = [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place)
+    for (const list of inLists(inOrder)) {
+      packet.ask(this.#statements.lockTracks(list), (rows) => {
+        for (const [projectId, track, maxAgents] of rows)
+          this.#tracks.set(trackName(projectId as number, textOf(track)), {
+            maxAgents: maxAgents as number,
+            holders: new Map(),
+          })
+      })
+      packet.ask(this.#statements.holdersOfTracks(list), (rows) => {
+        for (const [projectId, track, agent, count] of rows)
+          this.#tracks
+            .get(trackName(projectId as number, textOf(track)))
+            ?.holders.set(textOf(agent), count as number)
+      })
+    }
+  }
+
+  #readLost = (rows: Row[]): void => {
+    for (const [session, taskId, generation, reason, at] of rows) {
+      const lost = this.#lost.get(textOf(session)) ?? []
+      lost.push({ taskId, generation, reason: textOf(reason), at } as LostClaim)
+      this.#lost.set(textOf(session), lost)
+    }
+  }
+
+  /** Asked for only when somebody offers a result of a past generation, which is rare. */
+  #askForPastHolders(packet: Packet): void {
+    const past = this.#readSet.offered.filter(
+      ({ taskId, generation }) => generation < (this.#records.get(taskId)?.generation ?? 0),
+    )
+    for (const list of inLists(past))
+      packet.ask(this.#statements.holdersOf(list), (rows) => {
+        for (const [taskId, generation, session] of rows)
+          this.#pastHolders.set(heldName(taskId as number, generation as number), textOf(session))
+      })
+  }
+
+  /** A session may have been given more between the first look and its lock. Out of order, so it may come to a deadlock. */
+  async #lockWhatSessionsTookMeanwhile(): Promise<void> {
+    const held = this.#readSet.sessions.flatMap((name) => this.#holding.get(name) ?? [])
+    const unseen = held.filter((id) => !this.#records.has(id)).sort((a, b) => a - b)
+    if (unseen.length === 0) return
+    const packet = new Packet()
+    for (const list of inLists(unseen))
+      packet.ask(this.#statements.lockTasks(list), (rows) => rows.forEach(this.#show))
+    await this.#sendWithClock(packet)
+  }
+
+  #workersSeen(): Map<string, Worker> {
+    const workers = new Map<string, Worker>()
+    for (const name of this.#workers) {
+      const record = this.#sessions.get(name)
+      if (record && record.capacity !== null)
+        workers.set(name, { record, held: this.#holding.get(name)?.length ?? 0 })
+    }
+    return workers
+  }
+
+  #sessionsSeen(): Map<string, SessionView> {
+    const seen = new Map<string, SessionView>()
+    for (const name of this.#readSet.sessions) {
+      const record = this.#sessions.get(name)
+      if (!record) continue
+      const isHeld = ({ session, claimState }: TaskRecord) => session === name && claimState === 'active'
+      const holding = (this.#holding.get(name) ?? []).filter((id) => isHeld(this.#records.get(id)!))
+      seen.set(name, { record, holding, lost: this.#lost.get(name) ?? [] })
+    }
+    return seen
+  }
+}

@@ -1,0 +1,169 @@
+import type pg from 'pg'
+import {
+  COORDINATOR,
+  decideLeaderLease,
+  LEADER_LEASE_MS,
+  type LeaderLeaseCommand,
+  type LeaderTerm,
+} from '../../../core/rules/leader-lease.ts'
+import { StoreUnavailable } from '../../store.ts'
+import { connectionFrom } from '../connection/connect.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { send } from '../kernel/send.ts'
+import type { Bound, Statement } from '../kernel/statements.ts'
+import * as sql from '../kernel/statements.ts'
+
+const TRIES = 5
+
+/** Takes, keeps or lets go of the coordinator's office. Answers with the term that the node holds afterwards. */
+export async function updateLeaderLease(
+  pool: pg.Pool,
+  command: LeaderLeaseCommand,
+): Promise<LeaderTerm | null> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await inClusterScope(pool, (client) => decideUnderLock(client, command))
+    } catch (error) {
+      if (!lostARace(error)) throw error
+      if (tries === TRIES) throw new StoreUnavailable('Others were faster each time.', { cause: error })
+    }
+  }
+}
+
+/** The terms of office, newest first: who, from when, until when, and why it ended. */
+export async function listLeaderTerms(pool: pg.Pool, limit: number): Promise<LeaderTerm[]> {
+  const text = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and office = $1 order by term desc limit $2`
+  const statement = { text, values: [COORDINATOR, limit], rowMode: 'array' as const }
+  return (await scopedQuery<unknown[]>(pool, 'baton.scope', 'house', statement)).map(readTerm)
+}
+
+/**
+ * A pause between two terms that is longer than one node needs to take over from another: nobody may have been there. Counted
+ * too short, it gives those who are gone a little more time; counted too long, it takes the work of those who are not.
+ */
+const NOBODY_THERE_MS = 2 * LEADER_LEASE_MS
+
+/** Since when there has always been somebody who coordinates: before that, beats may have found nobody to hear them. */
+export async function listeningSince(pool: pg.Pool): Promise<number> {
+  const [row] = await scopedQuery<unknown[]>(pool, 'baton.scope', 'house', {
+    text: `select ms(max(taken_at)) from (
+        select taken_at, lag(renewed_at) over (order by term) as before from leader_leases where workspace_id = 0 and office = $1) t
+      where before is null or taken_at > before + $2 * interval '1 millisecond'`,
+    values: [COORDINATOR, NOBODY_THERE_MS],
+    rowMode: 'array',
+  })
+  return row![0] as number
+}
+
+async function decideUnderLock(
+  client: pg.PoolClient,
+  command: LeaderLeaseCommand,
+): Promise<LeaderTerm | null> {
+  const begin: Bound[] = [
+    [sql.begin, []],
+    [useClusterScope, [String(command.leaseMs)]],
+  ]
+  if (command.kind === 'take') {
+    // Most who ask in vain learn it here, and disturb nobody with a lock.
+    const { changed, taken } = await decideOn(client, [...begin, [newestTerm, [COORDINATOR]]], command)
+    if (!changed && !taken) return end(client, [], null)
+  }
+  const { changed, taken, holds } =
+    command.kind === 'take'
+      ? await decideOn(client, [[lockToTake, [COORDINATOR]]], command)
+      : await decideOn(client, [...begin, [lockToKeep, [COORDINATOR]]], command)
+  const writes: Bound[] = []
+  if (changed) {
+    const { term, renewedAt, expiresAt, endedAt, endReason } = changed
+    writes.push([changeTerm, [COORDINATOR, term, renewedAt, expiresAt, endedAt, endReason]])
+  }
+  if (taken)
+    writes.push([insertTerm, [COORDINATOR, taken.term, taken.nodeId, taken.takenAt, taken.expiresAt]])
+  return end(client, writes, holds)
+}
+
+/** By the newest term, which the last of these statements gives, and the clock, read after it. */
+async function decideOn(client: pg.PoolClient, statements: readonly Bound[], command: LeaderLeaseCommand) {
+  const [seen, clock] = (await send(client, [...statements, CLOCK])).slice(-2)
+  const newest = seen!.rows[0] ? readTerm(seen!.rows[0]) : null
+  return decideLeaderLease(newest, command, clock!.rows[0]![0] as number)
+}
+
+async function end<T>(client: pg.PoolClient, writes: readonly Bound[], answer: T): Promise<T> {
+  await send(client, [...writes, [sql.commit, []]])
+  return answer
+}
+
+const TERM_COLUMNS = 'term, node_id, ms(taken_at), ms(renewed_at), ms(expires_at), ms(ended_at), end_reason'
+
+const readTerm = ([term, nodeId, takenAt, renewedAt, expiresAt, endedAt, endReason]: unknown[]) =>
+  ({ term, nodeId, takenAt, renewedAt, expiresAt, endedAt, endReason }) as LeaderTerm
+
+const statement = (name: string, text: string): Statement => ({ name, text })
+const newest = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and office = $1 order by term desc limit 1`
+
+// The newest term. $1 office.
+const newestTerm = statement('newest_term', newest)
+
+// The same, locked to be followed by another: waits for all who act under it and looked whether it lasts.
+const lockToTake = statement('lock_to_take', `${newest} for update`)
+
+// The same, locked to be kept or ended: those who act under it are not waited for, and go on meanwhile.
+const lockToKeep = statement('lock_to_keep', `${newest} for no key update`)
+
+// A statement of its own, after the lock: a wait for the lock must not make an expired term look fresh.
+const CLOCK: Bound = [statement('clock', 'select ms(clock_timestamp())'), []]
+
+// No column of the key is written, or the lock would be one that those who act under the term are in the way of.
+// $1 office, $2 term, $3 renewed, $4 expires, $5 ended or null, $6 why or null.
+const changeTerm = statement(
+  'change_term',
+  `update leader_leases set renewed_at = to_timestamp($3::double precision / 1000),
+          expires_at = to_timestamp($4::double precision / 1000), ended_at = to_timestamp($5::double precision / 1000),
+          end_reason = $6
+    where workspace_id = 0 and office = $1 and term = $2`,
+)
+
+// Of two nodes that take the first term of all, the second looks again. $1 office, $2 term, $3 node, $4 taken, $5 expires.
+const insertTerm = statement(
+  'insert_term',
+  `insert into leader_leases (office, term, node_id, taken_at, renewed_at, expires_at)
+   values ($1, $2, $3, to_timestamp($4::double precision / 1000), to_timestamp($4::double precision / 1000),
+           to_timestamp($5::double precision / 1000))`,
+)
+
+// $1 for how long others may be kept waiting, in ms: a node that is stopped in here must not stop the others for longer.
+const useClusterScope = statement(
+  'enter_the_house',
+  `select set_config('baton.scope', 'house', true), set_config('lock_timeout', $1, true),
+          set_config('idle_in_transaction_session_timeout', $1, true)`,
+)
+
+/** As long as a new connection may take: a way that leads nowhere is left, or nobody would try another. */
+const PATIENCE_MS = 5_000
+
+async function inClusterScope<T>(pool: pg.Pool, act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await connectionFrom(pool)
+  // Its end would wait for the answers that do not come, so the way itself is cut.
+  const storeRetry = setTimeout(
+    () => (client as unknown as pg.Client).connection.stream.destroy(),
+    PATIENCE_MS,
+  )
+  let broken = true
+  try {
+    const answer = await act(client)
+    broken = false
+    return answer
+  } finally {
+    clearTimeout(storeRetry)
+    // A connection with an unknown transaction on it is not used again.
+    client.release(broken)
+  }
+}
+
+const FIRST_COME = new Set(['leader_leases_pkey', 'leader_leases_one_open'])
+
+function lostARace(error: unknown): boolean {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === '23505' && FIRST_COME.has(constraint ?? '')
+}

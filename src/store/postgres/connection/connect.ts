@@ -1,0 +1,129 @@
+import pg from 'pg'
+import { StartRefused } from '../../../core/refusal.ts'
+import { StoreUnavailable } from '../../store.ts'
+import {
+  asOptions,
+  asStatement,
+  FOR_SERVING,
+  PLAN_FOR_WRITING,
+  type SessionSettings,
+} from './session-settings.ts'
+
+const CONNECT_MS = 5_000
+
+/** bigint and float8 as numbers: our ids and milliseconds stay below 2^53. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === 20 || oid === 701
+      ? Number
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+}
+
+/** How the database is reached. */
+export interface ConnectionTarget {
+  url: string
+  /** Options that the URL named, before ours. */
+  options: string
+  /** For every connection. */
+  settings: SessionSettings
+  /** Connections come from a pooler: it refuses our options, or ignores them. */
+  isPooled: boolean
+}
+
+const configOf = (
+  { url, options, settings, isPooled }: ConnectionTarget,
+  name: string,
+  more: SessionSettings,
+) => ({
+  connectionString: url,
+  application_name: name,
+  options: isPooled ? options : `${options} ${asOptions({ ...settings, ...more })}`,
+  types,
+  connectionTimeoutMillis: CONNECT_MS,
+  keepAlive: true,
+})
+
+/** Behind a pooler everything is set as soon as there is a connection. Nobody uses it before, nor if that failed. */
+const setOn = async (
+  client: pg.ClientBase,
+  { settings, isPooled }: ConnectionTarget,
+  more: SessionSettings,
+): Promise<void> => {
+  if (isPooled) await client.query(asStatement({ ...settings, ...more }))
+}
+
+/** Connections of the server. They take on the plain role at start-up, so that row-level security holds for them. */
+export function serverPool(way: ConnectionTarget, role: string, size: number, forWriting: boolean): pg.Pool {
+  const settings = { ...FOR_SERVING, ...(forWriting && PLAN_FOR_WRITING), role }
+  const pool = new pg.Pool({
+    ...configOf(way, 'baton', settings),
+    onConnect: (client: pg.ClientBase) => setOn(client, way, settings),
+    max: size,
+    pipeline: true,
+    idleTimeoutMillis: 30_000,
+  } as pg.PoolConfig)
+  // A connection that breaks is replaced at next use, and whoever uses it is told by its query. Without a listener the
+  // event would end the process.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool
+}
+
+/** A single connection, open. */
+export async function openClient(
+  way: ConnectionTarget,
+  name: string,
+  more: SessionSettings = {},
+): Promise<pg.Client> {
+  const client = new pg.Client(configOf(way, name, more))
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await setOn(client, way, more)
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw error
+  }
+}
+
+export const cannotBeUsed = (url: string, error: unknown) =>
+  new StartRefused(`The database cannot be used (${withoutPassword(url)}): ${reasonOf(error)}.`)
+
+const reasonOf = (error: unknown) => {
+  const { message, code } = error as { message?: string; code?: string }
+  return (message || code || String(error)).replace(/\.$/, '')
+}
+
+export function withoutPassword(url: string): string {
+  try {
+    const parsed = new URL(url)
+    return `${parsed.protocol}//${parsed.host}${parsed.pathname}`
+  } catch {
+    return 'DATABASE_URL is not a URL'
+  }
+}
+
+/** SQLSTATE classes and socket errors that say: not now. */
+const NOT_NOW = /^(08|53|57P0|58|25P0[34]|55P03|57014)/
+const RETRY = /^(40001|40P01)$/
+
+export const isTransient = (error: unknown) => RETRY.test((error as { code?: string }).code ?? '')
+
+/** For errors of the driver: those that say "not now" as such, the server's own complaints as they are. */
+export function asUnavailable(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message?: string }
+  // What does not come from the server itself comes from the way to it: sockets, time-outs, ended clients.
+  const isFromServer = error instanceof pg.DatabaseError
+  if (isFromServer && !NOT_NOW.test(code ?? '')) return error
+  return new StoreUnavailable(message ?? String(error), { cause: error })
+}
+
+/** A connection from the pool, or StoreUnavailable: whatever the reason, without one nothing can be asked. */
+export async function connectionFrom(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw new StoreUnavailable((error as Error).message, { cause: error })
+  }
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import type { Committed } from '../../store.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import { type ConnectionTarget, openClient } from './connect.ts'
+
+const CHANNEL = 'baton_commits'
+const KEYS_CHANNEL = 'baton_revoked_keys'
+/** A payload holds 8,000 bytes. */
+const KEYS_A_NOTICE = 100
+/** Between two notices at least this long, so that a busy node says it once for many commits. */
+const PAUSE_MS = 10
+const RECONNECT_MS = 1_000
+
+/** Ids of keys that were revoked; null when some may have been that nobody told of. */
+export type Revoked = (keyIds: readonly string[] | null) => void
+
+/** Part of the revoking transaction, so that no crash comes between; revocations are rare enough for that. */
+export async function tellOfRevocation(tx: WorkspaceTransaction, keyIds: readonly string[]): Promise<void> {
+  for (let i = 0; i < keyIds.length; i += KEYS_A_NOTICE) {
+    const payload = JSON.stringify(keyIds.slice(i, i + KEYS_A_NOTICE))
+    await tx.query('select pg_notify($1, $2)', [KEYS_CHANNEL, payload])
+  }
+}
+
+/**
+ * Tells other nodes that something was committed, and hears it from them. A notice is a hint: who waits looks for
+ * itself, and looks slowly even without one. Never sent within a writing transaction, where it would be a bottleneck.
+ */
+export class Notices {
+  readonly #way: ConnectionTarget
+  readonly #sender: pg.Pool
+  readonly #heard: Committed
+  readonly #revoked: Revoked
+  readonly #node = randomUUID()
+  readonly #unsaid = new Map<number, { events: number; tasksWaiting: boolean }>()
+  #listening: pg.Client | null = null
+  #timer: NodeJS.Timeout | null = null
+  #closed = false
+
+  constructor(way: ConnectionTarget, sender: pg.Pool, heard: Committed, revoked: Revoked) {
+    this.#way = way
+    this.#sender = sender
+    this.#heard = heard
+    this.#revoked = revoked
+  }
+
+  /** Resolves when notices are heard, or when that is being tried again in the background. */
+  async listen(): Promise<void> {
+    if (this.#closed) return
+    let client: pg.Client | null = null
+    try {
+      client = await openClient(this.#way, 'baton-notices')
+      const again = () => this.#listenAgain(client)
+      this.#listening = client
+      client.on('error', again)
+      client.on('end', again)
+      client.on('notification', ({ channel, payload = '' }) =>
+        channel === KEYS_CHANNEL ? this.#revoked(JSON.parse(payload)) : this.#hear(payload),
+      )
+      await client.query(`listen ${CHANNEL}`)
+      await client.query(`listen ${KEYS_CHANNEL}`)
+      // What was said while nobody listened is lost.
+      this.#revoked(null)
+      // Closed meanwhile: whoever closed found nothing to end.
+      if (this.#closed) await client.end()
+    } catch {
+      this.#listenAgain(client)
+    }
+  }
+
+  #listenAgain(client: pg.Client | null): void {
+    if (this.#listening !== client) return
+    this.#listening = null
+    void client?.end().catch(() => undefined)
+    if (!this.#closed) setTimeout(() => void this.listen(), RECONNECT_MS).unref()
+  }
+
+  say(workspaceId: number, what: { events: number; tasksWaiting: boolean }): void {
+    const said = this.#unsaid.get(workspaceId)
+    this.#unsaid.set(workspaceId, {
+      events: (said?.events ?? 0) + what.events,
+      tasksWaiting: what.tasksWaiting || (said?.tasksWaiting ?? false),
+    })
+    if (this.#timer || this.#closed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#send()
+    }, PAUSE_MS)
+    this.#timer.unref()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#listening?.end().catch(() => undefined)
+  }
+
+  #send(): void {
+    const said = [...this.#unsaid].map(([workspaceId, { events, tasksWaiting }]) => [
+      workspaceId,
+      events,
+      tasksWaiting ? 1 : 0,
+    ])
+    this.#unsaid.clear()
+    // Payloads are limited to 8,000 bytes; a hundred workspaces fit in with room to spare.
+    for (let i = 0; i < said.length; i += 100) {
+      const payload = JSON.stringify([this.#node, ...said.slice(i, i + 100)])
+      this.#sender.query('select pg_notify($1, $2)', [CHANNEL, payload]).catch(() => undefined)
+    }
+  }
+
+  #hear(payload: string): void {
+    const [node, ...said] = JSON.parse(payload) as [string, ...[number, number, number][]]
+    if (node === this.#node) return
+    for (const [workspaceId, events, tasksWaiting] of said)
+      this.#heard(workspaceId, { events, tasksWaiting: tasksWaiting === 1 })
+  }
+}

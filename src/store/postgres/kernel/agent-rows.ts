@@ -1,0 +1,205 @@
+import type { Changes, ReadSet, View } from '../../../core/batch/requests.ts'
+import type { KnownAgent } from '../../../core/commands.ts'
+import type { AgentHealth, AgentRecord, TaskRecord } from '../../../core/records.ts'
+import { type Column, selectList } from './columns.ts'
+import { arrayLiteral } from './rows.ts'
+import { type Bound, insertInto, type Statement, statement } from './statements.ts'
+
+/** Agents as the write path sees them: the row people set, and beside it the narrow one that beats change. */
+
+type Fields<T> = Record<string, [keyof T, Column['type']]>
+
+const AGENT_FIELDS = {
+  slug: ['slug', 'text'],
+  agent_id: ['uuid', 'uuid'],
+  name: ['name', 'text'],
+  model: ['model', 'text'],
+  adapter_type: ['adapterType', 'text'],
+  adapter_config: ['adapterConfig', 'json'],
+  runtime_config: ['runtimeConfig', 'json'],
+  capabilities: ['capabilities', 'texts'],
+  max_concurrent_tasks: ['maxConcurrentTasks', 'int'],
+  heartbeat_ms: ['heartbeatMs', 'bigint'],
+  stale_ms: ['staleMs', 'bigint'],
+  coordinator_enabled: ['coordinatorEnabled', 'boolean'],
+  batch_size: ['batchSize', 'int'],
+  state: ['state', 'text'],
+  state_reason: ['stateReason', 'text'],
+  leaving: ['leaving', 'boolean'],
+  registered: ['registered', 'boolean'],
+  version: ['version', 'int'],
+  created_at: ['createdAt', 'instant'],
+  updated_at: ['updatedAt', 'instant'],
+} as const satisfies Fields<AgentRecord>
+
+const HEALTH_FIELDS = {
+  last_seen_at: ['lastSeenAt', 'instant'],
+  has_beaten: ['hasBeaten', 'boolean'],
+  sent_at: ['sentAt', 'instant'],
+  status: ['status', 'text'],
+  session: ['session', 'text'],
+  current_task: ['currentTask', 'text'],
+  progress_percent: ['progressPercent', 'double precision'],
+  step: ['step', 'text'],
+  memory_mb: ['memoryMb', 'double precision'],
+  cpu_percent: ['cpuPercent', 'double precision'],
+  metadata: ['metadata', 'json'],
+  due_at: ['dueAt', 'instant'],
+} as const satisfies Fields<AgentHealth>
+
+const columnsOf = (fields: Fields<never>): Column[] =>
+  Object.entries(fields).map(([name, [, type]]) => ({ name, type }))
+const AGENT_COLUMNS = columnsOf(AGENT_FIELDS as Fields<never>)
+const HEALTH_COLUMNS = columnsOf(HEALTH_FIELDS as Fields<never>)
+
+export const agentColumns = (alias: string) => selectList(AGENT_COLUMNS, alias)
+export const healthColumns = (alias: string) => selectList(HEALTH_COLUMNS, alias)
+export const AGENT_WIDTH = AGENT_COLUMNS.length
+
+const read = <T>(fields: Fields<T>, row: readonly unknown[]): T =>
+  Object.fromEntries(Object.values(fields).map(([field], i) => [field, row[i]])) as T
+
+/** `health` is null when there is no such row, which is when it was never seen. */
+export function readAgent(row: readonly unknown[], health: readonly unknown[] | null): AgentRecord {
+  const record = read<AgentRecord>(AGENT_FIELDS, row)
+  record.health = health && read<AgentHealth>(HEALTH_FIELDS, health)
+  return record
+}
+
+const valuesOf = <T>(fields: Fields<T>, records: readonly T[]) =>
+  Object.values(fields).map(([field, type]) =>
+    records.map((record) =>
+      type === 'json' && record[field] !== null ? JSON.stringify(record[field]) : record[field],
+    ),
+  )
+
+/** Agents whose claims are bound by something; the index agents_bound has the same words. */
+const BOUND = `(b.max_concurrent_tasks is not null or b.leaving or b.state in ('paused', 'terminated'))`
+const boundAmong = (place: string) =>
+  `array(select b.slug from agents b where b.workspace_id = $1 and b.slug = any(${place}::text[]) and ${BOUND})`
+
+// Agents that are to change, and those among the claiming ones whose claims are bound. $1 workspace, $2 the former, $3 the latter.
+export const lockAgents: Statement = statement(
+  'lock_agents',
+  `select ${agentColumns('a')} from agents a
+    where a.workspace_id = $1 and a.slug = any($2::text[] || ${boundAmong('$3')}) order by a.slug for no key update`,
+)
+
+// After their lock: what they hold. The same arguments.
+export const heldByAgents: Statement = statement(
+  'held_by_agents',
+  `select a.slug, array(select c.task_id from claims c
+      where c.workspace_id = $1 and c.agent = a.slug and c.state = 'active')
+     from unnest($2::text[] || ${boundAmong('$3')}) as a(slug)`,
+)
+
+// What their last beats told. $1 workspace, $2 agents.
+export const healthOf: Statement = statement(
+  'health_of_agents',
+  `select h.slug, ${healthColumns('h')} from agent_health h where h.workspace_id = $1 and h.slug = any($2::text[])`,
+)
+
+const newAgents = insertInto('agents', AGENT_COLUMNS)
+// They are there, and locked.
+const changedAgents = insertInto(
+  'agents',
+  AGENT_COLUMNS,
+  `on conflict (workspace_id, slug) do update set ${AGENT_COLUMNS.slice(1)
+    .map(({ name }) => `${name} = excluded.${name}`)
+    .join(', ')}`,
+  'change_agents',
+)
+const heardOf = insertInto(
+  'agent_health',
+  [{ name: 'slug', type: 'text' }, ...HEALTH_COLUMNS],
+  `on conflict (workspace_id, slug) do update set ${HEALTH_COLUMNS.map(
+    ({ name }) => `${name} = excluded.${name}`,
+  ).join(', ')}`,
+)
+const removeAgents = statement(
+  'remove_agents',
+  'delete from agents where workspace_id = $1 and slug = any($2::text[])',
+)
+
+// Of agents whose claims were bound by nothing when they were looked at; after the events. $1 workspace, $2 agents.
+const stillUnbound = statement('still_unbound', 'select refuse_claims_of_bound_agents($1, $2::text[])')
+
+// $1 workspace, $2 agents.
+const holdNothing = statement('hold_nothing', 'select refuse_claims_of_terminated_agents($1, $2::text[])')
+
+/**
+ * What could not be seen when it was decided, since claims do not lock agents that nothing binds. Asked last of all, when
+ * the counter of the workspace is locked: nobody else commits between this and our own commit.
+ */
+export function agentChecks(workspaceId: number, view: View, changes: Changes): Bound[] {
+  const { claims, agents, removedAgents } = changes
+  const unbound = new Set<string>()
+  for (const { kind, agent } of claims)
+    if (kind === 'opened' && !view.claimingAgents.has(agent)) unbound.add(agent)
+  const ended = agents.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
+  const gone = [...ended, ...removedAgents]
+  const checks: Bound[] = []
+  if (unbound.size > 0) checks.push([stillUnbound, [workspaceId, arrayLiteral([...unbound])]])
+  if (gone.length > 0) checks.push([holdNothing, [workspaceId, arrayLiteral(gone)]])
+  return checks
+}
+
+type Rows = readonly (readonly unknown[])[]
+
+/**
+ * What one of them was given after the tasks were locked is left out: whoever claimed it comes after us, or we are told so
+ * when we are done (`checkAgents`).
+ */
+export function readAgents(
+  readSet: ReadSet,
+  records: ReadonlyMap<number, TaskRecord>,
+  { agents, held, health }: { agents: Rows; held: Rows; health: Rows },
+): Pick<View, 'agents' | 'claimingAgents'> {
+  const healthBySlug = new Map(health.map(([slug, ...row]) => [slug, row]))
+  const heldBySlug = new Map(held.map(([slug, ids]) => [slug, (ids as unknown[]).map(Number)]))
+  const found = new Map(
+    agents.map((row) => [row[0] as string, readAgent(row, healthBySlug.get(row[0]) ?? null)]),
+  )
+  const changing = new Map<string, { record: AgentRecord; holding: number[] }>()
+  for (const slug of readSet.agents) {
+    const record = found.get(slug)
+    if (!record) continue
+    const holding = (heldBySlug.get(slug) ?? []).filter((id) => records.has(id))
+    changing.set(slug, { record, holding })
+  }
+  const claiming = new Map<string, KnownAgent>()
+  for (const slug of readSet.claimingAgents) {
+    const record = found.get(slug)
+    if (record) claiming.set(slug, { record, held: heldBySlug.get(slug)?.length ?? 0 })
+  }
+  return { agents: changing, claimingAgents: claiming }
+}
+
+/** The row people set is written when it has a new version; a beat alone writes only the narrow one. */
+export function agentWrites(
+  workspaceId: number,
+  view: View,
+  changed: readonly AgentRecord[],
+  removed: readonly string[],
+): Bound[] {
+  const before = ({ slug }: AgentRecord) => view.agents.get(slug)?.record
+  const fresh = changed.filter((agent) => !before(agent))
+  // Removed and registered anew in one batch, it is another one of that name.
+  const isSame = ({ version, uuid }: AgentRecord, other: AgentRecord) =>
+    version === other.version && uuid === other.uuid
+  // In one order, as whoever keeps several of them from being removed takes them: neither then waits for the other for ever.
+  const known = changed
+    .filter((agent) => before(agent) && !isSame(agent, before(agent)!))
+    .sort((a, b) => (a.slug < b.slug ? -1 : 1))
+  const heard = changed.filter((agent) => agent.health && before(agent)?.health !== agent.health)
+  const writes: Bound[] = []
+  if (fresh.length > 0) writes.push(newAgents(workspaceId, valuesOf<AgentRecord>(AGENT_FIELDS, fresh)))
+  if (known.length > 0) writes.push(changedAgents(workspaceId, valuesOf<AgentRecord>(AGENT_FIELDS, known)))
+  if (heard.length > 0) {
+    const health = heard.map((agent) => agent.health!)
+    const values = [heard.map(({ slug }) => slug), ...valuesOf<AgentHealth>(HEALTH_FIELDS, health)]
+    writes.push(heardOf(workspaceId, values))
+  }
+  if (removed.length > 0) writes.push([removeAgents, [workspaceId, arrayLiteral(removed)]])
+  return writes
+}

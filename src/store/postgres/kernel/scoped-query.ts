@@ -1,0 +1,64 @@
+import type pg from 'pg'
+import { asUnavailable, connectionFrom } from '../connection/connect.ts'
+import * as sql from './statements.ts'
+
+/** What a transaction tells the policies about itself: it decides which rows there are. */
+type Scope = 'baton.workspace_id' | 'baton.workspace_name' | 'baton.key_hash' | 'baton.scope'
+
+interface Statement {
+  /** Under a name it is read and planned once a connection. */
+  name?: string
+  text: string
+  values?: unknown[]
+  rowMode?: 'array'
+}
+
+/**
+ * For statements that go from row to row by keys. Where many tasks wait for one, plans believe that many wait for each,
+ * and would rather read the whole table every time.
+ */
+export const BY_KEYS: Statement = { text: 'set local enable_seqscan = off' }
+
+/** One statement in a transaction that names its scope, in one round trip. */
+export async function scopedQuery<R extends pg.QueryResultRow | unknown[]>(
+  pool: pg.Pool,
+  scope: Scope,
+  value: string,
+  statement: Statement,
+): Promise<R[]> {
+  return (await scopedQueries<R>(pool, scope, value, [statement]))[0]!
+}
+
+/** The same with several statements. */
+export async function scopedQueries<R extends pg.QueryResultRow | unknown[]>(
+  pool: pg.Pool,
+  scope: Scope,
+  value: string,
+  statements: readonly Statement[],
+): Promise<R[][]> {
+  const client = await connectionFrom(pool)
+  let broken = true
+  try {
+    const settled = await Promise.allSettled([
+      client.query(sql.begin),
+      client.query('select set_config($1, $2, true)', [scope, value]),
+      ...statements.map((statement) => client.query(statement as pg.QueryConfig)),
+      client.query(sql.commit),
+    ])
+    for (const outcome of settled) if (outcome.status === 'rejected') throw asUnavailable(outcome.reason)
+    broken = false
+    const answers = settled.slice(2, -1) as PromiseFulfilledResult<pg.QueryResult>[]
+    return answers.map((answer) => answer.value.rows as R[])
+  } finally {
+    client.release(broken)
+  }
+}
+
+/** One look into a workspace, which is $1; the values follow from $2 on. */
+export const inside = <T extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  workspaceId: number,
+  text: string,
+  values: unknown[] = [],
+) =>
+  scopedQuery<T>(pool, 'baton.workspace_id', String(workspaceId), { text, values: [workspaceId, ...values] })

@@ -1,0 +1,18 @@
+import type pg from 'pg'
+import { asUnavailable } from '../connection/connect.ts'
+import type { Bound } from './statements.ts'
+
+/** Sends all statements, then waits for all answers; throws the first error of the server, which the later ones only echo. */
+export async function send(
+  client: pg.PoolClient,
+  statements: readonly Bound[],
+): Promise<pg.QueryArrayResult[]> {
+  const sent = statements.map(([statement, values]) =>
+    client.query({ ...statement, values, rowMode: 'array' }),
+  )
+  const settled = await Promise.allSettled(sent)
+  return settled.map((outcome) => {
+    if (outcome.status === 'rejected') throw asUnavailable(outcome.reason)
+    return outcome.value
+  })
+}

@@ -1,0 +1,84 @@
+import type pg from 'pg'
+import { type Changes, maySomebodyGoOn, type ReadSet, type View } from '../../../core/batch/requests.ts'
+import { type Committed, StoreUnavailable, type Transactor } from '../../store.ts'
+import { connectionFrom, isTransient } from '../connection/connect.ts'
+import { ChangedMeanwhile, lockAndRead } from './lock-and-read.ts'
+import { send } from './send.ts'
+import * as sql from './statements.ts'
+import { writesOf } from './writes.ts'
+
+const TRIES = 5
+
+export class PostgresTransactor implements Transactor {
+  readonly #pool: pg.Pool
+  readonly #committed: Committed
+
+  constructor(pool: pg.Pool, committed: Committed = () => undefined) {
+    this.#pool = pool
+    this.#committed = committed
+  }
+
+  async transact<T>(
+    workspaceId: number,
+    readSet: ReadSet,
+    decide: (view: View) => { answer: T; changes: Changes },
+  ): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(workspaceId, readSet, decide)
+      } catch (error) {
+        if (!(isTransient(error) || lostARace(error) || error instanceof ChangedMeanwhile)) throw error
+        if (tries === TRIES) throw new StoreUnavailable('Others were faster each time.', { cause: error })
+      }
+    }
+  }
+
+  /** Two round trips: begin, lock and look; then write and commit. Each is sent as a whole before its answers are read. */
+  async #once<T>(
+    workspaceId: number,
+    readSet: ReadSet,
+    decide: (view: View) => { answer: T; changes: Changes },
+  ): Promise<T> {
+    const client = await connectionFrom(this.#pool)
+    let broken = true
+    try {
+      const view = await lockAndRead(client, workspaceId, readSet)
+      const { answer, changes } = decide(view)
+      const writes = writesOf(workspaceId, view, changes)
+      if (writes.length === 0) {
+        await send(client, [[sql.rollback, []]])
+      } else {
+        const results = await send(client, [...writes, [sql.commit, []]])
+        if (results.at(-1)!.command !== 'COMMIT')
+          throw new StoreUnavailable('The transaction was not committed.')
+        this.#committed(workspaceId, {
+          events: changes.events.length,
+          tasksWaiting: maySomebodyGoOn(changes),
+        })
+      }
+      broken = false
+      return answer
+    } finally {
+      // A connection with an unknown transaction on it is not used again.
+      if (broken)
+        await client.query(sql.rollback).then(
+          () => (broken = false),
+          () => undefined,
+        )
+      client.release(broken)
+    }
+  }
+}
+
+const FIRST_COME = new Set([
+  'idempotency_keys_pkey',
+  'tasks_key',
+  'sessions_pkey',
+  'agents_workspace_id_slug_key',
+])
+
+/** Unique violations that mean: somebody else was first, so look again. */
+function lostARace(error: unknown): boolean {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === 'BT001' || (code === '23505' && FIRST_COME.has(constraint ?? ''))
+}

@@ -1,0 +1,73 @@
+import type pg from 'pg'
+import { COORDINATOR_EVENTS } from '../../../core/log.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { EVENT_COLUMNS, type EventWithTask, readEvent } from './reader.ts'
+
+/** Which entries of a task's log are wanted. Lines that holders wrote carry their level and their name with them. */
+export interface LogFilter {
+  /** Types of events. */
+  types: readonly string[]
+  /** Of holders' lines, only those of these levels. */
+  lineLevels: readonly string[] | null
+  /** Of holders' lines, only those of these names. */
+  lineEvents: readonly string[] | null
+}
+
+export interface LogPage {
+  order: 'asc' | 'desc'
+  /** The number of the entry that the page comes after, in its order. */
+  after: number | null
+  limit: number
+}
+
+const BEYOND = { asc: '>', desc: '<' } as const
+const START = { asc: 0, desc: Number.MAX_SAFE_INTEGER } as const
+
+async function read(pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) {
+  const statement = { text, values: [workspaceId, ...values], rowMode: 'array' as const }
+  const rows = await scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), statement)
+  return rows.map(readEvent)
+}
+
+/** A task's part of the log. */
+export function logOfTask(
+  pool: pg.Pool,
+  workspaceId: number,
+  taskId: number,
+  { types, lineLevels, lineEvents }: LogFilter,
+  { order, after, limit }: LogPage,
+): Promise<EventWithTask[]> {
+  // Its events first, by their own index: else the planner may walk the whole log in its order to find these few.
+  const text = `
+    with e as materialized (select * from events where workspace_id = $1 and task_id = $2 and type = any($3::text[]))
+    select ${EVENT_COLUMNS} from e
+     where e.seq ${BEYOND[order]} $6
+       and (e.type <> 'task_logged'
+         or (($4::text[] is null or e.payload ->> 'level' = any($4::text[]))
+         and ($5::text[] is null or e.payload ->> 'event' = any($5::text[]))))
+     order by e.seq ${order} limit $7`
+  return read(pool, workspaceId, text, [taskId, types, lineLevels, lineEvents, after ?? START[order], limit])
+}
+
+/** Word for word what the index events_of_the_house is about, or it would not be used. */
+const OF_THE_HOUSE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
+
+/** What happened to no task in particular, and what the coordinator did to tasks. */
+export function logOfWorkspace(
+  pool: pg.Pool,
+  workspaceId: number,
+  types: readonly string[],
+  { order, after, limit }: LogPage,
+): Promise<EventWithTask[]> {
+  // The first of each type, then the first of all: so a rare type is found without walking over the frequent ones.
+  const text = `
+    with first_of_all as materialized (
+      select first_of_type.seq from unnest($2::text[]) as wanted (type) cross join lateral (
+        select seq from events
+         where workspace_id = $1 and type = wanted.type and seq ${BEYOND[order]} $3 and ${OF_THE_HOUSE}
+         order by seq ${order} limit $4) first_of_type
+       order by first_of_type.seq ${order} limit $4)
+    select ${EVENT_COLUMNS} from events e
+     where e.workspace_id = $1 and e.seq = any(array(select seq from first_of_all)) order by e.seq ${order}`
+  return read(pool, workspaceId, text, [types, after ?? START[order], limit])
+}

@@ -1,0 +1,357 @@
+import type pg from 'pg'
+import { keyName, type NewKey } from '../../../core/batch/requests.ts'
+import type { TaskDetails, TriggerRule } from '../../../core/commands.ts'
+import type { StoredEvent } from '../../../core/events.ts'
+import type { Limits } from '../../../core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
+import type { TaskState } from '../../../core/states.ts'
+import type { Reader, StoredClaim, StoredResult, StoredTask } from '../../store.ts'
+import { readRecord, readSession, sessionColumns, taskColumns } from '../kernel/columns.ts'
+import { arrayLiteral } from '../kernel/rows.ts'
+import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
+import { readLimitsOf } from '../workspaces/workspaces.ts'
+import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from './pages.ts'
+import { conditionOf, TASKS_WITH_DETAILS, type TaskSearch } from './task-search.ts'
+
+type Row = unknown[]
+
+export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
+  (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)`
+
+export interface EventWithTask extends StoredEvent {
+  /** The outside id of its task. */
+  taskUuid: string | null
+}
+
+/** Reads see one workspace, like writes: named in the transaction, enforced by row-level security. */
+export class PostgresReader implements Reader {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  query(workspaceId: number, text: string, values: unknown[]): Promise<Row[]> {
+    return scopedQuery<Row>(this.#pool, 'baton.workspace_id', String(workspaceId), {
+      text,
+      values,
+      rowMode: 'array',
+    })
+  }
+
+  async task(workspaceId: number, taskId: number): Promise<StoredTask | null> {
+    return (await this.tasksById(workspaceId, [taskId]))[0] ?? null
+  }
+
+  /** Those of the given tasks that are there, in the order given. */
+  async tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]> {
+    const rows = await this.query(
+      workspaceId,
+      // The ids are named twice, so that both tables are read by them whatever the planner believes about their sizes.
+      `${SELECT_TASKS} where t.workspace_id = $1 and t.id = any($2::bigint[])
+         and d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
+      [workspaceId, arrayLiteral(taskIds)],
+    )
+    const found = new Map(rows.map(readTask).map((task) => [task.record.id, task]))
+    return taskIds.map((id) => found.get(id)).filter((task) => task !== undefined)
+  }
+
+  /** Those of the given tasks that are there, in the order given: without what people read of them. */
+  async recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]> {
+    const rows = await this.query(
+      workspaceId,
+      `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[])`,
+      [workspaceId, arrayLiteral(taskIds)],
+    )
+    const found = new Map(rows.map(readRecord).map((record) => [record.id, record]))
+    return taskIds.map((id) => found.get(id)).filter((record) => record !== undefined)
+  }
+
+  /** What people read of tasks whose records are in hand: a claim has just locked them. */
+  async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
+    const ids = arrayLiteral(records.map(({ id }) => id))
+    const projects = new Set(records.map(({ projectId }) => projectId))
+    const parents = records.map(({ parentId }) => parentId).filter((id) => id !== null)
+    projects.delete(0)
+    const questions: [text: string, list: string][] = [
+      [DETAILS_OF, ids],
+      [DEPENDENCIES_OF, ids],
+    ]
+    if (projects.size > 0) questions.push([SLUGS_OF, arrayLiteral([...projects])])
+    if (parents.length > 0) questions.push([UUIDS_OF, arrayLiteral(parents)])
+    const answers = await scopedQueries<Row>(
+      this.#pool,
+      'baton.workspace_id',
+      String(workspaceId),
+      questions.map(([text, list]) => ({ text, values: [workspaceId, list], rowMode: 'array' })),
+    )
+    const [rows, dependencies] = answers as [Row[], Row[]]
+    const slugs = projects.size > 0 ? answers[2]! : []
+    const wholes = parents.length > 0 ? answers.at(-1)! : []
+    const own = new Map(rows.map(([id, ...values]) => [id, values]))
+    const slugOf = new Map(slugs as [number, string][])
+    const wholeOf = new Map(wholes as [number, string][])
+    const waitsFor = new Map<unknown, string[]>()
+    for (const [id, uuid] of dependencies) waitsFor.set(id, [...(waitsFor.get(id) ?? []), uuid as string])
+    return records.map(({ id, projectId, parentId }) =>
+      readDetails([
+        ...own.get(id)!,
+        slugOf.get(projectId) ?? null,
+        parentId === null ? null : (wholeOf.get(parentId) ?? null),
+        waitsFor.get(id) ?? [],
+      ]),
+    )
+  }
+
+  async tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]> {
+    const names = new Set(keys.map(({ projectId, key }) => keyName(projectId, key)))
+    const rows = await this.query(
+      workspaceId,
+      `select ${taskColumns('t')} from tasks t
+        where t.workspace_id = $1 and t.project_id = any($2::int[]) and t.key = any($3::text[]) and t.key is not null`,
+      [workspaceId, [...new Set(keys.map(({ projectId }) => projectId))], keys.map(({ key }) => key)],
+    )
+    return rows.map(readRecord).filter(({ projectId, key }) => names.has(keyName(projectId, key!)))
+  }
+
+  async tasks(workspaceId: number, filter: TaskSearch, limit: number): Promise<StoredTask[]> {
+    const { where, values } = conditionOf(workspaceId, filter)
+    const rows = await this.query(
+      workspaceId,
+      `${SELECT_TASKS} where ${where} order by t.id desc limit $${values.length + 1}`,
+      [...values, limit],
+    )
+    return rows.map(readTask)
+  }
+
+  async records(workspaceId: number, filter: TaskSearch, limit: number): Promise<TaskRecord[]> {
+    const { where, values } = conditionOf(workspaceId, filter)
+    const rows = await this.query(
+      workspaceId,
+      `select ${taskColumns('t')} ${TASKS_WITH_DETAILS} where ${where} order by t.id desc limit $${values.length + 1}`,
+      [...values, limit],
+    )
+    return rows.map(readRecord)
+  }
+
+  /** As large as an answer may be, and of what is large only what is asked for. */
+  async taskPage(
+    workspaceId: number,
+    filter: TaskSearch,
+    limit: number,
+    include: ReadonlySet<LargeDetail>,
+  ): Promise<PageOf<StoredTask>> {
+    const { where, values } = conditionOf(workspaceId, filter)
+    const large = LARGE_DETAILS.filter((name) => include.has(name)).map(
+      (name) => ` + ${bytesOfJson(`d.${name}`)}`,
+    )
+    const rows = await this.query(
+      workspaceId,
+      `${fittingPage({
+        keys: `select row_number() over (order by t.id desc) as n, t.id ${TASKS_WITH_DETAILS}
+                where ${where} order by t.id desc limit ${limit + 1}`,
+        columns: ['id'],
+        bytes: `select ${SMALL_DETAILS_BYTES}${large.join('')} from task_details d where d.workspace_id = $1 and d.task_id = l.id`,
+        limit,
+      })}
+       ${selectTasks(include, `${MORE}, `)} where t.workspace_id = $1 and t.id = ${fittingKeys('id')}
+          and d.workspace_id = $1 and d.task_id = ${fittingKeys('id')} order by t.id desc`,
+      values,
+    )
+    return { rows: rows.map((row) => readTask(row.slice(1))), more: rows[0]?.[0] === true }
+  }
+
+  async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
+    const rows = await this.query(
+      workspaceId,
+      `select generation, session, agent, state, ms(acquired_at), ms(ended_at), end_reason
+         from claims where workspace_id = $1 and task_id = $2 order by generation`,
+      [workspaceId, taskId],
+    )
+    return rows.map(
+      ([generation, session, agent, state, acquiredAt, endedAt, endReason]) =>
+        ({ generation, session, agent, state, acquiredAt, endedAt, endReason }) as StoredClaim,
+    )
+  }
+
+  async results(workspaceId: number, taskId: number): Promise<StoredResult[]> {
+    const rows = await this.query(
+      workspaceId,
+      `select generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, ms(submitted_at)
+         from results where workspace_id = $1 and task_id = $2 order by submitted_at, generation`,
+      [workspaceId, taskId],
+    )
+    return rows.map(
+      ([generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, submittedAt]) =>
+        ({
+          generation,
+          epoch,
+          session,
+          agent,
+          accepted,
+          rejection,
+          ref,
+          hash,
+          data,
+          summary,
+          submittedAt,
+        }) as StoredResult,
+    )
+  }
+
+  async events(workspaceId: number, after: number, limit: number): Promise<EventWithTask[]> {
+    const rows = await this.query(
+      workspaceId,
+      // The page first, then the outside ids of its tasks: joined the other way round, a new table without statistics is
+      // walked for every event.
+      `with e as materialized (
+         select * from events where workspace_id = $1 and seq > $2 order by seq limit $3)
+       select ${EVENT_COLUMNS} from e order by e.seq`,
+      [workspaceId, after, limit],
+    )
+    return rows.map(readEvent)
+  }
+
+  async eventsOfTask(
+    workspaceId: number,
+    taskId: number,
+    after: number,
+    limit: number,
+  ): Promise<EventWithTask[]> {
+    // Materialized first: else the planner may walk the whole log in seq order to find a task's few events.
+    const rows = await this.query(
+      workspaceId,
+      `with e as materialized (select * from events where workspace_id = $1 and task_id = $2)
+       select ${EVENT_COLUMNS} from e where e.seq > $3 order by e.seq limit $4`,
+      [workspaceId, taskId, after, limit],
+    )
+    return rows.map(readEvent)
+  }
+
+  async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
+    const rows = await this.query(
+      workspaceId,
+      `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and s.session = $2`,
+      [workspaceId, name],
+    )
+    return rows[0] ? readSession(rows[0]) : null
+  }
+
+  async sessions(workspaceId: number, { workersOnly, limit }: { workersOnly: boolean; limit: number }) {
+    const rows = await this.query(
+      workspaceId,
+      `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and (not $2 or s.capacity is not null)
+        order by s.started_at desc, s.session limit $3`,
+      [workspaceId, workersOnly, limit],
+    )
+    return rows.map(readSession)
+  }
+
+  limits(workspaceId: number): Promise<Limits> {
+    return readLimitsOf(this.#pool, workspaceId)
+  }
+
+  async counts(workspaceId: number) {
+    const [row] = await this.query(
+      workspaceId,
+      `select active_claims,
+              (select count(*) from sessions s where s.workspace_id = $1 and s.declared and s.ended_at is null)
+         from workspace_counters where workspace_id = $1`,
+      [workspaceId],
+    )
+    const [activeClaims, activeSessions] = row as [number, number]
+    return { activeClaims, activeSessions }
+  }
+
+  async lastSeq(workspaceId: number): Promise<number> {
+    const rows = await this.query(
+      workspaceId,
+      'select last_seq from workspace_counters where workspace_id = $1',
+      [workspaceId],
+    )
+    return (rows[0]?.[0] as number) ?? 0
+  }
+
+  async dependencies(
+    workspaceId: number,
+    taskId: number,
+  ): Promise<{ uuid: string; state: TaskState; triggerRule: TriggerRule }[]> {
+    const rows = await this.query(
+      workspaceId,
+      `select t.uuid, t.state, d.trigger_rule from task_dependencies d
+         join tasks t on t.workspace_id = d.workspace_id and t.id = d.depends_on
+        where d.workspace_id = $1 and d.task_id = $2 order by d.depends_on`,
+      [workspaceId, taskId],
+    )
+    return rows.map(([uuid, state, triggerRule]) => ({ uuid, state, triggerRule }) as never)
+  }
+}
+
+/** What of a task can be so large that lists leave it out unless it is asked for. */
+const LARGE_DETAILS = ['input', 'checkpoint'] as const
+export type LargeDetail = (typeof LARGE_DETAILS)[number]
+const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
+
+const ownDetails = (include: ReadonlySet<LargeDetail>) => {
+  const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
+  return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
+   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by`
+}
+/** In an answer: the record, which is about as long for all tasks, and what can be of any length. */
+const SMALL_DETAILS_BYTES = `1500 + ${bytesOfText('d.title', 'd.description', 'd.error', 'd.progress_step')}
+   + ${bytesOfJson('d.metadata')} + pg_column_size(d.tags)
+   + 39 * (select count(*) from task_dependencies x where x.workspace_id = $1 and x.task_id = l.id)`
+const OWN_DETAILS = ownDetails(ALL_LARGE)
+const OF_OTHERS = `
+   (select p.slug from projects p where p.workspace_id = t.workspace_id and p.project_id = t.project_id and t.project_id <> 0),
+   (select u.uuid from tasks u where u.workspace_id = t.workspace_id and u.id = t.parent_id)`
+const DETAILS_OF = `select d.task_id, ${OWN_DETAILS} from task_details d
+   where d.workspace_id = $1 and d.task_id = any($2::bigint[])`
+const DEPENDENCIES_OF = `select x.task_id, (select u.uuid from tasks u where u.workspace_id = $1 and u.id = x.depends_on)
+   from task_dependencies x where x.workspace_id = $1 and x.task_id = any($2::bigint[]) order by x.depends_on`
+const SLUGS_OF =
+  'select project_id, slug from projects where workspace_id = $1 and project_id = any($2::int[])'
+const UUIDS_OF = 'select id, uuid from tasks where workspace_id = $1 and id = any($2::bigint[])'
+const selectTasks = (
+  include: ReadonlySet<LargeDetail>,
+  before = '',
+) => `select ${before}${taskColumns('t')}, ${ownDetails(include)}, ${OF_OTHERS},
+    (select coalesce(array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
+       order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = t.workspace_id and x.task_id = t.id)
+  ${TASKS_WITH_DETAILS}`
+const SELECT_TASKS = selectTasks(ALL_LARGE)
+
+function readTask(row: Row): StoredTask {
+  const record = readRecord(row)
+  return { record, details: readDetails(row.slice(-DETAILS)) }
+}
+
+/** How many values `readDetails` reads. */
+const DETAILS = 17
+
+/** In the order they are selected. Written out: built field by field, it would cost several times as much. */
+const readDetails = (values: readonly unknown[]) =>
+  ({
+    title: values[0],
+    taskType: values[1],
+    description: values[2],
+    input: values[3],
+    tags: values[4],
+    progressPercent: values[5],
+    progressStep: values[6],
+    checkpoint: values[7],
+    userId: values[8],
+    error: values[9],
+    failureClass: values[10],
+    exhausted: values[11],
+    metadata: values[12],
+    createdBy: values[13],
+    project: values[14],
+    parent: values[15],
+    dependsOn: values[16],
+  }) as TaskDetails
+
+export function readEvent(row: Row): EventWithTask {
+  const [seq, type, taskId, generation, from, to, actor, payload, at, taskUuid] = row
+  return { seq, type, taskId, generation, from, to, actor, payload, at, taskUuid } as EventWithTask
+}

@@ -1,0 +1,94 @@
+import type pg from 'pg'
+import type { StoredResult } from '../../store.ts'
+import { inside } from '../kernel/scoped-query.ts'
+import { bytesOfJson, bytesOfText, fittingPage, MORE, type PageOf } from './pages.ts'
+
+/** Its place in a list. Results of one moment are many, so the moment alone would not do. */
+export type ResultPosition = readonly [submittedAt: number, taskId: number, generation: number, hash: string]
+
+export interface ListedResult extends StoredResult {
+  /** The outside id of its task. */
+  taskId: string
+  place: ResultPosition
+}
+
+interface Part {
+  after: ResultPosition | undefined
+  limit: number
+  /** Whether the results themselves are read, too; without it `data` is null. */
+  withData: boolean
+}
+
+const PLACE = 'r.submitted_at, r.task_id, r.generation, r.hash'
+const GIVEN_PLACE = '(to_timestamp($2 / 1000), $3::bigint, $4::int, $5::text)'
+
+async function page(
+  pool: pg.Pool,
+  workspaceId: number,
+  { after, limit, withData }: Part,
+  { which, order, values = [] }: { which: string; order: 'asc' | 'desc'; values?: unknown[] },
+): Promise<PageOf<ListedResult>> {
+  const inOrder = PLACE.split(', ')
+    .map((column) => `${column} ${order}`)
+    .join(', ')
+  const itsRow = `from results r where r.workspace_id = $1 and r.task_id = l.task_id and r.generation = l.generation
+    and r.session = l.session and r.hash = l.hash`
+  const rows = await inside<ListedResult & { more: boolean } & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `${fittingPage({
+      keys: `select row_number() over (order by ${inOrder}) as n, r.task_id, r.generation, r.session, r.hash from results r
+              where r.workspace_id = $1 and ${which} and ($2::double precision is null
+                or (${PLACE}) ${order === 'asc' ? '>' : '<'} ${GIVEN_PLACE})
+              order by ${inOrder} limit ${limit + 1}`,
+      columns: ['task_id', 'generation', 'session', 'hash'],
+      bytes: `select 1000 + ${bytesOfText('r.summary')} ${withData ? `+ ${bytesOfJson('r.data')}` : ''} ${itsRow}`,
+      limit,
+    })}
+     select t.uuid as "taskId", r.generation, r.epoch, r.session, r.agent, r.accepted, r.rejection, r.ref, r.hash,
+            r.data, r.summary, ms(r.submitted_at) as "submittedAt",
+            json_build_array(ms(r.submitted_at), r.task_id, r.generation, r.hash) as place, ${MORE} as more
+       from fitting f join listed l on l.n <= f.n
+       cross join lateral (select r.task_id, r.generation, r.epoch, r.session, r.agent, r.accepted, r.rejection, r.ref, r.hash,
+         ${withData ? 'r.data' : 'null::json as data'}, r.summary, r.submitted_at ${itsRow} offset 0) r
+       cross join lateral (select t.uuid from tasks t where t.workspace_id = $1 and t.id = r.task_id offset 0) t
+      order by l.n`,
+    [...(after ?? [null, null, null, null]), ...values],
+  )
+  return { rows: rows.map(({ more: _more, ...row }) => row), more: rows[0]?.more ?? false }
+}
+
+/** Rejected results of a workspace, newest first. */
+export const rejectedResults = (pool: pg.Pool, workspaceId: number, part: Part) =>
+  page(pool, workspaceId, part, { which: 'r.accepted is false', order: 'desc' })
+
+/** Accepted and rejected results of a task, oldest first. */
+export const resultsOfTask = (pool: pg.Pool, workspaceId: number, taskId: number, part: Part) =>
+  page(pool, workspaceId, part, { which: 'r.task_id = $6::bigint', order: 'asc', values: [taskId] })
+
+/** All results of a task, oldest first, without what they are. */
+export const resultHeads = (pool: pg.Pool, workspaceId: number, taskId: number) =>
+  inside<StoredResult & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select generation, epoch, session, agent, accepted, rejection, ref, hash, null::json as data, summary,
+            ms(submitted_at) as "submittedAt"
+       from results where workspace_id = $1 and task_id = $2 order by submitted_at, generation`,
+    [taskId],
+  )
+
+/** What a result of a task is. */
+export async function resultData(
+  pool: pg.Pool,
+  workspaceId: number,
+  taskId: number,
+  { generation, session, hash }: Pick<StoredResult, 'generation' | 'session' | 'hash'>,
+): Promise<unknown> {
+  const [row] = await inside<{ data: unknown }>(
+    pool,
+    workspaceId,
+    `select data from results where workspace_id = $1 and task_id = $2 and generation = $3 and session = $4 and hash = $5`,
+    [taskId, generation, session, hash],
+  )
+  return row?.data ?? null
+}

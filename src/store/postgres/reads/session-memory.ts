@@ -1,0 +1,262 @@
+import type pg from 'pg'
+import { parseTaskKey } from '../../../core/keys.ts'
+import type { SessionRecord } from '../../../core/records.ts'
+import type { ClaimEnd } from '../../../core/states.ts'
+import { readSession, sessionColumns } from '../kernel/columns.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { findProject, trackAssignments, trackProgress } from '../workspaces/projects.ts'
+
+/** What a session did, as Coditect 3.5 tells it. Everything is read off claims, results and the log: nothing is kept twice. */
+
+interface TaskLogEntry {
+  timestamp: number
+  event: 'CLAIM_ACQUIRED' | 'LEASE_RENEWED' | 'RESULT_SUBMITTED' | 'CLAIM_LOST' | 'CLAIM_RELEASED'
+  taskId: string
+  key: string | null
+  track: string | null
+  sequence: number | null
+  generation: number
+  agent: string
+  outcome: 'ACCEPTED' | 'REJECTED' | 'PENDING' | null
+  workProductRef: string | null
+  details: Record<string, unknown>
+}
+
+interface SessionMemory {
+  lastActivity: number
+  taskLog: TaskLogEntry[]
+  /** Whether the log begins with the session: of very long ones, only the newest entries are shown. */
+  taskLogIsWhole: boolean
+  activeClaims: { taskId: string; key: string | null; generation: number; agent: string; expiresAt: number }[]
+  completedTasks: string[]
+  trackAssignments: Record<string, string[]>
+  trackProgress: Record<string, { completed: number; inProgress: number; pending: number }>
+}
+
+const MOST_ENTRIES = 1_000
+
+const query = <T extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  workspaceId: number,
+  text: string,
+  values: unknown[],
+) =>
+  scopedQuery<T>(pool, 'baton.workspace_id', String(workspaceId), { text, values: [workspaceId, ...values] })
+
+export async function findSession(
+  pool: pg.Pool,
+  workspaceId: number,
+  nameOrId: string,
+): Promise<SessionRecord | null> {
+  const [row] = await scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select ${sessionColumns('s')} from sessions s
+            where s.workspace_id = $1 and (s.session = $2 or s.session_id::text = $2) order by s.session = $2 desc limit 1`,
+    values: [workspaceId, nameOrId],
+    rowMode: 'array',
+  })
+  return row ? readSession(row) : null
+}
+
+export async function readSessionMemory(
+  pool: pg.Pool,
+  workspaceId: number,
+  session: SessionRecord,
+): Promise<SessionMemory> {
+  const [log, held, completed, project] = await Promise.all([
+    readLog(pool, workspaceId, session.name),
+    readHeld(pool, workspaceId, session.name),
+    readCompleted(pool, workspaceId, session.name),
+    readProject(pool, workspaceId, session),
+  ])
+  const taskLog = log.map(asEntry)
+  return {
+    lastActivity: Math.max(session.lastSeenAt, taskLog.at(-1)?.timestamp ?? 0),
+    taskLog,
+    taskLogIsWhole: log.length < MOST_ENTRIES,
+    activeClaims: held,
+    completedTasks: completed.map(({ key, uuid }) => key ?? uuid),
+    ...project,
+  }
+}
+
+/** A task by its key, whatever the planner believes about a new table: "offset 0" keeps it from reading all for each. */
+const ONE_BY_ONE = (row: string) =>
+  `select t.uuid, t.key, t.state, t.epoch from tasks t where t.workspace_id = $1 and t.id = ${row}.task_id offset 0`
+
+interface LogRow {
+  type: string
+  at: number
+  payload: Record<string, unknown>
+  generation: number
+  agent: string
+  uuid: string
+  key: string | null
+}
+
+/**
+ * The newest of what became of the generations this session held, in order. How they began and ended stands in the claims:
+ * what happens to a task after its claim is over is not the session's. The rest is told by events, whose payloads are read
+ * once each: joined by what they say, a new table without statistics would have them read for every pair.
+ */
+async function readLog(pool: pg.Pool, workspaceId: number, session: string): Promise<LogRow[]> {
+  const rows = await query<LogRow>(
+    pool,
+    workspaceId,
+    `with own as materialized (
+       select c.* from claims c where c.workspace_id = $1 and c.session = $2),
+     told as materialized (
+       select e.*, coalesce((e.payload->>'givenGeneration')::int, e.generation) as of_generation,
+              coalesce(e.payload->>'givenSession', $2) as of_session
+         from events e
+        where e.workspace_id = $1 and e.task_id = any(array(select distinct task_id from own))),
+     log as (
+       select 'acquired' as type, o.acquired_at as at, '{}'::json as payload, o.generation, o.agent, o.task_id, 0 as place
+         from own o
+       union all
+       select o.end_reason, o.ended_at, coalesce(e.payload, '{}'), o.generation, o.agent, o.task_id, 2 from own o
+         left join told e on e.task_id = o.task_id and e.generation = o.generation and e.at = o.ended_at
+          and e.from_state in ('assigned', 'running', 'continuing')
+          and e.to_state not in ('assigned', 'running', 'continuing')
+        where o.end_reason is not null
+       union all
+       select e.type, e.at, e.payload, o.generation, o.agent, o.task_id, 1 from told e
+         join own o on o.task_id = e.task_id and o.generation = e.of_generation
+        where e.type = any($3::text[]) and e.of_session = $2
+          and (e.type <> 'task_human_review_requested' or e.payload->>'workProductRef' is not null)),
+     newest as materialized (
+       select * from log l where l.type = any($4::text[])
+        order by l.at desc, l.place desc, l.task_id desc limit ${MOST_ENTRIES})
+     select n.type, ms(n.at) as at, n.payload, n.generation, n.agent, t.uuid, t.key
+       from newest n cross join lateral (${ONE_BY_ONE('n')}) t
+      order by n.at desc, n.place desc, n.task_id desc`,
+    [session, Object.keys(TOLD_BY_EVENTS), Object.keys(TOLD_AS)],
+  )
+  return rows.reverse()
+}
+
+type Told = [TaskLogEntry['event'], TaskLogEntry['outcome']]
+
+const TOLD_BY_EVENTS: Record<string, Told> = {
+  claim_renewed: ['LEASE_RENEWED', null],
+  task_completed: ['RESULT_SUBMITTED', 'ACCEPTED'],
+  task_output_submitted: ['RESULT_SUBMITTED', 'PENDING'],
+  task_human_review_requested: ['RESULT_SUBMITTED', 'PENDING'],
+  task_result_rejected: ['RESULT_SUBMITTED', 'REJECTED'],
+}
+
+/** How the end of a claim is told. One that ended with its result has that entry already. */
+const ENDS = {
+  VOLUNTARY: 'CLAIM_RELEASED',
+  NEEDS_HUMAN: 'CLAIM_RELEASED',
+  OVER_BUDGET: 'CLAIM_RELEASED',
+  ERROR: 'CLAIM_RELEASED',
+  EXPIRED: 'CLAIM_LOST',
+  WORKER_LOST: 'CLAIM_LOST',
+  AGENT_LOST: 'CLAIM_LOST',
+  AGENT_TERMINATED: 'CLAIM_LOST',
+  NOT_STARTED: 'CLAIM_LOST',
+  HUNG: 'CLAIM_LOST',
+  STALLED: 'CLAIM_LOST',
+  SUPERSEDED: 'CLAIM_LOST',
+  CANCELLED: 'CLAIM_LOST',
+  PAUSED: 'CLAIM_LOST',
+  REASSIGNED: 'CLAIM_LOST',
+  PROMOTED: 'CLAIM_LOST',
+} as const satisfies Partial<Record<ClaimEnd, TaskLogEntry['event']>>
+
+const TOLD_AS: Record<string, Told> = {
+  acquired: ['CLAIM_ACQUIRED', null],
+  ...TOLD_BY_EVENTS,
+  ...Object.fromEntries(Object.entries(ENDS).map(([reason, event]) => [reason, [event, null] as Told])),
+}
+
+function asEntry({ type, at, payload, generation, agent, uuid, key }: LogRow): TaskLogEntry {
+  const [event, outcome] = TOLD_AS[type]!
+  const {
+    workProductRef = null,
+    agent: _agent,
+    session: _session,
+    givenSession: _given,
+    ...details
+  } = payload
+  const parsed = key === null ? null : parseTaskKey(key)
+  return {
+    timestamp: at,
+    event,
+    taskId: uuid,
+    key,
+    track: parsed?.track ?? null,
+    sequence: parsed?.sequence ?? null,
+    generation,
+    agent,
+    outcome,
+    workProductRef: workProductRef as string | null,
+    details: type in ENDS ? { ...details, endReason: type } : details,
+  }
+}
+
+const readHeld = (pool: pg.Pool, workspaceId: number, session: string) =>
+  query<SessionMemory['activeClaims'][number]>(
+    pool,
+    workspaceId,
+    `select t.uuid as "taskId", t.key, t.generation, t.agent, ms(t.lease_expires_at) as "expiresAt"
+       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.state = 'active' and c.session = $2 order by c.acquired_at, c.task_id`,
+    [session],
+  )
+
+/** Tasks whose accepted result is this session's, oldest first. */
+const readCompleted = (pool: pg.Pool, workspaceId: number, session: string) =>
+  query<{ key: string | null; uuid: string }>(
+    pool,
+    workspaceId,
+    `with own as materialized (select distinct task_id from claims where workspace_id = $1 and session = $2)
+     select t.key, t.uuid from own o cross join lateral (${ONE_BY_ONE('o')}) t cross join lateral (
+       select r.submitted_at from results r
+        where r.workspace_id = $1 and r.task_id = o.task_id and r.session = $2 and r.accepted and r.epoch = t.epoch offset 0) r
+      where t.state = 'completed' order by r.submitted_at, o.task_id`,
+    [session],
+  )
+
+/** How the tracks of its project stand: the one it named, or the one it worked on last. */
+async function readProject(pool: pg.Pool, workspaceId: number, { name, project }: SessionRecord) {
+  const projectId =
+    project === null
+      ? await lastProjectOf(pool, workspaceId, name)
+      : ((await findProject(pool, workspaceId, project))?.projectId ?? 0)
+  const [progress, assignments] = await Promise.all([
+    trackProgress(pool, workspaceId, projectId),
+    projectId === 0 ? [] : trackAssignments(pool, workspaceId, projectId),
+  ])
+  return {
+    trackProgress: Object.fromEntries(progress.map(({ track, ...counts }) => [track, counts])),
+    trackAssignments: Object.fromEntries(assignments.map(({ track, agents }) => [track, agents])),
+  }
+}
+
+async function lastProjectOf(pool: pg.Pool, workspaceId: number, session: string): Promise<number> {
+  const [row] = await query<{ projectId: number }>(
+    pool,
+    workspaceId,
+    `select t.project_id as "projectId" from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.session = $2 order by c.acquired_at desc limit 1`,
+    [session],
+  )
+  return row?.projectId ?? 0
+}
+
+/** To whom these sessions belong, where they said so. */
+export async function usersOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  sessions: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await query<{ session: string; userId: string }>(
+    pool,
+    workspaceId,
+    `select session, user_ref as "userId" from sessions
+      where workspace_id = $1 and session = any($2::text[]) and user_ref is not null`,
+    [sessions],
+  )
+  return new Map(rows.map(({ session, userId }) => [session, userId]))
+}

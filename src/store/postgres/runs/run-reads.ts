@@ -1,0 +1,286 @@
+import type pg from 'pg'
+import type { RunState } from '../../../core/runs/outcomes.ts'
+import { inside, scopedQuery } from '../kernel/scoped-query.ts'
+import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
+
+/** Runs as people read them, and as their node looks after them. */
+
+export interface Run {
+  workspaceId: number
+  id: string
+  agent: string
+  agentId: string
+  adapterType: string
+  wakeupId: string | null
+  source: string
+  triggerDetail: string | null
+  reason: string | null
+  status: RunState
+  errorCode: string | null
+  errorMessage: string | null
+  taskId: string | null
+  innerTaskId: number | null
+  generation: number | null
+  attempt: number | null
+  session: string | null
+  nodeId: string
+  bootId: string | null
+  pid: number | null
+  pidStarted: string | null
+  cancelReason: string | null
+  exitCode: number | null
+  signal: string | null
+  inputTokens: number | null
+  cachedInputTokens: number | null
+  outputTokens: number | null
+  costUsd: string | null
+  usageBasis: string | null
+  provider: string | null
+  model: string | null
+  sessionIdBefore: string | null
+  sessionIdAfter: string | null
+  statusMessage: string | null
+  statusColor: string | null
+  summary: string | null
+  result: unknown
+  folder: unknown
+  stdoutExcerpt: string | null
+  stderrExcerpt: string | null
+  logStore: string | null
+  logRef: string | null
+  logBytes: number | null
+  logSha256: string | null
+  logCompressed: boolean
+  logTruncated: boolean
+  logGoneAt: number | null
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+}
+
+const runColumns = (
+  result = 'r.result',
+) => `r.workspace_id as "workspaceId", r.run_id as id, r.agent, r.agent_id as "agentId", r.adapter_type as "adapterType",
+  r.wakeup_id as "wakeupId", r.source, r.trigger_detail as "triggerDetail", r.reason, r.status, r.error_code as "errorCode",
+  r.error_message as "errorMessage", r.task_uuid as "taskId", r.task_id as "innerTaskId", r.generation, r.attempt, r.session,
+  r.node_id as "nodeId", r.boot_id as "bootId", r.pid, r.pid_started as "pidStarted", r.cancel_reason as "cancelReason",
+  r.exit_code as "exitCode", r.signal, r.input_tokens as "inputTokens", r.cached_input_tokens as "cachedInputTokens",
+  r.output_tokens as "outputTokens", trim_scale(r.cost_usd)::text as "costUsd", r.usage_basis as "usageBasis", r.provider, r.model,
+  r.session_id_before as "sessionIdBefore", r.session_id_after as "sessionIdAfter", r.status_message as "statusMessage",
+  r.status_color as "statusColor", r.summary, ${result}, r.folder, r.stdout_excerpt as "stdoutExcerpt",
+  r.stderr_excerpt as "stderrExcerpt", r.log_store as "logStore", r.log_ref as "logRef", r.log_bytes as "logBytes",
+  r.log_sha256 as "logSha256", r.log_compressed as "logCompressed", r.log_truncated as "logTruncated",
+  ms(r.log_gone_at) as "logGoneAt", ms(r.created_at) as "createdAt", ms(r.started_at) as "startedAt", ms(r.finished_at) as "finishedAt"`
+const RUN_COLUMNS = runColumns()
+
+const overAll = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
+  scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
+
+export async function findRun(pool: pg.Pool, workspaceId: number, runId: string): Promise<Run | null> {
+  const text = `select ${RUN_COLUMNS} from runs r where r.workspace_id = $1 and r.run_id = $2`
+  return (await inside<Run & pg.QueryResultRow>(pool, workspaceId, text, [runId]))[0] ?? null
+}
+
+export interface RunFilter {
+  agent?: string | undefined
+  /** Inside id. */
+  task?: number | undefined
+  statuses?: readonly RunState[] | undefined
+  /** Runs older than this one. */
+  before?: string | undefined
+}
+
+/** The newest first, as many as fit an answer. */
+export async function listRuns(
+  pool: pg.Pool,
+  workspaceId: number,
+  { agent, task, statuses, before }: RunFilter,
+  { limit, withResult }: { limit: number; withResult: boolean },
+): Promise<PageOf<Run>> {
+  const page = fittingPage({
+    keys: `select row_number() over (order by r.run_id desc) as n, r.run_id from runs r
+            where r.workspace_id = $1 and ($2::text is null or r.agent = $2)
+              and ($3::bigint is null or r.task_id = $3) and ($4::text[] is null or r.status = any($4))
+              and ($5::uuid is null or r.run_id < $5)
+            order by r.run_id desc limit ${limit + 1}`,
+    columns: ['run_id'],
+    bytes: `select 2500 + ${bytesOfText('r.reason', 'r.error_message', 'r.summary', 'r.status_message', 'r.stdout_excerpt', 'r.stderr_excerpt')}
+              + ${bytesOfJson('r.folder')} ${withResult ? `+ ${bytesOfJson('r.result')}` : ''}
+              from runs r where r.workspace_id = $1 and r.run_id = l.run_id`,
+    limit,
+  })
+  const found = await inside<Run & { more: boolean } & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `${page} select ${runColumns(withResult ? undefined : 'null::json as result')}, ${MORE} as more from runs r
+      where r.workspace_id = $1 and r.run_id = ${fittingKeys('run_id')} order by r.run_id desc`,
+    [agent ?? null, task ?? null, statuses ?? null, before ?? null],
+  )
+  return { rows: found.map(({ more: _more, ...run }) => run as Run), more: found[0]?.more ?? false }
+}
+
+/** What the runs of a task used, all in all. */
+export async function usageOfTask(pool: pg.Pool, workspaceId: number, taskId: number) {
+  const [row] = await inside<{
+    runs: number
+    inputTokens: number | null
+    cachedInputTokens: number | null
+    outputTokens: number | null
+    costUsd: string | null
+  }>(
+    pool,
+    workspaceId,
+    `select count(*)::int as runs, sum(input_tokens)::bigint as "inputTokens", sum(cached_input_tokens)::bigint as "cachedInputTokens",
+            sum(output_tokens)::bigint as "outputTokens", trim_scale(sum(cost_usd))::text as "costUsd"
+       from runs where workspace_id = $1 and task_id = $2`,
+    [taskId],
+  )
+  return row!
+}
+
+export interface RunEvent {
+  seq: number
+  type: 'lifecycle' | 'status' | 'usage' | 'error' | 'structured'
+  stream: string | null
+  level: string | null
+  color: string | null
+  message: string | null
+  payload: unknown
+  at: number
+}
+
+/** As many as fit an answer. */
+export async function runEventsAfter(
+  pool: pg.Pool,
+  workspaceId: number,
+  runId: string,
+  afterSeq: number,
+  limit: number,
+): Promise<PageOf<RunEvent>> {
+  const page = fittingPage({
+    keys: `select row_number() over (order by e.seq) as n, e.seq from run_events e
+            where e.workspace_id = $1 and e.run_id = $2 and e.seq > $3::bigint order by e.seq limit ${limit + 1}`,
+    columns: ['seq'],
+    bytes: `select 300 + ${bytesOfText('e.message')} + ${bytesOfJson('e.payload')} from run_events e
+             where e.workspace_id = $1 and e.run_id = $2 and e.seq = l.seq`,
+    limit,
+  })
+  const found = await inside<RunEvent & { more: boolean } & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `${page} select e.seq, e.event_type as type, e.stream, e.level, e.color, e.message, e.payload, ms(e.created_at) as at,
+            ${MORE} as more
+       from run_events e where e.workspace_id = $1 and e.run_id = $2 and e.seq = ${fittingKeys('seq')} order by e.seq`,
+    [runId, afterSeq],
+  )
+  return { rows: found.map(({ more: _more, ...event }) => event as RunEvent), more: found[0]?.more ?? false }
+}
+
+/** The run whose token this is, while it lives. The policy shows just the row with this hash. */
+export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
+  const [found] = await scopedQuery<{
+    workspaceId: number
+    runId: string
+    agent: string
+    agentId: string
+    taskId: string | null
+    generation: number | null
+    depth: number
+  }>(pool, 'baton.key_hash', tokenHash.toString('hex'), {
+    text: `select r.workspace_id as "workspaceId", r.run_id as "runId", r.agent, r.agent_id as "agentId", r.task_uuid as "taskId",
+                  r.generation, r.depth
+             from runs r where r.token_hash = $1`,
+    values: [tokenHash],
+  })
+  return found ?? null
+}
+
+/**
+ * Why a run of this node should stop, if it should: it is asked to, its agent may not work, or its claim is gone. A claim
+ * that its own program ended by handing in is no loss: the program may have a few words left. Or since when it is suspected to
+ * hang.
+ */
+export interface RunToLookAt {
+  workspaceId: number
+  runId: string
+  cancelReason: string | null
+  agentState: string | null
+  hasClaim: boolean
+  claimEnd: string | null
+  suspectedAt: number | null
+}
+
+export const runsToLookAt = (pool: pg.Pool, nodeId: string) =>
+  overAll<RunToLookAt & pg.QueryResultRow>(
+    pool,
+    `select * from (
+       select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState",
+              r.task_id is null or r.generation is null or coalesce(c.state = 'active' or c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN'), false)
+                as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt"
+         from runs r
+         left join lateral (select a.state from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
+         left join lateral (select c.state, c.end_reason from claims c where c.workspace_id = r.workspace_id and c.task_id = r.task_id
+            and c.generation = r.generation offset 0) c on true
+         left join lateral (select t.watch from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
+            and t.generation = r.generation offset 0) t on true
+        where r.node_id = $1 and r.status in ('queued', 'running')) s
+      where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."agentState" in ('paused', 'terminated') or not s."hasClaim"`,
+    [nodeId],
+  )
+
+/** Runs that these nodes left behind. */
+export const runsOfNodes = (pool: pg.Pool, nodeIds: readonly string[]) =>
+  overAll<Run & pg.QueryResultRow>(
+    pool,
+    `select ${RUN_COLUMNS} from runs r where r.node_id = any($1::uuid[]) and r.status in ('queued', 'running')`,
+    [nodeIds],
+  )
+
+/** Of these runs, those that are over. */
+export const runsThatAreOver = (pool: pg.Pool, runIds: readonly string[]) =>
+  overAll<{ id: string } & pg.QueryResultRow>(
+    pool,
+    'select r.run_id as id from runs r where r.run_id = any($1::uuid[]) and r.finished_at is not null',
+    [runIds],
+  )
+
+/** Claims of an agent that Baton runs which no run stands behind: their node went before it could say what it had claimed. */
+export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: string) =>
+  inside<{ taskId: string; innerId: number; generation: number; session: string } & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select t.uuid as "taskId", t.id as "innerId", c.generation, c.session from claims c
+       join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.agent = $2 and c.state = 'active' and c.session = 'agent:' || c.agent
+        and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'given' is distinct from 'true')
+        and not exists (select from runs r where r.workspace_id = $1 and r.agent = $2
+          and (r.status = 'queued' or r.status = 'running' and r.task_id = c.task_id and r.generation = c.generation))`,
+    [agent],
+  )
+
+/** Whether a task is held under this very generation. */
+export async function isHeldUnder(pool: pg.Pool, workspaceId: number, taskId: number, generation: number) {
+  const text = `select from claims where workspace_id = $1 and task_id = $2 and generation = $3 and state = 'active'`
+  return (await inside(pool, workspaceId, text, [taskId, generation])).length > 0
+}
+
+/** How many attempts at a task, before this generation, took longer than they might. */
+export async function timeoutsBefore(
+  pool: pg.Pool,
+  workspaceId: number,
+  { innerId, generation }: { innerId: number; generation: number },
+): Promise<number> {
+  const text = `select count(distinct r.generation)::int as timeouts from runs r
+     where r.workspace_id = $1 and r.task_id = $2 and r.generation < $3 and r.error_code = 'timeout'`
+  return (await inside<{ timeouts: number }>(pool, workspaceId, text, [innerId, generation]))[0]!.timeouts
+}
+
+/** Logs of runs that were over so long ago. */
+export const oldLogs = (pool: pg.Pool, olderThanMs: number, limit: number) =>
+  overAll<{ workspaceId: number; runId: string; logStore: string; logRef: string } & pg.QueryResultRow>(
+    pool,
+    `select r.workspace_id as "workspaceId", r.run_id as "runId", r.log_store as "logStore", r.log_ref as "logRef" from runs r
+      where r.log_ref is not null and r.log_gone_at is null and r.finished_at < now() - $1 * interval '1 millisecond'
+      order by r.finished_at limit $2`,
+    [olderThanMs, limit],
+  )

@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { StartRefused } from '../../../core/refusal.ts'
+import { type ConnectionTarget, cannotBeUsed, openClient } from '../connection/connect.ts'
+import { FOR_SETUP, SCHEMA } from '../connection/session-settings.ts'
+
+interface Migration {
+  version: number
+  name: string
+  checksum: string
+  sql: string
+}
+
+/** The SQL files stay beside the sources; compiled code looks for them there too. */
+const MIGRATIONS_FOLDER = join(packageRoot(), 'src/store/postgres/schema/migrations')
+
+function packageRoot(): string {
+  const here = dirname(fileURLToPath(import.meta.url))
+  return here.replace(/([/\\]dist)?[/\\]src[/\\]store[/\\]postgres[/\\]schema$/, '')
+}
+
+export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
+  return readdirSync(folder)
+    .filter((file) => /^\d{4}_.*\.sql$/.test(file))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(join(folder, name), 'utf8')
+      return {
+        version: Number(name.slice(0, 4)),
+        name,
+        sql,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+      }
+    })
+}
+
+/** Brings the database up to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once. */
+export async function migrate(
+  way: ConnectionTarget,
+  role: string,
+  migrations = readMigrations(),
+): Promise<void> {
+  const client = await openClient(way, 'baton-setup', FOR_SETUP).catch((error) => {
+    throw cannotBeUsed(way.url, error)
+  })
+  try {
+    await client.query('begin')
+    // Held until commit, so of several nodes one migrates and the others find it done. 0xba70 is Baton's own lock.
+    await client.query('select pg_advisory_xact_lock(47728)')
+    await applyMissing(client, migrations)
+    await grantToServer(client, role)
+    // Before anything is kept: a database that cannot be served from is left as it was.
+    await client.query(`set local role ${client.escapeIdentifier(role)}`)
+    await assertSafeToServe(client)
+    await client.query('commit')
+  } catch (error) {
+    if (error instanceof StartRefused) throw error
+    throw new StartRefused(`The database could not be set up: ${(error as Error).message}.`)
+  } finally {
+    await client.end()
+  }
+}
+
+async function applyMissing(client: pg.Client, migrations: Migration[]): Promise<void> {
+  await client.query(`create schema if not exists ${SCHEMA}`)
+  await client.query(`create table if not exists schema_migrations (
+    version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
+  const { rows } = await client.query<Migration>(
+    'select version, name, checksum from schema_migrations order by version',
+  )
+  const known = new Map(migrations.map((migration) => [migration.version, migration]))
+  const applied = new Set<number>()
+  for (const row of rows) {
+    const ours = known.get(row.version)
+    if (!ours)
+      throw new StartRefused(
+        `The database is newer than this Baton: it has ${row.name}, which this version does not know.`,
+      )
+    if (ours.checksum !== row.checksum)
+      throw new StartRefused(`The database was set up with another ${row.name} than this Baton has.`)
+    applied.add(row.version)
+  }
+  for (const migration of migrations) {
+    if (applied.has(migration.version)) continue
+    await client.query(migration.sql)
+    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ])
+  }
+}
+
+/** What the server may do to each table. Nothing else: the log is append-only because nobody may update it. */
+const GRANTS: Record<string, string> = {
+  schema_migrations: 'select',
+  workspaces: 'select, insert',
+  workspace_counters: 'select, insert, update',
+  limits: 'select, insert, update',
+  api_keys: 'select, insert, update',
+  agents: 'select, insert, update, delete',
+  agent_health: 'select, insert, update, delete',
+  follow_cursors: 'select, insert, update',
+  nodes: 'select, insert, update, delete',
+  leader_leases: 'select, insert, update, delete',
+  sessions: 'select, insert, update',
+  agent_runtime_state: 'select, insert, update',
+  agent_task_sessions: 'select, insert, update, delete',
+  parked_credentials: 'select, insert, update',
+  wakeups: 'select, insert, update, delete',
+  runs: 'select, insert, update',
+  run_events: 'select, insert',
+  run_log_chunks: 'select, insert, delete',
+  tasks: 'select, insert, update',
+  task_details: 'select, insert, update',
+  task_dependencies: 'select, insert',
+  projects: 'select, insert, update',
+  tracks: 'select, insert, update',
+  track_claims: 'select, insert, delete',
+  claims: 'select, insert, update, delete',
+  results: 'select, insert, update',
+  events: 'select, insert',
+  idempotency_keys: 'select, insert, delete',
+}
+
+async function grantToServer(client: pg.Client, role: string): Promise<void> {
+  const name = client.escapeIdentifier(role)
+  await ensureRole(client, role)
+  await client.query(`grant usage on schema ${SCHEMA} to ${name}`)
+  await client.query(`grant usage, select on all sequences in schema ${SCHEMA} to ${name}`)
+  for (const [table, rights] of Object.entries(GRANTS))
+    await client.query(`grant ${rights} on ${table} to ${name}`)
+}
+
+const NOT_ALLOWED = '42501'
+
+/** The role is there, and the login may become it. Whoever may not make it so is told what to ask for. */
+async function ensureRole(client: pg.Client, role: string): Promise<void> {
+  const name = client.escapeIdentifier(role)
+  const { rows } = await client.query(
+    `select quote_ident(current_user) as login, exists (select from pg_roles where rolname = $1) as "isThere"`,
+    [role],
+  )
+  const { login, isThere } = rows[0]
+  try {
+    // Roles belong to the whole server: another database's first start may be making this one right now.
+    await client.query(`do $$ begin
+      if not exists (select from pg_roles where rolname = ${client.escapeLiteral(role)}) then create role ${name} nologin; end if;
+      exception when duplicate_object or unique_violation then null;
+    end $$`)
+    await mayTakeOn(client, name)
+  } catch (error) {
+    if ((error as pg.DatabaseError).code !== NOT_ALLOWED) throw error
+    const orders = [...(isThere ? [] : [`create role ${role} nologin;`]), `grant ${role} to ${login};`]
+    throw new StartRefused(
+      `The database user ${login} cannot take on the role ${role}, which the server works as; let a superuser run: ${orders.join(' ')}`,
+    )
+  }
+}
+
+/** The login must be allowed to become the role. Tried, not looked up: what it takes differs between versions of Postgres. */
+async function mayTakeOn(client: pg.Client, name: string): Promise<void> {
+  await client.query('savepoint before_role')
+  try {
+    await client.query(`set local role ${name}`)
+    await client.query('rollback to savepoint before_role')
+  } catch {
+    await client.query('rollback to savepoint before_role')
+    await client.query(`grant ${name} to current_user`)
+  }
+}
+
+/** Row-level security does not hold for owners and superusers, so the server must be neither; and no trigger may be off. */
+export async function assertSafeToServe(pool: Pick<pg.Client, 'query'>): Promise<void> {
+  const { rows } = await pool
+    .query(`
+    select current_user as name, r.rolsuper, r.rolbypassrls,
+           (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where n.nspname = '${SCHEMA}' and c.relkind = 'r' and pg_has_role(current_user, c.relowner, 'usage'))::int as owned,
+           (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where n.nspname = '${SCHEMA}' and c.relkind = 'r' and c.relname <> 'schema_migrations'
+               and not (c.relrowsecurity and c.relforcerowsecurity))::int as unguarded,
+           current_setting('session_replication_role') as triggers
+      from pg_roles r where r.rolname = current_user`)
+    .catch((error: Error) => {
+      throw new StartRefused(`The database cannot be served from: ${error.message}.`)
+    })
+  const facts = rows[0]!
+  if (facts.rolsuper || facts.rolbypassrls || facts.owned > 0)
+    throw new StartRefused(
+      `Baton will not serve as the database role "${facts.name}": it is a superuser, an owner or exempt from row-level security, so workspaces could leak.`,
+    )
+  if (facts.unguarded > 0)
+    throw new StartRefused('Some tables of the database have lost their row-level security.')
+  // Nobody but a superuser can set it, so it cannot be set on each connection.
+  if (facts.triggers !== 'origin')
+    throw new StartRefused(
+      `The database has session_replication_role = ${facts.triggers}, so that triggers and foreign keys do not hold.`,
+    )
+}

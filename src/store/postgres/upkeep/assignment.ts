@@ -1,0 +1,104 @@
+import type pg from 'pg'
+import type { AssignableTask, Candidate } from '../../../core/assignment.ts'
+import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
+import { inScope } from './due.ts'
+
+/** What the coordinator must know to give work away: read anew each time, so nothing of it can be out of date for long. */
+
+/** An agent that may be given work, and under which session. */
+export interface Assignable extends Candidate {
+  session: string | null
+  batchSize: number
+}
+
+/** Workspaces with agents to be given work, and whether any is waiting there. */
+export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
+  inScope<{ workspaceId: number; isWorkWaiting: boolean }>(
+    pool,
+    only,
+    `with w as (select distinct workspace_id from agents
+        where coordinator_enabled and state = 'idle')
+      select w.workspace_id as "workspaceId",
+             exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is null)
+             or exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is not null)
+               as "isWorkWaiting" from w`,
+  )
+
+// The lanes of the queue, walked from one to the next.
+const LANES = `with recursive lanes as (
+     (select t.lane, t.capabilities from tasks t
+       where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
+     union all
+     select n.* from lanes l cross join lateral (
+       select t.lane, t.capabilities from tasks t
+        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
+        order by t.lane limit 1) n)`
+
+// Whether work that is given to an agent which Baton runs wakes it now (core/runs/policy.ts), and its account takes work.
+const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
+   and coalesce(a.runtime_config -> 'heartbeat' ->> 'wakeOnAssignment', 'true') = 'true'
+   and not exists (select from agent_runtime_state s
+     where s.workspace_id = a.workspace_id and s.agent = a.slug and s.parked_until > clock_timestamp())`
+
+// Agents that could take some of what waits. Each one's health by its key ("offset 0"): joined, a table without statistics
+// is read whole for every agent.
+const FREE_AGENTS = `${LANES} select * from (
+    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size,
+           case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
+           (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') as held
+      from agents a cross join lateral (
+        select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
+     where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving
+       and (exists (select from lanes l where l.capabilities <@ a.capabilities) or exists (
+         select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null))
+       and case when a.adapter_type = 'external'
+             then h.has_beaten and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
+             else ${MAY_BE_WOKEN} end) f
+   where f.capacity is null or f.held < f.capacity`
+
+// Of each lane no more is counted than anybody could be given now.
+const KINDS = `${LANES} select l.capabilities, (select count(*) from (
+     select from tasks t where t.workspace_id = $1 and t.lane = l.lane and t.rank is not null and t.only_agent is null
+      limit 1000) head) as waiting from lanes l`
+
+const RESERVED = `select a.slug, (select count(*) from (
+     select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null limit 1000) head) as waiting
+   from agents a where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle'`
+
+export async function assignmentIn(
+  pool: pg.Pool,
+  workspaceId: number,
+): Promise<{ agents: Assignable[]; waiting: AssignableTask }> {
+  const values = [workspaceId]
+  const [agents, kinds, reserved] = (await scopedQueries<unknown[]>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    [FREE_AGENTS, KINDS, RESERVED].map((text) => ({ text, values, rowMode: 'array' })),
+  )) as [unknown[][], unknown[][], unknown[][]]
+  return {
+    agents: agents.map(([slug, capabilities, capacity, batchSize, session, isDegraded, held]) => ({
+      slug,
+      capabilities,
+      capacity,
+      batchSize,
+      session,
+      isDegraded,
+      held,
+    })) as Assignable[],
+    waiting: {
+      kinds: kinds.map(([capabilities, waiting]) => ({ capabilities, waiting })) as AssignableTask['kinds'],
+      reserved: new Map(reserved.filter(([, waiting]) => waiting !== 0) as [string, number][]),
+    },
+  }
+}
+
+/** Waiting tasks like this one: of its project, track and type, asking for the same; in the order of the queue. */
+export const similarTo = (pool: pg.Pool, workspaceId: number, taskId: number, limit: number) =>
+  scopedQuery<{ id: number; uuid: string }>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.id, t.uuid from tasks m join task_details md on md.workspace_id = m.workspace_id and md.task_id = m.id
+        join tasks t on t.workspace_id = m.workspace_id and t.lane = m.lane and t.rank is not null and t.only_agent is null
+        join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id and d.task_type = md.task_type
+       where m.workspace_id = $1 and m.id = $2 order by t.rank, t.id limit $3`,
+    values: [workspaceId, taskId, limit],
+  })

@@ -1,0 +1,44 @@
+import type pg from 'pg'
+import { Refused } from '../../../core/errors.ts'
+import { keepTerms } from '../kernel/statements.ts'
+import { inWorkspace } from '../kernel/workspace-transaction.ts'
+import { inScope } from './due.ts'
+
+/**
+ * Workspaces whose counter of active claims says something else than there are. Both are written in one transaction and
+ * read in one statement here, so a difference is never one that is just passing.
+ */
+export const driftedCounters = (pool: pg.Pool, only?: number) =>
+  inScope<{ workspaceId: number }>(
+    pool,
+    only,
+    `select k.workspace_id as "workspaceId" from workspace_counters k left join (
+       select workspace_id, count(*) as active from claims where state = 'active' and task_id is not null
+        group by workspace_id) c on c.workspace_id = k.workspace_id
+      where k.active_claims <> coalesce(c.active, 0)`,
+  )
+
+/** Counted anew under the counter's lock, which everybody who writes claims needs; told as an alert, never silently. */
+export function correctCounters(pool: pg.Pool, workspaceId: number, term: number | undefined): Promise<void> {
+  return inWorkspace(pool, workspaceId, async (tx) => {
+    if (term !== undefined && !(await tx.query(keepTerms.text, [[term]])).rows.length)
+      throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
+    const { rows } = await tx.query(
+      'select active_claims as said from workspace_counters where workspace_id = $1 for update',
+      [workspaceId],
+    )
+    const counted = await tx.query(
+      `select count(*) as active from claims where workspace_id = $1 and state = 'active' and task_id is not null`,
+      [workspaceId],
+    )
+    const { said } = rows[0] as { said: number }
+    const { active } = counted.rows[0] as { active: number }
+    if (said === active) return
+    await tx.query('update workspace_counters set active_claims = $2 where workspace_id = $1', [
+      workspaceId,
+      active,
+    ])
+    const error = `The counter of active claims said ${said}, and there are ${active}.`
+    tx.emit('alert_raised', 'system', { alert: 'COUNTER_DRIFT', error })
+  })
+}

@@ -1,0 +1,182 @@
+import type pg from 'pg'
+import { oldestOrShares } from '../../round-robin.ts'
+import type { DueTask, DueVersion } from '../../store.ts'
+import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
+
+/**
+ * What upkeep asks, across workspaces or (`only`) in one. It only asks: each change names its workspace and goes through
+ * the one door.
+ */
+
+const everywhere = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[]) =>
+  scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
+
+/** The same statement for both: to a transaction that names a workspace, there are no rows of others. */
+export const inScope = <T extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  only: number | undefined,
+  text: string,
+  values: unknown[] = [],
+) =>
+  only === undefined
+    ? everywhere<T>(pool, text, values)
+    : scopedQuery<T>(pool, 'baton.workspace_id', String(only), { text, values })
+
+// Asked once a statement: as a bare call it could differ from row to row, and no index could be asked by it.
+const NOW = '(select clock_timestamp())'
+
+const TASK = `t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.blocked as "isBlocked"`
+
+interface DueLook {
+  /** In all workspaces, the oldest first. $1 most. */
+  oldest: string
+  /** Names each workspace that may have something due, by a walk from one to the next along an index. */
+  workspaces: string
+  /** In one workspace, by an index of its own. */
+  of: (workspace: string, limit: string) => string
+}
+
+// Any of them, when there are more workspaces than places: were it always the same ones, these could hide the others.
+// $1 most, all workspaces together.
+const sharesOf = ({ workspaces, of }: DueLook) =>
+  `with recursive w(id) as (${workspaces})
+   select d.* from w cross join lateral (
+     ${of('w.id', '(select ceil($1::float8 / count(w.id))::int from w)')}) d where w.id is not null order by random() limit $1`
+
+const walk = (from: string) =>
+  `(select workspace_id from ${from} order by workspace_id limit 1)
+   union all
+   select (select workspace_id from ${from} and workspace_id > w.id order by workspace_id limit 1) from w where w.id is not null`
+
+// A backlog may be younger than the statistics: believing in few rows, a plan would read all that is due and sort it.
+const IN_ORDER = {
+  text: `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+                set_config('enable_sort', 'off', true)`,
+}
+
+async function lockAndRead(by: DueLook, pool: pg.Pool, limit: number, only: number | undefined) {
+  const ask = async (
+    scope: 'baton.workspace_id' | 'baton.scope',
+    value: string,
+    text: string,
+    values: unknown[],
+  ) =>
+    (
+      await scopedQueries<DueVersion & pg.QueryResultRow>(pool, scope, value, [IN_ORDER, { text, values }])
+    )[1]!
+  if (only !== undefined) return ask('baton.workspace_id', String(only), by.of('$1', '$2'), [only, limit])
+  return oldestOrShares(
+    limit,
+    () => ask('baton.scope', 'upkeep', by.oldest, [limit]),
+    () => ask('baton.scope', 'upkeep', sharesOf(by), [limit]),
+  )
+}
+
+// Active claims whose hour to be looked at has come and whose lease is over. Of one workspace in any order: its active
+// claims are few, but to sort them all would have to be read.
+const EXPIRED: DueLook = {
+  oldest: `select ${TASK}
+       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
+      where c.state = 'active' and c.check_at <= ${NOW} and t.lease_expires_at <= ${NOW}
+      order by c.check_at limit $1`,
+  workspaces: walk(`claims where state = 'active' and task_id is not null`),
+  of: (workspace, limit) => `select ${TASK}
+       from (select * from claims c where c.workspace_id = ${workspace} and c.state = 'active' and c.task_id is not null
+               and c.check_at <= ${NOW} offset 0) c
+       join lateral (select * from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id
+               and t.generation = c.generation offset 0) t on t.lease_expires_at <= ${NOW}
+      limit ${limit}`,
+}
+
+export const expiredLeases = (pool: pg.Pool, limit: number, only?: number) =>
+  lockAndRead(EXPIRED, pool, limit, only)
+
+/** Claims that were renewed in the meantime are looked at again when their lease ends, not before. */
+export const renewedLeases = (pool: pg.Pool, limit: number) =>
+  everywhere<{ workspaceId: number; taskId: number; generation: number }>(
+    pool,
+    `select c.workspace_id as "workspaceId", c.task_id as "taskId", c.generation
+       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
+      where c.state = 'active' and c.check_at <= ${NOW} and t.lease_expires_at > ${NOW}
+      order by c.check_at limit $1`,
+    [limit],
+  )
+
+export const lookAgainLater = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
+  scopedQuery(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `update claims c set check_at = t.lease_expires_at from tasks t
+        where c.workspace_id = $1 and c.task_id = any($2::bigint[]) and c.state = 'active'
+          and t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation`,
+    values: [workspaceId, taskIds],
+  })
+
+const HAS_COME = `t.due_at <= ${NOW}
+        and t.state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
+
+// Tasks whose hour has come: retries, starts at a given time, verdicts that did not come, holders to be looked at.
+const HOURS: DueLook = {
+  oldest: `select ${TASK} from tasks t where ${HAS_COME} order by t.due_at limit $1`,
+  workspaces: walk('tasks where workspace_id > 0 and due_at is not null'),
+  of: (workspace, limit) =>
+    `select ${TASK} from tasks t where t.workspace_id = ${workspace} and ${HAS_COME} order by t.due_at limit ${limit}`,
+}
+
+export const dueTasks = (pool: pg.Pool, limit: number, only?: number) => lockAndRead(HOURS, pool, limit, only)
+
+/** Sessions whose silence is to be judged. */
+export const dueSessions = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<{ workspaceId: number; name: string }>(
+    pool,
+    only,
+    `select workspace_id as "workspaceId", session as name from sessions where due_at <= ${NOW}
+      order by row_number() over (partition by workspace_id order by due_at), due_at limit $1`,
+    [limit],
+  )
+
+/** Agents whose silence is to be judged, and those that leave when they hold nothing any more. */
+export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<{ workspaceId: number; slug: string }>(
+    pool,
+    only,
+    `select workspace_id as "workspaceId", slug from (
+       select workspace_id, slug, due_at from agent_health where due_at <= ${NOW}
+       union all
+       select a.workspace_id, a.slug, null from agents a where a.leaving and not exists (
+         select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')) a
+     group by workspace_id, slug
+     order by row_number() over (partition by workspace_id order by min(due_at)), min(due_at) limit $1`,
+    [limit],
+  )
+
+/** Held tasks that nobody touched since. The active claims of a workspace are few, so the index on them is all this needs. */
+export const heldUntouchedSince = (pool: pg.Pool, workspaceId: number, before: number, limit: number) =>
+  scopedQuery<DueTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid
+       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.state = 'active' and ms(t.updated_at) <= $2 order by t.updated_at limit $3`,
+    values: [workspaceId, before, limit],
+  })
+
+const forgetOldReplies = (pool: pg.Pool) =>
+  everywhere(
+    pool,
+    `delete from idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
+    [],
+  )
+
+/** Generations of finished tasks that are older than their workspace keeps. Results and events stay. */
+const forgetOldClaims = (pool: pg.Pool) =>
+  everywhere(
+    pool,
+    `delete from claims c using limits l, tasks t
+      where l.workspace_id = c.workspace_id and t.workspace_id = c.workspace_id and t.id = c.task_id
+        and c.acquired_at < now() - make_interval(days => (select min(claim_history_retention_days) from limits))
+        and c.ended_at < now() - make_interval(days => l.claim_history_retention_days)
+        and t.state in ('completed', 'failed', 'cancelled', 'skipped')`,
+    [],
+  )
+
+export async function applyRetention(pool: pg.Pool): Promise<void> {
+  await forgetOldReplies(pool)
+  await forgetOldClaims(pool)
+}

@@ -1,0 +1,171 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import { isUuid, uuidCarrying } from '../../../core/ids.ts'
+import type { AgentRecord } from '../../../core/records.ts'
+import type { AgentState } from '../../../core/states.ts'
+import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from '../kernel/agent-rows.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { inWorkspace, type WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import { bytesOfJson, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
+
+/** Agents as they are read, and those that become known by claiming. */
+
+interface Named {
+  slug: string
+  capabilities: string[]
+}
+
+const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
+
+/** The agents of these slugs, registered as external ones where they are new; `actors` says by whom. */
+export async function rememberAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  actors: ReadonlyMap<string, string>,
+): Promise<Named[]> {
+  const slugs = [...actors.keys()]
+  return inWorkspace(pool, workspaceId, async (tx) => {
+    const find = async () => {
+      const text = 'select slug, capabilities from agents where workspace_id = $1 and slug = any($2::text[])'
+      return (await tx.query(text, [workspaceId, slugs])).rows as Named[]
+    }
+    const known = await find()
+    const isKnown = new Set(known.map(({ slug }) => slug))
+    const fresh = slugs.filter((slug) => !isKnown.has(slug)).sort()
+    if (fresh.length === 0) return known
+    const { rows } = await tx.query(
+      `insert into agents (workspace_id, agent_id, slug, name)
+       select $1, id, slug, slug from unnest($2::uuid[], $3::text[]) as n(id, slug) on conflict do nothing returning slug`,
+      [workspaceId, fresh.map(outsideId), fresh],
+    )
+    for (const { slug } of rows) {
+      const by = actors.get(slug)!
+      tx.emit('agent_registered', by, { agent: slug, by })
+    }
+    return find()
+  })
+}
+
+/** An agent, how much it holds, and the database's time at which that was so. */
+export interface AgentSeen {
+  record: AgentRecord
+  holds: number
+  /** Runs of it that are going on. */
+  runs: number
+  now: number
+}
+
+const selectAgents = (
+  before = '',
+) => `select ${before}${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
+    (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running')),
+    ms(clock_timestamp()),
+    (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')
+  from agents a left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug`
+const SELECT_AGENTS = selectAgents()
+
+function readSeen(row: readonly unknown[]): AgentSeen {
+  const health = row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1, -3) : null
+  const [runs, now, holds] = row.slice(-3) as [number, number, number]
+  return { record: readAgent(row, health), runs, now, holds }
+}
+
+const rowsOf = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
+  scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), { text, values, rowMode: 'array' })
+
+/** By slug or by outside id. */
+export async function findAgent(pool: pg.Pool, workspaceId: number, name: string): Promise<AgentSeen | null> {
+  const byName = isUuid(name) ? 'a.agent_id = $2::uuid' : 'a.slug = $2'
+  const text = `${SELECT_AGENTS} where a.workspace_id = $1 and ${byName}`
+  const [row] = await rowsOf(pool, workspaceId, text, [workspaceId, name])
+  return row ? readSeen(row) : null
+}
+
+/** These agents, within a transaction that decides about them. */
+export async function agentsIn(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  slugs: readonly string[],
+): Promise<Map<string, AgentRecord>> {
+  const rows = await tx.rows(`${SELECT_AGENTS} where a.workspace_id = $1 and a.slug = any($2::text[])`, [
+    workspaceId,
+    slugs,
+  ])
+  return new Map(rows.map((row) => [row[0] as string, readSeen(row).record]))
+}
+
+export interface AgentFilter {
+  states?: readonly AgentState[] | undefined
+  coordinatorEnabled?: boolean | undefined
+  capability?: string | undefined
+  /** Slugs behind this one: by slug, page by page. */
+  after?: string | undefined
+}
+
+const HOLDS = `exists (select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')`
+
+const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running'))`
+
+const WANTED = `a.workspace_id = $1
+       and ($2::text[] is null or case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end = any($2))
+       and ($3::boolean is null or a.coordinator_enabled = $3)
+       and ($4::text is null or a.capabilities @> array[$4])
+       and ($5::text is null or a.slug > $5)`
+
+const wanted = (workspaceId: number, { states, coordinatorEnabled, capability, after }: AgentFilter) => [
+  workspaceId,
+  states ?? null,
+  coordinatorEnabled ?? null,
+  capability ?? null,
+  after ?? null,
+]
+
+export async function listAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: AgentFilter,
+  limit: number,
+): Promise<AgentSeen[]> {
+  const text = `${SELECT_AGENTS} where ${WANTED} order by a.slug limit $6`
+  const rows = await rowsOf(pool, workspaceId, text, [...wanted(workspaceId, filter), limit])
+  return rows.map(readSeen)
+}
+
+/** The same, as many as fit an answer. */
+export async function pageOfAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: AgentFilter,
+  limit: number,
+): Promise<PageOf<AgentSeen>> {
+  const page = fittingPage({
+    keys: `select row_number() over (order by a.slug) as n, a.slug from agents a where ${WANTED} order by a.slug limit ${limit + 1}`,
+    columns: ['slug'],
+    bytes: `select 2000 + ${bytesOfJson('a.adapter_config')} + ${bytesOfJson('a.runtime_config')} + pg_column_size(a.capabilities)
+              from agents a where a.workspace_id = $1 and a.slug = l.slug`,
+    limit,
+  })
+  const text = `${page} ${selectAgents(`${MORE}, `)} where a.workspace_id = $1 and a.slug = ${fittingKeys('slug')} order by a.slug`
+  const rows = await rowsOf(pool, workspaceId, text, wanted(workspaceId, filter))
+  return { rows: rows.map((row) => readSeen(row.slice(1))), more: rows[0]?.[0] === true }
+}
+
+/** Ids of the tasks each of these agents was given and has not begun. */
+export async function givenTo(
+  pool: pg.Pool,
+  workspaceId: number,
+  slugs: readonly string[],
+): Promise<Map<string, number[]>> {
+  const rows = await rowsOf(
+    pool,
+    workspaceId,
+    `select c.agent, array_agg(c.task_id order by c.acquired_at, c.task_id) from claims c
+       join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+      where c.workspace_id = $1 and c.state = 'active' and c.agent = any($2::text[]) and t.state = 'assigned'
+        and t.watch->>'given' = 'true'
+        and t.lease_expires_at > clock_timestamp()
+      group by c.agent`,
+    [workspaceId, slugs],
+  )
+  return new Map(rows.map(([slug, ids]) => [slug as string, (ids as unknown[]).map(Number)]))
+}

@@ -1,0 +1,192 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto'
+import type pg from 'pg'
+import { Refused } from '../../../core/errors.ts'
+import { uuidCarrying } from '../../../core/ids.ts'
+import {
+  endsItsChildren,
+  expiryOfChild,
+  refuseNewKey,
+  refuseRevocation,
+} from '../../../core/rules/api-key.ts'
+import type { Right, Role } from '../../../core/shapes/administration.ts'
+import { tellOfRevocation } from '../connection/notices.ts'
+import { inside, scopedQuery } from '../kernel/scoped-query.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { PostgresStore } from '../store.ts'
+
+export interface ApiKey {
+  workspaceId: number
+  keyId: string
+  name: string
+  prefix: string
+  role: Role
+  scopes: Right[] | null
+  instanceAdmin: boolean
+  /** The key that made it; null when none of this workspace did. */
+  createdBy: string | null
+  createdAt: number
+  expiresAt: number | null
+  revokedAt: number | null
+}
+
+export interface NewKey {
+  name: string
+  role: Role
+  scopes?: readonly Right[] | undefined
+  expiresAt?: number | undefined
+  instanceAdmin?: boolean
+  /** A key that was made before it could be stored; else a new one is made. */
+  secret?: string
+}
+
+/** Who makes or revokes a key, when it is a key of the same workspace. */
+export interface KeyHolder {
+  actor: string
+  keyId: string
+  rights: ReadonlySet<Right>
+}
+
+export const newSecret = () => `baton_${randomBytes(32).toString('base64url')}`
+
+const hashOf = (key: string) => createHash('sha256').update(key).digest()
+
+const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.instance_admin as "instanceAdmin",
+  k.created_by as "createdBy", ms(k.created_at) as "createdAt", ms(k.expires_at) as "expiresAt", ms(k.revoked_at) as "revokedAt",
+  k.workspace_id as "workspaceId"`
+
+const noLonger = () => new Refused('UNAUTHENTICATED', 'This key has been revoked or has expired.')
+
+/** Makes a key. The key itself is in the answer and nowhere else: only its hash is kept. */
+export async function createKey(
+  store: PostgresStore,
+  workspaceId: number,
+  key: NewKey,
+  by: KeyHolder | { actor: string },
+) {
+  const secret = key.secret ?? newSecret()
+  const keyId = uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
+  const made = await store.change(workspaceId, async (tx) => {
+    const maker = 'keyId' in by ? await makerUnderLock(tx, workspaceId, by, key) : null
+    const wanted = key.expiresAt ?? null
+    const { rows } = await tx.query(
+      `insert into api_keys as k (workspace_id, key_id, name, key_hash, prefix, role, scopes, instance_admin, expires_at, created_by)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::double precision / 1000), $10) returning ${KEY_COLUMNS}`,
+      [
+        workspaceId,
+        keyId,
+        key.name,
+        hashOf(secret),
+        secret.slice(0, 12),
+        key.role,
+        key.scopes ?? null,
+        key.instanceAdmin ?? false,
+        maker ? expiryOfChild(maker, wanted) : wanted,
+        maker?.keyId ?? null,
+      ],
+    )
+    tx.emit('key_created', by.actor, { keyId, name: key.name, role: key.role })
+    return rows[0] as ApiKey
+  })
+  return { key: secret, ...made }
+}
+
+/** Held until the new key is there: whoever revokes the maker meanwhile waits, and then finds what it made. */
+async function makerUnderLock(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  by: KeyHolder,
+  wanted: NewKey,
+): Promise<ApiKey> {
+  const refusal = refuseNewKey(by.rights, wanted)
+  if (refusal) throw Refused.because(refusal)
+  const { rows } = await tx.query(
+    `select ${KEY_COLUMNS} from api_keys k where k.workspace_id = $1 and k.key_id = $2 and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > clock_timestamp()) for share`,
+    [workspaceId, by.keyId],
+  )
+  if (rows.length === 0) throw noLonger()
+  return rows[0]
+}
+
+export const listKeys = (pool: pg.Pool, workspaceId: number) =>
+  inside<ApiKey & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select ${KEY_COLUMNS} from api_keys k where workspace_id = $1 order by created_at, key_id`,
+  )
+
+/** Names by id, of those that are keys of this workspace. */
+export async function namesOfKeys(
+  pool: pg.Pool,
+  workspaceId: number,
+  keyIds: readonly string[],
+): Promise<Map<string, string>> {
+  const text = 'select key_id as id, name from api_keys where workspace_id = $1 and key_id = any($2::uuid[])'
+  const rows = await inside<{ id: string; name: string }>(pool, workspaceId, text, [keyIds])
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** Revokes a key and what ends with it; answers with the ids of all that were. */
+export async function revokeKey(
+  store: PostgresStore,
+  workspaceId: number,
+  keyId: string,
+  by: KeyHolder,
+): Promise<string[]> {
+  return store.change(workspaceId, async (tx) => {
+    // All keys of the workspace, so that two owners cannot revoke each other at the same moment.
+    const { rows } = await tx.query(
+      `select ${KEY_COLUMNS}, coalesce(expires_at <= clock_timestamp(), false) as "isExpired"
+         from api_keys k where workspace_id = $1 and revoked_at is null order by key_id for update`,
+      [workspaceId],
+    )
+    const standing = rows as (ApiKey & { isExpired: boolean })[]
+    if (!standing.some((one) => one.keyId === by.keyId && !one.isExpired)) throw noLonger()
+    const key = standing.find((one) => one.keyId === keyId)
+    if (!key) throw new Refused('NOT_FOUND', `There is no key ${keyId} in this workspace.`)
+    const refusal = refuseRevocation(by.rights, key, standing)
+    if (refusal) throw Refused.because(refusal)
+    const revoked = await revokeWhere(tx, workspaceId, by.actor, null, 'key_id = any($2::uuid[])', [keyId])
+    // Step by step: what was made while we waited for its maker's lock is seen by the statement after it.
+    for (let makers = endsItsChildren(key) ? revoked : []; makers.length > 0; ) {
+      makers = await revokeWhere(tx, workspaceId, by.actor, keyId, 'created_by = any($2::uuid[])', makers)
+      revoked.push(...makers)
+    }
+    await tellOfRevocation(tx, revoked)
+    return revoked
+  })
+}
+
+async function revokeWhere(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  actor: string,
+  endedWith: string | null,
+  which: string,
+  keyIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await tx.query(
+    `update api_keys set revoked_at = clock_timestamp()
+      where workspace_id = $1 and ${which} and revoked_at is null returning key_id as "keyId", name`,
+    [workspaceId, keyIds],
+  )
+  for (const { keyId, name } of rows) tx.emit('key_revoked', actor, { keyId, name, endedWith })
+  return rows.map(({ keyId }) => keyId)
+}
+
+/** The key a request presents, if it is one that is valid now. The policy shows just the row with this hash. */
+export async function findKey(
+  pool: pg.Pool,
+  key: string,
+): Promise<(ApiKey & { leftMs: number | null }) | null> {
+  const [found] = await scopedQuery<ApiKey & { leftMs: number | null }>(
+    pool,
+    'baton.key_hash',
+    hashOf(key).toString('hex'),
+    {
+      text: `select ${KEY_COLUMNS}, (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "leftMs" from api_keys k
+      where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`,
+    },
+  )
+  return found ?? null
+}

@@ -1,0 +1,189 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import { Refused } from '../../../core/errors.ts'
+import { uuidCarrying } from '../../../core/ids.ts'
+import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../../core/limits.ts'
+import { connectionFrom } from '../connection/connect.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { inWorkspace, type WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+
+export interface Workspace {
+  workspaceId: number
+  uuid: string
+  name: string
+}
+
+const LIMIT_COLUMNS = {
+  minLeaseSeconds: 'min_lease_seconds',
+  maxLeaseSeconds: 'max_lease_seconds',
+  maxConcurrentClaims: 'max_concurrent_claims',
+  maxGenerationsPerTask: 'max_generations_per_task',
+  maxResultBytes: 'max_result_bytes',
+  lateResults: 'late_results',
+  maxActiveSessions: 'max_active_sessions',
+  claimHistoryRetentionDays: 'claim_history_retention_days',
+  assignTimeoutSeconds: 'assign_timeout_seconds',
+  stallTimeoutSeconds: 'stall_timeout_seconds',
+  verifyTimeoutSeconds: 'verify_timeout_seconds',
+  hangGraceSeconds: 'hang_grace_seconds',
+  hangAbortSeconds: 'hang_abort_seconds',
+  queueOrder: 'queue_order',
+} as const satisfies Record<keyof Limits, string>
+
+const limitFields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
+const limitSelect = limitFields.map((field) => `${LIMIT_COLUMNS[field]} as "${field}"`).join(', ')
+
+export async function createWorkspace(
+  pool: pg.Pool,
+  name: string,
+  actor: string,
+  limits: Partial<Limits> = {},
+): Promise<Workspace> {
+  // The number is taken before the transaction, so that the transaction can name it and the policies let it in.
+  const client = await connectionFrom(pool)
+  const sequence = `select nextval(pg_get_serial_sequence('workspaces', 'workspace_id')) as id`
+  const { rows } = await client.query<{ id: number }>(sequence).finally(() => client.release())
+  const workspaceId = rows[0]!.id
+  return inWorkspace(pool, workspaceId, (tx) => insertWorkspace(tx, workspaceId, name, actor, limits))
+}
+
+/** The workspace of this name, made unless it is there. Of several with one name it is the oldest. */
+export async function ensureWorkspace(pool: pg.Pool, name: string, limits: Partial<Limits>): Promise<number> {
+  if (name === FIRST_NAME) {
+    await ensureFirstWorkspace(pool, limits)
+    return FIRST_WORKSPACE
+  }
+  const find = () =>
+    scopedQuery<{ id: number }>(pool, 'baton.workspace_name', name, {
+      text: 'select workspace_id as id from workspaces where name = $1 order by workspace_id limit 1',
+      values: [name],
+    })
+  const [known] = await find()
+  if (known) return known.id
+  await createWorkspace(pool, name, 'system', limits)
+  // Two may have made one at the same moment; both take the older.
+  return (await find())[0]!.id
+}
+
+export const FIRST_WORKSPACE = 1
+const FIRST_NAME = 'default'
+
+/** Workspace 1, made unless it is there. */
+export async function ensureFirstWorkspace(pool: pg.Pool, limits: Partial<Limits> = {}): Promise<void> {
+  await inWorkspace(pool, FIRST_WORKSPACE, async (tx) => {
+    const { rowCount } = await tx.query('select 1 from workspaces where workspace_id = $1', [FIRST_WORKSPACE])
+    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, FIRST_NAME, 'system', limits)
+  }).catch((error) => {
+    // Another node made it between our look and our write.
+    if ((error as { code?: string }).code !== '23505') throw error
+  })
+}
+
+async function insertWorkspace(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  name: string,
+  actor: string,
+  limits: Partial<Limits>,
+): Promise<Workspace> {
+  const uuid = uuidCarrying(workspaceId, Date.now(), randomInt(2 ** 22))
+  const given = LimitsSchema.parse({ ...DEFAULT_LIMITS, ...limits })
+  await tx.query('insert into workspaces (workspace_id, uuid, name) values ($1, $2, $3)', [
+    workspaceId,
+    uuid,
+    name,
+  ])
+  await tx.query('insert into workspace_counters (workspace_id) values ($1)', [workspaceId])
+  await tx.query(
+    `insert into limits (workspace_id, ${Object.values(LIMIT_COLUMNS).join(', ')})
+     values ($1, ${limitFields.map((_, i) => `$${i + 2}`).join(', ')})`,
+    [workspaceId, ...limitFields.map((field) => given[field])],
+  )
+  tx.emit('workspace_created', actor, { name })
+  return { workspaceId, uuid, name }
+}
+
+export async function readWorkspace(pool: pg.Pool, workspaceId: number): Promise<Workspace> {
+  return inWorkspace(pool, workspaceId, async (tx) => {
+    const { rows } = await tx.query('select uuid, name from workspaces where workspace_id = $1', [
+      workspaceId,
+    ])
+    return { workspaceId, ...rows[0] }
+  })
+}
+
+export async function readLimitsOf(pool: pg.Pool, workspaceId: number): Promise<Limits> {
+  const [limits] = await scopedQuery<Limits & pg.QueryResultRow>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    {
+      text: `select ${limitSelect} from limits where workspace_id = $1`,
+      values: [workspaceId],
+    },
+  )
+  return limits!
+}
+
+/** How much of each limit is in use. */
+const IN_USE = {
+  maxConcurrentClaims:
+    'select active_claims as used from workspace_counters where workspace_id = $1 for update',
+  maxActiveSessions:
+    'select count(*) as used from sessions where workspace_id = $1 and declared and ended_at is null',
+  maxGenerationsPerTask: `select coalesce(max(generation), 0) as used from tasks
+    where workspace_id = $1 and state not in ('completed', 'failed', 'cancelled', 'skipped')`,
+} as const satisfies Partial<Record<keyof Limits, string>>
+
+/** A limit below what is in use would be broken the moment it is set. Every such limit is named. */
+async function refuseBelowUse(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  changed: Partial<Limits>,
+): Promise<void> {
+  const errors: { field: string; message: string }[] = []
+  for (const [field, text] of Object.entries(IN_USE) as [keyof typeof IN_USE, string][]) {
+    const wanted = changed[field]
+    if (wanted === undefined) continue
+    const used = (await tx.query(text, [workspaceId])).rows[0].used as number
+    if (used > wanted) errors.push({ field, message: `would be ${wanted}, and ${used} are in use` })
+  }
+  if (errors.length > 0)
+    throw new Refused(
+      'LIMIT_BELOW_USE',
+      errors.map(({ field, message }) => `${field} ${message}.`).join(' '),
+      {
+        errors,
+      },
+    )
+}
+
+export async function changeLimits(
+  pool: pg.Pool,
+  workspaceId: number,
+  changed: Partial<Limits>,
+  actor: string,
+  allowed: (present: Limits) => void = () => undefined,
+): Promise<Limits> {
+  return inWorkspace(pool, workspaceId, async (tx) => {
+    const { rows } = await tx.query(`select ${limitSelect} from limits where workspace_id = $1 for update`, [
+      workspaceId,
+    ])
+    allowed(rows[0])
+    const limits: Limits = { ...rows[0], ...changed }
+    await refuseBelowUse(tx, workspaceId, changed)
+    if (limits.minLeaseSeconds > limits.maxLeaseSeconds) {
+      const field = 'minLeaseSeconds' in changed ? 'minLeaseSeconds' : 'maxLeaseSeconds'
+      throw Refused.field('VALIDATION_FAILED', field, 'would put minLeaseSeconds above maxLeaseSeconds')
+    }
+    const fields = limitFields.filter((field) => changed[field] !== undefined)
+    if (fields.length > 0) {
+      await tx.query(
+        `update limits set ${fields.map((field, i) => `${LIMIT_COLUMNS[field]} = $${i + 2}`).join(', ')} where workspace_id = $1`,
+        [workspaceId, ...fields.map((field) => changed[field])],
+      )
+      tx.emit('limits_changed', actor, { changed })
+    }
+    return limits
+  })
+}

@@ -1,0 +1,1 @@
+export type { PostgresStore as ServerStore } from './postgres/store.ts'

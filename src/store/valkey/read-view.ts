@@ -1,0 +1,240 @@
+import { randomInt } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import {
+  keyName,
+  NO_AGENTS,
+  type ReadSet,
+  type Remembered,
+  type SessionView,
+  type View,
+} from '../../core/batch/requests.ts'
+import type { Worker } from '../../core/commands.ts'
+import { DEFAULT_LIMITS } from '../../core/limits.ts'
+import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { readTask } from './codec.ts'
+import { ask as onceConnected } from './connect.ts'
+import { encoded, idOf, type Keys } from './keys.ts'
+import { type Bulk, readHeads, readMore } from './read-more.ts'
+import { READ_VIEW } from './read-view.lua.ts'
+import type { ResultHead } from './results.ts'
+import { Script } from './script.ts'
+
+const MOST_NAMES = 2_000
+const script = new Script(READ_VIEW)
+
+/** What was seen, and by what a later write can tell that it still is so. */
+export interface Seen {
+  view: View
+  version: number
+  seq: number
+  lastId: number
+  /** Nobody else can write before us. */
+  hasTurn: boolean
+  /** Results of the tasks that results are offered for. */
+  results: Map<number, ResultHead[]>
+}
+
+type ViewReply = [
+  found: 'seen',
+  time: [seconds: string, micros: string],
+  hasTurn: number,
+  meta: string[],
+  shown: string[][],
+  seenBy: number[][],
+  holding: string[][],
+  records: Bulk[],
+  claimants: ([record: string, holds: number] | null)[],
+  answers: unknown[],
+]
+
+/**
+ * Null while somebody else has the turn, or when what was seen in two looks is not of one moment: then look again. One
+ * round trip, and a second where tracks or the past matter.
+ */
+export async function readView(
+  client: Redis,
+  keys: Keys,
+  workspaceId: number,
+  ask: ReadSet,
+  { token, insists }: { token: string; insists: boolean },
+): Promise<Seen | null> {
+  const questions = new Questions()
+  const read = askAll(questions, keys, ask)
+  const values = [
+    token,
+    insists ? '1' : '0',
+    keys.tag,
+    JSON.stringify(headsOf(keys, ask)),
+    ...counted(ask.sessions),
+    ...counted(ask.claimants),
+    ...questions.flat(),
+  ]
+  const reply = await onceConnected(client, () =>
+    script.run<ViewReply | ['wait'] | ['none']>(client, [keys.meta, keys.turn, keys.line], values),
+  )
+  if (reply[0] === 'wait') return null
+  if (reply[0] === 'none') throw new Error(`workspace ${workspaceId} does not exist`)
+  const [, time, hasTurn, meta, shown, seenBy, holding, found, claimants, answers] = reply
+  questions.answers = answers
+  const [version, seq, lastId, activeClaims, activeSessions, limits] = meta
+  const records = new Map<number, TaskRecord>()
+  for (const text of [...read.tasks(), ...found]) {
+    if (text === null) continue
+    const record = readTask(text)
+    records.set(record.id, record)
+  }
+  const queues = shown.map((ids) => ids.map(idOf))
+  const heads = seenBy.map((places) =>
+    inOrder(
+      places.flatMap((place) => queues[place]!),
+      records,
+    ),
+  )
+  const seen: Seen = {
+    version: Number(version),
+    seq: Number(seq),
+    lastId: Number(lastId),
+    hasTurn: hasTurn === 1,
+    results: readResults(ask, read.results()),
+    view: {
+      // The server's, in the moment of the look.
+      now: Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000),
+      limits: { ...DEFAULT_LIMITS, ...JSON.parse(limits!) },
+      activeClaims: Number(activeClaims),
+      activeSessions: Number(activeSessions),
+      records,
+      waiting: heads.slice(0, ask.waiting.length),
+      reserved: heads.slice(ask.waiting.length).flat(),
+      pastHolders: new Map(),
+      fresh: Array.from({ length: ask.newTasks }, (_, i) => ({
+        id: Number(lastId) + 1 + i,
+        random: randomInt(2 ** 22),
+      })),
+      takenKeys: takenAmong(ask, read.taken()),
+      remembered: readRemembered(ask, read.remembered()),
+      workers: workersAmong(ask, claimants),
+      sessions: readSessions(ask, holding, read.sessions(), read.lost()),
+      tracks: new Map(),
+      ...NO_AGENTS,
+    },
+  }
+  return readMore(client, keys, ask, seen, read.declaredTracks())
+}
+
+/** Commands whose answers come with the look. */
+class Questions {
+  readonly #commands: string[][] = []
+  answers: unknown[] = []
+
+  ask<T>(...command: string[]): () => T {
+    const place = this.#commands.push(command) - 1
+    return () => this.answers[place] as T
+  }
+
+  /** One command for many names; in pieces, since a script cannot take them all at once. */
+  askAll<T>(command: readonly string[], names: readonly string[]): () => T[] {
+    const pieces: (() => T[])[] = []
+    for (let i = 0; i < names.length; i += MOST_NAMES)
+      pieces.push(this.ask<T[]>(...command, ...names.slice(i, i + MOST_NAMES)))
+    return () => pieces.flatMap((piece) => piece())
+  }
+
+  flat = () => this.#commands.flatMap(counted)
+}
+
+const counted = (texts: readonly string[]) => [String(texts.length), ...texts]
+
+function askAll(questions: Questions, keys: Keys, ask: ReadSet) {
+  const each = <T>(names: readonly string[], command: (name: string) => string[]) => {
+    const answers = names.map((name) => questions.ask<T>(...command(name)))
+    return () => answers.map((answer) => answer())
+  }
+  const newKeys = ask.newKeys.map(({ projectId, key }) => keyName(projectId, key))
+  return {
+    tasks: questions.askAll<Bulk>(['MGET'], ask.taskIds.map(keys.task)),
+    sessions: questions.askAll<Bulk>(['MGET'], ask.sessions.map(keys.session)),
+    lost: each<string[]>(ask.sessions, (name) => ['ZRANGE', keys.lost(name), '0', '-1', 'WITHSCORES']),
+    taken: questions.askAll<Bulk>(['HMGET', keys.taskKeys], newKeys),
+    remembered: questions.askAll<Bulk>(['MGET'], ask.idempotencyKeys.map(keys.remembered)),
+    results: each<Bulk>(offeredTasks(ask).map(keys.results), (name) => ['HGET', name, 'list']),
+    declaredTracks: ask.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
+  }
+}
+
+const offeredTasks = (ask: ReadSet) => [...new Set(ask.offered.map(({ taskId }) => taskId))]
+
+/** Heads of the queue, then those of what is kept for single agents. */
+function headsOf(keys: Keys, { waiting, reserved }: ReadSet) {
+  const head = (agent: string | null, capabilities: readonly string[], limit: number) => ({
+    index: keys.queues(agent),
+    prefix: keys.queuePrefix(agent),
+    capabilities: capabilities.map(encoded),
+    limit,
+  })
+  return [
+    ...waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
+      ...head(null, capabilities, limit),
+      project: projectId === null ? false : String(projectId),
+      trackQueues: trackQueues ?? false,
+    })),
+    ...reserved.map(({ agent, capabilities, limit }) => head(agent, capabilities, limit)),
+  ]
+}
+
+/** A line may be made of several queues, one for each set of capabilities. */
+function inOrder(ids: number[], records: ReadonlyMap<number, TaskRecord>): number[] {
+  return ids.sort((a, b) => records.get(a)!.rank! - records.get(b)!.rank! || a - b)
+}
+
+function takenAmong(ask: ReadSet, taken: readonly Bulk[]): Set<string> {
+  const names = ask.newKeys.map(({ projectId, key }) => keyName(projectId, key))
+  return new Set(names.filter((_, i) => taken[i] !== null))
+}
+
+function readRemembered(ask: ReadSet, texts: readonly Bulk[]): Map<string, Remembered> {
+  const remembered = new Map<string, Remembered>()
+  for (const [i, key] of ask.idempotencyKeys.entries()) {
+    const text = texts[i]
+    if (text) remembered.set(key, JSON.parse(text))
+  }
+  return remembered
+}
+
+const readResults = (ask: ReadSet, texts: readonly Bulk[]) =>
+  new Map(offeredTasks(ask).map((id, i) => [id, readHeads(texts[i] ?? null)]))
+
+function workersAmong(ask: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
+  const workers = new Map<string, Worker>()
+  for (const [i, name] of ask.claimants.entries()) {
+    const found = claimants[i]
+    if (!found) continue
+    const record = JSON.parse(found[0]) as SessionRecord
+    if (record.capacity !== null) workers.set(name, { record, held: found[1] })
+  }
+  return workers
+}
+
+function readSessions(ask: ReadSet, holding: string[][], texts: readonly Bulk[], lost: readonly string[][]) {
+  const sessions = new Map<string, SessionView>()
+  for (const [i, name] of ask.sessions.entries()) {
+    const text = texts[i]
+    if (!text) continue
+    const record = JSON.parse(text) as SessionRecord
+    sessions.set(name, {
+      record,
+      holding: holding[i]!.map(Number),
+      lost: lostSince(record.lastSeenAt, lost[i]!),
+    })
+  }
+  return sessions
+}
+
+function lostSince(lastSeenAt: number, withScores: readonly string[]): SessionView['lost'] {
+  const lost: SessionView['lost'] = []
+  for (let i = 0; i < withScores.length; i += 2) {
+    const at = Number(withScores[i + 1])
+    const [taskId, generation, reason] = JSON.parse(withScores[i]!)
+    if (at > lastSeenAt) lost.push({ taskId, generation, reason, at })
+  }
+  return lost
+}
