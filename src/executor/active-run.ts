@@ -7,7 +7,7 @@ import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
 import type { Stop } from '../core/runs/ending.ts'
 import { elapsed, type Heard, heard, type WatchdogReport, type WatchdogState } from '../core/runs/watchdog.ts'
 import { renewTask, reportProgress } from '../flow/claims.ts'
-import { type ProcessIdentity, recordProcess } from '../store/postgres/runs/runs.ts'
+import type { ProcessIdentity } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
 import type { RunOutput } from './output.ts'
@@ -164,8 +164,7 @@ export class ActiveRun {
   async #event(type: string, payload: Record<string, unknown>, report: RunReport): Promise<void> {
     switch (type) {
       case 'process':
-        await recordProcess(
-          this.#context.kernel.store,
+        await this.#context.kernel.store.runs.recordProcess(
           this.workspaceId,
           this.runId,
           payload as unknown as ProcessIdentity,

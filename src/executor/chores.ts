@@ -2,8 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { idCarriedBy } from '../core/ids.ts'
 import type { ObjectStore } from '../logs/object-store.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
-import { isHeldUnder, oldLogs } from '../store/postgres/runs/run-reads.ts'
-import { logIsGone } from '../store/postgres/runs/runs.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Executor } from './executor.ts'
 import { sweepWorktrees } from './folders/sweep.ts'
@@ -97,14 +95,14 @@ export class Chores {
 /** Metadata and excerpts stay; the log itself goes. */
 export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number): Promise<number> {
   const { kernel, logStores } = context
-  const old = await oldLogs(kernel.store.readers, keepLogsMs, LOGS_AT_A_TIME)
+  const old = await kernel.store.runs.oldLogs(keepLogsMs, LOGS_AT_A_TIME)
   for (const { workspaceId, runId, logStore, logRef } of old) {
     const store = logStores.get(logStore as LogStoreType)
     if (!store) continue
     await store.delete({ store: store.type, logRef }).catch((error) => {
       if (!(error instanceof LogUnavailable)) throw error
     })
-    await logIsGone(kernel.store, workspaceId, runId)
+    await kernel.store.runs.logIsGone(workspaceId, runId)
   }
   return old.length
 }
@@ -113,5 +111,5 @@ export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number
 const sweepFolders = ({ kernel, own, dataFolder }: ExecutorContext) =>
   sweepWorktrees(gitOf(own), dataFolder, async ({ workspaceId, taskId, generation }) => {
     const id = taskId === null ? null : idCarriedBy(taskId)
-    return id === null || isHeldUnder(kernel.store.readers, Number(workspaceId), id, generation)
+    return id === null || kernel.store.runs.isHeldUnder(Number(workspaceId), id, generation)
   })

@@ -18,8 +18,7 @@ import { postgresStore } from '../logs/postgres.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
 import { s3Bucket } from '../logs/s3-bucket.ts'
 import type { LogSettings } from '../logs/settings.ts'
-import { RunLogRows } from '../store/postgres/runs/run-logs.ts'
-import type { PostgresStore } from '../store/postgres/store.ts'
+import type { ServerStore } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { NodeExecution } from './execution.ts'
 import { StoreRetry } from './store-retry.ts'
@@ -87,13 +86,13 @@ export async function composeExecutor(
 
 /** New logs go to one; older ones, from before the settings were changed, are read where they are. */
 async function openStores(
-  store: PostgresStore,
+  store: ServerStore,
   dataFolder: string,
   { logs, limits = USUAL_LIMITS, databaseFolder: folder = null }: ExecutorOptions,
 ) {
   const stores = new Map<LogStoreType, RunLogStore>([
     ['local_file', localFileStore(join(dataFolder, 'run-logs'), limits)],
-    ['postgres', postgresStore(new RunLogRows(store.readers), { limits, folder })],
+    ['postgres', postgresStore(store.runLogs, { limits, folder })],
   ])
   if (logs.store !== 'object_store') return { stores, bucket: null, close: () => undefined }
   const spoolFolder = join(dataFolder, 'run-log-spool')

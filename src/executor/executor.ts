@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stop } from '../core/runs/ending.ts'
-import { type DueWakeup, dueWakeups } from '../store/postgres/runs/dispatch.ts'
-import { type RunToLookAt, runsToLookAt } from '../store/postgres/runs/run-reads.ts'
+import type { DueWakeup, RunToLookAt } from '../store/server-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
@@ -130,7 +129,7 @@ export class Executor {
     const { kernel, node, mostRuns } = this.#context
     const room = mostRuns - this.#active.size - this.#starting.size
     if (room <= 0) return
-    const due = await dueWakeups(kernel.store.readers, node.name, room)
+    const due = await kernel.store.wakeups.due(node.name, room)
     for (const one of due) if (!this.#starting.has(one.id) && !this.#isStopping) this.#launch(one)
   }
 
@@ -185,7 +184,7 @@ export class Executor {
 
   async #stopWhatMust(): Promise<void> {
     const { kernel, node } = this.#context
-    for (const found of await runsToLookAt(kernel.store.readers, node.id)) {
+    for (const found of await kernel.store.runs.toCheck(node.id)) {
       const active = this.#active.get(found.runId)
       const stop = whyStop(found)
       if (stop) active?.stop(stop)

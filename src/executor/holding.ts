@@ -6,8 +6,7 @@ import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { waitingClaims } from '../store/postgres/runs/dispatch.ts'
-import type { Wakeup } from '../store/postgres/runs/wakeups.ts'
+import type { Wakeup } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 
 /** The claim a run works under: taken like any other, in the name of its agent. */
@@ -87,7 +86,7 @@ export async function renewWaitingClaims({
   kernel,
   node,
 }: Pick<ExecutorContext, 'kernel' | 'node'>): Promise<void> {
-  const waiting = await waitingClaims(kernel.store.readers, node.name)
+  const waiting = await kernel.store.wakeups.waitingClaims(node.name)
   await Promise.all(
     waiting.map(({ workspaceId, agent, taskId, session, generation }) =>
       renewTask(kernel, asAgent(workspaceId, agent), taskId, { session, generation }).catch((error) => {

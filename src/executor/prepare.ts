@@ -6,9 +6,7 @@ import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
 import { timeoutSecAfter } from '../core/runs/timeout.ts'
-import { timeoutsBefore } from '../store/postgres/runs/run-reads.ts'
-import { taskSessionsOf } from '../store/postgres/runs/runtime-state.ts'
-import type { Wakeup } from '../store/postgres/runs/wakeups.ts'
+import type { Wakeup } from '../store/server-store.ts'
 import { operatorsObjections } from './allowed.ts'
 import type { ExecutorContext } from './context.ts'
 import { environmentOf, secretsOf } from './environment.ts'
@@ -95,12 +93,12 @@ export async function prepare(
   const taskKey = held?.taskId ?? ''
   const baseUrl = context.baseUrl()
   const [[session], values, timeouts] = await Promise.all([
-    taskSessionsOf(kernel.store.readers, workspaceId, agent.slug, {
+    kernel.store.runtime.taskSessions(workspaceId, agent.slug, {
       adapterType: agent.adapterType,
       taskKey,
     }),
     promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
-    held && held.generation > 1 ? timeoutsBefore(kernel.store.readers, workspaceId, held) : 0,
+    held && held.generation > 1 ? kernel.store.runs.timeoutsBefore(workspaceId, held) : 0,
   ])
   const prompt = promptOf(agent, values)
   const git = gitOf(own)

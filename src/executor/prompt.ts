@@ -5,8 +5,7 @@ import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
 import { PROMPT_VARIABLES, type PromptValues } from '../core/prompts/variables.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { Wakeup } from '../store/postgres/runs/wakeups.ts'
-import { readWorkspace } from '../store/postgres/workspaces/workspaces.ts'
+import type { Wakeup } from '../store/server-store.ts'
 import type { Held } from './holding.ts'
 import { Unfit } from './unfit.ts'
 
@@ -39,7 +38,7 @@ export async function promptValues(
 ): Promise<PromptValues> {
   const { agent, runId, wakeup, held, baseUrl, token } = about
   const [workspace, ofTask] = await Promise.all([
-    readWorkspace(kernel.store.readers, workspaceId),
+    kernel.store.workspaces.read(workspaceId),
     held && valuesOfTask(kernel, workspaceId, held),
   ])
   const settings = (agent.runtimeConfig ?? {}) as { role?: string; title?: string }

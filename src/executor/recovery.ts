@@ -6,10 +6,7 @@ import type { TaskRecord } from '../core/records.ts'
 import { endingOf, type Stop, taskOutcomeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
-import { nodesWithRuns } from '../store/postgres/cluster/nodes.ts'
-import { claimsWithoutRun, type Run, runsOfNodes, runsThatAreOver } from '../store/postgres/runs/run-reads.ts'
-import { finishRun } from '../store/postgres/runs/runs.ts'
-import { taskSessionsOf } from '../store/postgres/runs/runtime-state.ts'
+import type { Run } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { applyOutcome, type Held } from './holding.ts'
 import { readLostLog } from './lost-log.ts'
@@ -33,7 +30,7 @@ export async function recoverForgotten(
   isGoingOn: (runId: string) => boolean,
   { missingSince, afterMs }: { missingSince: Map<string, number>; afterMs: number },
 ): Promise<void> {
-  const own = await runsOfNodes(context.kernel.store.readers, [context.node.id])
+  const own = await context.kernel.store.runs.ofNodes([context.node.id])
   const missing = own.filter(({ id }) => !isGoingOn(id))
   for (const id of missingSince.keys()) if (!missing.some((run) => run.id === id)) missingSince.delete(id)
   for (const run of missing) {
@@ -58,7 +55,7 @@ export async function recoverAtStart(context: ExecutorContext, host: string): Pr
  */
 async function endLeftOvers({ kernel, log }: ExecutorContext): Promise<void> {
   const marked = [...processesWithMarkers().keys()].filter(isUuid)
-  const over = marked.length === 0 ? [] : await runsThatAreOver(kernel.store.readers, marked)
+  const over = marked.length === 0 ? [] : await kernel.store.runs.finishedAmong(marked)
   await Promise.all(
     over.map(({ id: runId }) =>
       endTree({ pid: 0, startTime: null, bootId: null, runId }, ORPHAN_GRACE_MS).catch((error) =>
@@ -70,7 +67,7 @@ async function endLeftOvers({ kernel, log }: ExecutorContext): Promise<void> {
 
 export async function recoverRuns(context: ExecutorContext, host: string): Promise<number> {
   const { kernel, log } = context
-  const nodes = await nodesWithRuns(kernel.store.control, kernel.store.readers)
+  const nodes = await kernel.store.cluster.nodesWithRuns()
   const gone = nodes.filter((node) => {
     if (node.nodeId === context.node.id) return false
     if (node.host !== host) return node.isSilentForLong
@@ -80,7 +77,7 @@ export async function recoverRuns(context: ExecutorContext, host: string): Promi
   })
   if (gone.length === 0) return 0
   const isHere = new Map(gone.map(({ nodeId, host: at }) => [nodeId, at === host]))
-  const runs = await runsOfNodes(kernel.store.readers, [...isHere.keys()])
+  const runs = await kernel.store.runs.ofNodes([...isHere.keys()])
   await Promise.all(runs.map((run) => (isHere.get(run.nodeId) ? endOrphans(context, run) : undefined)))
   for (const run of runs)
     await recover(context, run).catch((error) =>
@@ -111,7 +108,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     )
   const sessionId = told.sessionId ?? run.sessionIdAfter
   const ending = isDone ? DONE : endingOf(STOPPED, stop)
-  await finishRun(kernel.store, {
+  await kernel.store.runs.finish({
     ...{ workspaceId: run.workspaceId, runId: run.id, agent: run.agent, adapterType: run.adapterType },
     ...ending,
     ...{ exitCode: null, signal: null, summary: null, result: undefined, provider: null },
@@ -128,7 +125,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     excerpts: told.excerpts,
     log: told.log,
   })
-  for (const claim of await claimsWithoutRun(kernel.store.readers, run.workspaceId, run.agent))
+  for (const claim of await kernel.store.runs.claimsWithout(run.workspaceId, run.agent))
     await releaseLost(context, run, claim)
 }
 
@@ -180,7 +177,7 @@ async function whatTheLogTells({ kernel, registry, logStores, log }: ExecutorCon
   if (!store || run.logRef === null) return none
   const handle = { store: store.type, logRef: run.logRef }
   try {
-    const [session] = await taskSessionsOf(kernel.store.readers, run.workspaceId, run.agent, {
+    const [session] = await kernel.store.runtime.taskSessions(run.workspaceId, run.agent, {
       adapterType: run.adapterType,
       taskKey: run.taskId ?? '',
     })

@@ -1,6 +1,5 @@
 import type { TokenUsage } from '../core/runs/usage.ts'
-import { appendRunEvents, type NewRunEvent, reportRun } from '../store/postgres/runs/runs.ts'
-import type { PostgresStore } from '../store/postgres/store.ts'
+import type { NewRunEvent, ServerStore } from '../store/server-store.ts'
 
 const WRITE_EVERY_MS = 500
 /** Beyond this, a run that tells too much has its timeline cut. */
@@ -14,7 +13,7 @@ interface Flag {
 
 /** How a run gets on, gathered a little and written down: what is written stays when the run is lost. */
 export class RunReport {
-  readonly #store: PostgresStore
+  readonly #store: ServerStore
   readonly #run: { workspaceId: number; runId: string; agent: string; taskId: string | null }
   readonly #warn: (error: unknown) => void
   #usage: TokenUsage | null = null
@@ -28,7 +27,7 @@ export class RunReport {
   #writing: Promise<void> = Promise.resolve()
 
   constructor(
-    store: PostgresStore,
+    store: ServerStore,
     run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
     warn: (error: unknown) => void,
   ) {
@@ -107,7 +106,7 @@ export class RunReport {
       const status = this.#status
       this.#flags = []
       this.#status = null
-      await reportRun(this.#store, this.#run, {
+      await this.#store.runs.report(this.#run, {
         usage: usage && {
           inputTokens: usage.inputTokens,
           outputTokens: usage.outputTokens,
@@ -118,6 +117,6 @@ export class RunReport {
         flags,
       })
     }
-    if (events.length > 0) await appendRunEvents(this.#store, workspaceId, runId, first, events)
+    if (events.length > 0) await this.#store.runs.appendEvents(workspaceId, runId, first, events)
   }
 }

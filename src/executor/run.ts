@@ -4,10 +4,7 @@ import type { AgentRecord } from '../core/records.ts'
 import { watchSettingsOf } from '../core/runs/policy.ts'
 import { watching } from '../core/runs/watchdog.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
-import { type DueWakeup, takeWakeup } from '../store/postgres/runs/dispatch.ts'
-import { beginRun } from '../store/postgres/runs/runs.ts'
-import { parkedUntil } from '../store/postgres/runs/runtime-state.ts'
-import type { Wakeup } from '../store/postgres/runs/wakeups.ts'
+import type { DueWakeup, Wakeup } from '../store/server-store.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
 import { applyOutcome, type Held, sessionOf, takeHold, taskOf } from './holding.ts'
@@ -36,7 +33,7 @@ export async function dispatch(context: ExecutorContext, due: DueWakeup): Promis
   const token = newToken()
   const runId = freshUuid()
   const tokenHash = hashOfToken(token)
-  const taken = await takeWakeup(context.kernel.store, due, { runId, nodeId: context.node.id, tokenHash })
+  const taken = await context.kernel.store.wakeups.take(due, { runId, nodeId: context.node.id, tokenHash })
   if (!taken) return null
   const { agent, wakeup, decision } = taken
   if (decision.kind === 'skip')
@@ -106,7 +103,7 @@ async function mustNotBeParked(
   workspaceId: number,
   credential: string,
 ): Promise<void> {
-  const until = await parkedUntil(kernel.store.readers, workspaceId, credential)
+  const until = await kernel.store.runtime.parkedUntil(workspaceId, credential)
   if (!until) return
   const retryAt = new Date(until).toISOString()
   throw new Unfit('rate_limited', `The model takes no more from this account until ${retryAt}.`, retryAt)
@@ -147,7 +144,7 @@ async function perform(
     sessionIdBefore: prepared.sessionIdBefore,
     folder: prepared.folder,
   }
-  const begun = await context.storeRetry.whileStoreIsAway(() => beginRun(kernel.store, start))
+  const begun = await context.storeRetry.whileStoreIsAway(() => kernel.store.runs.begin(start))
   if (!begun) return null
   const who = { workspaceId, runId, agent: agent.slug }
   const output = new RunOutput({

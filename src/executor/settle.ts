@@ -8,9 +8,7 @@ import type { TokenUsage } from '../core/runs/usage.ts'
 import { commandAgent } from '../flow/agents.ts'
 import { system } from '../flow/unblock.ts'
 import { wakeForWork } from '../flow/wakeups.ts'
-import { finishRun, type RunEnd } from '../store/postgres/runs/runs.ts'
-import { parkCredential } from '../store/postgres/runs/runtime-state.ts'
-import { listAgents } from '../store/postgres/workspaces/agents.ts'
+import type { RunEnd } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { cleanFolder } from './folders/clean.ts'
 import { recordFolder } from './folders/record.ts'
@@ -73,7 +71,7 @@ export async function settle(
   await parts?.report.write()
   const log = (await parts?.output.end()) ?? null
   const end = { ...endOf(dispatched, ending, answer, parts), task: taskOf(held), folder, log }
-  await context.storeRetry.whileStoreIsAway(() => finishRun(context.kernel.store, end))
+  await context.storeRetry.whileStoreIsAway(() => context.kernel.store.runs.finish(end))
   // Somebody tried it, and it works again.
   if (ending.errorCode === null && agent.state === 'error')
     await commandAgent(context.kernel, system(workspaceId), agent.slug, { kind: 'clearFault' })
@@ -176,13 +174,13 @@ async function park(
   const credential = parts?.prepared.credential
   // It was not even begun, since the account rests already.
   if (credential === undefined) return answer.retryAt ?? null
-  const all = await listAgents(store.readers, workspaceId, {}, 10_000)
+  const all = await store.agents.list(workspaceId, {}, 10_000)
   const sharing = all
     .map(({ record }) => record)
     .filter(({ slug, adapterType }) => slug !== agent.slug && adapterType === agent.adapterType)
     .filter((other) => credentialOf(context, parts!.prepared.adapter, other) === credential)
   const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
-  return new Date(await parkCredential(store, workspaceId, { credential, agents, told })).toISOString()
+  return new Date(await store.runtime.parkCredential(workspaceId, { credential, agents, told })).toISOString()
 }
 
 /** One that fails the same way with whatever it is given takes nothing more until somebody has seen to it. */

@@ -13,13 +13,7 @@ import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { HeartbeatBatcher } from '../kernel/heartbeats.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import {
-  type AgentFilter,
-  type AgentSeen,
-  findAgent,
-  givenTo,
-  pageOfAgents,
-} from '../store/postgres/workspaces/agents.ts'
+import type { AgentFilter, AgentSeen } from '../store/server-store.ts'
 import type { Execution } from './execution.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { instant, taskView } from './views.ts'
@@ -59,7 +53,7 @@ export async function theAgent(
   { workspaceId }: Caller,
   name: string,
 ): Promise<AgentSeen> {
-  const agent = await findAgent(kernel.store.readers, workspaceId, name)
+  const agent = await kernel.store.agents.find(workspaceId, name)
   if (!agent) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   return agent
 }
@@ -85,7 +79,7 @@ export async function putAgent(
   body: z.output<typeof AgentBody>,
   ifVersion: number | null,
 ) {
-  const known = await findAgent(kernel.store.readers, caller.workspaceId, name)
+  const known = await kernel.store.agents.find(caller.workspaceId, name)
   if (!known && isUuid(name)) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   const profile = mayConfigure(caller)
     ? await configured(execution, caller, profileOf(body), known?.record)
@@ -156,7 +150,7 @@ export async function agentPage(
   filter: AgentFilter,
   limit: number,
 ) {
-  const { rows, more } = await pageOfAgents(kernel.store.readers, caller.workspaceId, filter, limit)
+  const { rows, more } = await kernel.store.agents.page(caller.workspaceId, filter, limit)
   return {
     items: rows.map((agent) => agentView(execution, caller, agent)),
     nextCursor: more ? Buffer.from(rows.at(-1)!.record.slug).toString('base64url') : null,
@@ -197,7 +191,7 @@ export class AgentDesk {
       return commandAgent(kernel, caller, slug, { kind: 'beat', beat })
     })
     this.given = new BatchLoader(async (workspaceId, slugs) => {
-      const found = await givenTo(kernel.store.readers, workspaceId, [...new Set(slugs)])
+      const found = await kernel.store.agents.assignedTo(workspaceId, [...new Set(slugs)])
       return slugs.map((slug) => found.get(slug) ?? [])
     })
   }

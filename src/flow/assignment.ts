@@ -2,7 +2,7 @@ import { offersFor } from '../core/assignment.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { type Assignable, assignmentIn, similarTo } from '../store/postgres/upkeep/assignment.ts'
+import type { Assignable } from '../store/server-store.ts'
 import { leaseMsOf, runMany } from './claims.ts'
 
 /**
@@ -30,7 +30,7 @@ export class Assignment {
     let putOff = this.#putOff.get(workspaceId) ?? NOBODY
     const inVain = new Set<string>()
     for (let given = 0, atOnce = FIRST_OFFERS; ; ) {
-      const { agents, waiting } = await assignmentIn(kernel.store.readers, workspaceId)
+      const { agents, waiting } = await kernel.store.assignment.read(workspaceId)
       const free = agents.filter(({ slug }) => !inVain.has(slug) && !putOff.has(slug))
       const offers = offersFor(free, waiting, atOnce)
       if (offers.length === 0 && putOff.size === 0) {
@@ -100,7 +100,7 @@ async function offerSimilar(
   { id, leaseMs, session }: TaskRecord,
   room: number,
 ): Promise<number> {
-  const similar = await similarTo(kernel.store.readers, caller.workspaceId, id, room)
+  const similar = await kernel.store.assignment.similarTo(caller.workspaceId, id, room)
   const claim = {
     kind: 'claim',
     agent: slug,

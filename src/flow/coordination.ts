@@ -1,10 +1,6 @@
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { listLeaderTerms } from '../store/postgres/cluster/leader-lease.ts'
-import { listNodes } from '../store/postgres/cluster/nodes.ts'
-import { recordEvent } from '../store/postgres/kernel/workspace-transaction.ts'
-import { tallyOf } from '../store/postgres/reads/tally.ts'
-import { readWorkspace } from '../store/postgres/workspaces/workspaces.ts'
+import type { ListedNode } from '../store/server-store.ts'
 import { instant } from './views.ts'
 
 /** What can be asked of the coordinator from outside. */
@@ -44,12 +40,12 @@ export async function coordinatorStatus(
   coordinator: Coordination,
   { workspaceId }: Caller,
 ) {
-  const { readers, control } = kernel.store
+  const { workspaces, cluster } = kernel.store
   const [workspace, nodes, terms, stats] = await Promise.all([
-    readWorkspace(readers, workspaceId),
-    listNodes(control),
-    listLeaderTerms(control, TERMS_SHOWN),
-    tallyOf(readers, workspaceId),
+    workspaces.read(workspaceId),
+    cluster.nodes(),
+    cluster.leaderTerms(TERMS_SHOWN),
+    workspaces.tally(workspaceId),
   ])
   const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null) ?? null
   const own = coordinator.state()
@@ -80,7 +76,7 @@ export async function coordinatorStatus(
   }
 }
 
-const nodeView = (node: Awaited<ReturnType<typeof listNodes>>[number]) => ({
+const nodeView = (node: ListedNode) => ({
   id: node.nodeId,
   name: node.name,
   pid: node.pid,
@@ -93,20 +89,20 @@ const nodeView = (node: Awaited<ReturnType<typeof listNodes>>[number]) => ({
 })
 
 export async function nodesPage(kernel: ServerKernel) {
-  return { items: (await listNodes(kernel.store.control)).map(nodeView), nextCursor: null }
+  return { items: (await kernel.store.cluster.nodes()).map(nodeView), nextCursor: null }
 }
 
 /** A person does not want to wait for the next pass. It is on record that somebody asked, and what it did. */
 export async function forceRecovery(kernel: ServerKernel, coordinator: Coordination, caller: Caller) {
   const did = await coordinator.recover(caller.workspaceId)
-  await recordEvent(kernel.store.writers, caller.workspaceId, 'recovery_forced', caller.actor, { did })
+  await kernel.store.workspaces.recordEvent(caller.workspaceId, 'recovery_forced', caller.actor, { did })
   return { did }
 }
 
 /** As Mosaic words it. Whether somebody coordinates is asked of the database, which all nodes share. */
 export async function coordinatorHealth(kernel: ServerKernel, coordinator: Coordination) {
   const own = coordinator.state()
-  const nodes = await listNodes(kernel.store.control)
+  const nodes = await kernel.store.cluster.nodes()
   const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null)
   return {
     status: leader ? 'healthy' : 'degraded',

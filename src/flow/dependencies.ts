@@ -7,12 +7,7 @@ import type { TaskRecord } from '../core/records.ts'
 import type { DependenciesBody, TaskPatchBody } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
-import {
-  type DueVersion,
-  StoreUnavailable,
-  type TaskThatWaits,
-  type Walked,
-} from '../store/store.ts'
+import { type DueVersion, StoreUnavailable, type TaskThatWaits, type Walked } from '../store/store.ts'
 import { operate, readTask } from './tasks.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'

@@ -1,5 +1,5 @@
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { EventWithTask } from '../store/postgres/reads/reader.ts'
+import type { EventWithTask } from '../store/server-store.ts'
 import { eventView } from './views.ts'
 
 export type EventView = ReturnType<typeof eventView>

@@ -2,7 +2,7 @@ import type { AgentRecord } from '../core/records.ts'
 import type { HolderRequest } from '../core/rules/holder.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
-import type { Run } from '../store/postgres/runs/run-reads.ts'
+import type { Run } from '../store/server-store.ts'
 
 /** What can be asked of those who run agents, from outside. */
 

@@ -1,7 +1,6 @@
 import type { Limits } from '../core/limits.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { changeLimits as change } from '../store/postgres/workspaces/workspaces.ts'
 
 /** `allowed` sees the present limits under their lock, and throws to refuse. */
 export async function changeLimits(
@@ -10,7 +9,12 @@ export async function changeLimits(
   changed: Partial<Limits>,
   allowed: (present: Limits) => void,
 ): Promise<Limits> {
-  const limits = await change(kernel.store.writers, caller.workspaceId, changed, caller.actor, allowed)
+  const limits = await kernel.store.workspaces.changeLimits(
+    caller.workspaceId,
+    changed,
+    caller.actor,
+    allowed,
+  )
   kernel.limitsChanged(caller.workspaceId, limits)
   return limits
 }

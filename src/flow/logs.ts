@@ -5,8 +5,7 @@ import { isNameOfBaton, LOG_LEVELS, type LogLevel, levelOf, messageOf, typesAt }
 import { LineEvent, type LogBody, type LogQuery } from '../core/shapes/logs.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { type LogFilter, type LogPage, logOfTask, logOfWorkspace } from '../store/postgres/reads/logs.ts'
-import type { EventWithTask } from '../store/postgres/reads/reader.ts'
+import type { EventWithTask, LogFilter, LogPage } from '../store/server-store.ts'
 import { briefView, command, readTask } from './tasks.ts'
 import { instant } from './views.ts'
 
@@ -23,7 +22,7 @@ export async function readTaskLog(
 ) {
   const filter = filterOf(wanted)
   const { record } = await readTask(kernel, caller, uuid)
-  const events = await logOfTask(kernel.store.readers, caller.workspaceId, record.id, filter, page)
+  const events = await kernel.store.logs.ofTask(caller.workspaceId, record.id, filter, page)
   return entryViews(kernel, caller, events)
 }
 
@@ -36,7 +35,7 @@ export async function readCoordinatorLog(
 ) {
   // Nobody holds the house: there are no lines of holders in its log.
   const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
-  const events = await logOfWorkspace(kernel.store.readers, caller.workspaceId, types, page)
+  const events = await kernel.store.logs.ofWorkspace(caller.workspaceId, types, page)
   const entries = await entryViews(kernel, caller, events)
   return entries.map((entry, i) => ({ ...entry, taskId: events[i]!.taskUuid }))
 }

@@ -2,8 +2,7 @@ import { parseTaskKey } from '../core/keys.ts'
 import type { Plan, PlanTask } from '../core/plans/plan.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { tasksOfProject, triggerRulesOf } from '../store/postgres/reads/plan-tasks.ts'
-import { listTracks, type Project } from '../store/postgres/workspaces/projects.ts'
+import type { Project } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
 
 /** The plan as its tasks stand now: read back, it is the same plan. */
@@ -12,11 +11,11 @@ export async function exportPlan(
   { workspaceId }: Caller,
   project: Project,
 ): Promise<Plan> {
-  const { readers } = kernel.store
+  const { projects } = kernel.store
   const [tasks, tracks, rules] = await Promise.all([
-    tasksOfProject(readers, workspaceId, project.projectId),
-    listTracks(readers, workspaceId, project.projectId),
-    triggerRulesOf(readers, workspaceId, project.projectId),
+    projects.tasks(workspaceId, project.projectId),
+    projects.tracks(workspaceId, project.projectId),
+    projects.triggerRules(workspaceId, project.projectId),
   ])
   const keyOf = new Map(tasks.map(({ record }) => [record.uuid, record.key!]))
   const partsOf = new Map<number | null, StoredTask[]>()

@@ -8,15 +8,7 @@ import { readPlan } from '../core/plans/read.ts'
 import { isTerminal } from '../core/states.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { tasksOfProject } from '../store/postgres/reads/plan-tasks.ts'
-import {
-  listTracks,
-  type Project,
-  planEvent,
-  renameProject,
-  setTracks,
-  type Track,
-} from '../store/postgres/workspaces/projects.ts'
+import type { Project, Track } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
 
 /** A plan becomes tasks: all of it or nothing. What is there already keeps its place and may be worded anew. */
@@ -32,12 +24,12 @@ export async function importPlan(kernel: ServerKernel, caller: Caller, project: 
         message: `is "${plan.project}", but this is the plan of "${project.slug}"`,
       },
     ])
-  const existing = await tasksOfProject(kernel.store.readers, caller.workspaceId, project.projectId)
+  const existing = await kernel.store.projects.tasks(caller.workspaceId, project.projectId)
   const wishes = new Wishes(plan, project, existing)
   if (wishes.conflicts.length > 0) throw refusedPlan('PLAN_CONFLICT', wishes.conflicts)
-  const known = await listTracks(kernel.store.readers, caller.workspaceId, project.projectId)
+  const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const tracks = plan.tracks.map((track) => trackOf(track, known))
-  await setTracks(kernel.store.writers, caller.workspaceId, project, tracks, caller.actor)
+  await kernel.store.projects.setTracks(caller.workspaceId, project, tracks, caller.actor)
   const { changes } = wishes
   const tasks = wishes.tasks.map((task) => ({
     ...task,
@@ -45,9 +37,9 @@ export async function importPlan(kernel: ServerKernel, caller: Caller, project: 
   }))
   if (tasks.length + changes.length > 0) granted(await kernel.run(caller, { on: 'new', tasks, changes }))
   if (plan.name !== null && plan.name !== project.name)
-    await renameProject(kernel.store.writers, caller.workspaceId, project.projectId, plan.name)
+    await kernel.store.projects.rename(caller.workspaceId, project.projectId, plan.name)
   const answer = { created: tasks.length, updated: changes.length, unchanged: wishes.unchanged }
-  await planEvent(kernel.store.writers, caller.workspaceId, project.slug, answer, caller.actor)
+  await kernel.store.projects.recordPlan(caller.workspaceId, project.slug, answer, caller.actor)
   const { notInPlan, notTaken } = wishes
   return { project: project.slug, ...answer, notInPlan, notTaken }
 }

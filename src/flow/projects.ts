@@ -3,15 +3,7 @@ import { Refused } from '../core/errors.ts'
 import type { ProjectBody } from '../core/shapes/projects.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import {
-  createProject,
-  findProject,
-  listTracks,
-  type Project,
-  setTracks,
-  trackAssignments,
-  trackProgress,
-} from '../store/postgres/workspaces/projects.ts'
+import type { Project } from '../store/server-store.ts'
 import { instant } from './views.ts'
 
 const noProject = (slug: string) =>
@@ -22,7 +14,7 @@ export async function theProject(
   { workspaceId }: Caller,
   slug: string,
 ): Promise<Project> {
-  const project = await findProject(kernel.store.readers, workspaceId, slug)
+  const project = await kernel.store.projects.find(workspaceId, slug)
   if (!project) throw noProject(slug)
   return project
 }
@@ -49,17 +41,17 @@ export async function makeProject(
 ) {
   const given = { slug, name: name ?? slug }
   const { workspaceId, actor, idempotency } = caller
-  return projectView(await createProject(kernel.store.writers, workspaceId, given, actor, idempotency))
+  return projectView(await kernel.store.projects.create(workspaceId, given, actor, idempotency))
 }
 
 /** A project, and for each of its tracks who is on it and how far it is. */
 export async function showProject(kernel: ServerKernel, caller: Caller, slug: string) {
   const project = await theProject(kernel, caller, slug)
-  const { readers } = kernel.store
+  const { projects } = kernel.store
   const [declared, progress, assignments] = await Promise.all([
-    listTracks(readers, caller.workspaceId, project.projectId),
-    trackProgress(readers, caller.workspaceId, project.projectId),
-    trackAssignments(readers, caller.workspaceId, project.projectId),
+    projects.tracks(caller.workspaceId, project.projectId),
+    projects.trackProgress(caller.workspaceId, project.projectId),
+    projects.trackAssignments(caller.workspaceId, project.projectId),
   ])
   const names = [...new Set([...declared, ...progress].map(({ track }) => track))].sort()
   const tracks = names.map((track) => {
@@ -80,10 +72,9 @@ export async function changeTrack(
   maxAgents: number | null,
 ) {
   const project = await theProject(kernel, caller, slug)
-  const known = await listTracks(kernel.store.readers, caller.workspaceId, project.projectId)
+  const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const sequential = known.find((one) => one.track === track)?.sequential ?? false
-  await setTracks(
-    kernel.store.writers,
+  await kernel.store.projects.setTracks(
     caller.workspaceId,
     project,
     [{ track, maxAgents, sequential }],

@@ -3,13 +3,7 @@ import { createPatch, type Operation } from 'rfc6902'
 import { Refused } from '../core/errors.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import {
-  type ResultPosition,
-  rejectedResults,
-  resultData,
-  resultHeads,
-  resultsOfTask,
-} from '../store/postgres/reads/result-pages.ts'
+import type { ResultPosition } from '../store/server-store.ts'
 import type { StoredResult } from '../store/store.ts'
 import { briefView, taskIdOf, theRecord } from './tasks.ts'
 import { unblockDownstream } from './unblock.ts'
@@ -19,7 +13,7 @@ import { listedResultView, resultView } from './views.ts'
 
 async function theResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
   const { id } = await theRecord(kernel, caller, uuid)
-  const results = await resultHeads(kernel.store.readers, caller.workspaceId, id)
+  const results = await kernel.store.resultPages.heads(caller.workspaceId, id)
   // Two sessions cannot hold one generation, so a reference names one result of a task.
   const result = results.find((one) => one.ref === ref)
   if (!result) throw new Refused('NOT_FOUND', `The task has no result ${ref}.`)
@@ -32,7 +26,7 @@ async function theResult(kernel: ServerKernel, caller: Caller, uuid: string, ref
 
 /** With what it is: of all the results of a task, only those that are shown are read. */
 async function whole(kernel: ServerKernel, { workspaceId }: Caller, uuid: string, head: StoredResult) {
-  const data = await resultData(kernel.store.readers, workspaceId, taskIdOf(uuid), head)
+  const data = await kernel.store.resultPages.data(workspaceId, taskIdOf(uuid), head)
   return { ...head, data }
 }
 
@@ -54,7 +48,7 @@ export async function rejectedPage(
   { workspaceId }: Caller,
   part: Part & { withData: boolean },
 ) {
-  const { rows, more } = await rejectedResults(kernel.store.readers, workspaceId, part)
+  const { rows, more } = await kernel.store.resultPages.rejected(workspaceId, part)
   const view = part.withData ? resultView : listedResultView
   const items = rows.map(({ taskId, place: _place, ...result }) => ({ taskId, ...view(result) }))
   return { items, nextCursor: cursorBehind(rows, more) }
@@ -63,7 +57,7 @@ export async function rejectedPage(
 /** What became of a task: the results are what is asked for here, so they are shown. */
 export async function resultPage(kernel: ServerKernel, caller: Caller, uuid: string, part: Part) {
   const { id } = await theRecord(kernel, caller, uuid)
-  const { rows, more } = await resultsOfTask(kernel.store.readers, caller.workspaceId, id, {
+  const { rows, more } = await kernel.store.resultPages.ofTask(caller.workspaceId, id, {
     ...part,
     withData: true,
   })

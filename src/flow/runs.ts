@@ -2,16 +2,7 @@ import { Refused } from '../core/errors.ts'
 import { isOver } from '../core/runs/outcomes.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import {
-  findRun,
-  listRuns,
-  type Run,
-  type RunFilter,
-  runEventsAfter,
-  usageOfTask,
-} from '../store/postgres/runs/run-reads.ts'
-import { askToCancel } from '../store/postgres/runs/runs.ts'
-import { resetSessions, runtimeStateOf, taskSessionsOf } from '../store/postgres/runs/runtime-state.ts'
+import type { Run, RunFilter } from '../store/server-store.ts'
 import { slugOf } from './agents.ts'
 import type { Execution } from './execution.ts'
 import { theRecord } from './tasks.ts'
@@ -20,7 +11,7 @@ import { instant } from './views.ts'
 /** Runs as they are shown, and what people do to them. */
 
 export async function theRun(kernel: ServerKernel, { workspaceId }: Caller, runId: string): Promise<Run> {
-  const run = await findRun(kernel.store.readers, workspaceId, runId)
+  const run = await kernel.store.runs.find(workspaceId, runId)
   if (!run) throw new Refused('NOT_FOUND', `There is no run ${runId} in this workspace.`)
   return run
 }
@@ -40,7 +31,7 @@ export async function runPage(
   filter: RunFilter,
   part: PartOfRuns,
 ) {
-  const { rows, more } = await listRuns(kernel.store.readers, workspaceId, filter, part)
+  const { rows, more } = await kernel.store.runs.list(workspaceId, filter, part)
   const items = rows.map(runView).map(({ result, ...view }) => ({
     ...view,
     ...(part.withResult ? { result } : {}),
@@ -59,7 +50,7 @@ export async function runsOfTask(
   const { id: task } = await theRecord(kernel, caller, uuid)
   const [page, usage] = await Promise.all([
     runPage(kernel, caller, { task, before }, part),
-    usageOfTask(kernel.store.readers, caller.workspaceId, task),
+    kernel.store.runs.usageOfTask(caller.workspaceId, task),
   ])
   return { ...page, usage }
 }
@@ -72,7 +63,7 @@ export async function runTimeline(
   limit: number,
 ) {
   const { id } = await theRun(kernel, caller, runId)
-  const { rows, more } = await runEventsAfter(kernel.store.readers, caller.workspaceId, id, afterSeq, limit)
+  const { rows, more } = await kernel.store.runs.eventsAfter(caller.workspaceId, id, afterSeq, limit)
   return {
     items: rows.map(({ at, ...event }) => ({ ...event, at: instant(at) })),
     nextCursor: more ? String(rows.at(-1)!.seq) : null,
@@ -85,7 +76,7 @@ const CANCEL_SHOWN_AFTER_MS = 2_000
 export async function cancelRun(kernel: ServerKernel, caller: Caller, runId: string, reason: string) {
   const { id, status } = await theRun(kernel, caller, runId)
   if (isOver(status)) throw new Refused('WRONG_STATE', `The run is over (${status}).`)
-  await askToCancel(kernel.store, caller.workspaceId, id, { reason, actor: caller.actor })
+  await kernel.store.runs.requestCancel(caller.workspaceId, id, { reason, actor: caller.actor })
   return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
 }
 
@@ -144,7 +135,7 @@ export async function readRunLog(
 
 export async function showRuntimeState(kernel: ServerKernel, caller: Caller, name: string) {
   const slug = await slugOf(kernel, caller, name)
-  const state = await runtimeStateOf(kernel.store.readers, caller.workspaceId, slug)
+  const state = await kernel.store.runtime.state(caller.workspaceId, slug)
   if (!state)
     return {
       ...{
@@ -171,7 +162,7 @@ export async function showRuntimeState(kernel: ServerKernel, caller: Caller, nam
 
 export async function showTaskSessions(kernel: ServerKernel, caller: Caller, name: string) {
   const slug = await slugOf(kernel, caller, name)
-  const sessions = await taskSessionsOf(kernel.store.readers, caller.workspaceId, slug)
+  const sessions = await kernel.store.runtime.taskSessions(caller.workspaceId, slug)
   return {
     items: sessions.map(({ createdAt, updatedAt, ...session }) => ({
       ...session,
@@ -189,7 +180,12 @@ export async function forgetSessions(
   taskKey: string | undefined,
 ) {
   const agent = await slugOf(kernel, caller, name)
-  const cleared = await resetSessions(kernel.store, caller.workspaceId, agent, taskKey ?? null, caller.actor)
+  const cleared = await kernel.store.runtime.resetSessions(
+    caller.workspaceId,
+    agent,
+    taskKey ?? null,
+    caller.actor,
+  )
   return { agent, cleared }
 }
 

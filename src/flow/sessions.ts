@@ -5,7 +5,6 @@ import type { SessionRecord } from '../core/records.ts'
 import type { SessionBody } from '../core/shapes/sessions.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { findSession, readSessionMemory } from '../store/postgres/reads/session-memory.ts'
 import { namedProject } from './projects.ts'
 import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
@@ -13,7 +12,7 @@ import { instant } from './views.ts'
 /** A session is whoever holds claims under one name. A worker is one that says how much it can hold, and beats. */
 
 async function theSession(kernel: ServerKernel, caller: Caller, nameOrId: string): Promise<SessionRecord> {
-  const session = await findSession(kernel.store.readers, caller.workspaceId, nameOrId)
+  const session = await kernel.store.sessionMemory.find(caller.workspaceId, nameOrId)
   if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
   return session
 }
@@ -40,7 +39,7 @@ export async function openSession(
 /** Session memory (Coditect 3.5): what it did, holds and finished, and how its project stands. */
 export async function showSession(kernel: ServerKernel, caller: Caller, nameOrId: string) {
   const session = await theSession(kernel, caller, nameOrId)
-  const memory = await readSessionMemory(kernel.store.readers, caller.workspaceId, session)
+  const memory = await kernel.store.sessionMemory.read(caller.workspaceId, session)
   return {
     ...sessionView(session),
     lastActivity: instant(memory.lastActivity),
@@ -81,5 +80,5 @@ export async function sessionName(
   { workspaceId }: Caller,
   nameOrId: string,
 ): Promise<string> {
-  return (await findSession(kernel.store.readers, workspaceId, nameOrId))?.name ?? nameOrId
+  return (await kernel.store.sessionMemory.find(workspaceId, nameOrId))?.name ?? nameOrId
 }

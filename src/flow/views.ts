@@ -2,7 +2,7 @@ import type { TaskDetails } from '../core/commands.ts'
 import { trackOfQueue } from '../core/keys.ts'
 import type { TaskRecord, TaskWatch } from '../core/records.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
-import type { EventWithTask, LargeDetail } from '../store/postgres/reads/reader.ts'
+import type { EventWithTask, LargeDetail } from '../store/server-store.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
 
 /** How things look from outside. */

@@ -8,15 +8,7 @@ import { BatchLoader } from '../kernel/batch-loader.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import {
-  askForWakeups,
-  dueTimers,
-  listWakeups,
-  type Wakeup,
-  type WakeupRequest,
-  windTimers,
-  workWithoutWakeup,
-} from '../store/postgres/runs/wakeups.ts'
+import type { Wakeup, WakeupRequest } from '../store/server-store.ts'
 import { slugOf } from './agents.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { system } from './unblock.ts'
@@ -39,7 +31,7 @@ const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor
 
 /** What became of each wish. Those who run agents here hear of it at once. */
 async function ask(kernel: ServerKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
-  const wakeups = await askForWakeups(kernel.store, workspaceId, requests)
+  const wakeups = await kernel.store.wakeups.request(workspaceId, requests)
   kernel.woken.fire()
   return wakeups
 }
@@ -104,7 +96,7 @@ export async function wakeupPage(
   part: { before: string | null; limit: number; withPayload: boolean },
 ) {
   const agent = await slugOf(kernel, caller, name)
-  const { rows, more } = await listWakeups(kernel.store.readers, caller.workspaceId, { agent, ...part })
+  const { rows, more } = await kernel.store.wakeups.list(caller.workspaceId, { agent, ...part })
   const views = await wakeupViews(kernel, caller, rows)
   const items = views.map(({ payload, ...view }) => ({ ...view, ...(part.withPayload ? { payload } : {}) }))
   return { items, nextCursor: more ? rows.at(-1)!.id : null }
@@ -146,7 +138,7 @@ const GO_ON = {
  * remembered: a crash between an assignment and its wakeup costs no more than the time to the next look.
  */
 export async function wakeForWork(kernel: ServerKernel, only: number | null): Promise<number> {
-  const found = await workWithoutWakeup(kernel.store.readers, only)
+  const found = await kernel.store.wakeups.workWithout(only)
   for (const workspaceId of new Set(found.map((one) => one.workspaceId))) {
     const own = found.filter((one) => one.workspaceId === workspaceId)
     const asks = own.map(({ agent, taskId, uuid, generation, state, depth }) => {
@@ -187,7 +179,7 @@ export async function wakeByClock(
   limit: number,
 ): Promise<number> {
   let struck = 0
-  const due = await dueTimers(kernel.store.readers, limit, only)
+  const due = await kernel.store.wakeups.dueTimers(limit, only)
   for (const workspaceId of new Set(due.map((one) => one.workspaceId))) {
     const own = due.filter((one) => one.workspaceId === workspaceId)
     const asks = own
@@ -200,7 +192,7 @@ export async function wakeByClock(
     struck += asks.length
     if (asks.length > 0) await ask(kernel, workspaceId, asks)
     const slugs = own.map(({ agent }) => agent)
-    await windTimers(kernel.store, workspaceId, slugs)
+    await kernel.store.wakeups.scheduleTimers(workspaceId, slugs)
   }
   return struck
 }

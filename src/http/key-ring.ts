@@ -6,8 +6,7 @@ import { allRightsOf } from '../core/rules/api-key.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
-import type { PostgresStore } from '../store/postgres/store.ts'
-import { type ApiKey, findKey } from '../store/postgres/workspaces/keys.ts'
+import type { ApiKey, ServerStore } from '../store/server-store.ts'
 import { Opening } from './live/opening.ts'
 import { callerOfRun, isRunToken } from './run-tokens.ts'
 
@@ -33,7 +32,7 @@ export const keyIn = (request: FastifyRequest) => BEARER.exec(request.headers.au
 
 /** The keys that are known here, and what was opened with them and is still open. */
 export class KeyRing {
-  readonly #store: PostgresStore
+  readonly #store: ServerStore
   readonly #streamsPerKey: number
   readonly #known = new TtlCache<KnownKey | null>(KNOWN_FOR_MS, MOST_KNOWN)
   /** Apart from the others: a flood of wrong keys must not make us forget the right ones. */
@@ -45,7 +44,7 @@ export class KeyRing {
   readonly #timer: NodeJS.Timeout
   #looking: Promise<void> | null = null
 
-  constructor(store: PostgresStore, streamsPerKey: number, lookAgainMs = LOOK_AGAIN_MS) {
+  constructor(store: ServerStore, streamsPerKey: number, lookAgainMs = LOOK_AGAIN_MS) {
     this.#store = store
     this.#streamsPerKey = streamsPerKey
     this.#stopListening = store.onRevoked((keyIds) => {
@@ -69,7 +68,7 @@ export class KeyRing {
   async #lookUp(key: string): Promise<KnownKey | null> {
     // The database's clock decides when a key expires; its answer counts from before it was asked.
     const asked = performance.now()
-    const found = await findKey(this.#store.readers, key)
+    const found = await this.#store.keys.find(key)
     return (
       found && {
         ...found,
@@ -92,7 +91,7 @@ export class KeyRing {
 
   /** Who comes with the token of a run. */
   run(token: string): Promise<Caller | null> {
-    return callerOfRun(this.#store.readers, token)
+    return callerOfRun(this.#store, token)
   }
 
   /** These keys were revoked: what was opened with them ends. Resolves when it has, or did not in time. */

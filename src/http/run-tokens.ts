@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import type pg from 'pg'
 import { Refused } from '../core/errors.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Caller } from '../kernel/kernel.ts'
-import { findRunByToken } from '../store/postgres/runs/run-reads.ts'
+import type { ServerStore } from '../store/server-store.ts'
 
 /** Agents that Baton runs come with a token of their run. It opens what the run is about, and dies with it. */
 
@@ -13,8 +12,8 @@ export const isRunToken = (key: string) => key.startsWith('brun_')
 const RIGHTS: ReadonlySet<Right> = new Set(['read', 'work'])
 
 /** Looked up each time: a token that was good a moment ago may be of a run that is over. */
-export async function callerOfRun(pool: pg.Pool, token: string): Promise<Caller | null> {
-  const run = await findRunByToken(pool, createHash('sha256').update(token).digest())
+export async function callerOfRun({ runs }: ServerStore, token: string): Promise<Caller | null> {
+  const run = await runs.findByToken(createHash('sha256').update(token).digest())
   return run && { workspaceId: run.workspaceId, actor: `agent:${run.agent}`, rights: RIGHTS, run }
 }
 

@@ -1,8 +1,7 @@
 import { listedTaskView } from '../flow/views.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { LargeDetail } from '../store/postgres/reads/reader.ts'
-import type { TaskSearch } from '../store/postgres/reads/task-search.ts'
+import type { LargeDetail, TaskSearch } from '../store/server-store.ts'
 import { cursorOf, readCursor } from './cursor.ts'
 import { include, included, Page, pageSize } from './schema.ts'
 

@@ -1,1 +1,19 @@
+/**
+ * The store of a server: Postgres, with all that only it has. Everything outside this folder takes its types from here, so
+ * that nothing but the start knows which files it is made of.
+ */
+export { BEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
+export type { LogFilter, LogPage } from './postgres/reads/logs.ts'
+export type { EventWithTask, LargeDetail } from './postgres/reads/reader.ts'
+export type { ResultPosition } from './postgres/reads/result-pages.ts'
+export type { TaskSearch } from './postgres/reads/task-search.ts'
+export type { DueWakeup } from './postgres/runs/dispatch.ts'
+export type { Run, RunFilter, RunToLookAt } from './postgres/runs/run-reads.ts'
+export type { NewRunEvent, ProcessIdentity, RunEnd } from './postgres/runs/runs.ts'
+export type { Wakeup, WakeupRequest } from './postgres/runs/wakeups.ts'
 export type { PostgresStore as ServerStore } from './postgres/store.ts'
+export type { Assignable } from './postgres/upkeep/assignment.ts'
+export type { AgentFilter, AgentSeen } from './postgres/workspaces/agents.ts'
+export type { ApiKey, KeyHolder } from './postgres/workspaces/keys.ts'
+export type { Project, Track } from './postgres/workspaces/projects.ts'
+export { FIRST_WORKSPACE } from './postgres/workspaces/workspaces.ts'

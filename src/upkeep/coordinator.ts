@@ -2,7 +2,6 @@ import { Refused } from '../core/errors.ts'
 import { Assignment } from '../flow/assignment.ts'
 import type { Coordination, CoordinatorState, PassReport } from '../flow/coordination.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { listeningSince } from '../store/postgres/cluster/leader-lease.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Leadership } from './leadership.ts'
 import { assignIn, CHORES, STEPS, type UpkeepStep } from './pass.ts'
@@ -88,7 +87,7 @@ export class Coordinator implements Coordination {
 
   async recover(only: number): Promise<PassReport> {
     const did = nothing()
-    const since = await listeningSince(this.#kernel.store.control)
+    const since = await this.#kernel.store.cluster.listeningSince()
     const context = {
       ...this.#contextOf(undefined),
       listeningSince: since,
@@ -133,7 +132,7 @@ export class Coordinator implements Coordination {
 
   async #pass(term: number): Promise<void> {
     if (this.#heard?.term !== term)
-      this.#heard = { term, since: await listeningSince(this.#kernel.store.control) }
+      this.#heard = { term, since: await this.#kernel.store.cluster.listeningSince() }
     const began = performance.now()
     this.#stirred.clear()
     for (const step of [...STEPS, ...CHORES]) {

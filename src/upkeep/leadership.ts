@@ -1,6 +1,5 @@
 import { LEADER_LEASE_MS, type LeaderLeaseCommand } from '../core/rules/leader-lease.ts'
-import { updateLeaderLease } from '../store/postgres/cluster/leader-lease.ts'
-import type { PostgresStore } from '../store/postgres/store.ts'
+import type { ServerStore } from '../store/server-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 
 /**
@@ -8,14 +7,14 @@ import { StoreUnavailable } from '../store/store.ts'
  * term: what this object believes only spares useless work, the database refuses what comes too late.
  */
 export class Leadership {
-  readonly #store: PostgresStore
+  readonly #store: ServerStore
   readonly #nodeId: string
   readonly #leaseMs: number
   #held: { term: number; until: number } | null = null
   #asking: Promise<number | null> | null = null
   #askAgainAt = 0
 
-  constructor(store: PostgresStore, nodeId: string, options: { leaseMs?: number } = {}) {
+  constructor(store: ServerStore, nodeId: string, options: { leaseMs?: number } = {}) {
     this.#store = store
     this.#nodeId = nodeId
     this.#leaseMs = options.leaseMs ?? LEADER_LEASE_MS
@@ -65,6 +64,6 @@ export class Leadership {
   }
 
   #command(kind: LeaderLeaseCommand['kind']) {
-    return updateLeaderLease(this.#store.control, { kind, nodeId: this.#nodeId, leaseMs: this.#leaseMs })
+    return this.#store.cluster.updateLeaderLease({ kind, nodeId: this.#nodeId, leaseMs: this.#leaseMs })
   }
 }

@@ -1,26 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import {
-  BEAT_EVERY_MS,
-  beatNode,
-  type NodeIdentity,
-  nodeStopped,
-  registerNode,
-} from '../store/postgres/cluster/nodes.ts'
-import type { PostgresStore } from '../store/postgres/store.ts'
+import { BEAT_EVERY_MS, type NodeIdentity, type ServerStore } from '../store/server-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 
 /** This process among those on the database: it says that it is there, for as long as it is. */
 export class Node {
   readonly id: string
   readonly name: string
-  readonly #store: PostgresStore
+  readonly #store: ServerStore
   readonly #identity: NodeIdentity
   #timer: NodeJS.Timeout | undefined
   #beating: Promise<void> = Promise.resolve()
   #isStopped = false
 
-  private constructor(store: PostgresStore, identity: NodeIdentity) {
+  private constructor(store: ServerStore, identity: NodeIdentity) {
     this.id = identity.nodeId
     this.name = identity.name
     this.#store = store
@@ -28,14 +21,14 @@ export class Node {
   }
 
   static async start(
-    store: PostgresStore,
+    store: ServerStore,
     about: Omit<NodeIdentity, 'nodeId' | 'name' | 'pid'> & { name?: string | undefined },
   ) {
     const { pid } = process
     // New in each life: what an earlier life of this process held is not this one's.
     const nodeId = randomUUID()
     const node = new Node(store, { ...about, nodeId, name: about.name ?? `${hostname()}-${pid}`, pid })
-    await registerNode(store.control, node.#identity)
+    await store.cluster.register(node.#identity)
     node.#beatLater()
     return node
   }
@@ -46,7 +39,7 @@ export class Node {
     clearTimeout(this.#timer)
     // A beat that came after the farewell would look like life.
     await this.#beating
-    await nodeStopped(this.#store.control, this.id).catch((error: unknown) => {
+    await this.#store.cluster.stopped(this.id).catch((error: unknown) => {
       // Its silence will tell.
       if (!(error instanceof StoreUnavailable)) throw error
     })
@@ -68,7 +61,7 @@ export class Node {
   }
 
   async #beat(): Promise<void> {
-    const isKnown = await beatNode(this.#store.control, this.id)
-    if (!isKnown) await registerNode(this.#store.control, this.#identity)
+    const isKnown = await this.#store.cluster.heartbeat(this.id)
+    if (!isKnown) await this.#store.cluster.register(this.#identity)
   }
 }

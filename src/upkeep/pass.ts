@@ -4,12 +4,7 @@ import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
 import { system } from '../flow/unblock.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
-import { forgetOldNodes } from '../store/postgres/cluster/nodes.ts'
-import { forgetOldWakeups } from '../store/postgres/runs/wakeups.ts'
-import type { PostgresStore } from '../store/postgres/store.ts'
-import { workspacesToAssignIn } from '../store/postgres/upkeep/assignment.ts'
-import { correctCounters, driftedCounters } from '../store/postgres/upkeep/counters.ts'
-import { dueAgents } from '../store/postgres/upkeep/due.ts'
+import type { ServerStore } from '../store/server-store.ts'
 import {
   applyRetention,
   BATCH,
@@ -21,7 +16,7 @@ import {
 
 /** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
 
-export interface CoordinatorContext extends UpkeepContext<PostgresStore> {
+export interface CoordinatorContext extends UpkeepContext<ServerStore> {
   /** Workspaces with agents to be given work, as the last look found them: a hint where a commit may matter. */
   assignable: Set<number>
   assignment: Assignment
@@ -30,7 +25,7 @@ export interface CoordinatorContext extends UpkeepContext<PostgresStore> {
 /** Agents that fell silent, and those that have finished what they stayed for. */
 async function judgeAgents(context: CoordinatorContext): Promise<number> {
   const { kernel, term, listeningSince, only } = context
-  const due = await dueAgents(kernel.store.readers, BATCH, only)
+  const due = await kernel.store.agents.due(BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, slug }) =>
       commandAgent(kernel, system(workspaceId, term), slug, { kind: 'elapse', listeningSince }).catch(
@@ -46,7 +41,7 @@ async function judgeAgents(context: CoordinatorContext): Promise<number> {
 
 /** In every workspace that has agents to be given work. */
 async function assign(context: CoordinatorContext): Promise<number> {
-  const workspaces = await workspacesToAssignIn(context.kernel.store.readers, context.only)
+  const workspaces = await context.kernel.store.assignment.workspaces(context.only)
   context.assignable.clear()
   for (const { workspaceId } of workspaces) context.assignable.add(workspaceId)
   const waiting = workspaces.filter(({ isWorkWaiting }) => isWorkWaiting)
@@ -72,18 +67,18 @@ async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
 /** Counters that say something else than what they count are set right, and somebody is told. */
 async function reconcile(context: CoordinatorContext): Promise<number> {
   const { kernel, term, only } = context
-  const drifted = await driftedCounters(kernel.store.readers, only)
-  for (const { workspaceId } of drifted) await correctCounters(kernel.store.writers, workspaceId, term)
+  const drifted = await kernel.store.counters.drifted(only)
+  for (const { workspaceId } of drifted) await kernel.store.counters.correct(workspaceId, term)
   return drifted.length
 }
 
 async function forgetTheDead({ kernel }: CoordinatorContext): Promise<number> {
-  await forgetOldNodes(kernel.store.control)
+  await kernel.store.cluster.forgetOldNodes()
   return 0
 }
 
 async function forgetWakeups({ kernel }: CoordinatorContext): Promise<number> {
-  await forgetOldWakeups(kernel.store)
+  await kernel.store.wakeups.forgetOld()
   return 0
 }
 

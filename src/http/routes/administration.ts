@@ -8,14 +8,7 @@ import { listOf } from '../../core/shapes/common.ts'
 import { changeLimits, limitsInUse } from '../../flow/limits.ts'
 import { instant } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import {
-  type ApiKey,
-  createKey,
-  type KeyHolder,
-  listKeys,
-  revokeKey,
-} from '../../store/postgres/workspaces/keys.ts'
-import { createWorkspace, readWorkspace } from '../../store/postgres/workspaces/workspaces.ts'
+import type { ApiKey, KeyHolder } from '../../store/server-store.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { IdParams, route } from '../schema.ts'
 
@@ -78,12 +71,12 @@ function limitRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 }
 
 function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
-  const { writers } = kernel.store
+  const { workspaces } = kernel.store
   app.get(
     '/workspaces',
     route({ summary: 'The workspaces of this key', tag: 'workspaces', needs: 'read' }),
     async ({ caller }) => {
-      const { uuid, name } = await readWorkspace(writers, caller.workspaceId)
+      const { uuid, name } = await workspaces.read(caller.workspaceId)
       return { items: [{ id: uuid, name }], nextCursor: null }
     },
   )
@@ -97,10 +90,10 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       status: 201,
     }),
     async ({ body, caller }, reply) => {
-      const workspace = await createWorkspace(writers, body.name, caller.actor)
+      const workspace = await workspaces.create(body.name, caller.actor)
       // Made by a key of another workspace, which is nothing to this one: it stays whatever becomes of that.
       const first = { name: 'owner', role: 'owner' } as const
-      const owner = await createKey(kernel.store, workspace.workspaceId, first, { actor: caller.actor })
+      const owner = await kernel.store.keys.create(workspace.workspaceId, first, { actor: caller.actor })
       return reply
         .code(201)
         .header('cache-control', 'no-store')
@@ -114,7 +107,7 @@ function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
     '/keys',
     route({ summary: 'Keys of this workspace', tag: 'keys', needs: 'admin', answer: listOf(KeyView) }),
     async ({ caller }) => ({
-      items: (await listKeys(kernel.store.readers, caller.workspaceId)).map(keyView),
+      items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
       nextCursor: null,
     }),
   )
@@ -132,7 +125,7 @@ function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
       const { body, caller } = request
       const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
       const wanted = { ...body, expiresAt }
-      const made = await createKey(kernel.store, caller.workspaceId, wanted, holderOf(request))
+      const made = await kernel.store.keys.create(caller.workspaceId, wanted, holderOf(request))
       const view = { ...keyView(made), key: made.key }
       return reply.code(201).header('cache-control', 'no-store').send(view)
     },
@@ -142,7 +135,7 @@ function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
     route({ summary: 'Revoke a key', tag: 'keys', needs: 'admin', params: IdParams, status: 204 }),
     async (request, reply) => {
       const { params, caller } = request
-      const revoked = await revokeKey(kernel.store, caller.workspaceId, params.id, holderOf(request))
+      const revoked = await kernel.store.keys.revoke(caller.workspaceId, params.id, holderOf(request))
       // Who is told that a key is revoked may count on it: nothing that it opened goes on.
       await keys.revoked(revoked)
       return reply.code(204).send()

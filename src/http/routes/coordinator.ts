@@ -4,7 +4,6 @@ import { Refused } from '../../core/errors.ts'
 import { Uuid } from '../../core/shapes/common.ts'
 import { type Coordination, coordinatorStatus, forceRecovery, nodesPage } from '../../flow/coordination.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { readWorkspace } from '../../store/postgres/workspaces/workspaces.ts'
 import { route } from '../schema.ts'
 
 const RecoverBody = z.strictObject({ workspaceId: Uuid.optional() })
@@ -33,7 +32,7 @@ export function coordinatorRoutes(
       bodyIsOptional: true,
     }),
     async ({ body, caller }) => {
-      const { uuid } = await readWorkspace(kernel.store.readers, caller.workspaceId)
+      const { uuid } = await kernel.store.workspaces.read(caller.workspaceId)
       if (body.workspaceId !== undefined && body.workspaceId !== uuid)
         throw new Refused('NOT_FOUND', `There is no workspace ${body.workspaceId} for this key.`)
       return forceRecovery(kernel, coordinator, caller)

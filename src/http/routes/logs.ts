@@ -4,7 +4,7 @@ import { listOf } from '../../core/shapes/common.ts'
 import { CoordinatorEntryView, LogBody, LogEntryView, LogQuery } from '../../core/shapes/logs.ts'
 import { addToLog, readCoordinatorLog, readTaskLog } from '../../flow/logs.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import type { LogPage } from '../../store/postgres/reads/logs.ts'
+import type { LogPage } from '../../store/server-store.ts'
 import { IdParams, pageSize, route } from '../schema.ts'
 
 type Query = z.output<typeof LogQuery>

@@ -12,7 +12,6 @@ import {
 } from '../../core/shapes/projects.ts'
 import { changeTrack, makeProject, projectView, showProject } from '../../flow/projects.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { listProjects } from '../../store/postgres/workspaces/projects.ts'
 import { pageOf, readCursor } from '../cursor.ts'
 import { Page, pageSize, route } from '../schema.ts'
 
@@ -50,7 +49,7 @@ export function projectRoutes(app: FastifyInstance, kernel: ServerKernel): void 
     async ({ query, caller }) => {
       const limit = pageSize(query.limit)
       const after = query.cursor === undefined ? 0 : placeIn(query.cursor)
-      const projects = await listProjects(kernel.store.readers, caller.workspaceId, after, limit + 1)
+      const projects = await kernel.store.projects.list(caller.workspaceId, after, limit + 1)
       return pageOf(projects, limit, { view: projectView, idOf: ({ projectId }) => projectId })
     },
   )

@@ -10,7 +10,7 @@ import {
   showResult,
 } from '../../flow/rejected-results.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import type { ResultPosition } from '../../store/postgres/reads/result-pages.ts'
+import type { ResultPosition } from '../../store/server-store.ts'
 import { IdParams, include, included, LARGEST_PAGE, Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject({

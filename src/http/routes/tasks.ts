@@ -19,8 +19,6 @@ import { namedProject } from '../../flow/projects.ts'
 import { createTasks, operate, readStates, readTask, theRecord } from '../../flow/tasks.ts'
 import { claimRowView, taskView } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { resultHeads } from '../../store/postgres/reads/result-pages.ts'
-import { usersOf } from '../../store/postgres/reads/session-memory.ts'
 import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
 import { TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
@@ -168,10 +166,9 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
       const { workspaceId } = caller
       const [claims, results] = await Promise.all([
         kernel.store.claims(workspaceId, id),
-        resultHeads(kernel.store.readers, workspaceId, id),
+        kernel.store.resultPages.heads(workspaceId, id),
       ])
-      const users = await usersOf(
-        kernel.store.readers,
+      const users = await kernel.store.sessionMemory.usersOf(
         workspaceId,
         claims.map(({ session }) => session),
       )

@@ -15,9 +15,10 @@ import { isTransient, serverPool } from './connection/connect.ts'
 import { type Database, findDatabase } from './connection/database.ts'
 import { Notices, type Revoked } from './connection/notices.ts'
 import { PostgresTransactor } from './kernel/transact.ts'
-import { inWorkspace, type WorkspaceTransaction } from './kernel/workspace-transaction.ts'
+import { type Connections, inWorkspace, type WorkspaceTransaction } from './kernel/workspace-transaction.ts'
 import { PostgresReader } from './reads/reader.ts'
 import { assertSafeToServe, migrate } from './schema/migrate.ts'
+import { type ServerQueries, serverQueries } from './server-queries.ts'
 import { blockedFrom } from './upkeep/cycles.ts'
 import * as due from './upkeep/due.ts'
 import { downstreamOf, Following } from './upkeep/following.ts'
@@ -35,12 +36,26 @@ const FOLLOW_EVERY_MS = 1_000
 const TRIES = 3
 
 /** Postgres, opened: set up to this version, checked to be safe, with one pool for writing and one for reading. */
-export class PostgresStore extends PostgresReader implements Store {
+export class PostgresStore extends PostgresReader implements Store, Connections, ServerQueries {
   /** One line about the database, for people. */
   readonly found: string
   readonly writers: pg.Pool
   readonly readers: pg.Pool
   readonly control: pg.Pool
+  readonly agents: ServerQueries['agents']
+  readonly assignment: ServerQueries['assignment']
+  readonly cluster: ServerQueries['cluster']
+  readonly counters: ServerQueries['counters']
+  readonly keys: ServerQueries['keys']
+  readonly logs: ServerQueries['logs']
+  readonly projects: ServerQueries['projects']
+  readonly resultPages: ServerQueries['resultPages']
+  readonly runs: ServerQueries['runs']
+  readonly runtime: ServerQueries['runtime']
+  readonly sessionMemory: ServerQueries['sessionMemory']
+  readonly wakeups: ServerQueries['wakeups']
+  readonly workspaces: ServerQueries['workspaces']
+  readonly runLogs: ServerQueries['runLogs']
   readonly #transactor: PostgresTransactor
   readonly #notices: Notices
   readonly #following: Following
@@ -55,6 +70,21 @@ export class PostgresStore extends PostgresReader implements Store {
     this.readers = readers
     this.writers = serverPool(database, role, WRITERS, true)
     this.control = serverPool(database, role, CONTROL_CONNECTIONS, false)
+    const queries = serverQueries(this)
+    this.agents = queries.agents
+    this.assignment = queries.assignment
+    this.cluster = queries.cluster
+    this.counters = queries.counters
+    this.keys = queries.keys
+    this.logs = queries.logs
+    this.projects = queries.projects
+    this.resultPages = queries.resultPages
+    this.runs = queries.runs
+    this.runtime = queries.runtime
+    this.sessionMemory = queries.sessionMemory
+    this.wakeups = queries.wakeups
+    this.workspaces = queries.workspaces
+    this.runLogs = queries.runLogs
     this.#following = new Following(readers, this.writers)
     this.#notices = new Notices(database, readers, this.#tell, (keyIds) => {
       for (const listener of this.#revocationListeners) listener(keyIds)

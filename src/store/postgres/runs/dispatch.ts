@@ -4,8 +4,7 @@ import { RENEW_FROM } from '../../../core/retry.ts'
 import { type DispatchDecision, decideDispatch, type TaskHold } from '../../../core/runs/dispatch.ts'
 import { PRIORITY_OF, type SkipReason } from '../../../core/runs/wakeups.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
-import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
-import type { PostgresStore } from '../store.ts'
+import type { Connections, WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { agentsIn } from '../workspaces/agents.ts'
 import { clockOf, lockRuntime, WAKEUP_COLUMNS, type Wakeup } from './wakeups.ts'
 
@@ -107,7 +106,7 @@ export interface Taken {
  * since whoever looked before may have seen another. Null: there is nothing any more.
  */
 export function takeWakeup(
-  store: PostgresStore,
+  store: Connections,
   due: Pick<DueWakeup, 'workspaceId' | 'agent'>,
   run: { runId: string; nodeId: string; tokenHash: Buffer },
 ): Promise<Taken | null> {

@@ -1,8 +1,7 @@
 import { workspaceEvent } from '../../../core/events.ts'
 import type { RunErrorCode, RunState } from '../../../core/runs/outcomes.ts'
 import type { UsageBasis } from '../../../core/runs/usage.ts'
-import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
-import type { PostgresStore } from '../store.ts'
+import type { Connections, WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { endWakeup } from './dispatch.ts'
 import { clockOf, lockRuntime } from './wakeups.ts'
 
@@ -19,7 +18,7 @@ export interface RunStart {
 }
 
 /** From here on its program may be there. False: it is over already. */
-export function beginRun(store: PostgresStore, start: RunStart): Promise<boolean> {
+export function beginRun(store: Connections, start: RunStart): Promise<boolean> {
   const { workspaceId, runId, agent, task, log } = start
   return store.change(workspaceId, async (tx) => {
     const locked = lockRuntime(tx, workspaceId, [agent])
@@ -58,7 +57,7 @@ export interface ProcessIdentity {
 
 /** By what its process is known, should this node not be there to end it. */
 export const recordProcess = (
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   runId: string,
   { pid, startTime, bootId }: ProcessIdentity,
@@ -78,7 +77,7 @@ export interface Usage {
 
 /** How far it is, as it goes: what a lost run leaves behind is at least this. */
 export const reportRun = (
-  store: PostgresStore,
+  store: Connections,
   {
     workspaceId,
     runId,
@@ -139,7 +138,7 @@ export interface RunEnd {
 }
 
 /** The end of a run, once: its figures are added up in the same moment. False: it was over already. */
-export function finishRun(store: PostgresStore, end: RunEnd): Promise<boolean> {
+export function finishRun(store: Connections, end: RunEnd): Promise<boolean> {
   const { workspaceId, runId, agent } = end
   return store.change(workspaceId, async (tx) => {
     await lockRuntime(tx, workspaceId, [agent])
@@ -245,7 +244,7 @@ async function rememberSession(tx: WorkspaceTransaction, end: RunEnd): Promise<v
 
 /** Somebody wants it stopped; its node, which hears of the event, sees to it. False: it is over. */
 export function askToCancel(
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   runId: string,
   { reason, actor }: { reason: string; actor: string },
@@ -262,7 +261,7 @@ export function askToCancel(
   })
 }
 
-export const logIsGone = (store: PostgresStore, workspaceId: number, runId: string) =>
+export const logIsGone = (store: Connections, workspaceId: number, runId: string) =>
   store.change(workspaceId, (tx) =>
     tx.query('update runs set log_gone_at = clock_timestamp() where workspace_id = $1 and run_id = $2', [
       workspaceId,
@@ -281,7 +280,7 @@ export interface NewRunEvent {
 
 /** The timeline of a run. One process writes it, and counts. */
 export const appendRunEvents = (
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   runId: string,
   firstSeq: number,

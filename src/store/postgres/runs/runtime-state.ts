@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { restsUntil } from '../../../core/runs/ending.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
-import type { PostgresStore } from '../store.ts'
+import type { Connections } from '../kernel/workspace-transaction.ts'
 import { clockOf, lockRuntime } from './wakeups.ts'
 
 /** What is remembered of an agent from one run to the next. */
@@ -76,7 +76,7 @@ export const taskSessionsOf = (
 
 /** Forgets the sessions of an agent, or the one of a task: the next run begins afresh. Answers with how many there were. */
 export function resetSessions(
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   agent: string,
   taskKey: string | null,
@@ -117,7 +117,7 @@ export async function parkedUntil(
  * `told` is when that is, if anybody said so. Answers with what holds, by the clock of the database.
  */
 export function parkCredential(
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   { credential, agents, told }: { credential: string; agents: readonly string[]; told: number | undefined },
 ): Promise<number> {

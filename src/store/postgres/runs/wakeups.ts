@@ -10,9 +10,8 @@ import {
   type WakeupState,
 } from '../../../core/runs/wakeups.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
-import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { Connections, WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
-import type { PostgresStore } from '../store.ts'
 import { inScope } from '../upkeep/due.ts'
 import { agentsIn } from '../workspaces/agents.ts'
 
@@ -83,7 +82,7 @@ export interface WakeupRequest {
 
 /** Each wish with what became of it; null for agents that are not there. */
 export function askForWakeups(
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   asks: readonly WakeupRequest[],
 ): Promise<(Wakeup | null)[]> {
@@ -306,11 +305,7 @@ export const dueTimers = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<DueTimer & pg.QueryResultRow>(pool, only, DUE_TIMERS, [limit])
 
 /** Sets the clock of these agents on: from now, so that what was missed is not made up for. */
-export function windTimers(
-  store: PostgresStore,
-  workspaceId: number,
-  slugs: readonly string[],
-): Promise<void> {
+export function windTimers(store: Connections, workspaceId: number, slugs: readonly string[]): Promise<void> {
   return store.change(workspaceId, async (tx) => {
     await lockRuntime(tx, workspaceId, [...slugs].sort())
     const agents = await agentsIn(tx, workspaceId, slugs)
@@ -353,7 +348,7 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
   })
 
 /** Of what is over, a week is remembered. */
-export async function forgetOldWakeups(store: PostgresStore): Promise<void> {
+export async function forgetOldWakeups(store: Connections): Promise<void> {
   // Not by the clock of each row, which no index could be asked for.
   const isOld = `finished_at < now() - interval '7 days'`
   const where = await scopedQuery<{ workspaceId: number }>(store.readers, 'baton.scope', 'upkeep', {

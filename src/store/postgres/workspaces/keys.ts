@@ -11,8 +11,7 @@ import {
 import type { Right, Role } from '../../../core/shapes/administration.ts'
 import { tellOfRevocation } from '../connection/notices.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
-import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
-import type { PostgresStore } from '../store.ts'
+import type { Connections, WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 
 export interface ApiKey {
   workspaceId: number
@@ -58,7 +57,7 @@ const noLonger = () => new Refused('UNAUTHENTICATED', 'This key has been revoked
 
 /** Makes a key. The key itself is in the answer and nowhere else: only its hash is kept. */
 export async function createKey(
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   key: NewKey,
   by: KeyHolder | { actor: string },
@@ -128,7 +127,7 @@ export async function namesOfKeys(
 
 /** Revokes a key and what ends with it; answers with the ids of all that were. */
 export async function revokeKey(
-  store: PostgresStore,
+  store: Connections,
   workspaceId: number,
   keyId: string,
   by: KeyHolder,
