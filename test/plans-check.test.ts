@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { shortestCycles } from '../src/core/plans/cycles.ts'
+import { shortestCycles } from '../src/core/graph.ts'
 import { LARGEST_PLAN_TASKS } from '../src/core/plans/plan.ts'
 import { problemsIn, WHAT_A_KEY_IS, withFields, withTasks } from './support/plan-texts.ts'
 

@@ -72,7 +72,7 @@ describe('the core is pure', () => {
   })
 })
 
-describe('SQL is only below src/store', () => {
+describe('SQL is only in src/store and src/embedded-postgres', () => {
   test('in our sources', () => expect(rules.sqlInStore(files)).toEqual([]))
 
   test('and the rule bites', () => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { type Cycle, cycleClosedBy, cyclesAmong } from '../core/circles.ts'
 import type { TaskCommand, TaskPatch, TriggerRule } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
+import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../core/graph.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { DependenciesBody, TaskPatchBody } from '../core/shapes/tasks.ts'
@@ -167,14 +167,12 @@ async function failCyclesIn(
   for (let tries = 1; ; tries++) {
     const waiting = await tasksThatMayCycle(kernel, workspaceId, taskIds, SEEN_BY_UPKEEP)
     // A circle through a paused task may still be broken there, and is looked at when that goes on.
-    const circles = cyclesAmong(waiting.filter(({ isPaused }) => !isPaused))
-    const hasFailed = await Promise.all(
-      circles.map((circle) => fails(kernel, system(workspaceId, term), circle)),
-    )
-    const over = circles.filter((_, i) => hasFailed[i])
+    const found = cyclesAmong(waiting.filter(({ isPaused }) => !isPaused))
+    const hasFailed = await Promise.all(found.map((tasks) => fails(kernel, system(workspaceId, term), tasks)))
+    const over = found.filter((_, i) => hasFailed[i])
     failed.push(...over.flatMap(({ members }) => members.map(({ id }) => id)))
-    if (over.length === circles.length) break
-    if (tries === TRIES) throw new StoreUnavailable('A circle of tasks was changed by others each time.')
+    if (over.length === found.length) break
+    if (tries === TRIES) throw new StoreUnavailable('Tasks on a cycle were changed by others on every try.')
   }
   // Only now: one circle may wait for another, and its tasks are to be told the truth, not that they were skipped.
   if (failed.length > 0) await unblockDownstream(kernel, workspaceId, failed)
@@ -182,11 +180,11 @@ async function failCyclesIn(
 }
 
 /** All of a circle or none: if one of its tasks has been changed since, the others may not be in one any more. */
-async function fails(kernel: Kernel, caller: Caller, { members, named }: Cycle<TaskThatWaits>) {
+async function fails(kernel: Kernel, caller: Caller, { members, cycles }: CyclicTasks<TaskThatWaits>) {
   const items = members.map(({ id, uuid, version }, i) => ({
     taskId: id,
     uuid,
-    command: { kind: 'failCycle', cycle: named[i]!, version } as const,
+    command: { kind: 'failCycle', cycle: cycles[i]!, version } as const,
   }))
   const reply = granted(await kernel.run(caller, { on: 'many', items, ifAllAreAsSeen: true }))
   return reply.reason !== 'NOTHING_DUE'

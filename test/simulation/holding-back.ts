@@ -1,6 +1,6 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import { cycleClosedBy } from '../../src/core/circles.ts'
 import { TRIGGER_RULES } from '../../src/core/commands.ts'
+import { cycleClosedBy } from '../../src/core/graph.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { isTerminal } from '../../src/core/states.ts'
 import { insist } from './operator.ts'

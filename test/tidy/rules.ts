@@ -112,7 +112,7 @@ const SQL = new RegExp(
 /** SQL lives in one room. */
 export const sqlInStore: Rule = (files) =>
   overSource(files, (path, text) =>
-    path.startsWith('src/store/')
+    /^src\/(store|embedded-postgres)\//.test(path)
       ? []
       : dissect(text)
           .strings.filter((string) => SQL.test(string.text))

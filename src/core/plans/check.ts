@@ -1,5 +1,5 @@
+import { shortestCycles } from '../graph.ts'
 import { formatTaskKey, parentKey } from '../keys.ts'
-import { shortestCycles } from './cycles.ts'
 import type { Dependency, Draft, DraftTrack } from './drafts.ts'
 import { isTrack, readKey } from './keys.ts'
 import { below, type Problems } from './problems.ts'

@@ -1,10 +1,11 @@
-import { describeCycle } from '../circles.ts'
 import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
+import { describeCycle } from '../graph.ts'
 import type { TaskDraft } from '../records.ts'
 import { isTerminal } from '../states.ts'
+import { fail } from './attempts.ts'
 import { readinessOf } from './create.ts'
-import { closeForLateResults, fail } from './fence.ts'
+import { closeForLateResults } from './fence.ts'
 import { operate } from './operator.ts'
 import { giveUp, hasExpired, unblock } from './time.ts'
 

@@ -1,7 +1,7 @@
-import type { Fence, RuleContext } from '../commands.ts'
+import type { Fence } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import type { Actor, TaskDraft, TaskRecord } from '../records.ts'
-import { hasAttemptsLeft, leaseIsOver } from '../retry.ts'
+import type { TaskRecord } from '../records.ts'
+import { leaseIsOver } from '../retry.ts'
 
 /**
  * The fence: does this write come from the present holder? Judged under the row's lock, at the database's time.
@@ -37,85 +37,6 @@ export function judgeFence(
   if (leaseIsOver(record.leaseExpiresAt!, now))
     return refuse('ALREADY_EXPIRED', 'The lease expired before this write.', facts)
   return null
-}
-
-/** The claim is over and its work is not done: another attempt, or the dead letter when attempts or generations ran out. */
-export function expireLease(draft: TaskDraft, context: RuleContext): void {
-  const { leaseExpiresAt, state, dueAt } = draft.record
-  const leaseExpiredAt = leaseExpiresAt!
-  // Given to somebody who never took it up: whether upkeep or the end of the lease comes first, nobody has failed.
-  if (state === 'assigned' && dueAt !== null && dueAt <= leaseExpiredAt) notStarted(draft, context)
-  // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
-  else endLostClaim(draft, context, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
-}
-
-const LOST = {
-  EXPIRED: 'task_lease_expired',
-  WORKER_LOST: 'task_worker_lost',
-  AGENT_LOST: 'task_agent_lost',
-  STALLED: 'task_stalled',
-  HUNG: 'task_hung',
-} as const
-
-/** The holder is taken to be gone: its claim is over, and the task is tried again after `waitMs` if it may be. */
-export function endLostClaim(
-  draft: TaskDraft,
-  context: RuleContext,
-  how: keyof typeof LOST,
-  error: string,
-  waitMs: number,
-  more: Record<string, unknown> = {},
-): void {
-  const { record } = draft
-  const held = { agent: record.agent!, session: record.session!, attempt: record.attempt }
-  const by = how === 'STALLED' ? context.actor : 'system'
-  draft.endClaim(how)
-  const exhausted = whatRanOut(record, context)
-  if (exhausted) {
-    fail(draft, by, { failureClass: 'infrastructure', error, attempt: record.attempt }, exhausted)
-  } else {
-    record.dueAt = draft.now + waitMs
-    draft.move(LOST[how], by, { ...held, ...more })
-  }
-}
-
-/** Taken from its holder, which did nothing wrong: back to the queue, and the attempt is given back. */
-export function requeue(
-  draft: TaskDraft,
-  context: RuleContext,
-  how: 'AGENT_TERMINATED' | 'NOT_STARTED' | 'REASSIGNED',
-  because: string,
-): void {
-  const { record } = draft
-  draft.endClaim(how)
-  record.attempt -= 1
-  record.dueAt = null
-  if (whatRanOut(record, context) === 'generations')
-    fail(draft, 'system', { attempt: record.attempt }, 'generations')
-  else draft.move('task_requeued', context.actor, { because })
-}
-
-/** It should have been started by now: somebody else may do better. */
-export const notStarted = (draft: TaskDraft, context: RuleContext) =>
-  requeue(draft, context, 'NOT_STARTED', 'not started in time')
-
-/** Failed for good, and people can read why. `reason` tells what ran out, or why another attempt would not help. */
-export function fail(draft: TaskDraft, actor: Actor, failure: Record<string, unknown>, reason: string): void {
-  const isExhausted = reason === 'attempts' || reason === 'generations'
-  draft.effects.details.push({
-    taskId: draft.record.id,
-    set: {
-      ...('error' in failure ? { error: failure.error as string | null } : {}),
-      ...('failureClass' in failure ? { failureClass: failure.failureClass as string } : {}),
-      exhausted: isExhausted ? reason : null,
-    },
-  })
-  draft.move('task_failed', actor, { ...failure, reason })
-}
-
-export function whatRanOut(record: TaskRecord, context: RuleContext): 'attempts' | 'generations' | null {
-  if (record.generation >= context.limits.maxGenerationsPerTask) return 'generations'
-  return hasAttemptsLeft(record.attempt, record.maxRetries) ? null : 'attempts'
 }
 
 /** Lease over but the row still says active: the sweep has not come by yet, so whoever comes first settles it. */

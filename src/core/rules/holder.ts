@@ -2,7 +2,8 @@ import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
-import { expireLease, fail as failForGood, judgeFence, leaseRanOut, whatRanOut } from './fence.ts'
+import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
+import { judgeFence, leaseRanOut } from './fence.ts'
 import { abortsAt, begun, firstDeadline, nextLook, progressed } from './watch.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>

@@ -3,7 +3,8 @@ import { type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import { closeForLateResults, fail, requeue, whatRanOut } from './fence.ts'
+import { fail, requeue, whatRanOut } from './attempts.ts'
+import { closeForLateResults } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type Act<K extends TaskCommand['kind']> = (

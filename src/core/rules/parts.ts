@@ -3,7 +3,8 @@ import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
 import { CLAIM_ENDS } from '../states.ts'
-import { closeForLateResults, fail } from './fence.ts'
+import { fail } from './attempts.ts'
+import { closeForLateResults } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 

@@ -2,7 +2,8 @@ import type { Fence, Reply, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
-import { closeForLateResults, expireLease, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
+import { expireLease } from './attempts.ts'
+import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
 import { verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>

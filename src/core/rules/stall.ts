@@ -2,7 +2,8 @@ import type { Fence, Reply, RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { spreadBackoffMs } from '../retry.ts'
 import { isHeld } from '../states.ts'
-import { endLostClaim, expireLease, leaseRanOut, notStarted, requeue } from './fence.ts'
+import { endLostClaim, expireLease, notStarted, requeue } from './attempts.ts'
+import { leaseRanOut } from './fence.ts'
 import { abortsAt, firstDeadline, stallsAt, suspectedFrom } from './watch.ts'
 
 const waitMsOf = ({ attempt, id, generation }: TaskRecord) => spreadBackoffMs(attempt, id, generation)

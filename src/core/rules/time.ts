@@ -1,7 +1,8 @@
 import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import { isHeld } from '../states.ts'
-import { expireLease, fail, leaseRanOut } from './fence.ts'
+import { expireLease, fail } from './attempts.ts'
+import { leaseRanOut } from './fence.ts'
 import { lookAtHolder } from './stall.ts'
 
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
