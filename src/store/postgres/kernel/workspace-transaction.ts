@@ -19,15 +19,6 @@ function nameOf(text: string): { name: string } | undefined {
   return names.get(text)
 }
 
-/** The pools of a store, and changes that are announced when they are committed. */
-export interface Connections {
-  readonly readers: pg.Pool
-  readonly writers: pg.Pool
-  /** For heartbeats and the leader lease: a queue of work before them must not make this node look dead. */
-  readonly control: pg.Pool
-  change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T>
-}
-
 /** A change to something other than tasks (keys, limits, sessions …): one transaction, its events with it. */
 export async function inWorkspace<T>(
   pool: pg.Pool,

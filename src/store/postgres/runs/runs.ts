@@ -1,7 +1,8 @@
 import { workspaceEvent } from '../../../core/events.ts'
 import type { RunErrorCode, RunState } from '../../../core/runs/outcomes.ts'
 import type { UsageBasis } from '../../../core/runs/usage.ts'
-import type { Connections, WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { Connections } from '../kernel/connections.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { endWakeup } from './dispatch.ts'
 import { clockOf, lockRuntime } from './wakeups.ts'
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { restsUntil } from '../../../core/runs/ending.ts'
+import type { Connections } from '../kernel/connections.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
-import type { Connections } from '../kernel/workspace-transaction.ts'
 import { clockOf, lockRuntime } from './wakeups.ts'
 
 /** What is remembered of an agent from one run to the next. */

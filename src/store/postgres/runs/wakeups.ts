@@ -9,8 +9,9 @@ import {
   type WakeupSource,
   type WakeupState,
 } from '../../../core/runs/wakeups.ts'
+import type { Connections } from '../kernel/connections.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
-import type { Connections, WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
 import { inScope } from '../upkeep/due.ts'
 import { agentsIn } from '../workspaces/agents.ts'

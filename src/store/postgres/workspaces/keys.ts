@@ -10,8 +10,9 @@ import {
 } from '../../../core/rules/api-key.ts'
 import type { Right, Role } from '../../../core/shapes/administration.ts'
 import { tellOfRevocation } from '../connection/notices.ts'
+import type { Connections } from '../kernel/connections.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
-import type { Connections, WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 
 export interface ApiKey {
   workspaceId: number

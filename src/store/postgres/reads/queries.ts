@@ -1,0 +1,18 @@
+import { bind, type Connections } from '../kernel/connections.ts'
+import { logOfTask, logOfWorkspace } from './logs.ts'
+import { rejectedResults, resultData, resultHeads, resultsOfTask } from './result-pages.ts'
+import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
+
+/** Pages for people. */
+export function readQueries({ readers }: Connections) {
+  return {
+    logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace }),
+    resultPages: bind(readers, {
+      data: resultData,
+      heads: resultHeads,
+      ofTask: resultsOfTask,
+      rejected: rejectedResults,
+    }),
+    sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
+  }
+}

@@ -1,0 +1,93 @@
+import { bind, type Connections } from '../kernel/connections.ts'
+import { dueWakeups, takeWakeup, waitingClaims } from './dispatch.ts'
+import { RunLogRows } from './run-logs.ts'
+import {
+  claimsWithoutRun,
+  findRun,
+  findRunByToken,
+  isHeldUnder,
+  listRuns,
+  oldLogs,
+  runEventsAfter,
+  runsOfNodes,
+  runsThatAreOver,
+  runsToLookAt,
+  timeoutsBefore,
+  usageOfTask,
+} from './run-reads.ts'
+import {
+  appendRunEvents,
+  askToCancel,
+  beginRun,
+  finishRun,
+  logIsGone,
+  recordProcess,
+  reportRun,
+} from './runs.ts'
+import {
+  parkCredential,
+  parkedUntil,
+  resetSessions,
+  runtimeStateOf,
+  taskSessionsOf,
+} from './runtime-state.ts'
+import {
+  askForWakeups,
+  dueTimers,
+  forgetOldWakeups,
+  listWakeups,
+  windTimers,
+  workWithoutWakeup,
+} from './wakeups.ts'
+
+/** Runs of agents, what wakes them, and what is kept from one run to the next. */
+export function runQueries(connections: Connections) {
+  const { readers } = connections
+  return {
+    runs: {
+      ...bind(readers, {
+        claimsWithout: claimsWithoutRun,
+        eventsAfter: runEventsAfter,
+        find: findRun,
+        findByToken: findRunByToken,
+        finishedAmong: runsThatAreOver,
+        isHeldUnder,
+        list: listRuns,
+        ofNodes: runsOfNodes,
+        oldLogs,
+        timeoutsBefore,
+        toCheck: runsToLookAt,
+        usageOfTask,
+      }),
+      ...bind(connections, {
+        appendEvents: appendRunEvents,
+        begin: beginRun,
+        finish: finishRun,
+        logIsGone,
+        recordProcess,
+        report: reportRun,
+        requestCancel: askToCancel,
+      }),
+    },
+    runtime: {
+      ...bind(readers, { parkedUntil, state: runtimeStateOf, taskSessions: taskSessionsOf }),
+      ...bind(connections, { parkCredential, resetSessions }),
+    },
+    wakeups: {
+      ...bind(readers, {
+        due: dueWakeups,
+        dueTimers,
+        list: listWakeups,
+        waitingClaims,
+        workWithout: workWithoutWakeup,
+      }),
+      ...bind(connections, {
+        forgetOld: forgetOldWakeups,
+        request: askForWakeups,
+        scheduleTimers: windTimers,
+        take: takeWakeup,
+      }),
+    },
+    runLogs: new RunLogRows(readers),
+  }
+}

@@ -1,0 +1,14 @@
+import { bind, type Connections } from '../kernel/connections.ts'
+import { assignmentIn, similarTo, workspacesToAssignIn } from './assignment.ts'
+import { correctCounters, driftedCounters } from './counters.ts'
+
+/** What the coordinator reads and corrects. */
+export function upkeepQueries({ readers, writers }: Connections) {
+  return {
+    assignment: bind(readers, { read: assignmentIn, similarTo, workspaces: workspacesToAssignIn }),
+    counters: {
+      ...bind(readers, { drifted: driftedCounters }),
+      ...bind(writers, { correct: correctCounters }),
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { bind, type Connections } from '../kernel/connections.ts'
+import { recordEvent } from '../kernel/workspace-transaction.ts'
+import { tasksOfProject, triggerRulesOf } from '../reads/plan-tasks.ts'
+import { tallyOf } from '../reads/tally.ts'
+import { dueAgents } from '../upkeep/due.ts'
+import { findAgent, givenTo, listAgents, pageOfAgents, rememberAgents } from './agents.ts'
+import { createKey, findKey, listKeys, namesOfKeys, revokeKey } from './keys.ts'
+import {
+  createProject,
+  findProject,
+  listProjects,
+  listTracks,
+  planEvent,
+  renameProject,
+  setTracks,
+  trackAssignments,
+  trackProgress,
+} from './projects.ts'
+import { changeLimits, createWorkspace, readWorkspace } from './workspaces.ts'
+
+/** Workspaces, their keys, agents and projects. */
+export function workspaceQueries(connections: Connections) {
+  const { readers, writers } = connections
+  return {
+    agents: {
+      ...bind(readers, {
+        assignedTo: givenTo,
+        due: dueAgents,
+        find: findAgent,
+        list: listAgents,
+        page: pageOfAgents,
+      }),
+      ...bind(writers, { remember: rememberAgents }),
+    },
+    keys: {
+      ...bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),
+      ...bind(connections, { create: createKey, revoke: revokeKey }),
+    },
+    projects: {
+      ...bind(readers, {
+        find: findProject,
+        list: listProjects,
+        tasks: tasksOfProject,
+        trackAssignments,
+        trackProgress,
+        tracks: listTracks,
+        triggerRules: triggerRulesOf,
+      }),
+      ...bind(writers, { create: createProject, recordPlan: planEvent, rename: renameProject, setTracks }),
+    },
+    workspaces: {
+      ...bind(readers, { read: readWorkspace, tally: tallyOf }),
+      ...bind(writers, { changeLimits, create: createWorkspace, recordEvent }),
+    },
+  }
+}
