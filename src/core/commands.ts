@@ -11,6 +11,7 @@ import type {
   TaskRecord,
 } from './records.ts'
 import type { FailureClass } from './retry.ts'
+import type { TriggerRule } from './states.ts'
 
 /** What the holder of a claim says with every write: which claim it believes to hold. */
 export interface Fence {
@@ -68,9 +69,6 @@ export interface TaskDetails {
   progressStep?: string | null
   checkpoint?: unknown
 }
-
-export const TRIGGER_RULES = ['all_success', 'all_done', 'none_failed', 'always'] as const
-export type TriggerRule = (typeof TRIGGER_RULES)[number]
 
 export interface Submission {
   /** JSON text of the result. */

@@ -1,4 +1,3 @@
-import type { TriggerRule } from './commands.ts'
 import type { EventDraft } from './events.ts'
 import type { Limits } from './limits.ts'
 import { placeInQueue } from './retry.ts'
@@ -12,6 +11,7 @@ import {
   TASK_TRANSITIONS,
   type TaskState,
   type TransitionName,
+  type TriggerRule,
 } from './states.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */

@@ -135,3 +135,7 @@ export type AgentState = (typeof AGENT_STATES)[number]
 /** A session: whoever holds claims under one name. A worker is a session that said how much it can hold. */
 export const SESSION_STATES = ['active', 'draining', 'ended', 'lost'] as const
 export type SessionState = (typeof SESSION_STATES)[number]
+
+/** When a task may run, by the states of the tasks it depends on (ADE 5). */
+export const TRIGGER_RULES = ['all_success', 'all_done', 'none_failed', 'always'] as const
+export type TriggerRule = (typeof TRIGGER_RULES)[number]

@@ -1,11 +1,10 @@
-import type { z } from 'zod'
 import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import { FailBody, NextBody } from '../core/shapes/claims.ts'
 import { Name } from '../core/shapes/common.ts'
 import { WorkerBody } from '../core/shapes/sessions.ts'
-import { type TaskCreate, TaskCreateBatch } from '../core/shapes/tasks.ts'
+import { TaskCreateBatch } from '../core/shapes/tasks.ts'
 import type { TaskState } from '../core/states.ts'
 import { claimNext, renewTask } from '../flow/claims.ts'
 import { retryDeadLetters } from '../flow/dead-letters.ts'
@@ -26,11 +25,13 @@ import type { Store } from '../store/store.ts'
 import { startUpkeep } from '../upkeep/upkeep.ts'
 import { checked } from './checked.ts'
 import { openStore } from './open-store.ts'
+import type { Claim, FailOptions, NextOptions, Task, TaskInput, WorkerInput } from './types.ts'
 import { type Handler, WorkLoop, type WorkOptions } from './work-loop.ts'
 
 export { Refused } from '../core/errors.ts'
 export { StartRefused } from '../core/refusal.ts'
 export { StoreUnavailable } from '../store/store.ts'
+export type { Claim, FailOptions, NextOptions, Task, TaskInput, WorkerInput } from './types.ts'
 export { type Handler, Unretryable, type Work, type WorkOptions } from './work-loop.ts'
 
 export interface QueueOptions {
@@ -42,35 +43,12 @@ export interface QueueOptions {
   upkeep?: boolean
 }
 
-export type TaskInput = z.input<typeof TaskCreate>
-export type Task = ReturnType<typeof taskView>
-export type WorkerInput = Omit<z.input<typeof WorkerBody>, 'worker'>
-export interface NextOptions extends Omit<z.input<typeof NextBody>, 'agent' | 'session' | 'limit'> {
-  signal?: AbortSignal
-}
-export type FailOptions = Partial<Pick<z.input<typeof FailBody>, 'failureClass' | 'retryAt'>> & {
-  /** false: another attempt would not help (ADE 8). */
-  retryable?: boolean
-}
-
 /** Wide: limits are for tenants that share a server, and a program is no tenant of its own queue. */
 const LIBRARY_LIMITS: Partial<Limits> = {
   minLeaseSeconds: 1,
   maxLeaseSeconds: 86_400,
   maxConcurrentClaims: 100_000,
   maxActiveSessions: 10_000,
-}
-
-/** A task in somebody's hands: what every write about it must carry. */
-export interface Claim {
-  task: Task
-  taskId: string
-  generation: number
-  session: string
-  agent: string
-  attempt: number
-  leaseExpiresAt: string
-  ttlMs: number
 }
 
 /** A queue in this process, on Postgres, Valkey or Redis, MySQL or MariaDB, or in memory. */

@@ -1,7 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { renewAfterMs } from '../core/retry.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import type { Claim, NextOptions, Queue, WorkerInput } from './queue.ts'
+import type { Claim, FailOptions, NextOptions, WorkerInput } from './types.ts'
 
 export interface WorkOptions
   extends Partial<WorkerInput>,
@@ -22,13 +22,24 @@ export class Unretryable extends Error {
   override name = 'Unretryable'
 }
 
+/** What the loop needs of a queue. */
+interface WorkQueue {
+  registerWorker(worker: string, input: WorkerInput): Promise<unknown>
+  unregisterWorker(worker: string, reason: string): Promise<unknown>
+  heartbeat(worker: string): Promise<{ renewed: readonly { taskId: string }[] }>
+  nextMany(worker: string, limit: number, options: NextOptions): Promise<Claim[]>
+  progress(claim: Claim, progress: Parameters<Work['progress']>[0]): Promise<unknown>
+  submit(claim: Claim, result: unknown): Promise<unknown>
+  fail(claim: Claim, error: string, options: FailOptions): Promise<unknown>
+}
+
 const WAIT_MS = 20_000
 /** After the store could not be asked. */
 const PAUSE_MS = 1_000
 const LONGEST_ERROR = 2_000
 
 export class WorkLoop {
-  readonly #queue: Queue
+  readonly #queue: WorkQueue
   readonly #worker: string
   readonly #handler: Handler
   readonly #options: WorkOptions
@@ -41,7 +52,7 @@ export class WorkLoop {
   readonly #claims = new Map<string, AbortController>()
 
   static async start(
-    queue: Queue,
+    queue: WorkQueue,
     worker: string,
     handler: Handler,
     options: WorkOptions,
@@ -52,7 +63,7 @@ export class WorkLoop {
   }
 
   private constructor(
-    queue: Queue,
+    queue: WorkQueue,
     worker: string,
     handler: Handler,
     options: WorkOptions,

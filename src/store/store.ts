@@ -1,9 +1,9 @@
 import type { Changes, NewKey, ReadSet, View } from '../core/batch/requests.ts'
-import type { TaskDetails, TriggerRule } from '../core/commands.ts'
+import type { TaskDetails } from '../core/commands.ts'
 import type { StoredEvent } from '../core/events.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
-import type { ClaimEnd, ClaimState, TaskState } from '../core/states.ts'
+import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/states.ts'
 
 /**
  * The one door for change. A store locks what the ask names, reads its own clock after the locks, lets `decide`

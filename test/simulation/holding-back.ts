@@ -1,8 +1,7 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import { TRIGGER_RULES } from '../../src/core/commands.ts'
 import { cycleClosedBy } from '../../src/core/graph.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
-import { isTerminal } from '../../src/core/states.ts'
+import { isTerminal, TRIGGER_RULES } from '../../src/core/states.ts'
 import { insist } from './operator.ts'
 import type { TaskRef, World } from './world.ts'
 

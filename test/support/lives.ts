@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import type { Decision, NewTask, RuleContext, TaskCommand } from '../../src/core/commands.ts'
-import { TRIGGER_RULES } from '../../src/core/commands.ts'
 import { decide } from '../../src/core/decide.ts'
 import type { EventDraft } from '../../src/core/events.ts'
 import { DEFAULT_LIMITS } from '../../src/core/limits.ts'
 import type { SessionRecord, TaskRecord, TaskWatch } from '../../src/core/records.ts'
 import { FAILURE_CLASSES } from '../../src/core/retry.ts'
 import { createTask } from '../../src/core/rules/create.ts'
-import { type TaskState, taskStates } from '../../src/core/states.ts'
+import { type TaskState, TRIGGER_RULES, taskStates } from '../../src/core/states.ts'
 import { newTask } from './tasks.ts'
 
 /** A step of a task's life: some time passes, then somebody says something. Fences are near the truth, not always true. */

@@ -1,5 +1,5 @@
-import type { TriggerRule } from '../commands.ts'
 import { Title } from '../shapes/common.ts'
+import type { TriggerRule } from '../states.ts'
 
 /** Project plans (Coditect 3.7): tracks of tasks with keys. What a plan may say is in fields.ts. */
 export interface Plan {

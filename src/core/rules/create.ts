@@ -1,10 +1,10 @@
-import type { NewTask, TriggerRule } from '../commands.ts'
+import type { NewTask } from '../commands.ts'
 import type { EventDraft } from '../events.ts'
 import { parseTaskKey, trackQueueOf } from '../keys.ts'
 import type { Limits } from '../limits.ts'
 import type { TaskRecord } from '../records.ts'
 import { placeInQueue } from '../retry.ts'
-import { isTerminal, type TaskState } from '../states.ts'
+import { isTerminal, type TaskState, type TriggerRule } from '../states.ts'
 
 /** A new task, queued at once unless its hour or other tasks hold it back. */
 export function createTask(

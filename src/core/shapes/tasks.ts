@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { TRIGGER_RULES } from '../commands.ts'
 import { parseTaskKey } from '../keys.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
-import { taskStates } from '../states.ts'
+import { TRIGGER_RULES, taskStates } from '../states.ts'
 import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'

@@ -1,10 +1,11 @@
 import type { AgentView, Changes, ReadSet, Remembered, TrackUse } from '../../core/batch/requests.ts'
 import { isOnTrack, trackName } from '../../core/batch/requests.ts'
-import type { KnownAgent, TaskDetails, TriggerRule } from '../../core/commands.ts'
+import type { KnownAgent, TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
 import { countsAsActive } from '../../core/rules/session.ts'
+import type { TriggerRule } from '../../core/states.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
 /** Everything a workspace is, in maps. */

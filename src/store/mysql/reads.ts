@@ -1,9 +1,9 @@
 import type { NewKey } from '../../core/batch/requests.ts'
-import type { TaskDetails, TriggerRule } from '../../core/commands.ts'
+import type { TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
-import type { TaskState } from '../../core/states.ts'
+import type { TaskState, TriggerRule } from '../../core/states.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
 import { inLists, tableOf } from './bulk.ts'
 import {

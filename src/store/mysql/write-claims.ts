@@ -2,7 +2,7 @@ import { isOnTrack } from '../../core/batch/requests.ts'
 import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
 import { insert, remove, update } from './bulk.ts'
 import type { Sql } from './sql.ts'
-import type { Writing } from './writes.ts'
+import type { Writing } from './writing.ts'
 
 interface Fresh {
   opened: ClaimOpened

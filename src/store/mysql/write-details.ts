@@ -2,7 +2,7 @@ import type { Changes } from '../../core/batch/requests.ts'
 import type { DetailsChanged } from '../../core/records.ts'
 import { insert, update } from './bulk.ts'
 import type { Sql } from './sql.ts'
-import type { Writing } from './writes.ts'
+import type { Writing } from './writing.ts'
 
 /** What people read of tasks. */
 

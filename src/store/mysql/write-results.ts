@@ -2,7 +2,7 @@ import type { Changes } from '../../core/batch/requests.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from '../../core/records.ts'
 import { insert } from './bulk.ts'
 import { type Sql, sql } from './sql.ts'
-import type { Writing } from './writes.ts'
+import type { Writing } from './writing.ts'
 
 type Result = Changes['results'][number]
 

@@ -8,13 +8,7 @@ import { Sql, sql } from './sql.ts'
 import { claimsWritten } from './write-claims.ts'
 import { detailsWritten, newDetails } from './write-details.ts'
 import { resultsWritten } from './write-results.ts'
-
-export interface Writing {
-  isMariadb: boolean
-  workspaceId: number
-  view: View
-  changes: Changes
-}
+import type { Writing } from './writing.ts'
 
 /** All changes as statements, in the order they must be written: tasks before what refers to them, events last. */
 export async function writesOf(writing: Writing, queues: Queues): Promise<Sql[]> {

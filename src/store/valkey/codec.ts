@@ -1,7 +1,7 @@
-import type { TriggerRule } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
+import type { TriggerRule } from '../../core/states.ts'
 import type { StoredClaim } from '../store.ts'
 
 /**

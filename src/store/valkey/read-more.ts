@@ -3,8 +3,8 @@ import { heldName, isOnTrack, type ReadSet, type TrackUse, trackName } from '../
 import { readClaims } from './codec.ts'
 import { together } from './connect.ts'
 import type { Keys } from './keys.ts'
-import type { Seen } from './read-view.ts'
 import type { ResultHead } from './results.ts'
+import type { Seen } from './seen.ts'
 
 export type Bulk = string | null
 

@@ -6,7 +6,6 @@ import {
   type ReadSet,
   type Remembered,
   type SessionView,
-  type View,
 } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
@@ -16,23 +15,11 @@ import { ask as onceConnected } from './connect.ts'
 import { encoded, idOf, type Keys } from './keys.ts'
 import { type Bulk, readHeads, readMore } from './read-more.ts'
 import { READ_VIEW } from './read-view.lua.ts'
-import type { ResultHead } from './results.ts'
 import { Script } from './script.ts'
+import type { Seen } from './seen.ts'
 
 const MOST_NAMES = 2_000
 const script = new Script(READ_VIEW)
-
-/** What was seen, and by what a later write can tell that it still is so. */
-export interface Seen {
-  view: View
-  version: number
-  seq: number
-  lastId: number
-  /** Nobody else can write before us. */
-  hasTurn: boolean
-  /** Results of the tasks that results are offered for. */
-  results: Map<number, ResultHead[]>
-}
 
 type ViewReply = [
   found: 'seen',

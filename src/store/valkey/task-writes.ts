@@ -4,7 +4,7 @@ import { isTerminal } from '../../core/states.ts'
 import { score, writeTask } from './codec.ts'
 import type { Commands } from './commands.ts'
 import { type Keys, member } from './keys.ts'
-import type { Seen } from './read-view.ts'
+import type { Seen } from './seen.ts'
 
 const DAY_MS = 86_400_000
 

@@ -3,8 +3,8 @@ import { countsAsActive } from '../../core/rules/session.ts'
 import { score, writeClaim, writeEvent } from './codec.ts'
 import { Commands } from './commands.ts'
 import type { Keys } from './keys.ts'
-import type { Seen } from './read-view.ts'
 import { afterChanges, type ResultHead } from './results.ts'
+import type { Seen } from './seen.ts'
 import { dependencyWrites, taskWrites } from './task-writes.ts'
 
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { TriggerRule } from '../../../core/commands.ts'
+import type { TriggerRule } from '../../../core/states.ts'
 import type { StoredTask } from '../../store.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { PostgresReader } from './reader.ts'

@@ -1,0 +1,28 @@
+import type { z } from 'zod'
+import type { FailBody, NextBody } from '../core/shapes/claims.ts'
+import type { WorkerBody } from '../core/shapes/sessions.ts'
+import type { TaskCreate } from '../core/shapes/tasks.ts'
+import type { taskView } from '../flow/views.ts'
+
+export type TaskInput = z.input<typeof TaskCreate>
+export type Task = ReturnType<typeof taskView>
+export type WorkerInput = Omit<z.input<typeof WorkerBody>, 'worker'>
+export interface NextOptions extends Omit<z.input<typeof NextBody>, 'agent' | 'session' | 'limit'> {
+  signal?: AbortSignal
+}
+export type FailOptions = Partial<Pick<z.input<typeof FailBody>, 'failureClass' | 'retryAt'>> & {
+  /** false: another attempt would not help (ADE 8). */
+  retryable?: boolean
+}
+
+/** A task that is held: every write about it must carry this. */
+export interface Claim {
+  task: Task
+  taskId: string
+  generation: number
+  session: string
+  agent: string
+  attempt: number
+  leaseExpiresAt: string
+  ttlMs: number
+}
