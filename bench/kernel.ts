@@ -1,5 +1,6 @@
-import type { Reply, TaskCommand } from '../src/core/commands.ts'
+import type { TaskCommand } from '../src/core/commands.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
+import type { Reply } from '../test/support/replies.ts'
 import { type Bed, type Lot, uuidOf } from './bed.ts'
 import { closedLoop, type Measured, openLoop } from './drive.ts'
 
@@ -46,7 +47,7 @@ export async function nextOf(bed: Bed, combiner: Combiner): Promise<void> {
     actor: 'agent:alpha',
   } as const
   const reply = await combiner.run(bed.workspaceId, request)
-  if (!reply.ok || (reply.claims as unknown[]).length !== 1) throw new Error('next gave nothing')
+  if (!reply.ok || !('claims' in reply) || reply.claims.length !== 1) throw new Error('next gave nothing')
 }
 
 export async function kernelClaims(bed: Bed, lot: Lot): Promise<Measured> {

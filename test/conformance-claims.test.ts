@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Reply } from '../src/core/commands.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { StoreUnavailable, type Transactor } from '../src/store/store.ts'
 import { counting, earlier, NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
+import type { Reply } from './support/replies.ts'
 import {
   atGeneration,
   granted,

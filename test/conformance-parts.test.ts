@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Reply } from '../src/core/commands.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
+import type { Reply } from './support/replies.ts'
 import { granted, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Reply } from '../src/core/commands.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
+import type { Reply } from './support/replies.ts'
 import {
   granted,
   type Holder,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Reply, SessionOpening } from '../src/core/commands.ts'
+import type { SessionOpening } from '../src/core/commands.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
+import type { Reply } from './support/replies.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
 

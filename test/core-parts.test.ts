@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { NewTask, Reply } from '../src/core/commands.ts'
+import type { NewTask } from '../src/core/commands.ts'
 import { clockwork } from './support/clockwork.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
+import type { Reply } from './support/replies.ts'
 import { granted, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 
 const alpha = holder('alpha')

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Reply } from '../src/core/commands.ts'
 import type { TaskRecord } from '../src/core/records.ts'
 import { clockwork } from './support/clockwork.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
+import type { Reply } from './support/replies.ts'
 import {
   granted,
   type Hold,

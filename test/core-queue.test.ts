@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Reply } from '../src/core/commands.ts'
 import { ProjectFairness } from '../src/core/fairness.ts'
 import { PRIORITY_STEP_MS } from '../src/core/retry.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { clockwork } from './support/clockwork.ts'
+import type { Reply } from './support/replies.ts'
 import { handedOut, holder, newTask, type Overrides, outcome, type Work } from './support/tasks.ts'
 
 const alpha = holder('alpha')

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Fence, NewTask, Reply, RuleContext, TaskCommand } from '../src/core/commands.ts'
+import type { Fence, NewTask, RuleContext, TaskCommand } from '../src/core/commands.ts'
 import { decide } from '../src/core/decide.ts'
 import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { TaskRecord } from '../src/core/records.ts'
 import { createTask } from '../src/core/rules/create.ts'
+import type { Reply } from './support/replies.ts'
 import { newTask, outcome } from './support/tasks.ts'
 
 const START = 1_767_506_400_000

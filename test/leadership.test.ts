@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Reply } from '../src/core/commands.ts'
 import type { LeaderLeaseCommand, LeaderTerm } from '../src/core/rules/leader-lease.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
@@ -17,6 +16,7 @@ import { Leadership } from '../src/upkeep/leadership.ts'
 import { freshDatabase } from './support/database.ts'
 import { NO_COMPANY, superuser, until } from './support/nodes.ts'
 import { cuttableWayTo } from './support/proxy.ts'
+import type { Reply } from './support/replies.ts'
 import { newTask, outcome } from './support/tasks.ts'
 
 /** Longer than any test: such a lease ends only when the test moves the time. */

@@ -9,13 +9,14 @@ import {
   trackName,
   type View,
 } from '../src/core/batch/requests.ts'
-import type { NewTask, Reply, TaskCommand } from '../src/core/commands.ts'
+import type { NewTask, TaskCommand } from '../src/core/commands.ts'
 import { ProjectFairness } from '../src/core/fairness.ts'
 import type { TaskRecord } from '../src/core/records.ts'
 import { FAILURE_CLASSES } from '../src/core/retry.ts'
 import { TRIGGER_RULES, taskStates } from '../src/core/states.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import type { Store, StoredResult } from '../src/store/store.ts'
+import type { Reply } from './support/replies.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
 import { newTask, sha256 } from './support/tasks.ts'
 

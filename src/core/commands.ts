@@ -1,15 +1,6 @@
-import type { Refusal } from './errors.ts'
 import type { Limits } from './limits.ts'
 import type { LogEntry } from './log.ts'
-import type {
-  Actor,
-  AgentHealth,
-  AgentProfile,
-  AgentRecord,
-  Effects,
-  SessionRecord,
-  TaskRecord,
-} from './records.ts'
+import type { Actor, AgentHealth, AgentProfile, AgentRecord, SessionRecord, TaskRecord } from './records.ts'
 import type { FailureClass } from './retry.ts'
 import type { TriggerRule } from './states.ts'
 
@@ -257,18 +248,4 @@ export interface Worker {
 export interface KnownAgent {
   record: AgentRecord
   held: number
-}
-
-export interface Granted {
-  readonly ok: true
-  readonly [field: string]: unknown
-}
-
-export type Reply = Granted | Refusal
-
-export interface Decision {
-  reply: Reply
-  /** The record after the decision; the very same object when nothing changed. */
-  record: TaskRecord
-  effects: Effects
 }

@@ -1,5 +1,6 @@
-import type { Decision, Reply, RuleContext, TaskCommand } from './commands.ts'
+import type { RuleContext, TaskCommand } from './commands.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
+import type { TaskReply } from './replies.ts'
 import { claim } from './rules/claim.ts'
 import { addDependencies, failCycle } from './rules/dependencies.ts'
 import { holderWrite } from './rules/holder.ts'
@@ -10,22 +11,30 @@ import { submit } from './rules/result.ts'
 import { lose, stall, takeBack } from './rules/stall.ts'
 import { elapse, unblock } from './rules/time.ts'
 
+export interface Decision<K extends TaskCommand['kind'] = TaskCommand['kind']> {
+  reply: TaskReply<K>
+  /** The record after the decision; the very same object when nothing changed. */
+  record: TaskRecord
+  effects: Effects
+}
+
 /**
  * Every rule, once: what a command does to a task at a moment. Pure: no clock, no chance, no I/O. Stores differ only
  * in how they lock, read their clock and write what is decided here.
  */
-export function decide(
+export function decide<C extends TaskCommand>(
   record: TaskRecord,
-  command: TaskCommand,
+  command: C,
   context: RuleContext,
   effects: Effects = noEffects(),
-): Decision {
+): Decision<C['kind']> {
   const draft = new TaskDraft(record, context.now, effects, context.limits.queueOrder)
-  const reply = ruleFor(draft, command, context)
+  // Each rule answers as replies.ts says for its command; a switch cannot tell the compiler so.
+  const reply = ruleFor(draft, command, context) as TaskReply<C['kind']>
   return { reply, record: draft.changed ? draft.record : record, effects: draft.effects }
 }
 
-function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): Reply {
+function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): TaskReply {
   switch (command.kind) {
     case 'claim':
       return claim(draft, command, context)

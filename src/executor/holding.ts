@@ -1,5 +1,5 @@
 import { Refused } from '../core/errors.ts'
-import type { AgentRecord, TaskRecord } from '../core/records.ts'
+import type { AgentRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
 import { failTask, submitResult } from '../flow/results.ts'
@@ -56,7 +56,7 @@ export async function takeHold(
   if (!found) return null
   const fence = { session, generation: found.generation }
   const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence })
-  const { id, attempt, leaseMs } = reply.record as TaskRecord
+  const { id, attempt, leaseMs } = reply.record
   return { taskId: found.taskId, innerId: id, generation: found.generation, session, attempt, leaseMs }
 }
 
@@ -70,7 +70,7 @@ async function claimOf(
   if (taskId !== null && generation !== null) return { taskId, generation }
   if (taskId !== null) {
     const { claim } = await claimTask(kernel, caller, taskId, { agent, session })
-    return { taskId, generation: (claim as { generation: number }).generation }
+    return { taskId, generation: claim.generation }
   }
   const never = new AbortController().signal
   const { claims } = await claimNext(kernel, caller, { agent, session, limit: 1, waitMs: 0 }, { gone: never })

@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { HolderRequest } from '../core/rules/holder.ts'
+import type { HolderRequest } from '../core/replies.ts'
 
 /**
  * What is asked of an agent while it works, as a JSON list in a file that its program may look at. Programs have read their

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
 import { configuringIn, maskedConfig, unmasked, withoutConfiguring } from '../core/agent-config.ts'
-import type { AgentCommand, Beat, Reply } from '../core/commands.ts'
+import type { AgentCommand, Beat } from '../core/commands.ts'
 import { type ErrorCode, Refused, refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
+import type { AgentGranted } from '../core/replies.ts'
 import { shownState } from '../core/rules/agent.ts'
 import type { AgentBody, HeartbeatBody } from '../core/shapes/agents.ts'
 import { isTerminal } from '../core/states.ts'
@@ -20,30 +21,20 @@ import { instant, taskView } from './views.ts'
 
 /** Agents: who they are, how they are, and what people do to them. */
 
-interface AgentReply {
-  record: AgentRecord
-  isNew: boolean
-  /** What it holds afterwards. */
-  holding: TaskRecord[]
-  settled: { taskId: string; generation: number; reply: Reply }[]
-}
-
-export async function commandAgent(
+export async function commandAgent<C extends AgentCommand>(
   kernel: ServerKernel,
   caller: Caller,
   slug: string,
-  command: AgentCommand,
-): Promise<AgentReply> {
+  command: C,
+): Promise<AgentGranted<C['kind']>> {
   const alone = { ...caller, idempotency: undefined }
-  const reply = granted(
-    await kernel.run(alone, { on: 'agent', slug, uuid: freshUuid(), command }),
-  ) as unknown as AgentReply
+  const reply = granted(await kernel.run(alone, { on: 'agent', slug, uuid: freshUuid(), command }))
   kernel.agentChanged(caller.workspaceId, slug)
   if (reply.record) kernel.agentChanged(caller.workspaceId, reply.record.uuid)
   const ended = reply.settled
-    .map(({ reply: { record } }) => record as TaskRecord | undefined)
-    .filter((record) => record !== undefined && isTerminal(record.state))
-    .map((record) => record!.id)
+    .flatMap(({ reply }) => (reply.ok && 'record' in reply ? [reply.record] : []))
+    .filter(({ state }) => isTerminal(state))
+    .map(({ id }) => id)
   await unblockDownstream(kernel, caller.workspaceId, ended)
   return reply
 }
@@ -163,7 +154,7 @@ export async function operateAgent(
   execution: Execution,
   caller: Caller,
   name: string,
-  command: AgentCommand,
+  command: Exclude<AgentCommand, { kind: 'remove' }>,
 ) {
   const { slug } = (await theAgent(kernel, caller, name)).record
   const { record, holding } = await commandAgent(kernel, caller, slug, command)
@@ -179,7 +170,7 @@ export async function removeAgent(kernel: ServerKernel, caller: Caller, name: st
 /** What agents ask for so often that it is done for many of them together. */
 export class AgentDesk {
   readonly kernel: ServerKernel
-  readonly beats: HeartbeatBatcher<AgentReply>
+  readonly beats: HeartbeatBatcher<AgentGranted<'beat'>>
   /** Ids of the tasks an agent was given and has not begun. */
   readonly given: BatchLoader<string, number[]>
 

@@ -86,7 +86,7 @@ async function offer(kernel: ServerKernel, caller: Caller, agent: Assignable): P
     limit: 1,
     byCoordinator: true,
   })
-  const [first] = reply.ok ? (reply.claims as { record: TaskRecord }[]) : []
+  const [first] = reply.ok ? reply.claims : []
   if (!first) return 0
   const room = Math.min(agent.batchSize, (agent.capacity ?? Number.POSITIVE_INFINITY) - agent.held) - 1
   return room <= 0 ? 1 : 1 + (await offerSimilar(kernel, caller, agent, first.record, room))

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { OnTask } from '../core/batch/requests.ts'
-import type { Reply, TaskCommand } from '../core/commands.ts'
+import type { TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
-import type { TaskRecord } from '../core/records.ts'
+import type { ClaimGrant, Granted, NextGranted, TaskReply } from '../core/replies.ts'
 import type {
   ClaimBatchBody,
   ClaimBody,
@@ -66,17 +66,12 @@ export async function claimTask(
   const reply = granted(
     await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
   )
-  const [claim] = await withCheckpoints(kernel, caller, [reply.claim as Grant])
-  return { reason: reply.reason, claim }
-}
-
-interface Grant {
-  taskId: string
-  generation: number
+  const [claim] = await withCheckpoints(kernel, caller, [reply.claim])
+  return { reason: reply.reason, claim: claim! }
 }
 
 /** What the holders before them left. A first claim has none before it, and costs no look. */
-async function withCheckpoints(kernel: Kernel, caller: Caller, claims: readonly Grant[]) {
+async function withCheckpoints(kernel: Kernel, caller: Caller, claims: readonly ClaimGrant[]) {
   const later = claims.filter(({ generation }) => generation > 1).map(({ taskId }) => taskIdOf(taskId))
   const found = later.length === 0 ? [] : await kernel.store.tasksById(caller.workspaceId, later)
   const left = new Map(found.map(({ record, details }) => [record.uuid, details.checkpoint]))
@@ -94,7 +89,7 @@ export async function claimBatch(
     return { results: taskIds.map((uuid) => ({ taskId: uuid, ...outcome(noSuchTask(uuid), () => ({})) })) }
   const who = await claimant(kernel, caller, claim)
   const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
-  const taken = replies.filter(({ ok }) => ok).map(({ claim }) => claim as Grant)
+  const taken = replies.flatMap((reply) => (reply.ok ? [reply.claim] : []))
   const claims = await withCheckpoints(kernel, caller, taken)
   return {
     results: replies.map((reply, i) => ({
@@ -123,7 +118,7 @@ export async function claimNext(
     // Before looking, not after: work that comes between the look and the wait must not be slept through.
     const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
     const reply = granted(await kernel.run(caller, { on: 'next', pick, session, leaseMs, limit }))
-    const claims = reply.claims as Handed[]
+    const { claims } = reply
     if (claims.length > 0) {
       const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
       if (!gone.aborted) return { claims: shown }
@@ -137,10 +132,7 @@ export async function claimNext(
   }
 }
 
-interface Handed {
-  claim: { session: string; generation: number }
-  record: TaskRecord
-}
+type Handed = NextGranted['claims'][number]
 
 /** The client left while its claims were being granted: nobody would work on them until their leases end. */
 async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {
@@ -210,19 +202,19 @@ export async function renewBatch(
 
 const withoutOk = ({ ok: _ok, ...rest }: object & { ok?: unknown }) => rest
 
-export const onTask = (uuid: string, command: TaskCommand): OnTask => ({
+export const onTask = <C extends TaskCommand>(uuid: string, command: C): OnTask<C> => ({
   taskId: taskIdOf(uuid),
   uuid,
   command,
 })
 
 /** Each on its own account: one that is refused, even before it reaches the store, does not undo the others. */
-export async function runMany<T>(
+export async function runMany<T, C extends TaskCommand>(
   kernel: Kernel,
   caller: Caller,
   wanted: readonly T[],
-  itemOf: (one: T) => OnTask | Promise<OnTask>,
-): Promise<Reply[]> {
+  itemOf: (one: T) => OnTask<C> | Promise<OnTask<C>>,
+): Promise<TaskReply<C['kind']>[]> {
   const items = await Promise.all(
     wanted.map(async (one) => {
       try {
@@ -233,18 +225,15 @@ export async function runMany<T>(
       }
     }),
   )
-  const isItem = (item: OnTask | Refusal): item is OnTask => 'command' in item
+  const isItem = (item: OnTask<C> | Refusal): item is OnTask<C> => 'command' in item
   const reply = granted(await kernel.run(caller, { on: 'many', items: items.filter(isItem) }))
-  const replies = [...(reply.replies as Reply[])]
+  const replies = [...reply.replies]
   return items.map((item) => (isItem(item) ? replies.shift()! : item))
 }
 
 /** An item of a batch's answer: what single requests answer, with the refusal's code as its reason. */
-export function outcome(
-  reply: Reply,
-  view: (granted: Record<string, unknown>) => object,
-): { reason: unknown; [field: string]: unknown } {
-  if (reply.ok) return { reason: reply.reason, ...view(reply as Record<string, unknown>) }
-  const { ok: _ok, code, detail, ...extra } = reply as Refusal
+export function outcome<G extends Granted>(reply: G | Refusal, view: (granted: G) => object) {
+  if (reply.ok) return { reason: reply.reason, ...view(reply) }
+  const { ok: _ok, code, detail, ...extra } = reply
   return { reason: code, status: ERRORS[code].status, detail, ...extra }
 }

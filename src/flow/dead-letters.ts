@@ -1,5 +1,4 @@
 import type { TaskCommand } from '../core/commands.ts'
-import type { TaskRecord } from '../core/records.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { onTask, outcome, runMany } from './claims.ts'
 import { briefView } from './tasks.ts'
@@ -27,7 +26,7 @@ export async function retryDeadLetters(
     replies.forEach((reply, i) => {
       results.push({
         taskId: uuids[i]!,
-        ...outcome(reply, ({ record }) => ({ task: briefView(record as TaskRecord) })),
+        ...outcome(reply, ({ record }) => ({ task: briefView(record) })),
       })
     })
   }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { TaskCommand, TaskPatch } from '../core/commands.ts'
-import { type Refusal, Refused } from '../core/errors.ts'
+import { Refused } from '../core/errors.ts'
 import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../core/graph.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
@@ -60,8 +60,8 @@ export async function addDependencies(
       uuid,
       command: { ...command, ifVersion, patch },
     })
-    if (!reply.ok && (reply as Refusal).lookAgain && tries < TRIES) continue
-    const after = granted(reply).record as TaskRecord
+    if (!reply.ok && reply.lookAgain && tries < TRIES) continue
+    const after = granted(reply).record
     // Not awaited, as with every end of a task.
     if (isTerminal(after.state)) void unblockDownstream(kernel, caller.workspaceId, [after.id])
     return taskView(await readTask(kernel, caller, uuid))

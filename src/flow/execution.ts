@@ -1,5 +1,5 @@
 import type { AgentRecord } from '../core/records.ts'
-import type { HolderRequest } from '../core/rules/holder.ts'
+import type { HolderRequest } from '../core/replies.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { Run } from '../store/server-store.ts'

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Submission } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
-import type { TaskRecord } from '../core/records.ts'
 import type { FailBody, ResultBatchBody, SubmitBody } from '../core/shapes/claims.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
@@ -49,7 +48,7 @@ export async function submitBatch(
     const submission = await submissionOf(kernel, caller, work)
     return onTask(taskId, { kind: 'submit', fence: { session, generation }, submission })
   })
-  const ended = replies.filter(({ ok }) => ok).map(({ record }) => record as TaskRecord)
+  const ended = replies.flatMap((reply) => (reply.ok ? [reply.record] : []))
   void unblockDownstream(
     kernel,
     caller.workspaceId,

@@ -1,35 +1,27 @@
 import { hash, randomUUID } from 'node:crypto'
-import type { LostClaim } from '../core/batch/requests.ts'
-import type { Reply, SessionCommand } from '../core/commands.ts'
+import type { SessionCommand } from '../core/commands.ts'
 import type { SessionRecord } from '../core/records.ts'
+import type { LostClaim, SessionGranted, SettledClaim } from '../core/replies.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { instant } from './views.ts'
 
 /** What can be asked of a session in any store, and how it is told. */
 
-interface SessionReply {
-  record: SessionRecord
-  isNew: boolean
-  holds: number
-  settled: { taskId: string; generation: number; reply: Reply }[]
-  lost: LostClaim[]
-}
-
 export async function commandSession(
   kernel: Kernel,
   caller: Caller,
   name: string,
   command: SessionCommand,
-): Promise<SessionReply> {
+): Promise<SessionGranted> {
   const alone = { ...caller, idempotency: undefined }
   const reply = granted(await kernel.run(alone, { on: 'session', name, uuid: freshUuid(), command }))
   kernel.sessionChanged(caller, name)
-  return reply as unknown as SessionReply
+  return reply
 }
 
 /** What was renewed, and what is gone: lost before, or found expired just now. */
-export function beatView(settled: SessionReply['settled'], lost: readonly LostClaim[]) {
+export function beatView(settled: readonly SettledClaim[], lost: readonly LostClaim[]) {
   const renewed = settled.filter(({ reply }) => reply.ok)
   const expired = settled.filter(({ reply }) => !reply.ok)
   return {

@@ -5,6 +5,7 @@ import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parentKey } from '../core/keys.ts'
 import type { TaskRecord, TaskWatch } from '../core/records.ts'
+import type { TaskGranted } from '../core/replies.ts'
 import type { TaskCreate } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
@@ -30,7 +31,7 @@ export async function createTasks(kernel: Kernel, caller: Caller, tasks: readonl
   await findParents(kernel, caller, tasks, wanted)
   await refuseCycles(kernel, caller, wanted)
   const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
-  const records = reply.records as TaskRecord[]
+  const { records } = reply
   const parts = new Map<number, string[]>()
   wanted.forEach(({ parent }, i) => {
     if (parent && 'at' in parent) parts.set(parent.at, [...(parts.get(parent.at) ?? []), records[i]!.uuid])
@@ -220,11 +221,17 @@ export async function readStates(kernel: Kernel, { workspaceId }: Caller, uuids:
 }
 
 /** One command on one task, and what follows from it. */
-export async function command(kernel: Kernel, caller: Caller, uuid: string, command: TaskCommand) {
-  const reply = granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
-  const record = reply.record as TaskRecord | undefined
+export async function command<C extends TaskCommand>(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  command: C,
+) {
+  const request = { on: 'task', taskId: taskIdOf(uuid), uuid, command } as const
+  const reply = granted<TaskGranted<C['kind']>>(await kernel.run(caller, request))
   // Not awaited: its own transaction, so that a failed unblock cannot undo finished work. Upkeep catches what is missed.
-  if (record && isTerminal(record.state)) void unblockDownstream(kernel, caller.workspaceId, [record.id])
+  if ('record' in reply && isTerminal(reply.record.state))
+    void unblockDownstream(kernel, caller.workspaceId, [reply.record.id])
   return reply
 }
 
@@ -233,4 +240,4 @@ export async function operate(kernel: Kernel, caller: Caller, uuid: string, act:
   return taskView(await readTask(kernel, caller, uuid))
 }
 
-export const briefView = (record: unknown) => recordView(record as TaskRecord)
+export const briefView = recordView

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
-import type { Granted, TaskCommand } from '../core/commands.ts'
-import { type Refusal, Refused } from '../core/errors.ts'
+import type { TaskCommand } from '../core/commands.ts'
+import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parseTaskKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
+import type { RecordGranted } from '../core/replies.ts'
 import { readinessOf } from '../core/rules/create.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
@@ -40,6 +41,8 @@ export async function followAll(
   }
 }
 
+type FollowUp = Extract<TaskCommand, { kind: 'unblock' | 'merge' }>
+
 /** Answers with those that ended in turn. */
 export async function unblockAll(
   kernel: Kernel,
@@ -63,10 +66,10 @@ async function hasEndedSo(kernel: Kernel, task: BlockedTask, term: number | unde
     const { workspaceId, taskId, uuid } = task
     const reply = await kernel.run(system(workspaceId, term), { on: 'task', taskId, uuid, command })
     if (!reply.ok) {
-      if (reply.code === 'NOT_LEADER') throw Refused.because(reply as Refusal)
+      if (reply.code === 'NOT_LEADER') throw Refused.because(reply)
       return false
     }
-    const record = reply.record as TaskRecord
+    const { record } = reply
     const isOutdated = 'version' in command && command.version !== undefined && !isSettledBy(reply, command)
     if (!isOutdated) return isTerminal(record.state)
     if (tries === TRIES) throw new StoreUnavailable('The task was changed by others each time.')
@@ -76,8 +79,8 @@ async function hasEndedSo(kernel: Kernel, task: BlockedTask, term: number | unde
 }
 
 /** Not settled: the task is still blocked, and no longer as it was read. */
-const isSettledBy = ({ reason, record }: Granted, { version }: { version?: number | undefined }) =>
-  reason !== 'NOTHING_DUE' || !(record as TaskRecord).blocked || (record as TaskRecord).version === version
+const isSettledBy = ({ reason, record }: RecordGranted, { version }: { version?: number | undefined }) =>
+  reason !== 'NOTHING_DUE' || !record.blocked || record.version === version
 
 async function seenAnew(kernel: Kernel, task: BlockedTask): Promise<BlockedTask | null> {
   const stored = await kernel.store.task(task.workspaceId, task.taskId)
@@ -87,7 +90,7 @@ async function seenAnew(kernel: Kernel, task: BlockedTask): Promise<BlockedTask 
   return { ...task, version, merge, upstream: upstream.map(({ state }) => state) }
 }
 
-async function whatFollows(kernel: Kernel, task: BlockedTask): Promise<TaskCommand | null> {
+async function whatFollows(kernel: Kernel, task: BlockedTask): Promise<FollowUp | null> {
   const { triggerRule, upstream, merge } = task
   // A whole is made of all its parts, whatever rule it had before it was divided.
   const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
@@ -104,7 +107,7 @@ async function whatFollows(kernel: Kernel, task: BlockedTask): Promise<TaskComma
 async function whenPartsAreDone(
   kernel: Kernel,
   { workspaceId, taskId }: BlockedTask,
-): Promise<TaskCommand | null> {
+): Promise<FollowUp | null> {
   const whole = await kernel.store.task(workspaceId, taskId)
   if (!whole) return null
   const ids = whole.details.dependsOn.map(idCarriedBy).filter((id) => id !== null)
@@ -123,7 +126,7 @@ async function mergeOf(
   workspaceId: number,
   version: number,
   parts: readonly TaskRecord[],
-): Promise<TaskCommand | null> {
+): Promise<FollowUp | null> {
   const merged: Record<string, unknown> = {}
   for (const part of parts) {
     const results = await kernel.store.results(workspaceId, part.id)

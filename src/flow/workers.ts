@@ -1,7 +1,5 @@
 import type { z } from 'zod'
-import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
-import type { TaskRecord } from '../core/records.ts'
 import type { WorkerBody } from '../core/shapes/sessions.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
@@ -77,16 +75,14 @@ const STALLED_AT_ONCE = 1_000
  * This clock only chooses whom to look at; the store's clock judges.
  */
 export async function requeueStalled(kernel: Kernel, caller: Caller, silentMs: number): Promise<number> {
-  const command: TaskCommand = { kind: 'stall', silentMs }
+  const command = { kind: 'stall', silentMs } as const
   let requeued = 0
   for (;;) {
     const before = Date.now() - silentMs
     const quiet = await kernel.store.heldUntouchedSince(caller.workspaceId, before, STALLED_AT_ONCE)
     const alone = { ...caller, idempotency: undefined }
     const replies = await runMany(kernel, alone, quiet, ({ taskId, uuid }) => ({ taskId, uuid, command }))
-    const moved = replies
-      .filter(({ ok, reason }) => ok && reason === 'MOVED')
-      .map(({ record }) => record as TaskRecord)
+    const moved = replies.flatMap((reply) => (reply.ok && reply.reason === 'MOVED' ? [reply.record] : []))
     const ended = moved.filter(({ state }) => isTerminal(state)).map(({ id }) => id)
     await unblockDownstream(kernel, caller.workspaceId, ended)
     requeued += moved.length

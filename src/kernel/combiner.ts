@@ -1,7 +1,7 @@
 import { decideAll } from '../core/batch/decide-all.ts'
 import { type Request, readSetOf } from '../core/batch/requests.ts'
-import type { Reply } from '../core/commands.ts'
 import { ProjectFairness } from '../core/fairness.ts'
+import type { Reply } from '../core/replies.ts'
 import { StoreUnavailable, type Transactor } from '../store/store.ts'
 
 interface PendingRequest {

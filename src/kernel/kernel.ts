@@ -1,8 +1,9 @@
 import type { Idempotency, Request } from '../core/batch/requests.ts'
-import type { Granted, TaskDetails } from '../core/commands.ts'
+import type { TaskDetails } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
+import type { Granted, ReplyTo } from '../core/replies.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Store } from '../store/store.ts'
 import { ActorNames } from './actor-names.ts'
@@ -108,16 +109,14 @@ export class Kernel<S extends Store = Store> {
     })
   }
 
-  run(
-    caller: Caller,
-    request: DistributiveOmit<Request, 'actor' | 'idempotency' | 'term'>,
-  ): Promise<Granted | Refusal> {
-    // Set on the request itself: a copy by spreading costs more than all else that happens here.
-    const full = request as Request
+  run<R extends KernelRequest>(caller: Caller, request: R): Promise<ReplyTo<R>> {
+    // Set on the request itself: a copy by spreading costs more than everything else here.
+    const full = request as unknown as Request
     full.actor = caller.actor
     full.idempotency = caller.idempotency
     full.term = caller.term
-    return this.#combiner.run(caller.workspaceId, full)
+    // A store answers each request in its own shape; batches mix them.
+    return this.#combiner.run(caller.workspaceId, full) as Promise<ReplyTo<R>>
   }
 
   limits(workspaceId: number): Limits | Promise<Limits> {
@@ -149,10 +148,8 @@ export class Kernel<S extends Store = Store> {
     return this.#sessions.get(`${caller.workspaceId}/${session}`, async () => {
       const command = { kind: 'touch', agent } as const
       const alone = { ...caller, idempotency: undefined }
-      const reply = granted(
-        await this.run(alone, { on: 'session', name: session, uuid: freshUuid(), command }),
-      )
-      return reply.record as SessionRecord
+      const request = { on: 'session', name: session, uuid: freshUuid(), command } as const
+      return granted(await this.run(alone, request)).record
     })
   }
 
@@ -176,9 +173,10 @@ export class Kernel<S extends Store = Store> {
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+type KernelRequest = DistributiveOmit<Request, 'actor' | 'idempotency' | 'term'>
 
-/** The reply, or the refusal thrown on to whoever words it. */
-export function granted(reply: Granted | Refusal): Granted {
-  if (reply.ok) return reply as Granted
-  throw Refused.because(reply as Refusal)
+/** The granted reply; a refusal is thrown. */
+export function granted<G extends Granted>(reply: G | Refusal): G {
+  if (reply.ok) return reply
+  throw Refused.because(reply)
 }

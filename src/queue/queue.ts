@@ -105,13 +105,13 @@ export class Queue {
     const closing = this.#closing.signal
     const gone = signal ? AbortSignal.any([signal, closing]) : closing
     const { claims } = await claimNext(this.#kernel, this.#caller, { ...body, agent }, { gone }, projectId)
-    return claims as unknown as Claim[]
+    return claims
   }
 
   /** Keeps the lease; answers with how long it holds from now. Refused when the claim is not one any more. */
   async renew(claim: Claim, leaseSeconds?: number): Promise<{ leaseExpiresAt: string; ttlMs: number }> {
     const body = { ...fenceOf(claim), leaseSeconds }
-    return (await renewTask(this.#kernel, this.#caller, claim.taskId, body)) as never
+    return renewTask(this.#kernel, this.#caller, claim.taskId, body)
   }
 
   async submit(claim: Claim, result: unknown, summary?: string) {
@@ -213,7 +213,7 @@ export class Queue {
     return session.agent ?? worker
   }
 
-  async #holder(claim: Claim, act: TaskCommand) {
+  async #holder(claim: Claim, act: Extract<TaskCommand, { kind: 'release' | 'progress' }>) {
     const reply = await command(this.#kernel, this.#caller, claim.taskId, act)
     return briefView(reply.record)
   }

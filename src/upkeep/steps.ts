@@ -1,6 +1,5 @@
-import type { Granted, TaskCommand } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
-import type { TaskRecord } from '../core/records.ts'
+import type { Granted } from '../core/replies.ts'
 import { isTerminal } from '../core/states.ts'
 import { failCycles } from '../flow/dependencies.ts'
 import { commandSession } from '../flow/session-commands.ts'
@@ -27,8 +26,8 @@ export interface UpkeepContext<S extends Store = Store> {
 }
 
 /** A coordinator that was deposed stops where it is. */
-function unlessDeposed(reply: Granted | Refusal): Granted | Refusal {
-  if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply as Refusal)
+function unlessDeposed<G extends Granted>(reply: G | Refusal): G | Refusal {
+  if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply)
   return reply
 }
 
@@ -40,11 +39,10 @@ export async function moveWhatIsDue(context: UpkeepContext): Promise<number> {
   await failCycles(kernel, due, term)
   await Promise.all(
     due.map(async ({ workspaceId, taskId, uuid, version }) => {
-      const command: TaskCommand = { kind: 'elapse', version }
+      const command = { kind: 'elapse', version } as const
       const caller = system(workspaceId, term)
       const reply = unlessDeposed(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
-      if (reply.ok && isTerminal((reply.record as TaskRecord).state))
-        await unblockDownstream(kernel, workspaceId, [taskId])
+      if (reply.ok && isTerminal(reply.record.state)) await unblockDownstream(kernel, workspaceId, [taskId])
     }),
   )
   return due.length

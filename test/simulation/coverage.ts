@@ -1,6 +1,6 @@
-import type { Reply } from '../../src/core/commands.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
+import type { Reply } from '../support/replies.ts'
 
 type Counts = Map<string, number>
 const raise = (counts: Counts, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -1,6 +1,7 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { NewTask, Reply } from '../../src/core/commands.ts'
+import type { NewTask } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
+import type { Reply } from '../support/replies.ts'
 import { insist, keyed } from './operator.ts'
 import { drawWatch, type TaskPlan } from './plan-tasks.ts'
 import type { TaskRef, World } from './world.ts'

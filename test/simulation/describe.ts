@@ -1,5 +1,5 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { Reply } from '../../src/core/commands.ts'
+import type { Reply } from '../support/replies.ts'
 
 type NameOf = (taskId: number) => string
 

@@ -1,7 +1,7 @@
 import { decideAll } from '../../src/core/batch/decide-all.ts'
 import { readSetOf } from '../../src/core/batch/requests.ts'
-import type { Reply } from '../../src/core/commands.ts'
 import { ProjectFairness } from '../../src/core/fairness.ts'
+import type { Reply } from '../support/replies.ts'
 import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, type Envelope, ServerNode } from './node.ts'
 import { NodeDied, type Transaction } from './pauses.ts'

@@ -1,5 +1,5 @@
 import type { Pick, Request } from '../../src/core/batch/requests.ts'
-import type { Reply } from '../../src/core/commands.ts'
+import type { Reply } from '../support/replies.ts'
 import type { Agent } from './agent.ts'
 import type { Grant } from './describe.ts'
 import { work } from './holder.ts'

@@ -1,6 +1,6 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { Reply } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
+import type { Reply } from '../support/replies.ts'
 import { nameOf } from './describe.ts'
 import type { Envelope } from './node.ts'
 import type { World } from './world.ts'

@@ -1,7 +1,7 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { Reply } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { Transactor } from '../../src/store/store.ts'
+import type { Reply } from '../support/replies.ts'
 import { NodeDied, type Transaction } from './pauses.ts'
 import type { World } from './world.ts'
 

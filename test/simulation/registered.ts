@@ -1,6 +1,7 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { AgentCommand, Beat, Reply } from '../../src/core/commands.ts'
+import type { AgentCommand, Beat } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
+import type { Reply } from '../support/replies.ts'
 import type { Grant } from './describe.ts'
 import { renew, work } from './holder.ts'
 import type { Holding, Life } from './life.ts'

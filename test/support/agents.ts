@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentCommand, Beat, Reply } from '../../src/core/commands.ts'
+import type { AgentCommand, Beat } from '../../src/core/commands.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/core/records.ts'
+import type { Reply } from './replies.ts'
 import type { Work } from './tasks.ts'
 
 /** Agents of a workspace, through a combiner, said in words. */

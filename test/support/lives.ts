@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { Decision, NewTask, RuleContext, TaskCommand } from '../../src/core/commands.ts'
+import type { NewTask, RuleContext, TaskCommand } from '../../src/core/commands.ts'
+import type { Decision } from '../../src/core/decide.ts'
 import { decide } from '../../src/core/decide.ts'
 import type { EventDraft } from '../../src/core/events.ts'
 import { DEFAULT_LIMITS } from '../../src/core/limits.ts'

@@ -1,4 +1,5 @@
-import type { NewTask, Reply, TaskCommand } from '../../src/core/commands.ts'
+import type { NewTask, TaskCommand } from '../../src/core/commands.ts'
+import type { Reply } from './replies.ts'
 import { newTask, type Overrides, sha256, type Task, type Work } from './tasks.ts'
 
 /** Parts of a task that is there already. */

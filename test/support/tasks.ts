@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Request } from '../../src/core/batch/requests.ts'
 import type {
   NewTask,
-  Reply,
   SessionCommand,
   SessionOpening,
   TaskCommand,
@@ -16,6 +15,7 @@ import type { FailureClass } from '../../src/core/retry.ts'
 import { readinessOf } from '../../src/core/rules/create.ts'
 import { Combiner } from '../../src/kernel/combiner.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { Reply } from './replies.ts'
 
 export interface Holder {
   agent: string

@@ -1,7 +1,8 @@
-import type { NewTask, Reply, TaskCommand } from '../commands.ts'
+import type { NewTask, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { uuidCarrying } from '../ids.ts'
 import type { Actor, TaskRecord } from '../records.ts'
+import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { createTask } from '../rules/create.ts'
 import { type Changes, keyName, type OnTask, type Remembered, uniqueName, type View } from './requests.ts'
 
@@ -10,7 +11,7 @@ interface Surroundings {
   view: View
   /** A task that was there before this batch, as it is now. */
   record: (id: number) => TaskRecord | undefined
-  apply: (item: OnTask, actor: Actor) => Reply
+  apply: (item: OnTask, actor: Actor) => TaskReply
   emit: (event: Changes['events'][number]) => void
   firstAnswer: (key: string) => Remembered | undefined
   remember: (key: string, bodyHash: string, reply: Reply) => void
@@ -33,7 +34,7 @@ export class Creation {
     this.#in = surroundings
   }
 
-  create(wanted: readonly NewTask[], changes: readonly OnTask[], actor: Actor): Reply {
+  create(wanted: readonly NewTask[], changes: readonly OnTask[], actor: Actor): NewGranted | Refusal {
     const known = wanted.map((task) => this.#madeBefore(task))
     const order = inOrderOfDependence(wanted)
     const refusal = this.#whyNot(wanted, known, order, changes)
@@ -42,11 +43,14 @@ export class Creation {
     // In the order of the request: among equals, that is the order of the queue.
     const identities = wanted.map((_, i) => {
       const first = known[i]
-      if (first) return first as Identity
+      if (first) return first
       const { id, random } = fresh[this.#freshUsed++]!
       return { id, uuid: uuidCarrying(id, now, random) }
     })
-    const records: (TaskRecord | undefined)[] = known.map((first) => first as TaskRecord | undefined)
+    const records: TaskRecord[] = []
+    known.forEach((first, i) => {
+      if (first) records[i] = first
+    })
     const partsOf = partsInRequest(wanted)
     for (const index of order!) {
       const parts = partsOf.get(index) ?? []
@@ -62,7 +66,7 @@ export class Creation {
     index: number,
     parts: readonly number[],
     identities: readonly Identity[],
-    records: readonly (TaskRecord | undefined)[],
+    records: readonly TaskRecord[],
     actor: Actor,
   ): TaskRecord {
     const task = asWhole(wanted[index]!, parts)
@@ -114,7 +118,8 @@ export class Creation {
   }
 
   #madeBefore({ unique }: NewTask): TaskRecord | undefined {
-    return unique ? (this.#in.firstAnswer(uniqueName(unique.key))?.reply.record as TaskRecord) : undefined
+    const reply = unique && this.#in.firstAnswer(uniqueName(unique.key))?.reply
+    return reply?.ok && isRecordGranted(reply) ? reply.record : undefined
   }
 
   #whyNot(

@@ -1,4 +1,4 @@
-import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { ProjectFairness } from '../fairness.ts'
@@ -10,6 +10,7 @@ import {
   type SessionRecord,
   type TaskRecord,
 } from '../records.ts'
+import type { AgentGranted, ClaimGrant, NextGranted, Reply, SessionGranted, TaskReply } from '../replies.ts'
 import { decideAgent } from '../rules/agent.ts'
 import { REFUSED_WHATEVER_IT_IS } from '../rules/claim.ts'
 import { countsAsActive, decideSession, type SessionDecision } from '../rules/session.ts'
@@ -159,7 +160,7 @@ class Batch {
   #isAsSeen = ({ taskId, command }: OnTask): boolean =>
     'version' in command && command.version === this.#record(taskId)?.version
 
-  #apply({ taskId, uuid, command }: OnTask, actor: Actor): Reply {
+  #apply<C extends TaskCommand>({ taskId, uuid, command }: OnTask<C>, actor: Actor): TaskReply<C['kind']> {
     const record = this.#record(taskId)
     if (!record || record.uuid !== uuid)
       return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
@@ -241,11 +242,11 @@ class Batch {
     this.#onTrack.set(name, delta)
   }
 
-  #next(request: Extract<Request, { on: 'next' }>): Reply {
+  #next(request: Extract<Request, { on: 'next' }>): NextGranted | Refusal {
     const { pick, session, leaseMs, limit, byCoordinator, actor } = request
     const { agent, capabilities } = pick
-    const command: TaskCommand = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator }
-    const claims: { claim: unknown; record: TaskRecord }[] = []
+    const command = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator } as const
+    const claims: { claim: ClaimGrant; record: TaskRecord }[] = []
     const own = this.#keptFor(pick)
     const offers = this.#lines.get(queryName(pick))!.of(own, this.#fairness)
     let offer = offers.next()
@@ -258,7 +259,7 @@ class Batch {
         offer = offers.next('taken')
         continue
       }
-      const { code } = reply as Refusal
+      const { code } = reply
       if (REFUSED_WHATEVER_IT_IS.has(code)) {
         if (claims.length === 0) return reply
         break
@@ -277,7 +278,7 @@ class Batch {
     return records.filter((record) => fits(record, pick))
   }
 
-  #session({ name, uuid, command, actor }: Extract<Request, { on: 'session' }>): Reply {
+  #session({ name, uuid, command, actor }: Extract<Request, { on: 'session' }>): SessionGranted | Refusal {
     const seen = this.#view.sessions.get(name)
     const before = this.#sessions.get(name) ?? seen?.record ?? null
     const holding = this.#holdingOf(name)
@@ -311,7 +312,7 @@ class Batch {
       .filter(({ session, claimState }) => session === name && claimState === 'active')
   }
 
-  #agent({ slug, uuid, command, actor }: Extract<Request, { on: 'agent' }>): Reply {
+  #agent({ slug, uuid, command, actor }: Extract<Request, { on: 'agent' }>): AgentGranted | Refusal {
     const before = this.#agents.has(slug)
       ? this.#agents.get(slug)!
       : (this.#view.agents.get(slug)?.record ?? null)

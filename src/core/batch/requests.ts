@@ -1,16 +1,8 @@
-import type {
-  AgentCommand,
-  KnownAgent,
-  NewTask,
-  Reply,
-  SessionCommand,
-  TaskCommand,
-  Worker,
-} from '../commands.ts'
+import type { AgentCommand, KnownAgent, NewTask, SessionCommand, TaskCommand, Worker } from '../commands.ts'
 import { trackQueuesOf } from '../keys.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, AgentRecord, Effects, SessionRecord, TaskRecord } from '../records.ts'
-import type { ClaimEnd } from '../states.ts'
+import type { LostClaim, Reply } from '../replies.ts'
 
 /** What callers ask for, what a store must lock and look up for it, and what it must write in the end. */
 
@@ -32,10 +24,10 @@ export interface Pick {
   tracks?: readonly string[] | undefined
 }
 
-export interface OnTask {
+export interface OnTask<C extends TaskCommand = TaskCommand> {
   taskId: number
   uuid: string
-  command: TaskCommand
+  command: C
 }
 
 interface Common {
@@ -110,14 +102,6 @@ export interface Remembered {
 export interface TrackUse {
   maxAgents: number | null
   holders: ReadonlyMap<string, number>
-}
-
-/** A claim that ended against the will of its holder. */
-export interface LostClaim {
-  taskId: string
-  generation: number
-  reason: ClaimEnd
-  at: number
 }
 
 /** A session under its lock. */

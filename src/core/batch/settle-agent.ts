@@ -1,6 +1,7 @@
-import type { AgentCommand, Reply, TaskCommand } from '../commands.ts'
+import type { AgentCommand, TaskCommand } from '../commands.ts'
 import type { Limits } from '../limits.ts'
 import type { AgentRecord, TaskRecord } from '../records.ts'
+import type { SettledClaim, TaskReply } from '../replies.ts'
 import { RENEW_FROM } from '../retry.ts'
 import type { AgentContext, AgentFate } from '../rules/agent.ts'
 import { stallsAt } from '../rules/watch.ts'
@@ -17,8 +18,8 @@ interface Decided {
 export function settleAgent(
   { record, fate, command, holding }: Decided,
   { now, limits }: AgentContext,
-  apply: (item: OnTask) => Reply,
-): { taskId: string; generation: number; reply: Reply }[] {
+  apply: (item: OnTask) => TaskReply,
+): SettledClaim[] {
   const outcomes = holding.map((task) => {
     const { id, uuid, generation } = task
     const fence = { session: task.session!, generation }

@@ -1,6 +1,7 @@
-import type { Reply, RuleContext, TaskCommand, Worker } from '../commands.ts'
+import type { RuleContext, TaskCommand, Worker } from '../commands.ts'
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { isHeld } from '../states.ts'
 import { whyNoWorkFor } from './agent.ts'
 import { expireLease, fail, requeue, whatRanOut } from './attempts.ts'
@@ -10,7 +11,7 @@ import { assignMsOf, watchAnew } from './watch.ts'
 
 type Claim = Extract<TaskCommand, { kind: 'claim' }>
 
-export function claim(draft: TaskDraft, command: Claim, context: RuleContext): Reply {
+export function claim(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
   const lapsed = leaseRanOut(record, context.now) ? { session: record.session, agent: record.agent } : null
   if (lapsed !== null) expireLease(draft, context)
@@ -32,7 +33,7 @@ export function claim(draft: TaskDraft, command: Claim, context: RuleContext): R
   return grant(draft, command, context)
 }
 
-function grant(draft: TaskDraft, command: Claim, context: RuleContext): Reply {
+function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
   const previousState = record.claimState
   const byCoordinator = command.byCoordinator ?? false
@@ -80,7 +81,7 @@ function isForItsAgentToTakeUp(record: TaskRecord, command: Claim, { limits }: R
 }
 
 /** Under the session it was given to: the claim is there already, and from now on it is one that was asked for. */
-function takeUp(draft: TaskDraft, command: Claim, context: RuleContext): Reply {
+function takeUp(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
   record.leaseMs = Math.max(command.leaseMs, record.minLeaseMs)
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)

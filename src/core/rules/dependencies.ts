@@ -1,7 +1,8 @@
-import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import type { TaskDraft } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { isTerminal } from '../states.ts'
 import { fail } from './attempts.ts'
 import { readinessOf } from './create.ts'
@@ -12,7 +13,7 @@ import { giveUp, hasExpired, unblock } from './time.ts'
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
 /** It waits for more than it did; for what has ended already it is judged at once. */
-export function addDependencies(draft: TaskDraft, command: AddDependencies, context: RuleContext): Reply {
+export function addDependencies(draft: TaskDraft, command: AddDependencies, context: RuleContext): TaskReply {
   const { record } = draft
   const { dependsOn, patch } = command
   const outdated = whyOutdated(draft, command)
@@ -92,7 +93,7 @@ const isPast = (hour: number | null, now: number) => hour === null || hour <= no
 type FailCycle = Extract<TaskCommand, { kind: 'failCycle' }>
 
 /** It is one of a circle of tasks that wait for each other, so none of them can ever begin. */
-export function failCycle(draft: TaskDraft, { cycle, version }: FailCycle, context: RuleContext): Reply {
+export function failCycle(draft: TaskDraft, { cycle, version }: FailCycle, context: RuleContext): TaskReply {
   const { record } = draft
   if (record.version !== version || record.state !== 'pending' || !record.blocked)
     return { ok: true, reason: 'NOTHING_DUE', record }

@@ -1,6 +1,7 @@
-import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
+import type { HolderRequest, TaskReply } from '../replies.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
 import { judgeFence, leaseRanOut } from './fence.ts'
@@ -10,7 +11,7 @@ type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log'>
 
 /** Every write of a holder but its result: judged by the fence, refused with a trace when it is stale. */
-export function holderWrite(draft: TaskDraft, command: HolderCommand, context: RuleContext): Reply {
+export function holderWrite(draft: TaskDraft, command: HolderCommand, context: RuleContext): TaskReply {
   const names = command.kind === 'renew' ? 'GENERATION_MISMATCH' : 'STALE_OR_FUTURE'
   const refusal = judgeFence(draft.record, command.fence, context.now, names)
   if (refusal) return refuseWithTrace(draft, command, refusal, context)
@@ -37,7 +38,7 @@ function refuseWithTrace(
   command: HolderCommand,
   refusal: Refusal,
   context: RuleContext,
-): Reply {
+): TaskReply {
   // The caller may be the first to notice that the lease is over; then the task should not wait for the sweep.
   if (leaseRanOut(draft.record, context.now)) expireLease(draft, context)
   draft.note('claim_write_refused', context.actor, {
@@ -51,9 +52,9 @@ function refuseWithTrace(
 
 const held = (draft: TaskDraft) => ({ agent: draft.record.agent!, session: draft.record.session! })
 const byAgent = (draft: TaskDraft) => `agent:${draft.record.agent}`
-const done = (draft: TaskDraft, reason: string): Reply => ({ ok: true, reason, record: draft.record })
+const done = (draft: TaskDraft, reason: string): TaskReply => ({ ok: true, reason, record: draft.record })
 
-function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext): Reply {
+function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext): TaskReply {
   const { record } = draft
   if (command.leaseMs !== undefined) record.leaseMs = command.leaseMs
   // Never shorter than the holder was told before: an old renewal may arrive after a newer one.
@@ -71,13 +72,6 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
   }
 }
 
-/** What a holder is asked for: it is suspected to hang, and loses the task at `abortAt` unless it gets on. */
-export interface HolderRequest {
-  type: 'report_progress'
-  since: string
-  abortAt: string
-}
-
 /** What the holder should do, told whenever it shows that it is alive. */
 function whatIsAsked({ record }: TaskDraft, { limits }: RuleContext): HolderRequest[] {
   const abortAt = abortsAt(record, limits)
@@ -92,7 +86,7 @@ function whatIsAsked({ record }: TaskDraft, { limits }: RuleContext): HolderRequ
   ]
 }
 
-function start(draft: TaskDraft, context: RuleContext): Reply {
+function start(draft: TaskDraft, context: RuleContext): TaskReply {
   const { record } = draft
   // Saying "start" twice (a lost reply) is no mistake of the holder.
   if (record.state === 'running') return done(draft, 'STARTED')
@@ -112,7 +106,7 @@ function begin({ record }: TaskDraft, { now, limits }: RuleContext): void {
   record.dueAt = firstDeadline(record, limits)
 }
 
-function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleContext): Reply {
+function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleContext): TaskReply {
   const { record } = draft
   const { percent, step, checkpoint, doneBy, ifVersion } = command
   if (ifVersion != null && ifVersion !== record.version)
@@ -139,15 +133,15 @@ function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleC
 }
 
 /** Lines of its own in the task's log. They are on record and change nothing. */
-function log(draft: TaskDraft, { entries }: Command<'log'>): Reply {
+function log(draft: TaskDraft, { entries }: Command<'log'>): TaskReply {
   for (const { level, event, message, details } of entries)
     draft.note('task_logged', byAgent(draft), { ...held(draft), level, event, message, details })
   return done(draft, 'NOTED')
 }
 
-function continueLater(draft: TaskDraft, context: RuleContext): Reply {
+function continueLater(draft: TaskDraft, context: RuleContext): TaskReply {
   const { record } = draft
-  const reply: Reply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
+  const reply: TaskReply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
   // Said twice, the last one too: the first answer may have been lost.
   if (record.state === 'continuing') return reply
   if (record.continuations >= record.maxContinuations)
@@ -163,7 +157,7 @@ function continueLater(draft: TaskDraft, context: RuleContext): Reply {
   return reply
 }
 
-function release(draft: TaskDraft, command: Command<'release'>, context: RuleContext): Reply {
+function release(draft: TaskDraft, command: Command<'release'>, context: RuleContext): TaskReply {
   const { record } = draft
   const who = held(draft)
   draft.endClaim('VOLUNTARY')
@@ -176,7 +170,7 @@ function release(draft: TaskDraft, command: Command<'release'>, context: RuleCon
   return done(draft, 'RELEASED')
 }
 
-function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): Reply {
+function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): TaskReply {
   const { record } = draft
   const actor = byAgent(draft)
   const { failureClass, error } = command

@@ -1,6 +1,7 @@
-import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
@@ -29,7 +30,7 @@ type StateAct = keyof typeof STANDS_FOR
 type OperatorCommand = Command<StateAct | 'update' | 'archive'>
 
 /** What people (and the verifier) do to a task. An act that takes the task from its holder ends the claim. */
-export function operate(draft: TaskDraft, command: OperatorCommand, context: RuleContext): Reply {
+export function operate(draft: TaskDraft, command: OperatorCommand, context: RuleContext): TaskReply {
   const refusal = isStateAct(command)
     ? changeState(draft, command, context)
     : changeFields(draft, command, context)

@@ -1,7 +1,8 @@
-import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, TaskCommand } from '../commands.ts'
 import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { CLAIM_ENDS } from '../states.ts'
 import { fail } from './attempts.ts'
 import { closeForLateResults } from './fence.ts'
@@ -9,7 +10,7 @@ import { closeForLateResults } from './fence.ts'
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 
 /** A task is divided: it waits for its parts, and is their results in order, or work for whoever joins them. */
-export function divide(draft: TaskDraft, command: Command<'divide'>, context: RuleContext): Reply {
+export function divide(draft: TaskDraft, command: Command<'divide'>, context: RuleContext): TaskReply {
   const { record } = draft
   if (record.state !== 'queued' && record.state !== 'pending')
     return refuse('WRONG_STATE', `A task that is ${record.state} cannot be divided.`, {
@@ -30,7 +31,7 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, context: Ru
 const MERGER = { agent: 'baton', session: 'baton:merge' }
 
 /** The parts are done: their results, in order, are the result of the whole. */
-export function merge(draft: TaskDraft, command: Command<'merge'>, context: RuleContext): Reply {
+export function merge(draft: TaskDraft, command: Command<'merge'>, context: RuleContext): TaskReply {
   const { record } = draft
   if (record.state !== 'pending' || !record.blocked || record.merge !== 'object')
     return { ok: true, reason: 'NOTHING_DUE', record }

@@ -1,11 +1,12 @@
-import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { closeForLateResults } from './fence.ts'
 
 type Promote = Extract<TaskCommand, { kind: 'promote' }>
 
 /** A person takes a rejected result after all. Whoever holds the task is told at its next renewal. */
-export function promote(draft: TaskDraft, command: Promote, context: RuleContext): Reply {
+export function promote(draft: TaskDraft, command: Promote, context: RuleContext): TaskReply {
   const { record } = draft
   const { generation, session, hash, ref, reason } = command
   const replaced = record.state === 'completed' ? record.resultHash : null

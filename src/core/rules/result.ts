@@ -1,7 +1,8 @@
-import type { Fence, Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { Fence, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { expireLease } from './attempts.ts'
 import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
 import { verifyMsOf } from './watch.ts'
@@ -9,7 +10,7 @@ import { verifyMsOf } from './watch.ts'
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
 /** A result is offered. Coditect 6.2: the higher generation wins, then the session; completed and unclaimed tasks take none. */
-export function submit(draft: TaskDraft, command: Submit, context: RuleContext): Reply {
+export function submit(draft: TaskDraft, command: Submit, context: RuleContext): TaskReply {
   const { record } = draft
   const ref = workProductRef(record.key ?? record.uuid, command.fence.generation, command.submission.hash)
   if (isSameSubmissionAgain(record, command)) return accepted(record, ref)
@@ -53,7 +54,13 @@ function whyNotAccepted(
   return refuse('NO_CLAIM', 'The lease had expired, and late results are not taken here.', facts)
 }
 
-function accept(draft: TaskDraft, command: Submit, ref: string, context: RuleContext, late: boolean): Reply {
+function accept(
+  draft: TaskDraft,
+  command: Submit,
+  ref: string,
+  context: RuleContext,
+  late: boolean,
+): TaskReply {
   const { record } = draft
   const { submission } = command
   const who = { agent: record.agent!, session: record.session! }
@@ -95,7 +102,7 @@ function accept(draft: TaskDraft, command: Submit, ref: string, context: RuleCon
   return accepted(record, ref)
 }
 
-const accepted = (record: TaskRecord, ref: string): Reply => ({
+const accepted = (record: TaskRecord, ref: string): TaskReply => ({
   ok: true,
   reason: 'ACCEPTED',
   workProductRef: ref,
@@ -108,7 +115,7 @@ function reject(
   refusal: Refusal,
   ref: string,
   context: RuleContext,
-): Reply {
+): TaskReply {
   const { record } = draft
   const { fence, submission } = command
   // Work of a real holder that came too late is kept. A session that never held this generation did no work for it.

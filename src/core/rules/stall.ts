@@ -1,5 +1,6 @@
-import type { Fence, Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { Fence, RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { spreadBackoffMs } from '../retry.ts'
 import { isHeld } from '../states.ts'
 import { endLostClaim, expireLease, notStarted, requeue } from './attempts.ts'
@@ -14,7 +15,7 @@ const isHeldBy = ({ claimState, generation }: TaskRecord, fence: Fence) =>
   claimState === 'active' && generation === fence.generation
 
 /** Its worker or agent fell silent: the task is tried again as after any failure of the machinery. */
-export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, context: RuleContext): Reply {
+export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, context: RuleContext): TaskReply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
   const end = who === 'worker' ? 'WORKER_LOST' : 'AGENT_LOST'
@@ -25,7 +26,7 @@ export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, context: 
 type TakeBack = Extract<TaskCommand, { kind: 'takeBack' }>
 
 /** Its agent is not to work any more: the task goes back to the queue. */
-export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, context: RuleContext): Reply {
+export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, context: RuleContext): TaskReply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
   requeue(draft, context, 'AGENT_TERMINATED', reason)
@@ -35,7 +36,7 @@ export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, context:
 type Stall = Extract<TaskCommand, { kind: 'stall' }>
 
 /** ADE's requeue of stalled work: a holder that gave no sign of life for so long loses the task, whatever its lease says. */
-export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContext): Reply {
+export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContext): TaskReply {
   const { record } = draft
   if (leaseRanOut(record, context.now)) expireLease(draft, context)
   else if (isHeld(record.state) && context.now - record.updatedAt >= silentMs) takeFromSilent(draft, context)

@@ -1,5 +1,6 @@
-import type { Reply, RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
 import { isHeld } from '../states.ts'
 import { expireLease, fail } from './attempts.ts'
 import { leaseRanOut } from './fence.ts'
@@ -8,7 +9,7 @@ import { lookAtHolder } from './stall.ts'
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
 /** What time does to a task. Asking when nothing is due changes nothing, so sweeps may ask twice. */
-export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext): Reply {
+export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext): TaskReply {
   const { record } = draft
   const isAsSeen = command.version === undefined || command.version === record.version
   if (leaseRanOut(record, context.now)) {
@@ -47,7 +48,7 @@ export function giveUp(draft: TaskDraft): void {
 type Unblock = Extract<TaskCommand, { kind: 'unblock' }>
 
 /** The tasks it waits for have moved. */
-export function unblock(draft: TaskDraft, command: Unblock, context: RuleContext): Reply {
+export function unblock(draft: TaskDraft, command: Unblock, context: RuleContext): TaskReply {
   const { record } = draft
   if (command.version !== undefined && command.version !== record.version)
     return { ok: true, reason: 'NOTHING_DUE', record }

@@ -160,7 +160,7 @@ function acts(app: FastifyInstance, kernel: ServerKernel, execution: Execution):
     name: string,
     summary: string,
     body: B,
-    command: (body: z.output<B>) => AgentCommand,
+    command: (body: z.output<B>) => Extract<AgentCommand, { kind: 'pause' | 'resume' | 'terminate' }>,
   ) =>
     app.post<OnAgent & { Body: z.output<B> }>(
       `/agents/:id/${name}`,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
+import type { RecordGranted } from '../../core/replies.ts'
 import * as shapes from '../../core/shapes/claims.ts'
 import { claimBatch, claimNext, claimTask, renewBatch, renewTask, reportProgress } from '../../flow/claims.ts'
 import { namedProject } from '../../flow/projects.ts'
@@ -111,7 +112,7 @@ function holderRoutes(
   )
 }
 
-const answer = ({ ok: _ok, record, ...rest }: { ok: true; record?: unknown }) => ({
+const answer = ({ ok: _ok, record, ...rest }: RecordGranted) => ({
   ...rest,
   task: briefView(record),
 })

@@ -2,7 +2,6 @@ import {
   heldName,
   isOnTrack,
   keyName,
-  type LostClaim,
   NO_AGENTS,
   type ReadSet,
   type Remembered,
@@ -13,6 +12,7 @@ import {
 } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import type { LostClaim } from '../../core/replies.ts'
 import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'

@@ -4,7 +4,6 @@ import {
   heldName,
   isOnTrack,
   keyName,
-  type LostClaim,
   type ReadSet,
   type SessionView,
   type TrackUse,
@@ -14,6 +13,7 @@ import {
 import type { Worker } from '../../../core/commands.ts'
 import type { Limits } from '../../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
+import type { LostClaim } from '../../../core/replies.ts'
 import { healthOf, heldByAgents, lockAgents, readAgents } from './agent-rows.ts'
 import { readRecord, readSession } from './columns.ts'
 import { arrayLiteral } from './rows.ts'

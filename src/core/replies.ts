@@ -1,0 +1,153 @@
+import type { AgentCommand, TaskCommand } from './commands.ts'
+import type { Refusal } from './errors.ts'
+import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
+import type { ClaimEnd, ClaimState } from './states.ts'
+
+/**
+ * What each request is answered with. A reply is either granted, in the shape of its request, or a refusal. Type aliases, not
+ * interfaces: replies are stored and sent as plain JSON objects.
+ */
+
+export type Granted = {
+  readonly ok: true
+  readonly reason: string
+}
+
+/** When a lease ends: as an instant, and counted from the reply for clients with other clocks. */
+export type LeaseEnd = {
+  readonly leaseExpiresAt: string
+  readonly ttlMs: number
+}
+
+/** A claim, as its holder gets it. */
+export type ClaimGrant = LeaseEnd & {
+  readonly taskId: string
+  readonly generation: number
+  readonly session: string
+  readonly agent: string
+  readonly state: ClaimState
+  readonly attempt: number
+}
+
+/** The holder is suspected to hang: it loses the task at `abortAt` unless it reports progress. */
+export type HolderRequest = {
+  type: 'report_progress'
+  since: string
+  abortAt: string
+}
+
+export type RecordGranted = Granted & {
+  readonly record: TaskRecord
+}
+
+export type ClaimGranted = Granted & {
+  readonly claim: ClaimGrant
+}
+
+export type RenewGranted = Granted &
+  LeaseEnd & {
+    readonly requests: readonly HolderRequest[]
+    readonly budget: null
+  }
+
+export type ResultGranted = RecordGranted & {
+  readonly workProductRef: string
+}
+
+export type ContinueGranted = RecordGranted & {
+  readonly resumeAfterMs: number
+}
+
+type GrantedByCommand = {
+  claim: ClaimGranted
+  renew: RenewGranted
+  continue: ContinueGranted
+  submit: ResultGranted
+  promote: ResultGranted
+}
+
+export type TaskGranted<K extends TaskCommand['kind']> = K extends keyof GrantedByCommand
+  ? GrantedByCommand[K]
+  : RecordGranted
+
+export type TaskReply<K extends TaskCommand['kind'] = TaskCommand['kind']> = TaskGranted<K> | Refusal
+
+export type ManyGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted & {
+  /** In the order of the items. */
+  readonly replies: readonly TaskReply<K>[]
+}
+
+export type NextGranted = Granted & {
+  readonly claims: readonly { claim: ClaimGrant; record: TaskRecord }[]
+  /** What was read of the queue had expired: there may be work behind it. */
+  readonly lookAgain: boolean
+}
+
+export type NewGranted = Granted & {
+  readonly records: readonly TaskRecord[]
+  /** Which of them were made by an earlier request under the same idempotency key. */
+  readonly existing: readonly boolean[]
+}
+
+/** What became of a claim when its session or agent changed. */
+export type SettledClaim = {
+  readonly taskId: string
+  readonly generation: number
+  readonly reply: TaskReply
+}
+
+/** A claim that ended against the will of its holder. */
+export type LostClaim = {
+  taskId: string
+  generation: number
+  reason: ClaimEnd
+  at: number
+}
+
+export type SessionGranted = Granted & {
+  readonly record: SessionRecord
+  readonly isNew: boolean
+  readonly holds: number
+  readonly settled: readonly SettledClaim[]
+  /** Lost since its last heartbeat. */
+  readonly lost: readonly LostClaim[]
+}
+
+export type AgentGranted<K extends AgentCommand['kind'] = AgentCommand['kind']> = Granted & {
+  readonly record: K extends 'remove' ? null : AgentRecord
+  readonly isNew: boolean
+  /** What it holds afterwards. */
+  readonly holding: readonly TaskRecord[]
+  readonly settled: readonly SettledClaim[]
+}
+
+export type AnyGranted =
+  | TaskGranted<TaskCommand['kind']>
+  | ManyGranted
+  | NextGranted
+  | NewGranted
+  | SessionGranted
+  | AgentGranted
+
+export type Reply = AnyGranted | Refusal
+
+/** Of the replies that carry a record, the one to a single task. */
+export const isRecordGranted = (reply: AnyGranted): reply is RecordGranted =>
+  'record' in reply && !('isNew' in reply)
+
+/** The reply to a request of this shape. */
+export type ReplyTo<R> =
+  | Refusal
+  | (R extends { on: 'task'; command: infer C extends TaskCommand }
+      ? TaskGranted<C['kind']>
+      : R extends { on: 'many'; items: readonly { command: infer C extends TaskCommand }[] }
+        ? ManyGranted<C['kind']>
+        : R extends { on: 'next' }
+          ? NextGranted
+          : R extends { on: 'new' }
+            ? NewGranted
+            : R extends { on: 'session' }
+              ? SessionGranted
+              : R extends { on: 'agent'; command: infer C extends AgentCommand }
+                ? AgentGranted<C['kind']>
+                : never)

@@ -1,0 +1,6 @@
+import type { Refusal } from '../../src/core/errors.ts'
+
+/** A reply to any request, as tests read it: they know which fields are there. */
+export type Reply =
+  | { readonly ok: true; readonly reason: string; readonly [field: string]: unknown }
+  | Refusal
