@@ -1,6 +1,6 @@
 import type { AdapterHooks, AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from 'baton/adapter'
 
-/** Asks a model that Ollama serves: one prompt, one answer, which comes in lines of JSON. */
+/** Runs one prompt on a model that Ollama serves. The answer arrives as lines of JSON. */
 
 const SETTINGS = ['url', 'model', 'promptTemplate', 'timeoutSec']
 
@@ -8,9 +8,9 @@ function faultsOf(config: unknown): string[] {
   if (typeof config !== 'object' || config === null) return ['The settings must be an object.']
   try {
     const { url, model } = config as Record<string, unknown>
-    const strange = Object.keys(config).filter((name) => !SETTINGS.includes(name))
+    const unknown = Object.keys(config).filter((name) => !SETTINGS.includes(name))
     return [
-      ...strange.map((name) => `${name} is not a setting of ollama.`),
+      ...unknown.map((name) => `${name} is not a setting of ollama.`),
       ...(typeof url === 'string' && URL.canParse(url) ? [] : ['url must be the address of Ollama.']),
       ...(typeof model === 'string' && model !== '' ? [] : ['model must be the name of a model.']),
     ]
@@ -25,16 +25,16 @@ const failed = (
   outcome: AdapterInvokeResult['outcome'] = 'failed',
 ): AdapterInvokeResult => ({ outcome, exitCode: null, errorCode, errorMessage })
 
-/** What is told on the way may get lost; what is answered in the end must not depend on it. */
-async function tell(act: () => Promise<void> | undefined): Promise<void> {
+/** A hook may fail. The outcome of the run must not depend on it. */
+async function report(act: () => Promise<void> | undefined): Promise<void> {
   try {
     await act()
   } catch {
-    // Whoever gave the hook knows of it.
+    // The caller that passed the hook handles its failure.
   }
 }
 
-async function ask(
+async function generate(
   { adapterConfig, prompt }: AdapterInvokeInput,
   hooks: AdapterHooks,
   signal: AbortSignal,
@@ -48,22 +48,22 @@ async function ask(
     const lines = (rest + chunk).split('\n')
     rest = lines.pop()!
     for (const line of lines) {
-      const said = JSON.parse(line)
-      text += said.response
-      await tell(() => hooks.log?.({ stream: 'stdout', chunk: said.response }))
-      if (said.done)
+      const part = JSON.parse(line)
+      text += part.response
+      await report(() => hooks.log?.({ stream: 'stdout', chunk: part.response }))
+      if (part.done)
         return {
           outcome: 'succeeded',
           exitCode: null,
           result: text,
-          usage: { inputTokens: said.prompt_eval_count, outputTokens: said.eval_count },
+          usage: { inputTokens: part.prompt_eval_count, outputTokens: part.eval_count },
           usageBasis: 'reported',
           provider: 'ollama',
           model,
         }
     }
   }
-  return failed('output_parse_error', 'The answer broke off.')
+  return failed('output_parse_error', 'The answer is incomplete.')
 }
 
 const ollama: AgentRunAdapter = {
@@ -83,13 +83,13 @@ const ollama: AgentRunAdapter = {
   async invoke(input, hooks, signal) {
     const [fault] = faultsOf(input.adapterConfig)
     if (fault) return failed('invalid_configuration', fault)
-    const time = AbortSignal.timeout(input.timeoutSec * 1000)
+    const timeout = AbortSignal.timeout(input.timeoutSec * 1000)
     try {
-      return await ask(input, hooks, AbortSignal.any([signal, time]))
+      return await generate(input, hooks, AbortSignal.any([signal, timeout]))
     } catch (error) {
-      if (signal.aborted) return failed('cancelled', 'It was stopped.', 'cancelled')
-      if (time.aborted) return failed('timeout', 'It took longer than it may.', 'timed_out')
-      return failed('api_error', `Ollama cannot be asked: ${(error as Error).message}.`)
+      if (signal.aborted) return failed('cancelled', 'The run was cancelled.', 'cancelled')
+      if (timeout.aborted) return failed('timeout', 'The run exceeded its timeout.', 'timed_out')
+      return failed('api_error', `Ollama cannot be reached: ${(error as Error).message}.`)
     }
   },
 }
