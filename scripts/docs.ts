@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pages } from './docs/pages.ts'
 
-/** Writes the pages that are made from the sources. This runs compiled, below dist/, so the repository is looked for. */
+/** Writes the generated pages. This file runs compiled, in dist/, so it searches for the repository root. */
 function repository(folder = import.meta.dirname): string {
   return existsSync(join(folder, 'package.json')) ? folder : repository(dirname(folder))
 }

@@ -93,7 +93,7 @@ test('every event has its row, with its level, its payload and whether it change
   expect(rowOf(page, 'task_archived')![2]).toBe('empty')
   expect(rowOf(page, 'task_failed')![1]).toBe('ERROR')
   expect(rowOf(page, 'alert_raised')![1]).toBe('CRITICAL')
-  expect(rowOf(page, 'task_logged')![1]).toBe('as it says')
+  expect(rowOf(page, 'task_logged')![1]).toBe('set by the holder')
 })
 
 test('a bar in a cell does not end the cell', () => {

@@ -3,7 +3,7 @@ import { EVENTS, type EventType, eventTypes } from '../../src/core/events.ts'
 import { levelOf } from '../../src/core/log.ts'
 import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
 import { code, madeFrom, page, table } from './markdown.ts'
-import { beginnings } from './state-machines.ts'
+import { initialStates } from './state-machines.ts'
 
 const SOURCE = 'src/core/events.ts'
 
@@ -21,18 +21,18 @@ export function eventsPage(): string {
   return page(
     madeFrom(SOURCE),
     '# Events',
-    `Whatever happens in a workspace leaves an event, written in the same transaction. Events are numbered from 1 without gaps, in the order in which they were committed: a reader that has seen number n has missed nothing before it. They are never changed. The catalogue is [${SOURCE}](../${SOURCE}).`,
+    `Every change in a workspace writes an event in the same transaction. Events are numbered from 1 without gaps, in commit order: a reader that has seen number n has missed nothing before it. Events are never changed. The catalogue is [${SOURCE}](../${SOURCE}).`,
     'Read them with `GET /api/v1/events?after=<seq>`, as a stream with `GET /api/v1/events/stream`, or over a WebSocket with `GET /api/v1/events/ws`.',
-    'Every event has the fields `seq`, `type`, `taskId` and `generation` (null when it is about no task), `from` and `to` (null when it changes no state), `actor`, `payload` and `at`. The payload depends on the type. A question mark means that a field may be missing; moments in payloads are milliseconds since 1970.',
-    'The level says how much an event matters in the logs: `GET /api/v1/tasks/<id>/logs` and `GET /api/v1/coordinator/logs` show events with their level and in a sentence each, newest first, and can be narrowed by `level`, `minLevel` and `event`. Holders add lines of their own to the log of a task, which have the level they say.',
-    '## Changes of state',
-    'Each stands for one change of one task. Replaying them in order gives the state of the task. Where they lead from is in [state-machines.md](state-machines.md).',
+    'Every event has the fields `seq`, `type`, `taskId` and `generation` (null when the event concerns no task), `from` and `to` (null when it does not change a state), `actor`, `payload` and `at`. The payload depends on the type. A question mark marks an optional field; times in payloads are milliseconds since 1970.',
+    'The level is the severity of an event in the logs: `GET /api/v1/tasks/<id>/logs` and `GET /api/v1/coordinator/logs` show events with their level and a message, newest first, filtered by `level`, `minLevel` and `event`. Holders can add their own lines to the log of a task, with a level of their choice.',
+    '## State changes',
+    'Each is one state change of one task. Replaying them in order gives the state of the task. The states they start from are in [state-machines.md](state-machines.md).',
     table(
       ['type', 'level', 'new state', 'payload'],
       changes.map((type) => [code(type), level(type), newState(type)!, payloadOf(type)]),
     ),
-    '## Notes',
-    'They leave the state of the task alone.',
+    '## Other events',
+    'They do not change the state of a task.',
     table(
       ['type', 'level', 'payload'],
       notes.map((type) => [code(type), level(type), payloadOf(type)]),
@@ -40,11 +40,13 @@ export function eventsPage(): string {
   )
 }
 
-const level = (type: EventType) => (type === 'task_logged' ? 'as it says' : levelOf({ type, payload: {} }))
+const level = (type: EventType) =>
+  type === 'task_logged' ? 'set by the holder' : levelOf({ type, payload: {} })
 
-/** The state an event leads to, or null when it changes none. */
+/** The state an event leads to; null when it does not change the state. */
 function newState(type: EventType): string | null {
-  if (type === 'task_created') return [...new Set(beginnings().map(({ state }) => code(state)))].join(' or ')
+  if (type === 'task_created')
+    return [...new Set(initialStates().map(({ state }) => code(state)))].join(' or ')
   return type in TASK_TRANSITIONS ? code(TASK_TRANSITIONS[type as TransitionName].to) : null
 }
 

@@ -16,17 +16,17 @@ import { code, codes, fenced, madeFrom, page, table } from './markdown.ts'
 const SOURCE = 'src/core/states.ts'
 
 const WHO = {
-  holder: 'the agent that holds the task, or held it last',
+  holder: 'the current holder of the task, or the last one',
   operator: 'a person, or a program that acts for one',
-  time: 'time: a due moment has come, or a lease has ended',
-  flow: 'Baton, as a consequence of something else',
+  time: 'upkeep: a due time has passed, or a lease has expired',
+  flow: 'Baton, as a consequence of another change',
 } as const satisfies Record<(typeof TASK_TRANSITIONS)[TransitionName]['by'], string>
 
 const TYPES = {
-  pending: 'The task waits for its turn, its time or other tasks.',
-  running: 'An agent holds the task, by an active claim. Only then.',
+  pending: 'The task is queued, scheduled, or blocked by dependencies.',
+  running: 'The task has an active claim. In all other types it has none.',
   paused: 'The task waits for a person or for a verdict.',
-  terminal: 'The task is over. Only an explicit reset or retry opens it again.',
+  terminal: 'The task is finished. Only an explicit reset or retry reopens it.',
 } as const satisfies Record<StateType, string>
 
 const transitions = Object.entries(TASK_TRANSITIONS) as [
@@ -40,9 +40,9 @@ export function stateMachines(): string {
   return page(
     madeFrom(SOURCE),
     '# State machines',
-    `What a task and a claim can be, and how they change. The tables are [${SOURCE}](../${SOURCE}); the server follows the same ones, so a change that is not on this page cannot be made.`,
+    `The states of tasks and claims, and their transitions. The source is [${SOURCE}](../${SOURCE}). The server executes the same tables, so a transition that is not on this page is impossible.`,
     '## Task',
-    'A state has a type, which programs look at, and a name, which people read. The column of the board follows from the state.',
+    'A state has a type, for programs, and a name, for people. The board column is derived from the state.',
     table(
       ['type', 'meaning'],
       types.map((type) => [code(type), TYPES[type]]),
@@ -51,45 +51,45 @@ export function stateMachines(): string {
       ['state', 'type', 'board column'],
       taskStates.map((state) => [code(state), TASK_STATES[state].type, TASK_STATES[state].board]),
     ),
-    'In the drawing, an arrow from a box stands for one from every state in it. Labels are names of events without their `task_`.',
+    'In the diagram, an arrow from a box stands for an arrow from every state in it. Labels are event types without their `task_`.',
     fenced('mermaid', taskDiagram()),
-    'A new task begins in one of these states:',
+    'Initial states of a new task:',
     table(
       ['when', 'state'],
-      beginnings().map(({ when, state }) => [when, code(state)]),
+      initialStates().map(({ when, state }) => [when, code(state)]),
     ),
-    'Every later change of state leaves one event, which names it:',
+    'Every later state change writes one event of this type:',
     table(
       ['event', 'from', 'to', 'by'],
       transitions.map(([name, { from, to, by }]) => [code(name), codes(from), code(to), by]),
     ),
     table(
-      ['by', 'who makes the change happen'],
+      ['by', 'caused by'],
       Object.entries(WHO).map(([by, who]) => [by, who]),
     ),
     '## Claim',
-    'A claim is one generation of a task: who held it, from when to when, and why that ended. It begins active and ends once.',
+    'A claim is one generation of a task: its holder, its start and end, and the end reason. It starts as active and ends once.',
     fenced('mermaid', claimDiagram()),
     table(
-      ['reason', 'the claim is then'],
+      ['end reason', 'state of the claim'],
       Object.entries(CLAIM_ENDS).map(([reason, state]) => [code(reason), code(state)]),
     ),
   )
 }
 
-/** Asked of the rule that makes tasks, so that this page cannot say otherwise. */
-export function beginnings(): { when: string; state: TaskState }[] {
-  const begin = (upstream: TaskState[], runAt: number | null) =>
-    createTask({ ...SAMPLE, runAt }, upstream, NOBODY, 'system', 0).record.state
+/** Computed by the rule that creates tasks, so that this page cannot contradict it. */
+export function initialStates(): { when: string; state: TaskState }[] {
+  const stateOf = (upstream: TaskState[], runAt: number | null) =>
+    createTask({ ...SAMPLE, runAt }, upstream, IDENTITY, 'system', 0).record.state
   return [
-    { when: 'nothing holds it back', state: begin([], null) },
-    { when: 'its time has not come', state: begin([], 1) },
-    { when: 'it depends on a task that is not over', state: begin(['running'], null) },
-    { when: 'it needs the success of a task that failed', state: begin(['failed'], null) },
+    { when: 'it is ready', state: stateOf([], null) },
+    { when: '`runAt` is in the future', state: stateOf([], 1) },
+    { when: 'it depends on an unfinished task', state: stateOf(['running'], null) },
+    { when: 'it requires the success of a failed task', state: stateOf(['failed'], null) },
   ]
 }
 
-const NOBODY = { id: 1, uuid: '', parentId: null, dependsOn: [] }
+const IDENTITY = { id: 1, uuid: '', parentId: null, dependsOn: [] }
 
 const SAMPLE: NewTask = {
   key: null,
@@ -124,7 +124,7 @@ const SAMPLE: NewTask = {
 
 const box = (type: StateType) => `type_${type}`
 
-/** Boxes instead of their states, where a transition leaves from all states of a type. */
+/** The box of a type instead of its states, if a transition leaves from all of them. */
 function origins(from: readonly TaskState[], to: TaskState): string[] {
   const whole = types.filter(
     // Mermaid draws no arrow from a box into itself.
@@ -141,7 +141,7 @@ function taskDiagram(): string {
     const labels = arrows.get(arrow) ?? []
     if (!labels.includes(label)) arrows.set(arrow, [...labels, label])
   }
-  for (const { state } of beginnings()) draw('[*]', state, 'created')
+  for (const { state } of initialStates()) draw('[*]', state, 'created')
   for (const [name, { from, to }] of transitions)
     for (const origin of origins(from, to)) draw(origin, to, name.replace(/^task_/, ''))
   const boxes = types.flatMap((type) => [
