@@ -23,7 +23,7 @@ const WHO = {
 } as const satisfies Record<(typeof TASK_TRANSITIONS)[TransitionName]['by'], string>
 
 const TYPES = {
-  pending: 'The task is queued, scheduled, or blocked by dependencies.',
+  pending: 'The task is queued, scheduled, waiting for a retry, or blocked by dependencies.',
   running: 'The task has an active claim. In all other types it has none.',
   paused: 'The task waits for a person or for a verdict.',
   terminal: 'The task is finished. Only an explicit reset or retry reopens it.',
