@@ -285,7 +285,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       async pass(data) {
         if (!data.includes('task_assigned') || writes++ > 0) return
         // Somebody takes the turn between the look and the write.
-        await raw.set(`{${prefix}:${workspace}}:turn`, 'somebody', 'PX', 100)
+        await raw.set(`{${prefix}:${workspace}}:writer-lock`, 'somebody', 'PX', 100)
       },
     })
     const far = await ValkeyStore.open(way.url, { prefix })
@@ -299,11 +299,11 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   test('one that died with the turn, or in line for it, stops the others only for a moment', async () => {
     const workspace = await newWorkspace()
     const tag = `{${prefix}:${workspace}}:`
-    await raw.set(`${tag}turn`, 'somebody who died', 'PX', 700)
-    await raw.rpush(`${tag}line`, 'another one')
+    await raw.set(`${tag}writer-lock`, 'somebody who died', 'PX', 700)
+    await raw.rpush(`${tag}writer-queue`, 'another one')
     const work = new Work(store, workspace)
     expect((await work.create()).state).toBe('queued')
-    expect(await raw.exists(`${tag}turn`, `${tag}line`), 'nobody has it any more').toBe(0)
+    expect(await raw.exists(`${tag}writer-lock`, `${tag}writer-queue`), 'nobody has it any more').toBe(0)
   })
 
   test('a turn that is not used goes on at once', async () => {
@@ -312,14 +312,14 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const task = await here.create()
     await here.claim(task, alpha)
     const tag = `{${prefix}:${workspace}}:`
-    await raw.set(`${tag}turn`, 'that of another', 'PX', 60_000)
+    await raw.set(`${tag}writer-lock`, 'that of another', 'PX', 60_000)
     const waiting = here.claim(task, beta)
-    await until(async () => (await raw.llen(`${tag}line`)) === 1)
+    await until(async () => (await raw.llen(`${tag}writer-queue`)) === 1)
     // It stands in line; the turn comes to it, and its refusal needs no write.
-    const [waiter] = await raw.lrange(`${tag}line`, 0, 0)
-    await raw.multi().lpop(`${tag}line`).set(`${tag}turn`, waiter!, 'PX', 60_000).exec()
+    const [waiter] = await raw.lrange(`${tag}writer-queue`, 0, 0)
+    await raw.multi().lpop(`${tag}writer-queue`).set(`${tag}writer-lock`, waiter!, 'PX', 60_000).exec()
     expect(outcome(await waiting)).toBe('DENIED_ACTIVE_CLAIM')
-    expect(await raw.exists(`${tag}turn`)).toBe(0)
+    expect(await raw.exists(`${tag}writer-lock`)).toBe(0)
   })
 
   test('what was decided on a look of long ago is not written', async () => {
@@ -426,6 +426,22 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await others.events()).toHaveLength(1)
     expect(new Set(heard)).toEqual(new Set([theirs]))
     await elsewhere.close()
+  })
+
+  test.each([
+    [
+      '1',
+      'The data on this Valkey server was written by an earlier, unreleased version of Baton (format 1); give this version an empty server or another prefix.',
+    ],
+    ['999', 'The data on this Valkey server was written by another version of Baton (format 999, not 2).'],
+  ])('data of format %s is refused, and nothing of it changes', async (format, message) => {
+    const other = `${prefix}-format-${format}`
+    await raw.set(`{${other}}:format`, format)
+    const refusal = await ValkeyStore.open(url, { prefix: other }).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(StartRefused)
+    expect((refusal as Error).message).toBe(message)
+    expect(await raw.get(`{${other}}:format`)).toBe(format)
+    expect(await namesOf(`{${other}`)).toEqual([`{${other}}:format`])
   })
 
   test('a prefix that would spoil the hash tag is refused', () =>

@@ -1,6 +1,5 @@
 import type { StoredEvent } from '../../core/events.ts'
 import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
-import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { TriggerRule } from '../../core/states.ts'
 import type { StoredClaim } from '../store.ts'
 
@@ -10,8 +9,8 @@ import type { StoredClaim } from '../store.ts'
  */
 
 /**
- * The fields of a task in the order they are written, without their names, which would be most of it. New fields go to
- * the end: a task that was written before they existed has null there, or what UNSAID names.
+ * The fields of a task in the order they are written, without their names, which would be most of the text. The order is part
+ * of the stored format (FORMAT in ready.ts).
  */
 const FIELDS = Object.keys({
   id: true,
@@ -30,6 +29,7 @@ const FIELDS = Object.keys({
   maxRetries: true,
   merge: true,
   continuations: true,
+  maxContinuations: true,
   rank: true,
   dueAt: true,
   blocked: true,
@@ -43,17 +43,14 @@ const FIELDS = Object.keys({
   leaseMs: true,
   minLeaseMs: true,
   leaseExpiresAt: true,
+  watch: true,
   resultHash: true,
   createdAt: true,
   updatedAt: true,
   startedAt: true,
   completedAt: true,
   archivedAt: true,
-  watch: true,
-  maxContinuations: true,
 } satisfies Record<keyof TaskRecord, true>) as (keyof TaskRecord)[]
-
-const UNSAID: Partial<TaskRecord> = { maxContinuations: DEFAULT_MAX_CONTINUATIONS }
 
 export function writeTask(record: TaskRecord): string {
   return JSON.stringify(FIELDS.map((field) => record[field]))
@@ -62,7 +59,7 @@ export function writeTask(record: TaskRecord): string {
 export function readTask(text: string): TaskRecord {
   const values = JSON.parse(text) as unknown[]
   const record: Record<string, unknown> = {}
-  for (let i = 0; i < FIELDS.length; i++) record[FIELDS[i]!] = values[i] ?? UNSAID[FIELDS[i]!] ?? null
+  for (let i = 0; i < FIELDS.length; i++) record[FIELDS[i]!] = values[i]
   return record as unknown as TaskRecord
 }
 

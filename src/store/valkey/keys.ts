@@ -54,8 +54,8 @@ export class Keys {
     const tag = `{${prefix}:${workspaceId}}:`
     this.tag = tag
     this.meta = `${tag}meta`
-    this.turn = `${tag}turn`
-    this.line = `${tag}line`
+    this.turn = `${tag}writer-lock`
+    this.line = `${tag}writer-queue`
     this.due = `${tag}due`
     this.held = `${tag}held`
     this.sessionsDue = `${tag}sessions-due`
@@ -87,7 +87,7 @@ export class Keys {
   /** Hash: how many tasks of a track each agent holds. */
   onTrack = (projectId: number, track: string) => `${this.tag}on-track:${trackName(projectId, track)}`
   user = (userId: string) => `${this.tag}user:${userId}`
-  remembered = (key: string) => `${this.tag}remembered:${key}`
+  remembered = (key: string) => `${this.tag}reply:${key}`
   transaction = (id: string) => `${this.tag}transaction:${id}`
 
   /** Names the queues of an agent, or of everybody. */

@@ -3,8 +3,10 @@ import { StartRefused } from '../../core/refusal.ts'
 import { ask, isFromServer } from './connect.ts'
 
 const OLDEST_MAJOR = 7
-/** How what is written looks. A later Baton that writes otherwise raises it. */
-const FORMAT = '1'
+/** The version of the stored format. A change of the format raises it. */
+const FORMAT = '2'
+/** Formats of earlier commits, before any release. */
+const UNRELEASED = ['1']
 
 type Field = (name: string) => string | undefined
 
@@ -55,14 +57,18 @@ async function setting(client: Redis, name: string): Promise<string | undefined>
   }
 }
 
-/** What lies there must have been written by a Baton that writes as this one does. */
+/** The stored data must have the format that this version writes. */
 export async function assertFormat(client: Redis, key: string): Promise<void> {
   const [, format] = await ask(client, async () => [
     await client.set(key, FORMAT, 'NX'),
     await client.get(key),
   ])
+  if (UNRELEASED.includes(format ?? ''))
+    throw new StartRefused(
+      `The data on this Valkey server was written by an earlier, unreleased version of Baton (format ${format}); give this version an empty server or another prefix.`,
+    )
   if (format !== FORMAT)
     throw new StartRefused(
-      `The data on this Valkey server is of another version of Baton (format ${format}, not ${FORMAT}).`,
+      `The data on this Valkey server was written by another version of Baton (format ${format}, not ${FORMAT}).`,
     )
 }
