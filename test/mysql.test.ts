@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { StartRefused } from '../src/core/refusal.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { type Facts, whyNotReady } from '../src/store/mysql/ready.ts'
-import { SCHEMA } from '../src/store/mysql/schema.ts'
+import { MIGRATIONS } from '../src/store/mysql/schema/migrations.ts'
 import { MysqlStore } from '../src/store/mysql/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 import { earlier, NO_COMPANY, until, useNodes } from './support/nodes.ts'
@@ -194,7 +194,7 @@ describe.skipIf(server === null)('a database', () => {
     const [one, two] = await Promise.all(stores.map((store) => store.workspace('same')))
     expect(one).toBe(two)
     await Promise.all(stores.map((store) => store.close()))
-    expect(await read(database.url, 'select version from baton_schema')).toHaveLength(SCHEMA.length)
+    expect(await read(database.url, 'select version from baton_schema')).toHaveLength(MIGRATIONS.length)
   })
 
   test('that is newer than this Baton is refused', async () => {
@@ -207,10 +207,33 @@ describe.skipIf(server === null)('a database', () => {
     await read(database.url, 'delete from baton_schema where version = 999')
   })
 
+  test('of an earlier, unreleased version is refused, and nothing is created in it', async () => {
+    const earlier = await freshMysqlDatabase(server!)
+    try {
+      await read(
+        earlier.url,
+        `create table baton_schema (version int not null primary key, name varbinary(200) not null,
+           checksum varbinary(64) not null, applied_at bigint not null) engine=InnoDB`,
+      )
+      await read(
+        earlier.url,
+        `insert into baton_schema values (1, '0001_foundation', 'x', 0), (2, '0002_coordination', 'x', 0)`,
+      )
+      const opening = MysqlStore.open(earlier.url)
+      await expect(opening).rejects.toThrow(StartRefused)
+      await expect(opening).rejects.toThrow(
+        'The database was made by an earlier, unreleased version of Baton (it has 0001_foundation); give this version an empty database.',
+      )
+      expect(await read(earlier.url, 'show tables')).toHaveLength(1)
+    } finally {
+      await earlier.drop()
+    }
+  })
+
   test('that was set up otherwise is refused', async () => {
     await read(database.url, `update baton_schema set checksum = 'another'`)
     await expect(MysqlStore.open(database.url)).rejects.toThrow(
-      'The database was set up with another 0001_foundation than this Baton has.',
+      'The database was set up with another 0001_tables than this Baton has.',
     )
   })
 })

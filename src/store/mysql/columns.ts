@@ -18,7 +18,7 @@ const COLUMNS = [
   'uuid',
   'task_key',
   'project_id',
-  'line',
+  'track_queue',
   'parent_id',
   'state',
   'paused_from',

@@ -65,7 +65,7 @@ export class Queues {
       'workspace_id',
       'signature',
       'project_id',
-      'line',
+      'track_queue',
       'capabilities',
       'only_agent',
       'made_at',
@@ -91,7 +91,7 @@ const signatureOf = (name: string) => createHash('sha256').update(name).digest()
 // The queues in which somebody waits: those for anybody, and those that are kept for these agents. Each is looked into
 // once, however many wait; the limit keeps both servers from turning that into a walk through all who wait.
 export const queuesWithSomebody = (workspaceId: number, agents: readonly string[]) =>
-  sql`select q.queue_id, q.project_id, q.line, q.capabilities, q.only_agent from baton_queues q
+  sql`select q.queue_id, q.project_id, q.track_queue, q.capabilities, q.only_agent from baton_queues q
        where q.workspace_id = ${workspaceId} and (q.only_agent is null or q.only_agent in (${agents}))
          and (select 1 from baton_waiting w
                where w.workspace_id = q.workspace_id and w.queue_id = q.queue_id limit 1) is not null`

@@ -34,12 +34,12 @@ function inRounds(results: readonly Result[]): Result[][] {
 
 // The verdict on the result that waited for one.
 const judged = (workspaceId: number, { taskId, epoch, accepted, rejection }: ResultJudged) =>
-  sql`update baton_results force index (result_one_an_epoch) set accepted = ${accepted}, rejection = ${rejection}
+  sql`update baton_results force index (result_one_per_epoch) set accepted = ${accepted}, rejection = ${rejection}
        where workspace_id = ${workspaceId} and task_id = ${taskId} and standing_epoch = ${epoch} and accepted is null`
 
 // What stood in this epoch does so no longer, and the promoted one does.
 const promoted = (workspaceId: number, { taskId, epoch, generation, session, hash }: ResultPromoted) => [
-  sql`update baton_results force index (result_one_an_epoch) set accepted = 0, rejection = 'REPLACED'
+  sql`update baton_results force index (result_one_per_epoch) set accepted = 0, rejection = 'REPLACED'
        where workspace_id = ${workspaceId} and task_id = ${taskId} and standing_epoch = ${epoch}`,
   sql`update baton_results set accepted = 1, rejection = null, epoch = ${epoch}
        where workspace_id = ${workspaceId} and task_id = ${taskId} and generation = ${generation}

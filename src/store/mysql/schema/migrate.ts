@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto'
-import { StartRefused } from '../../core/refusal.ts'
-import { NOW } from './clock.ts'
-import type { Connection, Pool } from './connect.ts'
-import { SCHEMA, type Version } from './schema.ts'
-import { Sql, sql } from './sql.ts'
+import { StartRefused } from '../../../core/refusal.ts'
+import { NOW } from '../clock.ts'
+import type { Connection, Pool } from '../connect.ts'
+import { Sql, sql } from '../sql.ts'
+import { MIGRATIONS, type Migration } from './migrations.ts'
 
 const LOCK_SECONDS = 60
 
-const checksumOf = ({ statements }: Version) =>
+const checksumOf = ({ statements }: Migration) =>
   createHash('sha256').update(statements.join(';\n')).digest('hex')
 
 /** Brings the database up to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once. */
-export function migrate(pool: Pool, schema: readonly Version[] = SCHEMA): Promise<void> {
+export function migrate(pool: Pool, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   return pool.use(async (connection) => {
-    // Of this database, as the lock is the whole server's. It goes with the connection, however that ends.
+    // Named after this database, because locks belong to the whole server. The server releases it with the connection.
     const lock = sql`concat('baton:', sha1(database()))`
     const [[taken]] = (await connection.send([sql`select get_lock(${lock}, ${LOCK_SECONDS})`])).map(
       (one) => one.rows,
     ) as [[[number | null]]]
     if (taken[0] !== 1) throw new StartRefused('Another node has been setting up the database for a minute.')
     try {
-      await applyMissing(connection, schema)
+      await applyMissing(connection, migrations)
     } finally {
       await connection.send([sql`do release_lock(${lock})`])
     }
   })
 }
 
-async function applyMissing(connection: Connection, schema: readonly Version[]): Promise<void> {
+async function applyMissing(connection: Connection, migrations: readonly Migration[]): Promise<void> {
   await connection.send([
     sql`create table if not exists baton_schema (
       version int not null primary key,
@@ -41,16 +41,20 @@ async function applyMissing(connection: Connection, schema: readonly Version[]):
   ])
   const applied = new Set<number>()
   for (const [version, name, checksum] of found!.rows) {
-    const ours = schema.find((one) => one.version === version)
+    const ours = migrations.find((one) => one.version === version)
     if (!ours)
       throw new StartRefused(
         `The database is newer than this Baton: it has ${name}, which this version does not know.`,
+      )
+    if (ours.name !== String(name))
+      throw new StartRefused(
+        `The database was made by an earlier, unreleased version of Baton (it has ${name}); give this version an empty database.`,
       )
     if (checksumOf(ours) !== String(checksum))
       throw new StartRefused(`The database was set up with another ${name} than this Baton has.`)
     applied.add(ours.version)
   }
-  for (const one of schema) {
+  for (const one of migrations) {
     if (applied.has(one.version)) continue
     for (const statement of one.statements) await connection.send([new Sql(statement)])
     await connection.send([
