@@ -70,7 +70,7 @@ async function agents({ admin, workspaceId }: Bed): Promise<void> {
     [workspaceId, AGENTS],
   )
   await admin.query(
-    `insert into agent_health (workspace_id, slug, last_seen_at, has_beaten, status, due_at)
+    `insert into agent_health (workspace_id, slug, last_seen_at, has_heartbeat, status, due_at)
      select $1, slug, now() + interval '1 hour', true, 'healthy', now() + interval '1 hour' from agents where workspace_id = $1`,
     [workspaceId],
   )

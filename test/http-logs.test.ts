@@ -367,7 +367,7 @@ describe("the coordinator's log", () => {
     const [{ definition }] = await superuser(
       server.databaseUrl,
       async (client) =>
-        (await client.query(`select pg_get_indexdef('baton.events_of_the_house'::regclass) as definition`))
+        (await client.query(`select pg_get_indexdef('baton.events_of_workspace'::regclass) as definition`))
           .rows,
     )
     const named = [...definition.matchAll(/'(\w+)'/g)].map(([, type]) => type)

@@ -114,7 +114,7 @@ describe('the past', () => {
     const nodeId = await newNode()
     // Terms 1 to 150: the first 80 ended forty days ago, the others today; the last one goes on.
     await sql(
-      `insert into baton.leader_leases (office, term, node_id, taken_at, renewed_at, expires_at, ended_at, end_reason)
+      `insert into baton.leader_leases (role, term, node_id, taken_at, renewed_at, expires_at, ended_at, end_reason)
        select 'coordinator', i, $1, at, at, at + interval '1 s', case when i < 150 then at end,
               case when i < 150 then 'RESIGNED' end
          from generate_series(1, 150) i, lateral (select clock_timestamp() - case when i <= 80 then interval '40 days'

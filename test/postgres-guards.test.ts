@@ -483,7 +483,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   [
     'an epoch has at most one result that is not rejected',
     'results',
-    'results_one_an_epoch',
+    'results_one_per_epoch',
     ({ completed, workspace }) => result(workspace, completed, 1, 1, 'true, null'),
   ],
   [
@@ -606,7 +606,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   [
     'of wakeups that say the same, one waits',
     'wakeups',
-    'wakeups_one_waits',
+    'wakeups_one_queued',
     ({
       workspace,
     }) => `insert into wakeups (workspace_id, wakeup_id, agent, source, status, requested_by, priority, requested_at, due_at)
@@ -615,7 +615,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   [
     'what was asked for under one key was asked for once',
     'wakeups',
-    'wakeups_asked_once',
+    'wakeups_idempotency_key',
     ({ workspace }) => update('wakeups', "idempotency_key = 'the same'", workspace),
   ],
 
@@ -764,8 +764,8 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   [
     'a log that is gone was there',
     'runs',
-    'log_gone_at IS NULL',
-    ({ running }) => run(running, 'log_gone_at = now()'),
+    'log_deleted_at IS NULL',
+    ({ running }) => run(running, 'log_deleted_at = now()'),
   ],
   [
     'a run has an end exactly when it is over',
@@ -806,7 +806,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   [
     'of one claim, one run goes on at a time',
     'runs',
-    'runs_one_a_claim',
+    'runs_one_per_claim',
     ({ running }) => `insert into runs select (jsonb_populate_record(null::runs, to_jsonb(r)
       || jsonb_build_object('run_id', gen_random_uuid(), 'token_hash', null))).* from runs r where run_id = '${running}'`,
   ],
@@ -861,7 +861,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     'workspace_id = 0',
     () => 'update leader_leases set workspace_id = 1',
   ],
-  ['an office has a name', 'leader_leases', "office <> ''", () => `update leader_leases set office = ''`],
+  ['an office has a name', 'leader_leases', "role <> ''", () => `update leader_leases set role = ''`],
   ['terms count from 1', 'leader_leases', 'term >= 1', () => 'update leader_leases set term = 0'],
   [
     'a term that ended says why',
@@ -885,8 +885,8 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     'at most one term of an office goes on',
     'leader_leases',
     'leader_leases_one_open',
-    () => `insert into leader_leases (office, term, node_id, taken_at, renewed_at, expires_at)
-       select office, term + 1, node_id, taken_at, renewed_at, expires_at from leader_leases`,
+    () => `insert into leader_leases (role, term, node_id, taken_at, renewed_at, expires_at)
+       select role, term + 1, node_id, taken_at, renewed_at, expires_at from leader_leases`,
   ],
 ]
 

@@ -336,14 +336,14 @@ describe('the server’s role', () => {
 })
 
 describe('what belongs to the house', () => {
-  const cluster = { 'baton.scope': 'house' }
+  const cluster = { 'baton.scope': 'cluster' }
   const seen = async (workspace: number | null, table: string, settings: Record<string, string> = {}) =>
     (await asServer(workspace, `select * from ${table}`, [], settings)) as pg.QueryResult
 
   test('is guarded as such, and all else is guarded by workspace', async () => {
     const { rows } = await superuser(database.url, (client) =>
       client.query(
-        `select tablename as table from pg_policies where schemaname = 'baton' and policyname = 'of_the_house' order by 1`,
+        `select tablename as table from pg_policies where schemaname = 'baton' and policyname = 'cluster_scope' order by 1`,
       ),
     )
     expect(rows.map(({ table }) => table)).toEqual(HOUSE_TABLES)

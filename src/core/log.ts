@@ -116,7 +116,7 @@ export const typesAt = (levels: readonly LogLevel[]): EventType[] =>
 
 /**
  * What the coordinator did to tasks, and alarms about them. Its log is these, and whatever happened to no task in
- * particular. The index events_of_the_house names the same ones.
+ * particular. The index events_of_workspace names the same ones.
  */
 export const COORDINATOR_EVENTS = [
   'task_lease_expired',

@@ -81,7 +81,7 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
     const watched = `agent-of-${workspace}`
     await client.query(agent, [workspace, randomUUID(), watched])
     await client.query(
-      `insert into agent_health (workspace_id, slug, last_seen_at, has_beaten, status) values ($1, $2, now(), true, 'healthy')`,
+      `insert into agent_health (workspace_id, slug, last_seen_at, has_heartbeat, status) values ($1, $2, now(), true, 'healthy')`,
       [workspace, watched],
     )
     await client.query('insert into follow_cursors (workspace_id) values ($1) on conflict do nothing', [

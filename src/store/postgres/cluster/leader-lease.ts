@@ -32,9 +32,9 @@ export async function updateLeaderLease(
 
 /** The terms of office, newest first: who, from when, until when, and why it ended. */
 export async function listLeaderTerms(pool: pg.Pool, limit: number): Promise<LeaderTerm[]> {
-  const text = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and office = $1 order by term desc limit $2`
+  const text = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and role = $1 order by term desc limit $2`
   const statement = { text, values: [COORDINATOR, limit], rowMode: 'array' as const }
-  return (await scopedQuery<unknown[]>(pool, 'baton.scope', 'house', statement)).map(readTerm)
+  return (await scopedQuery<unknown[]>(pool, 'baton.scope', 'cluster', statement)).map(readTerm)
 }
 
 /**
@@ -45,9 +45,9 @@ const NOBODY_THERE_MS = 2 * LEADER_LEASE_MS
 
 /** Since when there has always been somebody who coordinates: before that, beats may have found nobody to hear them. */
 export async function listeningSince(pool: pg.Pool): Promise<number> {
-  const [row] = await scopedQuery<unknown[]>(pool, 'baton.scope', 'house', {
+  const [row] = await scopedQuery<unknown[]>(pool, 'baton.scope', 'cluster', {
     text: `select ms(max(taken_at)) from (
-        select taken_at, lag(renewed_at) over (order by term) as before from leader_leases where workspace_id = 0 and office = $1) t
+        select taken_at, lag(renewed_at) over (order by term) as before from leader_leases where workspace_id = 0 and role = $1) t
       where before is null or taken_at > before + $2 * interval '1 millisecond'`,
     values: [COORDINATOR, NOBODY_THERE_MS],
     rowMode: 'array',
@@ -100,9 +100,9 @@ const readTerm = ([term, nodeId, takenAt, renewedAt, expiresAt, endedAt, endReas
   ({ term, nodeId, takenAt, renewedAt, expiresAt, endedAt, endReason }) as LeaderTerm
 
 const statement = (name: string, text: string): Statement => ({ name, text })
-const newest = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and office = $1 order by term desc limit 1`
+const newest = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and role = $1 order by term desc limit 1`
 
-// The newest term. $1 office.
+// The newest term. $1 role.
 const newestTerm = statement('newest_term', newest)
 
 // The same, locked to be followed by another: waits for all who act under it and looked whether it lasts.
@@ -115,27 +115,27 @@ const lockToKeep = statement('lock_to_keep', `${newest} for no key update`)
 const CLOCK: Bound = [statement('clock', 'select ms(clock_timestamp())'), []]
 
 // No column of the key is written, or the lock would be one that those who act under the term are in the way of.
-// $1 office, $2 term, $3 renewed, $4 expires, $5 ended or null, $6 why or null.
+// $1 role, $2 term, $3 renewed, $4 expires, $5 ended or null, $6 why or null.
 const changeTerm = statement(
   'change_term',
   `update leader_leases set renewed_at = to_timestamp($3::double precision / 1000),
           expires_at = to_timestamp($4::double precision / 1000), ended_at = to_timestamp($5::double precision / 1000),
           end_reason = $6
-    where workspace_id = 0 and office = $1 and term = $2`,
+    where workspace_id = 0 and role = $1 and term = $2`,
 )
 
-// Of two nodes that take the first term of all, the second looks again. $1 office, $2 term, $3 node, $4 taken, $5 expires.
+// Of two nodes that take the first term of all, the second looks again. $1 role, $2 term, $3 node, $4 taken, $5 expires.
 const insertTerm = statement(
   'insert_term',
-  `insert into leader_leases (office, term, node_id, taken_at, renewed_at, expires_at)
+  `insert into leader_leases (role, term, node_id, taken_at, renewed_at, expires_at)
    values ($1, $2, $3, to_timestamp($4::double precision / 1000), to_timestamp($4::double precision / 1000),
            to_timestamp($5::double precision / 1000))`,
 )
 
 // $1 for how long others may be kept waiting, in ms: a node that is stopped in here must not stop the others for longer.
 const useClusterScope = statement(
-  'enter_the_house',
-  `select set_config('baton.scope', 'house', true), set_config('lock_timeout', $1, true),
+  'use_cluster_scope',
+  `select set_config('baton.scope', 'cluster', true), set_config('lock_timeout', $1, true),
           set_config('idle_in_transaction_session_timeout', $1, true)`,
 )
 

@@ -29,7 +29,7 @@ export interface ListedNode extends Pick<NodeIdentity, 'nodeId' | 'name' | 'pid'
 }
 
 const inClusterScope = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
-  scopedQuery<T>(pool, 'baton.scope', 'house', { text, values })
+  scopedQuery<T>(pool, 'baton.scope', 'cluster', { text, values })
 
 /** Again is no harm: a node that was forgotten while it could not be heard comes back as itself. */
 export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<void> {
@@ -68,7 +68,7 @@ export const listNodes = (pool: pg.Pool, limit = 1_000) =>
                  else 'alive' end as state,
             l.term as "leadsTerm"
        from nodes n left join leader_leases l on l.workspace_id = n.workspace_id and l.node_id = n.node_id
-        and l.office = $1 and l.ended_at is null and l.expires_at > clock_timestamp()
+        and l.role = $1 and l.ended_at is null and l.expires_at > clock_timestamp()
       where n.workspace_id = 0
       order by n.stopped_at desc nulls first, n.last_seen_at desc, n.node_id limit $3`,
     [COORDINATOR, SILENT_AFTER_MS, limit],
@@ -112,10 +112,10 @@ export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise
  * unless a term that is kept was theirs.
  */
 export async function forgetOldNodes(pool: pg.Pool): Promise<void> {
-  await scopedQueries(pool, 'baton.scope', 'house', [
+  await scopedQueries(pool, 'baton.scope', 'cluster', [
     {
       text: `delete from leader_leases l where l.workspace_id = 0 and l.ended_at < clock_timestamp() - interval '30 days'
-                and l.term <= (select max(n.term) from leader_leases n where n.workspace_id = 0 and n.office = l.office) - 100`,
+                and l.term <= (select max(n.term) from leader_leases n where n.workspace_id = 0 and n.role = l.role) - 100`,
     },
     {
       text: `delete from nodes n where n.workspace_id = 0 and n.last_seen_at < clock_timestamp() - interval '1 day'

@@ -44,7 +44,7 @@ const IDENTITY = [
   column('uuid', 'uuid'),
   column('key', 'text'),
   column('projectId', 'int'),
-  { ...column('trackQueue', 'text'), name: 'line' },
+  column('trackQueue', 'text'),
   column('parentId', 'bigint'),
 ]
 

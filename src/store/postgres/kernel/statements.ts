@@ -38,21 +38,21 @@ export const lockTasksAndHeld = statement(
 
 // The lanes of the queue that are not empty, found by walking from one to the next; then the first tasks of each that fits
 // in, locked. Those that others are just taking are passed over. Where there are many lanes, a few of each do: all are
-// there, and callers come again. $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 lines or null.
+// there, and callers come again. $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null.
 export const lockWaiting = statement(
   'lock_waiting',
   `with recursive lanes as (
-     (select t.lane, t.project_id, t.line, t.capabilities from tasks t
+     (select t.lane, t.project_id, t.track_queue, t.capabilities from tasks t
        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
      union all
      select n.* from lanes l cross join lateral (
-       select t.lane, t.project_id, t.line, t.capabilities from tasks t
+       select t.lane, t.project_id, t.track_queue, t.capabilities from tasks t
         where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
         order by t.lane limit 1) n),
    fitting as (
      select l.lane, least($3::int, greatest(4, 2 * $3::int / count(*) over ())) as wanted from lanes l
       where l.capabilities <@ $2::text[] and ($4::int is null or l.project_id = $4)
-        and ($5::text[] is null or l.line = any($5)))
+        and ($5::text[] is null or l.track_queue = any($5)))
    select head.* from fitting f cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.lane = f.lane and t.rank is not null and t.only_agent is null
@@ -150,7 +150,7 @@ export const keepTerms = statement(
   `select term, ms(expires_at), set_config('idle_in_transaction_session_timeout',
           (ms(expires_at) - ms(renewed_at))::text, true)
      from leader_leases
-    where workspace_id = 0 and office = 'coordinator' and term = any($1::int[]) and ended_at is null for key share`,
+    where workspace_id = 0 and role = 'coordinator' and term = any($1::int[]) and ended_at is null for key share`,
 )
 
 // The clock, read in a statement of its own after the locks; and the limits that hold at that moment. $1 workspace.

@@ -49,7 +49,7 @@ export function logOfTask(
   return read(pool, workspaceId, text, [taskId, types, lineLevels, lineEvents, after ?? START[order], limit])
 }
 
-/** Word for word what the index events_of_the_house is about, or it would not be used. */
+/** Word for word what the index events_of_workspace is about, or it would not be used. */
 const OF_THE_HOUSE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
 
 /** What happened to no task in particular, and what the coordinator did to tasks. */

@@ -36,7 +36,7 @@ export function conditionOf(workspaceId: number, filter: TaskSearch): { where: s
   if (filter.userId !== undefined) where('d.user_ref = ?', filter.userId)
   if (filter.deadLetters) conditions.push(`d.exhausted is not null and t.state = 'failed'`)
   if (filter.projectId !== undefined) where('t.project_id = ?', filter.projectId)
-  if (filter.track !== undefined) where('t.line = any(?::text[])', trackQueuesOf(filter.track))
+  if (filter.track !== undefined) where('t.track_queue = any(?::text[])', trackQueuesOf(filter.track))
   if (filter.parentId !== undefined) where('t.parent_id = ?', filter.parentId)
   if (filter.before !== undefined) where('t.id < ?', filter.before)
   conditions.push(filter.archived ? 't.archived_at is not null' : 't.archived_at is null')

@@ -70,7 +70,7 @@ const runColumns = (
   r.status_color as "statusColor", r.summary, ${result}, r.folder, r.stdout_excerpt as "stdoutExcerpt",
   r.stderr_excerpt as "stderrExcerpt", r.log_store as "logStore", r.log_ref as "logRef", r.log_bytes as "logBytes",
   r.log_sha256 as "logSha256", r.log_compressed as "logCompressed", r.log_truncated as "logTruncated",
-  ms(r.log_gone_at) as "logGoneAt", ms(r.created_at) as "createdAt", ms(r.started_at) as "startedAt", ms(r.finished_at) as "finishedAt"`
+  ms(r.log_deleted_at) as "logGoneAt", ms(r.created_at) as "createdAt", ms(r.started_at) as "startedAt", ms(r.finished_at) as "finishedAt"`
 const RUN_COLUMNS = runColumns()
 
 const overAll = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
@@ -280,7 +280,7 @@ export const oldLogs = (pool: pg.Pool, olderThanMs: number, limit: number) =>
   overAll<{ workspaceId: number; runId: string; logStore: string; logRef: string } & pg.QueryResultRow>(
     pool,
     `select r.workspace_id as "workspaceId", r.run_id as "runId", r.log_store as "logStore", r.log_ref as "logRef" from runs r
-      where r.log_ref is not null and r.log_gone_at is null and r.finished_at < now() - $1 * interval '1 millisecond'
+      where r.log_ref is not null and r.log_deleted_at is null and r.finished_at < now() - $1 * interval '1 millisecond'
       order by r.finished_at limit $2`,
     [olderThanMs, limit],
   )

@@ -264,7 +264,7 @@ export function askToCancel(
 
 export const logIsGone = (store: Connections, workspaceId: number, runId: string) =>
   store.change(workspaceId, (tx) =>
-    tx.query('update runs set log_gone_at = clock_timestamp() where workspace_id = $1 and run_id = $2', [
+    tx.query('update runs set log_deleted_at = clock_timestamp() where workspace_id = $1 and run_id = $2', [
       workspaceId,
       runId,
     ]),

@@ -79,6 +79,10 @@ async function applyMissing(client: pg.Client, migrations: Migration[]): Promise
       throw new StartRefused(
         `The database is newer than this Baton: it has ${row.name}, which this version does not know.`,
       )
+    if (ours.name !== row.name)
+      throw new StartRefused(
+        `The database was made by an earlier, unreleased version of Baton (it has ${row.name}); give this version an empty database or data folder.`,
+      )
     if (ours.checksum !== row.checksum)
       throw new StartRefused(`The database was set up with another ${row.name} than this Baton has.`)
     applied.add(row.version)

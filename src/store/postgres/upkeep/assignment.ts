@@ -52,7 +52,7 @@ const FREE_AGENTS = `${LANES} select * from (
        and (exists (select from lanes l where l.capabilities <@ a.capabilities) or exists (
          select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null))
        and case when a.adapter_type = 'external'
-             then h.has_beaten and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
+             then h.has_heartbeat and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
              else ${MAY_BE_WOKEN} end) f
    where f.capacity is null or f.held < f.capacity`
 

@@ -142,11 +142,11 @@ export const trackProgress = (pool: pg.Pool, workspaceId: number, projectId: num
   inside<{ track: string; completed: number; inProgress: number; pending: number }>(
     pool,
     workspaceId,
-    `select line as track, count(*) filter (where state = 'completed') as completed,
+    `select track_queue as track, count(*) filter (where state = 'completed') as completed,
             count(*) filter (where state in ('assigned', 'running', 'continuing', 'verifying', 'awaiting_human')) as "inProgress",
             count(*) filter (where state in ('pending', 'queued', 'awaiting_retry', 'paused', 'budget_exceeded')) as pending
-       from tasks where workspace_id = $1 and project_id = $2 and line <> '' and parent_id is null
-      group by line order by line`,
+       from tasks where workspace_id = $1 and project_id = $2 and track_queue <> '' and parent_id is null
+      group by track_queue order by track_queue`,
     [projectId],
   )
 
