@@ -72,7 +72,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     })
     stops.push(() => node.stop())
     let url = ''
-    const { context, desk, bucket, close } = await composeExecutor(
+    const { context, execution, bucket, close } = await composeExecutor(
       {
         ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
         ...{
@@ -89,7 +89,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     await recoverAtStart(context, thisMachine())
     const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
     stops.push(() => coordinator.stop())
-    url = await serve(config, { kernel, coordinator, execution: desk, logger }, stops)
+    url = await serve(config, { kernel, coordinator, execution, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(context).start()

@@ -204,7 +204,7 @@ describeGit('what is planted in a repository', () => {
       rmSync(join(home, 'ran'))
     })
     expect(hasRun()).toBe(false)
-    expect(cleaned).toMatchObject({ isRemoved: false, why: 'it has submodules in it' })
+    expect(cleaned).toMatchObject({ isRemoved: false, why: 'it has submodules' })
     expect(readFileSync(join(folder.path, 'inner/a.txt'), 'utf8')).toBe('two\n')
   })
 
@@ -223,7 +223,7 @@ describeGit('what is planted in a repository', () => {
     plainly(repository, 'cat-file', '-p', blob)
     expect(hasRun()).toBe(true)
     rmSync(join(home, 'ran'))
-    await expect(inWorktree()).rejects.toThrow('git could not make a worktree')
+    await expect(inWorktree()).rejects.toThrow('git could not create a worktree')
     await sweepWorktrees(ours, join(home, '.baton'), async () => false)
     expect(hasRun()).toBe(false)
   })
@@ -271,7 +271,7 @@ describeGit('what is planted in a repository', () => {
     mkdirSync(elsewhere)
     git(repository, 'config', 'core.worktree', elsewhere)
     await expect(inWorktree()).rejects.toThrow(
-      `${repository} is not among the files of its repository, which are at ${elsewhere}.`,
+      `${repository} is outside the files of its repository, which are at ${elsewhere}.`,
     )
     expect(readdirSync(elsewhere)).toEqual([])
   })
@@ -280,7 +280,7 @@ describeGit('what is planted in a repository', () => {
     [
       'a pipe',
       (file: string) => execFileSync('sh', ['-c', 'mkfifo "$0"', file]),
-      /^The repository at .* which is no file\.$/,
+      /^The repository at .* which is not a regular file\.$/,
     ],
     ['no settings', (file: string) => writeFileSync(file, '[broken'), /which cannot be read\.$/],
   ])('is refused when what it includes is %s', async (_what, make, sentence) => {

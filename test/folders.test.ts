@@ -79,22 +79,20 @@ describe('a folder that is named', () => {
     writeFileSync(join(home, 'file'), '')
     symlinkSync(join(home, 'nowhere'), join(home, 'dangling'))
     symlinkSync(join(home, 'circle'), join(home, 'circle'))
-    expect(await refusalOf({ cwd: 'missing' })).toBe('The folder ~/missing is not there.')
-    expect(await refusalOf({ cwd: 'dangling' })).toBe('The folder ~/dangling is not there.')
+    expect(await refusalOf({ cwd: 'missing' })).toBe('The folder ~/missing does not exist.')
+    expect(await refusalOf({ cwd: 'dangling' })).toBe('The folder ~/dangling does not exist.')
     expect(await refusalOf({ cwd: 'file' })).toBe('~/file is a file, not a folder.')
-    expect(await refusalOf({ cwd: 'file/below' })).toBe('~/file/below leads through a file.')
-    expect(await refusalOf({ cwd: 'circle' })).toBe('~/circle is a link that leads to itself.')
+    expect(await refusalOf({ cwd: 'file/below' })).toBe('A part of the path ~/file/below is a file.')
+    expect(await refusalOf({ cwd: 'circle' })).toBe('~/circle is a circular link.')
     for (const nothing of ['', ' ', 'a\0b'])
-      expect(await refusalOf({ cwd: nothing })).toBe('The cwd of the agent is no path.')
-    expect(await refusalOf({ cwd: '$(touch x)' })).toBe('The folder ~/$(touch x) is not there.')
+      expect(await refusalOf({ cwd: nothing })).toBe('The cwd of the agent is not a path.')
+    expect(await refusalOf({ cwd: '$(touch x)' })).toBe('The folder ~/$(touch x) does not exist.')
     expect(existsSync(join(home, 'x'))).toBe(false)
   })
 
   test.skipIf(process.getuid?.() === 0)('is refused when it may not be written', async () => {
     mkdirSync(join(home, 'sealed'), { mode: 0o500 })
-    expect(await refusalOf({ cwd: 'sealed' })).toBe(
-      'The folder ~/sealed cannot be read and written by Baton.',
-    )
+    expect(await refusalOf({ cwd: 'sealed' })).toBe('Baton cannot read and write the folder ~/sealed.')
     chmodSync(join(home, 'sealed'), 0o700)
   })
 
@@ -106,11 +104,11 @@ describe('a folder that is named', () => {
     const allowedRoots = [join(home, 'missing'), join(home, 'alias')]
     for (const cwd of ['allowed', 'allowed/in', 'alias/in', 'allowed/in/../in'])
       expect(isUnder((await prepare({ cwd, allowedRoots })).path, join(home, 'allowed'))).toBe(true)
-    const outside = 'outside of the folders in which agents may work.'
+    const outside = 'outside the folders in which agents may work.'
     expect(await refusalOf({ cwd: 'other', allowedRoots })).toBe(`~/other is ${outside}`)
     expect(await refusalOf({ cwd: 'allowed-not', allowedRoots })).toBe(`~/allowed-not is ${outside}`)
     expect(await refusalOf({ cwd: 'allowed/out', allowedRoots })).toBe(
-      `~/allowed/out leads to ~/other, which is ${outside}`,
+      `~/allowed/out resolves to ~/other, which is ${outside}`,
     )
     expect(await refusalOf({ cwd: 'allowed/../other', allowedRoots })).toBe(`~/other is ${outside}`)
   })
@@ -145,7 +143,7 @@ describe('an agent without a folder', () => {
     rmSync(path, { recursive: true })
     mkdirSync(join(home, 'secrets'))
     symlinkSync(join(home, 'secrets'), path)
-    expect(await refusalOf({})).toMatch(/is a link to elsewhere\.$/)
+    expect(await refusalOf({})).toMatch(/is a link to another place\.$/)
   })
 })
 
@@ -338,17 +336,17 @@ describeGit('a worktree is refused', () => {
   test('without a repository, or a commit to start from', async () => {
     mkdirSync(join(home, 'plain'))
     expect(await refusal({ cwd: null })).toBe(
-      'git_worktree needs a cwd, which says in which repository the agent works.',
+      'git_worktree needs a cwd: the repository in which the agent works.',
     )
     expect(await refusal({ cwd: 'plain' })).toBe(
       '~/plain is not in a git repository; git_worktree needs one (git init, and a first commit).',
     )
     git(join(home, 'plain'), 'init', '--quiet')
     expect(await refusal({ cwd: 'plain' })).toBe(
-      'The repository at ~/plain has no commit yet; make a first one.',
+      'The repository at ~/plain has no commit yet; create a first one.',
     )
     expect(await refusal({ cwd: 'plain/.git' })).toBe(
-      "~/plain/.git is inside of git's own files; name a folder in which files are checked out.",
+      "~/plain/.git is inside git's own files; choose a folder in which files are checked out.",
     )
   })
 
@@ -377,7 +375,7 @@ describeGit('a worktree is refused', () => {
       join(home, 'repo/packages/web'),
     )
     expect(await refusal({ cwd: 'repo/packages/web', allowedRoots })).toBe(
-      '~/repo is outside of the folders in which agents may work.',
+      '~/repo is outside the folders in which agents may work.',
     )
   })
 
@@ -390,7 +388,7 @@ describeGit('a worktree is refused', () => {
       return ours(folder, args, timeoutMs)
     }
     const asked = prepareFolder(counted, request({ cwd: 'repo', workspace: 'git_worktree' }))
-    await expect(asked).rejects.toThrow(`The branch baton is in the way of ${BRANCH}; give it another name.`)
+    await expect(asked).rejects.toThrow(`The branch baton conflicts with ${BRANCH}; rename it.`)
     expect(adds).toBe(1)
   })
 
@@ -405,17 +403,19 @@ describeGit('a worktree is refused', () => {
     makeRepository(join(home, 'other'))
     const { path } = await inWorktree({ cwd: 'other' })
     put(path, 'work.ts', 'work')
-    expect(await refusal()).toMatch(/is not a worktree of the repository at ~\/repo, but has files in it\.$/)
+    expect(await refusal()).toMatch(
+      /is not a worktree of the repository at ~\/repo, but it contains files\.$/,
+    )
     const plain = join(path, '../gen-2')
     put(plain, 'notes', 'mine')
-    expect(await refusal({ generation: 2 })).toMatch(/but has files in it\.$/)
+    expect(await refusal({ generation: 2 })).toMatch(/but it contains files\.$/)
     expect([existsSync(join(path, 'work.ts')), existsSync(join(plain, 'notes'))]).toEqual([true, true])
   })
 
   test('where there is no git', async () => {
     makeRepository(join(home, 'repo'))
     const asked = prepareFolder(gitWith({ PATH: home }), request({ cwd: 'repo', workspace: 'git_worktree' }))
-    await expect(asked).rejects.toThrow('git is not on this machine, and git_worktree needs it.')
+    await expect(asked).rejects.toThrow('git is not installed on this machine, and git_worktree needs it.')
     await expect(asked).rejects.toBeInstanceOf(FolderRefused)
   })
 })
@@ -560,15 +560,15 @@ describeGit('a worktree is cleaned away', () => {
 describeGit('a worktree is never cleaned away', () => {
   const at = (path: string, ...args: string[]) => git(path, ...args)
   const left: [what: string, leave: (path: string) => void, why: RegExp][] = [
-    ['a new file', (path) => put(path, 'new.ts', 'x'), /^1 file is in no commit$/],
-    ['a new file in a new folder', (path) => put(path, 'a/b/new.ts', 'x'), /^1 file is in no commit$/],
+    ['a new file', (path) => put(path, 'new.ts', 'x'), /^1 file is not committed$/],
+    ['a new file in a new folder', (path) => put(path, 'a/b/new.ts', 'x'), /^1 file is not committed$/],
     [
       'a new file beside ignored ones',
       (path) => {
         put(path, 'deep/build/out.js', 'ignored')
         put(path, 'deep/new.ts', 'x')
       },
-      /^1 file is in no commit$/,
+      /^1 file is not committed$/,
     ],
     ['a file that is not ignored after all', (path) => put(path, 'build/keep.txt', 'x'), /^1 file/],
     [
@@ -630,7 +630,7 @@ describeGit('a worktree is never cleaned away', () => {
         rmSync(join(path, '.git'))
         makeRepository(path)
       },
-      /does not belong to its repository/,
+      /no longer belongs to its repository/,
     ],
     [
       'files in it and the link to the repository gone',
@@ -638,12 +638,12 @@ describeGit('a worktree is never cleaned away', () => {
         put(path, 'new.ts', 'x')
         rmSync(join(path, '.git'))
       },
-      /does not belong to its repository/,
+      /no longer belongs to its repository/,
     ],
     [
       'a branch without a commit',
       (path) => void at(path, 'switch', '--quiet', '--orphan', 'empty'),
-      /^what is checked out has no commit$/,
+      /^its HEAD has no commit$/,
     ],
     [
       'a merge that is not finished',
@@ -653,7 +653,7 @@ describeGit('a worktree is never cleaned away', () => {
         at(path, 'switch', '--quiet', BRANCH)
         at(path, 'merge', '--quiet', '--no-ff', '--no-commit', '-s', 'ours', 'side')
       },
-      /not finished/,
+      /unfinished git operation/,
     ],
     ['a lock on it', (path) => void at(path, 'worktree', 'lock', path), /locked/],
   ]
@@ -732,9 +732,9 @@ describeGit('a sweep', () => {
     })
     expect(swept.removed.sort()).toEqual([idle!.path, forAgent.path].sort())
     expect(swept.kept.sort((one, other) => (one.root < other.root ? -1 : 1))).toEqual([
-      { root: dirty!.path, why: '1 file is in no commit' },
+      { root: dirty!.path, why: '1 file is not committed' },
       { root: needed!.path, why: 'it is still needed' },
-      { root: orphan.path, why: 'its repository is not found' },
+      { root: orphan.path, why: 'its repository cannot be found' },
     ])
     expect(asked).toContainEqual({
       workspaceId: '0198c0de-0000-7000-8000-000000000001',

@@ -26,7 +26,7 @@ describe('settings are refused in one sentence that names them', () => {
       'an adapter nobody knows',
       { adapterType: 'magic' },
       'adapterType',
-      /^is not known; there are external, claude_local, .*simulated$/,
+      /^is unknown; known types are external, claude_local, .*simulated$/,
     ],
     ['no command', { adapterType: 'process' }, 'adapterConfig', 'command is missing.'],
     [
@@ -486,16 +486,16 @@ describe('whether an agent could run is told check by check, with a hint for eac
     symlinkSync(join(home, 'loop'), join(home, 'loop'))
     for (const [cwd, detail] of [
       [join(home, 'file'), 'is a file, not a folder'],
-      [join(home, 'file', 'inside'), 'leads through a file'],
-      [join(home, 'nowhere'), 'is not there'],
-      [join(home, 'loop'), 'a link that leads to itself'],
+      [join(home, 'file', 'inside'), 'is a file'],
+      [join(home, 'nowhere'), 'does not exist'],
+      [join(home, 'loop'), 'is a circular link'],
     ]) {
       const seen = await tried(w, 'process', { ...PROCESS, cwd })
       expect(failing(seen)).toEqual([false, 'folder'])
       expect(check(seen, 'folder').detail).toContain(detail)
     }
     const plain = await tried(w, 'process', { ...PROCESS, cwd: home, workspace: 'git_worktree' })
-    expect(check(plain, 'folder').detail).toContain('in no git repository')
+    expect(check(plain, 'folder').detail).toContain('not in a git repository')
   })
 
   test('a link beside the data leads outside: it is told, and at the run it is refused and nothing is spawned', async () => {
@@ -505,7 +505,7 @@ describe('whether an agent could run is told check by check, with a hint for eac
     symlinkSync('/etc', join(beside, name))
     const seen = await tried(w, 'process', { ...PROCESS, cwd: name })
     expect(failing(seen)).toEqual([false, 'folder'])
-    expect(check(seen, 'folder').detail).toContain('leads to /etc, which is outside')
+    expect(check(seen, 'folder').detail).toContain('resolves to /etc, which is outside')
     await w.wake('dev')
     expect((await w.over('dev'))[0]).toMatchObject({ errorCode: 'invalid_working_directory', pid: null })
     rmSync(join(beside, name))

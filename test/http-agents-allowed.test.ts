@@ -209,6 +209,6 @@ test('a node is not started whose operator allows an adapter that is not there',
     BATON_AGENT_ADAPTERS: 'proces',
   })
   await expect(start(config)).rejects.toThrow(
-    'BATON_AGENT_ADAPTERS names "proces", and there is no such adapter.',
+    'BATON_AGENT_ADAPTERS names "proces", but there is no such adapter.',
   )
 })

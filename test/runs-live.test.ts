@@ -162,7 +162,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
       status: 'failed',
       folder: {
         work: { isDirty: true, uncommitted: { filesChanged: 1 }, committed: { commits: 0 } },
-        cleaned: { isRemoved: false, why: '1 file is in no commit' },
+        cleaned: { isRemoved: false, why: '1 file is not committed' },
       },
     })
     await w.on(task, 'retry')

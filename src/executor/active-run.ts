@@ -14,9 +14,9 @@ import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
 import type { RequestsFile } from './requests-file.ts'
 
-const NOTHING_ASKED = '[]'
+const NO_REQUESTS = '[]'
 
-/** A run that is going on here: what its agent tells is written down, its claim is kept, and it can be stopped. */
+/** A run in progress on this node. Records what its agent reports, renews its claim, and can stop it. */
 export class ActiveRun {
   readonly runId: string
   readonly workspaceId: number
@@ -27,7 +27,7 @@ export class ActiveRun {
   #renewAt = Number.POSITIVE_INFINITY
   #isRenewing = false
   #suspectedAt: number | null = null
-  #requests = NOTHING_ASKED
+  #requests = NO_REQUESTS
   #requestsFile: RequestsFile | null = null
   #isClosed = false
   #watch: WatchdogState | null = null
@@ -49,7 +49,7 @@ export class ActiveRun {
     return this.#stop
   }
 
-  /** Once: the first reason counts. */
+  /** Only the first reason counts. */
   stop(stop: Stop): void {
     if (this.#stop) return
     this.#stop = stop
@@ -62,19 +62,19 @@ export class ActiveRun {
     this.#aborting.abort()
   }
 
-  holds(held: Held): void {
+  setClaim(held: Held): void {
     this.#held = held
     this.#renewAt = performance.now() + renewAfterMs(held.leaseMs, Math.random())
   }
 
-  /** It is over, and so is what was asked of it. */
+  /** The run is over, and so are the requests to its agent. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#context.requests.delete(this.runId)
     await this.#requestsFile?.remove()
   }
 
-  /** What the executor does for it every second. */
+  /** Called by the executor four times a second. */
   tick(): void {
     if (this.#watch) this.#judge(elapsed(this.#watch, performance.now()))
     if (this.#held && performance.now() >= this.#renewAt && !this.#isRenewing) {
@@ -85,11 +85,11 @@ export class ActiveRun {
     }
   }
 
-  passesRequestsOnTo(file: RequestsFile | null): void {
+  writeRequestsTo(file: RequestsFile | null): void {
     this.#requestsFile = file
   }
 
-  /** Since then its task is suspected to hang. What is asked of its agent is in the answer to a renewal, which comes at once. */
+  /** The task is suspected to hang since this time. Renews at once: the reply carries the requests to the agent. */
   suspect(since: number): void {
     if (since === this.#suspectedAt) return
     this.#suspectedAt = since
@@ -97,49 +97,52 @@ export class ActiveRun {
   }
 
   #renewSoon(): void {
-    // Its work may be handed in already: then there is no claim to renew.
+    // The result may be submitted already; then there is no claim to renew.
     if (this.#renewAt !== Number.POSITIVE_INFINITY) this.#renewAt = performance.now()
   }
 
-  /** To whoever can hear it: callbacks are answered with it, and programs find it in a file. */
-  async #passOn(requests: readonly HolderRequest[]): Promise<void> {
-    const asked = JSON.stringify(requests)
-    if (asked === this.#requests || this.#isClosed) return
-    this.#requests = asked
+  /** Forwards requests to the agent: in the replies to callbacks, and in a file for programs. */
+  async #forwardRequests(requests: readonly HolderRequest[]): Promise<void> {
+    const serialized = JSON.stringify(requests)
+    if (serialized === this.#requests || this.#isClosed) return
+    this.#requests = serialized
     this.#context.requests.set(this.runId, requests)
     for (const { type, ...payload } of requests)
-      this.#report?.event({ type: 'structured', level: 'warn', message: `asked: ${type}`, payload })
+      this.#report?.event({ type: 'structured', level: 'warn', message: `request: ${type}`, payload })
     await this.#requestsFile?.write(requests).catch((error) => {
-      this.#context.log.warn({ err: error, runId: this.runId }, 'requests could not be passed on')
+      this.#context.log.warn(
+        { err: error, runId: this.runId },
+        'requests could not be forwarded to the agent',
+      )
     })
   }
 
   async #renew(held: Held): Promise<void> {
     const { taskId, session, generation, leaseMs } = held
-    const asked = performance.now()
+    const requestedAt = performance.now()
     try {
       const caller = asAgent(this.workspaceId, this.agent)
       const answer = await renewTask(this.#context.kernel, caller, taskId, { session, generation })
-      this.#renewAt = asked + renewAfterMs(leaseMs, Math.random())
-      await this.#passOn(answer.requests as HolderRequest[])
+      this.#renewAt = requestedAt + renewAfterMs(leaseMs, Math.random())
+      await this.#forwardRequests(answer.requests as HolderRequest[])
     } catch (error) {
-      // The database is away; it is tried again, and the lease outlasts a few tries.
+      // The database is unreachable: try again. The lease outlasts a few attempts.
       this.#renewAt = performance.now() + 1_000
       if (!(error instanceof Refused)) return
-      const isHandedIn = await this.#isHandedIn(held).catch(() => null)
-      if (isHandedIn) this.#renewAt = Number.POSITIVE_INFINITY
-      else if (isHandedIn === false)
-        this.stop({ code: 'claim_lost', reason: `Its claim is gone (${error.code}).`, byPerson: false })
+      const isSubmitted = await this.#isSubmitted(held).catch(() => null)
+      if (isSubmitted) this.#renewAt = Number.POSITIVE_INFINITY
+      else if (isSubmitted === false)
+        this.stop({ code: 'claim_lost', reason: `The claim was lost (${error.code}).`, byPerson: false })
     }
   }
 
-  /** Its own program may have ended its claim, and have a few words left. */
-  async #isHandedIn({ innerId, generation }: Held): Promise<boolean> {
+  /** The agent's own program may have ended the claim and still write its last output. */
+  async #isSubmitted({ innerId, generation }: Held): Promise<boolean> {
     const [task] = await this.#context.kernel.store.tasksById(this.workspaceId, [innerId])
     return task?.record.generation === generation && task.record.resultHash !== null
   }
 
-  /** What the adapter tells goes through here, without secrets. */
+  /** Everything the adapter reports passes here; secrets are redacted. */
   hooks(output: RunOutput, report: RunReport, secrets: KnownSecrets, watch: WatchdogState): AdapterHooks {
     this.#report = report
     this.#watch = watch
@@ -147,15 +150,15 @@ export class ActiveRun {
       status: async ({ message, color = 'neutral' }) =>
         report.status(redactText(plainText(message), secrets).slice(0, 500), color),
       log: async ({ stream, chunk }) => {
-        this.#hear({ kind: 'output' })
+        this.#observe({ kind: 'output' })
         await output.take(stream, chunk)
       },
-      usage: async (said) => {
-        const usage = plainUsage(said)
+      usage: async (reported) => {
+        const usage = plainUsage(reported)
         if (usage) report.used(usage)
       },
-      event: async (type, said) => {
-        const payload = plainJson(said) as Record<string, unknown>
+      event: async (type, reported) => {
+        const payload = plainJson(reported) as Record<string, unknown>
         await this.#event(plainText(type), redactDeep(payload, secrets), report)
       },
     }
@@ -182,28 +185,28 @@ export class ActiveRun {
       case 'checkpoint':
         return this.#progress({ checkpointData: payload.data })
       case 'call':
-        return this.#hear({
+        return this.#observe({
           kind: 'call',
           signature: String(payload.signature),
           isError: payload.isError === true,
         })
       case 'activity':
-        return this.#hear({ kind: 'activity' })
-      // Alive, which is no progress.
+        return this.#observe({ kind: 'activity' })
+      // Being alive is not progress.
       case 'heartbeat':
-        return this.#hear({ kind: 'output' })
+        return this.#observe({ kind: 'output' })
       default:
         report.event({ type: 'structured', message: type, payload })
     }
   }
 
-  /** What its agent says of itself is the task's progress, if it is about one. Nonsense costs it nothing but that. */
-  async #progress(said: {
+  /** What the agent reports becomes the progress of its task, if it has one. An invalid report is refused, nothing more. */
+  async #progress(reported: {
     percent?: number | undefined
     step?: string | undefined
     checkpointData?: unknown
   }): Promise<void> {
-    this.#hear({ kind: 'activity' })
+    this.#observe({ kind: 'activity' })
     if (!this.#held) return
     const { taskId, session, generation } = this.#held
     const caller = asAgent(this.workspaceId, this.agent)
@@ -211,17 +214,17 @@ export class ActiveRun {
       this.#context.kernel,
       caller,
       taskId,
-      { session, generation, ...said } as Parameters<typeof reportProgress>[3],
+      { session, generation, ...reported } as Parameters<typeof reportProgress>[3],
       null,
     ).catch((error) => {
       if (!(error instanceof Refused)) throw error
       this.#report?.event({ type: 'error', level: 'warn', message: `progress was refused: ${error.code}` })
     })
-    // An answer to what it was asked: how that stands from now on, a renewal tells.
-    if (this.#requests !== NOTHING_ASKED) this.#renewSoon()
+    // This may answer a pending request; a renewal returns the requests that remain.
+    if (this.#requests !== NO_REQUESTS) this.#renewSoon()
   }
 
-  #hear(event: Heard): void {
+  #observe(event: Heard): void {
     if (this.#watch) this.#judge(heard(this.#watch, event, performance.now()))
   }
 

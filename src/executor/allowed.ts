@@ -5,8 +5,8 @@ import { FIRST_WORKSPACE } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { isInDataFolder, rootBeside } from './folders/places.ts'
 
-/** Whether this node runs an agent at all. Asked when its settings are stored, and again before each run: another node may have
- * taken them, or this one may be told otherwise since. */
+/** Whether this node may run an agent. Checked when its settings are stored and again before each run: another node may have
+ * accepted them, or the policy of this node may have changed since. */
 
 type AgentSettings = Pick<AgentRecord, 'adapterType' | 'adapterConfig'>
 
@@ -15,7 +15,7 @@ const isOfFirstWorkspace = (workspaceId: number) => workspaceId === FIRST_WORKSP
 export const isAllowed = ({ policy }: ExecutorContext, workspaceId: number, adapterType: string) =>
   mayUseAdapter({ adapterType, isOfFirstWorkspace: isOfFirstWorkspace(workspaceId) }, policy)
 
-/** What its operator has against it. */
+/** What the operator's policy forbids. */
 export const operatorsObjections = (
   { registry, policy }: ExecutorContext,
   workspaceId: number,
@@ -31,7 +31,7 @@ export const operatorsObjections = (
     policy,
   )
 
-/** The same, and whether it would work among what is Baton's own. */
+/** The same, and whether the agent would work inside Baton's data folder. */
 export async function allObjections(
   context: ExecutorContext,
   workspaceId: number,
@@ -44,11 +44,11 @@ export async function allObjections(
   if (!(await isInDataFolder(cwd, context.dataFolder, rootBeside(context.dataFolder)))) return objections
   return [
     ...objections,
-    { field: 'adapterConfig.cwd', message: "is in the data folder, which is Baton's own" },
+    { field: 'adapterConfig.cwd', message: 'is in the data folder, which is reserved for Baton' },
   ]
 }
 
-/** As its schema says: adapters need not tell it otherwise. */
+/** From the schema of the settings; adapters declare it nowhere else. */
 function defaultCommandOf(adapter: AgentRunAdapter | undefined): string | undefined {
   const properties = adapter?.configSchema?.properties as Record<string, { default?: unknown }> | undefined
   const command = properties?.command?.default

@@ -8,18 +8,18 @@ import { sweepWorktrees } from './folders/sweep.ts'
 import { gitOf } from './prepare.ts'
 import { recoverForgotten, recoverRuns } from './recovery.ts'
 
-/** What a node that runs agents does every now and then. */
+/** Periodic work of a node that runs agents. */
 
 export interface ChorePace {
-  /** How often runs that nobody runs any more are looked for. */
+  /** How often runs whose node is gone are recovered. */
   recoverEveryMs: number
-  /** For how long a run of this node must be missing before it counts as forgotten. */
+  /** How long a run of this node must be missing before it counts as forgotten. */
   forgottenAfterMs: number
 }
 
 const USUAL_PACE: ChorePace = {
   recoverEveryMs: 10_000,
-  // Longer than any statement may take: what is on record by then and not going on will not begin any more.
+  // Longer than any statement may take: a run that is recorded but not in progress by then will not start any more.
   forgottenAfterMs: 35_000,
 }
 const TIDY_EVERY_MS = 60_000
@@ -80,19 +80,19 @@ export class Chores {
     while (!signal.aborted) {
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
       if (signal.aborted) return
-      // Whatever it was: the next time is the second try.
+      // Whatever failed is tried again next time.
       await act().catch((error) => this.#context.log.warn({ err: error }, 'a chore of the executor failed'))
     }
   }
 
   async #tidy(): Promise<void> {
-    // Logs that could not be brought to the bucket when their runs ended.
+    // Logs that could not be uploaded to the bucket when their runs ended.
     for (const handle of (await this.#bucket?.pending()) ?? []) await this.#bucket!.finalize(handle)
     if (this.#keepLogsMs !== null) await removeOldLogs(this.#context, this.#keepLogsMs)
   }
 }
 
-/** Metadata and excerpts stay; the log itself goes. */
+/** Deletes the log itself; metadata and excerpts stay. */
 export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number): Promise<number> {
   const { kernel, logStores } = context
   const old = await kernel.store.runs.oldLogs(keepLogsMs, LOGS_AT_A_TIME)
@@ -107,7 +107,7 @@ export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number
   return old.length
 }
 
-/** Worktrees that lost runs left, as far as nothing is lost with them. An agent's own lasts. */
+/** Removes worktrees that lost runs left behind, unless work would be lost. An agent's own worktree stays. */
 const sweepFolders = ({ kernel, own, dataFolder }: ExecutorContext) =>
   sweepWorktrees(gitOf(own), dataFolder, async ({ workspaceId, taskId, generation }) => {
     const id = taskId === null ? null : idCarriedBy(taskId)

@@ -23,7 +23,7 @@ import type { ExecutorContext } from './context.ts'
 import { NodeExecution } from './execution.ts'
 import { StoreRetry } from './store-retry.ts'
 
-/** All kinds of agents: Baton's own, and those of third parties in these modules. Those that are allowed must be there. */
+/** All adapters: the built-in ones and those in third-party modules. Every adapter the policy names must exist. */
 export async function composeAdapters(adapterPaths: readonly string[], { adapters }: AgentPolicy) {
   const callbacks = new Callbacks()
   const registry = new AdapterRegistry()
@@ -39,19 +39,19 @@ export async function composeAdapters(adapterPaths: readonly string[], { adapter
   await loadAdapters(adapterPaths, registry)
   const unknown = adapters.find((type) => !['*', 'external'].includes(type) && !registry.get(type))
   if (unknown !== undefined)
-    throw new StartRefused(`BATON_AGENT_ADAPTERS names "${unknown}", and there is no such adapter.`)
+    throw new StartRefused(`BATON_AGENT_ADAPTERS names "${unknown}", but there is no such adapter.`)
   return { registry, callbacks }
 }
 
 export interface ExecutorOptions {
   logs: LogSettings
   limits?: LogLimits
-  /** Where the database itself lies, if that is on this machine. */
+  /** The folder of the database, if it is on this machine. */
   databaseFolder?: string | null
   kinds: Awaited<ReturnType<typeof composeAdapters>>
 }
 
-/** Everything a node needs to run agents, put together. */
+/** Builds everything a node needs to run agents. */
 export async function composeExecutor(
   base: Pick<
     ExecutorContext,
@@ -67,7 +67,12 @@ export async function composeExecutor(
     | 'log'
   >,
   settings: ExecutorOptions,
-): Promise<{ context: ExecutorContext; desk: NodeExecution; bucket: ObjectStore | null; close: () => void }> {
+): Promise<{
+  context: ExecutorContext
+  execution: NodeExecution
+  bucket: ObjectStore | null
+  close: () => void
+}> {
   const { logs } = settings
   const { registry, callbacks } = settings.kinds
   const { stores, bucket, close } = await openStores(base.kernel.store, base.dataFolder, settings)
@@ -81,10 +86,10 @@ export async function composeExecutor(
     logs: stores.get(logs.store)!,
     logStores: stores,
   }
-  return { context, desk: new NodeExecution(context, callbacks), bucket, close }
+  return { context, execution: new NodeExecution(context, callbacks), bucket, close }
 }
 
-/** New logs go to one; older ones, from before the settings were changed, are read where they are. */
+/** New logs go to one store; logs from before a change of settings are read from the store they are in. */
 async function openStores(
   store: ServerStore,
   dataFolder: string,

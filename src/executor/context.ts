@@ -14,24 +14,24 @@ export interface ExecutorContext {
   kernel: ServerKernel
   node: { id: string; name: string }
   registry: AdapterRegistry
-  /** Where new logs go, and where older ones may be. */
+  /** The store for new logs, and all stores that may hold older ones. */
   logs: RunLogStore
   logStores: ReadonlyMap<LogStoreType, RunLogStore>
   live: LiveOutput
-  /** What must not come out of the runs that are going on here. */
+  /** Secrets to redact, by run in progress on this node. */
   secrets: Map<string, KnownSecrets>
-  /** What is asked of the agents of those runs, as the last renewals of their claims told. */
+  /** Pending requests to the agents of those runs, from the last renewals of their claims. */
   requests: Map<string, readonly HolderRequest[]>
-  /** Baton's own environment; of it agents get what is listed. */
+  /** Baton's own environment; agents inherit only the listed variables. */
   own: Environment
   dataFolder: string
-  /** What agents may be made of here. */
+  /** Which adapters and commands agents may use on this node. */
   policy: AgentPolicy
-  /** What must not come out of any run of this node. */
+  /** Secrets to redact in every run of this node. */
   nodeSecrets: readonly string[]
-  /** Where agents may work; empty: wherever their settings say. */
+  /** The folders agents may work in; empty: any folder their settings name. */
   agentRoots: readonly string[]
-  /** Where agents reach Baton. */
+  /** The URL at which agents reach Baton. */
   baseUrl: () => string
   mostRuns: number
   storeRetry: StoreRetry

@@ -2,7 +2,7 @@ import type { AgentRunAdapter } from '../adapters/protocol.ts'
 import { matches } from '../core/agent-policy.ts'
 import { partsOfHeader, partsOfValue } from '../core/secret-parts.ts'
 
-/** What the programs of agents find in their environment: what is listed here, and nothing that was not meant for them. */
+/** The environment of agents' programs: only the variables listed here and those of their settings. */
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -12,7 +12,7 @@ const INHERITED = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ]
 
-/** Of Baton's own environment, what this adapter's agents may have. */
+/** The variables of Baton's own environment that agents of this adapter inherit. */
 function inheritedBy(adapter: AgentRunAdapter, own: Environment): Record<string, string> {
   const allowed = [...INHERITED, ...(adapter.inheritsEnv ?? [])]
   const found: Record<string, string> = {}
@@ -30,14 +30,14 @@ export const environmentOf = (
   baton: Record<string, string> = {},
 ): Record<string, string> => ({ ...inheritedBy(adapter, own), ...envIn(config), ...baton })
 
-/** Settings that everybody may see, whatever their value. */
+/** Variables that are never secret, whatever their value. */
 const HARMLESS =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|TMPDIR|PWD|NODE_ENV|NODE_OPTIONS|CI|DEBUG|LOG_LEVEL|XDG_\w+|NO_PROXY|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|\w+_MODEL)$/
 
 /**
- * What must not come out of a run: whatever it was given by its settings, and whatever of ours only its adapter may have.
- * Proxies are among it, since their addresses may hold passwords. Also what is secret by itself in these: an agent that prints
- * the token without the word before it has told it.
+ * What is redacted in a run: the values of its settings, and the inherited variables that only its adapter may have. Proxies
+ * are included, since their URLs may hold passwords. Secret parts of a value are included too: an agent that prints a token
+ * without the "Bearer" before it has leaked it.
  */
 export function secretsOf(
   adapter: AgentRunAdapter,
@@ -45,8 +45,8 @@ export function secretsOf(
   config: Record<string, unknown>,
   token: string,
 ): string[] {
-  const given = Object.entries({ ...inheritedBy(adapter, own), ...envIn(config) })
-  const values = given.filter(([name, value]) => !HARMLESS.test(name) && typeof value === 'string')
+  const variables = Object.entries({ ...inheritedBy(adapter, own), ...envIn(config) })
+  const values = variables.filter(([name, value]) => !HARMLESS.test(name) && typeof value === 'string')
   const headers = Object.values((config.headers ?? {}) as Record<string, unknown>)
   return [
     token,

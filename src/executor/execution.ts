@@ -18,7 +18,7 @@ import { exampleValues } from './prompt.ts'
 
 type AgentSettings = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
 
-/** What the rest of Baton may ask of the room where agents run. */
+/** The interface of the executor for the rest of Baton. */
 export class NodeExecution implements Execution {
   readonly #context: ExecutorContext
   readonly #callbacks: Callbacks
@@ -51,13 +51,13 @@ export class NodeExecution implements Execution {
   }
 
   #faultsOfAdapter({ adapterType, adapterConfig }: AgentSettings) {
-    // Whoever runs by itself may keep here what it likes.
+    // External agents may store anything in their settings.
     if (adapterType === 'external') return []
     const { registry } = this.#context
     const adapter = registry.get(adapterType)
     if (!adapter) {
       const known = ['external', ...registry.list().map(({ type }) => type)].join(', ')
-      return [{ field: 'adapterType', message: `is not known; there are ${known}` }]
+      return [{ field: 'adapterType', message: `is unknown; known types are ${known}` }]
     }
     const valid = adapter.validateConfig(adapterConfig ?? {})
     const excess = tooManySecrets(adapterConfig)
@@ -94,9 +94,9 @@ export class NodeExecution implements Execution {
     }
   }
 
-  redact<T>(runId: string, said: T): T {
+  redact<T>(runId: string, reported: T): T {
     const secrets = this.#context.secrets.get(runId)
-    return secrets ? redactDeep(said, secrets) : said
+    return secrets ? redactDeep(reported, secrets) : reported
   }
 
   requestsOf(runId: string) {
@@ -108,7 +108,7 @@ export class NodeExecution implements Execution {
   }
 }
 
-/** Agents that run by themselves may keep anything under this name. */
+/** External agents may store anything under this name. */
 function templateIn(adapterConfig: unknown): string {
   const { promptTemplate } = (adapterConfig ?? {}) as { promptTemplate?: unknown }
   return typeof promptTemplate === 'string' ? promptTemplate : DEFAULT_TEMPLATE

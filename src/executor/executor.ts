@@ -7,17 +7,17 @@ import type { ExecutorContext } from './context.ts'
 import { renewWaitingClaims } from './holding.ts'
 import { dispatch, run } from './run.ts'
 
-/** Without a hint, what is due is looked for this often; so is what must be stopped. */
-const LOOK_EVERY_MS = 1_000
+/** How often due wakeups and runs to stop are read when no commit gives a hint. */
+const POLL_EVERY_MS = 1_000
 const TICK_MS = 250
-/** Leases are a second at least, and renewed with more than half of it left. */
+/** A lease is one second or more, and is renewed with more than half of it left. */
 const RENEW_EVERY_MS = 500
-/** One look answers for all commits of this time. */
+/** One poll covers all commits within this time. */
 const HINT_AFTER_MS = 50
 
 /**
- * Runs agents on this node. What waits and what must stop is read from the database each time: nothing that matters is only
- * known here, but which processes are its own.
+ * Runs agents on this node. Due wakeups and runs to stop are read from the database each time: the only state kept in memory
+ * is which processes belong to this node.
  */
 export class Executor {
   readonly #context: ExecutorContext
@@ -27,11 +27,11 @@ export class Executor {
   #ticker: NodeJS.Timeout | null = null
   #stopListening: () => void = () => undefined
   #soon: NodeJS.Timeout | null = null
-  #looking: Promise<unknown> | null = null
-  #looksAgain = false
+  #polling: Promise<unknown> | null = null
+  #pollsAgain = false
   #watching: Promise<void> | null = null
   #watchesAgain = false
-  #lookedAt = 0
+  #polledAt = 0
   #renewedAt = 0
   #renewing: Promise<unknown> | null = null
   #isStopping = false
@@ -42,11 +42,11 @@ export class Executor {
 
   start(): this {
     const { kernel } = this.#context
-    const onWoken = kernel.woken.on(() => this.look())
-    // Commits may be thousands a second, and few of them matter here: what other nodes asked for, and what must stop.
+    const onWoken = kernel.woken.on(() => this.poll())
+    // There may be thousands of commits a second. The few that matter here are wakeups from other nodes and runs to stop.
     const onCommit = kernel.store.onCommit((workspaceId, { events }) => {
       if (events === 0) return
-      this.#lookSoon()
+      this.#pollSoon()
       if ([...this.#active.values()].some((active) => active.workspaceId === workspaceId)) this.#watch()
     })
     this.#stopListening = () => {
@@ -54,60 +54,60 @@ export class Executor {
       onCommit()
     }
     this.#ticker = setInterval(() => this.#tick(), TICK_MS)
-    this.look()
+    this.poll()
     return this
   }
 
-  /** Whether this run is going on here. */
+  /** Whether this run is in progress on this node. */
   runs(runId: string): boolean {
     return this.#active.has(runId)
   }
 
-  /** Ends what is going on, each with its grace, and waits until that is on record. */
+  /** Stops all runs, each with its grace period, and waits until their ends are recorded. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#stopListening()
     if (this.#ticker) clearInterval(this.#ticker)
     if (this.#soon) clearTimeout(this.#soon)
-    await Promise.all([this.#looking, this.#renewing])
+    await Promise.all([this.#polling, this.#renewing])
     for (const active of this.#active.values()) active.stop(SHUTDOWN)
-    this.#context.storeRetry.leave()
-    // Leases must not end while agents use their grace.
+    this.#context.storeRetry.shutDown()
+    // Leases must not expire during the grace period.
     const ticker = setInterval(() => this.#tickAll(), TICK_MS)
     while (this.#ending.size > 0) await Promise.all(this.#ending)
     clearInterval(ticker)
   }
 
-  /** Something may be due. One look at a time; a hint during a look makes one more. */
-  look(): void {
+  /** Reads and starts what is due. One poll at a time; a hint during a poll causes one more. */
+  poll(): void {
     if (this.#isStopping) return
-    if (this.#looking) {
-      this.#looksAgain = true
+    if (this.#polling) {
+      this.#pollsAgain = true
       return
     }
-    this.#lookedAt = performance.now()
-    this.#looking = this.#startWhatIsDue()
-      .catch((error) => this.#stumble(error, 'what is due could not be looked up'))
+    this.#polledAt = performance.now()
+    this.#polling = this.#startDue()
+      .catch((error) => this.#logFailure(error, 'due wakeups could not be read'))
       .finally(() => {
-        this.#looking = null
-        if (!this.#looksAgain) return
-        this.#looksAgain = false
-        this.look()
+        this.#polling = null
+        if (!this.#pollsAgain) return
+        this.#pollsAgain = false
+        this.poll()
       })
   }
 
-  #lookSoon(): void {
+  #pollSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = null
-      this.look()
+      this.poll()
     }, HINT_AFTER_MS)
   }
 
   #tick(): void {
     this.#tickAll()
-    this.#renewWhatWaits()
-    if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return
-    this.look()
+    this.#renewWaiting()
+    if (performance.now() - this.#polledAt < POLL_EVERY_MS) return
+    this.poll()
     if (this.#active.size > 0) this.#watch()
   }
 
@@ -115,17 +115,17 @@ export class Executor {
     for (const active of this.#active.values()) active.tick()
   }
 
-  #renewWhatWaits(): void {
+  #renewWaiting(): void {
     if (this.#renewing || performance.now() - this.#renewedAt < RENEW_EVERY_MS) return
     this.#renewedAt = performance.now()
     this.#renewing = renewWaitingClaims(this.#context)
-      .catch((error) => this.#stumble(error, 'claims that wait could not be renewed'))
+      .catch((error) => this.#logFailure(error, 'waiting claims could not be renewed'))
       .finally(() => {
         this.#renewing = null
       })
   }
 
-  async #startWhatIsDue(): Promise<void> {
+  async #startDue(): Promise<void> {
     const { kernel, node, mostRuns } = this.#context
     const room = mostRuns - this.#active.size - this.#starting.size
     if (room <= 0) return
@@ -135,18 +135,18 @@ export class Executor {
 
   #launch(due: DueWakeup): void {
     this.#starting.add(due.id)
-    const whole = this.#runOf(due)
+    const finished = this.#runOf(due)
       .then(
         () => true,
-        (error) => this.#stumble(error, 'a run failed inside Baton'),
+        (error) => this.#logFailure(error, 'a run failed inside Baton'),
       )
-      .then((isWell) => {
+      .then((ok) => {
         this.#starting.delete(due.id)
-        this.#ending.delete(whole)
-        // What fails at once would fail again at once: then the next look comes by itself.
-        if (isWell) this.look()
+        this.#ending.delete(finished)
+        // After a failure wait for the next regular poll: an immediate one would probably fail again.
+        if (ok) this.poll()
       })
-    this.#ending.add(whole)
+    this.#ending.add(finished)
   }
 
   async #runOf(due: DueWakeup): Promise<void> {
@@ -165,14 +165,14 @@ export class Executor {
     }
   }
 
-  /** Looks which runs must stop. */
+  /** Reads which runs must stop, and stops them. */
   #watch(): void {
     if (this.#watching) {
       this.#watchesAgain = true
       return
     }
-    this.#watching = this.#stopWhatMust()
-      .catch((error) => this.#stumble(error, 'what must stop could not be looked up'))
+    this.#watching = this.#stopFlagged()
+      .catch((error) => this.#logFailure(error, 'runs to stop could not be read'))
       .then(() => sleep(HINT_AFTER_MS))
       .finally(() => {
         this.#watching = null
@@ -182,7 +182,7 @@ export class Executor {
       })
   }
 
-  async #stopWhatMust(): Promise<void> {
+  async #stopFlagged(): Promise<void> {
     const { kernel, node } = this.#context
     for (const found of await kernel.store.runs.toCheck(node.id)) {
       const active = this.#active.get(found.runId)
@@ -192,20 +192,20 @@ export class Executor {
     }
   }
 
-  #stumble(error: unknown, what: string): false {
-    // The database is away: the next look is the second try.
+  #logFailure(error: unknown, what: string): false {
+    // The database is unreachable: the next poll tries again.
     if (!(error instanceof StoreUnavailable)) this.#context.log.error({ err: error }, what)
     return false
   }
 }
 
-const SHUTDOWN: Stop = { code: 'control_plane_restart', reason: 'Baton is being stopped.', byPerson: false }
+const SHUTDOWN: Stop = { code: 'control_plane_restart', reason: 'Baton is shutting down.', byPerson: false }
 
 function whyStop({ cancelReason, agentState, hasClaim, claimEnd }: RunToLookAt): Stop | null {
   if (cancelReason !== null) return { code: 'cancelled', reason: cancelReason, byPerson: true }
-  if (agentState === null) return { code: 'cancelled', reason: 'Its agent was removed.', byPerson: false }
+  if (agentState === null) return { code: 'cancelled', reason: 'The agent was deleted.', byPerson: false }
   if (agentState === 'paused' || agentState === 'terminated')
-    return { code: 'cancelled', reason: `Its agent is ${agentState}.`, byPerson: false }
+    return { code: 'cancelled', reason: `The agent is ${agentState}.`, byPerson: false }
   if (hasClaim) return null
-  return { code: 'claim_lost', reason: `Its claim is over (${claimEnd ?? 'unknown'}).`, byPerson: false }
+  return { code: 'claim_lost', reason: `The claim ended (${claimEnd ?? 'unknown'}).`, byPerson: false }
 }

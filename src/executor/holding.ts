@@ -9,7 +9,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Wakeup } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 
-/** The claim a run works under: taken like any other, in the name of its agent. */
+/** The claim a run holds: made like any other claim, on behalf of its agent. */
 
 export interface Held {
   taskId: string
@@ -20,7 +20,7 @@ export interface Held {
   leaseMs: number
 }
 
-/** As the row of the run has it. */
+/** As stored in the row of the run. */
 export const taskOf = (held: Held | null) =>
   held && {
     id: held.innerId,
@@ -30,7 +30,7 @@ export const taskOf = (held: Held | null) =>
     session: held.session,
   }
 
-/** Managed agents hold everything under one session: which run it is, the generation tells. */
+/** A managed agent holds all its claims under one session; the generation tells the runs apart. */
 export const sessionOf = (slug: string) => `agent:${slug}`
 
 export const asAgent = (workspaceId: number, slug: string): Caller => ({
@@ -40,10 +40,10 @@ export const asAgent = (workspaceId: number, slug: string): Caller => ({
 })
 
 /**
- * What the run is about: the claim that woke it, the task it was woken for, or else whatever waits for it. Null: nothing in
- * particular. A claim that is gone, or cannot be had, is refused as claims are.
+ * The task of the run: the claim that woke it, the task of the wakeup, or else the next task in the queue. Null: the run has
+ * no task. A claim that was lost or is denied throws like any claim.
  */
-export async function takeHold(
+export async function claimForRun(
   kernel: ServerKernel,
   workspaceId: number,
   agent: AgentRecord,
@@ -51,7 +51,7 @@ export async function takeHold(
 ): Promise<Held | null> {
   const caller = asAgent(workspaceId, agent.slug)
   const session = sessionOf(agent.slug)
-  // By its id: one that was removed meanwhile must not become known again by claiming.
+  // By id, not slug: claiming must not register again an agent that was deleted meanwhile.
   const found = await claimOf(kernel, caller, agent.uuid, session, wakeup)
   if (!found) return null
   const fence = { session, generation: found.generation }
@@ -79,8 +79,8 @@ async function claimOf(
 }
 
 /**
- * An agent that wants to go on still holds its task while it waits for room: its lease must not end before its turn comes, or
- * the attempt would be lost for nothing that it did.
+ * An agent that wants to continue still holds its task while it waits for a free slot. Its lease must not expire before its
+ * run starts, or the attempt would be lost through no fault of the agent.
  */
 export async function renewWaitingClaims({
   kernel,
@@ -90,7 +90,7 @@ export async function renewWaitingClaims({
   await Promise.all(
     waiting.map(({ workspaceId, agent, taskId, session, generation }) =>
       renewTask(kernel, asAgent(workspaceId, agent), taskId, { session, generation }).catch((error) => {
-        // Taken away, or begun by another node, meanwhile.
+        // Revoked meanwhile, or started by another node.
         if (!(error instanceof Refused)) throw error
       }),
     ),
@@ -98,8 +98,8 @@ export async function renewWaitingClaims({
 }
 
 /**
- * Whether the agent itself, with the token of its run, has handed in its work or asked a person. What its program says when it
- * ends is an echo of that then, and no work that is lost.
+ * Whether the agent itself, with the token of its run, has submitted its result or asked a person. The final output of its
+ * program then repeats that, and is not lost work.
  */
 async function isSettled(
   kernel: ServerKernel,
@@ -111,7 +111,7 @@ async function isSettled(
   return found.record.resultHash !== null || found.record.state === 'awaiting_human'
 }
 
-/** How the task goes on. Answers with what came of it: the code of a refusal, if it was refused. */
+/** Applies the outcome of the run to its task. Returns the code of the refusal, if it was refused. */
 export async function applyOutcome(
   kernel: ServerKernel,
   workspaceId: number,
@@ -156,13 +156,13 @@ export async function applyOutcome(
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     if (error.code !== 'CONTINUATION_LIMIT') return error.code
-    const given = 'It was continued as often as a task may be, and still wants more.'
+    const message = 'The task reached its limit of continuations and the agent still wants more.'
     return applyOutcome(
       kernel,
       workspaceId,
       agent,
       held,
-      { kind: 'fail', failureClass: 'quality', error: given, retryAt: undefined },
+      { kind: 'fail', failureClass: 'quality', error: message, retryAt: undefined },
       work,
     )
   }

@@ -1,6 +1,6 @@
 import { Lines } from '../adapters/child/lines.ts'
 
-/** The lines of a text that comes in pieces; the last one too, if it was not ended. Lines of more than 8 MB are left out. */
+/** The lines of a text that comes in pieces, with the last one even if unterminated. Lines of more than 8 MB are skipped. */
 export async function* linesOf(
   pieces: AsyncIterable<string>,
   seen: (piece: string) => void,
@@ -13,13 +13,13 @@ export async function* linesOf(
   yield* lines.end()
 }
 
-/** The first and the last of many lines: as much as may be in memory at once. */
+/** The first and the last of many lines, within a memory limit. */
 export class FirstAndLast {
   readonly #firstLength: number
   readonly #lastLength: number
   readonly #first: string[] = []
   #last: string[] = []
-  /** Of the last, those before this one are let go. */
+  /** Entries of #last before this index are dropped. */
   #from = 0
   #length = { first: 0, last: 0 }
 
@@ -36,7 +36,7 @@ export class FirstAndLast {
     }
     this.#last.push(line)
     this.#length.last += line.length
-    // The very last one stays, however long it is: it mostly says what was used.
+    // The very last line stays, however long it is: it usually reports the usage.
     while (this.#length.last > this.#lastLength && this.#from < this.#last.length - 1) {
       this.#length.last -= this.#last[this.#from]!.length
       this.#last[this.#from++] = ''

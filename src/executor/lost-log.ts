@@ -4,8 +4,8 @@ import { Excerpt } from './excerpt.ts'
 import { FirstAndLast, linesOf } from './lines.ts'
 
 /**
- * What the log of a lost run tells. It is read as a stream: it may be larger than the memory, and the logs of all runs of a lost
- * node are read at the start of the next.
+ * Reads the facts of a lost run from its log. The log is streamed: it may be larger than memory, and the logs of all runs of
+ * a lost node are read when the next node starts.
  */
 export async function readLostLog(
   store: RunLogStore,
@@ -15,7 +15,7 @@ export async function readLostLog(
 ): Promise<{ read: ReadFromLog; excerpts: { stdout: string | null; stderr: string | null } }> {
   const [stdout, stderr] = [new Excerpt(), new Excerpt()]
   const lines = objectsIn(linesOf(store.stream(handle, 'stdout'), (text) => stdout.take(text)))
-  // An adapter may stop before the end, which would close the lines for us too; the excerpt needs all of them.
+  // An adapter may stop before the end, which would close the iterator here too; the excerpt needs all lines.
   const read = await readBy(adapter, { [Symbol.asyncIterator]: () => ({ next: () => lines.next() }) }, state)
   for await (const _ of lines);
   for await (const text of store.stream(handle, 'stderr')) stderr.take(text)

@@ -8,12 +8,12 @@ const FLUSH_AFTER_MS = 40
 const FLUSH_FROM_BYTES = 64 * 1024
 /** Small pieces are joined; large ones would only be copied. */
 const JOIN_UP_TO = 16 * 1024
-/** Beyond this, whoever writes is made to wait. */
+/** Beyond this, the writer has to wait. */
 const MOST_WAITING_BYTES = 64 * 1024
 
 /**
- * Everything an agent writes, on its way to the log, to the excerpts and to those who watch: without secrets, gathered a
- * little, and never more of it in memory than a bit.
+ * Everything an agent writes, on its way to the log, the excerpts and the live readers: redacted, batched, and with a small
+ * limit on what is in memory.
  */
 export class RunOutput {
   readonly #store: RunLogStore
@@ -27,7 +27,7 @@ export class RunOutput {
   #offset = 0
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
-  /** Something could not be written: the store may not know, since it was away. */
+  /** Something could not be written. The store may not know, since it was unreachable. */
   #hasLost = false
 
   constructor(options: {
@@ -53,8 +53,8 @@ export class RunOutput {
     if (this.#waitingBytes >= MOST_WAITING_BYTES) await this.#writing
   }
 
-  /** Baton's own words in the log, a line each. */
-  say(line: string): Promise<void> {
+  /** Writes a line of Baton's own to the log. */
+  systemLine(line: string): Promise<void> {
     return this.take('system', `${line}\n`)
   }
 
@@ -62,7 +62,7 @@ export class RunOutput {
     return this.#excerpts[stream].text()
   }
 
-  /** No more comes. Null: the log could not be finished; what is there stays where it is. */
+  /** No more output will come. Null: the log could not be finalized; what was written stays in its store. */
   async end(): Promise<LogSummary | null> {
     for (const stream of ['stdout', 'stderr', 'system'] as const)
       this.#add(stream, this.#redactors[stream].end())
@@ -89,7 +89,7 @@ export class RunOutput {
     this.#offset += bytes
   }
 
-  /** One after the other, in the order it came. */
+  /** Writes are sequential, in the order of the output. */
   #flush(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -98,7 +98,7 @@ export class RunOutput {
       if (entries.length === 0) return
       this.#waiting = []
       this.#waitingBytes = 0
-      // A log that cannot be written costs the log, not the run.
+      // A failed write loses a part of the log; it must not fail the run.
       await this.#store.append(this.#handle, entries).catch((error) => {
         this.#hasLost = true
         this.#warn(error)

@@ -21,9 +21,9 @@ import { RequestsFile } from './requests-file.ts'
 import { prepareSecrets } from './secrets.ts'
 import { Unfit } from './unfit.ts'
 
-/** All that must be there before an agent is started. Whatever is wrong with it is said here, and nothing is spawned. */
+/** Everything that is needed before an agent starts. Every fault is reported here, before anything is spawned. */
 
-/** What a run may show to Baton instead of a key; it dies with the run. */
+/** A run presents this token to Baton instead of an API key. It is valid until the run ends. */
 export const newToken = () => `brun_${randomBytes(32).toString('base64url')}`
 export const hashOfToken = (token: string) => createHash('sha256').update(token).digest()
 
@@ -34,16 +34,16 @@ export interface Prepared {
   folder: Folder | null
   git: Git
   graceMs: number
-  /** Whose limits it shares. */
+  /** Runs with the same credential share rate limits. */
   credential: string
-  /** Where its program finds what is asked of it, if it has a program and a task. */
+  /** Where the program finds the requests to it, if the run has a program and a task. */
   requests: RequestsFile | null
-  /** Under which name its session is remembered. */
+  /** The key under which its session is stored. */
   taskKey: string
   sessionIdBefore: string | null
 }
 
-/** The adapter of an agent, with settings it can use, on a node that lets it. */
+/** The adapter of an agent, after checks of its settings and of the policy of this node. */
 export function adapterOf(
   context: ExecutorContext,
   workspaceId: number,
@@ -67,7 +67,7 @@ export function adapterOf(
 
 export const configOf = ({ adapterConfig }: AgentRecord) => (adapterConfig ?? {}) as Record<string, unknown>
 
-/** Whose limits the agent's runs share: the same text for agents on the same account. Where nobody knows, its own. */
+/** Agents with the same credential share rate limits. If the adapter does not know the account, the agent has its own. */
 export function credentialOf(context: ExecutorContext, adapter: AgentRunAdapter, agent: AgentRecord): string {
   const config = configOf(agent)
   const env = environmentOf(adapter, context.own, config)
@@ -103,7 +103,7 @@ export async function prepare(
   const prompt = promptOf(agent, values)
   const git = gitOf(own)
   const folder = adapter.usesFolder === false ? null : await folderFor(context, git, workspaceId, agent, held)
-  // The last step that can fail: whoever has what is prepared removes it.
+  // The last step that can fail, so the file is removed with what was prepared.
   const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
   const baton = {
     BATON_URL: baseUrl,
@@ -155,7 +155,7 @@ const variablesOf = ({ taskId, generation, session, attempt }: Held) => ({
 export const gitOf = ({ PATH, HOME }: ExecutorContext['own']) =>
   gitWith({ ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) })
 
-const numberOr = (said: unknown, otherwise: number) => (typeof said === 'number' ? said : otherwise)
+const numberOr = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
 const DEFAULT_TIMEOUT_SEC = 1_800
 const DEFAULT_GRACE_SEC = 20
 
@@ -167,7 +167,7 @@ async function folderFor(
   held: Held | null,
 ): Promise<Folder> {
   const { cwd, workspace = 'cwd', baseBranch } = configOf(agent) as FolderSettings
-  return fitFor(() =>
+  return orUnfit(() =>
     prepareFolder(git, {
       ...rootsFor(context, cwd),
       cwd: cwd ?? null,
@@ -187,14 +187,14 @@ interface FolderSettings {
   baseBranch?: string
 }
 
-/** What is relative is meant to be at home; a link that leads away from there is not followed. */
+/** A relative cwd must stay inside the folder around the data folder; a link that leads out of it is not followed. */
 function rootsFor({ dataFolder, agentRoots }: ExecutorContext, cwd: string | undefined) {
-  const isAtHome = cwd !== undefined && !isAbsolute(cwd)
+  const isRelative = cwd !== undefined && !isAbsolute(cwd)
   const home = rootBeside(dataFolder)
-  return { dataFolder, allowedRoots: agentRoots.length === 0 && isAtHome ? [home] : agentRoots }
+  return { dataFolder, allowedRoots: agentRoots.length === 0 && isRelative ? [home] : agentRoots }
 }
 
-/** Where the agent would work, if it could; a worktree is not made for that. */
+/** The folder the agent would work in. Creates no worktree. */
 export async function tryFolder(
   context: ExecutorContext,
   workspaceId: number,
@@ -203,16 +203,16 @@ export async function tryFolder(
   const { cwd, workspace } = configOf(agent) as FolderSettings
   const { dataFolder, allowedRoots } = rootsFor(context, cwd)
   if (cwd === undefined) return (await folderFor(context, gitOf(context.own), workspaceId, agent, null)).path
-  return fitFor(async () => {
+  return orUnfit(async () => {
     const path = await namedFolder(cwd, { defaultRoot: rootBeside(dataFolder), dataFolder, allowedRoots })
     if (workspace !== 'git_worktree') return path
     const top = await answerOf(gitOf(context.own), path, ['rev-parse', '--show-toplevel'])
-    if (top === null) throw new FolderRefused(`${path} is in no git repository, which git_worktree needs.`)
+    if (top === null) throw new FolderRefused(`${path} is not in a git repository, which git_worktree needs.`)
     return path
   })
 }
 
-async function fitFor<T>(act: () => Promise<T>): Promise<T> {
+async function orUnfit<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
@@ -221,7 +221,7 @@ async function fitFor<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Why a run could not be prepared, as the run's own end. */
+/** Why a run could not be prepared, as the end of the run. */
 export function unfitBecause(error: unknown): Unfit {
   if (error instanceof Unfit) return error
   if (error instanceof Refused) return new Unfit('claim_lost', error.refusal.detail)

@@ -9,19 +9,19 @@ import { Unfit } from './unfit.ts'
 
 const PROBE_TIMEOUT_MS = 30_000
 
-/** Whether an agent could run on this node: what is there, what is not, and what to do about it. Nothing is left behind. */
+/** Whether an agent could run on this node: what is there, what is missing, and how to fix it. Leaves nothing behind. */
 export async function probe(
   context: ExecutorContext,
   workspaceId: number,
   agent: AgentRecord,
 ): Promise<Check[]> {
   if (agent.adapterType === 'external')
-    return [{ name: 'adapter', ok: true, detail: 'The agent runs by itself; there is nothing to try here.' }]
+    return [{ name: 'adapter', ok: true, detail: 'The agent is external; there is nothing to check here.' }]
   const config = configOf(agent)
   const checks: Check[] = []
-  const attempt = async (name: string, hint: string, look: () => Promise<string> | string) => {
+  const attempt = async (name: string, hint: string, check: () => Promise<string> | string) => {
     try {
-      checks.push({ name, ok: true, detail: await look() })
+      checks.push({ name, ok: true, detail: await check() })
     } catch (error) {
       if (!(error instanceof Unfit)) throw error
       checks.push({ name, ok: false, detail: error.message, hint })
@@ -29,7 +29,7 @@ export async function probe(
   }
   await attempt('settings', 'Correct adapterType or adapterConfig with PUT /agents/:slug.', () => {
     adapterOf(context, workspaceId, agent)
-    return `The settings fit ${agent.adapterType}.`
+    return `The settings are valid for ${agent.adapterType}.`
   })
   const adapter = context.registry.get(agent.adapterType)
   if (!adapter) return checks
@@ -42,16 +42,16 @@ export async function probe(
         'invalid_configuration',
         parsed.problems.map(({ line, message }) => `line ${line}: ${message}`).join('; '),
       )
-    return 'The prompt can be written.'
+    return 'The prompt template is valid.'
   })
   let cwd: string | null = null
   if (adapter.usesFolder !== false)
     await attempt(
       'folder',
-      'Make the folder, or set adapterConfig.cwd to one that Baton may write to.',
+      'Create the folder, or set adapterConfig.cwd to one that Baton may write to.',
       async () => {
         cwd = await tryFolder(context, workspaceId, agent)
-        return `${cwd} can be worked in.`
+        return `${cwd} can be used.`
       },
     )
   if (checks.some(({ ok }) => !ok) || !adapter.probe) return checks

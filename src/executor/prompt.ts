@@ -9,9 +9,9 @@ import type { Wakeup } from '../store/server-store.ts'
 import type { Held } from './holding.ts'
 import { Unfit } from './unfit.ts'
 
-/** What an agent is told. */
+/** The prompt of an agent. */
 
-/** Of what others made before, no more than this each. */
+/** Of each upstream result, no more than this many characters. */
 const LONGEST_OUTPUT = 64 * 1024
 
 export function promptOf(agent: AgentRecord, values: PromptValues): string {
@@ -61,7 +61,7 @@ export async function promptValues(
   }
 }
 
-/** Values like those of a run, for whoever wants to see what an agent would be told. */
+/** Values like those of a run, to preview the prompt of an agent. */
 export async function exampleValues(
   kernel: ServerKernel,
   workspaceId: number,
@@ -93,7 +93,7 @@ async function valuesOfTask(kernel: ServerKernel, workspaceId: number, held: Hel
     'task.attempt': held.attempt,
     'task.generation': held.generation,
     'task.checkpoint': details.checkpoint,
-    // That the model took no more is nobody's verdict. A person's retry counts attempts anew, and what was wrong stays so.
+    // A rate limit is no verdict on the work. A manual retry resets the attempts, but the last error still applies.
     'verdict.previous': details.failureClass === 'rate_limited' ? null : details.error,
     'upstream.outputs': await upstreamOf(kernel, workspaceId, details.dependsOn),
   }

@@ -13,25 +13,25 @@ import { readLostLog } from './lost-log.ts'
 import { asUsage } from './settle.ts'
 
 /**
- * What nodes left behind when they were killed (Paperclip 12.4): their processes are ended, whole trees of them, before
- * anything else may happen to their tasks; then their runs end on record, with all that their logs tell.
- * Only runs of nodes that are surely gone are touched: of this machine, when their process is no more; of others, when they
- * have been silent for long.
+ * Cleans up after killed nodes (Paperclip 12.4): first their processes are ended, whole trees of them, before anything else
+ * may happen to their tasks; then their runs are ended on record, with all facts their logs hold.
+ * Only runs of nodes that are certainly lost are touched: on this machine, when their process has ended; on others, when
+ * they have sent no heartbeat for long.
  */
 
 const ORPHAN_GRACE_MS = 2_000
 
 /**
- * Runs of this very node that are on record but not going on: something went wrong inside, and they are over. `missingSince`
- * is kept from one look to the next. Once is not enough: a run may just begin, or have ended since its row was read.
+ * Ends runs of this very node that are recorded but not in progress, because of an internal error. `missingSince` is kept
+ * between checks. One check is not enough: a run may just be starting, or may have ended since its row was read.
  */
 export async function recoverForgotten(
   context: ExecutorContext,
-  isGoingOn: (runId: string) => boolean,
+  isInProgress: (runId: string) => boolean,
   { missingSince, afterMs }: { missingSince: Map<string, number>; afterMs: number },
 ): Promise<void> {
   const own = await context.kernel.store.runs.ofNodes([context.node.id])
-  const missing = own.filter(({ id }) => !isGoingOn(id))
+  const missing = own.filter(({ id }) => !isInProgress(id))
   for (const id of missingSince.keys()) if (!missing.some((run) => run.id === id)) missingSince.delete(id)
   for (const run of missing) {
     const since = missingSince.get(run.id) ?? performance.now()
@@ -39,27 +39,27 @@ export async function recoverForgotten(
     if (performance.now() - since < afterMs) continue
     await endOrphans(context, run)
     await recover(context, run)
-    context.log.warn({ runId: run.id }, 'a run that was forgotten here was ended')
+    context.log.warn({ runId: run.id }, 'a forgotten run of this node was ended')
   }
 }
 
-/** All that an earlier life of this machine left, before anybody can claim anything. */
+/** Cleans up what earlier processes left on this machine, before any agent can claim a task. */
 export async function recoverAtStart(context: ExecutorContext, host: string): Promise<void> {
-  await endLeftOvers(context)
+  await endLeftovers(context)
   await recoverRuns(context, host)
 }
 
 /**
- * Ends what is left on this machine of runs that are over: another node may have ended them on record while nobody was here
- * to end their processes.
+ * Ends leftover processes of finished runs on this machine: another node may have ended the runs on record while no node
+ * here could end their processes.
  */
-async function endLeftOvers({ kernel, log }: ExecutorContext): Promise<void> {
+async function endLeftovers({ kernel, log }: ExecutorContext): Promise<void> {
   const marked = [...processesWithMarkers().keys()].filter(isUuid)
-  const over = marked.length === 0 ? [] : await kernel.store.runs.finishedAmong(marked)
+  const finished = marked.length === 0 ? [] : await kernel.store.runs.finishedAmong(marked)
   await Promise.all(
-    over.map(({ id: runId }) =>
+    finished.map(({ id: runId }) =>
       endTree({ pid: 0, startTime: null, bootId: null, runId }, ORPHAN_GRACE_MS).catch((error) =>
-        log.error({ err: error, runId }, 'a process of a run that is over could not be ended'),
+        log.error({ err: error, runId }, 'a process of a finished run could not be ended'),
       ),
     ),
   )
@@ -68,22 +68,22 @@ async function endLeftOvers({ kernel, log }: ExecutorContext): Promise<void> {
 export async function recoverRuns(context: ExecutorContext, host: string): Promise<number> {
   const { kernel, log } = context
   const nodes = await kernel.store.cluster.nodesWithRuns()
-  const gone = nodes.filter((node) => {
+  const lost = nodes.filter((node) => {
     if (node.nodeId === context.node.id) return false
     if (node.host !== host) return node.isSilentForLong
-    // A node that is there but cannot reach the database looks after its runs itself.
-    const isSameLife = node.bootId === bootId() && startTimeOf(node.pid) === node.pidStarted
-    return bootId() === null ? node.isSilentForLong : !isSameLife
+    // A node that is alive but cannot reach the database takes care of its runs itself.
+    const isAlive = node.bootId === bootId() && startTimeOf(node.pid) === node.pidStarted
+    return bootId() === null ? node.isSilentForLong : !isAlive
   })
-  if (gone.length === 0) return 0
-  const isHere = new Map(gone.map(({ nodeId, host: at }) => [nodeId, at === host]))
+  if (lost.length === 0) return 0
+  const isHere = new Map(lost.map(({ nodeId, host: at }) => [nodeId, at === host]))
   const runs = await kernel.store.runs.ofNodes([...isHere.keys()])
   await Promise.all(runs.map((run) => (isHere.get(run.nodeId) ? endOrphans(context, run) : undefined)))
   for (const run of runs)
     await recover(context, run).catch((error) =>
       log.error({ err: error, runId: run.id }, 'a lost run could not be recovered'),
     )
-  if (runs.length > 0) log.warn({ runs: runs.length }, 'runs of nodes that are gone were ended')
+  if (runs.length > 0) log.warn({ runs: runs.length }, 'runs of lost nodes were ended')
   return runs.length
 }
 
@@ -94,9 +94,9 @@ const endOrphans = (context: ExecutorContext, { id, pid, pidStarted, bootId: boo
 
 async function recover(context: ExecutorContext, run: Run): Promise<void> {
   const { kernel } = context
-  const told = await whatTheLogTells(context, run)
+  const logged = await readLog(context, run)
   const task = run.innerTaskId === null ? null : await taskOf(context, run)
-  // Its work was taken before the node went: then the run did what it should.
+  // Its result was accepted before the node was lost: the run succeeded.
   const isDone = task !== null && task.generation === run.generation && task.resultHash !== null
   const stop = whyLost(run)
   if (task && !isDone)
@@ -106,24 +106,24 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
       { taskId: task.uuid, innerId: task.id, generation: run.generation!, session: run.session! },
       stop,
     )
-  const sessionId = told.sessionId ?? run.sessionIdAfter
+  const sessionId = logged.sessionId ?? run.sessionIdAfter
   const ending = isDone ? DONE : endingOf(STOPPED, stop)
   await kernel.store.runs.finish({
     ...{ workspaceId: run.workspaceId, runId: run.id, agent: run.agent, adapterType: run.adapterType },
     ...ending,
     ...{ exitCode: null, signal: null, summary: null, result: undefined, provider: null },
-    usage: isBehind(told, run) ? null : asUsage(told.usage ?? null),
-    usageBasis: told.usageBasis ?? 'partial',
-    costUsd: told.costUsd == null ? null : String(told.costUsd),
-    model: told.model ?? null,
+    usage: isBehind(logged, run) ? null : asUsage(logged.usage ?? null),
+    usageBasis: logged.usageBasis ?? 'partial',
+    costUsd: logged.costUsd == null ? null : String(logged.costUsd),
+    model: logged.model ?? null,
     sessionId,
     remember:
       sessionId === null
         ? null
-        : { taskKey: run.taskId ?? '', state: { ...told.state, sessionId, ...told.runtimeStatePatch } },
+        : { taskKey: run.taskId ?? '', state: { ...logged.state, sessionId, ...logged.runtimeStatePatch } },
     folder: run.folder,
-    excerpts: told.excerpts,
-    log: told.log,
+    excerpts: logged.excerpts,
+    log: logged.log,
   })
   for (const claim of await kernel.store.runs.claimsWithout(run.workspaceId, run.agent))
     await releaseLost(context, run, claim)
@@ -137,17 +137,17 @@ const LOST: Stop = {
   byPerson: false,
 }
 
-/** Somebody may have wanted it stopped, and its node could not see to it any more. */
+/** A person may have cancelled the run when its node could no longer stop it. */
 const whyLost = ({ cancelReason }: Run): Stop =>
   cancelReason === null ? LOST : { code: 'cancelled', reason: cancelReason, byPerson: true }
 
-/** The log may lack the last words, though they were counted already. What a run used never becomes less. */
+/** The log may lack the last output, whose usage is already recorded. The usage of a run never decreases. */
 const isBehind = ({ usage, usageBasis }: Partial<AdapterInvokeResult>, run: Run) =>
   usage != null &&
   usageBasis === 'partial' &&
   usage.inputTokens + usage.outputTokens < (run.inputTokens ?? 0) + (run.outputTokens ?? 0)
 
-/** No attempt is spent on what the agent is not to blame for. */
+/** A lost node is not the agent's fault and spends no attempt. */
 const releaseLost = (
   { kernel }: ExecutorContext,
   { workspaceId, agent }: Run,
@@ -168,10 +168,10 @@ async function taskOf({ kernel }: ExecutorContext, run: Run): Promise<TaskRecord
   return found?.record ?? null
 }
 
-/** The log has all that was flushed: from it, its adapter reads what the run used and which session it was. */
-async function whatTheLogTells({ kernel, registry, logStores, log }: ExecutorContext, run: Run) {
-  const silence = { stdout: null as string | null, stderr: null as string | null }
-  const nothing = { excerpts: silence, log: null, state: {} as Record<string, unknown> }
+/** The log has all output that was flushed. From it the adapter reads the usage and the session of the run. */
+async function readLog({ kernel, registry, logStores, log }: ExecutorContext, run: Run) {
+  const noExcerpts = { stdout: null as string | null, stderr: null as string | null }
+  const nothing = { excerpts: noExcerpts, log: null, state: {} as Record<string, unknown> }
   const none: typeof nothing & Partial<AdapterInvokeResult> = nothing
   const store = logStores.get(run.logStore as LogStoreType)
   if (!store || run.logRef === null) return none

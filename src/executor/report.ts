@@ -2,7 +2,7 @@ import type { TokenUsage } from '../core/runs/usage.ts'
 import type { NewRunEvent, ServerStore } from '../store/server-store.ts'
 
 const WRITE_EVERY_MS = 500
-/** Beyond this, a run that tells too much has its timeline cut. */
+/** Beyond this, further events of the run are dropped. */
 const MOST_EVENTS = 10_000
 const MOST_WAITING = 500
 
@@ -11,7 +11,7 @@ interface Flag {
   detail: string
 }
 
-/** How a run gets on, gathered a little and written down: what is written stays when the run is lost. */
+/** Reports how a run proceeds, in batches. What is written survives the loss of the run. */
 export class RunReport {
   readonly #store: ServerStore
   readonly #run: { workspaceId: number; runId: string; agent: string; taskId: string | null }
@@ -65,7 +65,7 @@ export class RunReport {
     this.event({ type: 'error', level: 'warn', message: flag.detail, payload: { code: flag.code } })
   }
 
-  /** Written before anything else happens: lost, the run could not be taken up again. */
+  /** Written at once: without it a lost run could not be resumed. */
   async session(sessionId: string): Promise<void> {
     if (sessionId === this.#sessionId) return
     this.#sessionId = sessionId
@@ -80,7 +80,7 @@ export class RunReport {
     this.#changed()
   }
 
-  /** All of it, now. */
+  /** Writes everything now. */
   write(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null

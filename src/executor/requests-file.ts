@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import type { HolderRequest } from '../core/replies.ts'
 
 /**
- * What is asked of an agent while it works, as a JSON list in a file that its program may look at. Programs have read their
- * stdin by then, and a signal they do not know of would end them; a file can be ignored.
+ * The requests to an agent while it works, as a JSON list in a file that its program may read. By then the program has read
+ * its stdin, and a signal it does not handle would end it; a file can be ignored.
  */
 export class RequestsFile {
   readonly path: string
@@ -20,7 +20,7 @@ export class RequestsFile {
     return file
   }
 
-  /** Whoever reads it sees the whole list: the one before, or this one. */
+  /** Atomic: a reader sees either the old list or the new one. */
   async write(requests: readonly HolderRequest[]): Promise<void> {
     const draft = `${this.path}.new`
     await writeFile(draft, `${JSON.stringify(requests)}\n`, { mode: 0o600 })

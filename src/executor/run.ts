@@ -7,16 +7,16 @@ import { freshUuid } from '../kernel/fresh-uuid.ts'
 import type { DueWakeup, Wakeup } from '../store/server-store.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
-import { applyOutcome, type Held, sessionOf, takeHold, taskOf } from './holding.ts'
+import { applyOutcome, claimForRun, type Held, sessionOf, taskOf } from './holding.ts'
 import { RunOutput } from './output.ts'
 import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
 import { RunReport } from './report.ts'
 import { type Parts, settle } from './settle.ts'
 import { Unfit } from './unfit.ts'
 
-/** One run, from the wakeup that is due to the end that is written down: dispatch → hold → prepare → perform → settle. */
+/** One run, from the due wakeup to the recorded end: dispatch → claim → prepare → perform → settle. */
 
-/** An agent that does not end though it was told to is left behind after this much more than its grace. */
+/** An agent that does not stop is abandoned this long after its grace period. */
 const ABANDON_AFTER_MS = 15_000
 
 export interface Dispatched {
@@ -27,7 +27,7 @@ export interface Dispatched {
   wakeup: Wakeup
 }
 
-/** Makes a run of what is due. Null: there is nothing to run for now. */
+/** Turns a due wakeup into a run. Null: there is nothing to run now. */
 export async function dispatch(context: ExecutorContext, due: DueWakeup): Promise<Dispatched | null> {
   const { workspaceId } = due
   const token = newToken()
@@ -42,7 +42,7 @@ export async function dispatch(context: ExecutorContext, due: DueWakeup): Promis
   return { workspaceId, runId, token, agent, wakeup }
 }
 
-/** Work the agent was given and will not do lies with nobody. */
+/** Releases the task of a skipped wakeup, so that it does not stay idle with this agent. */
 async function releaseSkipped(
   { kernel }: ExecutorContext,
   workspaceId: number,
@@ -57,7 +57,7 @@ async function releaseSkipped(
 
 const NOTHING = { result: null, summary: null }
 
-/** A run that was dispatched, to its end. */
+/** Executes a dispatched run to its end. */
 export async function run(
   context: ExecutorContext,
   dispatched: Dispatched,
@@ -67,14 +67,14 @@ export async function run(
   let held: Held | null = null
   let prepared: Prepared
   try {
-    held = await context.storeRetry.whileStoreIsAway(() =>
-      takeHold(context.kernel, workspaceId, agent, wakeup),
+    held = await context.storeRetry.whileUnavailable(() =>
+      claimForRun(context.kernel, workspaceId, agent, wakeup),
     )
-    if (held) active.holds(held)
-    prepared = await context.storeRetry.whileStoreIsAway(() => prepare(context, { ...dispatched, held }))
+    if (held) active.setClaim(held)
+    prepared = await context.storeRetry.whileUnavailable(() => prepare(context, { ...dispatched, held }))
     const { credential, requests } = prepared
-    active.passesRequestsOnTo(requests)
-    await context.storeRetry.whileStoreIsAway(() => mustNotBeParked(context, workspaceId, credential))
+    active.writeRequestsTo(requests)
+    await context.storeRetry.whileUnavailable(() => mustNotBeParked(context, workspaceId, credential))
   } catch (error) {
     const unfit = unfitBecause(error)
     if (unfit.code === 'adapter_error')
@@ -86,18 +86,18 @@ export async function run(
   try {
     done = await perform(context, dispatched, held, prepared, active)
   } catch (error) {
-    // Whatever it was: a run that is on record must end on record.
+    // Whatever the error is, a run that is recorded must end on record.
     context.log.error({ err: error, runId }, 'a run failed inside Baton')
     const why = error instanceof Error ? error.message : String(error)
     done = { parts: null, answer: failed('spawn_failed', why) }
   }
-  // Its program is gone. Whoever reads that the run is over finds nothing of it any more.
+  // The program has ended. Its requests are removed before the end of the run is recorded.
   await active.close()
   if (done) await settle(context, dispatched, held, done.parts, done.answer, active.stopped)
   context.secrets.delete(runId)
 }
 
-/** Others may have found out already that the model takes nothing from this account for now. */
+/** Another run may have found this credential rate limited already. */
 async function mustNotBeParked(
   { kernel }: ExecutorContext,
   workspaceId: number,
@@ -106,7 +106,7 @@ async function mustNotBeParked(
   const until = await kernel.store.runtime.parkedUntil(workspaceId, credential)
   if (!until) return
   const retryAt = new Date(until).toISOString()
-  throw new Unfit('rate_limited', `The model takes no more from this account until ${retryAt}.`, retryAt)
+  throw new Unfit('rate_limited', `This account is rate limited until ${retryAt}.`, retryAt)
 }
 
 const failed = (errorCode: AdapterInvokeResult['errorCode'], errorMessage: string): AdapterInvokeResult => ({
@@ -121,7 +121,7 @@ interface Performed {
   answer: AdapterInvokeResult
 }
 
-/** Null: it is over already, by somebody who took this node for gone. */
+/** Null: another node took this one for lost and has ended the run. */
 async function perform(
   context: ExecutorContext,
   dispatched: Dispatched,
@@ -144,8 +144,8 @@ async function perform(
     sessionIdBefore: prepared.sessionIdBefore,
     folder: prepared.folder,
   }
-  const begun = await context.storeRetry.whileStoreIsAway(() => kernel.store.runs.begin(start))
-  if (!begun) return null
+  const hasBegun = await context.storeRetry.whileUnavailable(() => kernel.store.runs.begin(start))
+  if (!hasBegun) return null
   const who = { workspaceId, runId, agent: agent.slug }
   const output = new RunOutput({
     store: context.logs,
@@ -173,7 +173,7 @@ async function perform(
   return { parts: { prepared, output, report }, answer }
 }
 
-/** The adapter's answer, or one in its place when it fails or does not come back. */
+/** The adapter's result, or one in its place when the adapter fails or does not return. */
 async function invoke(
   { adapter, input, graceMs }: Prepared,
   hooks: Parameters<Prepared['adapter']['invoke']>[1],
@@ -181,16 +181,20 @@ async function invoke(
 ): Promise<AdapterInvokeResult> {
   let timer: NodeJS.Timeout | undefined
   const abandoned = new Promise<AdapterInvokeResult>((resolve) => {
-    const giveUp = () => {
+    const startGracePeriod = () => {
       timer = setTimeout(() => resolve(abandon(input.runId)), graceMs + ABANDON_AFTER_MS)
     }
-    active.signal.addEventListener('abort', giveUp, { once: true })
-    if (active.signal.aborted) giveUp()
+    active.signal.addEventListener('abort', startGracePeriod, { once: true })
+    if (active.signal.aborted) startGracePeriod()
   })
-  // Adapters keep the time themselves; this is for those that do not.
+  // Adapters enforce the timeout themselves; this is for those that do not.
   const late = setTimeout(
     () =>
-      active.stop({ code: 'timeout', reason: `It took longer than ${input.timeoutSec} s.`, byPerson: false }),
+      active.stop({
+        code: 'timeout',
+        reason: `The run took longer than ${input.timeoutSec} s.`,
+        byPerson: false,
+      }),
     input.timeoutSec * 1000 + graceMs + ABANDON_AFTER_MS,
   )
   try {
@@ -204,8 +208,8 @@ async function invoke(
   }
 }
 
-/** Whatever it left running carries the id of the run. */
+/** Processes it left running carry the id of the run. */
 async function abandon(runId: string): Promise<AdapterInvokeResult> {
   await endTree({ pid: 0, startTime: null, bootId: null, runId }, 0).catch(() => undefined)
-  return failed('adapter_error', 'It was told to stop and did not.')
+  return failed('adapter_error', 'The adapter did not stop when the run was stopped.')
 }

@@ -18,7 +18,7 @@ import { credentialOf, type Prepared } from './prepare.ts'
 import type { RunReport } from './report.ts'
 import type { Dispatched } from './run.ts'
 
-/** What there is of a run that was begun. */
+/** The parts of a run that has started. */
 export interface Parts {
   prepared: Prepared
   output: RunOutput
@@ -28,39 +28,40 @@ export interface Parts {
 const LONGEST_MESSAGE = 4_000
 
 /**
- * The end. What the agent made goes to the task first: a crash after that costs the run its last figures, which the log can
- * give back, and never the work.
+ * Ends the run. The agent's result goes to the task first: a crash after that loses only the last figures of the run, which
+ * can be read from the log, and never the work.
  */
 export async function settle(
   context: ExecutorContext,
   dispatched: Dispatched,
   held: Held | null,
   parts: Parts | null,
-  told: AdapterInvokeResult,
+  reported: AdapterInvokeResult,
   stop: Stop | null,
 ): Promise<void> {
   const { workspaceId, agent, runId } = dispatched
-  const answer = parts ? withoutSecrets(plainAnswer(told), parts.prepared.secrets) : plainAnswer(told)
+  const plain = plainAnswer(reported)
+  const answer = parts ? withoutSecrets(plain, parts.prepared.secrets) : plain
   const ending = endingOf(answer, stop)
   const isLimited = ending.errorCode === 'rate_limited'
-  const rest = isLimited
-    ? await context.storeRetry.whileStoreIsAway(() => park(context, dispatched, parts, answer))
+  const retryAt = isLimited
+    ? await context.storeRetry.whileUnavailable(() => park(context, dispatched, parts, answer))
     : null
   await parts?.report.write()
-  const step = taskOutcomeOf(ending, rest === null ? answer : { ...answer, retryAt: rest }, stop)
+  const step = taskOutcomeOf(ending, retryAt === null ? answer : { ...answer, retryAt }, stop)
   const folder = await folderNow(context, parts, step.kind === 'continue')
-  // Before its task is free: in that moment the agent would be given it again, to fail in the same way.
+  // Before the task is released: otherwise the agent would be assigned it again at once, and fail in the same way.
   if (ending.errorCode && RUN_ERRORS[ending.errorCode].stopsAgent)
-    await context.storeRetry.whileStoreIsAway(() => stopAgent(context, dispatched, ending))
+    await context.storeRetry.whileUnavailable(() => stopAgent(context, dispatched, ending))
   const work = { result: answer.result ?? null, summary: answer.summary ?? null }
   const refusal =
     held &&
-    (await context.storeRetry.whileStoreIsAway(() =>
+    (await context.storeRetry.whileUnavailable(() =>
       applyOutcome(context.kernel, workspaceId, agent.slug, held, step, work),
     ))
   if (refusal) {
-    // Its own program may have handed the work in already; anything else means that the task was not its own any more.
-    await parts?.output.say(`baton: the task was not changed: ${refusal}`)
+    // The agent's own program may have submitted the result already; otherwise the run no longer held the task.
+    await parts?.output.systemLine(`baton: the task was not changed: ${refusal}`)
     parts?.report.event({ type: 'lifecycle', level: 'warn', message: `the task was not changed: ${refusal}` })
   }
   parts?.report.event({
@@ -71,35 +72,35 @@ export async function settle(
   await parts?.report.write()
   const log = (await parts?.output.end()) ?? null
   const end = { ...endOf(dispatched, ending, answer, parts), task: taskOf(held), folder, log }
-  await context.storeRetry.whileStoreIsAway(() => context.kernel.store.runs.finish(end))
-  // Somebody tried it, and it works again.
+  await context.storeRetry.whileUnavailable(() => context.kernel.store.runs.finish(end))
+  // The agent was in error and this run succeeded: it works again.
   if (ending.errorCode === null && agent.state === 'error')
     await commandAgent(context.kernel, system(workspaceId), agent.slug, { kind: 'clearFault' })
-  // What is to be gone on with should not wait for the next look of the coordinator.
+  // A continuation should not wait for the next round of the coordinator.
   if (step.kind === 'continue') await wakeForWork(context.kernel, workspaceId)
   context.log.info({ runId, agent: agent.slug, status: ending.status, code: ending.errorCode }, 'a run ended')
 }
 
-/** Adapters may be anybody's, and what they pass on is their agents'. */
-const plainAnswer = (told: AdapterInvokeResult): AdapterInvokeResult => ({
-  outcome: told?.outcome ?? 'failed',
-  errorCode: told?.outcome ? (told.errorCode ?? null) : 'adapter_error',
-  errorMessage: plainTextOrNull(told?.errorMessage, LONGEST_MESSAGE),
-  exitCode: plainInteger(told?.exitCode),
-  signal: plainTextOrNull(told?.signal, 50),
-  summary: plainTextOrNull(told?.summary, LONGEST_MESSAGE),
-  result: plainJson(told?.result),
-  rawResult: (plainJson(told?.rawResult) ?? null) as AdapterInvokeResult['rawResult'],
-  wantsMore: told?.wantsMore === true,
-  retryAt: plainTextOrNull(told?.retryAt, 100),
-  sessionId: plainTextOrNull(told?.sessionId, 500),
-  usage: plainUsage(told?.usage),
-  usageBasis: told?.usageBasis ?? null,
-  costUsd: plainDollars(told?.costUsd),
-  provider: plainTextOrNull(told?.provider, 200),
-  model: plainTextOrNull(told?.model, 200),
-  ...(told?.runtimeStatePatch && {
-    runtimeStatePatch: plainJson(told.runtimeStatePatch) as Record<string, unknown>,
+/** Adapters may come from third parties, and what they return comes from their agents. */
+const plainAnswer = (reported: AdapterInvokeResult): AdapterInvokeResult => ({
+  outcome: reported?.outcome ?? 'failed',
+  errorCode: reported?.outcome ? (reported.errorCode ?? null) : 'adapter_error',
+  errorMessage: plainTextOrNull(reported?.errorMessage, LONGEST_MESSAGE),
+  exitCode: plainInteger(reported?.exitCode),
+  signal: plainTextOrNull(reported?.signal, 50),
+  summary: plainTextOrNull(reported?.summary, LONGEST_MESSAGE),
+  result: plainJson(reported?.result),
+  rawResult: (plainJson(reported?.rawResult) ?? null) as AdapterInvokeResult['rawResult'],
+  wantsMore: reported?.wantsMore === true,
+  retryAt: plainTextOrNull(reported?.retryAt, 100),
+  sessionId: plainTextOrNull(reported?.sessionId, 500),
+  usage: plainUsage(reported?.usage),
+  usageBasis: reported?.usageBasis ?? null,
+  costUsd: plainDollars(reported?.costUsd),
+  provider: plainTextOrNull(reported?.provider, 200),
+  model: plainTextOrNull(reported?.model, 200),
+  ...(reported?.runtimeStatePatch && {
+    runtimeStatePatch: plainJson(reported.runtimeStatePatch) as Record<string, unknown>,
   }),
 })
 
@@ -114,7 +115,7 @@ const withoutSecrets = (answer: AdapterInvokeResult, secrets: KnownSecrets): Ada
       sessionId: answer.sessionId ?? null,
       provider: answer.provider ?? null,
       model: answer.model ?? null,
-      // A session that is named by a secret is not taken up again; the next run begins afresh.
+      // A session whose id is a secret is not resumed; the next run starts a new one.
       ...(answer.runtimeStatePatch && { runtimeStatePatch: answer.runtimeStatePatch }),
     },
     secrets,
@@ -140,7 +141,7 @@ function endOf(
     provider: answer.provider ?? null,
     model: answer.model ?? null,
     sessionId,
-    // What its program knows of the task is worth keeping however the run ended.
+    // The session is stored however the run ended: it holds what the program knows of the task.
     remember:
       parts?.prepared.adapter.capabilities.resumableSession &&
       (sessionId !== null || answer.runtimeStatePatch)
@@ -162,7 +163,7 @@ export const asUsage = (usage: TokenUsage | null) =>
     outputTokens: usage.outputTokens,
   }
 
-/** Everybody on this account rests until it takes work again. Answers with when that is. */
+/** Parks all agents on this account until its rate limit ends. Returns that time. */
 async function park(
   context: ExecutorContext,
   { workspaceId, agent }: Dispatched,
@@ -170,9 +171,9 @@ async function park(
   answer: AdapterInvokeResult,
 ): Promise<string | null> {
   const { store } = context.kernel
-  const told = timeOf(answer.retryAt)
+  const resetAt = timeOf(answer.retryAt)
   const credential = parts?.prepared.credential
-  // It was not even begun, since the account rests already.
+  // The run did not even start, since the account is parked already.
   if (credential === undefined) return answer.retryAt ?? null
   const all = await store.agents.list(workspaceId, {}, 10_000)
   const sharing = all
@@ -180,10 +181,12 @@ async function park(
     .filter(({ slug, adapterType }) => slug !== agent.slug && adapterType === agent.adapterType)
     .filter((other) => credentialOf(context, parts!.prepared.adapter, other) === credential)
   const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
-  return new Date(await store.runtime.parkCredential(workspaceId, { credential, agents, told })).toISOString()
+  return new Date(
+    await store.runtime.parkCredential(workspaceId, { credential, agents, told: resetAt }),
+  ).toISOString()
 }
 
-/** One that fails the same way with whatever it is given takes nothing more until somebody has seen to it. */
+/** An agent that would fail every task in the same way gets no more work until a person has cleared the fault. */
 async function stopAgent(
   { kernel }: ExecutorContext,
   { workspaceId, agent }: Dispatched,
@@ -191,22 +194,26 @@ async function stopAgent(
 ): Promise<void> {
   const reason = `${errorCode}: ${errorMessage}`.slice(0, 500)
   await commandAgent(kernel, system(workspaceId), agent.slug, { kind: 'fault', reason }).catch((error) => {
-    // Removed in between, it is given nothing anyway.
+    // Deleted meanwhile; it gets no work anyway.
     if (!(error instanceof Refused)) throw error
   })
 }
 
-/** What was done in the folder, and the folder tidied away where that harms nothing. */
-async function folderNow({ log }: ExecutorContext, parts: Parts | null, goesOn: boolean): Promise<unknown> {
+/** Records what was done in the folder, and cleans the folder up where no work is lost. */
+async function folderNow(
+  { log }: ExecutorContext,
+  parts: Parts | null,
+  isContinued: boolean,
+): Promise<unknown> {
   const { folder, git, input } = parts?.prepared ?? {}
   if (!folder || !git || !input) return null
   try {
     const work = await recordFolder(git, folder)
     const { cleanup } = input.adapterConfig as { cleanup?: 'never' | 'when_clean' }
-    const cleaned = goesOn ? null : await cleanFolder(git, folder, cleanup ?? 'when_clean')
+    const cleaned = isContinued ? null : await cleanFolder(git, folder, cleanup ?? 'when_clean')
     return { ...folder, work, cleaned }
   } catch (error) {
-    log.warn({ err: error, runId: input.runId }, 'a working folder could not be looked at')
+    log.warn({ err: error, runId: input.runId }, 'a working folder could not be inspected')
     return folder
   }
 }

@@ -3,31 +3,31 @@ import { StoreUnavailable } from '../store/store.ts'
 
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
-/** A node that is being stopped does not wait for ever: the next one finds what it left. */
-const RETRY_WHEN_LEAVING_MS = 5_000
+/** A node that shuts down does not wait for ever: the next one recovers what it left. */
+const RETRY_DURING_SHUTDOWN_MS = 5_000
 
-/** How long this node tries what the database does not take for now. */
+/** Retries what the executor does while the database is unreachable. */
 export class StoreRetry {
-  readonly #leaving = new AbortController()
-  #leftAt = Number.POSITIVE_INFINITY
+  readonly #shuttingDown = new AbortController()
+  #shutdownAt = Number.POSITIVE_INFINITY
 
-  /** From now on it is short. */
-  leave(): void {
-    this.#leftAt = Math.min(this.#leftAt, performance.now())
-    this.#leaving.abort()
+  /** From now on retries end after a few seconds. */
+  shutDown(): void {
+    this.#shutdownAt = Math.min(this.#shutdownAt, performance.now())
+    this.#shuttingDown.abort()
   }
 
-  /** Does it again for as long as the database is away: an agent that has finished must not be forgotten for that. */
-  async whileStoreIsAway<T>(act: () => Promise<T>): Promise<T> {
+  /** Retries for as long as the database is unreachable: the result of a finished agent must not be lost for that. */
+  async whileUnavailable<T>(act: () => Promise<T>): Promise<T> {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       try {
         return await act()
       } catch (error) {
-        const isTooLate = performance.now() > this.#leftAt + RETRY_WHEN_LEAVING_MS
+        const isTooLate = performance.now() > this.#shutdownAt + RETRY_DURING_SHUTDOWN_MS
         if (!(error instanceof StoreUnavailable) || isTooLate) throw error
       }
-      if (this.#leaving.signal.aborted) await sleep(FIRST_WAIT_MS)
-      else await sleep(waitMs, undefined, { signal: this.#leaving.signal }).catch(() => undefined)
+      if (this.#shuttingDown.signal.aborted) await sleep(FIRST_WAIT_MS)
+      else await sleep(waitMs, undefined, { signal: this.#shuttingDown.signal }).catch(() => undefined)
     }
   }
 }

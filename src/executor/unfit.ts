@@ -1,10 +1,10 @@
 import type { RunErrorCode } from '../core/runs/outcomes.ts'
 
-/** The run cannot begin: nothing was started, and this is why. */
+/** Why a run cannot start. Nothing was spawned. */
 export class Unfit extends Error {
   override name = 'Unfit'
   readonly code: RunErrorCode
-  /** When it may be tried again, if that is known. */
+  /** When it may be retried, if known. */
   readonly retryAt: string | null
 
   constructor(code: RunErrorCode, message: string, retryAt: string | null = null) {

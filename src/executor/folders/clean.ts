@@ -1,6 +1,6 @@
 import { lstat, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { answerOf, type Git, inTurn, reasonOf, unlessLocked } from './git.ts'
+import { answerOf, type Git, reasonOf, serialized, unlessLocked } from './git.ts'
 import { unlessMissing } from './places.ts'
 import type { Folder, Worktree } from './worktree.ts'
 import {
@@ -12,17 +12,17 @@ import {
 } from './worktree-status.ts'
 
 /**
- * Worktrees are removed when all that is in them is in the repository too, and never otherwise. Whatever git ignores is no
- * work: it goes with them. Stashes and branches are the repository's, and stay.
+ * A worktree is removed only when everything in it is in the repository too. Files that git ignores do not count as work and
+ * are removed with it. Stashes and branches belong to the repository and stay.
  */
 
 export type CleanupPolicy = 'never' | 'when_clean'
 
 export interface Cleaned {
   isRemoved: boolean
-  /** What is in the way. */
+  /** What prevents the removal. */
   why: string | null
-  /** A branch without a commit of its own is worth nothing. */
+  /** A branch without a commit of its own is deleted too. */
   isBranchDeleted: boolean
 }
 
@@ -30,29 +30,29 @@ const kept = (why: string): Cleaned => ({ isRemoved: false, why, isBranchDeleted
 
 export async function cleanFolder(git: Git, folder: Folder, policy: CleanupPolicy): Promise<Cleaned> {
   const { worktree } = folder
-  if (!worktree) return kept('it is no worktree')
-  if (policy === 'never') return kept('it is to be kept')
-  return inTurn(worktree.repository, () => removeWhenClean(git, worktree))
+  if (!worktree) return kept('it is not a worktree')
+  if (policy === 'never') return kept('its cleanup setting is never')
+  return serialized(worktree.repository, () => removeWhenClean(git, worktree))
 }
 
-/** Only for whoever has the repository to itself. */
+/** Call it only inside `serialized` for the repository. */
 export async function removeWhenClean(git: Git, worktree: Worktree): Promise<Cleaned> {
   const { root, repository, baseCommit } = worktree
-  const standing = await worktreeStatusOf(repository, root)
-  if (!standing) return kept('git does not know it as a worktree')
+  const status = await worktreeStatusOf(repository, root)
+  if (!status) return kept('git does not know it as a worktree')
   const isThere = (await unlessMissing(lstat(root))) !== null
   const why =
-    (isThere && (await filesThatWouldBeLost(git, worktree, standing))) ||
-    (await commitsThatWouldBeLost(git, worktree, standing))
+    (isThere && (await filesThatWouldBeLost(git, worktree, status))) ||
+    (await commitsThatWouldBeLost(git, worktree, status))
   if (why) return kept(why)
-  // Without force: git looks for itself again whether there is work in it.
+  // Without force: git checks again for itself whether there is work in it.
   const end = await unlessLocked(() => git(repository, ['worktree', 'remove', '--', root]))
   if (end.code !== 0) return kept(reasonOf(end))
   await removeEmptyFolders(dirname(root))
-  return { isRemoved: true, why: null, isBranchDeleted: await deleteIdle(git, worktree, baseCommit) }
+  return { isRemoved: true, why: null, isBranchDeleted: await deleteUnusedBranch(git, worktree, baseCommit) }
 }
 
-/** Git notes here what it has not finished; a rebase may stand at a commit with nothing changed. */
+/** Git marks unfinished operations with these; a rebase may be stopped at a commit with no files changed. */
 const UNFINISHED = [
   'rebase-merge',
   'rebase-apply',
@@ -69,31 +69,32 @@ async function filesThatWouldBeLost(
   { record }: WorktreeStatus,
 ): Promise<string | null> {
   const { root, repository } = worktree
-  if ((await repositoryOf(git, root)) !== repository) return 'it does not belong to its repository any more'
+  if ((await repositoryOf(git, root)) !== repository) return 'it no longer belongs to its repository'
   for (const name of UNFINISHED)
-    if (await exists(join(record, name))) return 'git has something in it that is not finished'
+    if (await exists(join(record, name))) return 'it has an unfinished git operation'
   const tracked = await trackedIn(git, root)
-  if (tracked === null) return 'git does not say which files are in it'
-  // Git removes no worktree with submodules; and to look into one, it would run with the submodule's own settings.
-  if (tracked.some(({ isSubmodule }) => isSubmodule)) return 'it has submodules in it'
+  if (tracked === null) return 'git does not list the files in it'
+  // Git removes no worktree with submodules; and to inspect one, it would run with the submodule's own settings.
+  if (tracked.some(({ isSubmodule }) => isSubmodule)) return 'it has submodules'
   const flags = ['--porcelain', '-z', '--ignore-submodules=dirty', '--no-renames']
   const changes = await git(root, ['status', ...flags])
   if (changes.code !== 0 && changes.code !== null) return reasonOf(changes)
   const count = changes.stdout.split('\0').length - 1
-  if (count > 0) return `${count} ${count === 1 ? 'file is' : 'files are'} in no commit`
+  if (count > 0) return `${count} ${count === 1 ? 'file is' : 'files are'} not committed`
   for (const { isHidden, path } of tracked)
-    if (isHidden && (await exists(join(root, path)))) return 'git was told not to look at some of its files'
+    if (isHidden && (await exists(join(root, path))))
+      return 'git is configured to ignore changes to some of its files'
   return null
 }
 
 async function commitsThatWouldBeLost(
   git: Git,
   worktree: Worktree,
-  standing: WorktreeStatus,
+  status: WorktreeStatus,
 ): Promise<string | null> {
   const { repository, branch } = worktree
-  const commit = await commitIn(git, standing)
-  if (commit === null) return 'what is checked out has no commit'
+  const commit = await commitIn(git, status)
+  if (commit === null) return 'its HEAD has no commit'
   return (await isOnBranch(git, repository, branch, commit)) ? null : 'it has commits that are on no branch'
 }
 
@@ -102,11 +103,11 @@ const exists = async (path: string) => (await unlessMissing(lstat(path))) !== nu
 interface Tracked {
   path: string
   isSubmodule: boolean
-  /** Git was told to take it as unchanged (`h`) or as not there (`S`): it may have been changed all the same. */
+  /** Git is configured to treat it as unchanged (`h`) or as absent (`S`): it may have changed all the same. */
   isHidden: boolean
 }
 
-/** Null when there are too many to be listed. */
+/** Null when there are too many to list. */
 async function trackedIn(git: Git, root: string): Promise<Tracked[] | null> {
   const { code, stdout } = await git(root, ['ls-files', '-v', '--stage', '-z'])
   if (code !== 0) return null
@@ -118,19 +119,23 @@ async function trackedIn(git: Git, root: string): Promise<Tracked[] | null> {
   }))
 }
 
-async function deleteIdle(git: Git, { repository, branch }: Worktree, baseCommit: string): Promise<boolean> {
+async function deleteUnusedBranch(
+  git: Git,
+  { repository, branch }: Worktree,
+  baseCommit: string,
+): Promise<boolean> {
   const ref = `refs/heads/${branch}`
   const tip = await answerOf(git, repository, ['rev-parse', '--verify', '--quiet', ref])
   if (tip === null) return false
   const own = await answerOf(git, repository, ['rev-list', '--max-count=1', `${baseCommit}..${tip}`])
   const elsewhere = await answerOf(git, repository, ['worktree', 'list', '--porcelain'])
   if (own !== '' || elsewhere === null || elsewhere.split('\n').includes(`branch ${ref}`)) return false
-  // Only as it was looked at: a commit that came just now is not lost.
+  // Only if the tip is unchanged: a commit made just now is not lost.
   const end = await unlessLocked(() => git(repository, ['update-ref', '-d', ref, tip]))
   return end.code === 0
 }
 
-/** The folders of the task and the workspace, unless something else is in them. */
+/** Removes the folders of the task and the workspace if they are empty. */
 async function removeEmptyFolders(task: string): Promise<void> {
   await rmdir(task)
     .then(() => rmdir(dirname(task)))

@@ -4,27 +4,27 @@ import { namedFolder, nameFor, ownFolder, rootBeside } from './places.ts'
 import { FolderRefused } from './refused.ts'
 import { type Folder, prepareWorktree } from './worktree.ts'
 
-/** Getting the folder ready in which a run works. */
+/** Prepares the folder in which a run works. */
 
 export interface FolderRequest {
-  /** As the agent's settings have it; without one, the agent has a folder of its own below the data folder. */
+  /** From the agent's settings; without it, the agent gets a folder of its own below the data folder. */
   cwd?: string | null
   workspace: 'cwd' | 'git_worktree'
-  /** Where a worktree starts from: a branch, tag or commit; else from what is checked out in cwd. */
+  /** Where a worktree starts from: a branch, tag or commit; by default what is checked out in cwd. */
   baseBranch?: string | null
   dataFolder: string
-  /** Against which a relative cwd is meant; the folder around the data folder unless it is said. */
+  /** A relative cwd is resolved against this; by default the folder that contains the data folder. */
   defaultRoot?: string
   workspaceId: string
   agentSlug: string
-  /** Null for a run without a task: its worktree belongs to the agent and lasts from run to run. */
+  /** Null for a run without a task: its worktree belongs to the agent and is kept between runs. */
   taskId: string | null
   generation: number
-  /** Agents work only below these, wherever links lead; none: anywhere. */
+  /** Agents may work only below these, after links are resolved; empty: anywhere. */
   allowedRoots: readonly string[]
 }
 
-/** Throws FolderRefused, with a sentence for people, when nobody could work there. */
+/** Throws FolderRefused, with a sentence for people, when the folder cannot be used. */
 export async function prepareFolder(git: Git, request: FolderRequest): Promise<Folder> {
   const { cwd, workspace, dataFolder, workspaceId, agentSlug, taskId, generation, allowedRoots } = request
   const isNamed = cwd !== null && cwd !== undefined
@@ -32,8 +32,7 @@ export async function prepareFolder(git: Git, request: FolderRequest): Promise<F
     const path = await ownFolder(dataFolder, 'folders', nameFor(workspaceId), nameFor(agentSlug))
     return { path, worktree: null }
   }
-  if (!isNamed)
-    throw new FolderRefused('git_worktree needs a cwd, which says in which repository the agent works.')
+  if (!isNamed) throw new FolderRefused('git_worktree needs a cwd: the repository in which the agent works.')
   const defaultRoot = request.defaultRoot ?? rootBeside(dataFolder)
   const named = await namedFolder(cwd, { defaultRoot, dataFolder, allowedRoots })
   if (workspace === 'cwd') return { path: named, worktree: null }

@@ -2,7 +2,7 @@ import { answerOf, type Git } from './git.ts'
 import type { Folder } from './worktree.ts'
 import { repositoryOf } from './worktree-status.ts'
 
-/** What a run left in its worktree, for its row: figures only. */
+/** What a run left in its worktree, as figures for the row of the run. */
 
 interface Changes {
   filesChanged: number
@@ -13,18 +13,18 @@ interface Changes {
 export interface FolderRecord {
   branch: string
   baseCommit: string
-  /** What is checked out now; null when that has no commit. */
+  /** The commit of HEAD now; null when it has none. */
   commit: string | null
   /** From the base to that commit. */
   committed: Changes & { commits: number }
-  /** What is in no commit yet. New files are counted; their lines are not. */
+  /** What is not committed yet. New files are counted; their lines are not. */
   uncommitted: Changes
   isDirty: boolean
 }
 
 const NOTHING: Changes = { filesChanged: 0, insertions: 0, deletions: 0 }
 
-/** Null when the folder is no worktree, or none any more. */
+/** Null when the folder is not, or no longer, a worktree. */
 export async function recordFolder(git: Git, { worktree }: Folder): Promise<FolderRecord | null> {
   if (!worktree || (await repositoryOf(git, worktree.root)) !== worktree.repository) return null
   const { root, branch, baseCommit } = worktree
@@ -47,9 +47,9 @@ export async function recordFolder(git: Git, { worktree }: Folder): Promise<Fold
   }
 }
 
-/** Between two commits, or between one and the files as they are. No program of the repository's choice has a say in it. */
+/** Between two commits, or between one and the current files. Runs no program that the repository names. */
 async function changesIn(git: Git, root: string, commits: readonly string[]): Promise<Changes> {
-  // Of a submodule, which commit it is at: to look for changes in it, git would run with the submodule's own settings.
+  // Of a submodule only its commit: to find changes inside it, git would run with the submodule's own settings.
   const flags = [
     '--shortstat',
     '--no-ext-diff',
@@ -57,8 +57,8 @@ async function changesIn(git: Git, root: string, commits: readonly string[]): Pr
     '--ignore-submodules=dirty',
     '--submodule=short',
   ]
-  const said = (await answerOf(git, root, ['diff', ...flags, ...commits, '--'])) ?? ''
-  const figure = (pattern: RegExp) => Number(said.match(pattern)?.[1] ?? 0)
+  const stat = (await answerOf(git, root, ['diff', ...flags, ...commits, '--'])) ?? ''
+  const figure = (pattern: RegExp) => Number(stat.match(pattern)?.[1] ?? 0)
   return {
     filesChanged: figure(/(\d+) files? changed/),
     insertions: figure(/(\d+) insertions?/),
@@ -66,7 +66,7 @@ async function changesIn(git: Git, root: string, commits: readonly string[]): Pr
   }
 }
 
-/** As far as git could list them: of millions, the first will do. */
+/** As many as git could list: of millions, the first part is enough. */
 async function countNewFiles(git: Git, root: string): Promise<number> {
   const { stdout } = await git(root, ['ls-files', '--others', '--exclude-standard', '-z'])
   return stdout.split('\0').length - 1

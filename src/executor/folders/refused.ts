@@ -1,6 +1,6 @@
 import type { RunErrorCode } from '../../core/runs/outcomes.ts'
 
-/** An agent cannot work where it should: one sentence for the person who said where. */
+/** An agent cannot work in its folder. The message is one sentence for the person who configured it. */
 export class FolderRefused extends Error {
   override name = 'FolderRefused'
   readonly code: RunErrorCode = 'invalid_working_directory'

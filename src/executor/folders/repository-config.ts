@@ -3,11 +3,11 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { GitEnd } from './run-git.ts'
 
 /**
- * Programs that the settings of a repository name. Agents can write to these settings, and git would run what they name as
- * Baton: so they are overruled by name, which is the only way git has. What the user of this machine set up (git lfs) stays.
+ * The settings of a repository may name programs. Agents can write these settings, and git would run the programs as Baton:
+ * so they are overridden by name, the only way git offers. What the user of this machine configured (git lfs) stays.
  */
 
-type AskGit = (...args: string[]) => Promise<GitEnd>
+type QueryGit = (...args: string[]) => Promise<GitEnd>
 
 interface Setting {
   isOfRepository: boolean
@@ -17,36 +17,36 @@ interface Setting {
 
 const FILTER = /^filter\..+\.(clean|smudge|process|required)$/s
 const INCLUDE = /^include(if\..+)?\.path$/s
-/** What git itself follows is less deep; and a repository has a handful of filters. */
+/** Git itself follows fewer levels of includes, and a repository has a handful of filters. */
 const MOST_FILES = 100
 const MOST_FILTERS = 1_000
 
-/** The settings of a repository cannot be made harmless: half a sentence. */
+/** The settings of a repository cannot be made harmless. The message is half a sentence. */
 export class UnsafeConfig extends Error {
   override name = 'UnsafeConfig'
 }
 
 /**
- * What to set so that no filter of a repository runs, as variables of the environment: names of filters may have any
- * character in them. Each `ask` is git in a folder whose settings have a say. Answers with git's own complaint when it cannot
- * read the settings of the first.
+ * Settings that disable all filters of a repository, as environment variables: names of filters may contain any character.
+ * Each query runs git in a folder whose settings apply. Returns git's own failure when it cannot read the settings of the
+ * first folder.
  */
-export async function overruled(
-  asks: readonly AskGit[],
+export async function filterOverrides(
+  queries: readonly QueryGit[],
   home: string | undefined,
-): Promise<{ env: Record<string, string> } | { complaint: GitEnd }> {
+): Promise<{ env: Record<string, string> } | { failure: GitEnd }> {
   const names = new Set<string>()
   const own = new Map<string, string>()
-  for (const [i, ask] of asks.entries()) {
-    const listed = await ask('config', '--list', '--null', '--show-scope', '--no-includes')
-    if (listed.code !== 0 && i === 0) return { complaint: listed }
-    // Where git cannot read the settings it does nothing else, either.
+  for (const [i, query] of queries.entries()) {
+    const listed = await query('config', '--list', '--null', '--show-scope', '--no-includes')
+    if (listed.code !== 0 && i === 0) return { failure: listed }
+    // Where git cannot read the settings, it does nothing else either.
     if (listed.code !== 0) continue
     const settings = settingsIn(listed.stdout)
     const ofRepository = settings.filter(({ isOfRepository }) => isOfRepository)
     for (const { key } of ofRepository) names.add(key)
     if (ofRepository.some(({ key }) => INCLUDE.test(key)))
-      for (const key of await includedKeys(ask, home)) names.add(key)
+      for (const key of await includedKeys(query, home)) names.add(key)
     for (const { isOfRepository, key, value } of settings) if (!isOfRepository) own.set(key, value)
   }
   const filters = [...names].filter((key) => FILTER.test(key))
@@ -54,13 +54,13 @@ export async function overruled(
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(filters.length) }
   filters.forEach((key, i) => {
     env[`GIT_CONFIG_KEY_${i}`] = key
-    // Nothing is no filter; and one that is not there is not required.
+    // An empty value disables a filter; a disabled filter must not be required.
     env[`GIT_CONFIG_VALUE_${i}`] = own.get(key) ?? (key.endsWith('.required') ? 'false' : '')
   })
   return { env }
 }
 
-/** Pairs of a scope and a setting, each ended by NUL; a setting is its key, a newline and its value. */
+/** Pairs of a scope and a setting, each terminated by NUL; a setting is its key, a newline and its value. */
 function settingsIn(listing: string): Setting[] {
   const words = listing.split('\0')
   const settings: Setting[] = []
@@ -78,11 +78,11 @@ function keyAndValue(setting: string): { key: string; value: string } {
     : { key: setting.slice(0, end), value: setting.slice(end + 1) }
 }
 
-/** The keys in all files that the settings include, whatever the condition: it may hold for the next command only. */
-async function includedKeys(ask: AskGit, home: string | undefined): Promise<string[]> {
-  const dirs = await ask('rev-parse', '--path-format=absolute', '--git-common-dir', '--git-dir')
+/** The keys in all included files, whatever the condition of the include: it may become true for the next command. */
+async function includedKeys(query: QueryGit, home: string | undefined): Promise<string[]> {
+  const dirs = await query('rev-parse', '--path-format=absolute', '--git-common-dir', '--git-dir')
   const [common, own] = dirs.stdout.trim().split('\n')
-  if (dirs.code !== 0 || !common || !own) throw new UnsafeConfig('its settings are not found')
+  if (dirs.code !== 0 || !common || !own) throw new UnsafeConfig('its settings cannot be found')
   const files = [join(common, 'config'), join(own, 'config.worktree')]
   const keys: string[] = []
   for (const file of files) {
@@ -90,9 +90,9 @@ async function includedKeys(ask: AskGit, home: string | undefined): Promise<stri
       throw new UnsafeConfig(`its settings include more than ${MOST_FILES} files`)
     const found = await stat(file).catch(() => null)
     if (!found) continue
-    // Git would wait for a pipe, and a device may have no end.
-    if (!found.isFile()) throw new UnsafeConfig(`its settings include ${file}, which is no file`)
-    const listed = await ask('config', '--file', file, '--no-includes', '--list', '--null')
+    // Git would wait for a pipe, and a device may be endless.
+    if (!found.isFile()) throw new UnsafeConfig(`its settings include ${file}, which is not a regular file`)
+    const listed = await query('config', '--file', file, '--no-includes', '--list', '--null')
     if (listed.code !== 0) throw new UnsafeConfig(`its settings include ${file}, which cannot be read`)
     for (const { key, value } of listed.stdout.split('\0').map(keyAndValue)) {
       keys.push(key)
@@ -105,7 +105,7 @@ async function includedKeys(ask: AskGit, home: string | undefined): Promise<stri
 
 function includedFile(value: string, from: string, home: string | undefined): string {
   if (home !== undefined && value.startsWith('~/')) return join(home, value.slice(2))
-  // The home of somebody else, or where git is installed.
+  // The home of another user, or the installation folder of git.
   if (value.startsWith('~') || value.startsWith('%(')) throw new UnsafeConfig(`its settings include ${value}`)
   return isAbsolute(value) ? value : resolve(dirname(from), value)
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 
-/** Runs git to its end, or to its time limit: then it and whatever it started are ended. */
+/** Runs git until it ends or times out; then git and everything it started are ended. */
 
 export interface GitEnd {
-  /** Null when it was cut off for saying too much. */
+  /** Null when git was ended because its output was too large. */
   code: number | null
   stdout: string
   stderr: string
@@ -11,7 +11,7 @@ export interface GitEnd {
 
 export interface GitLimits {
   timeoutMs: number
-  /** Git takes its lock files away when it is asked to end. So long it may take. */
+  /** Git removes its lock files on SIGTERM. This is the time it gets for that. */
   graceMs: number
   mostOutputBytes: number
 }
@@ -21,18 +21,18 @@ export class GitTimeout extends Error {
   override name = 'GitTimeout'
 }
 
-/** Rejects with GitTimeout, or with what the system says when git cannot be started. */
+/** Rejects with GitTimeout, or with the error of the system when git cannot be started. */
 export function runGit(
   args: readonly string[],
   env: Record<string, string>,
   { timeoutMs, graceMs, mostOutputBytes }: GitLimits,
 ): Promise<GitEnd> {
   return new Promise((resolve, reject) => {
-    // A process group of its own: a program that git started may hold its pipes, and would be waited for after git is gone.
+    // A process group of its own: a program that git started may keep the pipes open after git has ended.
     const child = spawn('git', args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
     let bytes = 0
-    let why: 'timeout' | 'too_much' | null = null
+    let stopReason: 'timeout' | 'too_much' | null = null
     let killing: NodeJS.Timeout | undefined
     let isOver = false
     const settle = (code: number | null) => {
@@ -40,9 +40,9 @@ export function runGit(
       isOver = true
       clearTimeout(timer)
       clearTimeout(killing)
-      if (why !== null) signal('SIGKILL')
+      if (stopReason !== null) signal('SIGKILL')
       for (const pipe of [child.stdout, child.stderr]) pipe.destroy()
-      if (why === 'timeout') return reject(new GitTimeout(`took longer than ${timeoutMs / 1000} s`))
+      if (stopReason === 'timeout') return reject(new GitTimeout(`took longer than ${timeoutMs / 1000} s`))
       const text = (chunks: Buffer[]) => Buffer.concat(chunks).toString('utf8')
       resolve({ code, stdout: text(output.stdout), stderr: text(output.stderr) })
     }
@@ -50,12 +50,12 @@ export function runGit(
       try {
         process.kill(-child.pid!, name)
       } catch {
-        // All of them have ended.
+        // All processes have ended.
       }
     }
     const stop = (reason: 'timeout' | 'too_much') => {
-      if (why !== null) return
-      why = reason
+      if (stopReason !== null) return
+      stopReason = reason
       signal('SIGTERM')
       killing = setTimeout(() => settle(null), graceMs)
       child.once('exit', () => settle(null))
@@ -72,6 +72,6 @@ export function runGit(
       clearTimeout(timer)
       reject(error)
     })
-    child.once('close', (code, name) => settle(why === null && name !== null ? 128 : code))
+    child.once('close', (code, name) => settle(stopReason === null && name !== null ? 128 : code))
   })
 }

@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { removeWhenClean } from './clean.ts'
-import { type Git, inTurn } from './git.ts'
+import { type Git, serialized } from './git.ts'
 import { realDataFolder } from './places.ts'
-import { discardHalfMade, repositoryOf, worktreeStatusOf } from './worktree-status.ts'
+import { discardIncomplete, repositoryOf, worktreeStatusOf } from './worktree-status.ts'
 
-/** Worktrees that were left behind: their runs were lost, or they had work in them that somebody has taken care of since. */
+/** Removes leftover worktrees: their runs were lost, or the work in them has been saved since. */
 
-/** As its folder is called: ids stand there as they are, unless they could not be names of folders. */
+/** From the names of its folders: ids appear unchanged, unless they could not be folder names. */
 export interface WorktreePlace {
   workspaceId: string
   /** Null when it belongs to an agent, for runs without a task. */
@@ -22,8 +22,8 @@ export interface Swept {
 }
 
 /**
- * `isStillNeeded` is asked while nothing else is done in the repository: a run that is on record before its folder is prepared
- * never loses it.
+ * `isStillNeeded` is called while nothing else changes the repository: a run that is recorded before its folder is prepared
+ * never loses the folder.
  */
 export async function sweepWorktrees(
   git: Git,
@@ -39,7 +39,7 @@ export async function sweepWorktrees(
   return swept
 }
 
-/** Why it stays; null when it went. */
+/** Why it stays; null when it was removed. */
 async function sweepOne(
   git: Git,
   place: WorktreePlace,
@@ -47,14 +47,14 @@ async function sweepOne(
 ): Promise<string | null> {
   const { root } = place
   const repository = await repositoryOf(git, root)
-  if (!repository) return 'its repository is not found'
-  return inTurn(repository, async () => {
+  if (!repository) return 'its repository cannot be found'
+  return serialized(repository, async () => {
     if (await isStillNeeded(place)) return 'it is still needed'
-    const standing = await worktreeStatusOf(repository, root)
-    if (!standing) return 'git does not know it as a worktree'
-    const { baseCommit } = standing
+    const status = await worktreeStatusOf(repository, root)
+    if (!status) return 'git does not know it as a worktree'
+    const { baseCommit } = status
     if (baseCommit === null) {
-      await discardHalfMade(git, repository, root)
+      await discardIncomplete(git, repository, root)
       return null
     }
     const [generation, task] = [basename(root), basename(join(root, '..'))]
@@ -79,7 +79,7 @@ async function* worktreesIn(folder: string): AsyncGenerator<WorktreePlace> {
       }
 }
 
-/** Of folders only: links are not followed. */
+/** Folders only; links are not followed. */
 async function namesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)

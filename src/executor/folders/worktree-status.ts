@@ -1,17 +1,17 @@
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { answerOf, type Git, saidBy } from './git.ts'
+import { answerOf, type Git, outputOf } from './git.ts'
 import { unlessMissing } from './places.ts'
 
 /**
- * What git has on record of a worktree, in a folder of its own below `worktrees` in the repository. We leave a mark there once
- * the worktree is whole: without it git was stopped halfway, and nobody was ever told of the folder.
+ * Git's record of a worktree, in a folder of its own below `worktrees` in the repository. Baton writes a mark there once the
+ * worktree is complete: without the mark git was stopped halfway, and no run has used the folder.
  */
 
 export interface WorktreeStatus {
   /** Where git keeps its record. */
   record: string
-  /** From which commit it was started; null when it was never finished. */
+  /** The commit it started from; null when it was never completed. */
   baseCommit: string | null
 }
 
@@ -29,8 +29,8 @@ export async function worktreeStatusOf(repository: string, root: string): Promis
   return null
 }
 
-/** Kept even if the power fails right after: a worktree without its mark would be taken for half-made, and made anew. */
-export async function markWhole({ record }: WorktreeStatus, baseCommit: string): Promise<void> {
+/** Survives a power cut: a worktree without its mark would be taken for incomplete and created again. */
+export async function markComplete({ record }: WorktreeStatus, baseCommit: string): Promise<void> {
   const draft = join(record, `${MARK}.draft`)
   const file = await open(draft, 'w')
   try {
@@ -48,11 +48,11 @@ export async function markWhole({ record }: WorktreeStatus, baseCommit: string):
   }
 }
 
-/** What is checked out in it, also when its files are gone; null when that has no commit. */
+/** The commit of its HEAD, also when its files were deleted; null when it has none. */
 export const commitIn = (git: Git, { record }: WorktreeStatus) =>
   answerOf(git, record, ['--git-dir', record, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
 
-/** Whether a commit stays when the worktree goes: a branch or tag leads to it. */
+/** Whether a commit survives the removal of the worktree: a branch or tag contains it. */
 export async function isOnBranch(git: Git, repository: string, branch: string, commit: string) {
   const own = await git(repository, ['merge-base', '--is-ancestor', commit, `refs/heads/${branch}`])
   if (own.code === 0) return true
@@ -61,20 +61,20 @@ export async function isOnBranch(git: Git, repository: string, branch: string, c
   return any !== null && any !== ''
 }
 
-/** Takes away what git began and did not finish. */
-export async function discardHalfMade(git: Git, repository: string, root: string): Promise<void> {
+/** Removes a worktree that git did not complete. */
+export async function discardIncomplete(git: Git, repository: string, root: string): Promise<void> {
   await git(repository, ['worktree', 'remove', '--force', '--force', '--', root])
   await rm(root, { recursive: true, force: true })
-  const standing = await worktreeStatusOf(repository, root)
-  if (standing) await rm(standing.record, { recursive: true, force: true })
+  const status = await worktreeStatusOf(repository, root)
+  if (status) await rm(status.record, { recursive: true, force: true })
 }
 
-/** The repository a folder is the worktree of; null when it is none, though a repository may be around it. */
+/** The repository that a folder is a worktree of; null when it is not a worktree, even inside another repository. */
 export async function repositoryOf(git: Git, root: string): Promise<string | null> {
   const link = await readFile(join(root, '.git'), 'utf8').catch(() => null)
   const record = link?.match(/^gitdir: (.+)$/m)?.[1]
   if (!record) return null
   const common = dirname(dirname(resolve(root, record)))
-  const said = await saidBy(git, common, ['rev-parse', '--absolute-git-dir']).catch(() => null)
-  return said === common ? common : null
+  const gitDir = await outputOf(git, common, ['rev-parse', '--absolute-git-dir']).catch(() => null)
+  return gitDir === common ? common : null
 }

@@ -1,34 +1,34 @@
 import { mkdir, readdir, realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { answerOf, type Git, GitFailed, inTurn, reasonOf, saidBy, unlessLocked } from './git.ts'
+import { answerOf, type Git, GitFailed, outputOf, reasonOf, serialized, unlessLocked } from './git.ts'
 import { isWithin, mustBeAllowed, unlessMissing } from './places.ts'
 import { FolderRefused } from './refused.ts'
 import type { GitEnd } from './run-git.ts'
 import {
   commitIn,
-  discardHalfMade,
+  discardIncomplete,
   isOnBranch,
-  markWhole,
+  markComplete,
   type WorktreeStatus,
   worktreeStatusOf,
 } from './worktree-status.ts'
 
 /**
- * A worktree and a branch for each task and generation. Whoever lost its task works on a branch that nobody looks at any more;
- * whoever goes on with the same generation finds everything as it was left.
+ * A worktree and a branch for each task and generation. An agent that lost its task works on a branch that is no longer
+ * read; a run that continues the same generation finds everything as it was left.
  */
 
 export interface Worktree {
-  /** The folder of the whole worktree; a run may work in a part of it. */
+  /** The folder of the whole worktree; a run may work in a subfolder. */
   root: string
-  /** Where git keeps what all worktrees of the repository share. */
+  /** The git folder that all worktrees of the repository share. */
   repository: string
   branch: string
-  /** What the work is compared with. */
+  /** The commit the work is compared with. */
   baseCommit: string
 }
 
-/** Where a run works. */
+/** The folder in which a run works. */
 export interface Folder {
   /** Real and absolute. */
   path: string
@@ -49,10 +49,10 @@ const ADD_TIMEOUT_MS = 600_000
 export async function prepareWorktree(git: Git, request: WorktreeRequest): Promise<Folder> {
   const { top, repository } = await repositoryAround(git, request)
   const part = relative(top, request.cwd)
-  // A repository may say that its files are elsewhere.
+  // A repository may be configured to keep its files elsewhere.
   if (part.split(sep)[0] === '..')
-    throw new FolderRefused(`${request.cwd} is not among the files of its repository, which are at ${top}.`)
-  const worktree = await inTurn(repository, () => standUp(git, request, repository, part))
+    throw new FolderRefused(`${request.cwd} is outside the files of its repository, which are at ${top}.`)
+  const worktree = await serialized(repository, () => openOrCreate(git, request, repository, part))
   return { path: await partOf(worktree.root, part), worktree }
 }
 
@@ -66,7 +66,7 @@ async function repositoryAround(git: Git, { cwd, allowedRoots }: WorktreeRequest
       .split('\n')
       .map((path) => realpath(path)),
   )
-  // The worktree has all of the repository in it, not only the folder that was named.
+  // The worktree contains the whole repository, not only the folder in the settings.
   for (const path of [top!, repository!]) await mustBeAllowed(path, path, allowedRoots)
   return { top: top!, repository: repository! }
 }
@@ -75,53 +75,59 @@ function whyNoRepository(cwd: string, end: GitEnd): string {
   if (end.stderr.includes('dubious ownership'))
     return `The repository at ${cwd} belongs to another user; git config --global --add safe.directory lets Baton use it.`
   if (end.stderr.includes('must be run in a work tree'))
-    return `${cwd} is inside of git's own files; name a folder in which files are checked out.`
+    return `${cwd} is inside git's own files; choose a folder in which files are checked out.`
   if (end.stderr.includes('not a git repository'))
     return `${cwd} is not in a git repository; git_worktree needs one (git init, and a first commit).`
   return `The repository at ${cwd} cannot be used: ${reasonOf(end)}.`
 }
 
-/** The worktree, as it was left or made now. */
-async function standUp(
+/** The existing worktree as it was left, or a new one. */
+async function openOrCreate(
   git: Git,
   request: WorktreeRequest,
   repository: string,
   part: string,
 ): Promise<Worktree> {
   const { root, branch } = request
-  const standing = await worktreeStatusOf(repository, root)
+  const status = await worktreeStatusOf(repository, root)
   const files = (await unlessMissing(readdir(root))) ?? []
-  if (standing?.baseCommit && files.length > 0) {
-    // An agent may have lost the file by which git knows its folder.
+  if (status?.baseCommit && files.length > 0) {
+    // An agent may have deleted the file by which git recognizes the folder.
     if (!files.includes('.git')) await git(repository, ['worktree', 'repair', '--', root])
-    return { root, repository, branch, baseCommit: standing.baseCommit }
+    return { root, repository, branch, baseCommit: status.baseCommit }
   }
-  if (standing?.baseCommit) await keepCommits(git, repository, branch, standing)
-  if (standing) await discardHalfMade(git, repository, root)
+  if (status?.baseCommit) await keepCommits(git, repository, branch, status)
+  if (status) await discardIncomplete(git, repository, root)
   else if (files.length > 0)
     throw new FolderRefused(
-      `${root} is not a worktree of the repository at ${request.cwd}, but has files in it.`,
+      `${root} is not a worktree of the repository at ${request.cwd}, but it contains files.`,
     )
   const baseCommit = await add(git, request, repository, part)
   const made = await worktreeStatusOf(repository, root)
-  if (!made) throw new GitFailed(`git made the worktree ${root} and does not know it.`)
-  await markWhole(made, baseCommit)
+  if (!made) throw new GitFailed(`git created the worktree ${root} but does not list it.`)
+  await markComplete(made, baseCommit)
   return { root, repository, branch, baseCommit }
 }
 
-/** Somebody deleted the folder of a worktree. What was committed there on no branch gets one. */
+/** The folder of a worktree was deleted. Commits made there that are on no branch get one. */
 async function keepCommits(
   git: Git,
   repository: string,
   branch: string,
-  standing: WorktreeStatus,
+  status: WorktreeStatus,
 ): Promise<void> {
-  const commit = await commitIn(git, standing)
+  const commit = await commitIn(git, status)
   if (commit === null || (await isOnBranch(git, repository, branch, commit))) return
-  await saidBy(git, repository, ['branch', '--force', '--', `${branch}-lost-${commit.slice(0, 12)}`, commit])
+  await outputOf(git, repository, [
+    'branch',
+    '--force',
+    '--',
+    `${branch}-lost-${commit.slice(0, 12)}`,
+    commit,
+  ])
 }
 
-/** Makes the worktree, on its branch if that is there already. Answers with the commit to compare with. */
+/** Creates the worktree, on its branch if that exists already. Returns the commit to compare with. */
 async function add(git: Git, request: WorktreeRequest, repository: string, part: string): Promise<string> {
   const { cwd, root, branch } = request
   const base = await baseOf(git, request)
@@ -144,28 +150,27 @@ async function baseOf(git: Git, { cwd, baseBranch }: WorktreeRequest): Promise<s
   if (base) return base
   throw new FolderRefused(
     baseBranch === null
-      ? `The repository at ${cwd} has no commit yet; make a first one.`
+      ? `The repository at ${cwd} has no commit yet; create a first one.`
       : `The repository at ${cwd} has no branch ${JSON.stringify(baseBranch)} to start from.`,
   )
 }
 
 function whyNotAdded(branch: string, end: GitEnd): Error {
-  const inTheWay = end.stderr.match(/'refs\/heads\/(\S+)' exists; cannot create/)?.[1]
-  if (inTheWay)
-    return new FolderRefused(`The branch ${inTheWay} is in the way of ${branch}; give it another name.`)
+  const conflicting = end.stderr.match(/'refs\/heads\/(\S+)' exists; cannot create/)?.[1]
+  if (conflicting) return new FolderRefused(`The branch ${conflicting} conflicts with ${branch}; rename it.`)
   const elsewhere = end.stderr.match(/is already (?:checked out|used by worktree) at '(.+)'/)?.[1]
   if (elsewhere)
     return new FolderRefused(`The branch ${branch} is checked out at ${elsewhere}; check out another there.`)
-  return new GitFailed(`git could not make a worktree for ${branch}: ${reasonOf(end)}`)
+  return new GitFailed(`git could not create a worktree for ${branch}: ${reasonOf(end)}`)
 }
 
-/** The same folder in the worktree as was named in the repository. */
+/** The folder in the worktree that corresponds to the cwd in the repository. */
 async function partOf(root: string, part: string): Promise<string> {
   if (part === '') return root
   const path = join(root, part)
   await mkdir(path, { recursive: true }).catch(() => undefined)
   const real = await realpath(path).catch(() => null)
   if (real === null || !isWithin(real, root))
-    throw new FolderRefused(`${path} is no folder of the worktree any more.`)
+    throw new FolderRefused(`${path} is no longer a folder of the worktree.`)
   return real
 }
