@@ -145,7 +145,7 @@ describe('what a child says', () => {
     const { lines } = await run(shell(script), hooks)
     expect(lines).toEqual(['before', 'after'])
     expect(logged('stdout')).toHaveLength(LONGEST_LINE + 1 + 'before\n\nafter\n'.length)
-    expect(logged('system')).toContain('Lines of more than 8 MB were logged but not read: 1.')
+    expect(logged('system')).toContain('Lines of more than 8 MB were logged but not parsed: 1.')
     const longest = new Lines()
     expect(longest.take(`${'x'.repeat(LONGEST_LINE)}\n`)).toHaveLength(1)
   })
@@ -373,9 +373,9 @@ describe('a child that cannot be started', () => {
       'ENOENT_CWD',
       'There is no folder /no/such/folder.',
     ],
-    ['its folder is a file', { cwd: FILE }, 'ENOTDIR_CWD', `${FILE} is no folder.`],
-    ['its program is no program', { command: FILE }, 'EACCES', `"${FILE}" may not be executed.`],
-    ['its path leads through a file', { command: '/dev/null/x' }, 'ENOTDIR', 'leads through something'],
+    ['its folder is a file', { cwd: FILE }, 'ENOTDIR_CWD', `${FILE} is not a folder.`],
+    ['its program is no program', { command: FILE }, 'EACCES', `"${FILE}" is not executable.`],
+    ['its path leads through a file', { command: '/dev/null/x' }, 'ENOTDIR', 'is not a folder'],
     ['its arguments are too long', { args: ['x'.repeat(3_000_000)] }, 'E2BIG', 'are too long.'],
     ['an argument has a NUL in it', { args: ['a\0b'] }, 'ERR_INVALID_ARG_VALUE', 'could not be started'],
     ['it is not on its own PATH', { env: { PATH: '/nowhere' } }, 'ENOENT', 'There is no program "sh".'],

@@ -141,7 +141,7 @@ describe('claude_local', () => {
       outcome: 'succeeded',
       rawResult: { permission_denials: [{ tool_name: 'Bash' }] },
     })
-    expect(heard.statuses.at(-1)).toEqual({ message: 'was not allowed 1 tool call', color: 'yellow' })
+    expect(heard.statuses.at(-1)).toEqual({ message: '1 tool call denied', color: 'yellow' })
   })
 
   test('says of which flag its program does not know', async () => {
@@ -163,7 +163,7 @@ describe('claude_local', () => {
     const [, login] = await cli.probe(await cli.fresh(), {
       env: { FAKE_CLI_LOGGED_IN: 'no', FAKE_CLI_VERSION: '1.0.80' },
     })
-    expect(login).toMatchObject({ ok: true, detail: expect.stringContaining('cannot be told') })
+    expect(login).toMatchObject({ ok: true, detail: expect.stringContaining('cannot report') })
   })
 
   test('probed takes a key, or the file of a login, for a login', async () => {

@@ -50,7 +50,7 @@ describe('gemini_local', () => {
 
   test('probed says when it cannot tell whether it is logged in', async () => {
     const [, login] = await cli.probe(await cli.fresh())
-    expect(login).toMatchObject({ ok: true, detail: expect.stringContaining('cannot be told') })
+    expect(login).toMatchObject({ ok: true, detail: expect.stringContaining('It is unknown') })
     const [, byKey] = await cli.probe(await cli.fresh(), { env: { GEMINI_API_KEY: 'x' } })
     expect(byKey!.detail).toContain('GEMINI_API_KEY')
   })

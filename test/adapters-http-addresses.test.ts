@@ -77,7 +77,7 @@ describe('an address that no agent may have', () => {
     const request = { url: new URL(url), method: 'POST', headers: {}, signal: AbortSignal.timeout(5_000) }
     expect(await exchange(request)).toEqual({
       kind: 'forbidden',
-      message: `${new URL(url).hostname} is link-local or a metadata service, which no agent may be.`,
+      message: `${new URL(url).hostname} is a link-local address or a metadata service; requests to it are not allowed.`,
     })
   })
 
@@ -109,7 +109,8 @@ describe('a name is judged by what it leads to, when it is connected to', () => 
     expect(await run(`http://agent.example.com:${port}/`, lookup)).toMatchObject({
       outcome: 'failed',
       errorCode: 'invalid_configuration',
-      errorMessage: 'agent.example.com is link-local or a metadata service, which no agent may be.',
+      errorMessage:
+        'agent.example.com is a link-local address or a metadata service; requests to it are not allowed.',
     })
     expect(times()).toBe(1)
     expect(asked).toBe(0)
@@ -135,7 +136,7 @@ describe('a name is judged by what it leads to, when it is connected to', () => 
 test('a redirect to such an address is not followed', async () => {
   const result = await run(`http://127.0.0.1:${port}/elsewhere`)
   expect(result).toMatchObject({ outcome: 'failed', errorCode: 'nonzero_exit' })
-  expect(result.errorMessage).toContain('It leads elsewhere, and that is not followed')
+  expect(result.errorMessage).toContain('Redirects are not followed')
   expect(asked).toBe(1)
 })
 

@@ -64,7 +64,7 @@ const answers = (status: number, body: unknown = '', headers: Record<string, str
 /** Wakes up when the adapter has heard its 202. */
 async function beginLater(...args: Parameters<typeof begin>) {
   const begun = begin(...args)
-  await until(async () => begun.logged('system').includes('It took the work'))
+  await until(async () => begun.logged('system').includes('The agent accepted the work'))
   return begun
 }
 

@@ -402,7 +402,7 @@ describe('claude', () => {
     expect(verdict.kind).toBe('done')
     expect(happenings).toContainEqual({
       kind: 'status',
-      message: 'was not allowed 1 tool call',
+      message: '1 tool call denied',
       color: 'yellow',
     })
     expect(facts.rawResult).toMatchObject({ permission_denials: [{ tool_name: 'Bash' }] })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processAdapter } from '../src/adapters/process.ts'
-import { accountOf, NOTHING_SAID, type ProcessFacts, takeLine } from '../src/adapters/process-lines.ts'
+import { accountOf, NO_FACTS, type ProcessFacts, takeLine } from '../src/adapters/process-lines.ts'
 import type { AdapterInvokeInput } from '../src/adapters/protocol.ts'
 import { inputFor, never, PLAIN_ENV, recordingHooks } from './support/adapter-runs.ts'
 
@@ -153,7 +153,7 @@ describe('what it made', () => {
       outcome: 'failed',
       exitCode: 9,
       errorCode: 'nonzero_exit',
-      errorMessage: 'sh ended with 9: broken',
+      errorMessage: 'sh exited with code 9: broken',
       usage: { inputTokens: 3, outputTokens: 4 },
       usageBasis: 'partial',
     })
@@ -226,7 +226,7 @@ describe('what it reports on the way', () => {
   ])('is ignored with a warning where it is not what it should be: %j', async (line) => {
     const { told, logged, result } = await invoke(printing(line))
     expect(told.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([])
-    expect(logged('system')).toMatch(/^Ignored what it reported: .+\.\n$/)
+    expect(logged('system')).toMatch(/^Ignored an invalid report: .+\.\n$/)
     expect(result).toMatchObject({ outcome: 'succeeded', usage: null, sessionId: null })
   })
 
@@ -279,7 +279,7 @@ describe('the lines of a run that was lost', () => {
     )
     fc.assert(
       fc.property(fc.array(line), (lines) => {
-        let facts: ProcessFacts = NOTHING_SAID
+        let facts: ProcessFacts = NO_FACTS
         for (const one of lines) facts = takeLine(facts, one).facts
         const { usage, sessionId } = accountOf(facts)
         for (const count of Object.values(usage ?? {}))

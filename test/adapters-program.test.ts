@@ -38,9 +38,9 @@ describe('a program that could not be started', () => {
   test.each([
     ['no-such-program', 'ENOENT', 'There is no program "no-such-program".'],
     ['./no-such-program', 'ENOENT', 'There is no program "./no-such-program".'],
-    ['plain-file', 'EACCES', '"plain-file" may not be executed.'],
-    ['a-folder', 'EACCES', '"a-folder" may not be executed.'],
-    ['open/plain-file', 'EACCES', '"open/plain-file" may not be executed.'],
+    ['plain-file', 'EACCES', '"plain-file" is not executable.'],
+    ['a-folder', 'EACCES', '"a-folder" is not executable.'],
+    ['open/plain-file', 'EACCES', '"open/plain-file" is not executable.'],
   ])('%s is looked up before its permissions are blamed', async (command, code, message) => {
     expect(await spawnErrorOf(denied(), command, folder, path)).toEqual({ code, message })
   })
@@ -49,15 +49,13 @@ describe('a program that could not be started', () => {
     const env = { PATH: path }
     const spec = { command: 'orphaned', args: [], cwd: folder, env, stdin: '', timeoutMs: 0, graceMs: 0 }
     const { spawnError } = await runChild({ ...spec, runId: freshRunId() }, {}, () => undefined, never)
-    expect(spawnError?.message).toBe(
-      '"orphaned" is there, but it, or the program that runs it, cannot be executed.',
-    )
+    expect(spawnError?.message).toBe('"orphaned" exists, but it or its interpreter cannot be executed.')
   })
 
   test.skipIf(process.getuid?.() === 0)('says when a folder on its way may not be entered', async () => {
     expect(await spawnErrorOf(denied(), 'closed/program', folder, path)).toEqual({
       code: 'EACCES',
-      message: '"closed/program" is in a folder that Baton may not enter.',
+      message: '"closed/program" is in a folder that Baton cannot enter.',
     })
   })
 })
@@ -65,7 +63,7 @@ describe('a program that could not be started', () => {
 describe('looking whether a program is there', () => {
   test.each([
     ['no-such-program', false, 'There is no program no-such-program on PATH.'],
-    ['plain-file', false, 'open/plain-file may not be executed.'],
+    ['plain-file', false, 'open/plain-file is not executable.'],
     // A file that is no program does not hide one that is.
     ['both', true, 'later/both can be started.'],
   ])('%s', async (command, ok, detail) => {

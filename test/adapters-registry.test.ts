@@ -102,7 +102,7 @@ describe('adapters of others', () => {
     [
       'its probe is none',
       `export default ${adapterText('probe: true,')}`,
-      'probe of "parrot" is no function',
+      'probe of "parrot" is not a function',
     ],
     [
       'its variables are none',

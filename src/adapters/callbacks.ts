@@ -2,16 +2,16 @@ import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import { Deadline } from './deadline.ts'
 
 /**
- * What agents that answer later say, on its way to the run that waits for it. It is kept in memory only: whoever lets agents
- * speak here should tell them that their result is in safe hands only when the run itself is on record as over.
+ * Messages of agents that answer later, on their way to the waiting run. They are kept in memory only: a result is safe only
+ * once the end of the run is recorded, and the documentation for agents must say so.
  */
 
-/** `unknown_run`: nobody waits for it, here or any more. `over`: its result came already. `busy`: it says too much at once. */
+/** `unknown_run`: no run waits for it on this node (any more). `over`: it has its result. `busy`: too many messages. */
 export type Delivery = 'taken' | 'unknown_run' | 'over' | 'busy'
 
 const MOST_WAITING = 100
 
-/** What a run waits for. */
+/** The messages of one run. */
 export class Expected {
   readonly #waiting: CallbackMessage[] = []
   #wake: () => void = () => undefined
@@ -22,9 +22,9 @@ export class Expected {
     this.#onClose = onClose
   }
 
-  /** The next message, in the order they came; null when none came in time or the signal says to stop. */
+  /** The next message in order of arrival; null after the timeout or when the signal aborts. */
   async next(waitMs: number, signal: AbortSignal): Promise<CallbackMessage | null> {
-    if (this.#waiting.length === 0 && !signal.aborted) await this.#arrival(waitMs, signal)
+    if (this.#waiting.length === 0 && !signal.aborted) await this.#nextMessage(waitMs, signal)
     return signal.aborted ? null : (this.#waiting.shift() ?? null)
   }
 
@@ -41,7 +41,7 @@ export class Expected {
     return 'taken'
   }
 
-  async #arrival(waitMs: number, signal: AbortSignal): Promise<void> {
+  async #nextMessage(waitMs: number, signal: AbortSignal): Promise<void> {
     const deadline = new Deadline(signal, waitMs)
     await new Promise<void>((resolve) => {
       this.#wake = resolve
@@ -54,7 +54,7 @@ export class Expected {
 export class Callbacks {
   readonly #expected = new Map<string, Expected>()
 
-  /** From now on until it is closed, what is said to this run is kept for it. */
+  /** Keeps the messages for this run from now on until it is closed. */
   expect(runId: string): Expected {
     const expected = new Expected(() => {
       if (this.#expected.get(runId) === expected) this.#expected.delete(runId)

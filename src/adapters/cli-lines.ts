@@ -3,12 +3,12 @@ import type { AdapterInvokeResult, RunErrorCode, StatusColor } from './protocol.
 import { isObject, type Json } from './reported.ts'
 
 /**
- * What the readers of agent programs' output have in common. A reader takes line after line and knows at any moment what they
- * tell; it asks nobody, changes nothing outside itself, and takes nonsense for what it is.
+ * Shared by the parsers of agent programs' output. A reader takes one line at a time and can report the facts so far at any
+ * moment. It has no side effects and ignores invalid lines.
  */
 
-/** What somebody should hear of while the run goes on. */
-export type Happening =
+/** Reported while the run is in progress. */
+export type ReaderEvent =
   | { kind: 'session'; sessionId: string }
   | { kind: 'call'; signature: string; isError: boolean }
   | { kind: 'activity' }
@@ -21,7 +21,7 @@ export interface Exit {
   stderrTail: string
 }
 
-/** How a program ended that nobody stopped. */
+/** How a program ended that Baton did not stop. */
 export type Verdict =
   | { kind: 'done'; text: string | null; structured?: unknown; wantsMore?: boolean }
   | { kind: 'unknown_session'; message: string }
@@ -35,7 +35,7 @@ export type Facts = Required<
 >
 
 export interface OutputReader {
-  take(line: string): Happening[]
+  take(line: string): ReaderEvent[]
   facts(): Facts
   end(exit: Exit): Verdict
 }
@@ -45,23 +45,23 @@ export const list = (value: unknown): unknown[] => (Array.isArray(value) ? value
 export const text = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value.toWellFormed() : null
 
-/** Tokens are whole and never less than none; anything else is not a count. */
+/** Token counts are integers from zero; anything else counts as zero. */
 export const count = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 
 const SESSION_ID = /^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]{0,199}$/
-/** A session id as it may stand in an argument: never one that a program could take for a flag. */
+/** A session id that is safe as an argument: a program cannot take it for a flag. */
 export const sessionIdIn = (value: unknown): string | null =>
   typeof value === 'string' && SESSION_ID.test(value) ? value : null
 
 const LONGEST_SIGNATURE = 300
 const DEEPEST = 40
 
-/** The same for the same call, whatever the order of its keys. */
+/** Equal calls have equal signatures, whatever the order of their keys. */
 export function signatureOf(tool: string, input: unknown): string {
-  const whole = `${tool} ${inOrder(input, 0)}`
-  if (whole.length <= LONGEST_SIGNATURE) return whole
-  return `${tool.slice(0, 100)} sha256:${createHash('sha256').update(whole).digest('hex').slice(0, 32)}`
+  const signature = `${tool} ${inOrder(input, 0)}`
+  if (signature.length <= LONGEST_SIGNATURE) return signature
+  return `${tool.slice(0, 100)} sha256:${createHash('sha256').update(signature).digest('hex').slice(0, 32)}`
 }
 
 function inOrder(value: unknown, depth: number): string {
@@ -72,7 +72,7 @@ function inOrder(value: unknown, depth: number): string {
   return `{${fields.map((field) => `${JSON.stringify(field)}:${inOrder(value[field], depth + 1)}`).join(',')}}`
 }
 
-/** Remembers calls until their results come; a program that never tells results does not fill the memory. */
+/** Stores calls until their results come. Bounded, in case a program never reports results. */
 export class OpenCalls {
   static readonly most = 10_000
   readonly #signatures = new Map<string, string>()
@@ -84,7 +84,7 @@ export class OpenCalls {
     this.#signatures.set(id, signature)
   }
 
-  ended(id: string | null, isError: boolean): Happening[] {
+  ended(id: string | null, isError: boolean): ReaderEvent[] {
     const signature = id === null ? undefined : this.#signatures.get(id)
     if (id === null || signature === undefined) return []
     this.#signatures.delete(id)
@@ -92,7 +92,7 @@ export class OpenCalls {
   }
 }
 
-/** ISO time of a moment told in seconds or milliseconds since the epoch. */
+/** ISO time from seconds or milliseconds since the epoch. */
 export function timeOf(epoch: unknown): string | null {
   if (typeof epoch !== 'number' || !Number.isFinite(epoch) || epoch <= 0) return null
   const time = new Date(epoch > 100_000_000_000 ? epoch : epoch * 1_000)
@@ -102,7 +102,7 @@ export function timeOf(epoch: unknown): string | null {
 const PICO_DIGITS = 12
 const MOST_DOLLARS = 1_000_000_000
 
-/** Dollars as whole picodollars, so that they can be added and taken off without losing any. Null when it is no sum. */
+/** Dollars as integer picodollars, for exact sums and differences. Null when the value is not an amount. */
 export function picoDollars(dollars: unknown): bigint | null {
   if (typeof dollars !== 'number' || !(dollars >= 0 && dollars < MOST_DOLLARS)) return null
   return BigInt(dollars.toFixed(PICO_DIGITS).replace('.', ''))
@@ -117,7 +117,7 @@ export function dollarText(pico: bigint): string {
 export const NONE_USED = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
 export type Tokens = typeof NONE_USED
 
-/** What both are together, or what is left of one without the other. */
+/** The sum, or with sign -1 the difference. */
 export const plus = (a: Tokens, b: Tokens, sign: 1 | -1 = 1): Tokens => ({
   inputTokens: a.inputTokens + sign * b.inputTokens,
   outputTokens: a.outputTokens + sign * b.outputTokens,
@@ -129,7 +129,7 @@ export const sameTokens = (a: Tokens, b: Tokens) =>
   a.outputTokens === b.outputTokens &&
   a.cachedInputTokens === b.cachedInputTokens
 
-/** What an API's status means for the run. */
+/** The run error for an HTTP status of the API. */
 export function failureOfStatus(status: number): RunErrorCode {
   if (status === 401 || status === 403) return 'not_logged_in'
   if (status === 402) return 'budget_blocked'
@@ -137,14 +137,14 @@ export function failureOfStatus(status: number): RunErrorCode {
   return 'api_error'
 }
 
-/** It gave up by itself; nobody ended it with a signal. */
-export const gaveUp = ({ code }: Exit): boolean => code !== null && code > 0 && code < 128
+/** It exited with an error by itself; it was not killed by a signal. */
+export const exitedWithError = ({ code }: Exit): boolean => code !== null && code > 0 && code < 128
 
-const LONGEST_SAID = 2_000
-/** The end of what a program complained of; the reason stands last. */
-const lastOf = (stderrTail: string): string | null => text(stderrTail.trim().slice(-LONGEST_SAID))
+const LONGEST_COMPLAINT = 2_000
+/** The end of stderr; the reason comes last. */
+const lastOf = (stderrTail: string): string | null => text(stderrTail.trim().slice(-LONGEST_COMPLAINT))
 
 export const endedWith = ({ code, stderrTail }: Exit): string => {
   const complaint = lastOf(stderrTail)
-  return `It ended with exit code ${code ?? 'none'}${complaint ? `: ${complaint}` : '.'}`
+  return `The program ended with exit code ${code ?? 'none'}${complaint ? `: ${complaint}` : '.'}`
 }

@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { failureOf } from './child/failure.ts'
 import { type ChildEnd, runChild } from './child/run-child.ts'
 import {
-  type Happening,
   type OutputReader,
+  type ReaderEvent,
   sameTokens,
   sessionIdIn,
   type Tokens,
@@ -21,7 +21,7 @@ import {
 } from './protocol.ts'
 import type { Json } from './reported.ts'
 
-/** What the adapters of agent programs have in common: one run of a program, and one fresh start when its session is gone. */
+/** Shared by the adapters of agent programs: one run of a program, and one fresh start when its session no longer exists. */
 
 interface Session {
   id: string
@@ -38,13 +38,13 @@ export interface Cli<S extends CliSettings> extends ProbeOf<S> {
   type: string
   config: Config<S>
   inheritsEnv: readonly string[]
-  /** Its session ids can be chosen, so that they are known before it runs. */
+  /** Whether Baton chooses the session id, so that it is known before the program runs. */
   choosesSessions: boolean
-  /** The prompt is never among the arguments: it may hold secrets, be long, or begin with a dash. It goes to stdin. */
+  /** The prompt is never an argument: it may hold secrets, be long, or begin with a dash. It goes to stdin. */
   argumentsFor(settings: S, session: Session | null): string[]
   reader(runtimeState: Json): OutputReader
   providerOf(settings: S): string | null
-  /** The variables that may hold its key, and else the folder in which it keeps its login. */
+  /** The variables that may hold its key; without a key, the folder in which it stores its login. */
   keys: readonly string[]
   loginFolder(env: Record<string, string>): string
 }
@@ -65,7 +65,9 @@ export function cliAdapter<S extends CliSettings>(cli: Cli<S>): AgentRunAdapter 
     async probe(input, signal) {
       const read = cli.config.read(input.adapterConfig)
       if (!read.ok)
-        return [{ name: 'settings', ok: false, detail: read.result.errorMessage!, hint: 'Correct them.' }]
+        return [
+          { name: 'settings', ok: false, detail: read.result.errorMessage!, hint: 'Correct the settings.' },
+        ]
       return probeCli(cli, read.settings, input, signal)
     },
     readLines(lines, runtimeState) {
@@ -97,19 +99,19 @@ interface Attempt {
 async function invoke<S extends CliSettings>(
   cli: Cli<S>,
   input: AdapterInvokeInput,
-  givenHooks: AdapterHooks,
+  rawHooks: AdapterHooks,
   signal: AbortSignal,
 ): Promise<AdapterInvokeResult> {
   const read = cli.config.read(input.adapterConfig)
   if (!read.ok) return read.result
   const { settings } = read
-  const hooks = quietHooks(givenHooks)
+  const hooks = quietHooks(rawHooks)
   const endsAt = performance.now() + input.timeoutSec * 1_000
-  const tell = teller(hooks)
+  const report = reporter(hooks)
   const attempt = async (session: Session | null): Promise<Attempt> => {
     const reader = cli.reader(input.runtimeState)
-    // Told before it is spawned: whatever happens from now on, the session can be taken up again.
-    if (session?.isNew && !signal.aborted) await tell({ kind: 'session', sessionId: session.id })
+    // Reported before the spawn: whatever happens from now on, the session can be resumed.
+    if (session?.isNew && !signal.aborted) await report({ kind: 'session', sessionId: session.id })
     const spec = {
       command: settings.command,
       args: cli.argumentsFor(settings, session),
@@ -121,47 +123,47 @@ async function invoke<S extends CliSettings>(
       runId: input.runId,
     }
     const onLine = async (line: string) => {
-      for (const happening of reader.take(line)) await tell(happening)
+      for (const event of reader.take(line)) await report(event)
     }
-    const end = await runChild(spec, givenHooks, onLine, signal)
+    const end = await runChild(spec, rawHooks, onLine, signal)
     return { end, reader, verdict: reader.end({ code: end.exitCode, stderrTail: end.stderrTail }) }
   }
   const fresh = () => attempt(cli.choosesSessions ? { id: randomUUID(), isNew: true } : null)
   const known = sessionIdIn(input.runtimeState.sessionId)
   if (known === null) return resultOf(cli, settings, await fresh(), false)
   const resumed = await attempt({ id: known, isNew: false })
-  const isGone = resumed.verdict.kind === 'unknown_session' && !isStopped(resumed.end)
-  if (!isGone) return resultOf(cli, settings, resumed, false)
-  const message = 'does not know its session any more and begins a new one'
-  await tell({ kind: 'status', message, color: 'yellow' })
+  const isUnknown = resumed.verdict.kind === 'unknown_session' && !isStopped(resumed.end)
+  if (!isUnknown) return resultOf(cli, settings, resumed, false)
+  const message = 'session not found, starting a new one'
+  await report({ kind: 'status', message, color: 'yellow' })
   return resultOf(cli, settings, await fresh(), true)
 }
 
 const isStopped = ({ stopped, spawnError }: ChildEnd) => stopped !== null || spawnError !== null
 
-/** Passes on what happens; what is as it was is not said again. */
-function teller(hooks: Required<AdapterHooks>): (happening: Happening) => Promise<void> {
+/** Forwards events to the hooks; unchanged values are not repeated. */
+function reporter(hooks: Required<AdapterHooks>): (event: ReaderEvent) => Promise<void> {
   let lastStatus = ''
   let lastSession = ''
   let lastUsage: Tokens | null = null
-  return async (happening) => {
-    switch (happening.kind) {
+  return async (event) => {
+    switch (event.kind) {
       case 'status':
-        if (happening.message === lastStatus) return
-        lastStatus = happening.message
-        return hooks.status({ message: happening.message, color: happening.color })
+        if (event.message === lastStatus) return
+        lastStatus = event.message
+        return hooks.status({ message: event.message, color: event.color })
       case 'session':
-        if (happening.sessionId === lastSession) return
-        lastSession = happening.sessionId
-        return hooks.event('session', { sessionId: happening.sessionId })
+        if (event.sessionId === lastSession) return
+        lastSession = event.sessionId
+        return hooks.event('session', { sessionId: event.sessionId })
       case 'usage':
-        if (lastUsage && sameTokens(lastUsage, happening.usage)) return
-        lastUsage = happening.usage
-        return hooks.usage(happening.usage)
+        if (lastUsage && sameTokens(lastUsage, event.usage)) return
+        lastUsage = event.usage
+        return hooks.usage(event.usage)
       case 'call':
-        return hooks.event('call', { signature: happening.signature, isError: happening.isError })
+        return hooks.event('call', { signature: event.signature, isError: event.isError })
       case 'rate_limit':
-        return hooks.event('rate_limit', { until: happening.until })
+        return hooks.event('rate_limit', { until: event.until })
       case 'activity':
         return hooks.event('activity', {})
     }
@@ -216,7 +218,7 @@ function madeOf({ text, structured, wantsMore }: Extract<Verdict, { kind: 'done'
   return { summary, wantsMore: false, result: structured ?? jsonIn(text ?? '') ?? { text: text ?? '' } }
 }
 
-/** What the text is, if it is wholly one JSON object or list. */
+/** The value of a text that consists of one JSON object or list. */
 function jsonIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {

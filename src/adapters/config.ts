@@ -1,58 +1,52 @@
 import { z } from 'zod'
 import type { AdapterInvokeResult, Validation } from './protocol.ts'
 
-/** Settings of adapters: the pieces they share, and how they are read. */
+/** Settings of adapters: shared parts, and how they are parsed. */
 
 const LONGEST_TEXT = 64 * 1024
 const DAYS_7_IN_SEC = 7 * 86_400
 
 const WITHOUT_NUL = /^[^\0]*$/
-/** Text that may become an argument, a path or a variable of a process. */
-export const PlainText = z
-  .string()
-  .max(LONGEST_TEXT)
-  .regex(WITHOUT_NUL, 'must not have a NUL character in it')
+/** Text that may become an argument, a path or an environment variable. */
+export const PlainText = z.string().max(LONGEST_TEXT).regex(WITHOUT_NUL, 'must not contain a NUL character')
 const NonEmpty = PlainText.min(1)
 
 const VariableName = z
   .string()
   .max(200)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of a variable: only letters, digits and _ make one')
-  .refine(
-    (name) => !name.startsWith('BATON_'),
-    'is not yours to set: names that begin with BATON_ are given by Baton',
-  )
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a valid variable name: use letters, digits and _ only')
+  .refine((name) => !name.startsWith('BATON_'), 'cannot be set: names that begin with BATON_ are reserved')
 
-/** Of every adapter: how it is asked and how long it may take. */
-export const askingSettings = {
+/** Settings of every adapter: the prompt and the timeouts. */
+export const commonSettings = {
   promptTemplate: z.string().max(LONGEST_TEXT).optional(),
   timeoutSec: z.int().min(1).max(DAYS_7_IN_SEC).default(1_800),
   graceSec: z.int().min(0).max(600).default(20),
 }
 
-/** Of every adapter that works on this machine: where, and with which variables. */
+/** Settings of every adapter that works on this machine: its folder and its environment. */
 export const localSettings = {
-  ...askingSettings,
+  ...commonSettings,
   cwd: NonEmpty.optional(),
   env: z.record(VariableName, PlainText).default({}),
   workspace: z.enum(['cwd', 'git_worktree']).default('cwd'),
-  /** Where a worktree starts from; without it, from what is checked out in cwd. */
+  /** Where a worktree starts from; by default what is checked out in cwd. */
   baseBranch: NonEmpty.max(250).regex(/^[^-]/, 'must not begin with a dash').optional(),
   cleanup: z.enum(['never', 'when_clean']).default('when_clean'),
 }
 
-/** A path of a program, or a name that PATH leads to. */
+/** The path of a program, or a name to look up in PATH. */
 export const Command = NonEmpty.max(4_096).regex(/^[^-]/, 'must not begin with a dash')
 
 export interface Config<T> {
   /** As JSON Schema. */
   schema: Record<string, unknown>
   validate(config: unknown): Validation
-  /** The settings with their defaults, or how a run ends whose settings cannot be used. */
+  /** The settings with their defaults, or the result of a run whose settings are invalid. */
   read(config: unknown): { ok: true; settings: T } | { ok: false; result: AdapterInvokeResult }
 }
 
-/** How an adapter of this type reads its settings. */
+/** Validates and parses the settings of an adapter type. */
 export function configOf<T>(adapterType: string, shape: z.ZodType<T>): Config<T> {
   const { $schema: _draft, ...schema } = z.toJSONSchema(shape, {
     target: 'draft-7',
@@ -82,7 +76,7 @@ export function configOf<T>(adapterType: string, shape: z.ZodType<T>): Config<T>
   }
 }
 
-/** The end of a run that came to nothing. */
+/** The result of a failed run. */
 export const failed = (
   errorCode: NonNullable<AdapterInvokeResult['errorCode']>,
   errorMessage: string,
@@ -90,18 +84,18 @@ export const failed = (
 
 type Issue = z.core.$ZodIssue
 
-/** What is wrong with settings, a sentence each; of whose settings they are. */
+/** The faults of settings, one sentence each, with the adapter they belong to. */
 export function sentencesOf(issue: Issue, adapterType: string): string[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${fieldOf([...issue.path, key])} is not a setting of ${adapterType}.`)
-  const meant = issue.code === 'invalid_union' ? formThatWasMeant(issue.errors) : null
-  if (meant)
-    return meant.flatMap((one) => sentencesOf({ ...one, path: [...issue.path, ...one.path] }, adapterType))
+  const closest = issue.code === 'invalid_union' ? closestForm(issue.errors) : null
+  if (closest)
+    return closest.flatMap((one) => sentencesOf({ ...one, path: [...issue.path, ...one.path] }, adapterType))
   return [`${fieldOf(issue.path) || `The configuration of ${adapterType}`} ${complaintOf(issue)}.`]
 }
 
-/** The one with the least wrong in it; null when several are as far away. */
-function formThatWasMeant(forms: readonly Issue[][]): Issue[] | null {
+/** The form with the fewest faults; null when several are equally close. */
+function closestForm(forms: readonly Issue[][]): Issue[] | null {
   const [nearest, next] = forms.toSorted((a, b) => faultsIn(a) - faultsIn(b))
   return nearest && next && faultsIn(nearest) < faultsIn(next) ? nearest : null
 }
@@ -118,7 +112,7 @@ function complaintOf(issue: Issue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`
     case 'invalid_key':
-      return issue.issues[0]?.message ?? 'has a name that cannot be used'
+      return issue.issues[0]?.message ?? 'has an invalid name'
     case 'too_small':
       return issue.origin === 'string' || issue.origin === 'array'
         ? `must not be shorter than ${issue.minimum}`
@@ -128,14 +122,14 @@ function complaintOf(issue: Issue): string {
         ? `must not be longer than ${issue.maximum}`
         : `must not be more than ${issue.maximum}`
     case 'invalid_union':
-      return 'has none of the forms it may have'
+      return 'matches none of the allowed forms'
     default:
       return issue.message
   }
 }
 
 const NAMES: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',

@@ -1,20 +1,20 @@
-/** Timers take no more: a longer time would be over at once. */
+/** The limit of timers: a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** When to stop: the time is over, or somebody said so. Whichever comes first is the reason. */
+/** Stops at a timeout or when a signal aborts. The first of both is the reason. */
 export class Deadline {
   stopped: 'timeout' | 'aborted' | null = null
   readonly #controller = new AbortController()
-  readonly #asked: AbortSignal
+  readonly #abort: AbortSignal
   readonly #timer: NodeJS.Timeout | undefined
 
-  /** A timeout of 0 never comes. */
-  constructor(asked: AbortSignal, timeoutMs: number) {
-    this.#asked = asked
+  /** A timeout of 0 means none. */
+  constructor(abort: AbortSignal, timeoutMs: number) {
+    this.#abort = abort
     if (timeoutMs > 0)
       this.#timer = setTimeout(() => this.#stop('timeout'), Math.min(timeoutMs, LONGEST_TIMER_MS))
-    asked.addEventListener('abort', this.#onAbort, { once: true })
-    if (asked.aborted) this.#onAbort()
+    abort.addEventListener('abort', this.#onAbort, { once: true })
+    if (abort.aborted) this.#onAbort()
   }
 
   get signal(): AbortSignal {
@@ -23,7 +23,7 @@ export class Deadline {
 
   close(): void {
     clearTimeout(this.#timer)
-    this.#asked.removeEventListener('abort', this.#onAbort)
+    this.#abort.removeEventListener('abort', this.#onAbort)
   }
 
   #onAbort = () => this.#stop('aborted')

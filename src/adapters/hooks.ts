@@ -1,8 +1,7 @@
 import type { AdapterHooks } from './protocol.ts'
 
 /**
- * The same hooks, each of them there and none that throws: what becomes of an agent does not hang on whether somebody could
- * write down how it went.
+ * The same hooks, all present and none that throws: a failed report must not change the outcome of a run.
  */
 export function quietHooks(hooks: AdapterHooks): Required<AdapterHooks> {
   return {
@@ -17,6 +16,6 @@ async function quietly(act: () => Promise<void> | undefined): Promise<void> {
   try {
     await act()
   } catch {
-    // Whoever gave the hook knows of it already.
+    // The owner of the hook has handled the error already.
   }
 }

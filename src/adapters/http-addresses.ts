@@ -2,12 +2,12 @@ import { lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
 
 /**
- * Where Baton never sends a request for an agent: link-local addresses and the metadata services of clouds, which hand out the
- * keys of the machine to whoever asks from it. Loopback and private addresses are allowed: agents mostly live there.
+ * Addresses to which Baton never sends a request for an agent: link-local ones and the metadata services of clouds, which
+ * give the keys of the machine to every local client. Loopback and private addresses are allowed: most agents run there.
  */
 
 const IPV4: readonly (readonly [net: string, prefix: number])[] = [
-  // Link-local: AWS, Google, Azure, Oracle, DigitalOcean, Hetzner and most others keep their metadata service here.
+  // Link-local: AWS, Google, Azure, Oracle, DigitalOcean, Hetzner and most others have their metadata service here.
   ['169.254.0.0', 16],
   // The metadata services of Alibaba and Oracle, and Azure's wire server.
   ['100.100.100.200', 32],
@@ -24,7 +24,7 @@ const IPV6: readonly (readonly [net: string, prefix: number])[] = [
 
 const forbidden = new BlockList()
 for (const [net, prefix] of IPV4) {
-  // Its mapped form (::ffff:a.b.c.d) is covered by the list itself.
+  // The mapped form (::ffff:a.b.c.d) is covered by BlockList itself.
   forbidden.addSubnet(net, prefix, 'ipv4')
   const [a, b, c, d] = net.split('.').map(Number) as [number, number, number, number]
   const hex = `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
@@ -35,14 +35,14 @@ for (const [net, prefix] of IPV4) {
 }
 for (const [net, prefix] of IPV6) forbidden.addSubnet(net, prefix, 'ipv6')
 
-/** What is no address at all is not connected to either. */
+/** True also for text that is not an address: it is never connected to. */
 function isForbidden(address: string): boolean {
   const plain = address.replace(/%.*$/, '')
   if (isIP(plain) === 0) return true
   return forbidden.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6')
 }
 
-/** Whether a URL names such an address itself. What a name leads to is judged when it is connected to. */
+/** Whether a URL contains such an address. Names are checked when they are resolved for the connection. */
 export function namesForbiddenAddress({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   return isIP(host) !== 0 && isForbidden(host)
@@ -53,11 +53,13 @@ export class AddressForbidden extends Error {
 }
 
 export const refusalOf = (host: string) =>
-  new AddressForbidden(`${host} is link-local or a metadata service, which no agent may be.`)
+  new AddressForbidden(
+    `${host} is a link-local address or a metadata service; requests to it are not allowed.`,
+  )
 
 /**
- * Looks names up for a connection and leaves out what is forbidden. The connection is made to what this answers, so a name
- * that leads elsewhere a moment later gains nothing by it. It is not asked about addresses: see namesForbiddenAddress.
+ * Resolves names for a connection and drops forbidden addresses. The connection uses exactly this answer, so a name that
+ * resolves differently a moment later gains nothing. It is not called for plain addresses: see namesForbiddenAddress.
  */
 export const allowedOnly =
   (lookup: LookupFunction = systemLookup as LookupFunction): LookupFunction =>

@@ -3,12 +3,12 @@ import type { Exchange } from './http-exchange.ts'
 import type { AdapterInvokeResult, TokenUsage } from './protocol.ts'
 import { dollarsIn, objectIn, sessionIn, textIn, usageIn } from './reported.ts'
 
-/** What answers mean for a run. Pure. */
+/** What HTTP answers mean for a run. Pure. */
 
 const LONGEST_QUOTE = 500
 
-/** What an agent says that it made, at once or later. */
-export interface Made {
+/** What an agent returns, at once or by a callback. */
+export interface AgentAnswer {
   result?: unknown
   summary: string | null
   usage: TokenUsage | null
@@ -17,21 +17,21 @@ export interface Made {
   costUsd: string | null
 }
 
-/** Of the body of an answer; null when it is no JSON object. */
-export function madeIn(body: string): Made | null {
-  const said = objectIn(body)
-  if (!said) return null
+/** From the body of an answer; null when it is not a JSON object. */
+export function answerIn(body: string): AgentAnswer | null {
+  const reported = objectIn(body)
+  if (!reported) return null
   return {
-    summary: textIn(said.summary) ?? null,
-    usage: usageIn(said.usage),
-    wantsMore: said.continue === true,
-    sessionId: sessionIn(said.sessionId),
-    costUsd: dollarsIn(said.costUsd),
-    ...('result' in said && { result: said.result }),
+    summary: textIn(reported.summary) ?? null,
+    usage: usageIn(reported.usage),
+    wantsMore: reported.continue === true,
+    sessionId: sessionIn(reported.sessionId),
+    costUsd: dollarsIn(reported.costUsd),
+    ...('result' in reported && { result: reported.result }),
   }
 }
 
-/** How a run ends whose agent did not take it; null when it did. `now` is in milliseconds. */
+/** The failed result of a run whose agent did not accept it; null when it did. `now` is in milliseconds. */
 export function failureIn(answer: Exchange, now: number): AdapterInvokeResult | null {
   if (answer.kind === 'forbidden') return failed('invalid_configuration', answer.message)
   if (answer.kind === 'broken') {
@@ -44,20 +44,17 @@ export function failureIn(answer: Exchange, now: number): AdapterInvokeResult | 
     return failed('output_parse_error', `The agent answered ${status} with more than 10 MB.`)
   if (status >= 200 && status < 300) return null
   const quote = answer.body.trim().slice(0, LONGEST_QUOTE).toWellFormed()
-  const said = `The agent answered ${status}${quote === '' ? '.' : `: ${quote}`}`
-  if (status === 401 || status === 403) return failed('not_logged_in', said)
+  const message = `The agent answered ${status}${quote === '' ? '.' : `: ${quote}`}`
+  if (status === 401 || status === 403) return failed('not_logged_in', message)
   if (status === 429)
-    return { ...failed('rate_limited', said), retryAt: retryAtIn(answer.headers['retry-after'], now) }
-  if (status >= 500) return failed('api_error', said)
+    return { ...failed('rate_limited', message), retryAt: retryAtIn(answer.headers['retry-after'], now) }
+  if (status >= 500) return failed('api_error', message)
   if (status >= 300 && status < 400)
-    return failed(
-      'nonzero_exit',
-      `${said} It leads elsewhere, and that is not followed: set the address itself.`,
-    )
-  return failed('nonzero_exit', said)
+    return failed('nonzero_exit', `${message} Redirects are not followed: set the final address.`)
+  return failed('nonzero_exit', message)
 }
 
-/** Seconds, or a date. */
+/** The header has seconds or a date. */
 function retryAtIn(header: string | undefined, now: number): string | null {
   if (header === undefined) return null
   const ms = /^\d{1,9}$/.test(header.trim()) ? now + Number(header) * 1_000 : Date.parse(header)

@@ -4,8 +4,8 @@ import type { LookupFunction } from 'node:net'
 import { AddressForbidden, allowedOnly, namesForbiddenAddress, refusalOf } from './http-addresses.ts'
 
 /**
- * One request and its answer. Nothing is followed, nothing is tried again, and an answer has a largest size. No proxy is used,
- * whatever the environment says: behind one, nobody here would know which address is asked.
+ * One request and its answer, without redirects or retries and with a size limit. No proxy is used, whatever the environment
+ * says: behind a proxy the address of the server could not be checked.
  */
 
 const LARGEST_BODY_BYTES = 10 * 1024 * 1024
@@ -17,17 +17,17 @@ export interface ExchangeRequest {
   headers: Record<string, string>
   body?: string
   signal: AbortSignal
-  /** How names become addresses, if not as the system does it. */
+  /** Resolves names instead of the system. */
   lookup?: LookupFunction | undefined
 }
 
 export type Exchange =
   | { kind: 'answer'; status: number; headers: IncomingMessage['headers']; body: string }
-  /** Too large to be read. */
+  /** The body exceeds the limit. */
   | { kind: 'too_large'; status: number }
-  /** Nobody was there (`hasConnected` is false), or the connection broke. */
+  /** The server could not be reached (`hasConnected` is false), or the connection broke. */
   | { kind: 'broken'; hasConnected: boolean; message: string }
-  /** Nobody was asked: the address is none that an agent may have. */
+  /** Not sent: the address is not allowed. */
   | { kind: 'forbidden'; message: string }
 
 /** Never rejects. */
@@ -40,15 +40,15 @@ export function exchange({ url, method, headers, body, signal, lookup }: Exchang
           ? { kind: 'forbidden', message: error.message }
           : { kind: 'broken', hasConnected, message: error.message || (error.code ?? error.name) },
       )
-    // Nothing is looked up for an address.
+    // The lookup function is not called for plain addresses.
     if (namesForbiddenAddress(url)) return broken(refusalOf(url.hostname))
     const send = url.protocol === 'https:' ? requestHttps : requestHttp
     try {
-      // A connection of its own: one that was kept may be closed by the other side in the very moment it is used.
+      // A new connection: the other side may close a kept one in the very moment it is used.
       const request = send(url, { method, headers, signal, agent: false, lookup: allowedOnly(lookup) })
       request.on('error', broken)
       request.on('socket', (socket) => {
-        // An agent may think for half an hour: the silence must not look like a lost connection to those in between.
+        // An agent may think for half an hour: network devices must not take the silence for a lost connection.
         socket.setKeepAlive(true, KEEP_ALIVE_MS)
         socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
           hasConnected = true

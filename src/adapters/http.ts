@@ -2,11 +2,11 @@ import type { LookupFunction } from 'node:net'
 import { z } from 'zod'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { Callbacks, Expected } from './callbacks.ts'
-import { askingSettings, configOf, failed } from './config.ts'
+import { commonSettings, configOf, failed } from './config.ts'
 import { Deadline } from './deadline.ts'
 import { quietHooks } from './hooks.ts'
 import { namesForbiddenAddress } from './http-addresses.ts'
-import { failureIn, type Made, madeIn } from './http-answers.ts'
+import { type AgentAnswer, answerIn, failureIn } from './http-answers.ts'
 import { exchange } from './http-exchange.ts'
 import type {
   AdapterHooks,
@@ -18,7 +18,7 @@ import type {
 import { PROTOCOL_VERSION } from './protocol.ts'
 import { dollarsIn, sessionIn } from './reported.ts'
 
-/** Agents behind an address: they answer at once (200), or take the work (202) and say by callbacks how it goes. */
+/** Agents behind a URL: they answer at once (200), or accept the work (202) and report by callbacks. */
 
 const OURS = new Set([
   'host',
@@ -32,20 +32,20 @@ const OURS = new Set([
 const HeaderName = z
   .string()
   .max(200)
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is no name of a header')
-  .refine((name) => !OURS.has(name.toLowerCase()), 'is not yours to set')
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a valid header name')
+  .refine((name) => !OURS.has(name.toLowerCase()), 'cannot be set: Baton sets it itself')
 const HeaderValue = z
   .string()
   .max(8_192)
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that no header may have')
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that are not allowed in a header')
 
 const Url = z
   .string()
   .max(4_096)
-  .refine((text) => /^https?:$/.test(urlOf(text)?.protocol ?? ''), 'must be a whole http or https address')
+  .refine((text) => /^https?:$/.test(urlOf(text)?.protocol ?? ''), 'must be a complete http or https URL')
   .refine(
     (text) => !urlOf(text)?.username && !urlOf(text)?.password,
-    'must not have a password in it: use headers',
+    'must not contain a password: use headers',
   )
   .refine((text) => {
     const url = urlOf(text)
@@ -55,20 +55,20 @@ const Url = z
 const config = configOf(
   'http',
   z.strictObject({
-    ...askingSettings,
+    ...commonSettings,
     url: Url,
     method: z.enum(['POST', 'PUT']).default('POST'),
     headers: z.record(HeaderName, HeaderValue).default({}),
-    /** How long an agent that took the work may be silent. */
+    /** How long an agent that accepted the work may be silent. */
     heartbeatTimeoutSec: z.int().min(1).max(86_400).default(300),
   }),
 )
 type HttpSettings = Extract<ReturnType<typeof config.read>, { ok: true }>['settings']
 
-/** To tell the other side that its work is not wanted any more is a courtesy: nobody waits long for it. */
-const LONGEST_FAREWELL_MS = 5_000
+/** The request to stop is a courtesy to the other side: Baton does not wait long for it. */
+const LONGEST_STOP_REQUEST_MS = 5_000
 
-/** `lookup`: how names become addresses, if not as the system does it. */
+/** `lookup` resolves names instead of the system. */
 export function httpAdapter(callbacks: Callbacks, lookup?: LookupFunction): AgentRunAdapter {
   return {
     type: 'http',
@@ -80,11 +80,11 @@ export function httpAdapter(callbacks: Callbacks, lookup?: LookupFunction): Agen
     async invoke(input, hooks, signal) {
       const read = config.read(input.adapterConfig)
       if (!read.ok) return read.result
-      // Before it is asked: its result may be here before its 202 is.
+      // Before the request: the result may arrive before the 202.
       const expected = callbacks.expect(input.runId)
       const deadline = new Deadline(signal, input.timeoutSec * 1_000)
       try {
-        return await new Visit(input, read.settings, hooks, deadline, lookup).make(expected)
+        return await new HttpRun(input, read.settings, hooks, deadline, lookup).execute(expected)
       } finally {
         deadline.close()
         expected.close()
@@ -93,15 +93,15 @@ export function httpAdapter(callbacks: Callbacks, lookup?: LookupFunction): Agen
   }
 }
 
-/** One asking of an agent, to the end of what it does. */
-class Visit {
+/** One request to an agent, until its work ends. */
+class HttpRun {
   readonly #input: AdapterInvokeInput
   readonly #settings: HttpSettings
   readonly #hooks: Required<AdapterHooks>
   readonly #deadline: Deadline
   readonly #url: URL
   readonly #lookup: LookupFunction | undefined
-  /** Said on the way. */
+  /** Reported by heartbeats. */
   #usage: TokenUsage | null = null
   #sessionId: string | null
 
@@ -121,13 +121,13 @@ class Visit {
     this.#sessionId = sessionIn(input.runtimeState.sessionId)
   }
 
-  async make(expected: Expected): Promise<AdapterInvokeResult> {
+  async execute(expected: Expected): Promise<AdapterInvokeResult> {
     const { method, headers } = this.#settings
     const { signal } = this.#deadline
     const { origin, pathname } = this.#url
-    // Only so much of the address: what follows may hold a secret.
-    await this.#say(`${method} ${origin}${pathname}`)
-    const body = JSON.stringify(askOf(this.#input, this.#sessionId))
+    // Without the query string, which may hold a secret.
+    await this.#log(`${method} ${origin}${pathname}`)
+    const body = JSON.stringify(requestOf(this.#input, this.#sessionId))
     const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
     const answer = await exchange({
       ...{ url: this.#url, method, headers: sent, body, signal },
@@ -139,37 +139,37 @@ class Visit {
     const failure = failureIn(answer, Date.now())
     if (failure || answer.kind !== 'answer') return this.#with(failure!)
     if (answer.status === 202) return this.#later(expected, answer.headers.location)
-    const made = madeIn(answer.status === 204 ? '{}' : answer.body)
-    if (!made)
+    const result = answerIn(answer.status === 204 ? '{}' : answer.body)
+    if (!result)
       return this.#with(
         failed('output_parse_error', `The agent answered ${answer.status}, but not a JSON object.`),
       )
-    return this.#done(made)
+    return this.#done(result)
   }
 
   async #later(expected: Expected, location: string | undefined): Promise<AdapterInvokeResult> {
     if (!this.#input.callback)
-      return this.#with(failed('adapter_error', 'The agent answers later, but was not told where to.'))
+      return this.#with(failed('adapter_error', 'The agent answers later, but the run has no callback URL.'))
     const { heartbeatTimeoutSec } = this.#settings
-    await this.#say('It took the work and will say how it goes.')
+    await this.#log('The agent accepted the work and will report by callbacks.')
     for (;;) {
       const message = await expected.next(heartbeatTimeoutSec * 1_000, this.#deadline.signal)
-      if (message?.kind === 'heartbeat') await this.#hear(message)
-      else if (message?.kind === 'result') return this.#done(madeOf(message))
+      if (message?.kind === 'heartbeat') await this.#heartbeat(message)
+      else if (message?.kind === 'result') return this.#done(answerOf(message))
       else if (message?.kind === 'failure') return this.#failed(message)
       else {
-        await this.#sayFarewell(location)
+        await this.#requestStop(location)
         if (this.#deadline.stopped) return this.#stopped(this.#deadline.stopped)
-        const silence = `The agent took the work and was silent for ${heartbeatTimeoutSec} seconds.`
+        const silence = `The agent accepted the work and was silent for ${heartbeatTimeoutSec} seconds.`
         return this.#with(failed('timeout', silence))
       }
     }
   }
 
-  async #hear(beat: Extract<CallbackMessage, { kind: 'heartbeat' }>): Promise<void> {
-    const { progress, status, usage, checkpoint, sessionId } = beat
+  async #heartbeat(message: Extract<CallbackMessage, { kind: 'heartbeat' }>): Promise<void> {
+    const { progress, status, usage, checkpoint, sessionId } = message
     const { event } = this.#hooks
-    // Somebody who watches for silence hears it by this; it is no progress.
+    // For the detection of silence; a heartbeat is not progress.
     await event('heartbeat', {})
     if (progress) await event('progress', progress)
     if (status) await this.#hooks.status(status)
@@ -184,12 +184,12 @@ class Visit {
     }
   }
 
-  #done({ usage, sessionId, ...made }: Made): AdapterInvokeResult {
+  #done({ usage, sessionId, ...rest }: AgentAnswer): AdapterInvokeResult {
     this.#sessionId = sessionId ?? this.#sessionId
     const reported = usage ?? this.#usage
     const basis = reported ? ('reported' as const) : null
     return {
-      ...this.#with({ outcome: 'succeeded', exitCode: null, ...made }),
+      ...this.#with({ outcome: 'succeeded', exitCode: null, ...rest }),
       usage: reported,
       usageBasis: basis,
     }
@@ -206,12 +206,15 @@ class Visit {
   #stopped(why: 'timeout' | 'aborted'): AdapterInvokeResult {
     return this.#with(
       why === 'timeout'
-        ? { ...failed('timeout', 'The agent took longer than it may.'), outcome: 'timed_out' }
-        : { ...failed('cancelled', 'The agent was not waited for any longer.'), outcome: 'cancelled' },
+        ? { ...failed('timeout', 'The agent exceeded its timeout.'), outcome: 'timed_out' }
+        : {
+            ...failed('cancelled', 'The run was stopped; the agent is no longer waited for.'),
+            outcome: 'cancelled',
+          },
     )
   }
 
-  /** What is known beside how it ended. */
+  /** Adds the usage and session known so far. */
   #with(result: AdapterInvokeResult): AdapterInvokeResult {
     const [usage, sessionId] = [this.#usage, this.#sessionId]
     return {
@@ -223,26 +226,26 @@ class Visit {
     }
   }
 
-  /** Only where it was asked: the headers hold secrets that are for nobody else. */
-  async #sayFarewell(location: string | undefined): Promise<void> {
+  /** Only to the origin of the agent: the headers hold secrets that no other server may get. */
+  async #requestStop(location: string | undefined): Promise<void> {
     const url = location === undefined ? null : urlOf(location, this.#url)
     if (url?.origin !== this.#url.origin) return
     const { headers, graceSec } = this.#settings
-    const farewell = new Deadline(NEVER, Math.min(graceSec * 1_000, LONGEST_FAREWELL_MS) || 1)
-    const { signal } = farewell
+    const deadline = new Deadline(NEVER, Math.min(graceSec * 1_000, LONGEST_STOP_REQUEST_MS) || 1)
+    const { signal } = deadline
     const answer = await exchange({ url, method: 'DELETE', headers, signal, lookup: this.#lookup })
-    farewell.close()
-    const isTold = answer.kind === 'answer' || answer.kind === 'too_large'
-    await this.#say(isTold ? 'It was told to stop.' : 'It could not be told to stop.')
+    deadline.close()
+    const isDelivered = answer.kind === 'answer' || answer.kind === 'too_large'
+    await this.#log(isDelivered ? 'The agent was asked to stop.' : 'The agent could not be asked to stop.')
   }
 
-  #say = (sentence: string) => this.#hooks.log({ stream: 'system', chunk: `${sentence}\n` })
+  #log = (sentence: string) => this.#hooks.log({ stream: 'system', chunk: `${sentence}\n` })
 }
 
 const NEVER = new AbortController().signal
 
-/** What the agent is told. Nothing of its settings or its environment: these are Baton's, not the other side's. */
-const askOf = (input: AdapterInvokeInput, sessionId: string | null) => ({
+/** The body of the request. It holds none of the settings or the environment: the other side must not get them. */
+const requestOf = (input: AdapterInvokeInput, sessionId: string | null) => ({
   protocolVersion: input.protocolVersion,
   runId: input.runId,
   agentId: input.agentId,
@@ -256,7 +259,7 @@ const askOf = (input: AdapterInvokeInput, sessionId: string | null) => ({
   callback: input.callback ?? null,
 })
 
-const madeOf = (message: Extract<CallbackMessage, { kind: 'result' }>): Made => ({
+const answerOf = (message: Extract<CallbackMessage, { kind: 'result' }>): AgentAnswer => ({
   summary: message.summary ?? null,
   usage: message.usage ?? null,
   wantsMore: message.continue ?? false,

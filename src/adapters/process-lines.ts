@@ -12,27 +12,27 @@ import {
 } from './reported.ts'
 
 /**
- * What a program of any kind tells Baton on its stdout. Lines {"baton": "progress", …} report on the way; the last JSON line
- * with a result, summary, usage or continue, and no "baton", is what it made. All other lines are only log.
+ * What any program reports to Baton on its stdout. Lines {"baton": "progress", …} report while it runs; the last JSON line
+ * with a result, summary, usage or continue, and without "baton", is its result. All other lines are only logged.
  */
 
-/** Something to pass on while it runs. */
+/** Something to forward while it runs. */
 export type Report =
   | { kind: 'status'; update: { message: string; color?: StatusColor } }
   | { kind: 'usage'; usage: TokenUsage }
   | {
       [Type in keyof KnownEvents]: { kind: 'event'; type: Type; payload: KnownEvents[Type] }
     }[keyof KnownEvents]
-  /** It was meant for Baton, but is not what it should be. */
+  /** A line for Baton that is invalid. */
   | { kind: 'warning'; message: string }
 
 export interface ProcessFacts {
   final: Final | null
-  /** The last that was reported on the way. */
+  /** The last usage reported while it ran. */
   usage: TokenUsage | null
   costUsd: string | null
   sessionId: string | null
-  /** The last time it said that it is limited. */
+  /** The last rate limit it reported. */
   rateLimit: { until: string | null } | null
 }
 
@@ -44,7 +44,7 @@ interface Final {
   wantsMore: boolean
 }
 
-export const NOTHING_SAID: ProcessFacts = {
+export const NO_FACTS: ProcessFacts = {
   final: null,
   usage: null,
   costUsd: null,
@@ -52,98 +52,99 @@ export const NOTHING_SAID: ProcessFacts = {
   rateLimit: null,
 }
 
-/** The facts after a line, and what to pass on of it. */
+/** The facts after a line, and the reports to forward. */
 export function takeLine(facts: ProcessFacts, line: string): { facts: ProcessFacts; reports: Report[] } {
-  const said = objectIn(line)
-  if (!said) return { facts, reports: [] }
-  if ('baton' in said) return takeReport(facts, said)
-  return FINAL_FIELDS.some((field) => field in said) ? takeFinal(facts, said) : { facts, reports: [] }
+  const reported = objectIn(line)
+  if (!reported) return { facts, reports: [] }
+  if ('baton' in reported) return takeReport(facts, reported)
+  return FINAL_FIELDS.some((field) => field in reported) ? takeFinal(facts, reported) : { facts, reports: [] }
 }
 
 const FINAL_FIELDS = ['result', 'summary', 'usage', 'continue']
 
-function takeFinal(facts: ProcessFacts, said: Json) {
+function takeFinal(facts: ProcessFacts, reported: Json) {
   const reports: Report[] = []
-  const usage = usageIn(said.usage)
-  if (said.usage != null && !usage) reports.push(warning(NO_USAGE))
-  if (said.summary != null && typeof said.summary !== 'string') reports.push(warning('summary is no text'))
-  if (said.continue !== undefined && typeof said.continue !== 'boolean')
+  const usage = usageIn(reported.usage)
+  if (reported.usage != null && !usage) reports.push(warning(NO_USAGE))
+  if (reported.summary != null && typeof reported.summary !== 'string')
+    reports.push(warning('summary is not a string'))
+  if (reported.continue !== undefined && typeof reported.continue !== 'boolean')
     reports.push(warning('continue is neither true nor false'))
   const final: Final = {
-    summary: textIn(said.summary) ?? null,
+    summary: textIn(reported.summary) ?? null,
     usage,
-    costUsd: dollarsIn(said.costUsd),
-    wantsMore: said.continue === true,
+    costUsd: dollarsIn(reported.costUsd),
+    wantsMore: reported.continue === true,
   }
-  if ('result' in said) final.result = said.result
+  if ('result' in reported) final.result = reported.result
   return { facts: { ...facts, final }, reports }
 }
 
-const NO_USAGE = 'usage needs inputTokens or outputTokens, and whole numbers from zero on'
+const NO_USAGE = 'usage needs inputTokens or outputTokens, as integers from zero'
 const warning = (message: string): Report => ({ kind: 'warning', message })
 
-function takeReport(facts: ProcessFacts, said: Json): { facts: ProcessFacts; reports: Report[] } {
+function takeReport(facts: ProcessFacts, reported: Json): { facts: ProcessFacts; reports: Report[] } {
   const only = (report: Report) => ({ facts, reports: [report] })
   const refused = (message: string) => only(warning(message))
-  switch (said.baton) {
+  switch (reported.baton) {
     case 'progress': {
-      const [percent, step] = [percentIn(said.percent), textIn(said.step)]
+      const [percent, step] = [percentIn(reported.percent), textIn(reported.step)]
       if (percent === undefined && step === undefined)
         return refused('progress needs a percent from 0 to 100 or a step')
       const payload = { ...(percent !== undefined && { percent }), ...(step !== undefined && { step }) }
       return only({ kind: 'event', type: 'progress', payload })
     }
     case 'status': {
-      const [message, color] = [textIn(said.message), colorIn(said.color)]
+      const [message, color] = [textIn(reported.message), colorIn(reported.color)]
       if (message === undefined) return refused('status needs a message')
       return only({ kind: 'status', update: color ? { message, color } : { message } })
     }
     case 'checkpoint':
-      if (said.data === undefined) return refused('checkpoint needs data')
-      return only({ kind: 'event', type: 'checkpoint', payload: { data: said.data } })
+      if (reported.data === undefined) return refused('checkpoint needs data')
+      return only({ kind: 'event', type: 'checkpoint', payload: { data: reported.data } })
     case 'call': {
-      const signature = textIn(said.signature)
+      const signature = textIn(reported.signature)
       if (signature === undefined) return refused('call needs a signature')
-      return only({ kind: 'event', type: 'call', payload: { signature, isError: said.isError === true } })
+      return only({ kind: 'event', type: 'call', payload: { signature, isError: reported.isError === true } })
     }
     case 'activity':
       return only({ kind: 'event', type: 'activity', payload: {} })
     default:
-      return takeFact(facts, said)
+      return takeFact(facts, reported)
   }
 }
 
-/** Reports that matter to how the run ends, too. */
-function takeFact(facts: ProcessFacts, said: Json): { facts: ProcessFacts; reports: Report[] } {
-  switch (said.baton) {
+/** Reports that also affect the result of the run. */
+function takeFact(facts: ProcessFacts, reported: Json): { facts: ProcessFacts; reports: Report[] } {
+  switch (reported.baton) {
     case 'usage': {
-      const usage = usageIn(said.usage)
+      const usage = usageIn(reported.usage)
       if (!usage) return { facts, reports: [warning(NO_USAGE)] }
-      const costUsd = dollarsIn(said.costUsd) ?? facts.costUsd
+      const costUsd = dollarsIn(reported.costUsd) ?? facts.costUsd
       return { facts: { ...facts, usage, costUsd }, reports: [{ kind: 'usage', usage }] }
     }
     case 'session': {
-      const sessionId = sessionIn(said.sessionId)
+      const sessionId = sessionIn(reported.sessionId)
       if (!sessionId) return { facts, reports: [warning('session needs a sessionId')] }
       const report: Report = { kind: 'event', type: 'session', payload: { sessionId } }
       return { facts: { ...facts, sessionId }, reports: [report] }
     }
     case 'rate_limit': {
-      const rateLimit = { until: timeIn(said.until) }
+      const rateLimit = { until: timeIn(reported.until) }
       const reports: Report[] = [{ kind: 'event', type: 'rate_limit', payload: rateLimit }]
-      if (said.until != null && rateLimit.until === null)
-        reports.push(warning('until of rate_limit is no ISO time with a zone'))
+      if (reported.until != null && rateLimit.until === null)
+        reports.push(warning('until of rate_limit is not an ISO time with a time zone'))
       return { facts: { ...facts, rateLimit }, reports }
     }
     default:
       return {
         facts,
-        reports: [warning(`"baton" says ${JSON.stringify(said.baton)?.slice(0, 100)}, which means nothing`)],
+        reports: [warning(`"baton" is ${JSON.stringify(reported.baton)?.slice(0, 100)}, which is unknown`)],
       }
   }
 }
 
-/** What it used and under which session, however it ended. */
+/** Its usage and session, however it ended. */
 export function accountOf(
   facts: ProcessFacts,
 ): Pick<AdapterInvokeResult, 'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch'> {
@@ -151,7 +152,7 @@ export function accountOf(
   const usage = final?.usage ?? facts.usage
   return {
     usage,
-    // Until its last line it has only said how far it has come.
+    // Until its last line it has reported only intermediate figures.
     usageBasis: usage ? (final?.usage ? 'reported' : 'partial') : null,
     costUsd: final?.costUsd ?? facts.costUsd,
     sessionId,

@@ -6,20 +6,20 @@ import { failureOf } from './child/failure.ts'
 import { runChild } from './child/run-child.ts'
 import { Command, configOf, localSettings, PlainText } from './config.ts'
 import { quietHooks } from './hooks.ts'
-import { accountOf, NOTHING_SAID, type ProcessFacts, type Report, takeLine } from './process-lines.ts'
+import { accountOf, NO_FACTS, type ProcessFacts, type Report, takeLine } from './process-lines.ts'
 import { programCheck } from './program.ts'
 import type { AdapterHooks, AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from './protocol.ts'
 import { PROTOCOL_VERSION } from './protocol.ts'
 import { sessionIn } from './reported.ts'
 
-/** Any program as an agent: the prompt on its stdin, what it made on its stdout, exit code zero for success. */
+/** Any program as an agent: the prompt on its stdin, the result on its stdout, exit code zero for success. */
 
 const config = configOf(
   'process',
   z.strictObject({ ...localSettings, command: Command, args: z.array(PlainText).max(1_000).default([]) }),
 )
 
-/** A program that goes on talking nonsense shall not fill its log with our complaints. */
+/** A program that keeps sending invalid lines must not fill its log with warnings. */
 const MOST_WARNINGS = 20
 
 export const processAdapter: AgentRunAdapter = {
@@ -34,12 +34,12 @@ export const processAdapter: AgentRunAdapter = {
     return read.ok ? [await programCheck(read.settings.command, cwd, env)] : []
   },
   readLines(lines) {
-    let facts = NOTHING_SAID
+    let facts = NO_FACTS
     for (const line of lines) facts = takeLine(facts, line).facts
     return accountOf(facts)
   },
   async readLineStream(lines) {
-    let facts = NOTHING_SAID
+    let facts = NO_FACTS
     for await (const line of lines) facts = takeLine(facts, line).facts
     return accountOf(facts)
   },
@@ -57,12 +57,12 @@ async function invoke(
   try {
     const promptFile = join(folder, 'prompt.md')
     await writeFile(promptFile, input.prompt, { mode: 0o600 })
-    const passOn = reporter(hooks)
-    let facts = NOTHING_SAID
+    const report = reporter(hooks)
+    let facts = NO_FACTS
     const onLine = async (line: string) => {
       const taken = takeLine(facts, line)
       facts = taken.facts
-      for (const report of taken.reports) await passOn(report)
+      for (const one of taken.reports) await report(one)
     }
     const end = await runChild(
       {
@@ -103,7 +103,7 @@ function reporter(hooks: AdapterHooks): (report: Report) => Promise<void> {
         return event(report.type, { ...report.payload })
       case 'warning':
         if (warnings++ < MOST_WARNINGS)
-          await log({ stream: 'system', chunk: `Ignored what it reported: ${report.message}.\n` })
+          await log({ stream: 'system', chunk: `Ignored an invalid report: ${report.message}.\n` })
     }
   }
 }

@@ -1,7 +1,7 @@
 import { lookUp } from './child/lookup.ts'
 import type { ProbeCheck } from './protocol.ts'
 
-/** Whether a program is there, found as it would be when it is started. It is not run: nobody knows what it would do. */
+/** Whether a program exists, looked up as when it is started. It is not run: what it would do is unknown. */
 export async function programCheck(
   command: string,
   cwd: string | null,
@@ -12,11 +12,11 @@ export async function programCheck(
   if (found.kind === 'program') return { name, ok: true, detail: `${found.path} can be started.` }
   if (found.kind === 'not_executable') {
     const hint = 'Make it executable (chmod +x), or set adapterConfig.command to a program.'
-    return { name, ok: false, detail: `${found.path} may not be executed.`, hint }
+    return { name, ok: false, detail: `${found.path} is not executable.`, hint }
   }
   const detail =
     found.kind === 'unreachable'
-      ? `${command} is in a folder that Baton may not enter.`
+      ? `${command} is in a folder that Baton cannot enter.`
       : `There is no program ${command}${command.includes('/') ? '' : ' on PATH'}.`
-  return { name, ok: false, detail, hint: 'Set adapterConfig.command to a program that is there.' }
+  return { name, ok: false, detail, hint: 'Set adapterConfig.command to an existing program.' }
 }

@@ -3,8 +3,8 @@ import type { TokenUsage, UsageBasis } from '../core/runs/usage.ts'
 import type { TriggerDetail, WakeupSource } from '../core/runs/wakeups.ts'
 
 /**
- * agent-run/v1: what an adapter is. It is given a prompt, a folder and what was remembered of the last run, runs its agent, tells
- * on the way what happens, and answers with how it ended. It changes nothing of Baton's by itself.
+ * agent-run/v1: the interface of an adapter. It gets a prompt, a folder and the stored state of the last run, runs its
+ * agent, reports what happens meanwhile, and returns how the run ended. It changes no state of Baton by itself.
  */
 
 export const PROTOCOL_VERSION = 'agent-run/v1'
@@ -22,44 +22,44 @@ export interface AdapterInvokeInput {
   runId: string
   wakeupSource: WakeupSource
   triggerDetail?: TriggerDetail
-  /** Absolute, and there. */
+  /** Absolute, and it exists. */
   cwd: string
   prompt: string
   adapterConfig: Record<string, unknown>
-  /** What `runtimeStatePatch` of the runs before left, for this agent, adapter and task. */
+  /** The merged `runtimeStatePatch` of earlier runs of this agent, adapter and task. */
   runtimeState: Record<string, unknown>
-  /** The whole environment of the agent: nothing is inherited beside it. */
+  /** The whole environment of the agent: nothing else is inherited. */
   env: Record<string, string>
   timeoutSec: number
-  /** What the prompt is about, if it is about a task. */
+  /** The task of the run, if it has one. */
   task?: { id: string; generation: number; attempt: number }
-  /** For agents that answer later (202): where, and with which token. */
+  /** For agents that answer later (202): the URL and the token. */
   callback?: { url: string; token: string }
 }
 
 /**
- * What happens on the way, beside status, log and usage. Anything else an adapter names is kept in the timeline of the run.
+ * Events during a run, besides status, log and usage. Any other event of an adapter is stored in the timeline of the run.
  */
 export interface KnownEvents {
-  /** Right after it was spawned; by these an orphan is known again. */
+  /** Right after the spawn; identifies an orphaned process later. */
   process: { pid: number; startTime: string | null; bootId: string | null }
-  /** As soon as it is known: a run that is lost later can be taken up again. */
+  /** As soon as it is known, so that a lost run can be resumed. */
   session: { sessionId: string }
   progress: { percent?: number; step?: string }
   checkpoint: { data: unknown }
-  /** It used a tool. `signature` is the same for the same call. */
+  /** It used a tool. Equal calls have equal signatures. */
   call: { signature: string; isError?: boolean }
-  /** It got on: a turn, a message, a finished step. Retries and heartbeats are none. */
+  /** It made progress: a turn, a message, a finished step. Retries and heartbeats do not count. */
   activity: Record<string, never>
-  /** Nobody may be asked before `until` (ISO time), as the program said in a structured event. */
+  /** The model accepts no requests before `until` (ISO time), as reported by the program in a structured event. */
   rate_limit: { until: string | null }
 }
 
 export interface AdapterHooks {
   status?: (update: { message: string; color?: StatusColor }) => Promise<void>
-  /** Resolves when it was taken: whoever waits for that does not fill the memory. */
+  /** Resolves when the chunk was taken. Wait for it to limit memory. */
   log?: (event: { stream: LogStream; chunk: string }) => Promise<void>
-  /** What this run has used so far, all in all: the next replaces the last. */
+  /** The total usage of this run so far: each call replaces the last. */
   usage?: (usage: TokenUsage) => Promise<void>
   event?: (eventType: string, payload: Record<string, unknown>) => Promise<void>
 }
@@ -68,15 +68,15 @@ export interface AdapterInvokeResult {
   outcome: RunOutcome
   exitCode: number | null
   signal?: string | null
-  /** Why it did not succeed; without it, `nonzero_exit` or what the outcome says. */
+  /** Why it did not succeed; default: `nonzero_exit`, or the code of the outcome. */
   errorCode?: RunErrorCode | null
   errorMessage?: string | null
   summary?: string | null
-  /** What it made: becomes the result of the task. */
+  /** Becomes the result of the task. */
   result?: unknown
-  /** It ended well and wants to go on: the task is continued. */
+  /** It succeeded and wants to continue: the task is continued. */
   wantsMore?: boolean
-  /** With `rate_limited`: when to come again (ISO time), if it is known. */
+  /** With `rate_limited`: when to retry (ISO time), if known. */
   retryAt?: string | null
   sessionId?: string | null
   usage?: TokenUsage | null
@@ -91,7 +91,7 @@ export interface AdapterInvokeResult {
 
 export type Validation = { ok: true } | { ok: false; errors: string[] }
 
-/** One thing an environment probe looked at. */
+/** One check of an environment probe. */
 export interface ProbeCheck {
   name: string
   ok: boolean
@@ -120,20 +120,20 @@ export interface AgentRunAdapter {
     logStreaming: boolean
     tokenUsage: boolean
   }
-  /** Of its settings, as JSON Schema: for forms. */
+  /** JSON Schema of its settings, for forms. */
   configSchema?: Record<string, unknown>
-  /** Whether its agent works in a folder of this machine (it does unless this is false). */
+  /** Whether its agent works in a folder of this machine (default true). */
   usesFolder?: boolean
-  /** Names of variables, beside the usual ones, that its agent may have from Baton's own environment. `X_*` is a prefix. */
+  /** Further variables that its agent inherits from Baton's own environment, besides the common ones. `X_*` is a prefix. */
   inheritsEnv?: readonly string[]
   validateConfig(config: unknown): Validation
   invoke(input: AdapterInvokeInput, hooks: AdapterHooks, signal: AbortSignal): Promise<AdapterInvokeResult>
-  /** Whose limits its runs share: the same text for agents on the same account. */
+  /** Identifies the account: agents with the same text share rate limits. */
   credentialOf?(input: ProbeInput): string
-  /** Whether it could run here: is its program there, which version, logged in. */
+  /** Whether it could run here: whether its program exists, its version, whether it is logged in. */
   probe?(input: ProbeInput, signal: AbortSignal): Promise<ProbeCheck[]>
-  /** What the output so far tells of usage and session: for runs whose node was lost. Pure. */
+  /** Usage and session from the output so far, for runs whose node was lost. Pure. */
   readLines?(lines: Iterable<string>, runtimeState: Record<string, unknown>): ReadFromLog
-  /** The same of lines that come one by one: a log may be larger than the memory. Preferred where it is there. */
+  /** The same for a stream of lines: a log may be larger than memory. Preferred over `readLines`. */
   readLineStream?(lines: AsyncIterable<string>, runtimeState: Record<string, unknown>): Promise<ReadFromLog>
 }

@@ -5,9 +5,9 @@ import { StartRefused } from '../core/refusal.ts'
 import { type AgentRunAdapter, PROTOCOL_VERSION } from './protocol.ts'
 import { isObject } from './reported.ts'
 
-/** Which kinds of agents there are. */
+/** The known adapters. */
 
-/** Agents that Baton does not run: they come by themselves. */
+/** Agents that Baton does not run: they claim tasks themselves. */
 const RESERVED = new Set(['external'])
 const TYPE = /^[a-z][a-z0-9_]{0,62}$/
 const CAPABILITIES = ['resumableSession', 'statusUpdates', 'logStreaming', 'tokenUsage'] as const
@@ -15,11 +15,10 @@ const CAPABILITIES = ['resumableSession', 'statusUpdates', 'logStreaming', 'toke
 export class AdapterRegistry {
   readonly #adapters = new Map<string, AgentRunAdapter>()
 
-  /** Throws when its type is taken: no adapter takes the place of another unnoticed. */
+  /** Throws when the type is taken: no adapter replaces another unnoticed. */
   register(adapter: AgentRunAdapter): void {
     const { type } = adapter
-    if (RESERVED.has(type))
-      throw new StartRefused(`No adapter may have the type "${type}": it is Baton's own.`)
+    if (RESERVED.has(type)) throw new StartRefused(`No adapter may have the type "${type}": it is reserved.`)
     if (this.#adapters.has(type)) throw new StartRefused(`There is already an adapter of type "${type}".`)
     this.#adapters.set(type, adapter)
   }
@@ -46,7 +45,7 @@ export async function loadAdapters(paths: readonly string[], registry: AdapterRe
     if (adapters.length === 0) throw new StartRefused(`${path} exports an empty list of adapters.`)
     for (const adapter of adapters) {
       const fault = faultOf(adapter)
-      if (fault) throw new StartRefused(`${path} is no adapter: ${fault}.`)
+      if (fault) throw new StartRefused(`${path} is not an adapter: ${fault}.`)
       try {
         registry.register(adapter as AgentRunAdapter)
       } catch (error) {
@@ -69,24 +68,25 @@ async function defaultExportOf(path: string): Promise<unknown> {
   }
 }
 
-/** What keeps a value from being an adapter, half a sentence; null when it is one. */
+/** Why a value is not an adapter, as half a sentence; null when it is one. */
 function faultOf(value: unknown): string | null {
   if (!isObject(value)) return 'its default export is neither an adapter nor a list of them'
   const { type, protocolVersion, capabilities, configSchema, inheritsEnv } = value
   if (typeof type !== 'string' || !TYPE.test(type))
-    return 'its type must be a name of small letters, digits and _'
+    return 'its type must be a name of lowercase letters, digits and _'
   if (protocolVersion !== PROTOCOL_VERSION)
-    return `"${type}" speaks ${JSON.stringify(protocolVersion)}, not ${PROTOCOL_VERSION}`
+    return `"${type}" has protocol version ${JSON.stringify(protocolVersion)}, not ${PROTOCOL_VERSION}`
   if (!isObject(capabilities) || !CAPABILITIES.every((name) => typeof capabilities[name] === 'boolean'))
-    return `the capabilities of "${type}" must say true or false to ${CAPABILITIES.join(', ')}`
+    return `the capabilities of "${type}" must set ${CAPABILITIES.join(', ')} to true or false`
   for (const method of ['validateConfig', 'invoke'])
     if (typeof value[method] !== 'function') return `"${type}" has no function ${method}`
   for (const method of ['credentialOf', 'probe', 'readLines', 'readLineStream'])
     if (value[method] !== undefined && typeof value[method] !== 'function')
-      return `${method} of "${type}" is no function`
-  if (configSchema !== undefined && !isObject(configSchema)) return `configSchema of "${type}" is no object`
+      return `${method} of "${type}" is not a function`
+  if (configSchema !== undefined && !isObject(configSchema))
+    return `configSchema of "${type}" is not an object`
   if (inheritsEnv !== undefined && !isListOfText(inheritsEnv))
-    return `inheritsEnv of "${type}" is no list of names`
+    return `inheritsEnv of "${type}" is not a list of names`
   return null
 }
 

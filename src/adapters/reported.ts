@@ -1,13 +1,13 @@
 import type { StatusColor, TokenUsage } from './protocol.ts'
 
-/** What agents report in JSON of their own making, looked at closely: nothing of it is believed because of its name. */
+/** Validates the JSON that agents report: no value is trusted because of its name. */
 
 export type Json = Record<string, unknown>
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object a text is, if it is wholly one. */
+/** The value of a text that consists of one JSON object. */
 export function objectIn(text: string): Json | null {
   if (!text.trimStart().startsWith('{')) return null
   try {
@@ -21,7 +21,7 @@ export function objectIn(text: string): Json | null {
 const COUNTERS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'cachedOutputTokens'] as const
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Null when it is none: a counter that is no whole number from zero on, or neither input nor output. */
+/** Null when invalid: a counter that is not an integer from zero, or neither input nor output. */
 export function usageIn(value: unknown): TokenUsage | null {
   if (!isObject(value) || (value.inputTokens === undefined && value.outputTokens === undefined)) return null
   const given = COUNTERS.filter((counter) => value[counter] !== undefined)
@@ -43,15 +43,15 @@ export const colorIn = (value: unknown): StatusColor | undefined =>
   COLORS.includes(value as string) ? (value as StatusColor) : undefined
 
 const LONGEST_SESSION_ID = 500
-/** It becomes a variable of a process and a row of the database. */
+/** It becomes an environment variable and part of a database row. */
 export const sessionIn = (value: unknown): string | null =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in it.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these must not occur.
   typeof value === 'string' && value.length <= LONGEST_SESSION_ID && /^[^\x00-\x1f\x7f]+$/.test(value)
     ? value
     : null
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/
-/** An ISO time with its zone, as UTC. */
+/** An ISO time with a time zone, as UTC. */
 export function timeIn(value: unknown): string | null {
   const ms = typeof value === 'string' && ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(ms) ? null : new Date(ms).toISOString()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Deadline } from './deadline.ts'
 import { quietHooks } from './hooks.ts'
 import type {
@@ -21,7 +21,7 @@ export class Play {
   readonly #hooks: Required<AdapterHooks>
   readonly #deadline: Deadline
   readonly #sessionId: string
-  /** How often the task was continued so far. */
+  /** How many times the task was continued so far. */
   readonly #continued: number
   readonly #seed: string
   #drawn = 0
@@ -35,15 +35,15 @@ export class Play {
     this.#sessionId = sessionIn(runtimeState.sessionId) ?? `simulated-${runId}`
     const { continued } = runtimeState
     this.#continued = Number.isSafeInteger(continued) ? (continued as number) : 0
-    // Another attempt may go another way; the same one, played again, goes the same.
+    // Another attempt may go differently; the same attempt, repeated, goes the same way.
     this.#seed = [seed, task?.id, task?.attempt, this.#continued].join(' ')
   }
 
   async all(steps: readonly PlayStep[], repeat: number): Promise<AdapterInvokeResult> {
     await this.#hooks.event('session', { sessionId: this.#sessionId })
     for (let round = 0; round < repeat; round++) {
-      // Scripts without waits would let nobody else have a turn, not even whoever wants to stop them.
-      await nextTurn()
+      // A script without waits would block the event loop, even for a request to stop it.
+      await yieldToEventLoop()
       for (const step of steps) {
         if (this.#deadline.stopped) return this.#end(this.#whyStopped())
         if (step.chance !== undefined && this.#draw() >= step.chance) continue
@@ -55,7 +55,7 @@ export class Play {
     return this.#end({ outcome: 'succeeded', exitCode: 0, wantsMore: false, ...this.#made })
   }
 
-  /** What it answers is the end of the play. */
+  /** A result ends the script. */
   async #play(step: PlayStep): Promise<AdapterInvokeResult | null> {
     const { log, status, event } = this.#hooks
     if ('say' in step) {
@@ -101,7 +101,7 @@ export class Play {
       outcome: OUTCOMES[code] ?? 'failed',
       exitCode: 1,
       errorCode: code,
-      errorMessage: message ?? `The script says: ${code}.`,
+      errorMessage: message ?? `The script fails with ${code}.`,
       ...(code === 'rate_limited' && { retryAt }),
     }
   }
@@ -133,7 +133,7 @@ export class Play {
     }
   }
 
-  /** From 0 to 1, 1 excluded; the same in every play with this seed. */
+  /** From 0 to 1, 1 excluded; the same in every run with this seed. */
   #draw(): number {
     const digest = createHash('sha256')
       .update(`${this.#seed} ${this.#drawn++}`)

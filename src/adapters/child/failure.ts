@@ -3,10 +3,10 @@ import type { ChildEnd } from './run-child.ts'
 
 type Failure = Pick<AdapterInvokeResult, 'outcome' | 'exitCode' | 'signal' | 'errorCode' | 'errorMessage'>
 
-/** Much of what a program says last is about the whole of it; more does not fit into a message. */
+/** The end of a program's output usually explains the failure; more does not fit into a message. */
 const LONGEST_MESSAGE = 2_000
 
-/** What it means for a run how its program ended; null when it ended by itself and well. */
+/** How the end of the program fails the run; null when it exited by itself with code 0. */
 export function failureOf(end: ChildEnd, command: string): Failure | null {
   const { exitCode, signal, stopped, spawnError } = end
   const failure = (
@@ -15,12 +15,12 @@ export function failureOf(end: ChildEnd, command: string): Failure | null {
     errorMessage: string,
   ): Failure => ({ outcome, exitCode, signal, errorCode, errorMessage })
   if (spawnError) return failure('failed', codeOf(spawnError.code), spawnError.message)
-  if (stopped === 'timeout') return failure('timed_out', 'timeout', `${command} took longer than it may.`)
+  if (stopped === 'timeout') return failure('timed_out', 'timeout', `${command} exceeded its timeout.`)
   if (stopped === 'aborted') return failure('cancelled', 'cancelled', `${command} was stopped.`)
   if (exitCode === 0) return null
-  const how = signal === null ? `ended with ${exitCode}` : `was ended by ${signal}`
-  const said = end.stderrTail.trim() || end.stdoutTail.trim()
-  const last = said.slice(-LONGEST_MESSAGE).toWellFormed()
+  const how = signal === null ? `exited with code ${exitCode}` : `was killed by ${signal}`
+  const output = end.stderrTail.trim() || end.stdoutTail.trim()
+  const last = output.slice(-LONGEST_MESSAGE).toWellFormed()
   return failure('failed', 'nonzero_exit', `${command} ${how}${last === '' ? '.' : `: ${last}`}`)
 }
 
@@ -29,5 +29,5 @@ function codeOf(spawnCode: string): NonNullable<Failure['errorCode']> {
   return NO_PROGRAM.has(spawnCode) ? 'adapter_not_installed' : 'spawn_failed'
 }
 
-/** Not there, or there but no program: it will not be one at the next try either. */
+/** Missing, or not a program: a retry would not change that. */
 const NO_PROGRAM = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ENOEXEC'])

@@ -2,24 +2,24 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 /**
- * Which process a pid means. Pids are given out again, so a pid alone is no name: with its start time and the boot of the
- * machine it is one. Where there is no /proc, nothing of this is known.
+ * Identifies processes. Pids are reused, so a pid alone does not identify a process; together with its start time and the
+ * boot id of the machine it does. Without /proc none of this is known.
  */
 
-/** Every process of a run carries its run here, those that left its process group too. */
+/** Every process of a run carries the run's id in this variable, even if it left the process group. */
 export const RUN_MARKER = 'BATON_RUN_ID'
 
 export interface ProcessEntry {
   pid: number
   parent: number
   group: number
-  /** In clock ticks since the boot. */
+  /** In clock ticks since boot. */
   startTime: string
-  /** It has ended; only its parent has not asked for its exit code yet. */
+  /** It has ended, but its parent has not read its exit code yet. */
   isZombie: boolean
 }
 
-/** Where pids mean the same: containers on one machine may have one host name, but not the same processes. */
+/** The scope in which pids are unique: containers on one machine may share a host name but not their processes. */
 export function thisMachine(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`
@@ -40,7 +40,7 @@ export function startTimeOf(pid: number): string | null {
 export function entryOf(pid: number): ProcessEntry | null {
   const stat = textOf(`/proc/${pid}/stat`)
   if (stat === null) return null
-  // The second field is the name of the program in parentheses, and the name may itself have spaces and parentheses.
+  // The second field is the name of the program in parentheses, and the name may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, parent, group] = fields
   return {
@@ -52,7 +52,7 @@ export function entryOf(pid: number): ProcessEntry | null {
   }
 }
 
-/** The run a process says it belongs to. Whoever hides its environment (ssh-agent does) says nothing. */
+/** The run a process belongs to by its environment. Null for a process that hides its environment, as ssh-agent does. */
 export function markerOf(pid: number): string | null {
   const environment = textOf(`/proc/${pid}/environ`)
   const prefix = `${RUN_MARKER}=`
@@ -60,7 +60,7 @@ export function markerOf(pid: number): string | null {
   return variable?.slice(prefix.length) ?? null
 }
 
-/** All pids there are; null where there is no /proc. */
+/** All pids; null without /proc. */
 export function allPids(): number[] | null {
   try {
     return readdirSync('/proc')

@@ -1,14 +1,14 @@
-/** Longer ones are not read, only logged: a part of a JSON line is worse than none of it, and memory has an end. */
+/** Longer lines are logged but not parsed: part of a JSON line is worse than none, and memory is limited. */
 export const LONGEST_LINE = 8 * 1024 * 1024
 
-/** Makes whole lines of pieces of text. */
+/** Splits pieces of text into complete lines. */
 export class Lines {
-  /** How many lines were too long to be read. */
+  /** How many lines were too long to be parsed. */
   skipped = 0
   #pieces: string[] = []
   #length = 0
 
-  /** The lines this piece completes. */
+  /** The lines that this piece completes. */
   take(text: string): string[] {
     const lines: string[] = []
     let from = 0
@@ -21,7 +21,7 @@ export class Lines {
     return lines
   }
 
-  /** The last line, if no newline ended it. Empty lines are none. */
+  /** The last line, if no newline terminated it. Empty lines are dropped. */
   end(): string[] {
     const [length, line] = [this.#length, this.#pieces.join('').replace(/\r$/, '')]
     this.#pieces = []

@@ -3,45 +3,45 @@ import { StringDecoder } from 'node:string_decoder'
 
 const TAIL_CHARACTERS = 8 * 1024
 
-/** What a child writes to one of its pipes, read piece by piece: the next only when the last was taken. */
+/** Reads one pipe of a child with backpressure: the next piece only when the last was taken. */
 export class Output {
-  /** Resolves when nobody writes to it any more, or when it was let go. */
+  /** Resolves when all writers have closed the pipe, or after `close`. */
   readonly ended: Promise<void>
-  /** Bytes that came. */
+  /** Bytes received. */
   bytes = 0
   #tail = ''
   #hasEnded = false
   #waitingSince: number | null = null
   readonly #stream: Readable
 
-  /** Begins to read at once: what nobody reads of a child that has ended is thrown away by Node. */
+  /** Starts to read at once: Node discards unread output of a child that has ended. */
   constructor(stream: Readable, take: (text: string) => Promise<void>) {
     this.#stream = stream
-    // It was let go, or could not be read: what came before is what there is.
+    // Closed or failed: keep what was received before.
     this.ended = this.#read(take).catch(() => undefined)
   }
 
-  /** The end of it, for messages. */
+  /** The end of the output, for messages. */
   get tail(): string {
     return this.#tail.toWellFormed()
   }
 
-  /** How long nothing came though somebody waited for it; zero while what came is being taken. */
+  /** How long the reader has waited without output; zero while a piece is being taken. */
   quietMs(): number {
     if (this.#hasEnded) return Number.POSITIVE_INFINITY
     return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince
   }
 
-  letGo(): void {
+  close(): void {
     this.#stream.destroy()
   }
 
   async #read(take: (text: string) => Promise<void>): Promise<void> {
     // A character may be split over two chunks.
     const decoder = new StringDecoder('utf8')
-    const give = async (text: string) => {
+    const emit = async (text: string) => {
       if (text === '') return
-      // Most pieces are longer than the tail: to join them to the last would only copy them.
+      // Most pieces are longer than the tail: joining them to it would only copy them.
       const last = text.length < TAIL_CHARACTERS ? this.#tail + text : text
       this.#tail = last.slice(-TAIL_CHARACTERS)
       await take(text)
@@ -51,11 +51,11 @@ export class Output {
       for await (const chunk of this.#stream as AsyncIterable<Buffer>) {
         this.#waitingSince = null
         this.bytes += chunk.length
-        await give(decoder.write(chunk))
+        await emit(decoder.write(chunk))
         this.#waitingSince = performance.now()
       }
     } finally {
-      await give(decoder.end())
+      await emit(decoder.end())
       this.#hasEnded = true
     }
   }

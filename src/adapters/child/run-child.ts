@@ -9,7 +9,7 @@ import { Output } from './output.ts'
 import { type SpawnError, spawnErrorOf } from './spawn-error.ts'
 import { endTree, type TreeRoot } from './tree.ts'
 
-/** Running a program to its end: its output taken, its time kept, and none of its processes left behind. */
+/** Runs a program to its end: reads its output, enforces its timeout, and leaves none of its processes behind. */
 
 export interface ChildSpec {
   /** A path, or a name looked up in env.PATH. */
@@ -19,37 +19,37 @@ export interface ChildSpec {
   /** The whole environment. */
   env: Record<string, string>
   stdin: string
-  /** 0: as long as it likes. */
+  /** 0: no timeout. */
   timeoutMs: number
   /** Between SIGTERM and SIGKILL. */
   graceMs: number
-  /** Its processes carry it in BATON_RUN_ID, by which they are found. */
+  /** Its processes carry this in BATON_RUN_ID and are found by it. */
   runId: string
 }
 
 export interface ChildEnd {
   exitCode: number | null
   signal: string | null
-  /** Why it was stopped, if it was. */
+  /** Why Baton stopped it; null if it ended by itself. */
   stopped: 'timeout' | 'aborted' | null
-  /** It never ran. */
+  /** Set if the program never started. */
   spawnError: SpawnError | null
   /** The last 8 kB. */
   stdoutTail: string
   stderrTail: string
 }
 
-/** A grandchild may hold the pipes when the child has ended. So long nothing must come before it is ended too. */
+/** A grandchild may keep the pipes open after the child has ended. After this long without output it is ended too. */
 const QUIET_MS = 300
 const LONGEST_AFTER_EXIT_MS = 2_000
-/** What a child leaves behind when it ends by itself is not worth a long wait. */
-const LONGEST_GRACE_OF_THE_REST_MS = 2_000
-/** More than pipes can hold: what comes beyond it is from somebody who is not of this run and holds its pipe. */
+/** Processes left behind by a child that ended by itself do not deserve a long grace period. */
+const LONGEST_LEFTOVER_GRACE_MS = 2_000
+/** More than pipes can hold: anything beyond comes from a process outside this run that holds its pipe. */
 const LEFT_IN_PIPES_BYTES = 4 * 1024 * 1024
 
 /**
- * Runs it and gives `onLine` the lines of its stdout; lines longer than 8 MB are logged but skipped. Output is read only as
- * fast as `hooks.log` and `onLine` take it. When it resolves, no process of the run is left.
+ * Runs the program and passes the lines of its stdout to `onLine`; lines longer than 8 MB are logged but skipped. Output is
+ * read only as fast as `hooks.log` and `onLine` take it. When this resolves, no process of the run is left.
  */
 export async function runChild(
   spec: ChildSpec,
@@ -60,7 +60,7 @@ export async function runChild(
   if (signal.aborted) return { ...NEVER_RAN, stopped: 'aborted' }
   const spawned = await spawnOf(spec)
   if ('code' in spawned) return { ...NEVER_RAN, spawnError: spawned }
-  return new Run(spec, spawned, quietHooks(hooks), onLine).toItsEnd(signal)
+  return new Run(spec, spawned, quietHooks(hooks), onLine).untilEnd(signal)
 }
 
 const NEVER_RAN: ChildEnd = {
@@ -79,7 +79,7 @@ async function spawnOf({ command, args, cwd, env, runId }: ChildSpec): Promise<C
       env: { ...env, [RUN_MARKER]: runId },
       stdio: 'pipe',
       shell: false,
-      // A process group of its own, so that all of it can be ended.
+      // A process group of its own, so that the whole group can be ended.
       detached: true,
     })
     if (child.pid !== undefined) return child.on('error', () => undefined)
@@ -102,7 +102,7 @@ class Run {
   readonly #hooks: Required<AdapterHooks>
   readonly #onLine: (line: string) => void | Promise<void>
   readonly #root: TreeRoot
-  /** Rejects when it was to be stopped and could not be. */
+  /** Rejects when the program could not be stopped. */
   readonly #exit: Promise<Exit>
   readonly #isRecorded: Promise<void>
   readonly #stdout: Output
@@ -111,7 +111,7 @@ class Run {
   #hasExited = false
   #stopped: ChildEnd['stopped'] = null
   #ending: Promise<void> | null = null
-  #giveUp: (error: unknown) => void = () => undefined
+  #rejectExit: (error: unknown) => void = () => undefined
   #failure: { error: unknown } | null = null
 
   constructor(
@@ -127,7 +127,7 @@ class Run {
     const identity = { pid: child.pid!, startTime: startTimeOf(child.pid!), bootId: bootId() }
     this.#root = { ...identity, runId: spec.runId }
     this.#exit = new Promise((resolve, reject) => {
-      this.#giveUp = reject
+      this.#rejectExit = reject
       child.once('exit', (exitCode, signal) => {
         this.#hasExited = true
         resolve({ exitCode, signal })
@@ -136,23 +136,23 @@ class Run {
     this.#isRecorded = hooks.event('process', identity)
     this.#stdout = new Output(child.stdout!, (text) => this.#take('stdout', text))
     this.#stderr = new Output(child.stderr!, (text) => this.#take('stderr', text))
-    // It may end, or close its stdin, without having read all of it.
+    // The program may end or close its stdin before it has read everything.
     child.stdin!.on('error', () => undefined)
     void this.#isRecorded.then(() => child.stdin!.end(spec.stdin))
   }
 
-  async toItsEnd(signal: AbortSignal): Promise<ChildEnd> {
+  async untilEnd(signal: AbortSignal): Promise<ChildEnd> {
     const { timeoutMs } = this.#spec
     const onAbort = () => this.#stop('aborted')
     const onTimeout = () => this.#stop('timeout')
     const timer = timeoutMs > 0 ? setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMER_MS)) : undefined
     signal.addEventListener('abort', onAbort, { once: true })
-    // It may have been aborted between the spawn and this moment.
+    // The signal may have been aborted since the spawn.
     if (signal.aborted) onAbort()
     try {
       const exit = await this.#exit
       await this.#isRecorded
-      await this.#endTheRest()
+      await this.#endLeftovers()
       await this.#drain()
       const [stdoutTail, stderrTail] = [this.#stdout.tail, this.#stderr.tail]
       return { ...exit, stopped: this.#stopped, spawnError: null, stdoutTail, stderrTail }
@@ -160,8 +160,8 @@ class Run {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
       this.#child.stdin?.destroy()
-      this.#stdout.letGo()
-      this.#stderr.letGo()
+      this.#stdout.close()
+      this.#stderr.close()
     }
   }
 
@@ -169,27 +169,27 @@ class Run {
     if (this.#hasExited || this.#stopped) return
     this.#stopped = why
     this.#ending = endTree(this.#root, this.#spec.graceMs, { isWatched: true })
-    this.#ending.catch(this.#giveUp)
+    this.#ending.catch(this.#rejectExit)
   }
 
-  async #endTheRest(): Promise<void> {
+  async #endLeftovers(): Promise<void> {
     if (this.#ending) return this.#ending
     await this.#waitFor(this.#isQuiet, LONGEST_AFTER_EXIT_MS)
-    const graceMs = Math.min(this.#spec.graceMs, LONGEST_GRACE_OF_THE_REST_MS)
+    const graceMs = Math.min(this.#spec.graceMs, LONGEST_LEFTOVER_GRACE_MS)
     await endTree(this.#root, graceMs, { isWatched: true })
   }
 
-  /** Nobody of the run is left who could write: what is still in the pipes is all there will be. */
+  /** No process of the run is left to write: what is still in the pipes is the rest of the output. */
   async #drain(): Promise<void> {
     const before = this.#bytes()
     await this.#waitFor(() => this.#isQuiet() || this.#bytes() - before > LEFT_IN_PIPES_BYTES)
-    this.#stdout.letGo()
-    this.#stderr.letGo()
+    this.#stdout.close()
+    this.#stderr.close()
     await this.#closed()
     await this.#read(this.#lines.end())
     const { skipped } = this.#lines
     const mebibytes = LONGEST_LINE / 1024 / 1024
-    const chunk = `Lines of more than ${mebibytes} MB were logged but not read: ${skipped}.\n`
+    const chunk = `Lines of more than ${mebibytes} MB were logged but not parsed: ${skipped}.\n`
     if (skipped > 0) await this.#hooks.log({ stream: 'system', chunk })
     if (this.#failure) throw this.#failure.error
   }
@@ -198,14 +198,14 @@ class Run {
   #bytes = () => this.#stdout.bytes + this.#stderr.bytes
   #closed = () => Promise.all([this.#stdout.ended, this.#stderr.ended])
 
-  /** Until it is so, the pipes are closed, or the time is over. */
-  async #waitFor(isSo: () => boolean, longestMs = Number.POSITIVE_INFINITY): Promise<void> {
+  /** Waits until the condition holds, the pipes are closed, or the time is over. */
+  async #waitFor(condition: () => boolean, longestMs = Number.POSITIVE_INFINITY): Promise<void> {
     let areClosed = false
     const closed = this.#closed().then(() => {
       areClosed = true
     })
     const until = performance.now() + longestMs
-    while (!areClosed && !isSo() && performance.now() < until) await Promise.race([closed, sleep(20)])
+    while (!areClosed && !condition() && performance.now() < until) await Promise.race([closed, sleep(20)])
   }
 
   async #take(stream: 'stdout' | 'stderr', text: string): Promise<void> {
@@ -220,7 +220,7 @@ class Run {
       try {
         await this.#onLine(line)
       } catch (error) {
-        // A reader that fails must not stop the pipe: the child would wait for ever. It is told at the end.
+        // A failing reader must not stop the pipe: the child would wait for ever. The error is thrown at the end.
         this.#failure = { error }
       }
     }

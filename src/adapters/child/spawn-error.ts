@@ -2,26 +2,26 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { lookUp } from './lookup.ts'
 
 export interface SpawnError {
-  /** As the system says it; what is wrong with the folder, not with the program, ends in _CWD. */
+  /** The code of the system; codes about the folder, not the program, end in _CWD. */
   code: string
   message: string
 }
 
-/** Why a program could not be started. The system says the same of a missing program and of a missing folder. */
+/** Why a program could not be started. The system reports the same code for a missing program and a missing folder. */
 export async function spawnErrorOf(
   error: Error & { code?: string },
   command: string,
   cwd: string,
   path: string | undefined,
 ): Promise<SpawnError> {
-  const folder = whatIsWrongWith(cwd)
+  const folder = folderError(cwd)
   if (folder) return folder
   switch (error.code) {
     case 'ENOENT':
     case 'EACCES':
-      return whatIsWrongWithProgram(error.code, command, cwd, path)
+      return programError(error.code, command, cwd, path)
     case 'ENOTDIR':
-      return { code: 'ENOTDIR', message: `"${command}" leads through something that is no folder.` }
+      return { code: 'ENOTDIR', message: `A part of the path "${command}" is not a folder.` }
     case 'E2BIG':
       return { code: 'E2BIG', message: `The arguments and the environment of "${command}" are too long.` }
     default:
@@ -29,8 +29,8 @@ export async function spawnErrorOf(
   }
 }
 
-async function whatIsWrongWithProgram(
-  said: 'ENOENT' | 'EACCES',
+async function programError(
+  systemCode: 'ENOENT' | 'EACCES',
   command: string,
   cwd: string,
   path: string | undefined,
@@ -38,19 +38,19 @@ async function whatIsWrongWithProgram(
   const { kind } = await lookUp(command, cwd, path)
   if (kind === 'missing') return { code: 'ENOENT', message: `There is no program "${command}".` }
   if (kind === 'unreachable')
-    return { code: 'EACCES', message: `"${command}" is in a folder that Baton may not enter.` }
-  // A script whose interpreter is missing, or a disk from which nothing is executed.
+    return { code: 'EACCES', message: `"${command}" is in a folder that Baton cannot enter.` }
+  // A script whose interpreter is missing, or a file system mounted noexec.
   if (kind === 'program')
     return {
-      code: said,
-      message: `"${command}" is there, but it, or the program that runs it, cannot be executed.`,
+      code: systemCode,
+      message: `"${command}" exists, but it or its interpreter cannot be executed.`,
     }
-  return { code: 'EACCES', message: `"${command}" may not be executed.` }
+  return { code: 'EACCES', message: `"${command}" is not executable.` }
 }
 
-function whatIsWrongWith(cwd: string): SpawnError | null {
+function folderError(cwd: string): SpawnError | null {
   try {
-    if (!statSync(cwd).isDirectory()) return { code: 'ENOTDIR_CWD', message: `${cwd} is no folder.` }
+    if (!statSync(cwd).isDirectory()) return { code: 'ENOTDIR_CWD', message: `${cwd} is not a folder.` }
     accessSync(cwd, constants.X_OK)
     return null
   } catch (error) {

@@ -1,37 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allPids, bootId, entryOf, markerOf, type ProcessEntry } from './identity.ts'
 
-/** Ending all processes of a run, and only those. */
+/** Ends all processes of a run, and only those. */
 
 export interface TreeRoot {
-  /** Of the process that was spawned; it leads a process group of its own. */
+  /** The spawned process; it leads a process group of its own. */
   pid: number
   startTime: string | null
   bootId: string | null
   runId: string
 }
 
-/** Some processes could not be ended: they wait for a device, or belong to somebody else. */
+/** Some processes could not be ended: they wait for a device, or belong to another user. */
 class ProcessesRemain extends Error {
   override name = 'ProcessesRemain'
 }
 
-/** A killed process is gone within milliseconds, unless the kernel itself is stuck with it. */
-const KILL_PATIENCE_MS = 30_000
-const FIRST_LOOK_MS = 5
-const SLOWEST_LOOK_MS = 200
+/** A killed process ends within milliseconds, unless it is stuck in the kernel. */
+const KILL_TIMEOUT_MS = 30_000
+const FIRST_POLL_MS = 5
+const SLOWEST_POLL_MS = 200
 
-/** The processes that carry this run's id. */
+/** The processes that carry the id of this run. */
 export function processesOf(runId: string): number[] {
   return processesWithMarkers().get(runId) ?? []
 }
 
-/** All processes that carry the id of a run, by run. This process itself is not among them. */
+/** All processes that carry the id of a run, by run, without this process itself. */
 export function processesWithMarkers(): Map<string, number[]> {
   const found = new Map<string, number[]>()
   for (const pid of allPids() ?? []) {
     const runId = pid === process.pid ? null : markerOf(pid)
-    // The dead have no environment, so they are not among them either.
+    // Ended processes have no environment, so they are not included either.
     if (runId === null) continue
     found.set(runId, [...(found.get(runId) ?? []), pid])
   }
@@ -39,36 +39,36 @@ export function processesWithMarkers(): Map<string, number[]> {
 }
 
 /**
- * Ends the process group of a run and whoever else carries its id or descends from one of them: SIGTERM, then after the
- * grace SIGKILL, until nobody is left. `isWatched` says that whoever asks has spawned the root itself and seen it all the
- * time: then its group is known to be its own though the root has ended.
+ * Ends the process group of a run, every other process that carries its id, and all their descendants: SIGTERM, after the
+ * grace period SIGKILL, until none is left. `isWatched` means that the caller has spawned the root itself and watched it
+ * since: then the group is known to belong to the run even after the root has ended.
  */
 export async function endTree(root: TreeRoot, graceMs: number, { isWatched = false } = {}): Promise<void> {
-  // Of another boot nothing is left, and its pids mean others now.
+  // No process survives a reboot, and the pids belong to other processes now.
   if (root.bootId !== null && root.bootId !== bootId()) return
   if (allPids() === null) return endGroup(root.pid, graceMs, isWatched)
   const killAt = performance.now() + graceMs
-  const giveUpAt = killAt + KILL_PATIENCE_MS
-  const told = new Map<string, NodeJS.Signals>()
-  let lookMs = FIRST_LOOK_MS
-  let emptyLooks = 0
+  const giveUpAt = killAt + KILL_TIMEOUT_MS
+  const sent = new Map<string, NodeJS.Signals>()
+  let pollMs = FIRST_POLL_MS
+  let emptyScans = 0
   let remaining: ProcessEntry[] = []
   for (;;) {
-    // Whoever is known is looked at alone, for a look at all processes costs milliseconds.
-    remaining = remaining.filter(isThere)
+    // Known processes are checked individually: a scan of all processes takes milliseconds.
+    remaining = remaining.filter(isAlive)
     const signal = performance.now() >= killAt ? 'SIGKILL' : 'SIGTERM'
     if (remaining.length === 0 || signal === 'SIGKILL') remaining = membersOf(root, isWatched)
-    // A fork or an exec in the very moment of a look hides a process from it: one empty look proves nothing.
-    emptyLooks = remaining.length === 0 ? emptyLooks + 1 : 0
-    if (emptyLooks === 2) return
-    for (const member of remaining) tell(member, signal, told)
+    // A fork or exec during a scan may hide a process from it: one empty scan proves nothing.
+    emptyScans = remaining.length === 0 ? emptyScans + 1 : 0
+    if (emptyScans === 2) return
+    for (const member of remaining) signalOnce(member, signal, sent)
     if (performance.now() > giveUpAt)
       throw new ProcessesRemain(
         `Processes of run ${root.runId} could not be ended: ${remaining.map(({ pid }) => pid).join(', ')}.`,
       )
     const untilKillMs = killAt - performance.now()
-    await sleep(untilKillMs > 0 ? Math.min(lookMs, untilKillMs) : FIRST_LOOK_MS)
-    lookMs = Math.min(lookMs * 2, SLOWEST_LOOK_MS)
+    await sleep(untilKillMs > 0 ? Math.min(pollMs, untilKillMs) : FIRST_POLL_MS)
+    pollMs = Math.min(pollMs * 2, SLOWEST_POLL_MS)
   }
 }
 
@@ -76,12 +76,12 @@ function membersOf(root: TreeRoot, isWatched: boolean): ProcessEntry[] {
   const entries = (allPids() ?? []).flatMap((pid) => entryOf(pid) ?? [])
   const leader = entries.find(({ pid }) => pid === root.pid)
   const own = entries.find(({ pid }) => pid === process.pid)
-  // While the root lives, and while anybody is left in its group, its number is not given out again.
+  // The number of the group is not reused while the root or any other member of the group is alive.
   const isItsGroup = leader ? leader.startTime === root.startTime : isWatched
   const isGroupMember = ({ group }: ProcessEntry) => isItsGroup && group === root.pid && group !== own?.group
   const isMember = (entry: ProcessEntry) => isGroupMember(entry) || markerOf(entry.pid) === root.runId
   const members = new Map(entries.filter(isMember).map((entry) => [entry.pid, entry]))
-  // Parents mostly come first, but a pid that was given out again may be lower than its parent's.
+  // Parents usually come first, but a reused pid may be lower than its parent's.
   for (let known = -1; known !== members.size; ) {
     known = members.size
     for (const entry of entries) if (members.has(entry.parent)) members.set(entry.pid, entry)
@@ -90,34 +90,34 @@ function membersOf(root: TreeRoot, isWatched: boolean): ProcessEntry[] {
   return [...members.values()].filter(({ isZombie }) => !isZombie)
 }
 
-function isThere({ pid, startTime }: ProcessEntry): boolean {
+function isAlive({ pid, startTime }: ProcessEntry): boolean {
   const entry = entryOf(pid)
   return entry !== null && !entry.isZombie && entry.startTime === startTime
 }
 
-/** Each signal once: an agent that tidies up at SIGTERM may take a second one as an order to hurry. */
-function tell(member: ProcessEntry, signal: NodeJS.Signals, told: Map<string, NodeJS.Signals>): void {
+/** Sends each signal once: an agent that cleans up on SIGTERM may take a second one as an order to hurry. */
+function signalOnce(member: ProcessEntry, signal: NodeJS.Signals, sent: Map<string, NodeJS.Signals>): void {
   const name = `${member.pid} ${member.startTime}`
-  if (told.get(name) === signal || !isThere(member)) return
-  told.set(name, signal)
+  if (sent.get(name) === signal || !isAlive(member)) return
+  sent.set(name, signal)
   send(member.pid, signal)
 }
 
-/** Where there is no /proc only the group is known, and only if nobody else can have got its number meanwhile. */
+/** Without /proc only the group is known, and only if its number cannot have been reused meanwhile. */
 async function endGroup(pid: number, graceMs: number, isWatched: boolean): Promise<void> {
   if (!isWatched) return
   const killAt = performance.now() + graceMs
-  let lookMs = FIRST_LOOK_MS
+  let pollMs = FIRST_POLL_MS
   for (let signal: NodeJS.Signals | 0 = 'SIGTERM'; send(-pid, signal); ) {
-    await sleep(lookMs)
-    lookMs = Math.min(lookMs * 2, SLOWEST_LOOK_MS)
-    if (performance.now() > killAt + KILL_PATIENCE_MS)
+    await sleep(pollMs)
+    pollMs = Math.min(pollMs * 2, SLOWEST_POLL_MS)
+    if (performance.now() > killAt + KILL_TIMEOUT_MS)
       throw new ProcessesRemain(`The process group ${pid} could not be ended.`)
     signal = performance.now() >= killAt ? 'SIGKILL' : 0
   }
 }
 
-/** Whether there was anybody to send it to. */
+/** False if there is no such process. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal)

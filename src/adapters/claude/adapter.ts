@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
-import { isThere, keyCheck, type Looked, type RunCommand } from '../cli-probe.ts'
+import { exists, keyCheck, type ProbeContext, type RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
@@ -9,7 +9,7 @@ import { objectIn } from '../reported.ts'
 import { ClaudeReader } from './reader.ts'
 import { isOlderThan, type Version } from './version.ts'
 
-/** The Claude CLI as an agent (Paperclip 7.1, as its newer versions are used). */
+/** The Claude CLI as an agent (Paperclip 7.1, adapted to newer versions). */
 
 const OWN_FLAGS = `
   -p --print --output-format --input-format --verbose --session-id -r --resume -c --continue
@@ -21,7 +21,7 @@ const OWN_FLAGS = `
 const ClaudeSettings = z.strictObject({
   ...cliSettings('claude', OWN_FLAGS),
   maxTurnsPerRun: z.int().min(1).max(100_000).optional(),
-  /** As text too, since it is money. */
+  /** Also accepted as text, since it is money. */
   maxBudgetUsd: z
     .union([z.number().min(0.000_001).max(1_000_000), z.string().regex(/^\d{1,6}(\.\d{1,6})?$/)])
     .optional(),
@@ -53,16 +53,16 @@ export const claudeAdapter = cliAdapter({
   keys: KEYS,
   loginFolder,
   installHint: 'Install it with `npm install -g @anthropic-ai/claude-code`, or set command to its path.',
-  look,
+  check,
 })
 
-async function look(
-  ask: RunCommand,
-  { env, settings, version }: Looked<ClaudeSettings>,
+async function check(
+  run: RunCommand,
+  { env, settings, version }: ProbeContext<ClaudeSettings>,
 ): Promise<ProbeCheck[]> {
   const key = keyCheck(env, [...KEYS, 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'])
   const isRefused = settings.dangerouslySkipPermissions && process.getuid?.() === 0 && !env.IS_SANDBOX
-  return [key ?? (await login(ask, loginFolder(env), version)), ...(isRefused ? [ROOT] : [])]
+  return [key ?? (await login(run, loginFolder(env), version)), ...(isRefused ? [ROOT] : [])]
 }
 
 const ROOT: ProbeCheck = {
@@ -72,18 +72,18 @@ const ROOT: ProbeCheck = {
   hint: 'Run Baton as another user, or turn dangerouslySkipPermissions off.',
 }
 
-/** Versions before it take `auth status` for a prompt, and would answer it. */
+/** Earlier versions take `auth status` for a prompt and would answer it. */
 const KNOWS_AUTH_STATUS: Version = [2, 1, 100]
 
-async function login(ask: RunCommand, folder: string, version: string): Promise<ProbeCheck> {
+async function login(run: RunCommand, folder: string, version: string): Promise<ProbeCheck> {
   const name = 'login'
-  if (await isThere(join(folder, '.credentials.json')))
-    return { name, ok: true, detail: `It is logged in by ${folder}, which was not tried.` }
+  if (await exists(join(folder, '.credentials.json')))
+    return { name, ok: true, detail: `Logged in by ${folder} (not tested).` }
   if (!/\d\.\d/.test(version) || isOlderThan(version, KNOWS_AUTH_STATUS))
-    return { name, ok: true, detail: 'Whether it is logged in cannot be told of this version.' }
-  const answer = await ask('auth', 'status')
+    return { name, ok: true, detail: 'This version cannot report whether it is logged in.' }
+  const answer = await run('auth', 'status')
   const isLoggedIn = objectIn(answer.stdoutTail)?.loggedIn ?? answer.exitCode === 0
-  if (isLoggedIn === true) return { name, ok: true, detail: 'It says that it is logged in.' }
+  if (isLoggedIn === true) return { name, ok: true, detail: 'It reports that it is logged in.' }
   const hint = 'Run `claude auth login` as the user Baton runs as, or set ANTHROPIC_API_KEY in env.'
   return { name, ok: false, detail: 'It is not logged in.', hint }
 }

@@ -3,12 +3,12 @@ import type { Json } from '../reported.ts'
 import { isOlderThan, type Version } from './version.ts'
 
 /**
- * Claude counts dollars (`total_cost_usd`) and tokens by model (`modelUsage`). Older versions count them for the process, newer
- * ones for the whole session, resumed runs included. Which it is, its own figures tell: those of a session are at least what
- * they were after the run before, plus what this run used.
+ * Claude reports dollars (`total_cost_usd`) and tokens by model (`modelUsage`). Older versions count per process, newer ones
+ * per session, including resumed runs. The figures show which it is: those of a session are at least the figures after the
+ * previous run plus the usage of this run.
  */
 
-/** What the program had counted when the last run of a session ended. */
+/** The program's counters at the end of the previous run of a session. */
 export interface Counted {
   sessionId: string
   costUsd: string
@@ -24,7 +24,7 @@ const OF_THIS_RUN = [
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
 ] as const
-/** From this version on sessions are counted. It decides only when the figures would allow both. */
+/** From this version on Claude counts per session. Used only when the figures allow both readings. */
 const COUNTS_SESSIONS_SINCE: Version = [2, 1, 277]
 
 export function countedIn(state: unknown): Counted | null {
@@ -50,7 +50,7 @@ export function countedBy(result: Json, sessionId: string): Counted | null {
   return { sessionId, costUsd: dollarText(cost), models }
 }
 
-/** What this run cost, of what its last result says. */
+/** The cost of this run, from its last result. */
 export function costOf(
   now: Counted,
   before: Counted | null,
@@ -71,7 +71,7 @@ function countsTheSession(now: Counted, before: Counted, usage: Json, version: s
   if (!isAllKept) return false
   const [all, allBefore] = [totals(now), totals(before)]
   const hasRoomForThisRun = OF_THIS_RUN.every((figure, i) => all[i]! >= allBefore[i]! + count(usage[figure]))
-  // What helpers beside the main model used is in `modelUsage` only, and may be more than all that was before.
+  // The usage of helper models is in `modelUsage` only, and may exceed everything counted before.
   return hasRoomForThisRun && !isOlderThan(version, COUNTS_SESSIONS_SINCE)
 }
 

@@ -2,15 +2,15 @@ import {
   count,
   type Exit,
   endedWith,
+  exitedWithError,
   type Facts,
   failureOfStatus,
-  gaveUp,
-  type Happening,
   list,
   NONE_USED,
   OpenCalls,
   type OutputReader,
   plus,
+  type ReaderEvent,
   record,
   sameTokens,
   sessionIdIn,
@@ -24,9 +24,9 @@ import type { RunErrorCode } from '../protocol.ts'
 import { type Json, objectIn } from '../reported.ts'
 import { type Counted, costOf, countedBy, countedIn } from './cost.ts'
 
-/** Reads what `claude --print --output-format stream-json --verbose` prints. */
+/** Parses the output of `claude --print --output-format stream-json --verbose`. */
 
-/** What the program itself calls the errors of its API. */
+/** The program's own names for errors of its API. */
 const FAILURES: Record<string, RunErrorCode> = {
   authentication_failed: 'not_logged_in',
   billing_error: 'budget_blocked',
@@ -36,7 +36,7 @@ const FAILURES: Record<string, RunErrorCode> = {
 export class ClaudeReader implements OutputReader {
   readonly #before: Counted | null
   readonly #calls = new OpenCalls()
-  /** The same message comes in several lines, its figures growing: the last counts. */
+  /** A message comes in several lines with growing figures: the last one counts. */
   readonly #messages = new Map<string, Tokens>()
   #sumOfMessages = NONE_USED
   #results: Json[] = []
@@ -51,15 +51,15 @@ export class ClaudeReader implements OutputReader {
     this.#before = countedIn(runtimeState.counted)
   }
 
-  take(line: string): Happening[] {
+  take(line: string): ReaderEvent[] {
     const event = objectIn(line)
     switch (event?.type) {
       case 'system':
         return event.subtype === 'init' ? this.#begin(event) : []
       case 'assistant':
-        return this.#said(event)
+        return this.#message(event)
       case 'user':
-        return list(record(event.message).content).flatMap((block) => this.#answered(record(block)))
+        return list(record(event.message).content).flatMap((block) => this.#toolResult(record(block)))
       case 'rate_limit_event':
         return this.#limited(record(event.rate_limit_info))
       case 'result':
@@ -69,38 +69,38 @@ export class ClaudeReader implements OutputReader {
     }
   }
 
-  #begin(event: Json): Happening[] {
+  #begin(event: Json): ReaderEvent[] {
     const sessionId = sessionIdIn(event.session_id)
-    // A second start, since the first did not know its session: what that one said is void.
+    // A second start after the first did not find its session: discard the results of the first.
     if (this.#results.some((result) => result.session_id !== event.session_id)) this.#results = []
     this.#hasBegun = true
     this.#version = text(event.claude_code_version)
     this.#model = text(event.model) ?? this.#model
-    return this.#inSession(sessionId)
+    return this.#setSession(sessionId)
   }
 
-  #inSession(sessionId: string | null): Happening[] {
+  #setSession(sessionId: string | null): ReaderEvent[] {
     if (sessionId === null || sessionId === this.#sessionId) return []
     this.#sessionId = sessionId
     return [{ kind: 'session', sessionId }]
   }
 
-  #said(event: Json): Happening[] {
+  #message(event: Json): ReaderEvent[] {
     this.#hasBegun = true
     const message = record(event.message)
     this.#apiError = text(event.error)
     if (this.#apiError !== null || event.is_api_error_message === true) return []
-    const happenings: Happening[] = [{ kind: 'activity' }, ...this.#used(message)]
+    const events: ReaderEvent[] = [{ kind: 'activity' }, ...this.#used(message)]
     for (const block of list(message.content).map(record)) {
       if (block.type !== 'tool_use') continue
       const tool = text(block.name) ?? 'tool'
       this.#calls.begun(text(block.id), signatureOf(tool, block.input))
-      happenings.push({ kind: 'status', message: `uses ${tool}`, color: 'blue' })
+      events.push({ kind: 'status', message: `uses ${tool}`, color: 'blue' })
     }
-    return happenings
+    return events
   }
 
-  #used({ id, usage }: Json): Happening[] {
+  #used({ id, usage }: Json): ReaderEvent[] {
     const key = text(id)
     if (key === null) return []
     const [before, now] = [this.#messages.get(key) ?? NONE_USED, usageIn(record(usage))]
@@ -110,39 +110,39 @@ export class ClaudeReader implements OutputReader {
     return [{ kind: 'usage', usage: this.#sumOfMessages }]
   }
 
-  #answered(block: Json): Happening[] {
+  #toolResult(block: Json): ReaderEvent[] {
     if (block.type !== 'tool_result') return []
     return this.#calls.ended(text(block.tool_use_id), block.is_error === true)
   }
 
-  #limited(info: Json): Happening[] {
+  #limited(info: Json): ReaderEvent[] {
     const isBeyondPlan = info.isUsingOverage === true
     if ((isBeyondPlan ? info.overageStatus : info.status) !== 'rejected') return []
     const until = timeOf((isBeyondPlan ? info.overageResetsAt : null) ?? info.resetsAt)
     this.#limitedUntil = until
     return [
       { kind: 'rate_limit', until },
-      { kind: 'status', message: `may ask no more before ${until ?? 'its limit resets'}`, color: 'yellow' },
+      { kind: 'status', message: `rate limited until ${until ?? 'the limit resets'}`, color: 'yellow' },
     ]
   }
 
-  #ended(event: Json): Happening[] {
+  #ended(event: Json): ReaderEvent[] {
     this.#results.push(event)
     if (this.#isUnknownSession()) return []
     const denied = list(event.permission_denials).length
     const usage = this.#reportedUsage()
-    const happenings = this.#inSession(sessionIdIn(event.session_id))
-    if (usage) happenings.push({ kind: 'usage', usage })
+    const events = this.#setSession(sessionIdIn(event.session_id))
+    if (usage) events.push({ kind: 'usage', usage })
     if (denied > 0)
-      happenings.push({
+      events.push({
         kind: 'status',
-        message: `was not allowed ${denied} tool call${denied > 1 ? 's' : ''}`,
+        message: `${denied} tool call${denied > 1 ? 's' : ''} denied`,
         color: 'yellow',
       })
-    return happenings
+    return events
   }
 
-  /** It answers so before anything else when it is to resume a session that is not there. */
+  /** The first output when the session to resume does not exist. */
   #isUnknownSession(): boolean {
     const result = this.#results.at(-1)
     return !this.#hasBegun && result?.subtype === 'error_during_execution' && count(result.num_turns) === 0
@@ -169,11 +169,11 @@ export class ClaudeReader implements OutputReader {
     }
   }
 
-  /** Of this run. Null when the program lost count: it did, if it says none and messages say some. */
+  /** The usage of this run. Null when the program lost count: it reports none, but its messages have some. */
   #reportedUsage(): Tokens | null {
     const each = this.#results.map((result) => usageIn(record(result.usage)))
     const sum = each.reduce((all, one) => plus(all, one), NONE_USED)
-    // A process may tell several results, each for itself or for all so far: all models together used no less than the run.
+    // A process may report several results, separate or cumulative. The total of all models is at least that of the run.
     const usage = each.length > 1 && !isWithin(sum, this.#results.at(-1)!) ? each.at(-1)! : sum
     return sameTokens(usage, NONE_USED) && this.#messages.size > 0 ? null : usage
   }
@@ -202,10 +202,10 @@ export class ClaudeReader implements OutputReader {
 
   #endWithoutResult(exit: Exit): Verdict {
     const message = endedWith(exit)
-    // It ends with code 0 when somebody interrupts it: without a result nothing tells that it is done.
+    // It exits with code 0 when interrupted: without a result nothing shows that it is done.
     if (exit.code === 0)
       return { kind: 'failed', code: 'output_parse_error', message: 'It ended without a result.' }
-    if (!this.#hasBegun && gaveUp(exit)) return { kind: 'unknown_session', message }
+    if (!this.#hasBegun && exitedWithError(exit)) return { kind: 'unknown_session', message }
     if (this.#limitedUntil !== null)
       return { kind: 'failed', code: 'rate_limited', message, retryAt: this.#limitedUntil }
     return { kind: 'failed', code: 'nonzero_exit', message }

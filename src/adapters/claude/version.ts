@@ -1,6 +1,6 @@
 export type Version = readonly [major: number, minor: number, patch: number]
 
-/** Whether the first version in a text is older. One that cannot be read is taken for a new one. */
+/** Whether the first version in a text is older. An unreadable version counts as new. */
 export function isOlderThan(text: string | null, than: Version): boolean {
   const parts = /(\d+)\.(\d+)\.(\d+)/
     .exec(text ?? '')

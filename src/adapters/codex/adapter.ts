@@ -7,7 +7,7 @@ import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
 import { CodexReader } from './reader.ts'
 
-/** The Codex CLI as an agent (Paperclip 7.2, as its newer versions are used). */
+/** The Codex CLI as an agent (Paperclip 7.2, adapted to newer versions). */
 
 const OWN_FLAGS = `
   exec e resume --json --experimental-json --skip-git-repo-check --ephemeral --last --search
@@ -29,7 +29,7 @@ export const codexAdapter = cliAdapter({
   argumentsFor: (settings, session) => [
     ...(settings.search ? ['--search'] : []),
     'exec',
-    // Before our own, so that a flag of theirs that takes several values ends where ours begin.
+    // Before the adapter's own flags, so that an extra flag that takes several values ends where those begin.
     ...settings.extraArgs,
     '--json',
     '--skip-git-repo-check',
@@ -43,21 +43,21 @@ export const codexAdapter = cliAdapter({
   keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
   loginFolder: (env) => env.CODEX_HOME || join(env.HOME || '/', '.codex'),
   installHint: 'Install it with `npm install -g @openai/codex`, or set command to its path.',
-  look,
+  check,
 })
 
-async function look(ask: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
-  return [keyCheck(env, ['CODEX_API_KEY']) ?? (await login(ask))]
+async function check(run: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+  return [keyCheck(env, ['CODEX_API_KEY']) ?? (await login(run))]
 }
 
-async function login(ask: RunCommand): Promise<ProbeCheck> {
+async function login(run: RunCommand): Promise<ProbeCheck> {
   const name = 'login'
-  const { exitCode, stdoutTail, stderrTail } = await ask('login', 'status')
+  const { exitCode, stdoutTail, stderrTail } = await run('login', 'status')
   if (exitCode === 0)
     return {
       name,
       ok: true,
-      detail: firstLineOf(stdoutTail || stderrTail) || 'It says that it is logged in.',
+      detail: firstLineOf(stdoutTail || stderrTail) || 'It reports that it is logged in.',
     }
   const hint = 'Run `codex login` as the user Baton runs as, or set CODEX_API_KEY in env.'
   return { name, ok: false, detail: firstLineOf(stderrTail || stdoutTail) || 'It is not logged in.', hint }

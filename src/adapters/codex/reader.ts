@@ -2,11 +2,11 @@ import {
   count,
   type Exit,
   endedWith,
+  exitedWithError,
   type Facts,
   failureOfStatus,
-  gaveUp,
-  type Happening,
   type OutputReader,
+  type ReaderEvent,
   record,
   sessionIdIn,
   signatureOf,
@@ -17,9 +17,9 @@ import {
 import type { RunErrorCode } from '../protocol.ts'
 import { type Json, objectIn } from '../reported.ts'
 
-/** Reads what `codex exec --json` prints. */
+/** Parses the output of `codex exec --json`. */
 
-/** What codex has counted over a whole thread. Its input contains what came from the cache. */
+/** Counters of codex over a whole thread. Its input includes cached input. */
 interface Counted {
   sessionId: string
   input: number
@@ -33,10 +33,10 @@ function countedIn(state: unknown): Counted | null {
   return { sessionId, input: count(input), cached: count(cached), output: count(output) }
 }
 
-/** Its errors are sentences. The number of a status in one of its two forms is the nearest thing to structure there is. */
+/** Its errors are sentences. A status number in one of these two forms is the only structure they have. */
 const STATUS = /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/
 
-/** What it says instead of the number when its API answers 500 or 503, or breaks off: whole sentences, and beginnings. */
+/** Its messages without a number when the API answers 500 or 503, or the connection breaks: whole sentences or prefixes. */
 const API_IS_DOWN = new RegExp(
   [
     "We['\u2019]re currently experiencing high demand, which may cause temporary errors\\.$",
@@ -49,7 +49,7 @@ const API_IS_DOWN = new RegExp(
     .join('|'),
 )
 
-/** What a finished item did, for those that did something: the same for the same. */
+/** Signatures of finished items that did something: equal items have equal signatures. */
 const CALLS: Record<string, (item: Json) => string> = {
   command_execution: ({ command }) => signatureOf('command', command),
   mcp_tool_call: ({ server, tool, arguments: input }) => signatureOf(`${server}.${tool}`, input),
@@ -70,7 +70,7 @@ export class CodexReader implements OutputReader {
     this.#before = countedIn(runtimeState.counted)
   }
 
-  take(line: string): Happening[] {
+  take(line: string): ReaderEvent[] {
     const event = objectIn(line)
     if (text(event?.type) === null) return []
     this.#hasBegun = true
@@ -90,30 +90,30 @@ export class CodexReader implements OutputReader {
         this.#failure = text(record(event.error).message) ?? 'The turn failed.'
         return []
       default:
-        // A top-level error may pass: it reconnects by itself, and says `turn.failed` when it gives up.
+        // A top-level error may be temporary: codex reconnects by itself, and reports `turn.failed` when it gives up.
         return []
     }
   }
 
-  #begin(sessionId: string | null): Happening[] {
+  #begin(sessionId: string | null): ReaderEvent[] {
     if (sessionId === null || sessionId === this.#sessionId) return []
     this.#sessionId = sessionId
     return [{ kind: 'session', sessionId }]
   }
 
-  #started({ type }: Json): Happening[] {
+  #started({ type }: Json): ReaderEvent[] {
     if (typeof type !== 'string' || !(type in CALLS)) return []
     return [{ kind: 'status', message: `uses ${type.replaceAll('_', ' ')}`, color: 'blue' }]
   }
 
-  #finished(item: Json): Happening[] {
+  #finished(item: Json): ReaderEvent[] {
     const type = text(item.type) ?? ''
     if (type === 'error') {
-      const message = text(item.message) ?? 'warns of something'
+      const message = text(item.message) ?? 'unspecified warning'
       return [{ kind: 'status', message: message.slice(0, 200), color: 'yellow' }]
     }
     if (type === 'agent_message') this.#text = text(item.text)
-    const activity: Happening = { kind: 'activity' }
+    const activity: ReaderEvent = { kind: 'activity' }
     if (!Object.hasOwn(CALLS, type)) return [activity]
     const isError =
       item.status === 'failed' ||
@@ -123,7 +123,7 @@ export class CodexReader implements OutputReader {
     return [{ kind: 'call', signature: CALLS[type]!(item), isError }, activity]
   }
 
-  #completed(usage: Json): Happening[] {
+  #completed(usage: Json): ReaderEvent[] {
     this.#isCompleted = true
     this.#failure = null
     this.#counted = {
@@ -150,7 +150,7 @@ export class CodexReader implements OutputReader {
     }
   }
 
-  /** What was counted before this run, if this is the same thread: counters never fall, so one that is lower began anew. */
+  /** The counters before this run, if this is the same thread: counters never fall, so a lower one was reset. */
   #baseline(now: Counted): Counted | null {
     const before = this.#before
     if (!before || before.sessionId !== now.sessionId) return null
@@ -164,10 +164,14 @@ export class CodexReader implements OutputReader {
       return { kind: 'failed', code: codeOf(this.#failure), message: this.#failure }
     }
     const message = endedWith(exit)
-    if (!this.#hasBegun && gaveUp(exit)) return { kind: 'unknown_session', message }
+    if (!this.#hasBegun && exitedWithError(exit)) return { kind: 'unknown_session', message }
     if (exit.code !== 0) return { kind: 'failed', code: 'nonzero_exit', message }
     if (!this.#isCompleted)
-      return { kind: 'failed', code: 'output_parse_error', message: 'It ended without completing its turn.' }
+      return {
+        kind: 'failed',
+        code: 'output_parse_error',
+        message: 'The program ended without completing its turn.',
+      }
     return { kind: 'done', text: this.#text }
   }
 }

@@ -7,7 +7,7 @@ import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
 import { GeminiReader } from './reader.ts'
 
-/** The Gemini CLI as an agent. It takes the prompt from stdin when that is no terminal. */
+/** The Gemini CLI as an agent. It reads the prompt from stdin when stdin is not a terminal. */
 
 const OWN_FLAGS = `
   -p --prompt -i --prompt-interactive -o --output-format --session-id -r --resume -m --model
@@ -49,10 +49,10 @@ export const geminiAdapter = cliAdapter({
   keys: KEYS,
   loginFolder,
   installHint: 'Install it with `npm install -g @google/gemini-cli`, or set command to its path.',
-  look,
+  check,
 })
 
-async function look(_ask: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+async function check(_run: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
   const key = keyCheck(env, [...KEYS, 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'])
   return [key ?? (await fileCheck(join(loginFolder(env), 'oauth_creds.json')))]
 }

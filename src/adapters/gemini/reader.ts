@@ -4,9 +4,9 @@ import {
   endedWith,
   type Facts,
   failureOfStatus,
-  type Happening,
   OpenCalls,
   type OutputReader,
+  type ReaderEvent,
   record,
   sessionIdIn,
   signatureOf,
@@ -16,10 +16,10 @@ import {
 } from '../cli-lines.ts'
 import { type Json, objectIn } from '../reported.ts'
 
-/** Reads what `gemini --output-format stream-json` prints. */
+/** Parses the output of `gemini --output-format stream-json`. */
 
 const EXIT = { notLoggedIn: 41, badInput: 42, turnLimit: 53, cancelled: 130 } as const
-/** When its API refuses, it exits with the API's status, of which a system keeps the low byte. */
+/** When its API refuses, it exits with the status of the API, of which the system keeps the low byte. */
 const STATUS_OF_EXIT = new Map([401, 403, 429, 500, 502, 503, 504].map((status) => [status & 0xff, status]))
 const LONGEST_TEXT = 1_000_000
 
@@ -31,19 +31,25 @@ export class GeminiReader implements OutputReader {
   #isSpeaking = false
   #result: Json | null = null
 
-  take(line: string): Happening[] {
+  take(line: string): ReaderEvent[] {
     const event = objectIn(line)
     switch (event?.type) {
       case 'init':
         return this.#begin(event)
       case 'message':
-        return event.role === 'assistant' ? this.#said(text(event.content) ?? '') : []
+        return event.role === 'assistant' ? this.#message(text(event.content) ?? '') : []
       case 'tool_use':
         return this.#uses(event)
       case 'tool_result':
         return this.#calls.ended(text(event.tool_id), event.status === 'error')
       case 'error':
-        return [{ kind: 'status', message: (text(event.message) ?? 'warns').slice(0, 200), color: 'yellow' }]
+        return [
+          {
+            kind: 'status',
+            message: (text(event.message) ?? 'unspecified warning').slice(0, 200),
+            color: 'yellow',
+          },
+        ]
       case 'result':
         return this.#ended(event)
       default:
@@ -51,7 +57,7 @@ export class GeminiReader implements OutputReader {
     }
   }
 
-  #begin(event: Json): Happening[] {
+  #begin(event: Json): ReaderEvent[] {
     this.#result = null
     this.#model = text(event.model)
     const sessionId = sessionIdIn(event.session_id)
@@ -60,22 +66,22 @@ export class GeminiReader implements OutputReader {
     return [{ kind: 'session', sessionId }]
   }
 
-  /** A message comes in pieces; it gets on when one begins. */
-  #said(piece: string): Happening[] {
+  /** A message comes in pieces; only its beginning counts as activity. */
+  #message(piece: string): ReaderEvent[] {
     const isNew = !this.#isSpeaking
     this.#isSpeaking = true
     this.#text = ((isNew ? '' : this.#text) + piece).slice(0, LONGEST_TEXT)
     return isNew ? [{ kind: 'activity' }] : []
   }
 
-  #uses(event: Json): Happening[] {
+  #uses(event: Json): ReaderEvent[] {
     this.#isSpeaking = false
     const tool = text(event.tool_name) ?? 'tool'
     this.#calls.begun(text(event.tool_id), signatureOf(tool, event.parameters))
     return [{ kind: 'activity' }, { kind: 'status', message: `uses ${tool}`, color: 'blue' }]
   }
 
-  #ended(event: Json): Happening[] {
+  #ended(event: Json): ReaderEvent[] {
     this.#result = event
     const usage = usageIn(record(event.stats))
     return usage ? [{ kind: 'usage', usage }] : []
@@ -114,7 +120,7 @@ export class GeminiReader implements OutputReader {
       const status = STATUS_OF_EXIT.get(exit.code ?? -1)
       return { kind: 'failed', code: status ? failureOfStatus(status) : 'nonzero_exit', message }
     }
-    // It ends with code 0 when it is told to stop, too.
+    // It exits with code 0 also when it is stopped.
     if (!this.#result)
       return { kind: 'failed', code: 'output_parse_error', message: 'It ended without a result.' }
     if (this.#result.status !== 'success') return { kind: 'failed', code: 'api_error', message }
@@ -122,7 +128,7 @@ export class GeminiReader implements OutputReader {
   }
 }
 
-/** Of its total, what is neither input nor answer is thought: paid for as output. */
+/** What the total has beyond input and answer are thinking tokens, billed as output. */
 function usageIn(stats: Json): Tokens | null {
   if (!('input_tokens' in stats)) return null
   const [input, answer, cached] = [count(stats.input_tokens), count(stats.output_tokens), count(stats.cached)]

@@ -7,7 +7,7 @@ import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
 import { OpencodeReader } from './reader.ts'
 
-/** The opencode CLI as an agent. It takes the prompt from stdin when no message is among its arguments. */
+/** The opencode CLI as an agent. It reads the prompt from stdin when no message is among its arguments. */
 
 const OWN_FLAGS = `
   run --format -s --session -c --continue --fork -m --model --agent --variant --command --attach
@@ -53,10 +53,10 @@ export const opencodeAdapter = cliAdapter({
   keys: KEYS,
   loginFolder,
   installHint: 'Install it with `npm install -g opencode-ai`, or set command to its path.',
-  look,
+  check,
 })
 
-async function look(_ask: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
+async function check(_run: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
   const key = keyCheck(env, KEYS)
   return [key ?? (await fileCheck(join(loginFolder(env), 'auth.json')))]
 }

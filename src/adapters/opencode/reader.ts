@@ -5,11 +5,11 @@ import {
   endedWith,
   type Facts,
   failureOfStatus,
-  type Happening,
   NONE_USED,
   type OutputReader,
   picoDollars,
   plus,
+  type ReaderEvent,
   record,
   sessionIdIn,
   signatureOf,
@@ -21,7 +21,7 @@ import {
 import type { RunErrorCode } from '../protocol.ts'
 import { type Json, objectIn } from '../reported.ts'
 
-/** Reads what `opencode run --format json` prints. */
+/** Parses the output of `opencode run --format json`. */
 
 interface ModelStep {
   tokens: Tokens
@@ -35,7 +35,7 @@ interface Failure {
 }
 
 export class OpencodeReader implements OutputReader {
-  /** By the id of their part: told twice, a step counts once. */
+  /** By the id of their part: a step that is reported twice counts once. */
   readonly #steps = new Map<string, ModelStep>()
   #usage = NONE_USED
   #hasBegun = false
@@ -45,42 +45,42 @@ export class OpencodeReader implements OutputReader {
   #lastReason: string | null = null
   #failure: Failure | null = null
 
-  take(line: string): Happening[] {
+  take(line: string): ReaderEvent[] {
     const event = objectIn(line)
     if (text(event?.type) === null) return []
     this.#hasBegun = true
-    const happenings = this.#inSession(sessionIdIn(event?.sessionID))
+    const events = this.#setSession(sessionIdIn(event?.sessionID))
     const part = record(event?.part)
     switch (event?.type) {
       case 'text':
         this.#text = text(part.text)
-        return [...happenings, { kind: 'activity' }]
+        return [...events, { kind: 'activity' }]
       case 'tool_use':
-        return [...happenings, ...used(part)]
+        return [...events, ...used(part)]
       case 'step_finish':
-        return [...happenings, ...this.#finished(part)]
+        return [...events, ...this.#finished(part)]
       case 'error':
         this.#failure = failureIn(record(event.error), event.timestamp)
-        return [...happenings, ...limitIn(this.#failure)]
+        return [...events, ...limitIn(this.#failure)]
       default:
-        return happenings
+        return events
     }
   }
 
-  #inSession(sessionId: string | null): Happening[] {
+  #setSession(sessionId: string | null): ReaderEvent[] {
     if (sessionId === null || sessionId === this.#sessionId) return []
     this.#sessionId = sessionId
     return [{ kind: 'session', sessionId }]
   }
 
-  #finished(part: Json): Happening[] {
+  #finished(part: Json): ReaderEvent[] {
     const key = text(part.id) ?? `step ${this.#steps.size}`
     const before = this.#steps.get(key)?.tokens ?? NONE_USED
     const tokens = tokensIn(record(part.tokens))
     this.#steps.set(key, { tokens, cost: picoDollars(part.cost) })
     this.#usage = plus(plus(this.#usage, before, -1), tokens)
     this.#lastReason = text(part.reason)
-    // It went on after what it complained of.
+    // It continued after the error.
     this.#failure = null
     return [{ kind: 'usage', usage: this.#usage }]
   }
@@ -91,7 +91,7 @@ export class OpencodeReader implements OutputReader {
     const usage = steps.length > 0 ? this.#usage : null
     return {
       usage,
-      // No event tells that a run is over, only its exit: a step it was in the middle of is not in the sum.
+      // No event marks the end of a run, only its exit: an unfinished step is not in the sum.
       usageBasis: usage && (this.#isOver ? 'reported' : 'partial'),
       costUsd: isPaid ? dollarText(steps.reduce((sum, { cost }) => sum + cost!, 0n)) : null,
       sessionId: this.#sessionId,
@@ -105,18 +105,22 @@ export class OpencodeReader implements OutputReader {
     this.#isOver = exit.code === 0
     if (this.#failure) return { kind: 'failed', ...this.#failure }
     const message = endedWith(exit)
-    // Some versions say nothing at all of a session they do not know, and end with code 0.
+    // Some versions print nothing about an unknown session and exit with code 0.
     if (!this.#hasBegun && exit.code !== null && exit.code < 128) return { kind: 'unknown_session', message }
     if (exit.code !== 0) return { kind: 'failed', code: 'nonzero_exit', message }
     if (this.#lastReason === 'content-filter')
-      return { kind: 'failed', code: 'refused', message: 'The model will not do it.' }
+      return { kind: 'failed', code: 'refused', message: 'The model refused the task.' }
     if (this.#steps.size === 0)
-      return { kind: 'failed', code: 'output_parse_error', message: 'It ended without finishing a step.' }
+      return {
+        kind: 'failed',
+        code: 'output_parse_error',
+        message: 'The program ended without finishing a step.',
+      }
     return { kind: 'done', text: this.#text }
   }
 }
 
-function used(part: Json): Happening[] {
+function used(part: Json): ReaderEvent[] {
   const tool = text(part.tool) ?? 'tool'
   const state = record(part.state)
   return [
@@ -137,17 +141,17 @@ function failureIn(error: Json, timestamp: unknown): Failure {
   return { code, message, retryAt: code === 'rate_limited' ? retryIn(data, timestamp) : null }
 }
 
-/** The API says how many seconds to wait from when the event came. */
+/** The header has the seconds to wait, counted from the event. */
 function retryIn(data: Json, timestamp: unknown): string | null {
   const seconds = Number(text(record(data.responseHeaders)['retry-after']) ?? Number.NaN)
   if (!(seconds >= 0) || typeof timestamp !== 'number') return null
   return timeOf(timestamp + seconds * 1_000)
 }
 
-const limitIn = ({ code, retryAt }: Failure): Happening[] =>
+const limitIn = ({ code, retryAt }: Failure): ReaderEvent[] =>
   code === 'rate_limited' ? [{ kind: 'rate_limit', until: retryAt }] : []
 
-/** What was written to the cache was sent uncached; what was thought is paid for as output. */
+/** Tokens written to the cache were sent uncached; reasoning tokens are billed as output. */
 function tokensIn(tokens: Json): Tokens {
   const cache = record(tokens.cache)
   return {
