@@ -351,7 +351,7 @@ test('a server killed with -9 comes back on its port and no acknowledged commit 
     await until(() => acknowledged.length > count + 100)
     const pid = server.pid()
     process.kill(pid, 'SIGKILL')
-    await until(() => lines.filter((line) => line.startsWith('Postgres runs again')).length === round)
+    await until(() => lines.filter((line) => line.startsWith('Postgres is running again')).length === round)
     expect(server.pid()).not.toBe(pid)
   }
   writing = false
@@ -366,7 +366,7 @@ test('stop during a restart ends everything', async () => {
   const folder = usedFolder()
   const restarts = new EventEmitter()
   const server = await start(folder, (line) => {
-    if (line.includes('Starting it again')) restarts.emit('begin')
+    if (line.includes('Restarting it')) restarts.emit('begin')
   })
   process.kill(server.pid(), 'SIGKILL')
   await once(restarts, 'begin')
@@ -435,7 +435,7 @@ test('a file in the way of the folder is refused in one sentence', async () => {
   const file = join(await scratchFolder(), 'file')
   await writeFile(file, 'precious')
   await expect(start(file)).rejects.toThrow(
-    `The data folder ${file} cannot be made, because a file is in its way`,
+    `The data folder ${file} cannot be created, because a file has its name`,
   )
   await expect(start(join(file, 'below'))).rejects.toThrow(/a file is in its way/)
   expect(readFileSync(file, 'utf8')).toBe('precious')
@@ -445,7 +445,7 @@ test('a cluster of another major version is refused and left as it is', async ()
   const folder = await copyOfUsedFolder()
   await writeFile(join(folder, 'cluster', 'PG_VERSION'), '15\n')
   const before = await listing(folder)
-  await expect(start(folder)).rejects.toThrow(/was made by Postgres 15, but this Baton runs Postgres \d+/)
+  await expect(start(folder)).rejects.toThrow(/was created by Postgres 15, but this Baton runs Postgres \d+/)
   expect(await listing(folder)).toEqual(before)
 })
 
@@ -507,7 +507,7 @@ rootTest(
     const copyTo = (places: string[]) =>
       sharedCopyOf(join(closed, 'native'), 'v1', account!, makeMissingLinks, places)
 
-    await expect(copyTo([open])).rejects.toThrow(/others than root may change it/)
+    await expect(copyTo([open])).rejects.toThrow(/users other than root may change it/)
     const [one, two] = await Promise.all([copyTo([open, place]), copyTo([place])])
     expect([one, two]).toEqual([join(place, 'v1'), join(place, 'v1')])
     expect(await readdir(place)).toEqual(['v1'])

@@ -18,8 +18,8 @@ import { entry, streamed } from './support/log-stores.ts'
 
 const MAX = 20
 const FLOOR = 1_000
-const ENDS_HERE = `\n[The log ends here: it has the ${MAX} bytes it may have. The run went on.]\n`
-const IS_SHORT = `\n[Output is not kept from here on: less than ${FLOOR} bytes of disk are free.]\n`
+const ENDS_HERE = `\n[The log ends here: it reached its limit of ${MAX} bytes. The run continued.]\n`
+const IS_SHORT = `\n[Output is not stored from here on: less than ${FLOOR} bytes of disk are free.]\n`
 
 let folder: string
 let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -73,7 +73,7 @@ const contentOf = async (logs: RunLogStore, handle: RunLogHandle) => (await logs
 describe.each(Object.keys(stores))('a log in %s', (name) => {
   const opened = () => {
     const open = stores[name]!()
-    const logs = (more: Partial<LogLimits>) => open({ ...USUAL_LIMITS, lookEveryBytes: 0, ...more })
+    const logs = (more: Partial<LogLimits>) => open({ ...USUAL_LIMITS, checkEveryBytes: 0, ...more })
     return { logs, capped: () => logs({ maxBytes: MAX }) }
   }
 
@@ -146,7 +146,7 @@ test('a log of files goes on when there is room again, with the hole marked', as
     ...USUAL_LIMITS,
     minFreeBytes: FLOOR,
     freeBytes: async () => free,
-    lookEveryBytes: 1 << 30,
+    checkEveryBytes: 1 << 30,
   }
   const logs = localFileStore(join(folder, 'holes'), limits)
   const handle = await begin(logs)
@@ -155,7 +155,7 @@ test('a log of files goes on when there is room again, with the hole marked', as
   // While it is short, it is looked before every write.
   free = FLOOR
   await logs.append(handle, [entry('after')])
-  const text = `${IS_SHORT}\n[12 bytes of output could not be kept: the disk was full]\nafter`
+  const text = `${IS_SHORT}\n[12 bytes of output could not be stored: the disk was full]\nafter`
   expect(await contentOf(logs, handle)).toBe(text)
   expect(await logs.finalize(handle)).toMatchObject({ sha256: sha256(text), truncated: true })
 })
@@ -170,7 +170,7 @@ test('the disk is looked at once for so many bytes of all logs together', async 
     ...USUAL_LIMITS,
     minFreeBytes: FLOOR,
     freeBytes,
-    lookEveryBytes: 100,
+    checkEveryBytes: 100,
   })
   const [one, two] = [await begin(logs), await begin(logs)]
   for (let time = 0; time < 10; time++)

@@ -123,7 +123,7 @@ test('on a full disk the run goes on: its log has a hole that can be seen, and s
   // A limit for files is as good as a full disk: the write that goes beyond it is done in part, then refused.
   const limited = 'ulimit -f 64 && exec "$0" "$@"'
   await promisify(execFile)('sh', ['-c', limited, process.execPath, WRITER, ...words])
-  const text = 'before\n\n[1048576 bytes of output could not be kept: the disk was full]\nafter\n'
+  const text = 'before\n\n[1048576 bytes of output could not be stored: the disk was full]\nafter\n'
   const other = later()
   expect((await other.read(handle)).content).toBe(text)
   expect(await streamed(other, handle, 'stdout')).toBe('before\nafter\n')
@@ -168,7 +168,7 @@ test('deleting takes the files and the folders that are empty then, and leaves t
 test('ids that would lead elsewhere are refused', async () => {
   for (const runId of ['..', 'a/b', '', 'a.b', 'a\u0000', 'x'.repeat(200)])
     await expect(logs.begin({ workspaceId: '1', agentId: 'a', runId })).rejects.toThrow(
-      'runId may have letters, digits, - and _ only.',
+      'runId may contain only letters, digits, - and _.',
     )
   expect(await readdir(folder)).toEqual([])
 })

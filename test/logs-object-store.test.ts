@@ -150,7 +150,7 @@ test('another node reads what is finished, and of what is not says that it is no
     await logs.append(handle, [entry('text')])
     for (const ask of [() => elsewhere.read(handle), () => elsewhere.finalize(handle)])
       await expect(ask()).rejects.toThrow(
-        'The log is not in the bucket: it is gone, or a node that is not known here still writes it.',
+        'The log is not in the bucket: it was deleted, or another node is still writing it.',
       )
     const summary = await logs.finalize(handle)
     expect(await elsewhere.finalize(handle)).toEqual(summary)
@@ -169,5 +169,5 @@ test('a bucket that does not answer makes a log unavailable, with the reason', a
     spoolFolder,
     bucket: but({ read: () => Promise.reject(new Error('slow down')) }),
   })
-  await expect(failing.read(handle)).rejects.toThrow('The bucket does not give the log: slow down')
+  await expect(failing.read(handle)).rejects.toThrow('The log cannot be read from the bucket: slow down')
 })

@@ -33,7 +33,7 @@ test('a log stops at its limit, in whole characters, and says that it is not all
   await logs.append(handle, [entry('12345')])
   await logs.append(handle, [entry('67äää'), entry('more', 'stderr')])
   await logs.append(handle, [entry('and more')])
-  const text = '1234567ä\n[The log ends here: it has the 10 bytes it may have. The run went on.]\n'
+  const text = '1234567ä\n[The log ends here: it reached its limit of 10 bytes. The run continued.]\n'
   expect((await logs.read(handle)).content).toBe(text)
   // Who goes on writing after a restart does not fill the hole with what came later.
   const other = postgresStore(rows, { mostBytes: 10 })

@@ -31,12 +31,12 @@ test.each([
   ['disk', 'must be local_file, postgres, or an address'],
   ['https://bucket', 'must be local_file, postgres, or an address'],
   ['s3://', 'BATON_LOGS'],
-  ['s3://B', 'names no bucket that could be one'],
-  ['s3://key:very-secret@bucket', 'must not carry keys'],
+  ['s3://B', 'has no valid bucket name'],
+  ['s3://key:very-secret@bucket', 'must not contain keys'],
   ['s3://bucket?endpont=http://x', 'has an unknown parameter endpont'],
   ['s3://bucket?endpoint=127.0.0.1:9000', 'does not begin with http'],
   ['s3://bucket?forcePathStyle=yes', 'neither true nor false'],
-  ['s3://bucket/%zz', 'a % that stands for nothing'],
+  ['s3://bucket/%zz', 'an invalid % escape'],
 ])('%j is refused in one sentence', (value, sentence) => {
   const parse = () => parseLogSettings(value)
   expect(parse).toThrow(StartRefused)

@@ -34,7 +34,7 @@ describe('a run that says more than its log may have', () => {
     const log = await w.log(run.id)
     expect(log).toMatchObject({ truncated: true, bytes: Buffer.byteLength(log.content), nextOffset: null })
     expect(log.content).toBe(
-      `${`${'x'.repeat(99)}\n`.repeat(MAX / 100)}\n[The log ends here: it has the ${MAX} bytes it may have. The run went on.]\n`,
+      `${`${'x'.repeat(99)}\n`.repeat(MAX / 100)}\n[The log ends here: it reached its limit of ${MAX} bytes. The run continued.]\n`,
     )
     expect(await finishedIn(w)).toMatchObject([{ payload: { runId: run.id, logTruncated: true } }])
   })

@@ -141,7 +141,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
   /** One of each part that reads settings; the others are tried on the parts (config, logs-settings, adapters-registry). */
   test.each([
     ['DATABASE_URL', 'mysql://root:hunter2@localhost/baton', 'DATABASE_URL must begin with postgres://.'],
-    ['BATON_LOGS', 's3://key:hunter2@bucket', /^BATON_LOGS must not carry keys: /],
+    ['BATON_LOGS', 's3://key:hunter2@bucket', /^BATON_LOGS must not contain keys: /],
     ['BATON_ADAPTERS', './nowhere.mjs', 'There is no adapter at ./nowhere.mjs.'],
   ])('%s=%s', async (name, value, sentence) => {
     const data = join(await scratchFolder(), 'data')

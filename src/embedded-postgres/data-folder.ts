@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { StartRefused } from '../core/refusal.ts'
 import type { Account } from './account.ts'
 
-/** Makes the folder if need be, and returns its real path. */
+/** Creates the folder if necessary, and returns its real path. */
 export async function openDataFolder(folder: string, account: Account | undefined): Promise<string> {
   try {
-    // Below it, the password and the cluster are closed to others; the account of the server has to pass through.
+    // The password and the cluster inside are closed to others, but the account of the server has to pass through.
     await mkdir(folder, { recursive: true, mode: account ? 0o711 : 0o700 })
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     return await realpath(folder)
@@ -16,20 +16,20 @@ export async function openDataFolder(folder: string, account: Account | undefine
   }
 }
 
-/** What a failed call on a file in the folder means to whoever chose the folder. */
+/** Explains a failed file operation in the folder to the person who chose the folder. */
 export function whyNotUsable(folder: string, error: NodeJS.ErrnoException): string {
   const remedy = 'choose another folder with BATON_DATA'
   switch (error.code) {
     case 'EEXIST':
     case 'ENOTDIR':
-      return `The data folder ${folder} cannot be made, because a file is in its way: remove the file, or ${remedy}.`
+      return `The data folder ${folder} cannot be created, because a file has its name: remove the file, or ${remedy}.`
     case 'EACCES':
     case 'EPERM':
       return `The data folder ${folder} cannot be written by this user: change its owner or mode, or ${remedy}.`
     case 'ENOENT':
     case 'EROFS':
-      // Making nested folders on a read-only file system fails with ENOENT.
-      return `The data folder ${folder} cannot be made there; the file system may be read-only: ${remedy}.`
+      // Creating nested folders on a read-only file system fails with ENOENT.
+      return `The data folder ${folder} cannot be created there; the file system may be read-only: ${remedy}.`
     default:
       return `The data folder ${folder} cannot be used (${error.message}): ${remedy}.`
   }
@@ -50,16 +50,18 @@ export async function refuseForeignCluster(
   }
   const version = (await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
   if (version === '') {
-    throw new StartRefused(`${cluster} is there but holds no Postgres database: move it away, or restore it.`)
+    throw new StartRefused(
+      `${cluster} exists but contains no Postgres database: move it away, or restore it.`,
+    )
   }
   if (version !== major) {
     throw new StartRefused(
-      `The database in ${cluster} was made by Postgres ${version}, but this Baton runs Postgres ${major}: start it with the Baton version that made it, or choose another folder with BATON_DATA.`,
+      `The database in ${cluster} was created by Postgres ${version}, but this Baton runs Postgres ${major}: start it with the Baton version that created it, or choose another folder with BATON_DATA.`,
     )
   }
 }
 
-/** Copying a data folder changes owners and modes, and Postgres opens only a folder of its own with mode 0700. */
+/** Copying a data folder changes owners and modes, but Postgres opens only a folder that it owns, with mode 0700. */
 export async function makeClusterOwn(cluster: string, account: Account | undefined): Promise<void> {
   const { uid, mode } = await stat(cluster)
   if ((mode & 0o777) !== 0o700) await chmod(cluster, 0o700)
@@ -72,6 +74,6 @@ async function chownTree(path: string, account: Account): Promise<void> {
     if (entry.isDirectory()) await chownTree(child, account)
     else await lchown(child, account.uid, account.gid)
   }
-  // The folder last: while it has the wrong owner, an interrupted walk is known to be unfinished.
+  // The folder last: its wrong owner shows the next start that an interrupted walk is unfinished.
   await lchown(path, account.uid, account.gid)
 }

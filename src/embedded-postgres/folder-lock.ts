@@ -10,69 +10,69 @@ export interface FolderLock {
 }
 
 interface Holder extends ProcessIdentity {
-  /** Which folder is locked: a copied folder brings the lock file of its original along. */
+  /** The locked folder: a copied folder contains the lock file of its original. */
   folder: string
 }
 
-/** Of its holder, who touches the file this often. After five beats without a touch it is given up. */
-const BEAT_MS = 3_000
+/** How often the holder touches the file. After five intervals without a touch the lock is stale. */
+const HEARTBEAT_MS = 3_000
 
 /**
- * One Baton server per data folder, from before the first file is made until after the last is closed.
+ * One Baton server per data folder, from before the first file is created until after the last is closed.
  *
- * The lock is the highest of `lock.1`, `lock.2`, …: whoever finds its holder gone makes the next number, which
- * only one can. Numbers never repeat, since the highest file is never removed, so a slow rival cannot take a lock
- * that it judged before somebody else did. Nothing has to be cleaned up after a kill -9.
+ * The lock is the highest of `lock.1`, `lock.2`, …: a server that finds the holder dead creates the next number, which
+ * only one can do. Numbers never repeat, since the highest file is never removed, so a slow competitor cannot take a lock
+ * based on an outdated check. Nothing has to be cleaned up after a kill -9.
  */
-export async function lockFolder(folder: string, beatMs = BEAT_MS): Promise<FolderLock> {
+export async function lockFolder(folder: string, heartbeatMs = HEARTBEAT_MS): Promise<FolderLock> {
   for (;;) {
     const highest = Math.max(0, ...(await lockNumbers(folder)))
-    if (highest > 0) await refuseIfHeld(folder, fileOf(folder, highest), beatMs)
+    if (highest > 0) await refuseIfHeld(folder, fileOf(folder, highest), heartbeatMs)
     const path = fileOf(folder, highest + 1)
     const holder: Holder = { ...ownIdentity(), folder: await folderIdentity(folder) }
-    if (!(await createWhole(path, JSON.stringify(holder)))) continue
+    if (!(await createAtomically(path, JSON.stringify(holder)))) continue
     const numbers = await lockNumbers(folder)
     if (Math.max(...numbers) > highest + 1) {
       await rm(path, { force: true })
       continue
     }
     for (const number of numbers) if (number <= highest) await rm(fileOf(folder, number), { force: true })
-    return hold(path, beatMs)
+    return hold(path, heartbeatMs)
   }
 }
 
-/** The device and inode: the same after a move, another after a copy. */
+/** The device and inode: unchanged by a move, different after a copy. */
 export async function folderIdentity(folder: string): Promise<string> {
   const { dev, ino } = await stat(folder, { bigint: true })
   return `${dev}:${ino}`
 }
 
-function hold(path: string, beatMs: number): FolderLock {
-  const beat = setInterval(() => {
+function hold(path: string, heartbeatMs: number): FolderLock {
+  const heartbeat = setInterval(() => {
     const now = new Date()
     utimes(path, now, now).catch(() => {})
-  }, beatMs)
-  beat.unref()
+  }, heartbeatMs)
+  heartbeat.unref()
   return {
     async release() {
-      clearInterval(beat)
+      clearInterval(heartbeat)
       try {
         await writeFile(`${path}.released`, '')
         await rename(`${path}.released`, path)
       } catch {
-        // The folder was taken away, and the lock with it. Or the disk is full; then the lock ends with this process.
+        // The folder was deleted, and the lock with it. Or the disk is full; then the lock ends with this process.
       }
     },
   }
 }
 
-async function refuseIfHeld(folder: string, path: string, beatMs: number): Promise<void> {
+async function refuseIfHeld(folder: string, path: string, heartbeatMs: number): Promise<void> {
   const holder = await holderIn(path)
   if (!holder) return
   const isOfOurRealm = holder.realm === ownRealm()
   const held = isOfOurRealm
     ? holder.folder === (await folderIdentity(folder)) && isAlive(holder)
-    : await isBeating(path, beatMs)
+    : await hasHeartbeat(path, heartbeatMs)
   if (held) {
     throw new StartRefused(
       `The data folder ${folder} is in use by another Baton server (process ${holder.pid}${isOfOurRealm ? '' : ' of another container or machine'}): stop that one first, or choose another folder with BATON_DATA.`,
@@ -80,7 +80,7 @@ async function refuseIfHeld(folder: string, path: string, beatMs: number): Promi
   }
 }
 
-/** Undefined once released. A power cut may leave an empty or garbled file, whose holder is gone as well. */
+/** Undefined once released. A power cut may leave an empty or garbled file; its holder is dead as well. */
 async function holderIn(path: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Holder
@@ -89,20 +89,20 @@ async function holderIn(path: string): Promise<Holder | undefined> {
   }
 }
 
-// A holder in another container or before a reboot cannot be looked up by its pid, but a living one touches its file.
-async function isBeating(path: string, beatMs: number): Promise<boolean> {
+// A holder in another container or before a reboot cannot be found by its pid, but a live one touches its file.
+async function hasHeartbeat(path: string, heartbeatMs: number): Promise<boolean> {
   const modifiedMs = async () => (await stat(path).catch(() => undefined))?.mtimeMs
   const first = await modifiedMs()
-  if (first === undefined || Date.now() - first > 5 * beatMs) return false
-  await sleep(2.2 * beatMs)
+  if (first === undefined || Date.now() - first > 5 * heartbeatMs) return false
+  await sleep(2.2 * heartbeatMs)
   return (await modifiedMs()) !== first
 }
 
-async function createWhole(path: string, text: string): Promise<boolean> {
+async function createAtomically(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${randomUUID()}`
   await writeFile(draft, text)
   try {
-    // Unlike open with O_EXCL, a link appears with its content: nobody can read a half-written lock.
+    // Unlike a file opened with O_EXCL, a link appears with its content: a half-written lock can never be read.
     await link(draft, path)
     return true
   } catch (error) {

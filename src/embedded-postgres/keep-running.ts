@@ -4,7 +4,7 @@ import type { Postmaster } from './postmaster.ts'
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 5_000
 
-/** Starts the server again whenever it dies, until it is stopped. */
+/** Restarts the server whenever it dies, until it is stopped. */
 export function keepRunning(
   first: Postmaster,
   startAgain: () => Postmaster,
@@ -13,7 +13,7 @@ export function keepRunning(
   let current = first
   const stopping = new AbortController()
 
-  // Baton's own crash must not leave a server behind; only kill -9 can, and the next start deals with that.
+  // A crash of Baton must not leave a server behind; only kill -9 can, and the next start handles that.
   const stopAtExit = () => current.interrupt()
   process.on('exit', stopAtExit)
 
@@ -21,10 +21,10 @@ export function keepRunning(
     for (;;) {
       const ending = await current.ended
       if (stopping.signal.aborted) return
-      log(`Postgres (process ${current.pid}) ended: ${ending}. Starting it again.`)
+      log(`Postgres (process ${current.pid}) ended: ${ending}. Restarting it.`)
       await startUntilReady()
       if (stopping.signal.aborted) return
-      log(`Postgres runs again (process ${current.pid}).`)
+      log(`Postgres is running again (process ${current.pid}).`)
     }
   })()
 

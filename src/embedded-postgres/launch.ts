@@ -17,7 +17,7 @@ const PROGRAM_FOLDERS = [
   '/run/current-system/sw/bin',
 ]
 
-/** How to start a Postgres program so that it may run at all and reach the data folder. */
+/** Starts a Postgres program under an account that may run it and reach the data folder. */
 export function launcher(options: { account: Account | undefined; dataFolder?: string }): Launch {
   const { account, dataFolder } = options
   if (!account) return start
@@ -28,11 +28,11 @@ export function launcher(options: { account: Account | undefined; dataFolder?: s
   const setpriv = PROGRAM_FOLDERS.map((folder) => join(folder, 'setpriv')).find((path) => existsSync(path))
   if (!setpriv) {
     throw new StartRefused(
-      `User ${account.name} must run Postgres, as root may not, but cannot enter the data folder ${dataFolder}: install setpriv (util-linux), or choose a folder that everyone may enter.`,
+      `User ${account.name} must run Postgres, because root may not, but cannot enter the data folder ${dataFolder}: install setpriv (util-linux), or choose a folder that everyone may enter.`,
     )
   }
-  // The one right that lets the server pass a 0700 folder above its own. Given only where it is needed,
-  // because whoever is superuser in the database can then read and write any file through it.
+  // The one capability that lets the server pass a 0700 folder above its own. Granted only where it is needed,
+  // because a superuser of the database can then read and write any file through it.
   const rights = ['--inh-caps=-all,+dac_override', '--ambient-caps=-all,+dac_override']
   const drop = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...rights, '--']
   return (program, args) => start(setpriv, [...drop, program, ...args])
@@ -41,14 +41,14 @@ export function launcher(options: { account: Account | undefined; dataFolder?: s
 function start(program: string, args: string[], ids: { uid?: number; gid?: number } = {}) {
   const child = spawn(program, args, {
     ...ids,
-    // The starting folder may be closed to the account.
+    // The current folder may be closed to the account.
     cwd: '/',
-    // Nothing of ours is inherited; log lines must be in English, because we read them.
+    // Nothing of Baton's environment is inherited. Log lines must be in English, because they are parsed.
     env: { PATH: PROGRAM_FOLDERS.join(':'), LC_ALL: 'C', TZ: 'UTC' },
-    // A session of its own: Ctrl-C in the terminal reaches us alone, and we end the server in order.
+    // A session of its own: Ctrl-C in the terminal reaches only Baton, which then stops the server in order.
     detached: true,
   })
-  // A program that fails at once closes its input early; its exit code tells the story.
+  // A program that fails at once closes its input early; its exit code reports the failure.
   child.stdin.on('error', () => {})
   return child
 }
@@ -64,13 +64,13 @@ export async function finished(
   child.stdin.end(input)
   try {
     const [code] = (await once(child, 'close')) as [number | null]
-    return { code, complaint: complaintIn(lines) ?? `it ended with ${code ?? child.signalCode}` }
+    return { code, complaint: complaintIn(lines) ?? `it exited with ${code ?? child.signalCode}` }
   } catch (error) {
     return { code: null, complaint: (error as Error).message }
   }
 }
 
-/** The line in which a Postgres program first says why it failed; more follow from it. */
+/** The first line in which a Postgres program reports why it failed; later errors follow from it. */
 export function complaintIn(lines: string[]): string | undefined {
   return lines.find((line) => /\b(error|ERROR|FATAL|PANIC|setpriv): /.test(line)) ?? lines.findLast(Boolean)
 }

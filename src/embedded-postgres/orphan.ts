@@ -9,24 +9,24 @@ const FAST_STOP_MS = 10_000
 const IMMEDIATE_STOP_MS = 10_000
 
 /**
- * Every server we start carries this on its command line, which any user may read of any process. It tells our server
- * from a process that got its pid later, and from the server of the folder that ours was copied from.
+ * Every server that Baton starts has this on its command line, which any user can read. It distinguishes the server from a
+ * process that got its pid later, and from the server of the folder that this one was copied from.
  */
 export async function serverMark(cluster: string): Promise<string> {
   return `baton.cluster=${await folderIdentity(cluster)}`
 }
 
 /**
- * Ends a server that outlived its Baton server. Stopped, not adopted: a server that is our child is seen to die, writes
- * its log to us and has this version's settings; and the new start costs less than 100 ms.
- * Call it with the folder locked: then no living Baton server uses the database.
+ * Stops a server that outlived its Baton server. It is stopped, not adopted: only a child process reports its end, sends its
+ * log to Baton and has the settings of this version; and the restart takes less than 100 ms.
+ * Call it with the folder locked: then no live Baton server uses the database.
  */
 export async function stopOrphan(cluster: string, log: (line: string) => void): Promise<void> {
   const pid = await pidInFile(cluster)
-  // If the process is gone, its file stays: Postgres itself looks whether leftover children still use the memory.
+  // If the process has ended, its file stays: Postgres itself checks whether leftover children still use the memory.
   if (pid === undefined || startOf(pid) === undefined) return
   if (!` ${commandLineOf(pid)} `.includes(` ${await serverMark(cluster)} `)) {
-    // Postgres would take any living process of its user for a rival.
+    // Postgres would take any live process of its user for another server.
     await rm(pidFile(cluster), { force: true })
     return
   }
@@ -53,7 +53,7 @@ async function ends(pid: number, signal: NodeJS.Signals, withinMs: number): Prom
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true
     throw error
   }
-  // It is not our child, so no event tells of its end.
+  // It is not a child process, so no event reports its end.
   for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(10)) {
     if (startOf(pid) !== start) return true
   }

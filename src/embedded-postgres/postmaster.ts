@@ -19,12 +19,12 @@ export class NotReady extends Error {
 
 export interface Postmaster {
   pid: number
-  /** Settles when clients can connect; fails with NotReady. A recovery after a crash may take its time. */
+  /** Settles when clients can connect; fails with NotReady. A recovery after a crash may take long. */
   ready: Promise<void>
   /** Settles with how the server ended. */
   ended: Promise<string>
   stop(): Promise<void>
-  /** Asks for a fast stop without waiting: all that a process about to exit can do. */
+  /** Requests a fast stop without waiting: all that an exiting process can do. */
   interrupt(): void
 }
 
@@ -54,12 +54,12 @@ export function startPostmaster(
       resolve()
     })
     ended.then(async (ending) => {
-      // The last words may still be in the pipe.
+      // The last lines may still be in the pipe.
       await Promise.race([closed, sleep(500, undefined, { ref: false })])
       reject(whyNotReady(seen, ending))
     })
   })
-  // A server that dies while it is being stopped is nobody's surprise.
+  // A server that ends while it is being stopped is no error.
   ready.catch(() => {})
 
   return {

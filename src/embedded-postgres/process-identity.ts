@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Names a process for good: a pid alone is reused, and means nothing on another machine or in a container. */
+/** Identifies a process permanently: a pid alone is reused, and means nothing on another machine or in a container. */
 export interface ProcessIdentity {
   /** Within one realm two processes can see each other by pid. */
   realm: string
@@ -21,17 +21,17 @@ export function ownRealm(): string {
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`
 }
 
-/** Only asked of identities of our own realm. */
+/** Valid only for identities of this process's own realm. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return startOf(identity.pid) === identity.startedAt
 }
 
-/** When the process started, or undefined if there is none; a zombie is none. */
+/** When the process started, or undefined if there is none; a zombie counts as none. */
 export function startOf(pid: number): string | undefined {
   if (!onLinux) return ps(pid, 'stat=,lstart=')?.match(/^[^Z\s]\S*\s+(.*)$/)?.[1]
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name before ')' may hold spaces and brackets of its own.
+    // The name before ')' may itself contain spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
   } catch {

@@ -2,27 +2,27 @@ import { totalmem } from 'node:os'
 
 const MIB = 1024 * 1024
 
-/** A sixteenth of the memory there is, as containers count it, from 128 MiB to 1 GiB. */
+/** A sixteenth of the memory, within the limit of the container, from 128 MiB to 1 GiB. */
 function sharedBuffers(): string {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
   return `${Math.min(Math.max(Math.floor(memory / 16 / MIB), 128), 1024)}MB`
 }
 
 /**
- * How the embedded server is tuned: for few connections, large batches and a small idle footprint, with full durability.
- * What is not named here keeps Postgres' default.
+ * The embedded server is tuned for few connections, large batches and a small idle footprint, with full durability.
+ * Other settings keep the defaults of Postgres.
  */
 const TUNED: Record<string, string> = {
   cluster_name: 'baton',
   max_connections: '50',
-  // Memory is taken only as pages are used, so this costs an idle server nothing.
+  // Memory is allocated only as pages are used, so this costs an idle server nothing.
   shared_buffers: sharedBuffers(),
   wal_buffers: '32MB',
   huge_pages: 'off',
-  // Three processes less than the default, which pays only with slow disks and large scans.
+  // Three processes fewer than the default, which helps only with slow disks and large scans.
   io_method: 'sync',
   max_logical_replication_workers: '0',
-  // Rare checkpoints: each makes the next write of every page a full one. Bounds the disk and the time of a recovery.
+  // Rare checkpoints: after each, the next write of every page is a full one. Bounds the disk space and the recovery time.
   max_wal_size: '2GB',
   min_wal_size: '512MB',
   checkpoint_timeout: '15min',

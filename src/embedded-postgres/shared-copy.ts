@@ -17,12 +17,12 @@ import { StartRefused } from '../core/refusal.ts'
 import { type Account, canRun } from './account.ts'
 import { finished, launcher } from './launch.ts'
 
-/** A name in /tmp may be taken by anyone, so it comes last and counts only if it is root's. */
+/** Anyone can take a name in /tmp, so it comes last and is used only if root owns it. */
 const PLACES = ['/var/lib/baton', '/opt/baton', '/tmp/baton-postgres']
 const PARTIAL = 'partial-'
 
 /**
- * A copy of the binaries in a folder that everyone may enter and only root may change, made once per version.
+ * A copy of the binaries in a folder that everyone may enter and only root may change, created once per version.
  * Needed below a 0700 folder such as root's home: Postgres checks itself with access(), which counts the real
  * user's rights only, so no capability helps.
  */
@@ -37,10 +37,10 @@ export async function sharedCopyOf(
   for (const place of places) {
     try {
       await mkdir(place).then(() => openToAll(place), unlessCode('EEXIST'))
-      if (!onlyRootMayChange(place)) throw new Error('others than root may change it')
+      if (!onlyRootMayChange(place)) throw new Error('users other than root may change it')
       const home = join(place, name)
-      if (!existsSync(home)) await copyWhole(native, place, home, account, completeCopy)
-      if (!onlyRootMayChange(home)) throw new Error(`others than root may change ${home}`)
+      if (!existsSync(home)) await copyAtomically(native, place, home, account, completeCopy)
+      if (!onlyRootMayChange(home)) throw new Error(`users other than root may change ${home}`)
       if (!canRun(account, home)) throw new Error(`${account.name} may not run ${home}`)
       return home
     } catch (error) {
@@ -48,7 +48,7 @@ export async function sharedCopyOf(
     }
   }
   throw new StartRefused(
-    `User ${account.name} cannot run Postgres from ${native}, and no shared copy could be made (${failures.join('; ')}): move Baton to a folder everyone may enter, or start it as an ordinary user.`,
+    `User ${account.name} cannot run Postgres from ${native}, and no shared copy could be created (${failures.join('; ')}): move Baton to a folder everyone may enter, or start it as an ordinary user.`,
   )
 }
 
@@ -62,7 +62,7 @@ export function onlyRootMayChange(path: string, isParent = false): boolean {
   return parent === path || onlyRootMayChange(parent, true)
 }
 
-async function copyWhole(
+async function copyAtomically(
   native: string,
   place: string,
   home: string,
@@ -76,10 +76,10 @@ async function copyWhole(
     const copy = join(partial, 'native')
     await copyReadableByAll(native, copy)
     completeCopy(copy)
-    // Run it before anyone trusts it: the place may be mounted noexec.
+    // Test it before use: the place may be mounted noexec.
     const trial = await finished(launcher({ account })(join(copy, 'bin', 'postgres'), ['--version']))
     if (trial.code !== 0) throw new Error(trial.complaint)
-    // The rename is the commit; a copy that another start made in the meantime is as good.
+    // The rename is the commit; a copy that another start made meanwhile is as good.
     await rename(copy, home).catch(unlessCode('EEXIST', 'ENOTEMPTY'))
   } finally {
     await rm(partial, { recursive: true, force: true })
@@ -97,7 +97,7 @@ async function copyReadableByAll(from: string, to: string): Promise<void> {
   }
 }
 
-// Said explicitly, because the umask may be 077.
+// Set explicitly, because the umask may be 077.
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755)
 }

@@ -14,7 +14,7 @@ import { freePort, type NotReady, type Postmaster, startPostmaster } from './pos
 import { settingArguments } from './settings.ts'
 
 export interface EmbeddedPostgres {
-  /** As superuser, to the database `baton`. Stays the same for as long as this server lives. */
+  /** As superuser, to the database `baton`. Unchanged for the lifetime of this server. */
   url: string
   pid(): number
   stop(): Promise<void>
@@ -26,11 +26,11 @@ export interface EmbeddedPostgresOptions {
   settings?: Record<string, string>
 }
 
-/** Leftover children of a killed server keep its memory for about two seconds; slow machines get more. */
+/** Leftover children of a killed server keep its memory for about two seconds; slow machines need more. */
 const FILES_IN_USE_MS = 20_000
 const PORT_ATTEMPTS = 5
 
-/** A Postgres server of our own on the files in this folder, made if they are not there. */
+/** Starts a Postgres server on the files in this folder, and creates them if they do not exist. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const account = accountForPostgres()
   const binaries = await findBinaries(account)
@@ -73,7 +73,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-// A full disk, a quota or a squashed root shows wherever a file is written first.
+// A full disk, a quota or a squashed root fails wherever a file is written first.
 function refuseFor(folder: string): (error: unknown) => never {
   return (error) => {
     const isOfFiles = (error as NodeJS.ErrnoException).syscall !== undefined
@@ -101,7 +101,7 @@ async function firstReady(
       if (!isPassing) throw new StartRefused(`The embedded Postgres on ${cluster} did not start: ${message}.`)
       if (obstacle === 'files in use') {
         await sleep(100)
-        // A start that was killed in the same moment may have left a server after we looked.
+        // A start that was killed in the same moment may have left a server after the check.
         await stopOrphan(cluster, log)
       }
     }

@@ -2,15 +2,15 @@ import { type OpenLog, pageOf, streamOf } from './pages.ts'
 import type { LogStoreType, LogSummary, RunLogStore } from './protocol.ts'
 import type { RawLogs } from './raw-logs.ts'
 
-/** What a store does with a log that has grown to its end. */
-interface Finishing {
+/** What a store does with a log that is complete. */
+interface FinishedStore {
   open(logRef: string): Promise<OpenLog>
   finish(logRef: string): Promise<LogSummary>
   remove(logRef: string): Promise<void>
 }
 
-/** A store whose logs grow in a folder of this node, whatever becomes of them when they are finished. */
-export function growingStore(type: LogStoreType, logs: RawLogs, ways: Finishing): RunLogStore {
+/** A store whose logs grow in a folder of this node, wherever they are stored once finished. */
+export function growingStore(type: LogStoreType, logs: RawLogs, finished: FinishedStore): RunLogStore {
   const finishing = new Map<string, Promise<LogSummary>>()
   return {
     type,
@@ -20,14 +20,14 @@ export function growingStore(type: LogStoreType, logs: RawLogs, ways: Finishing)
     async finalize({ logRef }) {
       let summary = finishing.get(logRef)
       if (!summary) {
-        summary = ways.finish(logRef).finally(() => finishing.delete(logRef))
+        summary = finished.finish(logRef).finally(() => finishing.delete(logRef))
         finishing.set(logRef, summary)
       }
       return summary
     },
 
     async read({ logRef }, range) {
-      const log = await ways.open(logRef)
+      const log = await finished.open(logRef)
       try {
         return await pageOf(log, range)
       } finally {
@@ -35,12 +35,12 @@ export function growingStore(type: LogStoreType, logs: RawLogs, ways: Finishing)
       }
     },
 
-    stream: ({ logRef }, stream) => streamOf(() => ways.open(logRef), stream),
+    stream: ({ logRef }, stream) => streamOf(() => finished.open(logRef), stream),
 
     async delete({ logRef }) {
-      // Or it would come back.
+      // Otherwise the finishing would create it again.
       await finishing.get(logRef)?.catch(() => undefined)
-      await ways.remove(logRef)
+      await finished.remove(logRef)
     },
   }
 }

@@ -1,17 +1,17 @@
 import { statfs } from 'node:fs/promises'
 import type { Piece } from './pieces.ts'
 
-/** How much of a run's output is kept. What goes beyond is read and understood like the rest, but not stored. */
+/** How much of a run's output is stored. Output beyond that is read and parsed like the rest, but not stored. */
 
 export interface LogLimits {
-  /** Of one log. The line that says that it was reached comes on top. */
+  /** The limit of one log. The line that reports the limit comes on top. */
   maxBytes: number
-  /** So much of the disk stays free of logs: the database mostly lies on the same one. */
+  /** Logs leave this much of the disk free: the database is usually on the same disk. */
   minFreeBytes: number
-  /** Of the disk on which a folder lies. */
+  /** The free space of the disk that holds a folder. */
   freeBytes: (folder: string) => Promise<number>
-  /** The disk is looked at again when so much was written; while it is short of space, before every write. */
-  lookEveryBytes: number
+  /** The free space is checked each time this much was written; while it is short, before every write. */
+  checkEveryBytes: number
 }
 
 export const USUAL_LIMITS: LogLimits = {
@@ -21,14 +21,14 @@ export const USUAL_LIMITS: LogLimits = {
     const { bavail, bsize } = await statfs(folder)
     return bavail * bsize
   },
-  lookEveryBytes: 1024 * 1024,
+  checkEveryBytes: 1024 * 1024,
 }
 
 /** Whether the disk has room for more output: one for all logs in a folder. */
 export class FreeSpace {
   readonly #folder: string
   readonly #limits: LogLimits
-  #sinceLook = Number.POSITIVE_INFINITY
+  #sinceCheck = Number.POSITIVE_INFINITY
   #isShort = false
 
   constructor(folder: string, limits: LogLimits) {
@@ -37,12 +37,12 @@ export class FreeSpace {
   }
 
   async hasRoomFor(bytes: number): Promise<boolean> {
-    const { minFreeBytes, freeBytes, lookEveryBytes } = this.#limits
+    const { minFreeBytes, freeBytes, checkEveryBytes } = this.#limits
     if (minFreeBytes === 0) return true
-    this.#sinceLook += bytes
-    if (this.#isShort || this.#sinceLook >= lookEveryBytes) {
-      this.#sinceLook = 0
-      // A disk that cannot be asked is written to until it refuses.
+    this.#sinceCheck += bytes
+    if (this.#isShort || this.#sinceCheck >= checkEveryBytes) {
+      this.#sinceCheck = 0
+      // If the free space cannot be read, write until the disk refuses.
       const free = await freeBytes(this.#folder).catch(() => Number.POSITIVE_INFINITY)
       this.#isShort = free < minFreeBytes
     }
@@ -56,12 +56,12 @@ const notice = (ts: string, sentence: string): Piece => ({
   text: Buffer.from(`\n[${sentence}]\n`),
 })
 
-/** Baton's own lines in a log, so that who reads it sees that something is missing, and why. */
+/** Lines of Baton in a log that show the reader what is missing, and why. */
 export const NOTICES = {
   reachedLimit: (ts: string, maxBytes: number) =>
-    notice(ts, `The log ends here: it has the ${maxBytes} bytes it may have. The run went on.`),
+    notice(ts, `The log ends here: it reached its limit of ${maxBytes} bytes. The run continued.`),
   shortOfSpace: (ts: string, minFreeBytes: number) =>
-    notice(ts, `Output is not kept from here on: less than ${minFreeBytes} bytes of disk are free.`),
+    notice(ts, `Output is not stored from here on: less than ${minFreeBytes} bytes of disk are free.`),
   lost: (ts: string, bytes: number) =>
-    notice(ts, `${bytes} bytes of output could not be kept: the disk was full`),
+    notice(ts, `${bytes} bytes of output could not be stored: the disk was full`),
 }

@@ -11,8 +11,8 @@ import { RawLogs } from './raw-logs.ts'
 import { readAt } from './spans.ts'
 
 /**
- * Logs as files of this machine: the text as it comes while a run goes on, compressed when it is over. The index is written
- * last: where it is, the log is finished; where it is not, the text as it came is still there.
+ * Logs as files of this machine: plain text while a run is in progress, compressed when it is over. The index is written
+ * last: if it exists, the log is finished; if not, the plain text still exists.
  */
 
 const COMPRESSED = '.log.gz'
@@ -44,14 +44,14 @@ async function finish(logs: RawLogs, logRef: string): Promise<LogSummary> {
   const path = logs.pathOf(logRef)
   if (!(await indexAt(path))) {
     const closed = await logs.close(logRef)
-    // Without the text it may be that another process has finished it just now.
+    // If the text is missing, another process may have finished the log just now.
     if (closed)
       await compress(path, closed.isTruncated).catch(async (error) => {
         if (!(await indexAt(path))) throw error
       })
   }
   const index = await indexAt(path)
-  if (!index) throw new LogUnavailable('The log is gone.')
+  if (!index) throw new LogUnavailable('The log was deleted.')
   for (const ending of [TEXT, TRUNCATED]) await rm(path + ending, { force: true })
   await removeParts(path)
   logs.forget(logRef)
@@ -66,7 +66,7 @@ async function compress(path: string, isTruncated: boolean): Promise<void> {
   await writeDurably(path + INDEX, [Buffer.from(JSON.stringify(compression.index))])
 }
 
-/** Under its name it is there whole, or not at all, even after a power cut. */
+/** Atomic: the file exists completely or not at all, even after a power cut. */
 async function writeDurably(path: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void> {
   const part = `${path}.${randomUUID()}${PART}`
   const file = await open(part, 'wx', 0o600)
@@ -81,7 +81,7 @@ async function writeDurably(path: string, pieces: AsyncIterable<Buffer> | Iterab
   await folder.sync().finally(() => folder.close())
 }
 
-/** What a crash while it was being finished may have left. */
+/** Removes what a crash during finishing may have left. */
 async function removeParts(path: string): Promise<void> {
   const names = await readdir(dirname(path)).catch(() => [])
   for (const name of names)
@@ -94,9 +94,9 @@ async function openLog(logs: RawLogs, logRef: string): Promise<OpenLog> {
   const log =
     (await openCompressed(path)) ??
     (await logs.open(logRef, false)) ??
-    // It may have been finished between the two looks.
+    // It may have been finished between the two checks.
     (await openCompressed(path))
-  if (!log) throw new LogUnavailable('The log is gone.')
+  if (!log) throw new LogUnavailable('The log was deleted.')
   return log
 }
 
@@ -106,7 +106,7 @@ async function openCompressed(path: string): Promise<OpenLog | null> {
   const [text, spans, close] = await openBoth(path + COMPRESSED, path + SPANS)
   if (!text || !spans) {
     await close()
-    throw new LogUnavailable('The log is gone.')
+    throw new LogUnavailable('The log was deleted.')
   }
   return openFinished(index, {
     text: (from, to) => readAt(text, from, to),

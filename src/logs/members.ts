@@ -9,14 +9,14 @@ import { SPANS, TEXT } from './raw-log.ts'
 import { decodeSpans, firstSpanBeyond, readInto, SPAN_BYTES, spanCount } from './spans.ts'
 
 /**
- * A finished log: gzip members of 1 MB of text each, one behind the other, which any gunzip reads as one text. The index says
- * where each begins, so a page is read without unpacking what comes before it.
+ * A finished log: concatenated gzip members of 1 MB of text each, which any gunzip reads as one text. The index has the
+ * start of each member, so a page is read without unpacking what comes before it.
  */
 
 const MEMBER_BYTES = 1024 * 1024
-/** Logs repeat themselves: more effort would hardly make them smaller, and agents wait for the same cores. */
+/** Logs are repetitive: more effort would hardly make them smaller, and agents need the same cores. */
 const LEVEL = 3
-/** Of all logs together: runs often end at the same moment, and each member needs room for itself twice. */
+/** For all logs together: runs often end at the same moment, and each member needs memory for itself twice. */
 const AT_ONCE = 2
 
 const Index = z.object({
@@ -24,9 +24,9 @@ const Index = z.object({
   bytes: z.number(),
   sha256: z.string(),
   truncated: z.boolean(),
-  /** Where each member begins in the compressed file, and where the last one ends. */
+  /** The start of each member in the compressed file, then the end of the last one. */
   members: z.array(z.number()),
-  /** For each member, the number of the first span that has bytes in it; then how many spans there are. */
+  /** For each member the number of the first span with bytes in it, then the number of spans. */
   spans: z.array(z.number()),
 })
 export type LogIndex = z.infer<typeof Index>
@@ -35,7 +35,7 @@ export function readIndex(json: string): LogIndex {
   try {
     return Index.parse(JSON.parse(json))
   } catch (cause) {
-    throw new LogUnavailable('The log is there, but its index cannot be read.', { cause })
+    throw new LogUnavailable('The log exists, but its index cannot be read.', { cause })
   }
 }
 
@@ -46,26 +46,26 @@ export const summaryOf = ({ bytes, sha256, truncated }: LogIndex): LogSummary =>
   truncated,
 })
 
-/** The few buffers into which members are read, lent in the order in which they are asked for. */
-class Rooms {
+/** The few buffers into which members are read, lent in the order of the requests. */
+class BufferPool {
   readonly #free = Array.from({ length: AT_ONCE }, () => Buffer.allocUnsafe(MEMBER_BYTES))
-  readonly #waiting: ((room: Buffer<ArrayBuffer>) => void)[] = []
+  readonly #waiting: ((buffer: Buffer<ArrayBuffer>) => void)[] = []
 
-  async lend<T>(act: (room: Buffer) => Promise<T>): Promise<T> {
-    const room =
-      this.#free.pop() ?? (await new Promise<Buffer<ArrayBuffer>>((given) => this.#waiting.push(given)))
+  async lend<T>(act: (buffer: Buffer) => Promise<T>): Promise<T> {
+    const buffer =
+      this.#free.pop() ?? (await new Promise<Buffer<ArrayBuffer>>((resolve) => this.#waiting.push(resolve)))
     try {
-      return await act(room)
+      return await act(buffer)
     } finally {
       const next = this.#waiting.shift()
-      if (next) next(room)
-      else this.#free.push(room)
+      if (next) next(buffer)
+      else this.#free.push(buffer)
     }
   }
 }
-const rooms = new Rooms()
+const buffers = new BufferPool()
 
-/** Compresses a closed raw log, a member at a time. The index is whole when the last member was taken. */
+/** Compresses a closed raw log, one member at a time. The index is complete when the last member was taken. */
 export class Compression {
   readonly #path: string
   readonly index: LogIndex
@@ -84,8 +84,8 @@ export class Compression {
         const hash = createHash('sha256')
         const count = await spanCount(spans)
         for (;;) {
-          const { bytes, compressed } = await rooms.lend(async (room) => {
-            const member = await readInto(room, text, index.bytes)
+          const { bytes, compressed } = await buffers.lend(async (buffer) => {
+            const member = await readInto(buffer, text, index.bytes)
             if (member.length === 0) return { bytes: 0, compressed: member }
             hash.update(member)
             return { bytes: member.length, compressed: await promisify(gzip)(member, { level: LEVEL }) }
@@ -107,7 +107,7 @@ export class Compression {
   }
 }
 
-/** Where the parts of a finished log are. Each gives what is there of a range of bytes. */
+/** Access to the parts of a finished log. Each returns the available bytes of a range. */
 export interface FinishedParts {
   text(from: number, to: number): Promise<Buffer>
   spans(from: number, to: number): Promise<Buffer>
@@ -119,7 +119,7 @@ export function openFinished(index: LogIndex, parts: FinishedParts): OpenLog {
   const memberAt = async (i: number) => {
     const compressed = await parts.text(members[i]!, members[i + 1]!)
     return promisify(gunzip)(compressed, { maxOutputLength: MEMBER_BYTES }).catch((cause) => {
-      throw new LogUnavailable('The log is there, but it is damaged.', { cause })
+      throw new LogUnavailable('The log exists, but it is damaged.', { cause })
     })
   }
   return {
@@ -140,9 +140,9 @@ export function openFinished(index: LogIndex, parts: FinishedParts): OpenLog {
       const end = Math.min(to, bytes)
       if (from >= end) return []
       const first = spans[Math.floor(from / MEMBER_BYTES)]!
-      const behind = spans[Math.floor((end - 1) / MEMBER_BYTES) + 1]!
-      // The first span of the next member may have begun in this one.
-      const last = Math.min(behind + 1, spans.at(-1)!)
+      const next = spans[Math.floor((end - 1) / MEMBER_BYTES) + 1]!
+      // The first span of the next member may start in this one.
+      const last = Math.min(next + 1, spans.at(-1)!)
       const touches = ({ offset, bytes }: LogSpan) => offset < end && offset + bytes > from
       return decodeSpans(await parts.spans(first * SPAN_BYTES, last * SPAN_BYTES)).filter(touches)
     },

@@ -10,12 +10,12 @@ import { RawLogs } from './raw-logs.ts'
 import { checkedRef } from './refs.ts'
 
 /**
- * Logs in a bucket that all nodes reach. While a run goes on, its log is in a folder of the node that runs it; when it is
- * over, it is compressed into the bucket, its index last, and only then the folder lets go of it. A bucket that cannot be
- * reached loses nothing: the log stays in the folder, and is still to be brought away.
+ * Logs in a bucket that all nodes can reach. While a run is in progress, its log is in a folder of its node. When the run is
+ * over, the log is compressed and uploaded to the bucket, its index last, and only then removed from the folder. An
+ * unreachable bucket loses nothing: the log stays in the folder and is uploaded later.
  */
 
-/** What is needed of a bucket. Null stands for an object that is not there. */
+/** The operations of a bucket. Null: the object does not exist. */
 export interface Bucket {
   put(key: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void>
   read(key: string): Promise<Buffer | null>
@@ -32,10 +32,10 @@ export interface ObjectStore extends RunLogStore {
 
 const COMPRESSED = '.log.gz'
 const INDEX = '.json'
-/** In the folder: no more will come, and it is to be brought away. */
+/** Mark in the folder: the log is complete and waits for its upload. */
 const FINISHED = '.finished'
 const RAW = [TEXT, SPANS, TRUNCATED, FINISHED]
-/** An index never changes: so many are remembered, since every page needs one. */
+/** An index never changes. This many are cached, since every page needs one. */
 const MOST_INDEXES = 256
 
 export function objectStore({
@@ -76,7 +76,7 @@ async function finish(logs: RawLogs, finished: FinishedLogs, logRef: string): Pr
   if (!closed) return summaryOf(await finished.index(checkedRef(logRef)))
   const path = logs.pathOf(logRef)
   await writeFile(path + FINISHED, '', { mode: 0o600 })
-  const index = await finished.bring(logRef, path, closed.isTruncated)
+  const index = await finished.upload(logRef, path, closed.isTruncated)
   await logs.remove(logRef, RAW)
   return summaryOf(index)
 }
@@ -95,10 +95,10 @@ class FinishedLogs {
     this.#bucket = bucket
   }
 
-  async bring(logRef: string, path: string, isTruncated: boolean): Promise<LogIndex> {
-    // Brought by a process that was gone before it could clear the folder. Who may not look brings it again.
-    const there = await this.index(logRef).catch(() => null)
-    if (there && there.bytes === (await stat(path + TEXT)).size) return there
+  async upload(logRef: string, path: string, isTruncated: boolean): Promise<LogIndex> {
+    // A process may have uploaded it and ended before it cleared the folder. If that cannot be checked, upload again.
+    const existing = await this.index(logRef).catch(() => null)
+    if (existing && existing.bytes === (await stat(path + TEXT)).size) return existing
     const compression = new Compression(path, isTruncated)
     await this.#bucket.put(logRef + COMPRESSED, compression.members())
     await this.#bucket.put(logRef + SPANS, createReadStream(path + SPANS))
@@ -111,20 +111,20 @@ class FinishedLogs {
   }
 
   async #mustHave(key: string, bytes: number): Promise<void> {
-    const there = await this.#bucket.bytes(key)
-    if (there !== bytes)
+    const stored = await this.#bucket.bytes(key)
+    if (stored !== bytes)
       throw new Error(
-        `The bucket has ${there ?? 'no'} bytes of ${key} instead of ${bytes}: it is to be brought again.`,
+        `The bucket has ${stored ?? 'no'} bytes of ${key} instead of ${bytes}; the upload will be repeated.`,
       )
   }
 
   async index(logRef: string): Promise<LogIndex> {
-    const remembered = this.#indexes.get(logRef)
-    if (remembered) return remembered
-    const json = await answered(this.#bucket.read(logRef + INDEX))
+    const cached = this.#indexes.get(logRef)
+    if (cached) return cached
+    const json = await orUnavailable(this.#bucket.read(logRef + INDEX))
     if (!json)
       throw new LogUnavailable(
-        'The log is not in the bucket: it is gone, or a node that is not known here still writes it.',
+        'The log is not in the bucket: it was deleted, or another node is still writing it.',
       )
     const index = readIndex(json.toString())
     if (this.#indexes.size >= MOST_INDEXES) this.#indexes.delete(this.#indexes.keys().next().value!)
@@ -135,10 +135,10 @@ class FinishedLogs {
   async open(logRef: string): Promise<OpenLog> {
     const index = await this.index(logRef)
     const range = async (key: string, from: number, to: number) => {
-      const found = await answered(this.#bucket.readRange(key, from, to))
+      const found = await orUnavailable(this.#bucket.readRange(key, from, to))
       if (found) return found
       this.#indexes.delete(logRef)
-      throw new LogUnavailable('The log is gone.')
+      throw new LogUnavailable('The log was deleted.')
     }
     return openFinished(index, {
       text: (from, to) => range(logRef + COMPRESSED, from, to),
@@ -147,17 +147,17 @@ class FinishedLogs {
     })
   }
 
-  /** The index first: so nobody begins to read what is half gone. */
+  /** The index first, so that no one starts to read a log that is half deleted. */
   async delete(logRef: string): Promise<void> {
     this.#indexes.delete(logRef)
     for (const ending of [INDEX, COMPRESSED, SPANS]) await this.#bucket.delete(logRef + ending)
   }
 }
 
-async function answered<T>(answer: Promise<T>): Promise<T> {
+async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (cause) {
-    throw new LogUnavailable(`The bucket does not give the log: ${(cause as Error).message}`, { cause })
+    throw new LogUnavailable(`The log cannot be read from the bucket: ${(cause as Error).message}`, { cause })
   }
 }

@@ -2,26 +2,26 @@ import { StringDecoder } from 'node:string_decoder'
 import { brokenAtStart, charactersBytes, wholeUntil } from './pieces.ts'
 import type { LogPage, LogSpan, LogStream } from './protocol.ts'
 
-/** A log, opened to be read, wherever it lies. */
+/** A log opened for reading, wherever it is stored. */
 export interface OpenLog {
   bytes: number
   /** Whether no more will come. */
   isFinal: boolean
   textAt(from: number, to: number): Promise<Buffer>
-  /** Those with bytes in this range; they may reach beyond it. */
+  /** The spans with bytes in this range; they may extend beyond it. */
   spansAt(from: number, to: number): Promise<LogSpan[]>
   close(): Promise<void>
 }
 
 const USUAL_PAGE_BYTES = 256 * 1024
-/** Whoever asks for more gets this much, and asks again. */
+/** A request for more gets this much; the client reads the next page. */
 const LARGEST_PAGE_BYTES = 8 * 1024 * 1024
-/** So many bytes are in memory while a stream is read. */
+/** The bytes in memory while a stream is read. */
 const WINDOW_BYTES = 1024 * 1024
-/** Of a character, the bytes beside its first. */
+/** The most bytes of a character after its first. */
 const MORE_BYTES = 3
 
-/** A page of whole characters: at least one, if there is one, even when it is larger than the limit. */
+/** A page of whole characters: at least one, if available, even when it is larger than the limit. */
 export async function pageOf(
   log: OpenLog,
   { offset = 0, limitBytes = USUAL_PAGE_BYTES }: { offset?: number; limitBytes?: number } = {},
@@ -37,7 +37,7 @@ export async function pageOf(
   let end = wholeUntil(text, Math.min(limit, text.length))
   if (end <= skipped && skipped < text.length) {
     const first = skipped + charactersBytes(text[skipped]!)
-    // A character that is not all there yet waits for its rest; in a finished log none comes.
+    // An incomplete character waits for its rest; in a finished log no rest will come.
     end = first <= text.length ? first : log.isFinal ? text.length : skipped
   }
   const next = from + Math.max(end, skipped)
@@ -58,7 +58,7 @@ async function spansWithin(log: OpenLog, from: number, to: number): Promise<LogS
     .filter(({ bytes }) => bytes > 0)
 }
 
-/** What is there of one stream, window by window: the log is opened anew for each, as it may be put elsewhere meanwhile. */
+/** The text of one stream, window by window. The log is reopened for each window, since it may be moved meanwhile. */
 export async function* streamOf(open: () => Promise<OpenLog>, stream: LogStream): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8')
   let end: number | null = null

@@ -7,7 +7,7 @@ export interface Piece {
   text: Buffer
 }
 
-/** What came together from one stream is one piece, with the time of its beginning: lines one by one would cost a span each. */
+/** Joins consecutive entries of a stream into one piece with the time of the first: each line alone would cost a span. */
 export function piecesOf(entries: readonly LogEntry[]): Piece[] {
   const pieces: { stream: LogStream; ts: string; chunks: string[] }[] = []
   for (const { stream, chunk, ts } of entries) {
@@ -21,7 +21,7 @@ export function piecesOf(entries: readonly LogEntry[]): Piece[] {
 
 export const bytesOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { text }) => sum + text.length, 0)
 
-/** As much of it as has room, in whole characters. */
+/** As much as fits, in whole characters. */
 export function firstBytes(pieces: readonly Piece[], room: number): Piece[] {
   const fits: Piece[] = []
   let left = room
@@ -37,19 +37,19 @@ export function firstBytes(pieces: readonly Piece[], room: number): Piece[] {
 
 const isInside = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** How many bytes at the beginning belong to a character that began before. */
+/** How many bytes at the start belong to a character that began before. */
 export function brokenAtStart(text: Buffer): number {
   let at = 0
   while (at < 3 && isInside(text[at])) at++
   return at
 }
 
-/** The last place, not behind `end`, where a character begins or all are whole. */
+/** The last position, not after `end`, where a character begins or all characters are complete. */
 export function wholeUntil(text: Buffer, end: number): number {
   let start = end
   while (start > 0 && end - start < 4 && isInside(text[start])) start--
   if (start < end || start < text.length) return start
-  // At the very end of what is there, the last character may be cut off.
+  // At the very end of the available text, the last character may be cut off.
   for (let back = 1; back <= 3 && back <= end; back++) {
     const byte = text[end - back]!
     if (isInside(byte)) continue
@@ -58,12 +58,12 @@ export function wholeUntil(text: Buffer, end: number): number {
   return end
 }
 
-/** How many bytes the character has that begins with this one. */
+/** The length in bytes of a character that begins with this byte. */
 export const charactersBytes = (first: number) =>
   first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
 
-/** Writes in the order of the calls, and together what waits together. */
-export class InTurn {
+/** Writes in the order of the calls; what waits is written in one batch. */
+export class WriteQueue {
   readonly #write: (pieces: Piece[]) => Promise<void>
   #waiting: { pieces: Piece[]; done: () => void; failed: (error: unknown) => void }[] = []
   #writing: Promise<void> | null = null
@@ -79,18 +79,18 @@ export class InTurn {
     })
   }
 
-  /** When all that was added is written, or failed to be. */
+  /** Resolves when everything added so far is written or has failed. */
   async settled(): Promise<void> {
     await this.#writing
   }
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const together = this.#waiting
+      const batch = this.#waiting
       this.#waiting = []
-      await this.#write(together.flatMap(({ pieces }) => pieces)).then(
-        () => together.forEach(({ done }) => void done()),
-        (error) => together.forEach(({ failed }) => void failed(error)),
+      await this.#write(batch.flatMap(({ pieces }) => pieces)).then(
+        () => batch.forEach(({ done }) => void done()),
+        (error) => batch.forEach(({ failed }) => void failed(error)),
       )
     }
     this.#writing = null

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { FreeSpace, type LogLimits, NOTICES, USUAL_LIMITS } from './limits.ts'
 import { type OpenLog, pageOf, streamOf } from './pages.ts'
-import { bytesOf, firstBytes, InTurn, type Piece, piecesOf } from './pieces.ts'
+import { bytesOf, firstBytes, type Piece, piecesOf, WriteQueue } from './pieces.ts'
 import {
   type LogStream,
   type LogSummary,
@@ -12,8 +12,8 @@ import {
 } from './protocol.ts'
 
 /**
- * Logs in the database, for houses with nothing else that lasts. It is not made for much: what goes beyond 5 MiB, or beyond
- * the limit of all logs if that is less, is not kept, and the log says so.
+ * Logs in the database, for clusters without other durable storage. It is not meant for large logs: output beyond 5 MiB, or
+ * beyond the general log limit if that is less, is not stored, and the log says so.
  */
 
 interface LogChunk {
@@ -23,16 +23,16 @@ interface LogChunk {
   content: Buffer
 }
 
-/** Where the rows are. A note is kept as it was first made; `begun` is the first of a log. */
+/** Access to the rows. A note keeps its first value; `begun` is the first note of a log. */
 export interface LogRows {
-  /** Fails when there is something at this place already: somebody else writes the same log. */
+  /** Fails when the offset is taken: another process writes the same log. */
   append(workspaceId: number, runId: string, chunks: readonly LogChunk[]): Promise<void>
   note(workspaceId: number, runId: string, note: LogNote, content: string): Promise<void>
   status(
     workspaceId: number,
     runId: string,
   ): Promise<{ bytes: number; notes: Partial<Record<LogNote, string>> }>
-  /** Those with bytes in this range, in order. */
+  /** The chunks with bytes in this range, in order. */
   between(workspaceId: number, runId: string, from: number, to: number): Promise<LogChunk[]>
   delete(workspaceId: number, runId: string): Promise<void>
 }
@@ -40,7 +40,7 @@ export interface LogRows {
 type LogNote = 'begun' | 'truncated' | 'final'
 
 const MOST_BYTES = 5 * 1024 * 1024
-/** So that a page need not read much more than its own bytes. */
+/** A page must not read much more than its own bytes. */
 const LARGEST_CHUNK = 128 * 1024
 const HASHED_AT_ONCE = 1024 * 1024
 
@@ -55,10 +55,10 @@ const Final = z.object({ bytes: z.number(), sha256: z.string(), truncated: z.boo
 type LogKey = [workspaceId: number, runId: string]
 
 interface Options {
-  /** A log has room for 5 MiB at most, unless `mostBytes` says otherwise. */
+  /** A log holds at most 5 MiB, unless `mostBytes` is set. */
   limits?: LogLimits
   mostBytes?: number
-  /** Where the database itself lies, if that is on this machine. */
+  /** The folder of the database, if it is on this machine. */
   folder?: string | null
 }
 
@@ -75,19 +75,19 @@ export function postgresStore(
   const logAt = (logRef: string) => {
     let log = written.get(logRef)
     if (!log) {
-      log = new WrittenLog(rows, placeOf(logRef), bounds)
+      log = new WrittenLog(rows, keyOf(logRef), bounds)
       written.set(logRef, log)
     }
     return log
   }
-  const opened = ({ logRef }: RunLogHandle) => openLog(rows, placeOf(logRef))
+  const opened = ({ logRef }: RunLogHandle) => openLog(rows, keyOf(logRef))
 
   return {
     type: 'postgres',
 
     async begin({ workspaceId, runId }) {
       const logRef = `${workspaceId}/${runId}`
-      await rows.note(...placeOf(logRef), 'begun', '')
+      await rows.note(...keyOf(logRef), 'begun', '')
       return { store: 'postgres', logRef }
     },
 
@@ -105,7 +105,7 @@ export function postgresStore(
     async finalize({ logRef }) {
       await written.get(logRef)?.settled()
       written.delete(logRef)
-      return finish(rows, placeOf(logRef))
+      return finish(rows, keyOf(logRef))
     },
 
     read: async (handle, range) => pageOf(await opened(handle), range),
@@ -113,15 +113,15 @@ export function postgresStore(
 
     async delete({ logRef }) {
       written.delete(logRef)
-      await rows.delete(...placeOf(logRef))
+      await rows.delete(...keyOf(logRef))
     },
   }
 }
 
-function placeOf(logRef: string): LogKey {
+function keyOf(logRef: string): LogKey {
   const parsed = Ref.safeParse(logRef.split('/'))
   if (!parsed.success)
-    throw new LogUnavailable('There is no such log: its reference is not one of this store.')
+    throw new LogUnavailable('There is no such log: the reference does not belong to this store.')
   return parsed.data
 }
 
@@ -131,44 +131,44 @@ interface Bounds {
   space: FreeSpace | null
 }
 
-/** A log that this process writes. */
+/** A log that this process is writing. */
 class WrittenLog {
   readonly #rows: LogRows
-  readonly #place: LogKey
+  readonly #key: LogKey
   readonly #bounds: Bounds
-  readonly #inTurn = new InTurn((pieces) => this.#write(pieces))
-  /** Null until the database was asked, and after a write whose outcome is not known. */
+  readonly #queue = new WriteQueue((pieces) => this.#write(pieces))
+  /** Null until read from the database, and after a write with unknown outcome. */
   #bytes: number | null = null
   #isTruncated = false
 
-  constructor(rows: LogRows, place: LogKey, bounds: Bounds) {
+  constructor(rows: LogRows, key: LogKey, bounds: Bounds) {
     this.#rows = rows
-    this.#place = place
+    this.#key = key
     this.#bounds = bounds
   }
 
   append(pieces: Piece[]): Promise<void> {
-    return this.#inTurn.add(pieces)
+    return this.#queue.add(pieces)
   }
 
   settled(): Promise<void> {
-    return this.#inTurn.settled()
+    return this.#queue.settled()
   }
 
   async #write(pieces: readonly Piece[]): Promise<void> {
     if (this.#isTruncated) return
     const bytes = this.#bytes ?? (await this.#readStatus())
     if (this.#isTruncated) return
-    const kept = await this.#keepOf(pieces, bytes)
+    const kept = await this.#fitting(pieces, bytes)
     this.#bytes = null
-    if (kept.pieces.length > 0) await this.#rows.append(...this.#place, chunksOf(kept.pieces, bytes))
+    if (kept.pieces.length > 0) await this.#rows.append(...this.#key, chunksOf(kept.pieces, bytes))
     this.#bytes = bytes + bytesOf(kept.pieces)
     if (kept.isAll) return
-    await this.#rows.note(...this.#place, 'truncated', '')
+    await this.#rows.note(...this.#key, 'truncated', '')
     this.#isTruncated = true
   }
 
-  async #keepOf(pieces: readonly Piece[], bytes: number): Promise<{ pieces: Piece[]; isAll: boolean }> {
+  async #fitting(pieces: readonly Piece[], bytes: number): Promise<{ pieces: Piece[]; isAll: boolean }> {
     const { maxBytes, minFreeBytes, space } = this.#bounds
     const { ts } = pieces[0]!
     if (space && !(await space.hasRoomFor(bytesOf(pieces))))
@@ -179,8 +179,9 @@ class WrittenLog {
   }
 
   async #readStatus(): Promise<number> {
-    const { bytes, notes } = await this.#rows.status(...this.#place)
-    if (notes.begun === undefined) throw new LogUnavailable('The log is gone: nothing can be added to it.')
+    const { bytes, notes } = await this.#rows.status(...this.#key)
+    if (notes.begun === undefined)
+      throw new LogUnavailable('The log was deleted: nothing can be added to it.')
     if (notes.final !== undefined)
       throw new LogUnavailable('The log is finished: nothing can be added to it.')
     this.#isTruncated = notes.truncated !== undefined
@@ -199,16 +200,16 @@ function chunksOf(pieces: readonly Piece[], offset: number): LogChunk[] {
   return chunks
 }
 
-async function openLog(rows: LogRows, place: LogKey): Promise<OpenLog> {
-  const { bytes: written, notes } = await rows.status(...place)
-  if (notes.begun === undefined) throw new LogUnavailable('The log is gone.')
-  // What somebody adds who does not know yet that the log is finished does not count.
+async function openLog(rows: LogRows, key: LogKey): Promise<OpenLog> {
+  const { bytes: written, notes } = await rows.status(...key)
+  if (notes.begun === undefined) throw new LogUnavailable('The log was deleted.')
+  // Chunks added by a writer that does not know yet that the log is finished do not count.
   const bytes = notes.final === undefined ? written : readFinal(notes.final).bytes
   let last: { from: number; to: number; chunks: LogChunk[] } | null = null
-  // The spans of a page are asked for right after its text: the rows are the same.
+  // The spans of a page are read right after its text: the rows are the same.
   const between = async (from: number, to: number) => {
     if (!last || from < last.from || to > last.to)
-      last = { from, to, chunks: from < to ? await rows.between(...place, from, to) : [] }
+      last = { from, to, chunks: from < to ? await rows.between(...key, from, to) : [] }
     return last.chunks.filter(({ offset, content }) => offset < to && offset + content.length > from)
   }
   return {
@@ -231,16 +232,16 @@ async function openLog(rows: LogRows, place: LogKey): Promise<OpenLog> {
 
 const readFinal = (note: string) => Final.parse(JSON.parse(note))
 
-async function finish(rows: LogRows, place: LogKey): Promise<LogSummary> {
-  const { bytes, notes } = await rows.status(...place)
-  if (notes.begun === undefined) throw new LogUnavailable('The log is gone.')
+async function finish(rows: LogRows, key: LogKey): Promise<LogSummary> {
+  const { bytes, notes } = await rows.status(...key)
+  if (notes.begun === undefined) throw new LogUnavailable('The log was deleted.')
   if (notes.final !== undefined) return { ...readFinal(notes.final), compressed: false }
   const hash = createHash('sha256')
-  const log = await openLog(rows, place)
+  const log = await openLog(rows, key)
   for (let at = 0; at < bytes; at += HASHED_AT_ONCE)
     hash.update(await log.textAt(at, Math.min(bytes, at + HASHED_AT_ONCE)))
   const truncated = notes.truncated !== undefined
-  await rows.note(...place, 'final', JSON.stringify({ bytes, sha256: hash.digest('hex'), truncated }))
-  // Of two who finish it at once, the first has said how it ended.
-  return finish(rows, place)
+  await rows.note(...key, 'final', JSON.stringify({ bytes, sha256: hash.digest('hex'), truncated }))
+  // If two processes finish it at once, the note of the first counts.
+  return finish(rows, key)
 }

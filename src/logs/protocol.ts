@@ -1,11 +1,11 @@
 /**
- * Where the whole output of runs is kept. A log is text: everything the agent wrote, in the order it came, secrets blacked out.
- * Offsets, sizes and checksums are of that text in UTF-8, however it is stored.
+ * Stores for the complete output of runs. A log is text: everything the agent wrote, in order, with secrets redacted.
+ * Offsets, sizes and checksums refer to that text in UTF-8, however it is stored.
  */
 
 export type LogStoreType = 'local_file' | 'object_store' | 'postgres'
 
-/** Means something to its store only. */
+/** Opaque outside its store. */
 export interface RunLogHandle {
   store: LogStoreType
   logRef: string
@@ -24,11 +24,11 @@ export interface LogSummary {
   bytes: number
   sha256: string
   compressed: boolean
-  /** Not all of it could be kept: the disk was full, or the store takes no more. */
+  /** Not everything could be stored: the disk was full, or the log reached its limit. */
   truncated: boolean
 }
 
-/** Which bytes were written to which stream, and when. */
+/** Which bytes belong to which stream, and when they were written. */
 export interface LogSpan {
   offset: number
   bytes: number
@@ -38,12 +38,12 @@ export interface LogSpan {
 
 export interface LogPage {
   content: string
-  /** Where the next page begins: at the end of a finished log there is none. */
+  /** The start of the next page; null at the end of a finished log. */
   nextOffset: number | null
   spans: LogSpan[]
 }
 
-/** The log is not there any more, or nobody here can read it. */
+/** The log no longer exists, or this node cannot read it. */
 export class LogUnavailable extends Error {
   override name = 'LogUnavailable'
 }
@@ -51,12 +51,12 @@ export class LogUnavailable extends Error {
 export interface RunLogStore {
   readonly type: LogStoreType
   begin(run: { workspaceId: string; agentId: string; runId: string }): Promise<RunLogHandle>
-  /** Resolves when a crash of this process does not lose it any more. */
+  /** Resolves when a crash of this process can no longer lose the entries. */
   append(handle: RunLogHandle, entries: readonly LogEntry[]): Promise<void>
-  /** No more will come. Said again, it answers the same. Works too when the process that wrote it is gone. */
+  /** No more entries will come. Idempotent. Works also after the process that wrote the log has ended. */
   finalize(handle: RunLogHandle): Promise<LogSummary>
   read(handle: RunLogHandle, range?: { offset?: number; limitBytes?: number }): Promise<LogPage>
-  /** All that was written to this stream, piece by piece. */
+  /** The text of this stream, piece by piece. */
   stream(handle: RunLogHandle, stream: LogStream): AsyncIterable<string>
   delete(handle: RunLogHandle): Promise<void>
 }

@@ -3,14 +3,14 @@ import { type FileHandle, mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type FreeSpace, type LogLimits, NOTICES } from './limits.ts'
 import type { OpenLog } from './pages.ts'
-import { bytesOf, firstBytes, InTurn, type Piece, piecesOf, wholeUntil } from './pieces.ts'
+import { bytesOf, firstBytes, type Piece, piecesOf, WriteQueue, wholeUntil } from './pieces.ts'
 import { type LogEntry, type LogSpan, LogUnavailable } from './protocol.ts'
 import { encodeSpan, readAt, SPAN_BYTES, spanCount, spansBetween, spansFrom } from './spans.ts'
 
 /**
- * A log while its run goes on: the text as it is in one file, its spans in another. A span is written before its text, so
- * after a crash in between there may be a span for text that is not there: it is cut to what is there. The other way
- * round nobody would know whose the text is.
+ * A log while its run is in progress: the plain text in one file, its spans in another. A span is written before its text,
+ * so a crash in between may leave a span without its text: it is cut to the existing text. In the other order, the stream of
+ * the text would be unknown.
  */
 
 export const TEXT = '.log'
@@ -32,7 +32,7 @@ async function openIfThere(path: string, flags: number = constants.O_RDONLY): Pr
   }
 }
 
-/** Either of them may be null, when it is not there. */
+/** Each handle is null when its file does not exist. */
 export async function openBoth(first: string, second: string) {
   const one = await openIfThere(first)
   try {
@@ -50,8 +50,8 @@ interface Size {
   spans: number
 }
 
-/** What is to be written of some pieces, with the lines that say what is not. */
-interface Kept {
+/** What to write of some pieces, with the lines that report what is missing. */
+interface Fitting {
   pieces: readonly Piece[]
   lostBytes: number
   isCapped: boolean
@@ -61,36 +61,36 @@ export class RawLog {
   readonly #path: string
   readonly #limits: LogLimits
   readonly #space: FreeSpace
-  readonly #inTurn = new InTurn((pieces) => this.#write(pieces))
-  /** What is acknowledged; null until the files were looked at, and after something went wrong with them. */
+  readonly #queue = new WriteQueue((pieces) => this.#write(pieces))
+  /** What is acknowledged; null until the files were read, and after an error with them. */
   #size: Size | null = null
   #isClosed = false
   #lostBytes = 0
   #isTruncated = false
   #isMarked = false
-  /** It has reached its limit: nothing is added any more. */
+  /** It has reached its limit: nothing more is added. */
   #isCapped = false
   #isShortOfSpace = false
 
-  /** `path` is that of all its files, without their endings. */
+  /** `path` is the path of all its files without their endings. */
   constructor(path: string, limits: LogLimits, space: FreeSpace) {
     this.#path = path
     this.#limits = limits
     this.#space = space
   }
 
-  /** Said again, it leaves what is there. */
+  /** Idempotent: keeps existing files. */
   async create(): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
-        // The text last: where it is, there is a log.
+        // The text last: if it exists, the log exists.
         for (const ending of [SPANS, TEXT])
           await writeFile(this.#path + ending, '', { flag: 'a', mode: 0o600 })
         return
       } catch (error) {
-        // Whoever deletes the last log of an agent takes the empty folder away too.
-        if (!isMissing(error) || tries === 5) throw error
+        // Deleting the last log of an agent removes the empty folder too, possibly at this moment.
+        if (!isMissing(error) || attempt === 5) throw error
       }
     }
   }
@@ -102,20 +102,20 @@ export class RawLog {
   async append(entries: readonly LogEntry[]): Promise<void> {
     if (this.#isClosed) throw new LogUnavailable('The log is finished: nothing can be added to it.')
     const pieces = piecesOf(entries)
-    if (pieces.length > 0) await this.#inTurn.add(pieces)
+    if (pieces.length > 0) await this.#queue.add(pieces)
   }
 
-  /** Takes no more, and puts right what a crash may have left. Null when there is no such log. */
+  /** Accepts no more entries, and repairs what a crash may have left. Null when there is no such log. */
   async close(): Promise<{ isTruncated: boolean } | null> {
     this.#isClosed = true
-    await this.#inTurn.settled()
+    await this.#queue.settled()
     const isThere = await this.#withFiles((text, spans) => repair(text, spans))
     if (!isThere) return null
     const mark = await stat(this.#path + TRUNCATED).catch(() => null)
     return { isTruncated: this.#isTruncated || mark !== null }
   }
 
-  /** To be read up to what is acknowledged. Null when there is no such log. */
+  /** Opens it for reading up to what is acknowledged. Null when there is no such log. */
   async open(isFinal: boolean): Promise<OpenLog | null> {
     const [text, spans, close] = await openBoth(this.#path + TEXT, this.#path + SPANS)
     if (!text) {
@@ -137,13 +137,13 @@ export class RawLog {
     const isThere = await this.#withFiles(async (text, spans) => {
       this.#size ??= await repair(text, spans)
       const size = this.#size
-      const kept = await this.#keepOf(pieces, size.bytes)
+      const fitting = await this.#fitting(pieces, size.bytes)
       try {
-        if (kept.pieces.length > 0) this.#size = await writeBehind(size, text, spans, kept.pieces)
-        this.#lostBytes = kept.lostBytes
-        this.#isCapped = kept.isCapped
+        if (fitting.pieces.length > 0) this.#size = await appendPieces(size, text, spans, fitting.pieces)
+        this.#lostBytes = fitting.lostBytes
+        this.#isCapped = fitting.isCapped
       } catch (error) {
-        await cutBack(size, text, spans).catch(() => {
+        await rollBack(size, text, spans).catch(() => {
           this.#size = null
         })
         if (!isFull(error)) throw error
@@ -152,10 +152,10 @@ export class RawLog {
       this.#isTruncated ||= this.#isCapped || this.#lostBytes > 0
       if (this.#isTruncated) await this.#mark()
     })
-    if (!isThere) throw new LogUnavailable('The log is gone: nothing can be added to it.')
+    if (!isThere) throw new LogUnavailable('The log was deleted: nothing can be added to it.')
   }
 
-  async #keepOf(pieces: readonly Piece[], bytes: number): Promise<Kept> {
+  async #fitting(pieces: readonly Piece[], bytes: number): Promise<Fitting> {
     const { maxBytes, minFreeBytes } = this.#limits
     const { ts } = pieces[0]!
     const lost = this.#lostBytes
@@ -167,7 +167,7 @@ export class RawLog {
         lostBytes: lost + bytesOf(pieces),
         isCapped: false,
       }
-    // It was said before, by a process that is gone.
+    // An earlier process has already written the notice.
     if (bytes > maxBytes) return { pieces: [], lostBytes: 0, isCapped: true }
     const all = lost === 0 ? pieces : [NOTICES.lost(ts, lost), ...pieces]
     const fits = firstBytes(all, maxBytes - bytes)
@@ -175,7 +175,7 @@ export class RawLog {
     return { pieces: [...fits, NOTICES.reachedLimit(ts, maxBytes)], lostBytes: 0, isCapped: true }
   }
 
-  /** For those who finish the log when this process is gone. On a full disk this may have to be tried again. */
+  /** For the process that finishes the log if this one ends. On a full disk this may have to be retried. */
   async #mark(): Promise<void> {
     if (this.#isMarked) return
     this.#isMarked = await writeFile(this.#path + TRUNCATED, '', { mode: 0o600 }).then(
@@ -202,7 +202,7 @@ export class RawLog {
   }
 }
 
-async function writeBehind(
+async function appendPieces(
   size: Size,
   text: FileHandle,
   spans: FileHandle,
@@ -227,13 +227,13 @@ async function writeAll(file: FileHandle, buffer: Buffer): Promise<void> {
     done += (await file.write(buffer, done, buffer.length - done)).bytesWritten
 }
 
-/** What was half written is taken back: an append is there whole or not at all. */
-async function cutBack(size: Size, text: FileHandle, spans: FileHandle): Promise<void> {
+/** Removes a partial write: an append is stored completely or not at all. */
+async function rollBack(size: Size, text: FileHandle, spans: FileHandle): Promise<void> {
   await text.truncate(size.bytes)
   await spans.truncate(size.spans * SPAN_BYTES)
 }
 
-/** Makes text and spans fit each other again, after a crash at any place. */
+/** Makes text and spans consistent again after a crash at any point. */
 async function repair(text: FileHandle, spans: FileHandle): Promise<Size> {
   const { size, mtime } = await text.stat()
   const tail = await readAt(text, Math.max(0, size - 4), size)

@@ -5,7 +5,7 @@ import { type LogEntry, LogUnavailable } from './protocol.ts'
 import { RawLog } from './raw-log.ts'
 import { checkedRef, logRefOf } from './refs.ts'
 
-/** The logs below a folder to which this process writes. */
+/** The logs in a folder that this process writes. */
 export class RawLogs {
   readonly folder: string
   readonly #limits: LogLimits
@@ -18,7 +18,7 @@ export class RawLogs {
     this.#space = new FreeSpace(folder, limits)
   }
 
-  /** The path of all files of a log, without their endings. */
+  /** The path of all files of a log without their endings. */
   pathOf(logRef: string): string {
     return join(this.folder, checkedRef(logRef))
   }
@@ -39,7 +39,7 @@ export class RawLogs {
     }
   }
 
-  /** Takes no more. Null when there is no such log. */
+  /** Accepts no more entries. Null when there is no such log. */
   async close(logRef: string) {
     const closed = await this.#log(logRef).close()
     if (!closed) this.forget(logRef)
@@ -47,11 +47,11 @@ export class RawLogs {
   }
 
   open(logRef: string, isFinal: boolean) {
-    // Looking at a log does not make this process remember it.
+    // Reading a log does not add it to the map.
     return (this.#written.get(logRef) ?? this.#logAt(logRef)).open(isFinal)
   }
 
-  /** Nothing of it is written any more. */
+  /** Nothing more will be written to it. */
   forget(logRef: string): void {
     this.#written.delete(logRef)
   }

@@ -4,7 +4,7 @@ import type { Bucket } from './object-store.ts'
 import type { S3Settings } from './settings.ts'
 
 const PART_BYTES = 8 * 1024 * 1024
-/** Nobody waits for a server that does not answer: the client's own limit would be none at all. */
+/** The client itself has no timeout for a server that does not answer. */
 const CONNECT_MS = 5_000
 const ANSWER_MS = 60_000
 
@@ -13,7 +13,7 @@ export interface S3Credentials {
   secretAccessKey: string
 }
 
-/** A bucket behind the S3 API. The client is large: it is loaded only where there is one. */
+/** A bucket behind the S3 API. The client is large, so it is loaded only where a bucket is configured. */
 export async function s3Bucket(settings: S3Settings, credentials?: S3Credentials): Promise<Bucket> {
   const s3 = await import('@aws-sdk/client-s3')
   const { Upload } = await import('@aws-sdk/lib-storage')
@@ -38,14 +38,14 @@ export async function s3Bucket(settings: S3Settings, credentials?: S3Credentials
       try {
         await upload.done()
       } catch (error) {
-        // Here and not by the upload itself: should this fail too, the first error is the one to hear of.
+        // Aborted here and not by the upload itself: if this fails too, the first error is the one to report.
         if (upload.uploadId)
           await client
             .send(new s3.AbortMultipartUploadCommand({ ...at(key), UploadId: upload.uploadId }))
             .catch(() => undefined)
         throw error
       } finally {
-        // What was not read to its end would keep its files open.
+        // An unfinished stream would keep its files open.
         body.destroy()
       }
     },
@@ -75,7 +75,7 @@ function clientConfig(
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
     ...(region === null ? {} : { region }),
     ...(credentials && { credentials }),
-    // Not all who speak the S3 API know the checksums that Amazon asks for by now.
+    // Not every S3-compatible server supports the checksums that Amazon uses by default now.
     ...(endpoint !== null && {
       endpoint,
       region: region ?? 'us-east-1',

@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises'
 import type { LogSpan, LogStream } from './protocol.ts'
 
 /**
- * Spans in a file: a line of JSON each, all of one length, so that the one for an offset is found without reading those
- * before it. They follow each other without gaps.
+ * Spans in a file: one line of JSON each, all of the same length, so that the span of an offset is found by binary search.
+ * There are no gaps between them.
  */
 
 export const SPAN_BYTES = 64
@@ -26,11 +26,11 @@ export function decodeSpans(lines: Buffer): LogSpan[] {
   return spans
 }
 
-/** What is there of these bytes. */
+/** The existing bytes of this range. */
 export const readAt = (file: FileHandle, from: number, to: number): Promise<Buffer> =>
   readInto(Buffer.allocUnsafe(Math.max(0, to - from)), file, from)
 
-/** As much as has room in the buffer: the part of it that was filled. */
+/** Fills the buffer as far as possible and returns the filled part. */
 export async function readInto(buffer: Buffer, file: FileHandle, from: number): Promise<Buffer> {
   let filled = 0
   while (filled < buffer.length) {
@@ -46,7 +46,7 @@ export const spanCount = async (file: FileHandle) => Math.floor((await file.stat
 export const spansFrom = async (file: FileHandle, first: number, count: number) =>
   decodeSpans(await readAt(file, first * SPAN_BYTES, (first + count) * SPAN_BYTES))
 
-/** The number of the first span that ends behind this offset. */
+/** The number of the first span that ends after this offset. */
 export async function firstSpanBeyond(file: FileHandle, count: number, offset: number): Promise<number> {
   let low = 0
   let high = count
@@ -59,7 +59,7 @@ export async function firstSpanBeyond(file: FileHandle, count: number, offset: n
   return low
 }
 
-/** Those with bytes in this range. */
+/** The spans with bytes in this range. */
 export async function spansBetween(file: FileHandle, from: number, to: number): Promise<LogSpan[]> {
   const count = await spanCount(file)
   const found: LogSpan[] = []
