@@ -40,7 +40,7 @@ describe('what is asked of a holder', () => {
       Date.parse(result.asked[0].abortAt),
     )
     expect(existsSync(result.file)).toBe(false)
-    const asked = (await w.timeline(run.id)).filter(({ message }) => message === 'asked: report_progress')
+    const asked = (await w.timeline(run.id)).filter(({ message }) => message === 'request: report_progress')
     expect(asked[0]).toMatchObject({ type: 'structured', level: 'warn' })
   }, 60_000)
 

@@ -20,7 +20,7 @@ import { dollarsIn, sessionIn } from './reported.ts'
 
 /** Agents behind a URL: they answer at once (200), or accept the work (202) and report by callbacks. */
 
-const OURS = new Set([
+const RESERVED_HEADERS = new Set([
   'host',
   'connection',
   'content-length',
@@ -33,7 +33,7 @@ const HeaderName = z
   .string()
   .max(200)
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a valid header name')
-  .refine((name) => !OURS.has(name.toLowerCase()), 'cannot be set: Baton sets it itself')
+  .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), 'cannot be set: Baton sets it itself')
 const HeaderValue = z
   .string()
   .max(8_192)

@@ -24,9 +24,9 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 /** Null when invalid: a counter that is not an integer from zero, or neither input nor output. */
 export function usageIn(value: unknown): TokenUsage | null {
   if (!isObject(value) || (value.inputTokens === undefined && value.outputTokens === undefined)) return null
-  const given = COUNTERS.filter((counter) => value[counter] !== undefined)
-  if (!given.every((counter) => isCount(value[counter]))) return null
-  const counted = Object.fromEntries(given.map((counter) => [counter, value[counter]]))
+  const present = COUNTERS.filter((counter) => value[counter] !== undefined)
+  if (!present.every((counter) => isCount(value[counter]))) return null
+  const counted = Object.fromEntries(present.map((counter) => [counter, value[counter]]))
   return { inputTokens: 0, outputTokens: 0, ...counted }
 }
 

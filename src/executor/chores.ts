@@ -11,7 +11,7 @@ import { recoverForgotten, recoverRuns } from './recovery.ts'
 /** Periodic work of a node that runs agents. */
 
 export interface ChorePace {
-  /** How often runs whose node is gone are recovered. */
+  /** How often runs of lost nodes are recovered. */
   recoverEveryMs: number
   /** How long a run of this node must be missing before it counts as forgotten. */
   forgottenAfterMs: number

@@ -68,7 +68,7 @@ async function check(
 const ROOT: ProbeCheck = {
   name: 'permissions',
   ok: false,
-  detail: 'It refuses to skip permissions for root.',
+  detail: 'Claude refuses to skip permissions for root.',
   hint: 'Run Baton as another user, or turn dangerouslySkipPermissions off.',
 }
 

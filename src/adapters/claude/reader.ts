@@ -204,7 +204,7 @@ export class ClaudeReader implements OutputReader {
     const message = endedWith(exit)
     // It exits with code 0 when interrupted: without a result nothing shows that it is done.
     if (exit.code === 0)
-      return { kind: 'failed', code: 'output_parse_error', message: 'It ended without a result.' }
+      return { kind: 'failed', code: 'output_parse_error', message: 'The program ended without a result.' }
     if (!this.#hasBegun && exitedWithError(exit)) return { kind: 'unknown_session', message }
     if (this.#limitedUntil !== null)
       return { kind: 'failed', code: 'rate_limited', message, retryAt: this.#limitedUntil }

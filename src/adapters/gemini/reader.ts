@@ -122,7 +122,7 @@ export class GeminiReader implements OutputReader {
     }
     // It exits with code 0 also when it is stopped.
     if (!this.#result)
-      return { kind: 'failed', code: 'output_parse_error', message: 'It ended without a result.' }
+      return { kind: 'failed', code: 'output_parse_error', message: 'The program ended without a result.' }
     if (this.#result.status !== 'success') return { kind: 'failed', code: 'api_error', message }
     return { kind: 'done', text: text(this.#text) }
   }

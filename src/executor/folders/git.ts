@@ -21,7 +21,7 @@ const TIMEOUT_MS = 120_000
 const GRACE_MS = 2_000
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 
-const OURS = [
+const SAFE_SETTINGS = [
   // With these settings, anyone who can write to a repository could make Baton run any program.
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -70,7 +70,7 @@ export function gitWith(
     const timeoutMs = Math.min(timeout, longestMs)
     const limits = { timeoutMs, graceMs, mostOutputBytes: MOST_OUTPUT_BYTES }
     const run = (at: string, rest: readonly string[], more: Record<string, string> = {}) =>
-      runGit([...OURS, '-C', at, ...rest], { ...env, ...more }, limits)
+      runGit([...SAFE_SETTINGS, '-C', at, ...rest], { ...env, ...more }, limits)
     try {
       if (WITHOUT_FILES.has(args[0]!)) return await run(folder, args)
       const queries = [folder, ...(await worktreesIn(args))].map(
