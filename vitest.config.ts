@@ -2,8 +2,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Files that start no process and no server: rules, parsers, documents. They need nothing from one another's absence, so
- * they share the threads they run in, and what one has loaded the next need not load.
+ * Files that start no process and no server: rules, parsers, documents. They do not need isolation, so they share the
+ * threads they run in, and modules are loaded once.
  */
 const PURE = [
   'test/adapters-{parsers,registry}.test.ts',
@@ -19,7 +19,7 @@ const PURE = [
 /** Files that move to another server than the others use, and run tests of other files there: each in a process of its own. */
 const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
 
-/** Short files that take long. They begin first, so that no one waits for them at the end. */
+/** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
   /\/(crash|recovery-load|simulation-stores|leadership-processes|simulation|postgres-distribution)\.test\.ts$/
 
@@ -33,7 +33,7 @@ class SlowFirst extends BaseSequencer {
 const COMMON = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
-  // On a busy machine what is waited for comes late, but it comes.
+  // On a busy machine awaited events come late, but they come.
   expect: { poll: { timeout: 30_000 } },
 }
 
@@ -41,7 +41,7 @@ export default defineConfig({
   test: {
     // Once for the whole run: the projects do not inherit it.
     globalSetup: ['test/support/global-setup.ts'],
-    // One more than cores, on two: real servers and processes are waited for much of the time.
+    // One more than cores, on two: much of the time is waiting for real servers and processes.
     maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     projects: [
@@ -55,7 +55,7 @@ export default defineConfig({
           // Real servers, real signals: in processes. They share a server where a workspace of their own is enough.
           pool: 'forks',
           isolate: false,
-          // One kind after the other: a process is kept for files of its own kind only.
+          // One kind after the other: a process is reused for files of its own kind only.
           sequence: { groupOrder: 1 },
         },
       },

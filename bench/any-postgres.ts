@@ -41,7 +41,7 @@ async function onEmbedded<T>(act: (url: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Each worker waits for a task, submits its result and has another one made by the next node: three requests a round. */
+/** Each worker waits for a task, submits its result and has the next node create another: three requests a round. */
 async function waitingWorkers(databaseUrl: string, seconds: number): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
   const nodes: Launched[] = []
@@ -54,7 +54,7 @@ async function waitingWorkers(databaseUrl: string, seconds: number): Promise<Mea
     }
     const calls = urls.map((url) => callsTo(url, ownerKeyIn(folder)))
     await calls[0]!('PATCH', '/limits', { maxConcurrentClaims: 1_000 })
-    // Fewer tasks than workers, so that there is always somebody who waits.
+    // Fewer tasks than workers, so that some worker always waits.
     for (let i = 0; i < WORKERS / 2; i++) await calls[i % NODES]!('POST', '/tasks', { title: 'task' })
     await rounds(calls, seconds / 4)
     return await rounds(calls, seconds)
@@ -84,7 +84,7 @@ async function rounds(calls: readonly Call[], seconds: number): Promise<Measured
       const make = timed(calls[(worker + 1) % NODES]!)
       const who = { agent: `agent-${worker}`, session: `session-${worker}` }
       while (!isOver()) {
-        // No longer than a second, so that all of them end.
+        // At most a second, so that all of them end.
         const { body } = await ask('POST', '/claims/next', { ...who, waitMs: 1_000 })
         const [claim] = body.claims
         if (!claim) continue

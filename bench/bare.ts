@@ -2,8 +2,8 @@ import type { Bed, Lot } from './bed.ts'
 import { closedLoop, type Measured } from './drive.ts'
 
 /**
- * The bare limit: the same rows the kernel writes for a claim and for a result, by one statement for each batch,
- * with no rules, no locks taken first and nobody to answer. What no kernel on these tables can beat.
+ * The bare limit: the same rows the kernel writes for a claim and for a result, one statement for each batch, with no rules,
+ * no locks taken first and no caller to answer. No kernel on these tables can be faster.
  */
 const CLAIMS = `
   with counter as (

@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 
-/** Tasks made for measuring: ids in a row, with UUIDs that can be computed from them. */
+/** Tasks made for measuring: consecutive ids, with UUIDs that can be computed from them. */
 export interface Lot {
   firstId: number
   count: number
@@ -20,7 +20,7 @@ export interface Bed {
   store: PostgresStore
   admin: pg.Pool
   workspaceId: number
-  /** Queued tasks, written straight into the tables: how they came there is not what is measured. */
+  /** Queued tasks, written straight into the tables: creating them is not what is measured. */
   fill(count: number): Promise<Lot>
   /** Vacuumed and checkpointed, so that one measurement does not pay for the one before. */
   calm(): Promise<void>

@@ -9,7 +9,10 @@ import { closedLoop, type Measured } from './drive.ts'
 const TASKS = 100_000
 const AGENTS = 1_000
 
-/** Passes of the coordinator over 100,000 tasks and 1,000 agents: with nothing due, with everybody gone, with much to give. */
+/**
+ * Passes of the coordinator over 100,000 tasks and 1,000 agents: with nothing due, with every agent lost, with many tasks to
+ * assign.
+ */
 export async function coordinatorPasses(
   passes: number,
 ): Promise<{ idle: Measured; given: Measured; gone: Measured }> {
@@ -23,7 +26,7 @@ export async function coordinatorPasses(
     await pass(turn)
     const idle = await closedLoop(1, passes, () => pass(turn))
     let [given, gone] = [idle, idle]
-    // The last of several: a server has done it before.
+    // The last of several passes: a server is warm too.
     for (let round = 0; round < 3; round++) {
       await comeBack(bed)
       await comeToBeGiven(bed)
@@ -42,7 +45,10 @@ async function pass(turn: CoordinatorContext): Promise<void> {
   for (const { run } of STEPS) while ((await run(turn)) >= BATCH);
 }
 
-/** Tasks that are there and not due: waiting for what no agent can do, for others, for their hour, and finished. */
+/**
+ * Tasks that exist and are not due: waiting for a capability no agent has, for other tasks, for their scheduled time, and
+ * finished.
+ */
 async function standing({ admin, workspaceId, fill }: Bed): Promise<void> {
   const { firstId } = await fill(TASKS)
   const part = TASKS / 4

@@ -1,4 +1,4 @@
-/** Ways to put load on something, and what comes out. */
+/** Ways to put load on something, and the figures that result. */
 
 export interface Measured {
   perSecond: number
@@ -13,7 +13,7 @@ function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-/** Figures of latencies that were taken within so many seconds. */
+/** Figures of latencies that were measured within so many seconds. */
 export function measured(
   latencies: Float64Array | readonly number[],
   seconds: number,
@@ -29,7 +29,7 @@ export function measured(
   }
 }
 
-/** A fixed number of callers, each asking again as soon as it is answered. */
+/** A fixed number of callers, each sending the next request as soon as it is answered. */
 export async function closedLoop(
   callers: number,
   count: number,

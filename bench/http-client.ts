@@ -4,7 +4,7 @@ import { uuidOf } from './bed.ts'
 import { closedLoop } from './drive.ts'
 import type { HttpLoad } from './http.ts'
 
-/** A client that costs little: keep-alive connections, requests written by hand, answers only counted and checked. */
+/** A client that costs little: keep-alive connections, hand-written requests, responses only counted and checked. */
 
 type Send = (request: string) => Promise<void>
 

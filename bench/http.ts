@@ -50,7 +50,7 @@ export interface HttpBed {
   close(): Promise<void>
 }
 
-/** The server as it is served, with one route more: it checks key and body like a claim and gives the body back. */
+/** The server as it is served, with one route more: it checks key and body like a claim and returns the body. */
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   const kernel = openKernel(bed.store, serverDirectory(bed.store))
   const doors = { hosts: ['127.0.0.1'], origins: [] }

@@ -19,7 +19,7 @@ const SUBMIT: TaskCommand = {
   submission: { data: '{"ok":true}', hash: '4b8a0c6e1f0d4a55b1c2d3e4f5061728', bytes: 11, summary: null },
 }
 
-/** One command on a task of the lot, through the store's combiner. A refusal would make the figure a lie, so it throws. */
+/** One command on one of the tasks, through the store's combiner. A refusal would falsify the figure, so it throws. */
 function asker(bed: Bed, combiner: Combiner, lot: Lot, command: TaskCommand) {
   return async (index: number): Promise<Reply> => {
     const request = {
@@ -62,7 +62,7 @@ export async function kernelSubmits(bed: Bed, lot: Lot): Promise<Measured> {
 export async function kernelRounds(bed: Bed, lot: Lot, sample: number, rounds: number): Promise<Measured> {
   const combiner = new Combiner(bed.store)
   const stride = Math.floor(lot.count / sample)
-  // Neither in the order of the table nor the same in each round: 7919 is a prime, so every task has its turn.
+  // Neither in the order of the table nor the same in each round: 7919 is a prime, so every task is reached.
   const place = (i: number) => ((i * 7919) % sample) * stride
   let generation = 0
   const parts: Measured[] = []
@@ -91,7 +91,7 @@ export async function kernelRounds(bed: Bed, lot: Lot, sample: number, rounds: n
   }
 }
 
-/** 50,000 claims and 10,000 submits a second, come what may. Submits take tasks that were claimed before. */
+/** 50,000 claims and 10,000 submits a second, at a fixed rate. Submits use tasks that were claimed before. */
 export async function kernelOpenLoop(
   bed: Bed,
   claims: Lot,

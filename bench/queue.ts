@@ -26,7 +26,7 @@ export async function compareQueues(tasks: number, say: (what: string) => void):
   const servers: Record<string, QueueServer> = {
     postgres: { url: postgres.url, cpuMs: () => cpuMsOfProcessTree(postgres.pid()!) },
   }
-  /** As the tests do: installed first if need be. What cannot be had is left out, and said. */
+  /** As the tests do: installed first if need be. What cannot be installed is left out, with a message. */
   const obtain = async (
     on: string,
     start: () => Promise<PrivateServer>,
@@ -65,7 +65,7 @@ export async function compareQueues(tasks: number, say: (what: string) => void):
   }
 }
 
-/** As much room as the embedded Postgres has. */
+/** As much memory and log space as the embedded Postgres has. */
 const ROOMY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
 
 /** How long after its task was acknowledged a waiting caller has it. */
@@ -80,7 +80,7 @@ export async function wakeUps(rounds: number): Promise<Measured> {
     const waiting = queue
       .next('worker', { waitMs: 30_000 })
       .then((claim) => ({ claim, at: performance.now() }))
-    // Until it waits indeed, and is not merely about to look.
+    // Until it really waits, and is not merely about to query.
     await new Promise((resolve) => setTimeout(resolve, 5))
     await queue.enqueue({ title: 'task' })
     const acknowledged = performance.now()
@@ -102,7 +102,7 @@ export async function wakeUps(rounds: number): Promise<Measured> {
   }
 }
 
-/** Single tasks off the head of a queue in which so many wait. */
+/** Single tasks from the front of a queue in which so many wait. */
 export async function nextAmong(waiting: number, count: number): Promise<Measured> {
   const bed = await makeBed()
   try {

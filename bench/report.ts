@@ -69,7 +69,7 @@ export function coordinatorVerdicts(results: Results): string {
   return worded(passes.map(([name, { p99Ms }]) => [`${name} < 250 ms`, p99Ms, p99Ms < 250]))
 }
 
-/** A tenth is what two runs of the same differ by. */
+/** Two runs of the same code differ by a tenth. */
 export function anyPostgresVerdicts(embedded: Measured, distribution: Measured): string {
   const ratio = distribution.perSecond / embedded.perSecond
   return worded([
@@ -106,7 +106,7 @@ export function runVerdicts({ wakeToWork, output }: RunFigures): string {
   ])
 }
 
-/** Each goal with what was reached. Ratios, so that they hold on other machines. */
+/** Each goal with the figure reached. Ratios, so that they hold on other machines. */
 export function verdicts(results: Results): string {
   const rate = (name: string) => results[name]!.perSecond
   const stored = Object.keys(results).filter((name) => name.startsWith('e '))

@@ -67,7 +67,7 @@ async function overHttp(bed: Bed): Promise<void> {
   await http.close()
 }
 
-/** A fresh database each: the one is small all through, the other large from the start. */
+/** A fresh database each: one stays small, the other is large from the start. */
 async function growth(): Promise<void> {
   for (const [name, stored] of [
     ['e 10 thousand stored', 10_000],
@@ -128,7 +128,7 @@ async function coordinator(): Promise<void> {
   results['j pass, 1,000 agents gone'] = gone
 }
 
-// `npm run bench -- queue` measures that alone; so with the other parts.
+// `npm run bench -- queue` measures that part alone; likewise the other parts.
 const PARTS = ['kernel', 'queue', 'coordinator', 'runs', 'any-postgres']
 const named = PARTS.filter((part) => process.argv.includes(part))
 const wants = (part: string) => named.length === 0 || named.includes(part)

@@ -12,11 +12,11 @@ import { type Measured, measured } from './drive.ts'
 /** Agents as a server runs them: compiled, in a process of its own, on an embedded Postgres, over HTTP. */
 
 export interface RunFigures {
-  /** Of the same program, started by nobody but Node: what no control plane can be faster than. */
+  /** The same program, started by Node alone: no control plane can be faster. */
   bareSpawn: Measured
-  /** From the request that wakes an agent to the first thing its program does. */
+  /** From the request that wakes an agent to the first action of its program. */
   wakeToWork: Measured
-  /** The same from a new task: given by the coordinator, claimed, begun. */
+  /** The same from a new task: assigned by the coordinator, claimed, begun. */
   taskToWork: Measured
   output: OutputFigures
 }
@@ -27,7 +27,7 @@ interface OutputFigures {
   whole: number
   megabytes: number
   seconds: number
-  /** Resident memory of the server before, and the most it was. NaN where there is no /proc. */
+  /** Resident memory of the server before, and its maximum. NaN where there is no /proc. */
   memoryBeforeMb: number
   memoryMostMb: number
 }
@@ -41,7 +41,7 @@ export async function runFigures(
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
   const server = launch({
     BATON_DATA: join(folder, 'data'),
-    // As `npm start` has it. Up to 2 GB, Node sweeps its heap at twice what is alive; beyond, at four times.
+    // As `npm start` has it. Up to 2 GB, Node collects its heap at twice what is alive; beyond, at four times.
     NODE_OPTIONS: '--max-semi-space-size=64 --max-old-space-size=2000',
   })
   try {
@@ -76,7 +76,7 @@ const callsTo =
     return answer.json()
   }
 
-/** A pipe with a name, into which a program's first act is to write: a shell needs nothing else for it. */
+/** A named pipe that a program writes to as its first action: a shell needs nothing else for it. */
 class Door {
   readonly path: string
   readonly #socket: Socket
@@ -90,7 +90,7 @@ class Door {
     })
   }
 
-  /** When somebody knocks. */
+  /** When the first program has written. */
   async knock(): Promise<number> {
     await once(this.#socket, 'data')
     return performance.now()
@@ -157,11 +157,11 @@ async function atRest(call: Call, agent: string): Promise<void> {
   await sleep(BETWEEN_MS)
 }
 
-/** So many agents at once, each with so much to say; none begins to speak before all are there. */
+/** So many agents at once, each with so much to print; none prints before all have started. */
 async function muchOutput(bed: RunBed, runs: number, megabytes: number): Promise<OutputFigures> {
   const text = join(bed.folder, 'text')
   writeFileSync(text, textOf(megabytes * MEBIBYTE))
-  // A heap takes the room it is allowed before it is swept. What is measured is whether it grows with what is printed.
+  // A heap grows to the size it is allowed before it is collected. What is measured is whether it grows with the output.
   const little = join(bed.folder, 'little')
   writeFileSync(little, textOf(2 * MEBIBYTE))
   await printAtOnce(bed, 'warm', little, runs)
@@ -188,7 +188,7 @@ function textOf(bytes: number): Buffer {
   return Buffer.concat(lines)
 }
 
-/** Answers with how many seconds it took from the moment all could speak to the end of the last run. */
+/** Returns how many seconds it took from the moment all could print to the end of the last run. */
 async function printAtOnce(
   { call, folder }: RunBed,
   agent: string,
@@ -223,7 +223,7 @@ async function printAtOnce(
 
 const PAGE_BYTES = 4 * MEBIBYTE
 
-/** How many runs have a log with all of it: read back page by page, and compared with what was printed. */
+/** How many runs have a complete log: read back page by page, and compared with what was printed. */
 async function wholeLogs(call: Call, agent: string, text: Buffer): Promise<number> {
   const { items } = await call('GET', `/agents/${agent}/runs?limit=200`)
   let whole = 0

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts in hundredths of a second, whatever its own clock is. */
+/** Linux counts in hundredths of a second, independent of its own clock. */
 const TICK_MS = 10
 
 interface Usage {

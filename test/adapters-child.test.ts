@@ -12,7 +12,7 @@ import type { AdapterHooks } from '../src/adapters/protocol.ts'
 import { freshRunId, gone, isAlive, never, PLAIN_ENV, recordingHooks } from './support/adapter-runs.ts'
 import { until } from './support/nodes.ts'
 
-/** Programs that run, misbehave and are ended, on real processes. */
+/** Programs that run, misbehave and are stopped, on real processes. */
 
 const FILE = join(import.meta.dirname, '..', 'package.json')
 let folder: string
@@ -44,7 +44,7 @@ async function run(spec: ChildSpec, hooks: AdapterHooks = {}, signal: AbortSigna
   return { end, lines }
 }
 
-/** A process that is nobody's. */
+/** A process that belongs to no run. */
 async function bystander(env: Record<string, string> = {}): Promise<number> {
   const child = spawn('sleep', ['1000'], { env: { ...PLAIN_ENV, ...env }, detached: true, stdio: 'ignore' })
   started.push(child)
@@ -52,7 +52,7 @@ async function bystander(env: Record<string, string> = {}): Promise<number> {
   return child.pid!
 }
 
-/** The number in a file that a script writes it to. */
+/** The number in a file that a script writes. */
 const pidIn = (file: string) =>
   until(
     async () =>
@@ -61,8 +61,8 @@ const pidIn = (file: string) =>
 let files = 0
 const freshFile = () => join(folder, `file-${++files}`)
 
-describe('what a child says', () => {
-  test('is read line by line, and logged as it came', async () => {
+describe('the output of a child', () => {
+  test('is read line by line, and logged unchanged', async () => {
     const { hooks, logged } = recordingHooks()
     const script = String.raw`cat; printf 'one\r\n\ntwo\nlast'; printf 'oops' >&2; exit 3`
     const { end, lines } = await run(shell(script, { stdin: 'the prompt\n' }), hooks)
@@ -79,7 +79,7 @@ describe('what a child says', () => {
     expect(logged('stderr')).toBe('oops')
   })
 
-  test('is whole though characters are split between two writes', async () => {
+  test('is intact even if characters are split between two writes', async () => {
     const { hooks, logged } = recordingHooks()
     const script = String.raw`for i in 1 2 3; do printf '\360\237'; sleep 0.05; printf '\230\200\303'; sleep 0.05; printf '\251'; done`
     const { end, lines } = await run(shell(script), hooks)
@@ -88,7 +88,7 @@ describe('what a child says', () => {
     expect(end.stdoutTail).toBe('😀é😀é😀é')
   })
 
-  test('is read only as fast as it is taken, 100 MB of it too', async () => {
+  test('is read only as fast as it is consumed, even 100 MB of it', async () => {
     const BYTES = 100_000_000
     let [taken, letOn] = [0, () => {}]
     const mayGoOn = new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ describe('what a child says', () => {
     }
     const over = run(shell(`exec head -c ${BYTES} /dev/zero`), hooks)
     const written = () => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1])
-    // It writes until nothing more fits: then it stays at what it has written.
+    // It writes until the pipe is full: then the number of bytes written stays the same.
     let [before, same] = [-1, 0]
     await until(async () => {
       if (taken === 0) return false
@@ -123,12 +123,12 @@ describe('what a child says', () => {
     expect(taken).toBe(BYTES)
   })
 
-  test('is taken to its end, however slowly, after the child has ended', async () => {
+  test('is read to its end, however slowly, after the child has ended', async () => {
     const { hooks, logged } = recordingHooks()
     let isFirst = true
     const slow: AdapterHooks = {
       log: async (event) => {
-        // Longer than anybody waits for pipes that a grandchild holds.
+        // Longer than the wait for pipes that a grandchild holds.
         if (isFirst) await sleep(3_000)
         isFirst = false
         await hooks.log(event)
@@ -150,13 +150,13 @@ describe('what a child says', () => {
     expect(longest.take(`${'x'.repeat(LONGEST_LINE)}\n`)).toHaveLength(1)
   })
 
-  test('is kept at its end only', async () => {
+  test('is kept in memory at its end only', async () => {
     const { end } = await run(shell('head -c 20000 /dev/zero | tr "\\0" x; printf "the end"; printf err >&2'))
     expect(end.stdoutTail).toHaveLength(8_192)
     expect(end.stdoutTail).toMatch(/xthe end$/)
   })
 
-  test('that its reader cannot bear is told at the end, when nobody is left', async () => {
+  test('that makes its reader fail: the error is reported at the end, after the child has ended', async () => {
     const spec = shell('echo bad; sleep 1000 & seq 1 100000')
     const reading = runChild(
       spec,
@@ -171,8 +171,8 @@ describe('what a child says', () => {
   })
 })
 
-describe('who a child is', () => {
-  test('is told before it gets its prompt and before anything it says', async () => {
+describe('the identity of a child', () => {
+  test('is recorded before the child gets its prompt and before its output is read', async () => {
     const { hooks, told } = recordingHooks()
     const file = freshFile()
     let seen: unknown = null
@@ -181,7 +181,7 @@ describe('who a child is', () => {
       event: async (type, what) => {
         const { pid } = what as { pid: number }
         const identity = { pid, startTime: startTimeOf(pid), bootId: bootId() }
-        // It has said something already; the prompt, and its word, had time to come.
+        // It has printed something already; the prompt, and its answer, had time to arrive.
         await until(async () => existsSync(file))
         await sleep(300)
         seen = { identity, toldBefore: [...told], prompt: readFileSync(file, 'utf8') }
@@ -195,13 +195,13 @@ describe('who a child is', () => {
     expect(lines).toEqual(['early', 'prompt'])
   })
 
-  test('does not cost what it said, if it has ended before it was written down', async () => {
+  test('that ended before it was recorded does not cost its output', async () => {
     const { hooks, logged } = recordingHooks()
     const slow: AdapterHooks = {
       ...hooks,
       event: async (_type, { pid }) => {
         await until(async () => !isAlive(pid as number))
-        // Its end was noticed, and what nobody reads by then is thrown away.
+        // Its end was noticed, and output that is not read by then is discarded.
         await sleep(200)
       },
     }
@@ -211,7 +211,7 @@ describe('who a child is', () => {
     expect(end.exitCode).toBe(4)
   })
 
-  test('does not hang on whether it could be written down', async () => {
+  test('need not be recordable for the run to continue', async () => {
     const broken = async () => {
       throw new Error('the database is away')
     }
@@ -220,7 +220,7 @@ describe('who a child is', () => {
     expect(lines).toEqual(['fine'])
   })
 
-  test('is known by its start time, whatever its program is called', async () => {
+  test('is its start time, whatever its program is called', async () => {
     const program = join(folder, ') 1 (x) 2 3')
     copyFileSync('/bin/sleep', program)
     chmodSync(program, 0o755)
@@ -236,12 +236,12 @@ describe('who a child is', () => {
 })
 
 describe('a child is stopped', () => {
-  test('at its timeout, in its own way if it takes the hint', async () => {
+  test('at its timeout, and may end by itself if it reacts to the signal', async () => {
     const { end } = await run(shell('trap "exit 7" TERM; while :; do sleep 0.05; done', { timeoutMs: 300 }))
     expect(end).toMatchObject({ exitCode: 7, signal: null, stopped: 'timeout' })
   })
 
-  test('when somebody says so', async () => {
+  test('on request', async () => {
     const stop = new AbortController()
     const { hooks, told } = recordingHooks()
     const over = run(shell('echo ready; sleep 1000'), hooks, stop.signal)
@@ -250,7 +250,7 @@ describe('a child is stopped', () => {
     expect((await over).end).toMatchObject({ exitCode: null, signal: 'SIGTERM', stopped: 'aborted' })
   })
 
-  test('by SIGKILL after its grace, if it ignores SIGTERM', async () => {
+  test('by SIGKILL after its grace period, if it ignores SIGTERM', async () => {
     const spec = shell('trap "" TERM; while :; do sleep 0.05; done', { timeoutMs: 200, graceMs: 700 })
     const began = performance.now()
     const { end } = await run(spec)
@@ -259,14 +259,14 @@ describe('a child is stopped', () => {
     expect(processesOf(spec.runId)).toEqual([])
   })
 
-  test('and is told so once, not again and again', async () => {
+  test('and gets the signal once, not repeatedly', async () => {
     const script = `count=0; trap 'count=$((count+1))' TERM; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; echo $count`
-    // The sleeps are ended by the first signal; those that begin later are not of those that were told.
+    // The first signal ends the running sleeps; those that begin later did not get it.
     const { lines } = await run(shell(script, { timeoutMs: 200 }))
     expect(lines).toEqual(['1'])
   })
 
-  test('with a grandchild that went into a session of its own', async () => {
+  test('together with a grandchild that moved to a session of its own', async () => {
     const file = freshFile()
     const spec = shell(
       `setsid sh -c 'echo $$ > ${file}; trap "" TERM; while :; do sleep 0.05; done' & sleep 1000`,
@@ -283,7 +283,7 @@ describe('a child is stopped', () => {
     expect(isAlive(grandchild)).toBe(false)
   })
 
-  test('with a grandchild that has a session of its own and threw its environment away', async () => {
+  test('together with a grandchild that has a session of its own and discarded its environment', async () => {
     const file = freshFile()
     const spec = shell(`setsid env -i /bin/sh -c 'echo $$ > ${file}; exec /bin/sleep 1000' & sleep 1000`)
     const stop = new AbortController()
@@ -295,28 +295,28 @@ describe('a child is stopped', () => {
     expect(isAlive(grandchild)).toBe(false)
   })
 
-  test('before it was started, and never is', async () => {
+  test('before it was started, and then never starts', async () => {
     const file = freshFile()
     const { end } = await run(shell(`: > ${file}`), {}, AbortSignal.abort())
     expect(end).toMatchObject({ exitCode: null, stopped: 'aborted', spawnError: null })
     expect(existsSync(file)).toBe(false)
   })
 
-  test('not any more when it has ended by itself', async () => {
+  test('no longer once it has ended by itself', async () => {
     const stop = new AbortController()
     const over = run(shell('echo done; exit 0'), { log: async () => sleep(500) }, stop.signal)
     setTimeout(() => stop.abort(), 300)
     expect((await over).end).toMatchObject({ exitCode: 0, stopped: null })
   })
 
-  test('never because its time is longer than timers can count', async () => {
+  test('never because its timeout is longer than timers can count', async () => {
     const { end } = await run(shell('sleep 0.2; exit 5', { timeoutMs: 2 ** 33 }))
     expect(end).toMatchObject({ exitCode: 5, stopped: null })
   })
 })
 
 describe('when a child has ended', () => {
-  test('a grandchild that holds its pipe is ended, and nobody waits for it', async () => {
+  test('a grandchild that holds its pipe is stopped, and the run does not wait for it', async () => {
     const file = freshFile()
     const spec = shell(`sleep 1000 & echo $! > ${file}; echo said`)
     const { end, lines } = await run(spec)
@@ -325,14 +325,14 @@ describe('when a child has ended', () => {
     expect(isAlive(await pidIn(file))).toBe(false)
   })
 
-  test('a grandchild that talks on and on is ended too', async () => {
+  test('a grandchild that keeps printing is stopped too', async () => {
     const spec = shell('while :; do echo chatter; sleep 0.01; done & exit 6')
     const { end } = await run(spec)
     expect(end.exitCode).toBe(6)
     expect(processesOf(spec.runId)).toEqual([])
   })
 
-  test('a grandchild that lets go of its pipes is not forgotten', async () => {
+  test('a grandchild that closes its pipes is still stopped', async () => {
     const file = freshFile()
     const spec = shell(
       `setsid sh -c 'echo $$ > ${file}; exec sleep 1000' > /dev/null 2>&1 < /dev/null & sleep 0.2`,
@@ -341,9 +341,9 @@ describe('when a child has ended', () => {
     expect(isAlive(await pidIn(file))).toBe(false)
   })
 
-  test('somebody else who holds its pipe keeps nobody waiting', async () => {
+  test('a foreign process that holds its pipe does not delay the run', async () => {
     const file = freshFile()
-    // Neither its group nor its environment nor its parent tells that it came from this run.
+    // Neither its group nor its environment nor its parent shows that it came from this run.
     const script = `setsid env -i sh -c "setsid sh -c 'echo \\$\\$ > ${file}; exec sleep 1000' & exit" & while [ ! -s ${file} ]; do sleep 0.02; done; sleep 0.2; echo out`
     const { end, lines } = await run(shell(script))
     const escaped = await pidIn(file)
@@ -353,7 +353,7 @@ describe('when a child has ended', () => {
     expect(lines).toEqual(['out'])
   })
 
-  test('it does not matter that it never read its prompt', async () => {
+  test('it may have ignored its prompt', async () => {
     const { end } = await run(shell('exit 0', { stdin: 'x'.repeat(10_000_000) }))
     expect(end.exitCode).toBe(0)
   })
@@ -379,7 +379,7 @@ describe('a child that cannot be started', () => {
     ['its arguments are too long', { args: ['x'.repeat(3_000_000)] }, 'E2BIG', 'are too long.'],
     ['an argument has a NUL in it', { args: ['a\0b'] }, 'ERR_INVALID_ARG_VALUE', 'could not be started'],
     ['it is not on its own PATH', { env: { PATH: '/nowhere' } }, 'ENOENT', 'There is no program "sh".'],
-  ])('says so: %s', async (_why, more, code, message) => {
+  ])('reports why: %s', async (_why, more, code, message) => {
     const { hooks, told } = recordingHooks()
     const { end } = await run(shell('exit 0', more), hooks)
     expect(end).toMatchObject({ exitCode: null, stopped: null, spawnError: { code } })
@@ -388,7 +388,7 @@ describe('a child that cannot be started', () => {
   })
 })
 
-describe('ending what is left of a run', () => {
+describe('stopping what is left of a run', () => {
   const root = (pid: number, more = {}) => ({
     pid,
     startTime: startTimeOf(pid),
@@ -397,7 +397,7 @@ describe('ending what is left of a run', () => {
     ...more,
   })
 
-  test('ends the process it names and its group', async () => {
+  test('stops the process it names and its group', async () => {
     const pid = await bystander()
     await endTree(root(pid), 5_000)
     expect(isAlive(pid)).toBe(false)
@@ -410,13 +410,13 @@ describe('ending what is left of a run', () => {
     expect(isAlive(pid)).toBe(true)
   })
 
-  test('touches nothing after the machine was started anew', async () => {
+  test('touches nothing after a reboot', async () => {
     const pid = await bystander()
     await endTree(root(pid, { bootId: 'another boot' }), 100)
     expect(isAlive(pid)).toBe(true)
   })
 
-  test('finds by its marker who has left, and nobody whose marker only looks alike', async () => {
+  test('finds detached processes by their marker, and none whose marker only looks alike', async () => {
     const runId = freshRunId()
     const [mine, other, liar] = [
       await bystander({ BATON_RUN_ID: runId }),
@@ -431,9 +431,9 @@ describe('ending what is left of a run', () => {
     expect([other, liar].map(isAlive)).toEqual([true, true])
   })
 
-  test('does not wait for those that are dead but not buried', async () => {
+  test('does not wait for zombies', async () => {
     const [runId, file] = [freshRunId(), freshFile()]
-    // The shell becomes a program that never asks how its child ended.
+    // The shell becomes a program that never waits for its child.
     const child = spawn('sh', ['-c', `setsid sh -c 'echo $$ > ${file}; sleep 0.3' & exec sleep 1000`], {
       env: { ...PLAIN_ENV, BATON_RUN_ID: runId },
       stdio: 'ignore',
@@ -449,14 +449,14 @@ describe('ending what is left of a run', () => {
     expect(isAlive(child.pid!)).toBe(true)
   })
 
-  test('ends those too that were put to sleep', async () => {
+  test('also ends processes that are suspended', async () => {
     const pid = await bystander()
     process.kill(pid, 'SIGSTOP')
     await endTree(root(pid), 200)
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('never ends the one who asks, nor its group', async () => {
+  test('never ends the calling process or its group', async () => {
     const { group } = entryOf(process.pid)!
     await endTree(root(group), 100)
     await endTree(root(process.pid), 100, { isWatched: true })

@@ -25,7 +25,7 @@ const cli = behavesAsCli(claudeAdapter, 'claude', {
 })
 
 describe('claude_local', () => {
-  test('chooses its session and tells of it before its program runs', async () => {
+  test('chooses its session and reports it before its program runs', async () => {
     const home = await cli.fresh()
     const { result, heard } = await cli.run(home)
     expect(heard.events.slice(0, 2).map(({ type }) => type)).toEqual(['session', 'process'])
@@ -63,7 +63,7 @@ describe('claude_local', () => {
   test.each([
     ['that counts over sessions', '2.1.325'],
     ['that counts for the process', '2.1.257'],
-  ])('charges each run of a chain with what it cost, by a program %s', async (_, version) => {
+  ])('charges each run of a chain with its own cost, by a program %s', async (_, version) => {
     const home = await cli.fresh()
     let state: Record<string, unknown> = {}
     const costs: unknown[] = []
@@ -79,7 +79,7 @@ describe('claude_local', () => {
     expect(costs).toEqual(['0.000548', '0.001356', '0.000548', '0.001356', '0.001356', '0.000548'])
   })
 
-  test('charges the run after a lost one with what that one cost, since nobody else can', async () => {
+  test('charges the run after a lost one with the cost of the lost one, since no other run can', async () => {
     const home = await cli.fresh()
     const { result: lost } = await cli.run(home, { mode: 'success' })
     let state = { ...lost.runtimeStatePatch }
@@ -98,7 +98,7 @@ describe('claude_local', () => {
     expect(result.usage).toEqual({ inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 })
   })
 
-  test('that stopped for its turns wants more, and resumes', async () => {
+  test('that stopped at its turn limit asks to continue, and resumes', async () => {
     const home = await cli.fresh()
     const { result } = await cli.run(home, { mode: 'max_turns' })
     expect(result).toMatchObject({ outcome: 'succeeded', wantsMore: true, exitCode: 1 })
@@ -108,7 +108,7 @@ describe('claude_local', () => {
     expect(next).toMatchObject({ outcome: 'succeeded', wantsMore: false, sessionId: result.sessionId })
   })
 
-  test('says when its limit resets', async () => {
+  test('reports when its limit resets', async () => {
     const { result, heard } = await cli.run(await cli.fresh(), {
       mode: 'http429',
       env: { FAKE_CLI_RESETS_AT: '1794769200' },
@@ -128,14 +128,14 @@ describe('claude_local', () => {
     expect(result.errorMessage).toBeTruthy()
   })
 
-  test('gets on with nothing while its program retries', async () => {
+  test('makes no progress while its program retries', async () => {
     const { result, heard } = await cli.run(await cli.fresh(), { mode: 'transient' })
     expect(result.outcome).toBe('succeeded')
     expect(eventsOf(heard, 'activity')).toHaveLength(1)
     expect(eventsOf(heard, 'call')).toEqual([])
   })
 
-  test('keeps what it was denied', async () => {
+  test('reports what it was denied', async () => {
     const { result, heard } = await cli.run(await cli.fresh(), { mode: 'denied' })
     expect(result).toMatchObject({
       outcome: 'succeeded',
@@ -144,13 +144,13 @@ describe('claude_local', () => {
     expect(heard.statuses.at(-1)).toEqual({ message: '1 tool call denied', color: 'yellow' })
   })
 
-  test('says of which flag its program does not know', async () => {
+  test('names the flag its program does not know', async () => {
     const { result } = await cli.run(await cli.fresh(), { config: { extraArgs: ['--bogus'] } })
     expect(result).toMatchObject({ errorCode: 'nonzero_exit' })
     expect(result.errorMessage).toContain(`unknown option '--bogus'`)
   })
 
-  test('probed without a login says how to log in', async () => {
+  test('probed without a login explains how to log in', async () => {
     const [, login] = await cli.probe(await cli.fresh(), { env: { FAKE_CLI_LOGGED_IN: 'no' } })
     expect(login).toMatchObject({
       name: 'login',
@@ -159,14 +159,14 @@ describe('claude_local', () => {
     })
   })
 
-  test('probed does not ask an old version for its login, which would take that for a prompt', async () => {
+  test('probed does not ask an old version for its login status, which would read that as a prompt', async () => {
     const [, login] = await cli.probe(await cli.fresh(), {
       env: { FAKE_CLI_LOGGED_IN: 'no', FAKE_CLI_VERSION: '1.0.80' },
     })
     expect(login).toMatchObject({ ok: true, detail: expect.stringContaining('cannot report') })
   })
 
-  test('probed takes a key, or the file of a login, for a login', async () => {
+  test('probed accepts a key, or the file of a login, as a login', async () => {
     const home = await cli.fresh()
     const env = { FAKE_CLI_LOGGED_IN: 'no', ANTHROPIC_API_KEY: 'sk-secret' }
     const [, byKey] = await cli.probe(home, { env })

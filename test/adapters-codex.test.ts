@@ -47,7 +47,7 @@ describe('codex_local', () => {
     ])
   })
 
-  test('of a thread that counts on is charged to the token, runs between that were lost included', async () => {
+  test('of a thread with a running counter is charged exactly, including lost runs in between', async () => {
     const home = await cli.fresh()
     let state: Record<string, unknown> = {}
     const bases: unknown[] = []
@@ -61,11 +61,11 @@ describe('codex_local', () => {
       state = { ...state, ...result.runtimeStatePatch }
     }
     expect(bases).toEqual(['reported', 'delta', null, 'delta', 'delta'])
-    // Seven turns in all, of which each used the same: 100 with 40 from the cache, and 7.
+    // Seven turns in all, each of the same usage: 100 with 40 from the cache, and 7.
     expect(total).toEqual({ input: 7 * 60, cached: 7 * 40, output: 7 * 7 })
   })
 
-  test('gets on with nothing while its program reconnects', async () => {
+  test('makes no progress while its program reconnects', async () => {
     const { result, heard } = await cli.run(await cli.fresh(), { mode: 'transient' })
     expect(result.outcome).toBe('succeeded')
     expect(eventsOf(heard, 'activity')).toHaveLength(1)
@@ -79,7 +79,7 @@ describe('codex_local', () => {
     expect(result).toMatchObject({ outcome: 'failed', errorCode })
   })
 
-  test('probed without a login says how to log in, unless there is a key', async () => {
+  test('probed without a login explains how to log in, unless there is a key', async () => {
     const home = await cli.fresh()
     const [, login] = await cli.probe(home, { env: { FAKE_CLI_LOGGED_IN: 'no' } })
     expect(login).toMatchObject({

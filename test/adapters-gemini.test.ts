@@ -37,18 +37,18 @@ describe('gemini_local', () => {
     ])
   })
 
-  test('that stopped for its turns wants more', async () => {
+  test('that stopped at its turn limit asks to continue', async () => {
     const { result } = await cli.run(await cli.fresh(), { mode: 'max_turns' })
     expect(result).toMatchObject({ outcome: 'succeeded', wantsMore: true, exitCode: 53 })
     expect(result.usage).toEqual({ inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 })
   })
 
-  test('that somebody else cancelled is cancelled', async () => {
+  test('that was cancelled from outside is cancelled', async () => {
     const { result } = await cli.run(await cli.fresh(), { mode: 'cancelled' })
     expect(result).toMatchObject({ outcome: 'cancelled', errorCode: 'cancelled', exitCode: 130 })
   })
 
-  test('probed says when it cannot tell whether it is logged in', async () => {
+  test('probed reports when it cannot determine whether it is logged in', async () => {
     const [, login] = await cli.probe(await cli.fresh())
     expect(login).toMatchObject({ ok: true, detail: expect.stringContaining('It is unknown') })
     const [, byKey] = await cli.probe(await cli.fresh(), { env: { GEMINI_API_KEY: 'x' } })

@@ -6,7 +6,7 @@ import { httpAdapter } from '../src/adapters/http.ts'
 import { exchange } from '../src/adapters/http-exchange.ts'
 import { inputFor, never, recordingHooks } from './support/adapter-runs.ts'
 
-/** Baton asks no link-local address and no metadata service for an agent, whatever leads there. */
+/** Baton calls no link-local address and no metadata service for an agent, whatever resolves or redirects there. */
 
 let server: Server
 let port: number
@@ -27,7 +27,7 @@ beforeEach(() => {
   asked = 0
 })
 
-/** A name server that answers one list of addresses after the other, the last for good. */
+/** A name server that answers one list of addresses after the other, the last one forever. */
 function names(...answers: string[][]): { lookup: LookupFunction; times: () => number } {
   let times = 0
   const lookup: LookupFunction = (_name, _options, callback) => {
@@ -47,11 +47,11 @@ const run = (url: string, lookup?: LookupFunction) =>
     never,
   )
 
-describe('an address that no agent may have', () => {
+describe('a forbidden address of an agent', () => {
   test.each([
     'http://169.254.169.254/latest/meta-data/',
     'https://169.254.0.1',
-    // The same in other notations: 169.254.169.254 each.
+    // The same in other notations: each is 169.254.169.254.
     'http://2852039166/',
     'http://0xA9.0xFE.0xA9.0xFE/',
     'http://0251.0376.0251.0376/',
@@ -68,7 +68,7 @@ describe('an address that no agent may have', () => {
     'http://100.100.100.200/',
     'http://192.0.0.192/',
     'http://168.63.129.16/',
-  ])('%s is refused when it is set, and when it is to be asked', async (url) => {
+  ])('%s is refused when it is configured, and when it would be called', async (url) => {
     expect(httpAdapter(new Callbacks()).validateConfig({ url })).toEqual({
       ok: false,
       errors: ['url must not be a link-local address or a metadata service.'],
@@ -92,19 +92,19 @@ describe('an address that no agent may have', () => {
     'http://169.253.1.1',
     'http://100.100.100.201',
     'https://agents.example.com/run',
-  ])('is not %s', (url) => {
+  ])('does not include %s', (url) => {
     expect(httpAdapter(new Callbacks()).validateConfig({ url })).toEqual({ ok: true })
   })
 })
 
-describe('a name is judged by what it leads to, when it is connected to', () => {
+describe('a host name is judged by the address it resolves to, at connect time', () => {
   test.each([
     ['a link-local address', ['169.254.169.254']],
     ['one in IPv6', ['fe80::1%eth0']],
     ['one that is mapped', ['::ffff:169.254.169.254']],
     ['nothing but such addresses', ['100.100.100.200', 'fd00:ec2::254']],
     ['no address', ['not-an-address']],
-  ])('one that leads to %s is not asked', async (_what, addresses) => {
+  ])('one that resolves to %s is not called', async (_what, addresses) => {
     const { lookup, times } = names(addresses)
     expect(await run(`http://agent.example.com:${port}/`, lookup)).toMatchObject({
       outcome: 'failed',
@@ -116,17 +116,17 @@ describe('a name is judged by what it leads to, when it is connected to', () => 
     expect(asked).toBe(0)
   })
 
-  test('one that led to a good address before is judged anew', async () => {
+  test('one that resolved to a good address before is judged again', async () => {
     const { lookup, times } = names(['127.0.0.1'], ['169.254.169.254'])
     const url = `http://agent.example.com:${port}/`
     expect(await run(url, lookup)).toMatchObject({ outcome: 'succeeded', result: 1 })
     expect(await run(url, lookup)).toMatchObject({ errorCode: 'invalid_configuration' })
-    // Looked up once for each connection: what was judged is what is connected to.
+    // Resolved once for each connection: the judged address is the one connected to.
     expect(times()).toBe(2)
     expect(asked).toBe(1)
   })
 
-  test('one that leads to both is asked where it may be', async () => {
+  test('one that resolves to both is called at the allowed address', async () => {
     const { lookup } = names(['fe80::1', '169.254.1.1', '127.0.0.1'])
     expect(await run(`http://agent.local:${port}/`, lookup)).toMatchObject({ outcome: 'succeeded' })
     expect(asked).toBe(1)
@@ -140,7 +140,7 @@ test('a redirect to such an address is not followed', async () => {
   expect(asked).toBe(1)
 })
 
-test('no proxy is asked in its place, whatever the environment says', async () => {
+test('no proxy is used instead, whatever the environment says', async () => {
   const before = { ...process.env }
   const proxy = `http://127.0.0.1:${port}`
   Object.assign(process.env, { HTTP_PROXY: proxy, http_proxy: proxy, NODE_USE_ENV_PROXY: '1' })

@@ -8,7 +8,7 @@ import { CallbackMessage } from '../src/core/shapes/callbacks.ts'
 import { inputFor, never, recordingHooks } from './support/adapter-runs.ts'
 import { until } from './support/nodes.ts'
 
-/** Agents behind an address, on a real server. */
+/** Agents behind a URL, on a real server. */
 
 interface Asked {
   method: string
@@ -61,15 +61,15 @@ const answers = (status: number, body: unknown = '', headers: Record<string, str
   answer = (response) =>
     response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
 }
-/** Wakes up when the adapter has heard its 202. */
+/** Resolves when the adapter has received its 202. */
 async function beginLater(...args: Parameters<typeof begin>) {
   const begun = begin(...args)
   await until(async () => begun.logged('system').includes('The agent accepted the work'))
   return begun
 }
 
-describe('an agent that answers at once', () => {
-  test('is told what it is about, and nothing of settings or environment', async () => {
+describe('an agent that answers immediately', () => {
+  test('gets its task, and nothing of settings or environment', async () => {
     answers(200, {})
     const task = { id: 't-1', generation: 2, attempt: 1 }
     const more = {
@@ -101,7 +101,7 @@ describe('an agent that answers at once', () => {
     expect(JSON.stringify(told)).not.toContain('secret')
   })
 
-  test('has said what it made', async () => {
+  test('reports its result', async () => {
     answers(200, {
       result: { made: 1 },
       summary: 'Did it',
@@ -126,7 +126,7 @@ describe('an agent that answers at once', () => {
     expect(logged('stdout')).toContain('"made":1')
   })
 
-  test('need not have made anything', async () => {
+  test('need not report a result', async () => {
     answers(204)
     expect((await invoke()).result).toMatchObject({ outcome: 'succeeded', usage: null })
     answers(200, { usage: { inputTokens: -3, outputTokens: 4 }, sessionId: 5, costUsd: 'much' })
@@ -155,7 +155,7 @@ describe('an agent that answers at once', () => {
     expect(result.errorMessage!.length).toBeLessThan(600)
   })
 
-  test('that has no time says when it has', async () => {
+  test('that is busy says when it has time', async () => {
     const began = Date.now()
     answers(429, 'later', { 'retry-after': '120' })
     const { result } = await invoke()
@@ -168,7 +168,7 @@ describe('an agent that answers at once', () => {
     expect((await invoke()).result).toMatchObject({ errorCode: 'rate_limited', retryAt: null })
   })
 
-  test('and leads elsewhere is not followed', async () => {
+  test('with a redirect is not followed', async () => {
     answers(307, '', { location: `${url}/elsewhere` })
     const { result } = await invoke()
     expect(result).toMatchObject({ outcome: 'failed', errorCode: 'nonzero_exit' })
@@ -202,7 +202,7 @@ describe('an agent that answers at once', () => {
     await until(async () => isStopped)
   })
 
-  test('that is not there was never started', async () => {
+  test('that is unreachable was never started', async () => {
     const nobody = createTcpServer()
     await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve))
     const { port } = nobody.address() as AddressInfo
@@ -212,7 +212,7 @@ describe('an agent that answers at once', () => {
     expect(result.errorMessage).toContain('ECONNREFUSED')
   })
 
-  test('that hangs up had been started', async () => {
+  test('that closes the connection had been started', async () => {
     answer = (response) => response.destroy()
     expect((await invoke()).result).toMatchObject({ outcome: 'failed', errorCode: 'api_error' })
     answer = (response) => {
@@ -238,7 +238,7 @@ describe('an agent that answers at once', () => {
 })
 
 describe('an agent that answers later', () => {
-  test('says how it goes, and then what it made', async () => {
+  test('reports progress, and then its result', async () => {
     answers(202)
     const { input, over, told, events } = await beginLater()
     const usage = { inputTokens: 1, outputTokens: 2 }
@@ -277,7 +277,7 @@ describe('an agent that answers later', () => {
     expect(callbacks.deliver(input.runId, { kind: 'heartbeat' })).toBe('unknown_run')
   })
 
-  test('may have said so before its 202 is here', async () => {
+  test('may report before its 202 has arrived', async () => {
     answer = (response, { body }) => {
       expect(callbacks.deliver(body.runId, { kind: 'result', result: 'quick' })).toBe('taken')
       response.writeHead(202).end()
@@ -308,7 +308,7 @@ describe('an agent that answers later', () => {
     expect(await second.over).toMatchObject({ errorCode: 'rate_limited', retryAt })
   })
 
-  test('has failed when it is silent too long, and is told that nobody waits', async () => {
+  test('fails when it is silent too long, and is notified that the run is over', async () => {
     answer = (response, { method }) =>
       method === 'DELETE'
         ? response.writeHead(204).end()
@@ -323,7 +323,7 @@ describe('an agent that answers later', () => {
     expect(asked[1]!.headers.authorization).toBe('Bearer x')
   })
 
-  test('is waited for as long as it beats, without leaving anything behind', async () => {
+  test('is waited for as long as it sends heartbeats, without leaving anything behind', async () => {
     answers(202)
     const stop = new AbortController()
     const warnings: Error[] = []
@@ -341,7 +341,7 @@ describe('an agent that answers later', () => {
     expect(warnings).toEqual([])
   })
 
-  test('is told where the run is stopped, but only where it was asked', async () => {
+  test('is notified when the run is stopped, but only if it was called', async () => {
     const others: string[] = []
     const other = createServer((request, response) => {
       others.push(request.url!)
@@ -362,7 +362,7 @@ describe('an agent that answers later', () => {
     other.close()
   })
 
-  test('holds nobody up when it does not want to hear that it is over', async () => {
+  test('delays nothing when it does not accept the notification', async () => {
     answer = (response, { method }) => {
       if (method === 'POST') response.writeHead(202, { location: '/jobs/9' }).end()
     }
@@ -371,7 +371,7 @@ describe('an agent that answers later', () => {
     expect(asked.map(({ method }) => method)).toEqual(['POST', 'DELETE'])
   })
 
-  test('cannot, where it was not told whereto', async () => {
+  test('fails without a callback URL', async () => {
     answers(202)
     expect((await invoke({ callback: undefined })).result).toMatchObject({
       outcome: 'failed',
@@ -381,7 +381,7 @@ describe('an agent that answers later', () => {
 })
 
 describe('callbacks', () => {
-  test('of runs that nobody waits for are for nobody', () => {
+  test('of unknown runs are rejected', () => {
     const some = new Callbacks()
     expect(some.deliver('run-1', { kind: 'heartbeat' })).toBe('unknown_run')
     const expected = some.expect('run-1')
@@ -390,7 +390,7 @@ describe('callbacks', () => {
     expect(some.deliver('run-1', { kind: 'heartbeat' })).toBe('unknown_run')
   })
 
-  test('do not pile up, and a result always finds room', () => {
+  test('do not pile up, and a result is always accepted', () => {
     const some = new Callbacks()
     some.expect('run-1')
     const deliveries = Array.from({ length: 150 }, () => some.deliver('run-1', { kind: 'heartbeat' }))
@@ -407,7 +407,7 @@ describe('callbacks', () => {
     [{ kind: 'failure' }],
     [{ kind: 'failure', message: 'x', code: 'claim_lost' }],
     [{ kind: 'failure', message: 'x', retryAt: 'soon' }],
-  ])('are refused where they are not what they should be: %j', (message) => {
+  ])('are refused if malformed: %j', (message) => {
     expect(CallbackMessage.safeParse(message).success).toBe(false)
   })
 })

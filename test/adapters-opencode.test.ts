@@ -50,7 +50,7 @@ describe('opencode_local', () => {
     expect(heard.usages).toHaveLength(2)
   })
 
-  test('begins anew too when its program says nothing of an unknown session and ends well', async () => {
+  test('also starts a new session when its program exits cleanly without reporting an unknown session', async () => {
     const home = await cli.fresh()
     const { result } = await cli.run(home, {
       mode: 'unknown_session_exit0',
@@ -60,7 +60,7 @@ describe('opencode_local', () => {
     expect(cli.calls(home)).toHaveLength(2)
   })
 
-  test('says when to come again, from what its program tells of its API', async () => {
+  test('reports when to retry, from its program’s error', async () => {
     const before = Date.now()
     const { result, heard } = await cli.run(await cli.fresh(), { mode: 'http429' })
     expect(Date.parse(result.retryAt!)).toBeGreaterThanOrEqual(before + 60_000)
@@ -76,7 +76,7 @@ describe('opencode_local', () => {
     expect(result).toMatchObject({ outcome: 'failed', errorCode })
   })
 
-  test('probed takes the file of a login for one', async () => {
+  test('probed accepts the file of a login as a login', async () => {
     const home = await cli.fresh()
     await mkdir(join(home, 'opencode'))
     await writeFile(join(home, 'opencode', 'auth.json'), '{}')

@@ -72,12 +72,12 @@ const ENDS: [name: string, verdict: Partial<Verdict>][] = [
 ]
 const DONE = ENDS.filter(([, { kind }]) => kind === 'done').map(([name]) => name)
 
-describe('what the programs really print', () => {
-  test.each(ENDS)('%s is understood', (name, verdict) => {
+describe('recorded output of the programs', () => {
+  test.each(ENDS)('%s is parsed', (name, verdict) => {
     expect(read(name).verdict).toMatchObject(verdict)
   })
 
-  test.each(ENDS)('%s means the same when nonsense comes between its lines', (name) => {
+  test.each(ENDS)('%s means the same with garbage between its lines', (name) => {
     const nonsense = [
       '',
       'YOLO mode is enabled.',
@@ -90,7 +90,7 @@ describe('what the programs really print', () => {
     ]
     const whole = read(name)
     const mangled = read(name, {}, (lines) => lines.flatMap((line) => [...nonsense, line]))
-    // A line of an unknown type tells that something began, which an unknown session never does.
+    // A line of an unknown type means that something began, which never happens with an unknown session.
     if (whole.verdict.kind !== 'unknown_session') expect(mangled.verdict).toEqual(whole.verdict)
     expect(mangled.facts).toEqual(whole.facts)
     expect(mangled.happenings).toEqual(whole.happenings)
@@ -113,11 +113,11 @@ describe('what the programs really print', () => {
     expect(other).toEqual(whole)
   })
 
-  test.each(DONE)('%s is done only when all of it has come', (name) => {
+  test.each(DONE)('%s is successful only when all of it has arrived', (name) => {
     const { lines, ...exit } = recording(name)
     const text = lines.join('\n').trimEnd()
     const lastLine = text.lastIndexOf('\n') + 1
-    // Every end within the last line, and many before it.
+    // Every cut within the last line, and many before it.
     for (let end = 0; end < text.length; end += end < lastLine ? 97 : 1) {
       const { verdict } = readLines(name, text.slice(0, end).split('\n'), { ...exit, code: 0 })
       const isWholeStep = name.startsWith('opencode.tool') && end > text.indexOf('"step_finish"')
@@ -127,7 +127,7 @@ describe('what the programs really print', () => {
   })
 })
 
-describe('readers', () => {
+describe('parsers', () => {
   const value = fc.jsonValue({ maxDepth: 3 })
   const line = fc.oneof(
     fc.string(),
@@ -142,7 +142,7 @@ describe('readers', () => {
     fc.constantFrom(...ENDS.flatMap(([name]) => recording(name).lines)),
   )
 
-  test.each(Object.keys(READERS))('of %s take any lines whatever, and count no less than none', (name) => {
+  test.each(Object.keys(READERS))('of %s accept any lines, and never count below zero', (name) => {
     const state = fc.record({ sessionId: value, counted: value })
     fc.assert(
       fc.property(
@@ -180,7 +180,7 @@ describe('claude', () => {
   const readClaude = (lines: string[], { state = {}, code = 0 }: { state?: Json; code?: number } = {}) =>
     readLines('claude', lines, { code, stderrTail: 'It said so.' }, state)
 
-  test('tells session, tools, usage and cost', () => {
+  test('reports session, tools, usage and cost', () => {
     const { facts, happenings } = read('claude.stream.tool')
     expect(facts).toMatchObject({
       sessionId: '00273c0e-22a3-4cea-a888-c99f654c595f',
@@ -215,7 +215,7 @@ describe('claude', () => {
     expect(again.facts.costUsd).toBe('0.000548')
   })
 
-  test('that used much more in this process than ever before is not taken for one that counts sessions', () => {
+  test('that used much more in this process than ever before is not treated as counting over the session', () => {
     const counted = (cost: number, input: number) => ({
       total_cost_usd: cost,
       usage: { input_tokens: input, output_tokens: 10 },
@@ -226,7 +226,7 @@ describe('claude', () => {
     expect(after.facts.costUsd).toBe('0.5')
   })
 
-  test('of an old version with busy helpers is charged for all of it, of a new one for the difference', () => {
+  test('of an old version with busy subagents is charged for all of it, of a new one for the difference', () => {
     const counted = (cost: number, input: number, all: number) => ({
       total_cost_usd: cost,
       usage: { input_tokens: input, output_tokens: 10 },
@@ -253,7 +253,7 @@ describe('claude', () => {
     ['of another model', 0.5, { other: { inputTokens: 50_000, outputTokens: 1_000 } }, '0.5'],
     ['of less money', 0.0005, { m: { inputTokens: 50_000, outputTokens: 1_000 } }, '0.0005'],
     ['of more of all', 0.5, { m: { inputTokens: 50_000, outputTokens: 1_000 } }, '0.499'],
-  ])('that tells %s than before is charged accordingly', (_, cost, modelUsage, charged) => {
+  ])('that reports %s than before is charged accordingly', (_, cost, modelUsage, charged) => {
     const state = { counted: { sessionId: 's-1', costUsd: '0.001', models: { m: [100, 10, 0, 0] } } }
     const result = resultOf({
       total_cost_usd: cost,
@@ -263,13 +263,13 @@ describe('claude', () => {
     expect(readClaude([init(), result], { state }).facts.costUsd).toBe(charged)
   })
 
-  test('whose cost was counted in another session begins at nothing', () => {
+  test('whose cost was counted in another session starts at zero', () => {
     const before = read('claude.json.success').facts.runtimeStatePatch!
     const state = { counted: { ...(before.counted as Json), sessionId: 'another' } }
     expect(read('claude.json.resume', state).facts.costUsd).toBe('0.001096')
   })
 
-  test('that was lost on its way is charged for each message once, with its last figures', () => {
+  test('that was lost midway is charged for each message once, with its last figures', () => {
     const lines = [init(), assistant('a', 1), assistant('a', 5), assistant('b', 2), assistant('a', 9)]
     const { facts, verdict } = readClaude(lines, { code: 143 })
     expect(facts).toMatchObject({ usage: tokens(200, 80, 11), usageBasis: 'partial', costUsd: null })
@@ -281,14 +281,14 @@ describe('claude', () => {
     expect(facts).toMatchObject({ usage: tokens(100, 40, 5), usageBasis: 'partial' })
   })
 
-  test('that tells several results is charged for each, unless the later one contains the earlier', () => {
+  test('that reports several results is charged for each, unless the later one contains the earlier', () => {
     const result = (input: number, all: number) =>
       resultOf({ usage: { input_tokens: input }, modelUsage: { m: { inputTokens: all } } })
     expect(readClaude([init(), result(100, 100), result(50, 150)]).facts.usage).toEqual(tokens(150, 0, 0))
     expect(readClaude([init(), result(100, 100), result(150, 150)]).facts.usage).toEqual(tokens(150, 0, 0))
   })
 
-  test('knows what was written to its cache as uncached input', () => {
+  test('counts what was written to its cache as uncached input', () => {
     const usage = {
       input_tokens: 3,
       cache_creation_input_tokens: 500,
@@ -301,7 +301,7 @@ describe('claude', () => {
   test.each([
     ['seconds', 1_794_769_200],
     ['milliseconds', 1_794_769_200_000],
-  ])('that is limited says until when, told in %s', (_, resetsAt) => {
+  ])('that is limited reports until when, given as %s', (_, resetsAt) => {
     const limit = JSON.stringify({
       type: 'rate_limit_event',
       rate_limit_info: { status: 'rejected', resetsAt },
@@ -318,7 +318,7 @@ describe('claude', () => {
     expect(happenings).toContainEqual({ kind: 'rate_limit', until })
   })
 
-  test.each(['allowed', 'allowed_warning'])('that may go on (%s) is not limited', (status) => {
+  test.each(['allowed', 'allowed_warning'])('that may continue (%s) is not limited', (status) => {
     const info = { status, resetsAt: 1_794_769_200, overageStatus: 'rejected', isUsingOverage: false }
     const limit = JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info })
     const { verdict, happenings } = readClaude([init(), limit, resultOf({ result: 'Done' })])
@@ -333,15 +333,15 @@ describe('claude', () => {
     [529, 'api_error'],
     [500, 'api_error'],
     [404, 'api_error'],
-  ])('whose API says %i ends as %s, whatever it calls that', (status, code) => {
+  ])('whose API answers %i ends as %s, whatever it calls that', (status, code) => {
     const failure = resultOf({ is_error: true, api_error_status: status, result: 'Success!' })
     expect(readClaude([init(), failure], { code: 1 }).verdict).toMatchObject({ kind: 'failed', code })
-    // Even if it forgets to say that it is an error.
+    // Even if it does not flag the result as an error.
     const quiet = resultOf({ api_error_status: status, result: 'Success!' })
     expect(readClaude([init(), quiet]).verdict).toMatchObject({ kind: 'failed', code })
   })
 
-  test('that talks of errors and logins is not judged by its words', () => {
+  test('that writes about errors and logins is not judged by its text', () => {
     const result =
       'API Error: 401 Invalid API key. Please run /login. No conversation found with session ID: x'
     expect(readClaude([init(), resultOf({ result })]).verdict).toMatchObject({ kind: 'done', text: result })
@@ -364,12 +364,12 @@ describe('claude', () => {
     expect(verdict).toMatchObject({ kind: 'failed', code: 'output_parse_error' })
   })
 
-  test('that did not get to its first word has no session to resume, unless a signal ended it', () => {
+  test('that ended before its first message has no session to resume, unless a signal ended it', () => {
     expect(readClaude([], { code: 1 }).verdict.kind).toBe('unknown_session')
     expect(readClaude([], { code: 143 }).verdict.kind).toBe('failed')
   })
 
-  test('that began anew is not charged or judged by its first start', () => {
+  test('that started a new session is not charged or judged by its first start', () => {
     const unknown = recording('claude.stream.resume_unknown').lines
     const { facts, verdict } = readClaude([...unknown, init(), assistant('a', 5)], { code: 143 })
     expect(facts).toMatchObject({ sessionId: 's-1', usage: tokens(100, 40, 5), usageBasis: 'partial' })
@@ -383,18 +383,18 @@ describe('claude', () => {
   })
 
   test.each(['claude.stream.http401', 'claude.stream.http429'])(
-    'whose API refuses (%s) got on with nothing',
+    'whose API refuses (%s) made no progress',
     (name) => {
       expect(kinds(read(name).happenings, 'activity')).toEqual([])
     },
   )
 
-  test('that retries its API gets on with nothing', () => {
+  test('that retries its API makes no progress', () => {
     const retry = JSON.stringify({ type: 'system', subtype: 'api_retry', attempt: 1 })
     expect(readClaude([init(), retry, retry]).happenings).toEqual([{ kind: 'session', sessionId: 's-1' }])
   })
 
-  test('that was denied a tool says so', () => {
+  test('that was denied a tool reports it', () => {
     const { verdict, happenings, facts } = readClaude([
       init(),
       resultOf({ result: 'Done', permission_denials: [{ tool_name: 'Bash' }] }),
@@ -408,7 +408,7 @@ describe('claude', () => {
     expect(facts.rawResult).toMatchObject({ permission_denials: [{ tool_name: 'Bash' }] })
   })
 
-  test('with structured output hands that on', () => {
+  test('with structured output returns that', () => {
     const { verdict } = readClaude([init(), resultOf({ result: 'Done', structured_output: { a: 1 } })])
     expect(verdict).toEqual({ kind: 'done', text: 'Done', structured: { a: 1 } })
   })
@@ -466,17 +466,17 @@ describe('codex', () => {
     )
   })
 
-  test('whose counter is lower than it was began anew', () => {
+  test('whose counter is lower than before started anew', () => {
     const state = { counted: { sessionId: 't', input: 500, cached: 100, output: 50 } }
     expect(readCodex([thread('t'), turn(100, 40, 7)], { state }).facts.usage).toEqual(tokens(60, 40, 7))
   })
 
-  test('in another thread begins at nothing', () => {
+  test('in another thread starts at zero', () => {
     const state = { counted: { sessionId: 'other', input: 50, cached: 10, output: 5 } }
     expect(readCodex([thread('t'), turn(100, 40, 7)], { state }).facts.usage).toEqual(tokens(60, 40, 7))
   })
 
-  test('tells its commands, and warnings as such', () => {
+  test('reports its commands, and warnings as such', () => {
     const { happenings } = read('codex.tool')
     expect(kinds(happenings, 'call')).toEqual([
       { kind: 'call', signature: `command "/bin/bash -lc 'echo hi'"`, isError: false },
@@ -485,7 +485,7 @@ describe('codex', () => {
     expect(kinds(happenings, 'status')[0]).toMatchObject({ color: 'yellow' })
   })
 
-  test('that reconnects gets on with nothing and may still succeed', () => {
+  test('that reconnects makes no progress and may still succeed', () => {
     const lost = JSON.stringify({ type: 'error', message: 'Reconnecting... 1/5' })
     const { happenings, verdict } = readCodex([thread('t'), lost, lost, turn(100, 40, 7)])
     expect(happenings.map(({ kind }) => kind)).toEqual(['session', 'usage'])
@@ -498,7 +498,7 @@ describe('codex', () => {
     ['exceeded retry limit, last status: 429 Too Many Requests, request id: x', 'rate_limited'],
     ['unexpected status 503 Service Unavailable', 'api_error'],
     ['exceeded retry limit, last status: 502 Bad Gateway, request id: x', 'api_error'],
-    // Of a 500 and of an overloaded 503 it does not tell the number.
+    // For a 500 and for an overloaded 503 it does not report the number.
     ["We're currently experiencing high demand, which may cause temporary errors.", 'api_error'],
     ['Selected model is at capacity. Please try a different model.', 'api_error'],
     ['stream disconnected before completion: stream closed before response.completed', 'api_error'],
@@ -515,7 +515,7 @@ describe('codex', () => {
       })
   })
 
-  test('that ends well without having completed its turn has not succeeded', () => {
+  test('that exits cleanly without having completed its turn has not succeeded', () => {
     expect(readCodex([thread('t')]).verdict).toMatchObject({ code: 'output_parse_error' })
     expect(readCodex([thread('t'), turn(1, 0, 1)], { code: 1 }).verdict).toMatchObject({
       code: 'nonzero_exit',
@@ -528,7 +528,7 @@ describe('gemini', () => {
   const result = (status: string, stats: Json = {}) => JSON.stringify({ type: 'result', status, stats })
   const readGemini = (lines: string[], code = 0) => readLines('gemini', lines, { code, stderrTail: 'Why' })
 
-  test('tells session, tools and usage', () => {
+  test('reports session, tools and usage', () => {
     const { facts, happenings } = read('gemini.stream.tool')
     expect(facts).toMatchObject({
       sessionId: '3ea69537-04f4-4a55-97d8-b7b3abcab7b1',
@@ -564,7 +564,7 @@ describe('gemini', () => {
     expect(readGemini([], 42).verdict.kind).toBe('unknown_session')
   })
 
-  test('that ends well succeeded only if it says so', () => {
+  test('that exits cleanly succeeded only if it says so', () => {
     expect(readGemini([init]).verdict).toMatchObject({ code: 'output_parse_error' })
     expect(readGemini([init, result('error')]).verdict).toMatchObject({ code: 'api_error' })
     expect(readGemini([init, result('success')]).verdict.kind).toBe('done')
@@ -603,7 +603,7 @@ describe('opencode', () => {
     expect(twice.facts).toMatchObject({ usage: tokens(195, 120, 30), costUsd: '0.3' })
   })
 
-  test('that was ended on its way is charged for the steps that were over', () => {
+  test('that was stopped midway is charged for the completed steps', () => {
     expect(readOpencode([finish('a')], 143).facts).toMatchObject({
       usage: tokens(65, 40, 10),
       usageBasis: 'partial',
@@ -623,29 +623,29 @@ describe('opencode', () => {
     ['APIError', { statusCode: 500 }, 'api_error', null],
     ['MessageAbortedError', {}, 'cancelled', null],
     ['UnknownError', { message: 'It broke' }, 'api_error', null],
-  ])('that tells of %s %j ends as %s, even with exit code 0', (name, data, code, retryAt) => {
+  ])('that reports %s %j ends as %s, even with exit code 0', (name, data, code, retryAt) => {
     for (const exit of [0, 1])
       expect(readOpencode([error(name, data)], exit).verdict).toMatchObject({ kind: 'failed', code, retryAt })
   })
 
-  test('that went on after an error is judged by its end', () => {
+  test('that continued after an error is judged by its end', () => {
     expect(readOpencode([error('UnknownError', {}), finish('a')]).verdict.kind).toBe('done')
     expect(readOpencode([finish('a'), error('UnknownError', {})]).verdict.kind).toBe('failed')
     expect(readOpencode([finish('a')], 1).verdict).toMatchObject({ code: 'nonzero_exit' })
   })
 
-  test('whose model will not do it is refused', () => {
+  test('whose model refuses is refused', () => {
     expect(readOpencode([finish('a', 'content-filter')]).verdict).toMatchObject({ code: 'refused' })
   })
 
-  test('that says nothing at all does not know its session, whatever its exit code', () => {
+  test('that prints nothing does not know its session, whatever its exit code', () => {
     expect(readOpencode([], 0).verdict.kind).toBe('unknown_session')
     expect(readOpencode([], 1).verdict.kind).toBe('unknown_session')
   })
 })
 
-describe('small things', () => {
-  test('the same call has the same signature whatever the order of its keys, and never a long one', () => {
+describe('helpers', () => {
+  test('the same call has the same signature whatever the order of its keys, and always a short one', () => {
     expect(signatureOf('Edit', { b: [1, { d: 1, c: 2 }], a: 1 })).toBe(
       signatureOf('Edit', { a: 1, b: [1, { c: 2, d: 1 }] }),
     )
@@ -657,7 +657,7 @@ describe('small things', () => {
     expect(signatureOf('Deep', deep).length).toBeLessThan(200)
   })
 
-  test('dollars are added and taken off without losing any', () => {
+  test('dollars are added and subtracted exactly', () => {
     expect(dollarText(picoDollars(0.1)! + picoDollars(0.2)!)).toBe('0.3')
     expect(dollarText(picoDollars(0.001096)! - picoDollars(0.000548)!)).toBe('0.000548')
     expect(dollarText(picoDollars(7.4e-7)!)).toBe('0.00000074')
@@ -667,13 +667,13 @@ describe('small things', () => {
       expect(picoDollars(nonsense)).toBe(null)
   })
 
-  test('a session id that could be a flag or a path trick is none', () => {
+  test('a session id that could be a flag or a path is rejected', () => {
     for (const bad of ['--help', '-r', '', 'a b', '$(id)', 'a;b', 'a\nb', 'x'.repeat(300), 7, null])
       expect(sessionIdIn(bad)).toBe(null)
     expect(sessionIdIn('ses_e21c5ce4affe')).toBe('ses_e21c5ce4affe')
   })
 
-  test('a time that is none is none', () => {
+  test('an invalid time is rejected', () => {
     for (const nonsense of [0, -1, Number.NaN, 1e300, '2026', null]) expect(timeOf(nonsense)).toBe(null)
   })
 })

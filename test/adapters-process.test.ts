@@ -30,7 +30,7 @@ const printing = (...lines: unknown[]) =>
     .join('; ')
 
 describe('the prompt', () => {
-  test('comes by stdin and in a private file, which is gone afterwards', async () => {
+  test('arrives on stdin and in a private file, which is deleted afterwards', async () => {
     const prompt = '--version $(touch pwned) `id` "\'; é😀\nline two'
     const script =
       'cat > by-stdin; cp "$BATON_PROMPT_FILE" by-file; stat -c "%a %n" "$BATON_PROMPT_FILE" "$(dirname "$BATON_PROMPT_FILE")"'
@@ -55,14 +55,14 @@ describe('the prompt', () => {
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('baton-prompt-'))).toEqual(before)
   })
 
-  test('is not asked about where its folder is missing', async () => {
+  test('is not delivered if the working folder is missing', async () => {
     const { result } = await invoke('exit 0', { cwd: join(folder, 'missing') })
     expect(result).toMatchObject({ outcome: 'failed', errorCode: 'invalid_working_directory' })
   })
 })
 
 describe('its environment', () => {
-  test('is what it was given, and nothing of the one Baton runs in', async () => {
+  test('is the configured one, without anything of Baton’s own', async () => {
     const { logged, input } = await invoke('env', { env: { ...PLAIN_ENV, GIVEN: 'yes' } })
     const names = logged('stdout')
       .split('\n')
@@ -75,7 +75,7 @@ describe('its environment', () => {
     expect(logged('stdout')).toContain(`BATON_RUN_ID=${input.runId}\n`)
   })
 
-  test('names the session of the run before', async () => {
+  test('names the session of the previous run', async () => {
     const first = await invoke(printing({ baton: 'session', sessionId: 's-1' }))
     expect(first.result).toMatchObject({ sessionId: 's-1', runtimeStatePatch: { sessionId: 's-1' } })
     expect(first.events('session')).toEqual([{ sessionId: 's-1' }])
@@ -89,8 +89,8 @@ describe('its environment', () => {
   })
 })
 
-describe('what it made', () => {
-  test('is in the last JSON line that says so', async () => {
+describe('its result', () => {
+  test('is the last JSON line that has one', async () => {
     const { result } = await invoke(
       printing(
         { result: 'too early', continue: true, usage: { inputTokens: 1, outputTokens: 1 } },
@@ -119,13 +119,13 @@ describe('what it made', () => {
     })
   })
 
-  test('is in that line alone, not gathered from those before it', async () => {
+  test('is that line alone, not merged with earlier ones', async () => {
     const { result } = await invoke(printing({ result: 'a draft', continue: true }, { summary: 'Done' }))
     expect(result).toMatchObject({ outcome: 'succeeded', summary: 'Done', wantsMore: false })
     expect(result).not.toHaveProperty('result')
   })
 
-  test('may be nothing: exit code zero is success', async () => {
+  test('may be empty: exit code zero is success', async () => {
     const { result } = await invoke('echo hello')
     expect(result).toMatchObject({
       outcome: 'succeeded',
@@ -137,7 +137,7 @@ describe('what it made', () => {
     expect(result).not.toHaveProperty('result')
   })
 
-  test('may want more', async () => {
+  test('may ask to continue', async () => {
     expect((await invoke(printing({ continue: true }))).result).toMatchObject({
       outcome: 'succeeded',
       wantsMore: true,
@@ -145,7 +145,7 @@ describe('what it made', () => {
     expect((await invoke(printing({ continue: 'yes' }))).result).toMatchObject({ wantsMore: false })
   })
 
-  test('is no success when it says so but ends with an error; what it used is kept', async () => {
+  test('is no success when it says so but exits with an error; its usage is kept', async () => {
     const { result } = await invoke(
       `${printing({ baton: 'usage', usage: { inputTokens: 3, outputTokens: 4 } }, { result: 'fine', summary: 'Fine' })}; echo broken >&2; exit 9`,
     )
@@ -171,8 +171,8 @@ describe('what it made', () => {
   })
 })
 
-describe('what it reports on the way', () => {
-  test('is passed on in its order', async () => {
+describe('its reports during the run', () => {
+  test('are passed on in order', async () => {
     const { told } = await invoke(
       printing(
         { baton: 'progress', percent: 40, step: 'half' },
@@ -195,7 +195,7 @@ describe('what it reports on the way', () => {
     ])
   })
 
-  test('of a limit makes a bad end one that waits for its time', async () => {
+  test('of a rate limit make a failed run wait for the reset', async () => {
     const limited = printing({ baton: 'rate_limit', until: '2030-01-01T00:00:00Z' })
     expect((await invoke(`${limited}; exit 1`)).result).toMatchObject({
       outcome: 'failed',
@@ -223,21 +223,21 @@ describe('what it reports on the way', () => {
     [{ baton: 'dance' }],
     [{ baton: null }],
     [{ usage: { inputTokens: 1e300 } }],
-  ])('is ignored with a warning where it is not what it should be: %j', async (line) => {
+  ])('are ignored with a warning if malformed: %j', async (line) => {
     const { told, logged, result } = await invoke(printing(line))
     expect(told.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([])
     expect(logged('system')).toMatch(/^Ignored an invalid report: .+\.\n$/)
     expect(result).toMatchObject({ outcome: 'succeeded', usage: null, sessionId: null })
   })
 
-  test('is not complained of for ever', async () => {
+  test('cause a limited number of warnings', async () => {
     const { logged } = await invoke(`for i in $(seq 1 500); do echo '{"baton":"dance"}'; done`)
     expect(logged('system').split('\n').length - 1).toBe(20)
   })
 })
 
-describe('the lines of a run that was lost', () => {
-  test('tell what it used, and under which session', () => {
+describe('the lines of a lost run', () => {
+  test('give its usage and its session', () => {
     const lines = [
       '{"baton":"session","sessionId":"s-1"}',
       'x',
@@ -258,7 +258,7 @@ describe('the lines of a run that was lost', () => {
     })
   })
 
-  test('never confuse its reader, whatever they are', () => {
+  test('never break the parser, whatever they are', () => {
     const value = fc.oneof(
       fc.jsonValue(),
       fc.constantFrom('progress', 'usage', 'session', 'rate_limit', 'status'),

@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What the system says for a name that is nowhere, when one folder on PATH may not be entered. */
+/** What the system reports for an unknown name when one folder on PATH may not be entered. */
 const denied = () => Object.assign(new Error('spawn EACCES'), { code: 'EACCES' })
 
 describe('a program that could not be started', () => {
@@ -52,7 +52,7 @@ describe('a program that could not be started', () => {
     expect(spawnError?.message).toBe('"orphaned" exists, but it or its interpreter cannot be executed.')
   })
 
-  test.skipIf(process.getuid?.() === 0)('says when a folder on its way may not be entered', async () => {
+  test.skipIf(process.getuid?.() === 0)('reports that a folder on its path may not be entered', async () => {
     expect(await spawnErrorOf(denied(), 'closed/program', folder, path)).toEqual({
       code: 'EACCES',
       message: '"closed/program" is in a folder that Baton cannot enter.',
@@ -60,7 +60,7 @@ describe('a program that could not be started', () => {
   })
 })
 
-describe('looking whether a program is there', () => {
+describe('looking up a program', () => {
   test.each([
     ['no-such-program', false, 'There is no program no-such-program on PATH.'],
     ['plain-file', false, 'open/plain-file is not executable.'],

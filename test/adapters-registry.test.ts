@@ -7,7 +7,7 @@ import { AdapterRegistry, loadAdapters } from '../src/adapters/registry.ts'
 import { simulatedAdapter } from '../src/adapters/simulated.ts'
 import { StartRefused } from '../src/core/refusal.ts'
 
-/** Which kinds of agents there are, and those that others bring. */
+/** Which kinds of agents exist, and those of third parties. */
 
 let folder: string
 beforeAll(() => {
@@ -31,7 +31,7 @@ const adapterText = (more = '') => `{
 }`
 
 describe('the registry', () => {
-  test('knows what was registered, by type', () => {
+  test('returns what was registered, by type', () => {
     const registry = new AdapterRegistry()
     registry.register(simulatedAdapter)
     registry.register(processAdapter)
@@ -56,7 +56,7 @@ describe('the registry', () => {
     })
   })
 
-  test('lets nobody take the place of another', () => {
+  test('refuses a type that is registered already', () => {
     const registry = new AdapterRegistry()
     registry.register(processAdapter)
     expect(() => registry.register({ ...simulatedAdapter, type: 'process' })).toThrow(StartRefused)
@@ -65,7 +65,7 @@ describe('the registry', () => {
   })
 })
 
-describe('adapters of others', () => {
+describe('third-party adapters', () => {
   test('are loaded from their modules: one, or a list of them', async () => {
     const registry = new AdapterRegistry()
     const one = moduleWith(`export default ${adapterText()}`)
@@ -129,7 +129,7 @@ describe('adapters of others', () => {
     expect(registry.get('process')).toBe(processAdapter)
   })
 
-  test('are refused where there are none', async () => {
+  test('are refused if the module has none', async () => {
     await expect(loadAdapters(['./no/such/module.mjs'], new AdapterRegistry())).rejects.toThrow(
       'There is no adapter at ./no/such/module.mjs.',
     )

@@ -100,7 +100,7 @@ describe('a script', () => {
     })
   })
 
-  test('goes the same way every time, and maybe another at the next attempt', async () => {
+  test('plays the same way every time, and may play differently at the next attempt', async () => {
     const steps = Array.from({ length: 50 }, (_, i) => ({ say: String(i), chance: 0.5 }))
     const said = async (seed: number, attempt: number) =>
       (await play({ steps, seed }, { task: { id: 't-1', generation: attempt, attempt } })).logged('stdout')
@@ -112,7 +112,7 @@ describe('a script', () => {
     expect(lines).toBeLessThan(40)
   })
 
-  test('without waits can be stopped all the same', async () => {
+  test('without waits can be stopped too', async () => {
     const stop = new AbortController()
     const { hooks, told } = recordingHooks()
     const input = inputFor({ adapterConfig: { steps: [{ progress: 1 }], repeat: 100_000 }, timeoutSec: 0 })

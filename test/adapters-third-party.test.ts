@@ -11,10 +11,10 @@ import { compiledFile } from './support/launched.ts'
 import { eventually } from './support/recovery.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** An adapter as others write it: against `baton/adapter` alone, compiled by itself, named in BATON_ADAPTERS. */
+/** An adapter as third parties write it: against `baton/adapter` alone, compiled by itself, named in BATON_ADAPTERS. */
 
 const FIXTURE = 'test/support/adapters/ollama.ts'
-/** One with a fault in it. */
+/** One with a bug. */
 const GRENADE = `export default {
   type: 'grenade',
   protocolVersion: 'agent-run/v1',
@@ -70,7 +70,7 @@ adapterConformance('one of a third party', {
   ],
 })
 
-test('an adapter of a third party stands beside the others, and runs agents', async () => {
+test('a third-party adapter is listed beside the others, and runs agents', async () => {
   const { body: adapters } = await baton.call('GET', '/adapters')
   const listed = adapters.items.find(({ type }: { type: string }) => type === 'ollama')
   expect(listed).toMatchObject({ configSchema: { required: ['url', 'model'] } })
@@ -101,7 +101,7 @@ test('an adapter of a third party stands beside the others, and runs agents', as
   expect(log.content).toContain('You said: Please: Sing')
 })
 
-test('an adapter that throws costs its run, which says why, and nothing else', async () => {
+test('an adapter that throws fails its run with the reason, and nothing else', async () => {
   const adapterConfig = { promptTemplate: '{{task.title}}' }
   await baton.call('PUT', '/agents/grenade', { adapterType: 'grenade', adapterConfig })
   const { body: task } = await baton.call('POST', '/tasks', { title: 'Sit still', agent: 'grenade' })
@@ -114,14 +114,14 @@ test('an adapter that throws costs its run, which says why, and nothing else', a
   expect(after).toMatchObject({ state: 'awaiting_retry', error: 'it went off: Sit still' })
 })
 
-test('what an adapter of a third party says against settings is what its user reads', async () => {
+test('a third-party adapter’s objection to settings is shown to the user', async () => {
   const settings = { adapterType: 'ollama', adapterConfig: { url, model: 'parrot', moel: 'x' } }
   const { status, body } = await baton.call('PUT', '/agents/typo', settings)
   expect(status).toBe(400)
   expect(JSON.stringify(body)).toContain('moel is not a setting of ollama.')
 })
 
-test('the example of docs/adapters.md is the adapter that is tried here', () => {
+test('the example of docs/adapters.md is the adapter that is tested here', () => {
   const [, example] = /```ts\n(.*?)```/s.exec(readFileSync('docs/adapters.md', 'utf8'))!
   expect(example).toBe(readFileSync(FIXTURE, 'utf8'))
 })

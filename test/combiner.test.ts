@@ -7,7 +7,7 @@ import { granted, handedOut, holder, newTask, Work } from './support/tasks.ts'
 
 const alpha = holder('alpha')
 
-/** A store in memory that keeps what it is asked for, transaction by transaction. */
+/** A store in memory that records its requests, transaction by transaction. */
 function recording(options: ConstructorParameters<typeof Combiner>[1] = {}) {
   const store = new MemoryStore()
   store.addWorkspace(1, { maxConcurrentClaims: 100_000 })
@@ -35,13 +35,13 @@ test('twenty calls of a thousand tasks are transactions of two thousand, not one
   expect(asked.map(({ newTasks }) => newTasks)).toEqual([...times(9, () => 2_000), 1_000, 1_000])
 })
 
-test('calls for one task each still go together, as many as the largest batch', async () => {
+test('calls for one task each are still combined, up to the largest batch', async () => {
   const { work, asked } = recording({ largestBatch: 2_000 })
   await Promise.all(times(6_000, () => work.create()))
   expect(asked.map(({ newTasks }) => newTasks)).toEqual([2_000, 2_000, 1_000, 500, 500])
 })
 
-test('a call for more tasks than the largest batch goes alone, whole, and in its turn', async () => {
+test('a call for more tasks than the largest batch runs alone, whole, and in order', async () => {
   const { work, asked } = recording({ largestBatch: 10 })
   await Promise.all([4, 25, 4, 4, 4].map((count) => work.createAll(batch(count))))
   expect(asked.map(({ newTasks }) => newTasks)).toEqual([4, 25, 8, 4])
@@ -77,7 +77,7 @@ test('a call that makes tasks and changes others weighs as much as both', async 
   expect(asked.map(({ newTasks }) => newTasks)).toEqual([4, 4, 4])
 })
 
-test('a call for the next tasks weighs as much as it may be given', async () => {
+test('a call for the next tasks weighs as much as it may get', async () => {
   const { work, asked } = recording({ largestBatch: 10 })
   await work.createAll(batch(24))
   asked.length = 0
@@ -86,7 +86,7 @@ test('a call for the next tasks weighs as much as it may be given', async () => 
   expect(given.map((reply) => handedOut(reply).length)).toEqual([6, 6, 6, 6])
 })
 
-test('what was done with light requests after heavy ones is still in order', async () => {
+test('light requests after heavy ones are still processed in order', async () => {
   const { work } = recording({ largestBatch: 10 })
   const [task] = await work.createAll(batch(1))
   const [, claimed] = await Promise.all([work.createAll(batch(50)), work.claim(task!, alpha)])

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { StartRefused } from '../src/core/refusal.ts'
 
-describe('settings of how agents are run', () => {
+describe('settings for running agents', () => {
   test('have their defaults, also when they are set to nothing', () => {
     const unset = {
       BATON_LOGS: '',
@@ -21,7 +21,7 @@ describe('settings of how agents are run', () => {
       })
   })
 
-  test('are read as they are meant', () => {
+  test('are parsed', () => {
     const config = readConfig({
       BATON_LOGS: 'postgres',
       BATON_KEEP_LOGS_DAYS: '7',
@@ -98,7 +98,7 @@ function expectRefused(name: string, value: string, sentence: string): void {
   expect(read).toThrow(sentence)
 }
 
-test('every setting is told in docs/settings.md, and every one that is told is read', () => {
+test('every setting is in docs/settings.md, and every setting there is read', () => {
   const inSource = [...read('src/config.ts').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name)
   const told = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name)
   expect(told.sort()).toEqual(inSource.sort())

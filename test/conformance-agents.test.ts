@@ -27,7 +27,7 @@ const STALE = 3 * MINUTE
 const roomy = { maxConcurrentClaims: 10_000 }
 const alpha = holder('alpha')
 const tasksIn = (work: Work, count: number) => work.createAll(Array.from({ length: count }, () => newTask()))
-/** The agent as it stands: nothing is due, so asking changes nothing. */
+/** The agent as it is now: nothing is due, so reading changes nothing. */
 const seen = async (work: Work, slug: string) => recordIn(await judge(work, slug))
 const activeClaims = async (work: Work) => (await work.store.counts(work.workspace)).activeClaims
 
@@ -35,7 +35,7 @@ describe.each(kinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
   describe('an agent', () => {
-    test('is the same for every node, and whole', async () => {
+    test('is the same for every node, with all its fields', async () => {
       const [here, there] = await nodes.pair()
       const profile: AgentProfile = {
         name: 'Dev "1" {}, \\ NULL',
@@ -72,7 +72,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await seen(there, 'alpha')).toEqual(left)
     })
 
-    test('of one workspace is nothing to another: neither changed, nor heard, nor bound by it', async () => {
+    test('of one workspace is invisible in another: neither changed nor heard there, and no limit', async () => {
       const [here, elsewhere] = [await nodes.work(), await nodes.work()]
       await register(here, 'alpha', { maxConcurrentTasks: 1 })
       for (const command of [beat, pause, resume, remove, judge])
@@ -88,7 +88,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await seen(here, 'alpha')).toMatchObject({ state: 'terminated', health: { hasBeaten: false } })
     })
 
-    test('that two nodes register at once is one agent, on record as new once', async () => {
+    test('that two nodes register at once is one agent, recorded as new once', async () => {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       const replies = await Promise.all(
         Array.from({ length: 16 }, (_, i) => register(i % 2 ? here : there, 'alpha', { batchSize: i + 1 })),
@@ -99,7 +99,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(types.toSorted()).toEqual(['agent_registered', ...Array(15).fill('agent_updated')].toSorted())
     })
 
-    test('changed by many under its version is changed by one of them', async () => {
+    test('changed concurrently under its version is changed by one request', async () => {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       await register(here, 'alpha')
       const replies = await Promise.all(
@@ -109,8 +109,8 @@ describe.each(kinds)('on %s', (kind) => {
     })
   })
 
-  describe('how much an agent may hold', () => {
-    test('is never exceeded, though two nodes race to fill it by every way there is', async () => {
+  describe('an agent’s limit of tasks', () => {
+    test('is never exceeded, even if two nodes race to fill it by every kind of claim', async () => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       await register(here, 'alpha', { maxConcurrentTasks: 5 })
       const tasks = await tasksIn(here, 60)
@@ -130,7 +130,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await there.claim(await here.create(), alpha)).toMatchObject({ code: 'NO_CAPACITY', held: 5 })
     })
 
-    test('holds while it works: claims and results of two nodes at once', async () => {
+    test('holds under load: claims and results of two nodes at once', async () => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       await register(here, 'alpha', { maxConcurrentTasks: 3 })
       await tasksIn(here, 40)
@@ -151,7 +151,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await activeClaims(here)).toBe(0)
     })
 
-    test('is nobody’s business who has no limit, or was never registered', async () => {
+    test('does not apply to agents without a limit, or never registered', async () => {
       const work = await nodes.work(roomy)
       await register(work, 'free', { maxConcurrentTasks: null })
       await tasksIn(work, 60)
@@ -161,7 +161,7 @@ describe.each(kinds)('on %s', (kind) => {
   })
 
   describe('while two nodes claim for an agent without a limit', () => {
-    /** Claims race with a command; afterwards the log tells in which order they were decided. */
+    /** Claims race with a command; afterwards the log shows in which order they were decided. */
     async function racing(command: (work: Work) => Promise<unknown>) {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       await register(here, 'alpha', { maxConcurrentTasks: null })
@@ -172,7 +172,7 @@ describe.each(kinds)('on %s', (kind) => {
     }
     const ROUNDS = 15
 
-    test('it is paused: nothing is given to it after that is on record', async () => {
+    test('it is paused: it is assigned nothing after that is recorded', async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const { events } = await racing((work) => pause(work, 'alpha'))
         const paused = events.findIndex(({ type }) => type === 'agent_paused')
@@ -189,7 +189,7 @@ describe.each(kinds)('on %s', (kind) => {
       }
     })
 
-    test('it is told to leave: it is given nothing after that, and is not terminated while it holds', async () => {
+    test('it is told to leave: it is assigned nothing after that, and is not terminated while it holds tasks', async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const { work, events } = await racing((node) => terminate(node, 'alpha', true))
         const left = events.findIndex(({ type }) => type === 'agent_leaving' || type === 'agent_terminated')
@@ -208,7 +208,7 @@ describe.each(kinds)('on %s', (kind) => {
       }
     })
 
-    test('it beats: every beat is heard, and renews what it must', async () => {
+    test('it heartbeats: every heartbeat is accepted, and renews the leases that are due for it', async () => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       await register(here, 'alpha', { maxConcurrentTasks: null })
       const long = await tasksIn(here, 5)
@@ -251,7 +251,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await activeClaims(here)).toBe(0)
     })
 
-    test('and a beat at the same moment leave it alive, with all it held or with none of it', async () => {
+    test('and a heartbeat at the same moment leave the agent alive, with all its tasks or with none of them', async () => {
       for (let round = 0; round < 10; round++) {
         const [here, there] = await silent(3)
         await Promise.all([judge(here, 'alpha'), beat(there, 'alpha'), judge(there, 'alpha')])
@@ -262,14 +262,14 @@ describe.each(kinds)('on %s', (kind) => {
       }
     })
 
-    test('a late result is still taken when nobody has claimed since', async () => {
+    test('a late result is still accepted when no one has claimed since', async () => {
       const [here, , [task]] = await silent(1)
       await judge(here, 'alpha')
       expect(outcome(await here.submit(task!, { ...alpha, generation: 1 }))).toBe('ACCEPTED')
     })
   })
 
-  test('an agent that left is terminated when its last task is done, on whichever node that was', async () => {
+  test('a leaving agent is terminated when its last task is done, on any node', async () => {
     const [here, there] = await nodes.pair()
     await register(here, 'alpha')
     const task = await here.create()
@@ -280,7 +280,7 @@ describe.each(kinds)('on %s', (kind) => {
     expect(await seen(here, 'alpha')).toMatchObject({ leaving: false, state: 'terminated' })
   })
 
-  test('of an agent that was removed nothing is left, and its name is free for another', async () => {
+  test('an agent that was removed leaves nothing behind, and its name is free', async () => {
     const [here, there] = await nodes.pair()
     const { uuid } = recordIn(await register(here, 'alpha', { model: 'opus' }))
     await beat(here, 'alpha', { sentAt: Date.now() })
@@ -292,7 +292,7 @@ describe.each(kinds)('on %s', (kind) => {
     expect(await seen(there, 'alpha')).toEqual(again)
   })
 
-  test('what was judged later than now is judged then: nobody is missed before its time', async () => {
+  test('silence is judged at the time of the judgement: no agent is declared lost early', async () => {
     const work = await nodes.work()
     await register(work, 'alpha')
     await beat(work, 'alpha')
@@ -300,7 +300,7 @@ describe.each(kinds)('on %s', (kind) => {
     expect(recordIn(await judge(later(work, STALE + MINUTE), 'alpha')).state).toBe('offline')
   })
 
-  test('commands under a term that is over change no agent', async () => {
+  test('commands under an ended term change no agent', async () => {
     const work = await nodes.work()
     await register(work, 'alpha')
     const fenced = await work.run({
@@ -320,11 +320,11 @@ describe.each(kinds)('on %s', (kind) => {
 describe.runIf(kinds.includes('postgres'))('on postgres alone', () => {
   const nodes = useNodes('postgres')
 
-  test('a thousand beats, one by one, grow no table and leave no event', async () => {
+  test('a thousand heartbeats, one by one, grow no table and leave no event', async () => {
     const work = await nodes.work()
     await register(work, 'alpha')
     await beat(work, 'alpha')
-    // Without what vacuum keeps beside a table, which comes and goes when it likes.
+    // Without what vacuum keeps beside a table, which appears and disappears at any time.
     const sizes = () =>
       superuser(databaseUrlOf(work.store), async (client) => {
         const { rows } = await client.query(
@@ -339,7 +339,7 @@ describe.runIf(kinds.includes('postgres'))('on postgres alone', () => {
         return (await client.query(text, [work.workspace])).rows
       })
     const before = { sizes: await sizes(), events: (await work.events()).length, row: await row() }
-    // Somebody who looks at the table while they come may keep a few of its pages from being used again at once.
+    // A concurrent reader of the table may keep a few of its pages from being reused at once.
     const grown: number[] = []
     for (let round = 0; round < 4; round++) {
       const { agent_health: begun } = Object.fromEntries(await sizes())

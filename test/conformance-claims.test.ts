@@ -19,13 +19,13 @@ const alpha = holder('alpha')
 const beta = holder('beta')
 const gamma = holder('gamma')
 
-/** An answer told again is the same but for the time that is left, which is counted anew. */
+/** A repeated answer is the same except for the remaining time, which is computed anew. */
 const sameClaim = (reply: Reply) => ({ ...reply, claim: { ...granted(reply), ttlMs: expect.any(Number) } })
 
 describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
-  describe('100 callers who want one task', () => {
+  describe('100 callers that want one task', () => {
     const callers = Array.from({ length: 100 }, (_, i) => holder(`agent-${i}`))
 
     async function exactlyOneIsGranted(work: Work, task: { id: number; uuid: string }, replies: Reply[]) {
@@ -37,7 +37,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         if (!reply.ok) expect(reply).toMatchObject({ currentHolder: winner.agent, currentGeneration: 1 })
     }
 
-    test('get one claim between them through one combiner', async () => {
+    test('get one claim in total through one combiner', async () => {
       const work = await nodes.work()
       const task = await work.create()
       await exactlyOneIsGranted(work, task, await Promise.all(callers.map((by) => work.claim(task, by))))
@@ -46,7 +46,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     test.each([
       ['in batches', {}],
       ['one by one', NO_COMPANY],
-    ])('get one claim between them on two nodes, %s', async (_how, options) => {
+    ])('get one claim in total on two nodes, %s', async (_how, options) => {
       const [here, there] = await nodes.pair({}, options)
       const task = await here.create()
       const replies = callers.map((by, i) => (i % 2 === 0 ? here : there).claim(task, by))
@@ -89,7 +89,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       ['a claim', (work, task) => work.under('k').claim(task, alpha, { leaseMs: 60_000 })],
       ['a renewal', (work, task) => work.under('k').renew(task, atGeneration(alpha, 1), 60_000)],
       ['next', (work) => work.under('k').next(alpha, { leaseMs: 60_000 })],
-    ])('tells again how much time is left now, not how much was left then: %s', async (what, ask) => {
+    ])('repeats an answer with the time left now, not the time left then: %s', async (what, ask) => {
       const work = await nodes.work()
       const halfAMinuteAgo = work.through(new Combiner(earlier(work.store, 30_000)))
       const task = await halfAMinuteAgo.create()
@@ -105,7 +105,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(left).toBeGreaterThanOrEqual(0)
     })
 
-    test('covers a request on many tasks as a whole: each is decided on its own account, once', async () => {
+    test('covers a request on many tasks as a whole: each is decided separately, once', async () => {
       const work = await nodes.work()
       const [free, taken] = await work.createAll([newTask(), newTask()])
       await work.claim(taken!, beta)
@@ -164,7 +164,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await here.events()).length - before).toBe(1)
     })
 
-    test('holds when two different requests race for it on two nodes: one wins, the other is told', async () => {
+    test('holds when two different requests race for it on two nodes: one wins, the other is refused', async () => {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       const replies = await Promise.all([
         here.under('k').tryCreate([newTask({ title: 'one' })]),
@@ -174,7 +174,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  describe('requests that travel in one batch', () => {
+  describe('requests in one batch', () => {
     test('see what the ones before them did to the same task', async () => {
       const work = await nodes.work()
       const task = await work.create()
@@ -245,7 +245,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     test.each<[string, (work: Work, task: Task, hold: Hold) => Promise<Reply>]>([
       ['makes the rules throw', (work, task, hold) => work.renew(task, hold, Number.NaN)],
       ['the store refuses', (work, task, hold) => work.submitText(task, hold, '{')],
-    ])('are not sunk by one that %s', async (_what, badRequest) => {
+    ])('are not failed by one that %s', async (_what, badRequest) => {
       const work = await nodes.work()
       const tasks = await work.createAll(Array.from({ length: 8 }, () => newTask()))
       const hold = granted(await work.claim(tasks[5]!, alpha))
@@ -254,7 +254,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const settled = await Promise.allSettled(
         tasks.map((task, i) => (i === 5 ? badRequest(batch, task, hold) : batch.claim(task, beta))),
       )
-      // The batch as a whole, then halves: the bad half is halved again until the bad one stands alone.
+      // The batch as a whole, then halves: the bad half is halved again until the bad request is alone.
       expect(store.transactions).toBe(7)
       expect(settled.map(({ status }) => status)).toEqual(
         tasks.map((_, i) => (i === 5 ? 'rejected' : 'fulfilled')),
@@ -267,7 +267,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   describe('a combiner', () => {
-    test('that is closed answers what was begun, takes nothing new, and then is done', async () => {
+    test('that is closed answers what was begun, accepts nothing new, and then ends', async () => {
       const work = await nodes.work()
       const begun = work.create()
       const closed = work.combiner.close()
@@ -284,7 +284,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await work.combiner.close()
     })
 
-    test('tells everybody in the batch when the store cannot be reached, and asks no second time', async () => {
+    test('fails everyone in the batch when the store is unreachable, and does not retry', async () => {
       const work = await nodes.work()
       const task = await work.create()
       const unreachable = counting({

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { storeKinds, useNodes } from './support/nodes.ts'
 import { granted, type Hold, holder, outcome, type Task, type Work } from './support/tasks.ts'
 
-/** Another turn is no other attempt: turns have a count and a limit of their own, on every store. */
+/** A continuation is not another attempt: continuations have a count and a limit of their own, on every store. */
 
 const alpha = holder('alpha')
 const beta = holder('beta')
 
-/** Asks for another turn and begins it. */
+/** Requests a continuation and starts it. */
 async function takeTurn(work: Work, task: Task, hold: Hold): Promise<string> {
   const said = outcome(await work.continueLater(task, hold))
   if (said === 'CONTINUING') expect(outcome(await work.start(task, hold))).toBe('STARTED')
@@ -17,7 +17,7 @@ async function takeTurn(work: Work, task: Task, hold: Hold): Promise<string> {
 describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
-  test('a task is continued as often as it says, seen from any node', async () => {
+  test('a task is continued up to its limit, seen from any node', async () => {
     const [here, there] = await nodes.pair()
     const task = await here.create({ maxContinuations: 2 })
     const hold = granted(await here.claim(task, alpha))
@@ -27,7 +27,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await there.record(task)).toMatchObject({ continuations: 2, maxContinuations: 2, attempt: 1 })
   })
 
-  test('a task that says 0 is never continued', async () => {
+  test('a task with the limit 0 is never continued', async () => {
     const work = await nodes.work()
     const task = await work.create({ maxContinuations: 0 })
     const hold = granted(await work.claim(task, alpha))
@@ -35,7 +35,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await work.record(task)).toMatchObject({ state: 'assigned', continuations: 0 })
   })
 
-  test('whoever claims next has all turns again', async () => {
+  test('the next claim has all continuations again', async () => {
     const work = await nodes.work()
     const task = await work.create({ maxContinuations: 1 })
     const first = granted(await work.claim(task, alpha))
@@ -47,7 +47,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await takeTurn(work, task, second)).toBe('CONTINUATION_LIMIT')
   })
 
-  test('the limit can be changed while somebody works', async () => {
+  test('the limit can be changed while the task is held', async () => {
     const work = await nodes.work()
     const task = await work.create({ maxContinuations: 1 })
     const hold = granted(await work.claim(task, alpha))

@@ -48,14 +48,14 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(late.completedAt).not.toBeNull()
   })
 
-  test('a task with the rule all_done goes on after a failure', async () => {
+  test('a task with the rule all_done continues after a failure', async () => {
     const work = await nodes.work()
     const failed = await work.create()
     await giveUp(work, failed)
     expect(await work.create({ triggerRule: 'all_done' }, [failed])).toMatchObject({ state: 'queued' })
   })
 
-  test('a task with an hour of its own waits for both, the hour and the dependency', async () => {
+  test('a scheduled task waits for both, its time and its dependency', async () => {
     const work = await nodes.work()
     const upstream = await work.create()
     const tomorrow = Date.now() + 86_400_000
@@ -69,7 +69,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await work.record(task)).toMatchObject({ state: 'queued', dueAt: null })
   })
 
-  test('a task cannot depend on what is not in its workspace, and then none of the request is made', async () => {
+  test('a task cannot depend on a task outside its workspace, and then nothing of the request is created', async () => {
     const [work, elsewhere] = [await nodes.work(), await nodes.work()]
     const foreign = await elsewhere.create()
     const unknown = { id: 4_000_000_000_000, uuid: uuidCarrying(4_000_000_000_000, 1, 1) }
@@ -86,7 +86,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect((await work.events()).length).toBe(before)
   })
 
-  test('a dependency that completes while the task is made is seen completed, or sees the task waiting', async () => {
+  test('a dependency that completes while the task is created is seen completed, or sees the task waiting', async () => {
     const [here, there] = await nodes.pair({ maxConcurrentClaims: 1000 }, NO_COMPANY)
     const upstream = await here.createAll(Array.from({ length: 60 }, () => newTask()))
     const holds = await Promise.all(upstream.map((task) => here.claim(task, alpha)))

@@ -18,8 +18,8 @@ describe.each(storeKinds)('on %s', (kind) => {
   const statesOf = (work: Work, tasks: readonly Task[]) =>
     Promise.all(tasks.map(async (task) => (await work.record(task)).state))
 
-  describe('a task that is made to wait for others', () => {
-    test('leaves the queue, is due at once, and goes on when they are done', async () => {
+  describe('a task that gets dependencies', () => {
+    test('leaves the queue, is due at once, and continues when they are done', async () => {
       const work = await nodes.work()
       const [first, second, task] = await work.createAll([newTask(), newTask(), newTask()])
       expect(outcome(await dependOn(work, task!, [first!, second!]))).toBe('HELD_BACK')
@@ -62,7 +62,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.record(whatever!)).toMatchObject({ state: 'queued' })
     })
 
-    test('that waited already waits for both, and what was read before lets it go no more', async () => {
+    test('that had dependencies already waits for both, and an earlier read cannot unblock it', async () => {
       const work = await nodes.work()
       const [first, second] = await work.createAll([newTask(), newTask()])
       const task = await work.create({}, [first!])
@@ -77,7 +77,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.record(task), 'looked at anew').toMatchObject({ state: 'queued', blocked: false })
     })
 
-    test('stays due if it was found to be due before, so that it is looked at for a circle', async () => {
+    test('stays due if it was due before, so that it is checked for a cycle', async () => {
       const work = await nodes.work()
       const [first, second] = await work.createAll([newTask(), newTask()])
       const task = await work.create({ runAt: Date.now() - 1 }, [first!])
@@ -93,7 +93,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await work.store.dueTasks(10_000)).filter(isOwn)).toEqual([])
     })
 
-    test('takes no late result of an earlier holder any more', async () => {
+    test('accepts no late result of an earlier holder any more', async () => {
       const work = await nodes.work()
       const [upstream, task] = await work.createAll([newTask(), newTask()])
       const late = work.through(new Combiner(earlier(work.store, DAY)))
@@ -107,7 +107,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.record(task!)).toMatchObject({ state: 'queued' })
     })
 
-    test('keeps an hour of its own, and the hour after which nobody needs it', async () => {
+    test('keeps its scheduled time and its expiry time', async () => {
       const work = await nodes.work()
       const upstream = await work.create()
       const later = await work.create({ runAt: Date.now() + DAY })
@@ -122,7 +122,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.record(perishable)).toMatchObject({ state: 'queued', dueAt: perishable.expiresAt })
     })
 
-    test('is refused if it is under way, over or paused, and nothing is written', async () => {
+    test('is refused if it is running, finished or paused, and nothing is written', async () => {
       const work = await nodes.work()
       const [upstream, held, paused, done, perished] = await work.createAll([
         ...Array.from({ length: 4 }, () => newTask()),
@@ -141,7 +141,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await dependOn(work, perished!, [upstream!])).toMatchObject({ taskState: 'cancelled' })
     })
 
-    test('is refused for what is no task here, and if it was changed since it was read', async () => {
+    test('is refused for an unknown task, and if it was changed since it was read', async () => {
       const [work, elsewhere] = [await nodes.work(), await nodes.work()]
       const [task, upstream] = await work.createAll([newTask(), newTask()])
       const guessed = { id: upstream!.id, uuid: uuidCarrying(upstream!.id, 1, 1) }
@@ -159,7 +159,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await work.details(task!)).dependsOn).toEqual([])
     })
 
-    test('sees what completes meanwhile as completed, or is seen waiting by it', async () => {
+    test('sees a concurrent completion as completed, or is seen waiting by it', async () => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       const upstream = await here.createAll(Array.from({ length: 40 }, () => newTask()))
       const tasks = await here.createAll(Array.from({ length: 40 }, () => newTask()))
@@ -183,7 +183,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  describe('a circle', () => {
+  describe('a cycle', () => {
     const expectNamed = async (work: Work, tasks: readonly Task[]) => {
       const uuids = new Set(tasks.map(({ uuid }) => uuid))
       for (const task of tasks) {
@@ -197,7 +197,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     const found = async (work: Work) =>
       (await work.events()).filter(({ type }) => type === 'dependency_cycle_found')
 
-    test('that is seen before is refused by name, from the task on', async () => {
+    test('that is found beforehand is refused with its path, starting at the task', async () => {
       const work = await nodes.work()
       const a = await work.create()
       const b = await work.create({}, [a])
@@ -212,12 +212,12 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await work.details(a)).dependsOn).toEqual([])
     })
 
-    test('that two requests close at the same moment fails, what waits for it is skipped, and nothing else', async () => {
+    test('that two requests close at the same moment fails, its downstream tasks are skipped, and nothing else happens', async () => {
       const [here, there] = await nodes.pair()
       const [a, b, beside] = await here.createAll([newTask(), newTask(), newTask()])
       const below = await here.create({}, [a!])
       const waitsBeside = await here.create({}, [beside!])
-      // As if both had looked before either acted.
+      // As if both had checked before either wrote.
       const blind = (store: Store) =>
         new Proxy(store, {
           get: (of, name) => {
@@ -245,7 +245,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(new Set(event!.payload.cycle as string[])).toEqual(new Set([a!.uuid, b!.uuid]))
     })
 
-    test('is never left, whoever of many pairs was seen and whoever slipped in', async () => {
+    test('never stays, whichever of many pairs was found and whichever slipped through', async () => {
       const [here, there] = await nodes.pair(roomy)
       const pairs = await Promise.all(
         Array.from({ length: 15 }, () => here.createAll([newTask(), newTask()])),
@@ -267,7 +267,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       }
     })
 
-    test('is found by whoever closed it, though the others were looked at before', async () => {
+    test('is found by the request that closed it, even if the other tasks were checked before', async () => {
       const work = await nodes.work()
       const [a, b, c] = await work.createAll([newTask(), newTask(), newTask()])
       await dependOn(work, a!, [b!])
@@ -284,7 +284,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect([next(a!), next(b!), next(c!)], 'in the order of waiting').toEqual([b!.uuid, c!.uuid, a!.uuid])
     })
 
-    test('that waits for another fails as one, and so does each of two that share a task', async () => {
+    test('that waits for another cycle fails as a whole, and so does each of two that share a task', async () => {
       const work = await nodes.work()
       const [a, b, c, d, e] = await work.createAll(Array.from({ length: 5 }, () => newTask()))
       await dependOn(work, a!, [b!])
@@ -303,7 +303,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await found(work)).toHaveLength(3)
     })
 
-    test('stands still while one of its tasks is paused, and is found when that goes on', async () => {
+    test('stays while one of its tasks is paused, and is found when that is resumed', async () => {
       const work = await nodes.work()
       const [a, b] = await work.createAll([newTask(), newTask()])
       await dependOn(work, a!, [b!])
@@ -318,7 +318,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await expectNamed(work, [a!, b!])
     })
 
-    test('that one left in time is none, and the others go on by their rules', async () => {
+    test('that one task left in time is none, and the other tasks continue by their rules', async () => {
       const work = await nodes.work()
       const [a, b] = await work.createAll([newTask(), newTask()])
       await dependOn(work, a!, [b!])
@@ -342,7 +342,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await found(work)).toEqual([])
     })
 
-    test('that is changed just then is looked at again, and does not get away', async () => {
+    test('that is changed at that moment is checked again, and does not escape', async () => {
       const work = await nodes.work()
       const [a, b] = await work.createAll([newTask(), newTask()])
       await dependOn(work, b!, [a!])
@@ -366,7 +366,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await expectNamed(work, [a!, b!])
     })
 
-    test('closed by parts that were made at the same moment is found as well', async () => {
+    test('closed by subtasks that were created at the same moment is found too', async () => {
       const work = await nodes.work()
       const [one, other] = await work.createAll([newTask(), newTask()])
       await work.createAll(partsOf(one!, 1).map((part) => ({ ...part, ...waitingFor(other!) })))
@@ -376,7 +376,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await found(work))[0]!.payload.cycle).toHaveLength(4)
     })
 
-    test('may be closed by a task that is opened again', async () => {
+    test('may be closed by a task that is reopened', async () => {
       const work = await nodes.work()
       const [whole, blocker] = await work.createAll([newTask(), newTask()])
       const [part] = await work.createAll(partsOf(whole!, 1))
@@ -395,7 +395,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     }
   })
 
-  test('what a task waits for, and what waits for it, is walked to its end or as far as asked', async () => {
+  test('upstream and downstream tasks are walked to the end or to the given limit', async () => {
     const work = await nodes.work()
     const root = await work.create()
     const chain = [await work.create({}, [root])]

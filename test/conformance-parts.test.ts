@@ -20,7 +20,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
   describe('a request', () => {
-    test('makes tasks that wait for each other, and every node sees what they wait for', async () => {
+    test('creates tasks that depend on each other, and every node sees the dependencies', async () => {
       const [here, there] = await nodes.pair()
       const upstream = await here.create()
       const [last, first, middle] = await here.createAll([
@@ -37,7 +37,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await here.record(middle!)).toMatchObject({ state: 'queued', blocked: false })
     })
 
-    test('that waits in a circle makes nothing', async () => {
+    test('with a dependency cycle creates nothing', async () => {
       const work = await nodes.work()
       const before = await work.events()
       const reply = await work.tryCreate([
@@ -51,7 +51,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(known(again), 'and no key is taken by it').toEqual([false])
     })
 
-    test('may name tasks that are made once, however many nodes ask for them at once', async () => {
+    test('may name tasks that are created once, however many nodes request them at once', async () => {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       const ask = () => [
         newTask({ title: 'new' }),
@@ -117,7 +117,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await there.claims(parent)).map(({ generation }) => generation)).toEqual([1, 2])
     })
 
-    test('is merged from parts that are as they were read, or not at all, while a part is reset', async () => {
+    test('is merged from parts that are unchanged since they were read, or not at all, while a part is reset', async () => {
       for (let round = 0; round < 8; round++) {
         const { here, there, parent, parts } = await divided()
         for (const part of parts) await complete(here, part)
@@ -132,7 +132,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       }
     })
 
-    test('is merged once, by whichever node comes first', async () => {
+    test('is merged once, by the first node', async () => {
       const { here, there, parent, parts } = await divided()
       for (const part of parts) await complete(here, part)
       const read = await mergeOf(here, parent, parts)
@@ -156,8 +156,8 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  describe('what waits', () => {
-    test('for a task is found by it, with the states of all it waits for', async () => {
+  describe('tasks that wait', () => {
+    test('for a task are found by it, with the states of all their dependencies', async () => {
       const [here, there] = await nodes.pair(roomy)
       const [one, two] = await here.createAll([newTask(), newTask()])
       const both = await here.create({ triggerRule: 'all_done' }, [one!, two!])
@@ -198,7 +198,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       ).toEqual([both.id])
     })
 
-    test('though it need not any longer is found by nobody’s help', async () => {
+    test('that could continue already are found by a scan', async () => {
       const [here, there] = await nodes.pair(roomy)
       const [done, failed, open] = await here.createAll([newTask(), newTask(), newTask()])
       const waiting = [
@@ -227,7 +227,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  test('what time has to move is found: leases, retries, hours that came, and hours after which nobody cares', async () => {
+  test('tasks with something due are found: leases, retries, scheduled times and expiry times', async () => {
     const [here, there] = await nodes.pair(roomy)
     const past = ago(here, 60 * MINUTE)
     const make = async (overrides = {}) => past.create(overrides)
@@ -261,7 +261,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await due()).toEqual([leased.id])
   })
 
-  test('a task’s hours and the time it needs are kept', async () => {
+  test('a task’s times and its estimate are stored', async () => {
     const [here, there] = await nodes.pair(roomy)
     const expiresAt = Date.now() + 60 * MINUTE
     const task = await here.create({ expiresAt })
@@ -292,7 +292,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await there.results(task)).map(({ accepted }) => accepted)).toEqual([false, true])
     })
 
-    test('of an earlier epoch is one of the present epoch from then on', async () => {
+    test('of an earlier epoch belongs to the present epoch from then on', async () => {
       const [here, there] = await nodes.pair(roomy)
       const task = await here.create()
       const late = await rejectedResult(here, task, alpha)

@@ -27,7 +27,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
   describe('a project', () => {
-    test('has one number, on every node, even if all ask for it at once', async () => {
+    test('has one number, on every node, even if all request it at once', async () => {
       const [here, there] = await nodes.pair()
       const asked = await Promise.all(
         Array.from({ length: 8 }, (_, i) => projectOf(i % 2 ? here : there, 'shop')),
@@ -39,7 +39,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await projectOf(here, 'bank')).toBe(other)
     })
 
-    test('is kept with its tasks, and so is whose they are', async () => {
+    test('is stored with its tasks, and so is their owner', async () => {
       const [here, there] = await nodes.pair()
       const projectId = await projectOf(here, 'shop')
       const task = await here.create({ projectId, project: 'shop', userId: 'ann', key: 'A-007-x' })
@@ -48,7 +48,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await there.record(task)).toEqual(task)
     })
 
-    test('gives a key once, and another project may give it too, while nodes race for it', async () => {
+    test('uses a key once, and another project may use it too, while nodes race for it', async () => {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       const [shop, bank] = [await projectOf(here, 'shop'), await projectOf(here, 'bank')]
       const tries = Array.from({ length: 12 }, (_, i) => {
@@ -62,7 +62,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   describe('next', () => {
-    test('finds the first of every project behind a flood', async () => {
+    test('finds the first task of every project behind a flood', async () => {
       const work = await nodes.work(roomy)
       const flood = await projectOf(work, 'flood')
       await work.createAll(many(300, { projectId: flood, title: 'flood', priority: 9 }))
@@ -73,7 +73,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(given.toSorted()).toEqual([...others.map(String), 'flood'].toSorted())
     })
 
-    test('finds the first of every line of a project when the others may not be had', async () => {
+    test('finds the first task of every track of a project when the others are refused', async () => {
       const work = await nodes.work(roomy)
       const projectId = await projectOf(work, 'shop')
       await work.store.setTrack(work.workspace, projectId, 'A', 1)
@@ -88,7 +88,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(given).toEqual([...lines, 'no line'])
     })
 
-    test('keeps to the projects and tracks that are asked for, parts of their tasks included', async () => {
+    test('respects the requested projects and tracks, subtasks included', async () => {
       const work = await nodes.work(roomy)
       const [shop, bank] = [await projectOf(work, 'shop'), await projectOf(work, 'bank')]
       const place = (projectId: number, key: string | null, title: string) =>
@@ -148,7 +148,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       i % 4 < 2 ? work.claim(task, by) : work.next(by)
 
     test.each([1, 2, 3])(
-      'of %i is never overfilled, though agents on two nodes race for it',
+      'of %i is never exceeded, even if agents on two nodes race for it',
       async (maxAgents) => {
         const { here, there, tasks } = await track(maxAgents)
         const replies = await Promise.all(
@@ -162,7 +162,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       },
     )
 
-    test('counts agents, not tasks or sessions, and none that hold parts', async () => {
+    test('counts agents, not tasks or sessions, and not those that hold subtasks', async () => {
       const { here, there, projectId, tasks } = await track(1)
       const parts = await here.createAll([1, 2].map((n) => newTask({ key: key(99, `::${n}`), projectId })))
       granted(await here.claim(parts[0]!, holder('beta')))
@@ -172,7 +172,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       granted(await there.claim(parts[1]!, holder('gamma')))
     })
 
-    test('is free when its agent’s last claim is over, and only then', async () => {
+    test('is free when its agent’s last claim has ended, and only then', async () => {
       const { here, there, tasks } = await track(1)
       const holds = [granted(await here.claim(tasks[0]!, alpha)), granted(await here.claim(tasks[1]!, alpha))]
       await there.submit(tasks[0]!, holds[0]!)
@@ -204,7 +204,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   describe('a list', () => {
-    test('is of one user’s tasks, newest first, page by page', async () => {
+    test('has one user’s tasks, newest first, page by page', async () => {
       const work = await nodes.work()
       const ann = await work.createAll(many(5, { userId: 'ann' }))
       await work.createAll([newTask({ userId: 'bob' }), newTask()])
@@ -216,7 +216,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.store.tasks(work.workspace, { userId: 'nobody' }, 9)).toEqual([])
     })
 
-    test('is of dead letters: failed because attempts or generations ran out, and of nothing else', async () => {
+    test('has the dead letters: failed because attempts or generations ran out, and nothing else', async () => {
       const work = await nodes.work({ maxGenerationsPerTask: 2 })
       const fails = async (task: Task, failureClass: 'infrastructure' | 'invalid') =>
         work.fail(task, granted(await work.claim(task, alpha)), failureClass, 'no luck')
@@ -250,7 +250,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  test('held tasks that nobody touched since are found, in their workspace, and no others', async () => {
+  test('held tasks without recent activity are found, in their workspace, and no others', async () => {
     const [here, there] = await nodes.pair(roomy)
     const elsewhere = await nodes.work()
     const [silent, renewed, fresh, over] = [

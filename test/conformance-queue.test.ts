@@ -26,7 +26,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
   describe('next', () => {
-    test('gives the higher priority first, and within a priority the first to arrive', async () => {
+    test('returns the higher priority first, and within a priority the first to arrive', async () => {
       const work = await nodes.work()
       const arrivals: [string, number][] = [
         ['low', 1],
@@ -45,7 +45,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       ])
     })
 
-    test('gives tasks of one priority in the order of their arrival, whichever node took them in', async () => {
+    test('returns tasks of one priority in order of arrival, whichever node created them', async () => {
       const [here, there] = await nodes.pair()
       for (let i = 0; i < 20; i++) await (i % 2 ? here : there).create()
       const arrived = handedOut(await here.next(alpha, { limit: 20 })).map(({ createdAt }) => createdAt)
@@ -84,7 +84,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         titled('for anybody'),
         titled('for alpha', { onlyAgent: 'alpha', priority: 1 }),
       ])
-      // One at a time: what is passed over must not use up what was asked for.
+      // One at a time: tasks that are passed over must not count against the limit.
       expect(await titles(work, await work.next(alpha))).toEqual(['for anybody'])
       expect(await titles(work, await work.next(alpha))).toEqual(['for alpha'])
       expect(await titles(work, await work.next(alpha))).toEqual([])
@@ -129,19 +129,19 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await titles(work, await work.next(alpha, { limit: 10 }))).toEqual(['upstream'])
     })
 
-    test('gives an empty answer when there is nothing', async () => {
+    test('returns an empty answer when there is nothing', async () => {
       const work = await nodes.work()
       expect(await work.next(alpha)).toEqual({ ok: true, reason: 'NO_WORK', claims: [], lookAgain: false })
     })
 
-    test('shares the queue among agents that ask in the same batch', async () => {
+    test('shares the queue among agents in the same batch', async () => {
       const work = await nodes.work()
       await work.createAll(Array.from({ length: 3 }, () => newTask()))
       const store = counting(work.store)
       const batch = work.through(new Combiner(store))
       const replies = await Promise.all(['alpha', 'beta', 'gamma'].map((agent) => batch.next(holder(agent))))
       expect(store.transactions).toBe(1)
-      // There is a task for each of them, so none may be sent away empty-handed.
+      // There is a task for each of them, so none may get an empty answer.
       expect(replies.map((reply) => handedOut(reply).length)).toEqual([1, 1, 1])
     })
 
@@ -157,13 +157,13 @@ describe.each(storeKinds)('on %s', (kind) => {
     test.each([
       ['equal agents', () => alpha],
       ['different agents', (i: number) => holder(`agent-${i}`)],
-    ])('never hands one task to two of 50 concurrent callers on two nodes: %s', async (_who, caller) => {
+    ])('never assigns one task to two of 50 concurrent callers on two nodes: %s', async (_who, caller) => {
       const [here, there] = await nodes.pair({ maxConcurrentClaims: 1000 }, NO_COMPANY)
       const tasks = await here.createAll(Array.from({ length: 120 }, () => newTask()))
       const given: number[] = []
       const works = async (i: number) => {
         const node = i % 2 ? here : there
-        // Empty-handed only while others hold the rows: ask on until everything is given out.
+        // Empty only while others hold the rows: repeat until everything is assigned.
         while (given.length < tasks.length)
           given.push(...handedOut(await node.next(caller(i), { limit: 2 })).map(({ id }) => id))
       }
@@ -200,7 +200,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(outcome(await work.claim(two!, alpha))).toBe('GRANTED')
     })
 
-    test('has room again after a lease ran out', async () => {
+    test('has room again after a lease expired', async () => {
       const work = await nodes.work({ maxConcurrentClaims: 1 })
       const [one, two] = await work.createAll([newTask(), newTask()])
       const aMinuteAgo = work.through(new Combiner(earlier(work.store, 60_000)))
@@ -223,7 +223,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         }),
       )
       expect(Object.keys(tally(replies)).toSorted()).toEqual(['GRANTED', 'LIMIT_REACHED'])
-      // The log tells how many were held at each moment.
+      // The log shows how many were held at each moment.
       let held = 0
       for (const { type } of await here.events(start)) {
         if (type === 'task_assigned') held += 1

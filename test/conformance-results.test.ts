@@ -6,7 +6,7 @@ import { atGeneration, granted, holder, outcome, type Task, type Work } from './
 const alpha = holder('alpha')
 const beta = holder('beta')
 
-/** A claim of a minute ago whose lease is over; nobody has noticed yet. */
+/** A claim of a minute ago whose lease is over; no upkeep has noticed yet. */
 async function lapsed(work: Work, task: Task) {
   const aMinuteAgo = work.through(new Combiner(earlier(work.store, 60_000)))
   return granted(await aMinuteAgo.claim(task, alpha, { leaseMs: 1000 }))
@@ -19,7 +19,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     test.each([
       ['before anybody noticed', async () => undefined],
       ['after the sweep', (work: Work, task: Task) => work.elapse(task)],
-    ])('is accepted while nobody has claimed since, %s', async (_when, meanwhile) => {
+    ])('is accepted while no one has claimed since, %s', async (_when, meanwhile) => {
       const work = await nodes.work()
       const task = await work.create()
       const hold = await lapsed(work, task)
@@ -33,7 +33,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(completed).toMatchObject({ type: 'task_completed', payload: { late: true } })
     })
 
-    test('is kept as rejected where late results are not taken, and the task goes on', async () => {
+    test('is stored as rejected where late results are disabled, and the task continues', async () => {
       const work = await nodes.work({ lateResults: false })
       const task = await work.create()
       const hold = await lapsed(work, task)
@@ -50,7 +50,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       ['paused and resumed', async (work, task) => [await work.pause(task), await work.resume(task)]],
       ['retried', (work, task) => work.retry(task)],
       ['cancelled and reset', async (work, task) => [await work.cancel(task), await work.reset(task)]],
-    ])('is kept as rejected once a person has %s the task', async (_act, meanwhile) => {
+    ])('is stored as rejected once a person has %s the task', async (_act, meanwhile) => {
       const work = await nodes.work()
       const task = await work.create()
       const hold = await lapsed(work, task)
@@ -88,7 +88,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       return { work, task, old, present }
     }
 
-    test('is kept as rejected, can be read and compared, and changes nothing else', async () => {
+    test('is stored as rejected, can be read and compared, and changes nothing else', async () => {
       const { work, task, old } = await superseded()
       const before = await work.record(task)
       const reply = await work.submit(task, old, { by: 'alpha' }, 'too late')
@@ -118,13 +118,13 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(drafts.toSorted()).toEqual([1, 2])
     })
 
-    test('is stale even when the generation is 0, which nobody ever held', async () => {
+    test('is stale even when the generation is 0, which was never held', async () => {
       const { work, task } = await superseded()
       expect(outcome(await work.submit(task, atGeneration(alpha, 0)))).toBe('STALE_GENERATION')
     })
   })
 
-  test('a result of a generation that was never granted is refused and not kept', async () => {
+  test('a result of a generation that was never granted is refused and not stored', async () => {
     const work = await nodes.work()
     const task = await work.create()
     granted(await work.claim(task, alpha))
@@ -145,7 +145,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(accepted).toMatchObject([{ data: { answer: 42 } }])
   })
 
-  test('a result that asks for review waits for its verdict: approved, it completes the task', async () => {
+  test('a result that asks for review waits for its verdict: approval completes the task', async () => {
     const work = await nodes.work()
     const task = await work.create({ review: 'human' })
     await work.submit(task, granted(await work.claim(task, alpha)), { draft: 1 })
@@ -156,7 +156,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await work.results(task)).toMatchObject([{ accepted: true }])
   })
 
-  test('a result that is rejected by a person stays readable, and the next attempt makes another', async () => {
+  test('a result that a person rejects stays readable, and the next attempt produces another', async () => {
     const work = await nodes.work()
     const task = await work.create({ review: 'human' })
     await work.submit(task, granted(await work.claim(task, alpha)), { draft: 1 })
@@ -171,7 +171,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     ])
   })
 
-  test('a reset opens a new epoch: the old result stays, the generation goes on, one more is accepted', async () => {
+  test('a reset opens a new epoch: the old result stays, the generation continues, one more is accepted', async () => {
     const work = await nodes.work()
     const task = await work.create()
     await work.submit(task, granted(await work.claim(task, alpha)), { epoch: 1 })

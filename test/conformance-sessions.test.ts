@@ -30,7 +30,7 @@ const uuids = (tasks: readonly Task[]) => tasks.map(({ uuid }) => uuid).toSorted
 describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
-  test('a session is the same for every node, and whole', async () => {
+  test('a session is the same for every node, with all its fields', async () => {
     const [here, there] = await nodes.pair()
     const told = {
       agent: 'alpha',
@@ -52,7 +52,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await elsewhere.store.session(elsewhere.workspace, 'w')).toBeNull()
   })
 
-  test('sessions are listed newest first, workers alone if so wished', async () => {
+  test('sessions are listed newest first, on request only workers', async () => {
     const work = await nodes.work()
     await ago(work, 3 * MINUTE).register('w-1', 1)
     await open(ago(work, 2 * MINUTE), 's-1')
@@ -64,7 +64,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await names(true, 10)).toEqual(['w-2', 'w-1'])
   })
 
-  test('the counts are those of the workspace, whatever became of its sessions and claims', async () => {
+  test('the counts are those of the workspace, whatever happened to its sessions and claims', async () => {
     const [here, there] = await nodes.pair()
     const counts = () => there.store.counts(there.workspace)
     expect(await counts()).toEqual({ activeClaims: 0, activeSessions: 0 })
@@ -84,7 +84,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   describe('a worker', () => {
     const by = holder('alpha', 'w')
 
-    test('is never given more than it can hold, though two nodes race to fill it', async () => {
+    test('never gets more than its capacity, even if two nodes race to fill it', async () => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       await here.register('w', 5)
       const tasks = await here.createAll(Array.from({ length: 40 }, () => newTask()))
@@ -115,7 +115,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(outcome(await there.next(by))).toBe('NO_WORK')
     })
 
-    test('that beats on one node renews all it claimed on both, and hears what it lost', async () => {
+    test('that heartbeats on one node renews all it claimed on both, and learns what it lost', async () => {
       const [here, there] = await nodes.pair(roomy)
       await ago(here, 2 * MINUTE).register('w', 9, { silenceMs: HOUR })
       const tasks = await here.createAll(Array.from({ length: 5 }, () => newTask()))
@@ -141,7 +141,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await beat(later(there, 1_000), 'w')).lost).toEqual([])
     })
 
-    test('that fell silent loses everything at once, and each task waits for its next attempt', async () => {
+    test('that went silent loses everything at once, and each task waits for its next attempt', async () => {
       const [here, there] = await nodes.pair(roomy)
       await here.register('w', 9)
       const tasks = await here.createAll(Array.from({ length: 4 }, () => newTask()))
@@ -184,7 +184,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       }
     })
 
-    test('that is judged silent while it beats is either lost with all it holds or alive with all of it', async () => {
+    test('that is judged silent while it heartbeats is either lost with all it holds or alive with all of it', async () => {
       for (let round = 0; round < 8; round++) {
         const [here, there] = await nodes.pair(roomy, NO_COMPANY)
         await ago(here, MINUTE).register('w', 9)
@@ -198,7 +198,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       }
     })
 
-    test('is not disturbed by anything that happens to its tasks meanwhile: nobody waits for ever', async () => {
+    test('is not disturbed by concurrent changes of its tasks: nothing deadlocks', async () => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       await here.register('w', 30)
       const tasks = await here.createAll(Array.from({ length: 20 }, () => newTask()))
@@ -244,7 +244,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect((await here.store.counts(here.workspace)).activeSessions).toBe(1)
   })
 
-  test('sessions whose silence is to be judged are found when it is time, on any node', async () => {
+  test('silent sessions are found when they are due to be judged, on any node', async () => {
     const [here, there] = await nodes.pair()
     const due = async () =>
       (await there.store.dueSessions(10_000))
@@ -263,7 +263,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect((await seen(there, 'worker')).state).toBe('lost')
   })
 
-  test('a session that holds something and is silent is judged again later, not for ever', async () => {
+  test('a silent session that holds a task is judged again later, not forever', async () => {
     const work = await nodes.work()
     const past = ago(work, 2 * HOUR)
     await open(past, 's')

@@ -30,8 +30,8 @@ const NASTY = [
   '-1e999',
 ]
 
-// Postgres text knows no NUL, and half a surrogate pair is no text at all; the API refuses the one and the
-// encoding the other, so neither reaches a store.
+// Postgres text has no NUL, and half a surrogate pair is not text; the API refuses the one and the encoding the other, so
+// neither reaches a store.
 const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((s) => !s.includes('\0'))
 
 describe.each(storeKinds)('on %s', (kind) => {
@@ -88,7 +88,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   test('any JSON comes back unchanged as input, as metadata and as result', async () => {
     const work = await nodes.work()
-    // There and back once: -0 is a number of JavaScript's, not of JSON's.
+    // Serialized and parsed once: -0 is a number of JavaScript's, not of JSON's.
     const anyJson = fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.parse(JSON.stringify(value)))
     await fc.assert(
       fc.asyncProperty(anyJson, async (json) => {

@@ -15,7 +15,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   const newWork = () => nodes.work({ maxConcurrentClaims: 1_000, maxActiveSessions: 1_000 })
   const batch = (count: number) => Array.from({ length: count }, () => newTask())
 
-  /** What upkeep finds, and how that comes to be, so many times, the given time ago. */
+  /** What upkeep finds, and how to create it, so many times, the given time ago. */
   const KINDS = {
     'leases that are over': {
       async make(work: Work, count: number, msAgo: number) {
@@ -50,7 +50,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   }
 
   describe.each(Object.entries(KINDS))('%s', (_, { make, due }) => {
-    test('are found in one workspace only, when it is the only one asked for', async () => {
+    test('are found in one workspace only, when only that one is requested', async () => {
       const [own, other] = [await newWork(), await newWork()]
       await make(other, BACKLOG, 3 * HOUR)
       await make(own, 2, 2 * HOUR)
@@ -58,8 +58,8 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(found.map(({ workspaceId }) => workspaceId)).toEqual([own.workspace, own.workspace])
     })
 
-    test('of one workspace, though more than are taken at a time, do not hide the single one of another', async () => {
-      // Of tasks that wait, Postgres looks at some workspaces at a time: those of other tests are not to be among them.
+    test('of one workspace, even more than one batch of them, do not hide the single one of another', async () => {
+      // Of waiting tasks, Postgres checks some workspaces at a time: those of other tests must not be among them.
       await (await nodes.store().forgottenTasks(10_000)).followed()
       const [first, single, last] = [await newWork(), await newWork(), await newWork()]
       await make(first, BACKLOG, 3 * HOUR)
@@ -70,7 +70,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  test('places that other workspaces do not need go to the one with a backlog', async () => {
+  test('places that other workspaces do not need are used for the one with a backlog', async () => {
     const [many, single] = [await newWork(), await newWork()]
     for (const what of ['leases that are over', 'sessions that fell silent'] as const) {
       await KINDS[what].make(many, BACKLOG, 3 * HOUR)
@@ -79,7 +79,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     }
   })
 
-  test('leases that are over do not hide the hours of another workspace', async () => {
+  test('expired leases do not hide the scheduled tasks of another workspace', async () => {
     const [many, single] = [await newWork(), await newWork()]
     await KINDS['leases that are over'].make(many, BACKLOG, 3 * HOUR)
     await KINDS['hours that have come'].make(single, 1, 2 * HOUR)

@@ -16,7 +16,7 @@ const beta = holder('beta')
 describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
-  /** Whether upkeep would be told of this task now. */
+  /** Whether upkeep would find this task now. */
   async function isDue(work: Work, task: Task): Promise<boolean> {
     const due = await work.store.dueTasks(100_000)
     return due.some(({ uuid }) => uuid === task.uuid)
@@ -31,8 +31,8 @@ describe.each(storeKinds)('on %s', (kind) => {
     return { task, hold }
   }
 
-  describe('what is watched', () => {
-    test('is kept with the task as it was given, and most tasks have nothing of it', async () => {
+  describe('watch settings', () => {
+    test('are stored with the task unchanged, and most tasks have none', async () => {
       const [here, there] = await nodes.pair()
       const watch: TaskWatch = {
         estimateMs: 90_000,
@@ -48,7 +48,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await there.record(last!)).watch).toBeNull()
     })
 
-    test('changes while it is held, together with others that have nothing of it', async () => {
+    test('change while the task is held, together with tasks that have none', async () => {
       const work = await nodes.work()
       const tasks = await work.createAll([
         newTask({ watch: { estimateMs: HOUR } }),
@@ -75,8 +75,8 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  describe('what was given and is not started', () => {
-    test('is due at its deadline, and goes back to the queue with its attempt', async () => {
+  describe('an assigned task that is not started', () => {
+    test('is due at its deadline, and returns to the queue with its attempt', async () => {
       const [here, there] = await nodes.pair()
       const early = ago(here, MINUTE)
       const [fresh, old] = [await here.create(), await early.create()]
@@ -92,7 +92,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await here.store.counts(here.workspace)).activeClaims).toBe(2)
     })
 
-    test('is taken up by its agent under its own session, on another node', async () => {
+    test('is resumed by its agent under its own session, on another node', async () => {
       const [here, there] = await nodes.pair()
       const task = await here.create()
       granted(await give(here, task, alpha))
@@ -107,7 +107,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(outcome(await here.submit(task, granted(again)))).toBe('ACCEPTED')
     })
 
-    test('is taken up once, however many sessions of its agent want it', async () => {
+    test('is resumed once, however many sessions of its agent want it', async () => {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       const task = await here.create()
       granted(await give(here, task, alpha))
@@ -121,8 +121,8 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  describe('a holder that falls silent', () => {
-    test('loses the task at the time of the workspace, for which upkeep is told of it', async () => {
+  describe('a holder that goes silent', () => {
+    test('loses the task at the workspace’s timeout, when upkeep finds it', async () => {
       const work = await nodes.work({ stallTimeoutSeconds: 300 })
       const { task } = await begun(work, 6 * MINUTE, null)
       const { task: fresh } = await begun(work, 4 * MINUTE, null)
@@ -136,7 +136,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.claims(task)).toMatchObject([{ endReason: 'STALLED' }])
     })
 
-    test('that was heard of meanwhile is looked at again later, and not before', async () => {
+    test('that was heard in the meantime is checked again later, and not before', async () => {
       const work = await nodes.work()
       const { task, hold } = await begun(work, 6 * MINUTE, { stallMs: 5 * MINUTE })
       await ago(work, 2 * MINUTE).renew(task, hold)
@@ -155,7 +155,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   describe('a task that hangs', () => {
     const hanging: TaskWatch = { estimateMs: MINUTE, hangGraceMs: MINUTE, hangAbortMs: 5 * MINUTE }
 
-    test('is suspected, asks for progress, and is taken away without', async () => {
+    test('is suspected, asks for progress, and is revoked without', async () => {
       const [here, there] = await nodes.pair()
       const { task, hold } = await begun(here, 3 * MINUTE, hanging)
       expect(await isDue(there, task)).toBe(true)
@@ -179,7 +179,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(handedOut(await here.next(beta))).toMatchObject([{ id: task.id, priority: 6, attempt: 2 }])
     })
 
-    test('goes on when its holder says until when it will be done', async () => {
+    test('continues when its holder gives a new completion time', async () => {
       const work = await nodes.work()
       const { task, hold } = await begun(work, 3 * MINUTE, hanging)
       await work.elapse(task)
@@ -192,7 +192,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
-  test('a verdict that does not come in the task’s own time is a person’s to give', async () => {
+  test('a verdict that does not come within the task’s time limit is left to a person', async () => {
     const work = await nodes.work({ verifyTimeoutSeconds: 3_600 })
     const then = ago(work, MINUTE)
     const task = await then.create({ review: 'verifier', watch: { verifyMs: SECOND } })
@@ -202,7 +202,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect((await work.record(task)).state).toBe('awaiting_human')
   })
 
-  test('shortest first, short work goes before long, and a new priority keeps the share of the estimate', async () => {
+  test('with shortest first, short work goes before long, and a new priority keeps the effect of the estimate', async () => {
     const work = await nodes.work({ queueOrder: 'shortest_first' })
     const estimates = [2 * HOUR, MINUTE, HOUR]
     const made = await work.createAll(estimates.map((estimateMs) => newTask({ watch: { estimateMs } })))
@@ -213,7 +213,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(order).toEqual([short!.id, middle!.id, long!.id])
   })
 
-  test('the times of a workspace are kept with its limits', async () => {
+  test('the timeouts of a workspace are stored with its limits', async () => {
     const limits: Partial<Limits> = {
       assignTimeoutSeconds: 11,
       stallTimeoutSeconds: 12,

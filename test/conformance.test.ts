@@ -21,7 +21,7 @@ const beta = holder('beta')
 describe.each(storeKinds)('on %s', (kind: StoreKind) => {
   const nodes = useNodes(kind)
 
-  /** Everything that can be read about these tasks, and how far the log has come. */
+  /** Everything that can be read about these tasks, and the last seq of the log. */
   async function everything(work: Work, tasks: readonly { id: number; uuid: string }[]) {
     const each = tasks.map(async (task) => ({
       task: await work.store.task(work.workspace, task.id),
@@ -98,7 +98,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       expect(outcome(await work.claim(third!, alpha))).toBe('LIMIT_REACHED')
     })
 
-    test('is seen by the next reader as soon as it is answered', async () => {
+    test('is visible to the next reader as soon as it is answered', async () => {
       const [here, there] = await nodes.pair()
       const task = await here.create()
       for (let generation = 1; generation <= 20; generation++) {
@@ -142,7 +142,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       expect(seen).toHaveLength(tasks.length * 3)
     })
 
-    test('is read in pages, each after the last one seen', async () => {
+    test('is read in pages, each after the last event seen', async () => {
       const work = await nodes.work()
       const start = (await work.events()).at(-1)?.seq ?? 0
       await work.createAll(Array.from({ length: 5 }, () => newTask()))
@@ -150,7 +150,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       expect(page.map(({ seq }) => seq)).toEqual([start + 2, start + 3, start + 4])
     })
 
-    test('says of each event what, whose, by whom and when', async () => {
+    test('records for each event what, which task, by whom and when', async () => {
       const work = await nodes.work()
       const task = await work.create({ title: 'Fix login', priority: 8 })
       const claim = await work.claim(task, alpha)
@@ -210,7 +210,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       expect(other.uuid).not.toBe(mine.uuid)
     })
 
-    test('takes a task key once, and leaves it free for other workspaces', async () => {
+    test('uses a task key once, and leaves it free for other workspaces', async () => {
       const [ours, theirs] = [await nodes.work(), await nodes.work()]
       const keyed = newTask({ key: 'B-003-implement-dashboard' })
       expect(outcome(await ours.tryCreate([keyed]))).toBe('CREATED')
@@ -222,7 +222,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       expect((await ours.events()).length, 'all of a request or nothing').toBe(before)
     })
 
-    test('takes a task key once when requests race for it, in a batch or on two nodes', async () => {
+    test('uses a task key once when requests race for it, in a batch or on two nodes', async () => {
       for (const options of [{}, NO_COMPANY]) {
         const [here, there] = await nodes.pair({}, options)
         const asked = Array.from({ length: 20 }, (_, i) =>
@@ -270,7 +270,7 @@ describe('the clock is read after the lock', () => {
           })
           await blocker.query('commit')
           expect(outcome(await renewal)).toBe('ALREADY_EXPIRED')
-          // Only a renewal that began in time shows anything; on a slow machine take a longer lease.
+          // Only a renewal that began in time shows anything; on a slow machine use a longer lease.
           if (waiting.in_time) break
         }
       })

@@ -12,11 +12,11 @@ afterAll(() => server.close())
 
 const asSuperuser = (sql: string) => superuser(server.databaseUrl, (client) => client.query(sql))
 
-test('what ails one step of the coordinator does not keep the others from being done', async () => {
+test('a failing step of the coordinator does not stop the other steps', async () => {
   const w = await openWorkspace(server, { minLeaseSeconds: 1 })
   const task = await w.make()
   await w.claim(task, 'alpha', { leaseSeconds: 1 })
-  // Health is the first step, and cannot be read any more.
+  // Health is the first step, and can no longer be read.
   await asSuperuser('revoke select on baton.agent_health from baton_server')
   try {
     await until(async () => (await w.read(task)).state === 'queued')
@@ -25,7 +25,7 @@ test('what ails one step of the coordinator does not keep the others from being 
   }
 })
 
-test('a counter that says something else than there is is set right, and somebody is told', async () => {
+test('a counter that differs from the rows is corrected, and an alert is raised', async () => {
   const w = await openWorkspace(server, {})
   await w.claim(await w.make(), 'alpha')
   await asSuperuser('update baton.workspace_counters set active_claims = 7 where active_claims = 1')

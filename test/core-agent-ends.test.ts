@@ -21,7 +21,7 @@ import { clockwork } from './support/clockwork.ts'
 import { give } from './support/giving.ts'
 import { granted, type Hold, handedOut, holder, newTask, outcome, type Work } from './support/tasks.ts'
 
-/** Agents that are paused, leave or are at their end, and how much they may hold. */
+/** Agents that are paused, leaving or terminated, and how much they may hold. */
 
 const STALE = 180_000
 const alpha = holder('alpha')
@@ -38,7 +38,7 @@ async function holding(count: number, profile: Parameters<typeof register>[2] = 
   return { ...clock, tasks, holds }
 }
 
-/** Every way to a claim. */
+/** Every kind of claim. */
 async function claimsAnyWay(work: Work): Promise<string[]> {
   const [one, two, three] = [await work.create(), await work.create(), await work.create()]
   const many = await work.run({
@@ -55,7 +55,7 @@ async function claimsAnyWay(work: Work): Promise<string[]> {
 }
 
 describe('a paused agent', () => {
-  test('is given nothing by any way, and finishes what it holds', async () => {
+  test('gets nothing by any kind of claim, and finishes what it holds', async () => {
     const { work, tasks, holds } = await holding(2)
     expect(recordIn(await pause(work, 'alpha', 'lunch'))).toMatchObject({
       state: 'paused',
@@ -75,7 +75,7 @@ describe('a paused agent', () => {
     expect(outcome(await resume(work, 'alpha'))).toBe('WRONG_STATE')
   })
 
-  test('may begin what it was given before, under the session it was given to', async () => {
+  test('may start what it was assigned before, under the session it was assigned to', async () => {
     const { work } = await holding(0)
     const task = await work.create()
     granted(await give(work, task, alpha))
@@ -95,7 +95,7 @@ describe('a paused agent', () => {
   })
 })
 
-test('an agent whose silence was judged while it was paused is looked after again once it is resumed', async () => {
+test('an agent whose silence was judged while it was paused is monitored again once it is resumed', async () => {
   const { work, pass } = await holding(0)
   await pause(work, 'alpha')
   pass(STALE)
@@ -107,8 +107,8 @@ test('an agent whose silence was judged while it was paused is looked after agai
   expect(recordIn(await judge(work, 'alpha')).state, 'silent for three times as long').toBe('error')
 })
 
-describe('an agent that leaves', () => {
-  test('takes nothing more, finishes what it holds, and is terminated when that is done', async () => {
+describe('an agent that is leaving', () => {
+  test('gets nothing more, finishes what it holds, and is terminated when that is done', async () => {
     const { work, tasks, holds } = await holding(2)
     expect(recordIn(await terminate(work, 'alpha', true))).toMatchObject({ state: 'idle', leaving: true })
     expect(await lastEvent(work)).toMatchObject({ type: 'agent_leaving', payload: { claims: 2 } })
@@ -131,7 +131,7 @@ describe('an agent that leaves', () => {
     })
   })
 
-  test('with nothing in its hands is terminated at once', async () => {
+  test('without tasks is terminated at once', async () => {
     const { work } = await holding(0)
     expect(recordIn(await terminate(work, 'alpha', true))).toMatchObject({
       state: 'terminated',
@@ -139,7 +139,7 @@ describe('an agent that leaves', () => {
     })
   })
 
-  test('can be hurried: what it holds goes back then', async () => {
+  test('can be terminated early: what it holds is requeued then', async () => {
     const { work, tasks } = await holding(1)
     await terminate(work, 'alpha', true)
     expect(recordIn(await terminate(work, 'alpha', false, 'now'))).toMatchObject({
@@ -158,7 +158,7 @@ describe('an agent that leaves', () => {
         await beat(work, 'alpha')
       },
     ],
-  ])('and %s is terminated for the reason it was told to go for', async (_how, then) => {
+  ])('and %s is terminated for the reason given when it was told to leave', async (_how, then) => {
     const { work, pass } = await holding(1)
     await terminate(work, 'alpha', true, 'too dear')
     pass(STALE)
@@ -183,7 +183,7 @@ describe('an agent that leaves', () => {
 })
 
 describe('an agent that is terminated', () => {
-  test('loses what it holds unharmed: back to the queue, the attempt given back', async () => {
+  test('loses what it holds without harm: requeued, the attempt returned', async () => {
     const { work, tasks, holds } = await holding(2)
     await work.start(tasks[0]!, holds[0]!)
     const reply = await terminate(work, 'alpha', false)
@@ -204,7 +204,7 @@ describe('an agent that is terminated', () => {
     expect((await work.store.counts(work.workspace)).activeClaims).toBe(0)
   })
 
-  test('comes back by registering, as if it had never beaten', async () => {
+  test('comes back by registering, as if it had never sent a heartbeat', async () => {
     const { work, now } = await holding(1)
     await beat(work, 'alpha', { sentAt: now() })
     await terminate(work, 'alpha', false)
@@ -219,7 +219,7 @@ describe('an agent that is terminated', () => {
     expect(outcome(await work.next(alpha))).toBe('GRANTED')
   })
 
-  test('a task whose generations are used up goes to the dead letter with it', async () => {
+  test('a task whose generations are used up becomes a dead letter with it', async () => {
     const { work } = clockwork({ maxGenerationsPerTask: 1 })
     await register(work, 'alpha')
     const task = await work.create()
@@ -238,8 +238,8 @@ test('an agent is removed only when it holds nothing, and is unknown then', asyn
   expect(recordIn(await register(work, 'alpha'))).toMatchObject({ version: 1, maxConcurrentTasks: 1 })
 })
 
-describe('how much an agent may hold', () => {
-  test('is never exceeded in one batch, and lowered it takes nothing away', async () => {
+describe('an agent’s limit of tasks', () => {
+  test('is never exceeded in one batch, and lowering it revokes nothing', async () => {
     const { work } = clockwork()
     await register(work, 'alpha', { maxConcurrentTasks: 3 })
     const tasks = await work.createAll(Array.from({ length: 8 }, () => newTask()))
@@ -258,7 +258,7 @@ describe('how much an agent may hold', () => {
     expect(handedOut(await work.next(alpha, { limit: 9 }))).toHaveLength(5)
   })
 
-  test('counts what it gave back and what it was registered with in the same batch', async () => {
+  test('counts what it released and what it was registered with in the same batch', async () => {
     const { work } = clockwork()
     await register(work, 'alpha', { maxConcurrentTasks: 1 })
     const [one, two, three, four] = await work.createAll(Array.from({ length: 4 }, () => newTask()))
@@ -278,7 +278,7 @@ describe('how much an agent may hold', () => {
     ])
   })
 
-  test('does not stand against claiming anew what its own lease ran out on', async () => {
+  test('does not prevent a new claim of a task whose lease the agent let expire', async () => {
     const { work, pass } = clockwork()
     await register(work, 'alpha', { maxConcurrentTasks: 1 })
     const task = await work.create()
@@ -287,7 +287,7 @@ describe('how much an agent may hold', () => {
     expect(outcome(await work.claim(task, alpha))).toBe('GRANTED')
   })
 
-  test('an agent that was removed in a batch is bound by nothing in the rest of it', async () => {
+  test('an agent that was removed in a batch has no limit in the rest of it', async () => {
     const { work } = clockwork()
     await register(work, 'alpha', { maxConcurrentTasks: 1 })
     await pause(work, 'alpha')
@@ -297,7 +297,7 @@ describe('how much an agent may hold', () => {
   })
 })
 
-describe('in any life of an agent', () => {
+describe('in any history of an agent', () => {
   const profile = fc.record(
     {
       name: fc.constant('x'),
@@ -330,7 +330,7 @@ describe('in any life of an agent', () => {
     },
   )
 
-  test('who is terminated comes back only by registering; versions grow; who leaves is not terminated', () => {
+  test('a terminated agent comes back only by registering; versions grow; a leaving agent with tasks is not terminated', () => {
     const reached = new Set<string>()
     fc.assert(
       fc.property(steps, (life) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AgentPolicy, objectionsTo } from '../src/core/agent-policy.ts'
 
-/** What agents may be made of on a node, as its operator says. */
+/** What agents may consist of on a node, as its operator configures it. */
 
 const NOTHING_SAID: AgentPolicy = { adapters: [], commands: null, env: [] }
 const fields = (
@@ -61,7 +61,7 @@ describe('commands', () => {
     ['/usr/bin//python3', false],
     ['NODE', false],
     ['', false],
-  ])('%j is allowed by its letters: %s', (command, isAllowed) => {
+  ])('%j is allowed literally: %s', (command, isAllowed) => {
     const wanted = isAllowed ? [] : ['adapterConfig.command']
     for (const isFirst of [true, false])
       expect(
@@ -69,7 +69,7 @@ describe('commands', () => {
       ).toEqual(wanted)
   })
 
-  test('the one that an adapter runs by itself must be allowed, too', () => {
+  test('the default command of an adapter must be allowed, too', () => {
     const agent = { adapterType: 'claude_local', defaultCommand: 'claude' }
     expect(fields(agent)).toEqual([])
     expect(fields(agent, { commands })).toEqual(['adapterConfig.command'])
@@ -111,7 +111,7 @@ describe('variables', () => {
     expect(fields(env(...harmless))).toEqual([])
   })
 
-  test('whoever runs by itself keeps what it likes', () => {
+  test('an agent that runs elsewhere may have any', () => {
     expect(fields({ ...env('LD_PRELOAD'), adapterType: 'external', isFirst: false })).toEqual([])
   })
 })

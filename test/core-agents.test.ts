@@ -26,7 +26,7 @@ const STALE = 180 * SECOND
 const alpha = holder('alpha')
 const typesOf = async (work: Work) => (await agentEvents(work)).map(({ type }) => type)
 
-/** An agent that is registered, has beaten and holds so many tasks. */
+/** An agent that is registered, has sent a heartbeat and holds so many tasks. */
 async function beating(count = 0, profile: Parameters<typeof register>[2] = {}) {
   const clock = clockwork()
   const { work } = clock
@@ -39,7 +39,7 @@ async function beating(count = 0, profile: Parameters<typeof register>[2] = {}) 
 }
 
 describe('an agent that registers', () => {
-  test('with an interval or a threshold alone gets one for the other that goes with it', async () => {
+  test('with an interval or a threshold alone gets a matching value for the other', async () => {
     const { work } = clockwork()
     const times = async (profile: Parameters<typeof register>[2]) => {
       const { heartbeatMs, staleMs } = recordIn(await register(work, 'alpha', profile))
@@ -49,7 +49,7 @@ describe('an agent that registers', () => {
     expect(await times({ heartbeatMs: 600 * SECOND })).toEqual([600 * SECOND, 1_200 * SECOND])
   })
 
-  test('is what the document says unless it is told otherwise, and is seen by registering', async () => {
+  test('has the document’s defaults unless it says otherwise, and registering counts as seen', async () => {
     const { work, now } = clockwork()
     const reply = await register(work, 'alpha', { capabilities: ['sql'] })
     expect(reply).toMatchObject({ ok: true, isNew: true })
@@ -71,7 +71,7 @@ describe('an agent that registers', () => {
     expect(await typesOf(work)).toEqual(['agent_registered'])
   })
 
-  test('again keeps what it does not say, and what it says is new', async () => {
+  test('again keeps what it does not mention, and updates the rest', async () => {
     const { work, pass } = clockwork()
     await register(work, 'alpha', { name: 'Dev', model: 'opus', maxConcurrentTasks: 7 })
     const before = recordIn(await beat(work, 'alpha'))
@@ -98,7 +98,7 @@ describe('an agent that registers', () => {
     expect(outcome(await register(work, 'new', {}, 0)), 'not there').toBe('DONE')
   })
 
-  test('may not be missed sooner than it means to beat', async () => {
+  test('may not be missed sooner than its heartbeat interval', async () => {
     const { work } = clockwork()
     expect(await register(work, 'alpha', { heartbeatMs: 10, staleMs: 9 })).toMatchObject({
       code: 'VALIDATION_FAILED',
@@ -107,8 +107,8 @@ describe('an agent that registers', () => {
     expect(outcome(await register(work, 'alpha', { heartbeatMs: 10, staleMs: 10 }))).toBe('DONE')
   })
 
-  test('after it beat without being registered gets what registered agents get', () => {
-    // As Postgres remembers whoever merely claimed.
+  test('after heartbeats without registration gets what registered agents get', () => {
+    // As Postgres stores an agent that only claimed.
     const context = { now: 1_000, actor: 'key:test', holding: [], limits: DEFAULT_LIMITS }
     const identity = { slug: 'alpha', uuid: 'u' }
     const fresh = decideAgent(null, identity, { kind: 'register', profile: {}, ifVersion: null }, context)
@@ -132,9 +132,9 @@ describe('an agent that registers', () => {
   })
 })
 
-describe('a beat', () => {
+describe('a heartbeat', () => {
   test.each(['beat', 'pause', 'resume', 'terminate', 'remove', 'elapse'] as const)(
-    'or another command (%s) to nobody is NOT_FOUND',
+    'or another command (%s) to an unknown agent is NOT_FOUND',
     async (kind) => {
       const { work } = clockwork()
       const command = { kind, beat: aBeat(), reason: 'x', graceful: false } as AgentCommand
@@ -143,7 +143,7 @@ describe('a beat', () => {
     },
   )
 
-  test('is kept as it was told, leaves no event and no new version', async () => {
+  test('is stored unchanged, leaves no event and no new version', async () => {
     const { work, now, pass } = await beating()
     pass(MINUTE)
     const told = { status: 'degraded', step: 'testing', progressPercent: 40, memoryMb: 512.5 } as const
@@ -176,7 +176,7 @@ describe('a beat', () => {
     expect(outcome(await beat(work, 'alpha', { sentAt: sentAt - 1 })), 'still known').toBe('OUT_OF_ORDER')
   })
 
-  test('renews what is 40 % on its way, and nothing before that', async () => {
+  test('renews leases that are past 40 %, and nothing before that', async () => {
     const { work, now, pass, tasks } = await beating(2)
     pass(120 * SECOND - 1)
     expect(settledIn(await beat(work, 'alpha'))).toEqual([])
@@ -187,7 +187,7 @@ describe('a beat', () => {
     expect(settledIn(await beat(work, 'alpha')), 'and not again at once').toEqual([])
   })
 
-  test('renews work that must be heard of more often than its lease asks for, in time', async () => {
+  test('renews in time work with a silence limit shorter than its lease', async () => {
     const { work, pass } = await beating()
     const task = await work.create({ watch: { stallMs: 10 * SECOND } })
     const hold = granted(await work.claim(task, alpha))
@@ -215,7 +215,7 @@ describe('a beat', () => {
     expect(await ids(null), 'the named session stays the one it works under').toEqual([other.uuid])
   })
 
-  test('renews no lease that is over, nor anybody else’s', async () => {
+  test('renews no expired lease, and no one else’s', async () => {
     const { work, pass } = await beating(1)
     const theirs = await work.create()
     granted(await work.claim(theirs, holder('beta'), { leaseMs: 400 * SECOND }))
@@ -235,7 +235,7 @@ describe('a beat', () => {
 })
 
 describe('silence', () => {
-  test('of an agent with work costs it the work, the attempt and its good name', async () => {
+  test('of an agent with work costs it the work, the attempt and its health', async () => {
     const { work, now, pass, tasks } = await beating(2)
     pass(STALE - 1)
     expect(recordIn(await judge(work, 'alpha')).state).toBe('idle')
@@ -266,7 +266,7 @@ describe('silence', () => {
     expect(new Set(waits).size, 'not all at the same moment').toBe(2)
   })
 
-  test('of an agent without work makes it offline; a beat brings both back', async () => {
+  test('of an agent without work makes it offline; a heartbeat restores both', async () => {
     for (const count of [0, 1]) {
       const { work, pass } = await beating(count)
       pass(STALE)
@@ -285,7 +285,7 @@ describe('silence', () => {
     }
   })
 
-  test('at the last attempt is the end of the task', async () => {
+  test('at the last attempt fails the task', async () => {
     const { work, pass } = await beating()
     const task = await work.create({ maxRetries: 0 })
     granted(await work.claim(task, alpha))
@@ -308,7 +308,7 @@ describe('silence', () => {
         await beat(work, 'alpha')
       },
     ],
-  ])('of an agent %s is shown, and takes nothing from it', async (_who, begin) => {
+  ])('of an agent %s is shown, and revokes nothing', async (_who, begin) => {
     const { work, pass } = clockwork()
     await begin(work)
     const task = await work.create()
@@ -336,7 +336,7 @@ describe('silence', () => {
     expect(recordIn(await judge(work, 'alpha')).state).toBe('error')
   })
 
-  test('is not broken by claims, nor by work it has not begun', async () => {
+  test('is not ended by claims, nor by work it has not started', async () => {
     const { work, pass, tasks, holds } = await beating(1)
     pass(STALE - SECOND)
     await work.renew(tasks[0]!, holds[0]!)
@@ -358,7 +358,7 @@ describe('silence', () => {
     expect(recordIn(await judge(work, 'alpha')).state).toBe('error')
   })
 
-  test('of a paused agent leaves it paused, and it comes back when it beats after it is resumed', async () => {
+  test('of a paused agent leaves it paused, and it comes back when it heartbeats after it is resumed', async () => {
     const { work, pass, tasks } = await beating(1)
     await pause(work, 'alpha', 'lunch')
     pass(STALE)

@@ -22,7 +22,7 @@ const names = Object.keys(KEYS) as (keyof typeof KEYS)[]
 const grant = (name: keyof typeof KEYS): KeyGrant => KEYS[name]
 const pairs = names.flatMap((one) => names.map((other) => [one, other] as const))
 
-describe('no key grants or takes away what it cannot do itself', () => {
+describe('no key grants or revokes what it cannot do itself', () => {
   test.each(pairs)('%s and %s', (one, other) => {
     const rights = allRightsOf(grant(one))
     const isWithin = [...allRightsOf(grant(other))].every((right) => rights.has(right))
@@ -35,7 +35,7 @@ describe('no key grants or takes away what it cannot do itself', () => {
     expect(refusal).toEqual(isWithin ? null : expect.objectContaining({ code: 'FORBIDDEN' }))
   })
 
-  test('and of these, an admin may neither make nor revoke an owner, nor an owner one that makes workspaces', () => {
+  test('and of these, an admin may neither create nor revoke an owner, nor an owner a key that creates workspaces', () => {
     for (const [who, whom] of [
       ['admin', 'owner'],
       ['owner', 'first'],
@@ -47,7 +47,7 @@ describe('no key grants or takes away what it cannot do itself', () => {
     }
   })
 
-  test('a key that makes workspaces is a whole owner’s', () => {
+  test('a key that creates workspaces is an owner’s without restrictions', () => {
     for (const wanted of [{ role: 'admin' }, { role: 'owner', scopes: ['read'] }] as const)
       expect(refuseNewKey(allRightsOf(KEYS.first), { ...wanted, instanceAdmin: true })).toMatchObject({
         code: 'VALIDATION_FAILED',
@@ -56,7 +56,7 @@ describe('no key grants or takes away what it cannot do itself', () => {
   })
 })
 
-test('children end with their maker, and not after it, unless an owner makes them', () => {
+test('child keys end with their creator, and not after it, unless an owner creates them', () => {
   expect(names.filter((name) => endsItsChildren(grant(name)))).toEqual([
     ...['scopedOwner', 'admin', 'adminOnly', 'member', 'viewer'],
   ])
@@ -69,7 +69,7 @@ test('children end with their maker, and not after it, unless an owner makes the
   expect(expiryOfChild({ ...owner, expiresAt: 100 }, null)).toBeNull()
 })
 
-describe('the last of them stays', () => {
+describe('the last one cannot be revoked', () => {
   const rights = allRightsOf(KEYS.first)
   const standing = (...keys: (keyof typeof KEYS)[]) =>
     keys.map((name) => ({ ...grant(name), isExpired: false }))
@@ -83,7 +83,7 @@ describe('the last of them stays', () => {
     expect(lastIn([{ ...expired!, isExpired: true }, key!])).toBeNull()
   })
 
-  test('key that makes workspaces, though other owners are there', () => {
+  test('key that creates workspaces, even if there are other owners', () => {
     expect(lastIn(standing('first', 'owner'))).toMatchObject({ code: 'WRONG_STATE' })
     expect(lastIn(standing('first', 'first'))).toBeNull()
     expect(lastIn(standing('owner', 'first'))).toBeNull()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AssignableTask, type Candidate, offersFor, type WaitingKind } from '../src/core/assignment.ts'
 
-/** Who is offered work, and in which order. */
+/** Which agents are offered work, and in which order. */
 
 const candidate = (slug: string, more: Partial<Candidate> = {}): Candidate => ({
   slug,
@@ -20,11 +20,11 @@ const waiting = (
   reserved: new Map(Object.entries(reserved)),
 })
 const MOST = 1_000
-/** Agents without a limit are given no more than this. */
+/** Agents without a limit get no more than this. */
 const ENOUGH = 10
 
 describe('work is offered', () => {
-  test('to nobody when none waits, when nobody is free, and when nobody could do it', () => {
+  test('to no agent when nothing waits, when none is free, and when none is able', () => {
     expect(offersFor([candidate('a')], waiting([]), MOST)).toEqual([])
     expect(offersFor([candidate('a')], waiting([[0]]), MOST)).toEqual([])
     expect(offersFor([], waiting([[5]]), MOST)).toEqual([])
@@ -38,14 +38,14 @@ describe('work is offered', () => {
     expect(offersFor([candidate('a')], waiting([], { b: 3 }), MOST), 'kept for another').toEqual([])
   })
 
-  test('to the one that is loaded least, by the share of what it may hold', () => {
+  test('to the least loaded agent, by the share of its limit', () => {
     const [a, b] = [candidate('a', { held: 1, capacity: 2 }), candidate('b', { held: 1, capacity: 4 })]
     expect(offersFor([a, b], waiting([[1]]), MOST)).toEqual(['b'])
     expect(offersFor([a, b], waiting([[2]]), MOST), 'equal from then on, so by name').toEqual(['b', 'a'])
     expect(offersFor([a, b], waiting([[9]]), MOST)).toEqual(['b', 'a', 'b', 'b'])
   })
 
-  test('among equals to the one that can do less', () => {
+  test('among equals to the agent with fewer capabilities', () => {
     const able = candidate('a', { capabilities: ['go', 'rust'] })
     const plain = candidate('z')
     expect(offersFor([able, plain], waiting([[1]]), MOST)).toEqual(['z'])
@@ -53,25 +53,25 @@ describe('work is offered', () => {
     expect(offersFor([able, plain], waiting([[1, 'rust'], [1]]), MOST)).toEqual(['z', 'a'])
   })
 
-  test('to degraded agents when the healthy ones have all they may', () => {
+  test('to degraded agents when the healthy ones are full', () => {
     const healthy = candidate('z', { held: 1, capacity: 3 })
     const degraded = candidate('a', { capacity: 3, isDegraded: true })
     expect(offersFor([degraded, healthy], waiting([[4]]), MOST)).toEqual(['z', 'z', 'a', 'a'])
   })
 
-  test('to agents without a limit up to what is enough', () => {
+  test('to agents without a limit up to a fixed number', () => {
     const free = candidate('a', { capacity: null, held: 7 })
     expect(offersFor([free], waiting([[99]]), MOST)).toEqual(['a', 'a', 'a'])
     expect(offersFor([{ ...free, held: 10 }], waiting([[99]]), MOST)).toEqual([])
   })
 
-  test('that is kept for an agent to that one alone, besides what all may have', () => {
+  test('that is reserved for an agent to that one alone, besides unreserved work', () => {
     const roomy = [candidate('a', { capacity: 9 }), candidate('b', { capacity: 9 })]
     expect(offersFor(roomy, waiting([[1]], { b: 2 }), MOST).toSorted()).toEqual(['a', 'b', 'b'])
     expect(offersFor(roomy, waiting([], { b: 99 }), MOST)).toEqual(Array(9).fill('b'))
   })
 
-  test('to a thousand agents for a thousand kinds of work in no time to speak of', () => {
+  test('to a thousand agents for a thousand kinds of work quickly', () => {
     const agents = Array.from({ length: 1_000 }, (_, i) =>
       candidate(`a-${i}`, { capabilities: [`c-${i}`, 'x'] }),
     )
@@ -80,7 +80,7 @@ describe('work is offered', () => {
   })
 })
 
-describe('whoever is there and whatever waits', () => {
+describe('for any agents and any waiting work', () => {
   const capabilities = fc.subarray(['go', 'rust', 'sql'])
   const candidates = fc.uniqueArray(
     fc.record({
@@ -106,7 +106,7 @@ describe('whoever is there and whatever waits', () => {
   const times = (offers: readonly string[], slug: string) => offers.filter((one) => one === slug).length
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 
-  test('nobody is named more often than it has room, or than anything waits for it, or than is wanted', () => {
+  test('no agent is named more often than it has room, than work waits for it, or than is requested', () => {
     fc.assert(
       fc.property(candidates, kinds, reserved, most, (agents, waits, kept, limit) => {
         const offers = offersFor(agents, { kinds: waits, reserved: kept }, limit)
@@ -124,7 +124,7 @@ describe('whoever is there and whatever waits', () => {
     )
   })
 
-  test('the answer is the same in whatever order they are named, and nothing given is changed', () => {
+  test('the answer is the same in any input order, and no input is changed', () => {
     fc.assert(
       fc.property(candidates, kinds, reserved, most, (agents, waits, kept, limit) => {
         const context = { kinds: waits, reserved: kept }
@@ -140,7 +140,7 @@ describe('whoever is there and whatever waits', () => {
     )
   })
 
-  test('of work that all can do, each goes to whoever is loaded least, until it or the room is used up', () => {
+  test('work that all can do goes to the least loaded agent each time, until it or the room is used up', () => {
     fc.assert(
       fc.property(candidates, fc.nat(20), most, (agents, count, limit) => {
         const offers = offersFor(agents, waiting([[count]]), limit)
@@ -162,7 +162,7 @@ describe('whoever is there and whatever waits', () => {
     )
   })
 
-  test('somebody is named whenever somebody is free who can do something that waits', () => {
+  test('an agent is named whenever one is free that can do something that waits', () => {
     fc.assert(
       fc.property(candidates, kinds, reserved, (agents, waits, kept) => {
         const possible = agents.filter(

@@ -5,7 +5,7 @@ import { merge, mergeOf, partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
 
-/** Where two rules meet: each of these was once got wrong. */
+/** Where two rules meet: each of these was once wrong. */
 
 const alpha = holder('alpha')
 const beta = holder('beta')
@@ -48,7 +48,7 @@ describe('a task that is divided', () => {
     expect(reply.ok).toBe(false)
   })
 
-  test('has no part that waits for what waits for it, however far away', async () => {
+  test('has no part that waits for its downstream tasks, however far away', async () => {
     const queue = await createQueue('memory:', { upkeep: false })
     const whole = await queue.enqueue({ title: 'whole' })
     const near = await queue.enqueue({ title: 'near', dependsOn: [whole.id] })
@@ -59,7 +59,7 @@ describe('a task that is divided', () => {
     await queue.close()
   })
 
-  test('in one request has no part that waits for it by way of another', async () => {
+  test('in one request has no part that waits for it through another task', async () => {
     const { work } = clockwork()
     const parent = await work.create()
     const part = newTask({ parent: { id: parent.id, uuid: parent.uuid }, dependsOnNew: [1] })
@@ -83,7 +83,7 @@ describe('a task that is divided', () => {
     expect(parent!.state).toBe('pending')
   })
 
-  test('takes no late result of before its division', async () => {
+  test('accepts no late result from before its division', async () => {
     const { work, pass } = clockwork()
     const parent = await work.create()
     const hold = granted(await work.claim(parent, alpha, { leaseMs: MINUTE }))
@@ -105,10 +105,10 @@ describe('a task that is divided', () => {
   })
 })
 
-describe('a task under a key of its own', () => {
+describe('a task with its own idempotency key', () => {
   const unique = { key: 'k', bodyHash: 'a' }
 
-  test('is the answer when it is asked for again, though its parent is done', async () => {
+  test('is the answer when it is requested again, even if its parent is done', async () => {
     const { work } = clockwork()
     const parent = await work.create()
     const asked = partsOf(parent, 1, { unique })
@@ -118,7 +118,7 @@ describe('a task under a key of its own', () => {
     expect(await work.tryCreate(asked)).toMatchObject({ ok: true, existing: [true] })
   })
 
-  test('that is there already gets parts by its id, not by its place in a request', async () => {
+  test('that exists already gets parts by its id, not by its place in a request', async () => {
     const { work } = clockwork()
     const whole = newTask({ unique })
     await work.createAll([whole])
@@ -127,14 +127,14 @@ describe('a task under a key of its own', () => {
 })
 
 describe('within a batch', () => {
-  test('a worker that has just registered is given no more than it can hold', async () => {
+  test('a worker that has just registered gets no more than its capacity', async () => {
     const { work } = clockwork()
     await work.createAll([newTask(), newTask()])
     const [, next] = await Promise.all([work.register('w', 1), work.next(worker, { limit: 2 })])
     expect(handedOut(next)).toHaveLength(1)
   })
 
-  test('a task that was just reserved for somebody else does not hide those behind it', async () => {
+  test('a task that was just reserved for another agent does not hide those behind it', async () => {
     const { work } = clockwork()
     const [first] = await work.createAll([newTask(), newTask()])
     const [, next] = await Promise.all([
@@ -144,7 +144,7 @@ describe('within a batch', () => {
     expect(handedOut(next)).toHaveLength(1)
   })
 
-  test('a task that nobody needs any more does not hide those behind it', async () => {
+  test('a task that expired does not hide those behind it', async () => {
     const { work, now, pass } = clockwork()
     await work.createAll([newTask({ expiresAt: now() + 1 }), newTask()])
     pass(1)
@@ -163,7 +163,7 @@ describe('a claim on a lapsed lease', () => {
     expect(outcome(await work.claim(task, beta))).toBe('GRANTED')
   })
 
-  test('finds room with the worker whose own it was', async () => {
+  test('finds room with the worker that held it', async () => {
     const { work, pass } = clockwork()
     await work.register('w', 1, { silenceMs: 60 * MINUTE })
     const task = await work.create()
@@ -173,8 +173,8 @@ describe('a claim on a lapsed lease', () => {
   })
 })
 
-describe('an answer that is told again', () => {
-  test('tells the same of what was refused in it', async () => {
+describe('a repeated answer', () => {
+  test('has the same refusals', async () => {
     const { work } = clockwork()
     const [one, two] = await work.createAll([newTask(), newTask()])
     await work.claim(two!, beta)
@@ -186,7 +186,7 @@ describe('an answer that is told again', () => {
     expect([await ask(), await ask()]).toMatchObject([{}, { replies: [{}, { ttlMs: 5 * MINUTE }] }])
   })
 
-  test('tells the time that is left now, of a worker’s beat too', async () => {
+  test('has the time left now, also for a worker’s heartbeat', async () => {
     const { work, pass } = clockwork()
     await work.register('w', 1)
     await work.claim(await work.create(), worker, { leaseMs: MINUTE })
@@ -198,7 +198,7 @@ describe('an answer that is told again', () => {
   })
 })
 
-test('whoever sends what a promoted result says too is told of no work product that is not there', async () => {
+test('a submission equal to a promoted result names no work product that does not exist', async () => {
   const { work } = clockwork()
   const task = await work.create()
   const late = await rejectedResult(work, task, alpha, 'the same')
@@ -239,7 +239,7 @@ describe('a session opened again', () => {
     expect((await work.events()).length).toBeGreaterThan(before.length)
   })
 
-  test('without a word about its silence keeps the one it has', async () => {
+  test('without a silence limit keeps the one it has', async () => {
     const { work } = clockwork()
     await work.register('w', 1, { silenceMs: 5 * MINUTE })
     await work.register('w', 1)

@@ -11,28 +11,28 @@ const inEveryLife = (look: (moment: Moment) => void, numRuns = 200) =>
     { numRuns },
   )
 
-describe('in any life of a task, decide', () => {
-  test('never changes the record it is given, and gives the very same one back when nothing changed', () => {
+describe('for any history of a task, decide', () => {
+  test('never changes its input record, and returns the very same one when nothing changed', () => {
     inEveryLife(({ before, command, context, decision }) => {
       const copy = structuredClone(before)
       decide(before, command, context)
       expect(before).toEqual(copy)
       if (decision.record !== before) {
         expect(decision.record.version).toBe(before.version + 1)
-        // That time passes is no sign of life: its holder may be looked at and be as silent as before.
+        // That time passes is no sign of life: its holder may be checked and be as silent as before.
         const isOnlyLookedAt = command.kind === 'elapse' && isHeld(decision.record.state)
         expect(decision.record.updatedAt).toBe(isOnlyLookedAt ? before.updatedAt : context.now)
       }
     }, 250)
   })
 
-  test('decides the same twice: it has no clock and no dice', () => {
+  test('decides the same twice: it has no clock and no randomness', () => {
     inEveryLife(({ before, command, context, decision }) => {
       expect(decide(before, command, context)).toEqual(decision)
     }, 250)
   })
 
-  test('leaves only events that are in the catalogue, with nothing missing and nothing more', () => {
+  test('emits only events of the catalogue, with nothing missing and nothing more', () => {
     const seen = new Set<string>()
     inEveryLife(({ context, decision }) => {
       for (const { type, payload, at, actor, taskId } of decision.effects.events) {
@@ -47,7 +47,7 @@ describe('in any life of a task, decide', () => {
     expect(neverSeen, 'the lives are varied enough to show them all').toEqual(['task_created'])
   })
 
-  test('leaves one event a change of state, and they replay to the state', () => {
+  test('emits one event for each change of state, and they replay to the state', () => {
     fc.assert(
       fc.property(life, (one) => {
         const { record, log } = live(one, ({ before, decision }) => {
@@ -69,7 +69,7 @@ describe('in any life of a task, decide', () => {
 
   test('raises the generation only by a claim, by one, and never beyond the limit', () => {
     inEveryLife(({ before, command, context, decision: { record, reply } }) => {
-      // An agent that takes up what its session was given has its claim already.
+      // An agent that resumes what its session was assigned has its claim already.
       const isHeldStill = before.state === 'assigned' && before.leaseExpiresAt! > context.now
       const isTakenUp = isHeldStill && before.watch?.given && record.session === before.session
       const claimed = command.kind === 'claim' && reply.ok && !isTakenUp
@@ -158,11 +158,11 @@ describe('in any life of a task, decide', () => {
               else open.delete(result.epoch)
             } else if (result.kind === 'promoted') {
               expect(result).toMatchObject({ epoch: record.epoch, hash: record.resultHash })
-              // It takes the place of whatever stood there.
+              // It replaces the result that was there.
               open.set(result.epoch, true)
             } else if (result.accepted !== false) {
               expect(open.has(result.epoch)).toBe(false)
-              // A merge is its own holder, for as long as it takes.
+              // A merge is its own holder while it runs.
               const holder = command.kind === 'merge' ? record : before
               expect(result).toMatchObject({ generation: holder.generation, session: holder.session })
               open.set(result.epoch, result.accepted)
@@ -181,7 +181,7 @@ describe('in any life of a task, decide', () => {
       if (!('fence' in command)) return
       const { fence } = command
       if (fence.generation === before.generation && fence.session === before.session) return
-      // Not said by a holder, but of one, by its session's own record: there is nobody to be told.
+      // Not sent by a holder, but recorded about one by its session's own record: no caller gets an answer.
       if (command.kind === 'lose' || command.kind === 'takeBack') {
         if (fence.generation !== before.generation) expect(decision.record).toBe(before)
         return
@@ -193,7 +193,7 @@ describe('in any life of a task, decide', () => {
     })
   })
 
-  test('does what is due once: asked again at the same moment, time has nothing to do', () => {
+  test('does what is due once: a second pass at the same moment has nothing to do', () => {
     inEveryLife(({ context, decision }) => {
       let { record } = decision
       for (let asked = 0; ; asked++) {

@@ -23,14 +23,14 @@ const MINUTE = 60_000
 
 const lastEvent = async (work: Work, task: Task) => (await work.eventsOf(task)).at(-1)!
 
-describe('a task that nobody needs after an hour', () => {
+describe('a task with an expiry time', () => {
   async function perishable(afterMs = MINUTE) {
     const clock = clockwork()
     const task = await clock.work.create({ expiresAt: clock.now() + afterMs })
     return { ...clock, task }
   }
 
-  test('is given up when that hour comes and it still waits, not before', async () => {
+  test('is cancelled when that time comes and it still waits, not before', async () => {
     const { work, task, pass, now } = await perishable()
     pass(MINUTE - 1)
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
@@ -46,7 +46,7 @@ describe('a task that nobody needs after an hour', () => {
     expect(outcome(await work.elapse(task)), 'once').toBe('NOTHING_DUE')
   })
 
-  test('is found out by whoever claims it first', async () => {
+  test('is found expired by the first claim on it', async () => {
     const { work, task, pass } = await perishable()
     pass(MINUTE)
     expect(await work.claim(task, alpha)).toMatchObject({ code: 'NOT_READY', taskState: 'cancelled' })
@@ -54,7 +54,7 @@ describe('a task that nobody needs after an hour', () => {
     expect(await lastEvent(work, task)).toMatchObject({ type: 'task_expired' })
   })
 
-  test('is found out by next, which gives what stands behind it', async () => {
+  test('is found expired by next, which returns the task behind it', async () => {
     const { work, task, pass } = await perishable()
     const fresh = await work.create()
     pass(MINUTE)
@@ -62,7 +62,7 @@ describe('a task that nobody needs after an hour', () => {
     expect(await work.record(task)).toMatchObject({ state: 'cancelled' })
   })
 
-  test('is not taken from its holder, and is given up when it comes back too late', async () => {
+  test('is not revoked from its holder, and is cancelled when it comes back too late', async () => {
     const { work, task, pass } = await perishable()
     const hold = granted(await work.claim(task, alpha))
     expect((await work.record(task)).dueAt).toBeNull()
@@ -74,14 +74,14 @@ describe('a task that nobody needs after an hour', () => {
     expect(await work.record(task)).toMatchObject({ state: 'cancelled' })
   })
 
-  test('is completed by the holder who began in time', async () => {
+  test('is completed by a holder that started in time', async () => {
     const { work, task, pass } = await perishable()
     const hold = granted(await work.claim(task, alpha))
     pass(MINUTE)
     expect(outcome(await work.submit(task, hold))).toBe('ACCEPTED')
   })
 
-  test('does not perish while it is paused or waits for others, only in the queue', async () => {
+  test('does not expire while it is paused or waits for others, only in the queue', async () => {
     const { work, task, pass, now } = await perishable()
     const upstream = await work.create()
     const blocked = await work.create({ expiresAt: now() + MINUTE }, [upstream])
@@ -93,7 +93,7 @@ describe('a task that nobody needs after an hour', () => {
     expect(await work.record(task)).toMatchObject({ state: 'cancelled' })
   })
 
-  test('has its hour before its eyes each time it is queued', async () => {
+  test('is due at its expiry time each time it is queued', async () => {
     const { work, task, pass } = await perishable(60 * MINUTE)
     const { expiresAt } = task
     const isDue = async () =>
@@ -134,7 +134,7 @@ describe('a failure by timeout', () => {
     expect(leases).toEqual([60, 120, 200, 200])
   })
 
-  test('takes nothing from one who asks for more', async () => {
+  test('takes nothing from a holder that asks for more', async () => {
     const { work, pass } = clockwork()
     const task = await work.create({ maxRetries: 9 })
     await failed(work, task, 60 * SECOND)
@@ -170,13 +170,13 @@ describe('a failure by lack of memory', () => {
   })
 })
 
-describe('what people read of a failure', () => {
+describe('the description of a failure', () => {
   test.each<[FailureClass, number, string | null]>([
     ['infrastructure', 0, 'attempts'],
     ['infrastructure', 1, null],
     ['invalid', 0, null],
   ])(
-    'is there after %s with %i retries, and tells what ran out: %s',
+    'exists after %s with %i retries, and says what ran out: %s',
     async (failureClass, maxRetries, ranOut) => {
       const { work } = clockwork()
       const task = await work.create({ maxRetries })
@@ -185,7 +185,7 @@ describe('what people read of a failure', () => {
     },
   )
 
-  test('is a dead letter no more when somebody retries it', async () => {
+  test('is no dead letter any more when it is retried', async () => {
     const { work } = clockwork()
     const task = await work.create({ maxRetries: 0 })
     await work.fail(task, granted(await work.claim(task, alpha)))
@@ -204,7 +204,7 @@ describe('a stall', () => {
     return { ...clock, task, hold }
   }
 
-  test('takes the task from a holder who gave no sign of life for so long, whatever its lease says', async () => {
+  test('revokes the task from a holder without a sign of life for so long, whatever its lease', async () => {
     const { work, task, pass, now } = await held()
     pass(MINUTE - 1)
     expect(outcome(await stall(work, task, MINUTE))).toBe('NOTHING_DUE')
@@ -235,7 +235,7 @@ describe('a stall', () => {
     expect(outcome(await stall(work, task, MINUTE))).toBe('NOTHING_DUE')
   })
 
-  test('is none of a task that nobody holds, and the end of a lease is the end of a lease', async () => {
+  test('is none for a task without a holder, and an expired lease stays an expired lease', async () => {
     const { work, task, pass } = await held()
     const waiting = await work.create()
     pass(10 * MINUTE)
@@ -244,7 +244,7 @@ describe('a stall', () => {
     expect(await work.claims(task)).toMatchObject([{ endReason: 'EXPIRED' }])
   })
 
-  test('spends the attempt, and the last one ends in the dead letter', async () => {
+  test('spends the attempt, and the last one leaves a dead letter', async () => {
     const { work, pass } = clockwork()
     const task = await work.create({ maxRetries: 0 })
     granted(await work.claim(task, alpha))
@@ -318,7 +318,7 @@ describe('a rejected result', () => {
     })
   })
 
-  test('that takes the place of another turns that one down', async () => {
+  test('that replaces another rejects that one', async () => {
     const { work } = clockwork()
     const task = await work.create()
     const late = await rejectedResult(work, task, alpha)
@@ -330,7 +330,7 @@ describe('a rejected result', () => {
     ])
   })
 
-  test('ends the claim of whoever holds the task, who is told at its next word', async () => {
+  test('ends the claim of the current holder, which learns it from its next request', async () => {
     const { work } = clockwork()
     const task = await work.create()
     const late = await rejectedResult(work, task, alpha)
@@ -342,7 +342,7 @@ describe('a rejected result', () => {
     expect(await accepted(work, task)).toEqual([['too late', 1]])
   })
 
-  test('takes the place of a result that waits for its verdict', async () => {
+  test('replaces a result that waits for its verdict', async () => {
     const { work } = clockwork()
     const task = await work.create({ review: 'human' })
     const late = await rejectedResult(work, task, alpha)
@@ -369,7 +369,7 @@ describe('a rejected result', () => {
   })
 })
 
-test('a batch that is given up, taken and divided leaves each task one fate', async () => {
+test('in a batch that expires, claims and divides, each task gets one outcome', async () => {
   const { work, now, pass } = clockwork()
   const [perished, fresh] = await work.createAll([newTask({ expiresAt: now() + 1 }), newTask()])
   pass(1)

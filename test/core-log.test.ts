@@ -10,7 +10,7 @@ import {
   typesAt,
 } from '../src/core/log.ts'
 
-/** The one log, as people read it: a level and a sentence for whatever can happen. */
+/** The log for people: a level and a sentence for every event. */
 
 interface Shape {
   type?: string | string[]
@@ -22,9 +22,9 @@ interface Shape {
   additionalProperties?: Shape | false
 }
 
-/** A payload as the schema of its type says: with all it may have, or with as little as it must. */
+/** A payload as the schema of its type says: with every field, or with the required ones only. */
 function sampleOf(shape: Shape, all: boolean, text: string): unknown {
-  // A text or null: the one when there is all, the other when there is as little as may be.
+  // A text or null: text when every field is there, null when only the required ones are.
   if (shape.anyOf) return sampleOf(shape.anyOf.find(({ type }) => (type !== 'null') === all)!, all, text)
   if (shape.enum) return shape.enum[0]
   const kind = [shape.type].flat().find((one, _i, { length }) => length === 1 || (one !== 'null') === all)
@@ -55,7 +55,7 @@ function sampleOf(shape: Shape, all: boolean, text: string): unknown {
 const payloadOf = (type: EventType, all: boolean, text = 'some words') =>
   sampleOf(z.toJSONSchema(EVENTS[type]) as Shape, all, text) as Record<string, unknown>
 
-/** What people and agents may write as they like. */
+/** Free text of people and agents. */
 const PROSE = ['title', 'name', 'reason', 'because', 'error', 'comment', 'verdict', 'step']
 
 describe('every event', () => {
@@ -84,7 +84,7 @@ describe('every event', () => {
     },
   )
 
-  test.each(eventTypes)('%s that was written otherwise is told by its name', (type) => {
+  test.each(eventTypes)('%s with an unexpected payload is shown by its name', (type) => {
     const payload = { agent: 7, title: null, fields: 'x', cycle: 3, did: [], message: {}, reason: 1 }
     expect(() => messageOf({ type, payload })).not.toThrow()
     expect(levelOf({ type, payload })).toMatch(/^[A-Z]+$/)
@@ -112,14 +112,14 @@ test('sentences say what happened', () => {
   expect(told('task_started', {})).toBe('Task started.')
 })
 
-test('long texts of others are cut in a sentence, and never through a character', () => {
+test('long texts are cut in a sentence, and never inside a character', () => {
   const error = `${'x'.repeat(299)}😀${'y'.repeat(1_000)}`
   const sentence = messageOf({ type: 'alert_raised', payload: { alert: 'FIRE', error } })
   expect(sentence.length).toBeLessThan(350)
   expect(sentence.isWellFormed()).toBe(true)
 })
 
-describe('a line of a holder', () => {
+describe('a log line of a holder', () => {
   const line = (level: string) => ({
     type: 'task_logged' as const,
     payload: {
@@ -132,13 +132,13 @@ describe('a line of a holder', () => {
     },
   })
 
-  test('has the level and the words it was given, and nothing of its details', () => {
+  test('has the given level and message, and nothing of its details', () => {
     for (const level of LOG_LEVELS) expect(levelOf(line(level))).toBe(level)
     expect(levelOf(line('LOUD'))).toBe('INFO')
     expect(messageOf(line('INFO'))).toBe('Three tests fail')
   })
 
-  test('cannot have a name that begins as those of Baton do', () => {
+  test('cannot have a name that starts like Baton’s own', () => {
     for (const type of eventTypes) expect(isNameOfBaton(type)).toBe(true)
     expect(['task_won', 'agent_', 'note', 'tests_run', 'task', 'agents_met'].filter(isNameOfBaton)).toEqual([
       'task_won',
@@ -156,7 +156,7 @@ test('the levels divide all types but those of lines', () => {
   expect(typesAt(['ERROR'])).toContain('task_failed')
 })
 
-test('what the coordinator does to tasks is more than a trifle', () => {
+test('what the coordinator does to tasks is logged above the lowest level', () => {
   for (const type of COORDINATOR_EVENTS)
     expect(['WARN', 'ERROR', 'CRITICAL']).toContain(levelOf({ type, payload: {} }))
 })

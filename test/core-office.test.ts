@@ -40,8 +40,8 @@ const term4 = (nodeId: string, now: number): LeaderTerm => ({
   endReason: null,
 })
 
-describe('an office', () => {
-  test('that nobody ever held is taken as term 1', () => {
+describe('a leader lease', () => {
+  test('that was never held is acquired as term 1', () => {
     const { changed, taken, holds } = decideLeaderLease(null, by('a'), 70)
     expect(changed).toBeNull()
     expect(taken).toMatchObject({ term: 1, nodeId: 'a', takenAt: 70, renewedAt: 70, expiresAt: 1_070 })
@@ -56,11 +56,11 @@ describe('an office', () => {
     })
   })
 
-  test.each(['take', 'renew', 'resign'] as const)('that another holds cannot be asked for: %s', (kind) => {
+  test.each(['take', 'renew', 'resign'] as const)('that another node holds is refused: %s', (kind) => {
     expect(decideLeaderLease(held, by('b', kind), 5_999)).toEqual(NOTHING)
   })
 
-  test('whose lease is over is taken by another, and the old term ends as expired', () => {
+  test('that expired is acquired by another node, and the old term ends as expired', () => {
     expect(decideLeaderLease(held, by('b'), 6_000)).toEqual({
       changed: { ...held, endedAt: 6_000, endReason: 'EXPIRED' },
       taken: term4('b', 6_000),
@@ -77,13 +77,13 @@ describe('an office', () => {
     })
   })
 
-  test('is not renewed after its lease, not even by its holder', () => {
+  test('is not renewed after its end, not even by its holder', () => {
     expect(decideLeaderLease(held, by('a', 'renew', 3), 6_000)).toEqual(NOTHING)
     expect(decideLeaderLease(resigned, by('a', 'renew', 3), 5_600)).toEqual(NOTHING)
     expect(decideLeaderLease(null, by('a', 'renew'), 1)).toEqual(NOTHING)
   })
 
-  test('is taken anew by its late holder, in a new term', () => {
+  test('is acquired again by its late holder, in a new term', () => {
     expect(decideLeaderLease(held, by('a'), 6_000)).toEqual({
       changed: { ...held, endedAt: 6_000, endReason: 'EXPIRED' },
       taken: term4('a', 6_000),
@@ -91,7 +91,7 @@ describe('an office', () => {
     })
   })
 
-  test('is not renewed or resigned for another term than the one that is meant', () => {
+  test('is not renewed or resigned for a term other than the current one', () => {
     expect(decideLeaderLease(held, by('a', 'renew', 2), 5_100)).toEqual(NOTHING)
     expect(decideLeaderLease(held, by('a', 'resign', 2), 5_100)).toEqual(NOTHING)
   })
@@ -110,13 +110,13 @@ describe('an office', () => {
     expect(isTermCurrent(changed!, 5_100)).toBe(false)
   })
 
-  test('that ran out before it was resigned ends as expired, and an ended one does not end again', () => {
+  test('that expired before it was resigned ends as expired, and an ended one does not end again', () => {
     expect(decideLeaderLease(held, by('a', 'resign'), 6_000).changed).toMatchObject({ endReason: 'EXPIRED' })
     expect(decideLeaderLease(resigned, by('a', 'resign'), 6_000)).toEqual(NOTHING)
   })
 })
 
-test('whatever nodes do, terms only grow, at most one lasts, and who lost one never has it again', () => {
+test('whatever nodes do, terms only grow, at most one is active, and a node never gets a lost term back', () => {
   const step = fc.record({
     kind: fc.constantFrom<LeaderLeaseCommand['kind']>('take', 'renew', 'resign'),
     nodeId: fc.constantFrom('a', 'b', 'c'),

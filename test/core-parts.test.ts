@@ -13,10 +13,10 @@ const giveUp = async (work: Work, task: Task) =>
 const stateOf = async (work: Work, task: Task) => (await work.record(task)).state
 const known = (reply: Reply) => reply.existing as boolean[]
 
-describe('a task under a key of its own', () => {
+describe('a task with its own idempotency key', () => {
   const once = (bodyHash = 'a', title = 'once') => newTask({ title, unique: { key: 'k', bodyHash } })
 
-  test('is made once: asked for again, the first one is the answer', async () => {
+  test('is created once: requested again, the first one is the answer', async () => {
     const { work } = clockwork()
     const first = await work.tryCreate([once()])
     const again = await work.tryCreate([once()])
@@ -25,14 +25,14 @@ describe('a task under a key of its own', () => {
     expect(await work.events()).toHaveLength(1)
   })
 
-  test('is made once by one batch too', async () => {
+  test('is created once by one batch too', async () => {
     const { work } = clockwork()
     const replies = await Promise.all([work.tryCreate([once()]), work.tryCreate([once()])])
     expect(replies.map(known)).toEqual([[false], [true]])
     expect(await work.events()).toHaveLength(1)
   })
 
-  test('stands among others: those that are new are made', async () => {
+  test('may be among others: the new ones are created', async () => {
     const { work } = clockwork()
     await work.tryCreate([once()])
     const reply = await work.tryCreate([newTask(), once(), newTask()])
@@ -58,13 +58,13 @@ describe('a task under a key of its own', () => {
     expect(await work.events()).toEqual([])
   })
 
-  test('is not mixed up with a request under the same key', async () => {
+  test('is not confused with a request under the same key', async () => {
     const { work } = clockwork()
     expect((await work.under('k').tryCreate([newTask()])).ok).toBe(true)
     expect(known(await work.tryCreate([once()]))).toEqual([false])
   })
 
-  test('may ask again for its task key, which is its own', async () => {
+  test('may repeat its task key, which is its own', async () => {
     const { work } = clockwork()
     const keyed = () => newTask({ key: 'A-001-x', projectId: 1, unique: { key: 'k', bodyHash: 'a' } })
     await work.tryCreate([keyed()])
@@ -73,7 +73,7 @@ describe('a task under a key of its own', () => {
 })
 
 describe('a task key', () => {
-  test('is given once in a project, and is free in another', async () => {
+  test('is used once in a project, and is free in another', async () => {
     const { work } = clockwork()
     const keyed = (projectId: number) => newTask({ key: 'A-001-x', projectId })
     expect((await work.tryCreate([keyed(1), keyed(2), keyed(0)])).ok).toBe(true)
@@ -91,7 +91,7 @@ describe('a task key', () => {
 describe('tasks of one request', () => {
   const waitingFor = (...places: number[]) => newTask({ dependsOnNew: places })
 
-  test('may wait for each other, in whatever order they are named', async () => {
+  test('may depend on each other, in any order', async () => {
     const { work } = clockwork()
     const [last, first, middle] = await work.createAll([waitingFor(2, 1), waitingFor(), waitingFor(1)])
     expect([first, middle, last].map((task) => task!.state)).toEqual(['queued', 'pending', 'pending'])
@@ -101,7 +101,7 @@ describe('tasks of one request', () => {
     expect([await stateOf(work, middle!), await stateOf(work, last!)]).toEqual(['queued', 'pending'])
   })
 
-  test('may wait for tasks of the request and for others at once', async () => {
+  test('may depend on tasks of the request and on others at once', async () => {
     const { work } = clockwork()
     const there = await work.create()
     const both = { ...newTask({}, [there]), dependsOnNew: [1] }
@@ -109,13 +109,13 @@ describe('tasks of one request', () => {
     expect((await work.details(task!)).dependsOn).toEqual([there.uuid, fresh!.uuid])
   })
 
-  test('that name one twice wait for it once', async () => {
+  test('that name one twice depend on it once', async () => {
     const { work } = clockwork()
     const [first, second] = await work.createAll([newTask(), waitingFor(0, 0)])
     expect((await work.details(second!)).dependsOn).toEqual([first!.uuid])
   })
 
-  test('are skipped with what they wait for', async () => {
+  test('are skipped with their dependency', async () => {
     const { work } = clockwork()
     const failed = await work.create()
     await giveUp(work, failed)
@@ -132,13 +132,13 @@ describe('tasks of one request', () => {
       [newTask({ merge: 'object' }), newTask({ parent: { at: 0 }, dependsOnNew: [0] })],
     ],
     ['itself, as its own part', [newTask({ merge: 'object', parent: { at: 0 } })]],
-  ])('cannot wait in a circle: %s', async (_what, tasks) => {
+  ])('cannot depend on each other in a cycle: %s', async (_what, tasks) => {
     const { work } = clockwork()
     expect(outcome(await work.tryCreate([newTask(), ...tasks.map(later)]))).toBe('VALIDATION_FAILED')
     expect(await work.events(), 'none of the request is made').toEqual([])
   })
 
-  /** One place on, behind a task that is in order. */
+  /** Shifted by one, behind a valid task. */
   const later = (task: NewTask): NewTask => ({
     ...task,
     dependsOnNew: task.dependsOnNew.map((place) => place + 1),
@@ -170,7 +170,7 @@ describe('a task that is divided', () => {
     })
   })
 
-  test('may be made with its parts in one request', async () => {
+  test('may be created with its parts in one request', async () => {
     const { work } = clockwork()
     const [part, parent] = await work.createAll([
       newTask({ parent: { at: 1 } }),
@@ -182,7 +182,7 @@ describe('a task that is divided', () => {
     expect(outcome(await merge(work, parent!, [part!]))).toBe('MERGED')
   })
 
-  test('is completed by the results of its parts, as the work of Baton itself', async () => {
+  test('is completed by the results of its parts, as Baton’s own work', async () => {
     const { work, parent, parts } = await divided()
     for (const [i, part] of parts.entries()) await complete(work, part, { n: i })
     expect(outcome(await merge(work, parent, parts))).toBe('MERGED')
@@ -216,7 +216,7 @@ describe('a task that is divided', () => {
     expect(outcome(await merge(work, parent, parts))).toBe('MERGED')
   })
 
-  test('does not perish while it waits for its parts, however late it gets', async () => {
+  test('does not expire while it waits for its parts, however late it gets', async () => {
     const { work, now, pass } = clockwork()
     const parent = await work.create({ expiresAt: now() + 1 })
     await work.createAll(partsOf(parent, 1))
@@ -237,7 +237,7 @@ describe('a task that is divided', () => {
       'was reset and done anew, alike',
       async (work, part) => [await work.reset(part), await complete(work, part)],
     ],
-  ])('is not merged from what was read before a part %s', async (_what, act) => {
+  ])('is not merged from a read before a part %s', async (_what, act) => {
     const { work, parent, parts } = await divided()
     for (const part of parts) await complete(work, part)
     const read = await mergeOf(work, parent, parts)
@@ -254,7 +254,7 @@ describe('a task that is divided', () => {
     expect(outcome(merged)).toBe('NOTHING_DUE')
   })
 
-  test('for somebody to join is queued when its parts are done', async () => {
+  test('to be joined by an agent is queued when its parts are done', async () => {
     const { work, parent, parts } = await divided('task')
     for (const part of parts) await complete(work, part)
     expect(outcome(await merge(work, parent, parts)), 'nobody else joins them').toBe('NOTHING_DUE')
@@ -263,13 +263,16 @@ describe('a task that is divided', () => {
     expect(outcome(await complete(work, parent, 'joined'))).toBe('ACCEPTED')
   })
 
-  test.each(['object', 'task'] as const)('fails when a part fails (%s): its own work did', async (mode) => {
-    const { work, parent, parts } = await divided(mode)
-    await giveUp(work, parts[1]!)
-    await work.unblock(parent)
-    expect(await work.record(parent)).toMatchObject({ state: 'failed', blocked: false })
-    expect(await work.details(parent)).toMatchObject({ failureClass: 'dependency', exhausted: null })
-  })
+  test.each(['object', 'task'] as const)(
+    'fails when a part fails (%s): the part was its own work',
+    async (mode) => {
+      const { work, parent, parts } = await divided(mode)
+      await giveUp(work, parts[1]!)
+      await work.unblock(parent)
+      expect(await work.record(parent)).toMatchObject({ state: 'failed', blocked: false })
+      expect(await work.details(parent)).toMatchObject({ failureClass: 'dependency', exhausted: null })
+    },
+  )
 
   test.each<[string, (work: Work, task: Task) => Promise<Reply>]>([
     ['retried', (work, task) => work.retry(task)],
@@ -314,7 +317,7 @@ describe('a task that is divided', () => {
     expect((await work.details(parent)).error).toContain('1024 are allowed')
   })
 
-  test('is not merged while it is paused, and is after that', async () => {
+  test('is not merged while it is paused, but afterwards', async () => {
     const { work, parent, parts } = await divided()
     await work.pause(parent)
     for (const part of parts) await complete(work, part)
@@ -330,7 +333,7 @@ describe('a task that is divided', () => {
     ['paused', (work, task) => work.pause(task)],
     ['cancelled', (work, task) => work.cancel(task)],
   ])(
-    'must wait itself: one that is %s is not divided, and nothing of the request is made',
+    'must be waiting itself: one that is %s is not divided, and nothing of the request is created',
     async (_state, act) => {
       const { work } = clockwork()
       const parent = await work.create()
@@ -342,7 +345,7 @@ describe('a task that is divided', () => {
     },
   )
 
-  test('has no parts of parts, and no parts of tasks that are not there', async () => {
+  test('has no parts of parts, and no parts of unknown tasks', async () => {
     const { work, parts } = await divided()
     expect(outcome(await work.tryCreate(partsOf(parts[0]!, 1)))).toBe('VALIDATION_FAILED')
     expect(outcome(await work.tryCreate(partsOf({ id: 99, uuid: 'nobody' }, 1)))).toBe('VALIDATION_FAILED')

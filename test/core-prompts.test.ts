@@ -6,7 +6,7 @@ import { BATON_SKILL, DEFAULT_TEMPLATE } from '../src/core/prompts/texts.ts'
 import { PROMPT_VARIABLES, type PromptValues } from '../src/core/prompts/variables.ts'
 import { FailBody, ProgressBody } from '../src/core/shapes/claims.ts'
 
-/** Prompt templates: how they are read, what is put into them, and what people get to see. */
+/** Prompt templates: how they are parsed, what is put into them, and what people see. */
 
 function parsed(text: string): Template {
   const read = parseTemplate(text)
@@ -23,14 +23,14 @@ const render = (text: string, values: PromptValues = {}) => renderTemplate(parse
 const bytesOf = (text: string) => Buffer.byteLength(text)
 
 describe('a template', () => {
-  test('puts values where their names stand', () => {
+  test('replaces variables by their values', () => {
     const values = { 'task.title': 'Fix login', 'agent.name': 'Dev 1' }
     expect(render('{{agent.name}}: do {{ task.title }}.{{\ttask.title\t}}', values)).toBe(
       'Dev 1: do Fix login.Fix login',
     )
   })
 
-  test('shows nothing for what is not there, and JSON for what is no text', () => {
+  test('shows nothing for a missing value, and JSON for a value that is no text', () => {
     const text = '[{{task.input}}|{{task.tags}}|{{task.attempt}}|{{task.key}}|{{task.checkpoint}}|{{run.id}}]'
     const values = {
       'task.input': { a: [1, null] },
@@ -42,7 +42,7 @@ describe('a template', () => {
     expect(render(text, values)).toBe('[{"a":[1,null]}|["x","y"]|0|||]')
   })
 
-  test('puts values in once: braces in a value stay what they are', () => {
+  test('inserts values once: braces in a value stay unchanged', () => {
     const values = {
       'task.title': '{{task.description}} \\{{run.id}} $& {{#run.id}}',
       'task.description': 'never',
@@ -50,31 +50,31 @@ describe('a template', () => {
     expect(render('<{{task.title}}>', values)).toBe(`<${values['task.title']}>`)
   })
 
-  test('does not take what every object has for a value', () => {
+  test('does not read inherited properties as values', () => {
     const inherited = Object.create({ 'task.title': 'inherited' })
     expect(render('<{{task.title}}>', inherited)).toBe('<>')
     expect(messagesFor('{{constructor}} {{__proto__}} {{task.constructor}}')).toHaveLength(3)
   })
 
-  test('knows the document’s names for our own', () => {
+  test('accepts the document’s variable names for our own', () => {
     const values = { 'workspace.id': 'w-1', 'workspace.name': 'Shop' }
     expect(render('{{company.id}} {{company.name}} {{workspace.name}}', values)).toBe('w-1 Shop Shop')
     expect(render('{{paperclip.skill}}')).toBe(BATON_SKILL)
     expect(render('{{baton.skill}}')).toBe(BATON_SKILL)
   })
 
-  test('has braces that are meant as such after a backslash', () => {
+  test('has literal braces after a backslash', () => {
     expect(render('\\{{task.title}}', { 'task.title': 'x' })).toBe('{{task.title}}')
     expect(render('C:\\\\{{task.title}}', { 'task.title': 'x' })).toBe('C:\\x')
     expect(render('a \\ b } }} {x} {"a":{"b":1}}')).toBe('a \\ b } }} {x} {"a":{"b":1}}')
   })
 
-  test('without a brace is itself', () => {
+  test('without a brace is unchanged', () => {
     const text = fc.string({ unit: 'binary' }).filter((text) => !text.includes('{{'))
     fc.assert(fc.property(text, (text) => render(text) === text))
   })
 
-  test('with any value in any variable is what the pieces say', () => {
+  test('with any value in any variable is the concatenation of its pieces', () => {
     const path = fc.constantFrom(...PROMPT_VARIABLES.map((variable) => variable.path))
     const piece = fc.record({ text: fc.string().map((text) => text.replace(/[{\\]/g, '')), path })
     fc.assert(
@@ -92,14 +92,14 @@ describe('a section', () => {
   const text =
     'a{{#task.checkpoint}}[{{task.checkpoint}}]{{/task.checkpoint}}b{{^task.checkpoint}}-{{/task.checkpoint}}'
 
-  test('is shown when its value is there, and its opposite when it is not', () => {
+  test('is shown when its value exists, and its inverse when it does not', () => {
     expect(render(text, { 'task.checkpoint': { n: 1 } })).toBe('a[{"n":1}]b')
     expect(render(text, { 'task.checkpoint': 0 })).toBe('a[0]b')
     for (const nothing of [undefined, null, '', [], {}])
       expect(render(text, { 'task.checkpoint': nothing })).toBe('ab-')
   })
 
-  test('may stand in another, under an other name too', () => {
+  test('may be inside another, also under an alias', () => {
     const nested = '{{#task.id}}1{{^task.key}}2{{/task.key}}{{#company.id}}3{{/company.id}}{{/task.id}}'
     expect(render(nested, { 'task.id': 'x', 'workspace.id': 'w' })).toBe('123')
     expect(render(nested, { 'task.key': 'x' })).toBe('')
@@ -151,7 +151,7 @@ describe('a template is refused', () => {
     ['{{! a note }}', '"! a note" is no name of a variable; write \\{{ for braces that are meant as such'],
     ['{{#task.id}}x', '{{#task.id}} is not closed; {{/task.id}} is missing'],
     ['x{{/task.id}}', '{{/task.id}} closes a section that is not open'],
-  ])('when it says %j', (text, message) => {
+  ])('when it contains %j', (text, message) => {
     expect(messagesFor(text)).toEqual([message])
   })
 
@@ -169,7 +169,7 @@ describe('a template is refused', () => {
     ])
   })
 
-  test('when sections stand in each other too deep, without harm', () => {
+  test('when sections are nested too deep, without harm', () => {
     const deep = (count: number) => '{{#task.id}}'.repeat(count) + '{{/task.id}}'.repeat(count)
     expect(messagesFor(deep(8))).toEqual([])
     expect(messagesFor(deep(9))).toEqual(['sections stand in each other more than 8 deep here'])
@@ -192,7 +192,7 @@ describe('a template is refused', () => {
     }
   })
 
-  test('or taken, but it never throws', () => {
+  test('or accepted, but parsing never throws', () => {
     const bits = fc.constantFrom(
       '{{',
       '}}',
@@ -242,12 +242,12 @@ describe('a prompt', () => {
     expect(prompt).not.toContain('d'.repeat(shown + 1))
   })
 
-  test('of just 1 MB is whole', () => {
+  test('of exactly 1 MB is complete', () => {
     const text = 'x'.repeat(LONGEST_PROMPT_BYTES - 1)
     expect(render('{{task.description}}!', { 'task.description': text })).toBe(`${text}!`)
   })
 
-  test('stays within it with as many values as a template can hold', () => {
+  test('stays within the limit with as many values as a template can hold', () => {
     const one = '{{run.id}}'
     const text = one.repeat(Math.floor(LONGEST_TEMPLATE_BYTES / one.length))
     const prompt = render(text, { 'run.id': 'é'.repeat(500) })
@@ -259,7 +259,7 @@ describe('a prompt', () => {
 describe('a preview', () => {
   const key = 'bk_0123456789abcdef'
 
-  test('names sensitive values in their stead, wherever they turn up', () => {
+  test('shows the names of sensitive values instead, wherever they occur', () => {
     const template = parsed(
       `Use {{credentials.apiKey}} at {{credentials.apiBaseUrl}}; {{task.input}} or ${key}`,
     )
@@ -274,12 +274,12 @@ describe('a preview', () => {
     )
   })
 
-  test('shows that a key would stand there before there is one', () => {
+  test('shows that a key would be there before one exists', () => {
     const template = parsed('{{#credentials.apiKey}}key: {{credentials.apiKey}}{{/credentials.apiKey}}')
     expect(previewTemplate(template, {})).toBe('key: [credentials.apiKey]')
   })
 
-  test('of a prompt that is cut has not even a part of the key', () => {
+  test('of a prompt that is cut has no part of the key either', () => {
     const template = parsed('{{task.description}}')
     for (let offset = 0; offset < 40; offset++) {
       const description = 'x'.repeat(LONGEST_PROMPT_BYTES - 120 + offset) + key + 'y'.repeat(200)
@@ -291,7 +291,7 @@ describe('a preview', () => {
     }
   })
 
-  test('can warn of every place where a key is put in', () => {
+  test('can warn of every place where a key is inserted', () => {
     const { sensitiveUses } = parsed(
       '{{agent.id}}\n{{credentials.apiKey}} {{#credentials.apiKey}}x{{/credentials.apiKey}}',
     )
@@ -299,7 +299,7 @@ describe('a preview', () => {
   })
 })
 
-describe('the texts we bring', () => {
+describe('the built-in texts', () => {
   const task = {
     'agent.name': 'Dev 1',
     'workspace.name': 'Shop',
@@ -308,7 +308,7 @@ describe('the texts we bring', () => {
     'task.attempt': 2,
   }
 
-  test('the default template tells an agent of its task', () => {
+  test('the default template describes the task to an agent', () => {
     const prompt = render(DEFAULT_TEMPLATE, {
       ...task,
       'agent.title': 'engineer',
@@ -331,7 +331,7 @@ describe('the texts we bring', () => {
     expect(prompt).not.toContain('{{')
   })
 
-  test('and says little where there is little to say', () => {
+  test('and is short when there is little to say', () => {
     const prompt = render(DEFAULT_TEMPLATE, task).replace(BATON_SKILL, '')
     expect(prompt).toBe(
       [
@@ -347,7 +347,7 @@ describe('the texts we bring', () => {
     )
   })
 
-  test('the default template serves a run without a task, too', () => {
+  test('the default template works for a run without a task, too', () => {
     const values = {
       'agent.name': 'Dev 1',
       'workspace.name': 'Shop',
@@ -359,7 +359,7 @@ describe('the texts we bring', () => {
     expect(prompt).not.toContain('Your task')
   })
 
-  test('what the skill tells agents to send is what the API takes', () => {
+  test('what the skill tells agents to send is what the API accepts', () => {
     const bodies = [...BATON_SKILL.matchAll(/-d '(.*)'$/gm)].map(([, body]) =>
       JSON.parse(body!.replace(`'"$BATON_SESSION"'`, 's-1').replace(`'"$BATON_GENERATION"'`, '3')),
     )
@@ -368,7 +368,7 @@ describe('the texts we bring', () => {
     expect(FailBody.parse(bodies[1])).toMatchObject({ session: 's-1', generation: 3, failureClass: 'human' })
   })
 
-  test('every variable has a description and an example, and its name is its own', () => {
+  test('every variable has a description, an example and a unique name', () => {
     const paths = PROMPT_VARIABLES.map(({ path }) => path)
     expect(new Set(paths).size).toBe(paths.length)
     for (const variable of PROMPT_VARIABLES) {

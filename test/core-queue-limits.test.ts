@@ -67,14 +67,14 @@ describe('a track', () => {
     expect(tally(replies)).toEqual({ GRANTED: 3 })
   })
 
-  test('of one agent refuses a second, and tells why', async () => {
+  test('of one agent refuses a second, with the reason', async () => {
     const { work, one, two } = await track(1)
     granted(await work.claim(one, alpha))
     expect(await work.claim(two, beta)).toMatchObject({ code: 'TRACK_FULL', track: 'A', maxAgents: 1 })
     expect(await work.record(two)).toMatchObject({ state: 'queued', generation: 0 })
   })
 
-  test('gives the agent it has as many tasks as it likes, whatever session it asks from', async () => {
+  test('gives its agent as many tasks as it requests, from any session', async () => {
     const { work, two } = await track(1)
     expect(keys(await work.next(alpha))).toEqual(['A-001-x'])
     granted(await work.claim(two, holder('alpha', 'another session')))
@@ -91,7 +91,7 @@ describe('a track', () => {
     expect(replies.map(outcome)).toEqual(['GRANTED', 'GRANTED', 'TRACK_FULL'])
   })
 
-  test('has no say over parts of tasks: those are there to be shared', async () => {
+  test('does not limit parts of tasks: those are meant to be shared', async () => {
     const { work, one, tasks } = await track(1, ['A-004-x::1', 'A-004-x::2'])
     granted(await work.claim(one, alpha))
     granted(await work.claim(tasks[3]!, beta))
@@ -104,7 +104,7 @@ describe('a track', () => {
     granted(await work.claim(one, alpha))
   })
 
-  test('is one of its project: that of the same name in another, or in none, is its own', async () => {
+  test('belongs to its project: a track of the same name in another, or in none, is separate', async () => {
     const { work, one } = await track(1)
     const [elsewhere, nowhere] = await work.createAll([
       newTask({ key: 'A-001-x', projectId: 2 }),
@@ -115,7 +115,7 @@ describe('a track', () => {
     granted(await work.claim(nowhere!, beta))
   })
 
-  test('that is full is passed over by next, and other lines are not', async () => {
+  test('that is full is passed over by next, and other tracks are not', async () => {
     const { work, one } = await track(1, ['B-001-x', 'A-004-x::1'])
     granted(await work.claim(one, alpha))
     expect(keys(await work.next(beta, { limit: 9 }))).toEqual(['B-001-x', 'A-004-x::1'])
@@ -123,7 +123,7 @@ describe('a track', () => {
     expect(keys(await work.next(alpha))).toEqual(['A-002-x'])
   })
 
-  test('is counted within a batch too: of callers that ask at once one agent gets in', async () => {
+  test('is counted within a batch too: of concurrent callers one agent is admitted', async () => {
     const { work, tasks } = await track(1)
     const byNext = await Promise.all(['alpha', 'beta', 'gamma'].map((agent) => work.next(holder(agent))))
     expect(byNext.map(keys)).toEqual([['A-001-x'], [], []])
@@ -133,14 +133,14 @@ describe('a track', () => {
     expect(await work.record(tasks[1]!)).toMatchObject({ generation: 0 })
   })
 
-  test('is free within the batch in which its agent lets go', async () => {
+  test('is free within the batch in which its agent releases', async () => {
     const { work, one, two } = await track(1)
     const hold = granted(await work.claim(one, alpha))
     const [, claim] = await Promise.all([work.release(one, hold), work.claim(two, beta)])
     expect(outcome(claim)).toBe('GRANTED')
   })
 
-  test('keeps an agent that holds two tasks of it until the last is over', async () => {
+  test('keeps an agent that holds two tasks of it until the last has ended', async () => {
     const { work, one, two, three } = await track(1)
     const holds = [granted(await work.claim(one, alpha)), granted(await work.claim(two, alpha))]
     await work.submit(one, holds[0]!)
@@ -171,14 +171,14 @@ describe('a worker', () => {
   }
   const given = (reply: Reply) => handedOut(reply).length
 
-  test('is given no more than it can hold, however much it asks for', async () => {
+  test('gets no more than its capacity, however much it requests', async () => {
     const { work, tasks } = await hired(2)
     expect(given(await work.next(worker, { limit: 5 }))).toBe(2)
     expect(await work.claim(tasks[5]!, worker)).toMatchObject({ code: 'NO_CAPACITY', capacity: 2, held: 2 })
     expect(outcome(await work.next(worker)), 'that there is work, but not for it').toBe('NO_CAPACITY')
   })
 
-  test('is told NO_WORK, and nothing else, when nothing waits', async () => {
+  test('gets NO_WORK, and nothing else, when nothing waits', async () => {
     const { work } = clockwork()
     const task = await work.create()
     await work.register(worker.session, 1)
@@ -194,14 +194,14 @@ describe('a worker', () => {
     expect(tally(replies)).toEqual({ GRANTED: 3, NO_CAPACITY: 2 })
   })
 
-  test('makes room by what it ends, within the batch as well', async () => {
+  test('frees capacity by what it ends, within the batch as well', async () => {
     const { work, tasks } = await hired(1)
     const hold = granted(await work.claim(tasks[0]!, worker))
     const [, second] = await Promise.all([work.submit(tasks[0]!, hold), work.claim(tasks[1]!, worker)])
     expect(outcome(second)).toBe('GRANTED')
   })
 
-  test('is judged by its session: its agent may hold more elsewhere', async () => {
+  test('is limited by its session: its agent may hold more elsewhere', async () => {
     const { work, tasks } = await hired(1)
     granted(await work.claim(tasks[0]!, worker))
     granted(await work.claim(tasks[1]!, holder(worker.agent, 'no worker')))
@@ -217,7 +217,7 @@ describe('a worker', () => {
     expect(outcome(await work.claim(tasks[1]!, worker))).toBe('GRANTED')
   })
 
-  test('that drains keeps what it has and is given nothing more', async () => {
+  test('that drains keeps what it has and gets nothing more', async () => {
     const { work, tasks } = await hired(3)
     const hold = granted(await work.claim(tasks[0]!, worker))
     await work.session(worker.session, { kind: 'drain' })
@@ -236,7 +236,7 @@ describe('a worker', () => {
       },
     ],
     ['ended', (work: Work) => work.session(worker.session, { kind: 'end', reason: 'done' })],
-  ])('that is %s is given nothing until it registers again', async (state, end) => {
+  ])('that is %s gets nothing until it registers again', async (state, end) => {
     const { work, tasks, pass } = await hired(3)
     await end(work, pass)
     expect((await work.store.session(work.workspace, worker.session))!.state).toBe(state)
@@ -246,7 +246,7 @@ describe('a worker', () => {
     expect(outcome(await work.claim(tasks[0]!, worker))).toBe('GRANTED')
   })
 
-  test('that is lost, ends or drains in a batch is given nothing later in it', async () => {
+  test('that is lost, ends or drains in a batch gets nothing later in it', async () => {
     for (const command of [{ kind: 'drain' }, { kind: 'end', reason: 'done' }] as const) {
       const { work } = await hired(3)
       const [, next] = await Promise.all([work.session(worker.session, command), work.next(worker)])
@@ -265,7 +265,7 @@ describe('a worker', () => {
 })
 
 describe('next', () => {
-  test('says LIMIT_REACHED only when something waits, and gives what fits under the limit', async () => {
+  test('says LIMIT_REACHED only when something waits, and returns what fits under the limit', async () => {
     const { work } = clockwork({ maxConcurrentClaims: 2 })
     expect(outcome(await work.next(alpha))).toBe('NO_WORK')
     await work.createAll([newTask(), newTask(), newTask()])

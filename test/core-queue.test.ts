@@ -16,7 +16,7 @@ const many = (count: number, overrides: Overrides = {}) =>
 const titles = (work: Work, reply: Reply) =>
   Promise.all(handedOut(reply).map(async (task) => (await work.details(task)).title))
 
-/** The projects of the next tasks, each asked for on its own. */
+/** The projects of the next tasks, each requested separately. */
 async function projects(work: Work, count: number): Promise<number[]> {
   const given: number[] = []
   for (let i = 0; i < count; i++)
@@ -24,10 +24,10 @@ async function projects(work: Work, count: number): Promise<number[]> {
   return given
 }
 
-describe('projects take turns', () => {
+describe('fairness between projects', () => {
   const roomy = { maxConcurrentClaims: 10_000 }
 
-  test('so a flood of one does not starve another: ten tasks are handed out within the first twenty', async () => {
+  test('a flood of one project does not starve another: ten tasks are assigned within the first twenty', async () => {
     const { work } = clockwork(roomy)
     await work.createAll(many(1_000, { projectId: A }))
     await work.createAll(many(10, { projectId: B }))
@@ -36,7 +36,7 @@ describe('projects take turns', () => {
     expect(await projects(work, 5), 'and what is left is the flood’s').toEqual([A, A, A, A, A])
   })
 
-  test('even within one request, and whatever the priority of the flood', async () => {
+  test('holds within one request, whatever the priority of the flood', async () => {
     const { work } = clockwork(roomy)
     await work.createAll(many(1_000, { projectId: A, priority: 10 }))
     await work.createAll(many(10, { projectId: B, priority: 1 }))
@@ -44,14 +44,14 @@ describe('projects take turns', () => {
     expect(given.filter((project) => project === B)).toHaveLength(10)
   })
 
-  test('and who asks for work of one project only takes nothing from the others’ turns', async () => {
+  test('requests for one project only do not count against the others', async () => {
     const { work } = clockwork(roomy)
     await work.createAll([...many(40, { projectId: A }), ...many(40, { projectId: B })])
     for (let i = 0; i < 20; i++) await work.next(alpha, { projectId: A })
     expect(await projects(work, 6)).toEqual([B, A, B, A, B, A])
   })
 
-  test('and one that comes back has saved up none', async () => {
+  test('a project that comes back has no saved-up share', async () => {
     const { work } = clockwork(roomy)
     await work.createAll([...many(100, { projectId: A }), newTask({ projectId: B })])
     await projects(work, 60)
@@ -60,7 +60,7 @@ describe('projects take turns', () => {
     expect(after.filter((project) => project === B)).toHaveLength(5)
   })
 
-  test('and at equal turns the place in the queue decides: priority, then arrival', async () => {
+  test('at equal shares the queue order decides: priority, then arrival', async () => {
     const { work } = clockwork(roomy)
     await work.createAll([
       newTask({ projectId: 1, priority: 3 }),
@@ -71,14 +71,14 @@ describe('projects take turns', () => {
     expect(await projects(work, 4)).toEqual([2, 3, 4, 1])
   })
 
-  test('and tasks in no project are one project among them', async () => {
+  test('tasks in no project count as one project', async () => {
     const { work } = clockwork(roomy)
     await work.createAll([...many(10), ...many(10, { projectId: A })])
     const first = await projects(work, 10)
     expect(first.filter((project) => project === 0)).toHaveLength(5)
   })
 
-  test('and a refused task costs its project no turn', async () => {
+  test('a refused task does not count for its project', async () => {
     const { work } = clockwork(roomy)
     await work.store.setTrack(1, A, 'A', 1)
     await work.createAll([
@@ -88,7 +88,7 @@ describe('projects take turns', () => {
       ...many(4, { projectId: B }),
     ])
     await work.next(holder('beta'))
-    // The track is full for alpha; the project’s other line is still offered in its turn.
+    // The track is full for alpha; the project’s other track is still offered in order.
     const given = handedOut(await work.next(alpha, { limit: 3 }))
     expect(given.map(({ projectId, trackQueue }) => [projectId, trackQueue])).toEqual([
       [B, ''],
@@ -97,7 +97,7 @@ describe('projects take turns', () => {
     ])
   })
 
-  test('whoever waits all the while: what two that do are given differs by two at most', () => {
+  test('the counts of two projects that wait all the time differ by two at most', () => {
     const round = fc.uniqueArray(fc.nat({ max: 4 }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(fc.array(round, { minLength: 1, maxLength: 60 }), (rounds) => {
@@ -123,7 +123,7 @@ describe('projects take turns', () => {
 })
 
 describe('inside a project', () => {
-  test('the order is priority, then arrival, over all of its lines', async () => {
+  test('the order is priority, then arrival, over all of its tracks', async () => {
     const { work } = clockwork()
     const task = (title: string, priority: number, key: string | null = null) =>
       newTask({ projectId: A, title, priority, key })
@@ -156,7 +156,7 @@ describe('inside a project', () => {
     ])
   })
 
-  test('what is kept for the agent stands in line with what anybody may have', async () => {
+  test('reserved tasks are queued with unreserved ones', async () => {
     const { work } = clockwork()
     await work.createAll([
       newTask({ projectId: A, title: 'anybody’s' }),
@@ -168,13 +168,13 @@ describe('inside a project', () => {
     expect(await titles(work, await work.next(alpha, { limit: 4 }))).toEqual(expected)
   })
 
-  test('what an agent cannot do, though it is kept for it, does not hide what it can', async () => {
+  test('a reserved task that the agent cannot do does not hide one it can do', async () => {
     const { work } = clockwork()
     await work.createAll([
       newTask({ title: 'needs sql', onlyAgent: 'alpha', capabilities: ['sql'], priority: 9 }),
       newTask({ title: 'needs nothing', onlyAgent: 'alpha' }),
     ])
-    // In one batch with somebody of the same name who can: then both tasks are on the table.
+    // In one batch with an agent of the same name that can: then both tasks are candidates.
     const [able, plain] = await Promise.all([
       work.next(holder('alpha', 's-2'), { capabilities: ['sql'], limit: 0 }),
       work.next(alpha),
@@ -184,7 +184,7 @@ describe('inside a project', () => {
   })
 })
 
-describe('asking for a project or tracks', () => {
+describe('a request for a project or tracks', () => {
   const keyed = (key: string | null, projectId: number) =>
     newTask({ title: `${projectId} ${key}`, key, projectId })
   const some = async () => {
@@ -211,12 +211,12 @@ describe('asking for a project or tracks', () => {
     ],
     ['a track of one project', { tracks: ['A'], projectId: B }, ['2 A-001-x']],
     ['several tracks', { tracks: ['A', 'B'], projectId: A }, ['1 A-001-x', '1 A-002-x::1', '1 B-001-x']],
-  ])('gives %s and nothing else', async (_what, where, expected) => {
+  ])('returns %s and nothing else', async (_what, where, expected) => {
     const work = await some()
     expect((await titles(work, await work.next(alpha, { limit: 9, ...where }))).toSorted()).toEqual(expected)
   })
 
-  test('holds for what is kept for the agent as well', async () => {
+  test('also applies to tasks reserved for the agent', async () => {
     const { work } = clockwork()
     await work.createAll([
       newTask({ title: 'A', key: 'A-001-x', projectId: A, onlyAgent: 'alpha' }),
@@ -228,7 +228,7 @@ describe('asking for a project or tracks', () => {
     expect(await titles(work, await work.next(alpha, { limit: 9, ...where }))).toEqual(['A', 'A part'])
   })
 
-  test('is answered for each caller of a batch by its own wish', async () => {
+  test('is answered for each caller of a batch by its own filter', async () => {
     const work = await some()
     const replies = await Promise.all([
       work.next(alpha, { limit: 9, projectId: B }),
@@ -245,8 +245,8 @@ describe('asking for a project or tracks', () => {
   })
 })
 
-describe('the memory of turns', () => {
-  test('outlives a batch, and is each process’s own', async () => {
+describe('the fairness state', () => {
+  test('outlives a batch, and belongs to one process', async () => {
     const { work } = clockwork()
     await work.createAll([...many(4, { projectId: A }), ...many(4, { projectId: B })])
     expect(await projects(work, 1)).toEqual([A])

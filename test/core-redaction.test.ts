@@ -5,7 +5,7 @@ import { formsOf } from '../src/core/secret-forms.ts'
 
 const R = '[redacted]'
 
-/** The same by looking everywhere for everything. */
+/** The same by searching everywhere for everything. */
 function slowly(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret.trim().length >= 6)
@@ -44,7 +44,7 @@ function inPieces(text: string, secrets: readonly string[], cuts: readonly numbe
   return out + redactor.end()
 }
 
-describe('however the text is cut', () => {
+describe('however the text is split', () => {
   const letters = fc.string({
     unit: fc.constantFrom('a', 'b', 'c', '\n', '"', '🙂'),
     minLength: 1,
@@ -53,7 +53,7 @@ describe('however the text is cut', () => {
   const secrets = fc.array(letters, { maxLength: 4 })
   const cuts = fc.array(fc.nat(), { maxLength: 12 })
 
-  test('every place of every form of every secret is blacked out, and nothing else', () => {
+  test('every occurrence of every form of every secret is redacted, and nothing else', () => {
     // Texts that are made of secrets, parts of them and their forms.
     const texts = secrets.chain((known) =>
       fc
@@ -83,7 +83,7 @@ describe('however the text is cut', () => {
     )
   })
 
-  test('a secret does not slip through at any border, nor character by character', () => {
+  test('a secret does not pass at any chunk border, nor character by character', () => {
     const secret = 'sk-live-1234567890'
     const text = `before ${secret} after ${secret}${secret}`
     const expected = `before ${R} after ${R}${R}`
@@ -97,7 +97,7 @@ describe('however the text is cut', () => {
     ).toBe(expected)
   })
 
-  test('what might be the beginning of a secret waits, and comes when it is none', () => {
+  test('a possible beginning of a secret is held, and released when it is none', () => {
     const redactor = new Redactor(['password'])
     expect(redactor.take('my pass')).toBe('my ')
     expect(redactor.take('port')).toBe('passport')
@@ -105,7 +105,7 @@ describe('however the text is cut', () => {
     expect(redactor.end()).toBe('passwor')
   })
 
-  test('a text with nothing to hide goes through as it is', () => {
+  test('a text without secrets passes unchanged', () => {
     const redactor = new Redactor(['zyxwvu'])
     const chunk = 'a line of output\n'
     expect(redactor.take(chunk)).toBe(chunk)
@@ -120,24 +120,24 @@ describe('secrets', () => {
     expect(redactText('-abcdefghi-', ['abcdef', 'defghi'])).toBe(`-${R}-`)
   })
 
-  test('that contain others are blacked out as a whole', () => {
+  test('that contain others are redacted as a whole', () => {
     expect(redactText('x secret-long-tail y secret-z', ['secret', 'secret-long-tail'])).toBe(
       `x ${R} y ${R}-z`,
     )
   })
 
-  test('that repeat themselves without end are one', () => {
+  test('that repeat themselves without end are redacted as one', () => {
     const redactor = new Redactor(['aaaaaa'])
     let out = ''
     for (let i = 0; i < 1_000; i++) out += redactor.take('a'.repeat(1_000))
     expect(out + redactor.take('b') + redactor.end()).toBe(`${R}b`)
   })
 
-  test('are taken by their letters, not as patterns', () => {
+  test('are matched literally, not as patterns', () => {
     expect(redactText('a.*b(c)$ and aXXb(c)$', ['a.*b(c)$'])).toBe(`${R} and aXXb(c)$`)
   })
 
-  test('that are too short are not looked for, and it is said which are', () => {
+  test('that are too short are not searched for, and are named', () => {
     const redactor = new Redactor(['abc', 'abcdef', '     \n\n', '12345 ', 'abcdef'])
     expect(redactor.registered()).toEqual(['abcdef'])
     expect(redactor.take('abc 12345 \n') + redactor.end()).toBe('abc 12345 \n')
@@ -185,7 +185,7 @@ describe('secrets', () => {
       const redacted = redactText(`<${written}>`, [secret])
       expect(redacted).toContain(R)
       for (let at = 0; at + 8 <= secret.length; at++) expect(redacted).not.toContain(secret.slice(at, at + 8))
-      // Nothing but the dress around it is left.
+      // Only the encoding around it is left.
       expect(redacted.replaceAll(R, '').replace(/^<(\?token=|secret=|"|\\"|"\\")*/, '').length).toBeLessThan(
         12,
       )
@@ -211,7 +211,7 @@ describe('secrets', () => {
 describe('values', () => {
   const secret = 'hunter2hunter2'
 
-  test('are redacted in their texts and names, however deep, and else left as they are', () => {
+  test('are redacted in their texts and names, at any depth, and otherwise unchanged', () => {
     const value = { a: [1, null, true, `x${secret}`], [secret]: { b: secret, c: 'plain' }, d: 1.5 }
     expect(redactDeep(value, [secret])).toEqual({
       a: [1, null, true, `x${R}`],
@@ -241,7 +241,7 @@ describe('values', () => {
     expect(odd.a).toBe(undefined)
   })
 
-  test('of any shape are themselves when there is nothing to hide', () => {
+  test('of any shape are unchanged when there is nothing to redact', () => {
     const prepared = new KnownSecrets(['something that is in none of them'])
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -11,7 +11,7 @@ const START = 1_767_506_400_000
 const LEASE_MS = 60_000
 const IDENTITY = { id: 1, uuid: 'u', parentId: null, dependsOn: [] }
 
-/** One task under `decide`, with a clock that is set by hand. */
+/** One task under `decide`, with a clock that the test sets. */
 class Life {
   record: TaskRecord
   now = START
@@ -51,7 +51,7 @@ describe.each(HOLDER_WRITES)('%s', (name, write) => {
       ? ['GENERATION_MISMATCH', 'GENERATION_MISMATCH']
       : ['STALE_GENERATION', 'FUTURE_GENERATION']
 
-  test('is the holder’s alone', () => {
+  test('is for the holder alone', () => {
     const life = new Life()
     expect(outcome(life.say(write({ session: 's-1', generation: 1 })))).toBe('NO_CLAIM')
     life.claim()
@@ -98,7 +98,7 @@ describe('a claim', () => {
     capabilities,
   })
 
-  test('of a task that is reserved is its agent’s alone', () => {
+  test('of a reserved task is for its agent alone', () => {
     const life = new Life({ onlyAgent: 'beta' })
     expect(outcome(life.say(by('alpha')))).toBe('WRONG_AGENT')
     expect(outcome(life.say(by('beta')))).toBe('GRANTED')
@@ -113,7 +113,7 @@ describe('a claim', () => {
     expect(outcome(life.say(by('alpha', ['rust', 'sql', 'typescript'])))).toBe('GRANTED')
   })
 
-  test('is refused in every state but queued, and awaiting_retry when its hour has come', () => {
+  test('is refused in every state but queued, and awaiting_retry when its retry is due', () => {
     const life = new Life()
     expect(outcome(life.claim())).toBe('GRANTED')
     expect(outcome(life.claim()), 'held, by the same session too').toBe('DENIED_ACTIVE_CLAIM')
@@ -129,7 +129,7 @@ describe('a claim', () => {
 })
 
 describe('a renewal', () => {
-  test('is for a whole lease from now, of the length last asked for, and takes nothing back', () => {
+  test('is for a whole lease from now, of the length last requested, and never shortens the lease', () => {
     const life = new Life()
     life.claim()
     life.now += 10_000
@@ -139,7 +139,7 @@ describe('a renewal', () => {
     })
     expect(life.record.leaseExpiresAt).toBe(life.now + LEASE_MS)
 
-    // An older, shorter wish may arrive after a newer one; what the holder was promised stands.
+    // An older, shorter request may arrive after a newer one; the lease already promised stands.
     expect(life.say({ kind: 'renew', fence: life.fence, leaseMs: 5_000 })).toMatchObject({ ttlMs: LEASE_MS })
     expect(life.record).toMatchObject({ leaseMs: 5_000, leaseExpiresAt: life.now + LEASE_MS })
     life.now += LEASE_MS - 1
@@ -148,7 +148,7 @@ describe('a renewal', () => {
 })
 
 describe('a failure', () => {
-  test('of infrastructure waits longer each time, then goes to the dead letter', () => {
+  test('of infrastructure waits longer each time, then leaves a dead letter', () => {
     const life = new Life({ maxRetries: 6 })
     const waits: number[] = []
     while (life.record.state !== 'failed') {
@@ -198,7 +198,7 @@ describe('a failure', () => {
 })
 
 describe('attempts', () => {
-  test('are given back when work is released or reassigned, not failed', () => {
+  test('are returned when work is released or reassigned, not failed', () => {
     const life = new Life()
     life.claim()
     life.say({ kind: 'release', fence: life.fence, reason: 'VOLUNTARY' })
@@ -208,7 +208,7 @@ describe('attempts', () => {
     expect(life.record).toMatchObject({ state: 'queued', attempt: 0, generation: 2 })
   })
 
-  test('are given back when a person pauses the work: it did not fail either', () => {
+  test('are returned when a person pauses the work: it did not fail either', () => {
     const life = new Life({ maxRetries: 1 })
     life.claim()
     life.say({ kind: 'pause', reason: null })
@@ -234,7 +234,7 @@ describe('continuations', () => {
     expect(outcome(goOn(life))).toBe('CONTINUATION_LIMIT')
   })
 
-  test('said twice are one, the last one too: the first answer may have been lost', () => {
+  test('sent twice are one, the last one too: the first answer may have been lost', () => {
     const life = new Life()
     life.claim()
     for (let n = 1; n <= 10; n++) {
@@ -246,7 +246,7 @@ describe('continuations', () => {
 })
 
 describe('the last generation', () => {
-  test('is followed by the dead letter, not by an exception', () => {
+  test('is followed by a dead letter, not by an exception', () => {
     const life = new Life({ maxRetries: 100 })
     life.limits = { ...DEFAULT_LIMITS, maxGenerationsPerTask: 2 }
     for (let n = 0; n < 2; n++) {
@@ -270,7 +270,7 @@ describe('the last generation', () => {
 })
 
 describe('the same result', () => {
-  test('again is told again, but not by another session or at another generation', () => {
+  test('again gets the same answer, but not from another session or at another generation', () => {
     const life = new Life()
     life.claim()
     const submit = (fence: Fence) => life.say({ kind: 'submit', fence, submission })
@@ -298,7 +298,7 @@ describe('a verdict', () => {
     expect(outcome(life.say(judge(2)))).toBe('DONE')
   })
 
-  test('that does not come in time is asked of a person', () => {
+  test('that does not come in time is requested from a person', () => {
     const life = new Life({ review: 'verifier' })
     life.claim()
     life.say({ kind: 'submit', fence: life.fence, submission })

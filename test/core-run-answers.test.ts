@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { plainDollars, plainInteger, plainJson, plainText, plainUsage } from '../src/core/runs/answers.ts'
 
-describe('what an adapter says is made fit to be kept', () => {
+describe('an adapter’s answer is made storable', () => {
   test('a text has no NUL and no half of a character in it', () => {
     expect(plainText('a\0b\ud83d')).toBe('a\u{fffd}b\u{fffd}')
     expect(plainText('grüß 🎉')).toBe('grüß 🎉')
   })
 
-  test('whatever it is, what is left of it is JSON that says the same when it is read again', () => {
+  test('of any value, the rest is JSON that reads back the same', () => {
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true }), (value) => {
         const plain = plainJson(value)
@@ -20,7 +20,7 @@ describe('what an adapter says is made fit to be kept', () => {
     )
   })
 
-  test('what was JSON already stays as it is', () => {
+  test('valid JSON stays unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         fc.pre(!JSON.stringify(value).includes('\\u') && !JSON.stringify(value).includes('__proto__'))
@@ -30,7 +30,7 @@ describe('what an adapter says is made fit to be kept', () => {
     )
   })
 
-  test('a list in a list without end is cut off', () => {
+  test('an endlessly nested list is cut', () => {
     const circle: unknown[] = []
     circle.push(circle)
     expect(() => JSON.stringify(plainJson(circle))).not.toThrow()

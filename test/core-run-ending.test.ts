@@ -17,7 +17,7 @@ import {
   runErrorCodes,
 } from '../src/core/runs/outcomes.ts'
 
-/** What the end of a run means, for the run and for its task: the rules alone. */
+/** The meaning of the end of a run, for the run and for its task: the rules alone. */
 
 const well: Answer = { outcome: 'succeeded' }
 const badly = (errorCode: RunErrorCode | null = null, more: Partial<Answer> = {}): Answer => ({
@@ -42,35 +42,35 @@ const both = (answer: Answer, by: Stop | null = null) => {
 const IN_TIME = '2031-05-01T10:00:00.000Z'
 
 describe('a run that ended well', () => {
-  test('is a success, and its work is handed in', () => {
+  test('is a success, and its work is submitted', () => {
     const { ending, step } = both(well)
     expect(ending).toEqual({ status: 'succeeded', errorCode: null, errorMessage: null })
     expect(step).toEqual({ kind: 'submit' })
   })
 
-  test('and wants more is gone on with', () => {
+  test('and asks to continue is continued', () => {
     expect(both({ ...well, wantsMore: true }).step).toEqual({ kind: 'continue' })
   })
 
-  test.each(STOPS)('before it could be stopped (%s) is a success all the same', (code) => {
+  test.each(STOPS)('before it could be stopped (%s) is still a success', (code) => {
     for (const byPerson of [true, false]) {
       const { ending, step } = both(well, stop(code, byPerson))
       expect([ending.status, step.kind]).toEqual(['succeeded', 'submit'])
     }
   })
 
-  test('and wants more, but was stopped by a person, is not gone on with until one says so', () => {
+  test('and asks to continue, but was stopped by a person, is not continued until a person says so', () => {
     const more = { ...well, wantsMore: true }
     expect(both(more, stop('cancelled', true)).step).toMatchObject({ kind: 'fail', failureClass: 'human' })
     expect(both(more, stop('control_plane_restart')).step).toEqual({ kind: 'continue' })
   })
 
-  test.each(runErrorCodes)('is one, though it speaks of %s: what it says of itself counts', (errorCode) => {
+  test.each(runErrorCodes)('is a success, even if it mentions %s: its outcome counts', (errorCode) => {
     expect(endingOf({ ...well, errorCode, errorMessage: 'error: all is lost' }, null).errorCode).toBe(null)
   })
 })
 
-/** Each error with the end of its run and the way of its task, when nobody stopped it. */
+/** Each error with the end of its run and the outcome of its task, when it was not stopped. */
 const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   adapter_not_installed: ['failed', 'release'],
   invalid_working_directory: ['failed', 'release'],
@@ -79,7 +79,7 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   not_logged_in: ['failed', 'release'],
   spawn_failed: ['failed', 'infrastructure'],
   timeout: ['timed_out', 'infrastructure'],
-  // Nobody of ours stopped it.
+  // Not stopped by Baton.
   cancelled: ['cancelled', 'infrastructure'],
   claim_lost: ['cancelled', 'none'],
   nonzero_exit: ['failed', 'infrastructure'],
@@ -106,7 +106,7 @@ describe('a run that failed', () => {
     if (step.kind === 'release') expect(step).toEqual({ kind: 'release', reason: code })
   })
 
-  test('without saying why has the error that its outcome stands for', () => {
+  test('without a reason has the error of its outcome', () => {
     expect(endingOf({ outcome: 'failed' }, null)).toMatchObject({
       errorCode: 'nonzero_exit',
       status: 'failed',
@@ -121,7 +121,7 @@ describe('a run that failed', () => {
     })
   })
 
-  test.each([undefined, null, ''])('and says nothing (%j) is given words', (errorMessage) => {
+  test.each([undefined, null, ''])('without a message (%j) gets one', (errorMessage) => {
     for (const code of runErrorCodes) {
       const { ending, step } = both(badly(code, { errorMessage }))
       expect(ending.errorMessage).toBe(RUN_ERRORS[code].title)
@@ -130,7 +130,7 @@ describe('a run that failed', () => {
   })
 
   test.each(['weird', 'constructor', '__proto__', ''])(
-    'with an error that nobody knows (%j) is the failure of its adapter',
+    'with an unknown error (%j) is a failure of its adapter',
     (code) => {
       const { ending, step } = both(badly(code as RunErrorCode))
       expect(ending).toMatchObject({ status: 'failed', errorCode: 'adapter_error' })
@@ -138,12 +138,12 @@ describe('a run that failed', () => {
     },
   )
 
-  test('with an outcome that nobody knows is the failure of its adapter', () => {
+  test('with an unknown outcome is a failure of its adapter', () => {
     const odd = { outcome: 'fine' } as unknown as Answer
     expect(endingOf(odd, null)).toMatchObject({ status: 'failed', errorCode: 'adapter_error' })
   })
 
-  test('because the model takes no more is tried again when that is over, if that is known', () => {
+  test('because of a rate limit is retried when that resets, if that is known', () => {
     const until = (retryAt: string | null | undefined) => both(badly('rate_limited', { retryAt })).step
     expect(until(IN_TIME)).toMatchObject({ retryAt: Date.parse(IN_TIME) })
     for (const unknown of [null, undefined, '', 'soon', '2031-99-01'])
@@ -154,7 +154,7 @@ describe('a run that failed', () => {
   })
 })
 
-/** Each reason to stop a run with its end, and with the way of its task. */
+/** Each reason to stop a run with its end, and with the outcome of its task. */
 const stops: Record<Stop['code'], [Ending['status'], string]> = {
   cancelled: ['cancelled', 'release'],
   claim_lost: ['cancelled', 'none'],
@@ -182,7 +182,7 @@ describe('a run that was stopped', () => {
     },
   )
 
-  test('by a person waits for one; with its claim gone there is nothing to be done', () => {
+  test('by a person waits for a person; when its claim has ended there is nothing to do', () => {
     for (const code of STOPS) {
       const { step } = both({ outcome: 'cancelled' }, stop(code, true))
       expect([code, wayOf(step)]).toEqual([code, code === 'claim_lost' ? 'none' : 'human'])
@@ -191,7 +191,7 @@ describe('a run that was stopped', () => {
 })
 
 describe('errors', () => {
-  test('that stop an agent give its task to others, and no attempt is spent', () => {
+  test('that stop an agent give its task to others, and spend no attempt', () => {
     for (const code of runErrorCodes)
       if (RUN_ERRORS[code].stopsAgent) expect(RUN_ERRORS[code].task).toBe(null)
     expect(runErrorCodes.filter((code) => RUN_ERRORS[code].stopsAgent)).toEqual([
@@ -203,7 +203,7 @@ describe('errors', () => {
     ])
   })
 
-  test('have words for people, and classes that tasks know', () => {
+  test('have messages for people, and failure classes of tasks', () => {
     expect(runErrorCodes.length).toBe(Object.keys(ends).length)
     for (const code of runErrorCodes) {
       const { title, task } = RUN_ERRORS[code]
@@ -212,12 +212,12 @@ describe('errors', () => {
     }
   })
 
-  test('runs are over when they neither wait nor run', () => {
+  test('runs are over when they are neither queued nor running', () => {
     expect(RUN_STATES.filter((state) => !isOver(state))).toEqual(['queued', 'running'])
   })
 })
 
-test('whatever an adapter answers and whyever it was stopped: the end agrees with itself, and nothing throws', () => {
+test('for any answer and any stop reason the end is consistent, and nothing throws', () => {
   const anAnswer = fc.record({
     outcome: fc.constantFrom<Answer['outcome']>('succeeded', 'failed', 'cancelled', 'timed_out'),
     errorCode: fc.option(fc.constantFrom(...runErrorCodes)),
@@ -243,7 +243,7 @@ test('whatever an adapter answers and whyever it was stopped: the end agrees wit
   )
 })
 
-test('a time is read if it is one', () => {
+test('a time is read if it is valid', () => {
   expect(timeOf(IN_TIME)).toBe(Date.parse(IN_TIME))
   for (const none of [null, undefined, '', 'tomorrow', '2031-02-31T99:00:00Z'])
     expect(timeOf(none)).toBe(undefined)

@@ -5,7 +5,7 @@ import { partsOfHeader, partsOfValue, passwordsOfAddress } from '../src/core/sec
 import { secretsOf } from '../src/executor/environment.ts'
 import { prepareSecrets } from '../src/executor/secrets.ts'
 
-/** What is secret by itself in a value that is secret as a whole. */
+/** Which parts of a secret value are secrets themselves. */
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
@@ -26,7 +26,7 @@ describe('of a header', () => {
     expect(partsOfHeader(value)).toEqual(expect.arrayContaining(parts))
   })
 
-  test('that is one word is nothing but itself', () => expect(partsOfHeader('sk-live-123456')).toEqual([]))
+  test('that is one word is only itself', () => expect(partsOfHeader('sk-live-123456')).toEqual([]))
 
   test('that claims to be base64 and is not is only what follows', () => {
     expect(partsOfHeader('Basic not*base64')).toEqual(expect.arrayContaining(['not*base64']))
@@ -57,7 +57,7 @@ describe('of a variable', () => {
   )
 })
 
-test('the password of an address is told without its user', () => {
+test('the password of a URL is extracted without its user', () => {
   expect(passwordsOfAddress('postgres://postgres:s3cret%21pass@db/baton')).toEqual([
     's3cret%21pass',
     's3cret!pass',
@@ -66,7 +66,7 @@ test('the password of an address is told without its user', () => {
   expect(passwordsOfAddress('postgres://postgres@db/baton')).toEqual([])
 })
 
-test('a run knows its secrets by their parts: of headers, of its own variables and of inherited ones', () => {
+test('a run knows the parts of its secrets: of headers, of its own variables and of inherited ones', () => {
   const adapter = { ...processAdapter, inheritsEnv: ['API_*'] }
   const own = {
     HTTPS_PROXY: 'http://proxy-user:proxy-pass@proxy',
@@ -94,7 +94,7 @@ test('a run knows its secrets by their parts: of headers, of its own variables a
 describe('preparing 64 kB of secrets', () => {
   const values = Array.from({ length: 64 }, (_, i) => `${i}:`.padEnd(1_024, `äb"/${i * 7_919}\\`))
 
-  test('goes in slices, between which others have their turn', async () => {
+  test('is sliced, so that other work runs in between', async () => {
     let fairness = 0
     let isDone = false
     const others = () => {
@@ -108,7 +108,7 @@ describe('preparing 64 kB of secrets', () => {
     expect(redactText(`<${values[7]}>`, known)).toBe('<[redacted]>')
   })
 
-  test('gives the same as all at once, whatever is alike in them', async () => {
+  test('gives the same result as all at once, whatever they have in common', async () => {
     const alike = ['abcabcabcabc', 'abcabcabcabd', 'bcabca', 'cabcab', 'aaaaaaaaaa', 'aaaaaa', 'aaaaaab']
     const prepared = await prepareSecrets(alike)
     const whole = new KnownSecrets(alike)

@@ -31,7 +31,7 @@ const types = async (work: Work) => (await work.events()).map(({ type }) => type
 const settled = (reply: Reply) => reply.settled as { taskId: string; generation: number; reply: Reply }[]
 
 describe('a session', () => {
-  test('opened on purpose says who it is, and is silent for an hour at most', async () => {
+  test('opened explicitly has its details, and may be silent for an hour at most', async () => {
     const { work, now } = clockwork()
     const reply = await open(work, 's', { agent: 'alpha', userId: 'ann', project: 'shop' })
     expect(reply).toMatchObject({ ok: true, isNew: true, holds: 0, lost: [] })
@@ -48,7 +48,7 @@ describe('a session', () => {
     expect(await types(work)).toEqual(['session_started'])
   })
 
-  test('opened again is the same one, with what is new', async () => {
+  test('opened again is the same one, with the new details', async () => {
     const { work, now, pass } = clockwork()
     await open(work, 's', { agent: 'alpha', userId: 'ann' })
     const { uuid, startedAt } = await seen(work, 's')
@@ -73,14 +73,14 @@ describe('a session', () => {
     expect(await types(work)).toEqual(['session_started'])
   })
 
-  test.each(['beat', 'drain', 'end', 'elapse'] as const)('that nobody knows does not %s', async (kind) => {
+  test.each(['beat', 'drain', 'end', 'elapse'] as const)('that is unknown does not %s', async (kind) => {
     const { work } = clockwork()
     const command = kind === 'end' ? { kind, reason: 'x' } : { kind }
     expect(outcome(await work.session('nobody', command))).toBe('NOT_FOUND')
     expect(await seen(work, 'nobody')).toBeNull()
   })
 
-  test('that ends gives back all it holds, and the attempts with it', async () => {
+  test('that ends releases all it holds, and returns the attempts', async () => {
     const { work, now } = clockwork()
     const tasks = await work.createAll([newTask(), newTask(), newTask()])
     await open(work, 's')
@@ -100,7 +100,7 @@ describe('a session', () => {
     expect(await types(work)).toContain('session_ended')
   })
 
-  test('ends once: said again, nothing happens', async () => {
+  test('ends once: a second end does nothing', async () => {
     const { work } = clockwork()
     await open(work, 's')
     await end(work, 's')
@@ -109,7 +109,7 @@ describe('a session', () => {
     expect(await work.events()).toEqual(before)
   })
 
-  test('that ended comes back by being named or beating, but takes nobody’s place', async () => {
+  test('that ended comes back by being named or by a heartbeat, but replaces no other', async () => {
     const { work } = clockwork({ maxActiveSessions: 1 })
     for (const again of [beat, touch]) {
       await open(work, 's')
@@ -120,7 +120,7 @@ describe('a session', () => {
     expect(outcome(await open(work, 'another'))).toBe('DONE')
   })
 
-  test('that holds nothing is over after its silence, not before', async () => {
+  test('that holds nothing ends after its silence limit, not before', async () => {
     const { work, pass } = clockwork()
     await open(work, 's')
     pass(HOUR - 1)
@@ -135,7 +135,7 @@ describe('a session', () => {
     })
   })
 
-  test('that holds something is not ended by silence: its leases speak for it', async () => {
+  test('that holds something is not ended by silence: its leases decide', async () => {
     const { work, now, pass } = clockwork()
     const task = await work.create()
     await open(work, 's', { silenceMs: MINUTE })
@@ -146,7 +146,7 @@ describe('a session', () => {
     expect((await work.record(task)).claimState).toBe('active')
   })
 
-  test('is judged by another measure of silence when one is given', async () => {
+  test('is judged by another silence limit when one is given', async () => {
     const { work, pass } = clockwork()
     await open(work, 's')
     pass(MINUTE)
@@ -169,7 +169,7 @@ function fallSilent(work: Work, pass: (ms: number) => void) {
 }
 
 describe('maxActiveSessions', () => {
-  test('counts those that were opened on purpose, and only those', async () => {
+  test('counts sessions that were opened explicitly, and only those', async () => {
     const { work } = clockwork({ maxActiveSessions: 2 })
     for (const name of ['m-1', 'm-2', 'm-3']) await touch(work, name)
     expect(outcome(await open(work, 's-1'))).toBe('DONE')
@@ -193,7 +193,7 @@ describe('maxActiveSessions', () => {
     expect(outcome(await work.register('w', 5)), 'its place was given away').toBe('LIMIT_REACHED')
   })
 
-  test('is what one batch can get, and what one batch gives back', async () => {
+  test('is what one batch can get, and what one batch releases', async () => {
     const { work } = clockwork({ maxActiveSessions: 2 })
     const replies = await Promise.all(['a', 'b', 'c'].map((name) => open(work, name)))
     expect(replies.map(outcome)).toEqual(['DONE', 'DONE', 'LIMIT_REACHED'])
@@ -213,7 +213,7 @@ describe('a worker', () => {
     return { ...clock, tasks, holds }
   }
 
-  test('registers with what it can hold and do, and may be silent for a minute', async () => {
+  test('registers with its capacity and capabilities, and may be silent for a minute', async () => {
     const { work, now } = clockwork()
     await work.register('w', 3, { capabilities: ['sql'], agent: 'alpha' })
     expect(await seen(work, 'w')).toMatchObject({ capacity: 3, capabilities: ['sql'], dueAt: now() + MINUTE })
@@ -226,7 +226,7 @@ describe('a worker', () => {
     })
   })
 
-  test('that beats renews all it holds, and its own time', async () => {
+  test('that heartbeats renews all it holds, and its own time', async () => {
     const { work, tasks, now, pass } = await working(3)
     pass(MINUTE - 1)
     const reply = await beat(work, 'w')
@@ -237,7 +237,7 @@ describe('a worker', () => {
     expect(await seen(work, 'w')).toMatchObject({ lastSeenAt: now(), dueAt: now() + MINUTE })
   })
 
-  test('that beats is told what it lost since it was last seen, once', async () => {
+  test('that heartbeats learns what it lost since it was last seen, once', async () => {
     const { work, tasks, holds, pass } = await working(4)
     pass(10 * SECOND)
     await work.cancel(tasks[0]!)
@@ -254,7 +254,7 @@ describe('a worker', () => {
     expect((await beat(work, 'w')).lost).toEqual([])
   })
 
-  test('that beats too late for a lease is told so, and the task goes on without it', async () => {
+  test('that heartbeats too late for a lease learns that, and the task continues without it', async () => {
     const { work, pass } = clockwork()
     await work.register('w', 10, { silenceMs: HOUR })
     const task = await work.create()
@@ -265,7 +265,7 @@ describe('a worker', () => {
     expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', claimState: 'expired' })
   })
 
-  test('that is silent for too long loses everything, and each task is tried again after its backoff', async () => {
+  test('that is silent for too long loses everything, and each task is retried after its backoff', async () => {
     const { work, tasks, now, pass } = await working(2)
     pass(MINUTE - 1)
     await elapse(work, 'w')
@@ -295,7 +295,7 @@ describe('a worker', () => {
     expect(await work.details(tasks[0]!)).toMatchObject({ exhausted: 'attempts' })
   })
 
-  test('that was only slow may still bring its result, as long as nobody else has begun', async () => {
+  test('that was only slow may still submit its result, as long as no one else has claimed', async () => {
     const { work, tasks, holds, pass } = await working(1)
     pass(MINUTE)
     await elapse(work, 'w')
@@ -305,7 +305,7 @@ describe('a worker', () => {
   test.each<[string, (work: Work, pass: (ms: number) => void) => unknown]>([
     ['lost', fallSilent],
     ['ended', (work) => end(work, 'w')],
-  ])('that is %s must register again: neither beats nor claims bring it back', async (state, over) => {
+  ])('that is %s must register again: neither heartbeats nor claims bring it back', async (state, over) => {
     const { work, pass } = await working(1)
     await over(work, pass)
     expect(outcome(await beat(work, 'w'))).toBe('WORKER_GONE')
@@ -316,7 +316,7 @@ describe('a worker', () => {
     expect(await seen(work, 'w')).toMatchObject({ state: 'active', endedAt: null, endReason: null })
   })
 
-  test('that drains is told from its state, once, and works on by beating', async () => {
+  test('that drains learns it from its state, once, and keeps working by heartbeats', async () => {
     const { work, tasks } = await working(1)
     await work.session('w', { kind: 'drain' })
     await work.session('w', { kind: 'drain' })
@@ -328,7 +328,7 @@ describe('a worker', () => {
     expect(await seen(work, 'w'), 'until it registers anew').toMatchObject({ state: 'active' })
   })
 
-  test('that drains and falls silent is lost like any other', async () => {
+  test('that drains and goes silent is lost like any other', async () => {
     const { work, tasks, pass } = await working(1)
     await work.session('w', { kind: 'drain' })
     pass(MINUTE)

@@ -14,7 +14,7 @@ import {
   type WakeupSource,
 } from '../src/core/runs/wakeups.ts'
 
-/** Whether an agent is woken, and whether what waits is run: the rules alone. */
+/** Whether an agent is woken, and whether a waiting wakeup is run: the rules alone. */
 
 const NOW = 1_800_000_000_000
 const HOUR_MS = 3_600_000
@@ -79,7 +79,7 @@ const dueAt = (ask: Partial<AskedWakeup>, more: Partial<WakeupContext>) => {
 }
 
 describe('an agent is woken', () => {
-  test.each(WAKEUP_SOURCES)('by %s, when nothing speaks against it', (source) => {
+  test.each(WAKEUP_SOURCES)('by %s, when nothing prevents it', (source) => {
     const decision = decideWakeup(asked({ source }), context({ agent: agent({}, { intervalSec: 60 }) }))
     expect(decision).toEqual({
       status: 'queued',
@@ -95,7 +95,7 @@ describe('an agent is woken', () => {
     })
   })
 
-  test('by people before tasks, by tasks before clocks and programs', () => {
+  test('by people before tasks, by tasks before schedules and programs', () => {
     const { on_demand, assignment, timer, automation } = PRIORITY_OF
     expect(on_demand).toBeGreaterThan(assignment)
     expect(assignment).toBeGreaterThan(timer)
@@ -103,7 +103,7 @@ describe('an agent is woken', () => {
   })
 })
 
-/** Agents as they may be, and what each of them is woken by. */
+/** Agents of every kind, and what each of them is woken by. */
 const OFF = { wakeOnAssignment: false, wakeOnOnDemand: false, wakeOnAutomation: false }
 const ALL = ['timer', 'assignment', 'on_demand', 'automation'] as const
 const table: [name: string, AgentRecord, because: string, exceptBy: readonly WakeupSource[]][] = [
@@ -131,7 +131,7 @@ describe('an agent that', () => {
   })
 
   test.each(table)(
-    '%s: who is not woken is told so, whatever else there is',
+    '%s: a request that does not wake it gets the reason, whatever else applies',
     (_name, who, because, exceptBy) => {
       const source = ALL.find((one) => !exceptBy.includes(one))!
       const else_ = { waiting: { id: 'w-1', dueAt: NOW, priority: 1 }, running: { id: 'w-0' } }
@@ -154,7 +154,7 @@ describe('an agent that', () => {
     expect(why({ task: HELD }, { agent: agent({ state: 'terminated' }) })).toBe('AGENT_TERMINATED')
   })
 
-  test('caused it itself is not woken; its own name in another form, and others, are no matter', () => {
+  test('caused it itself is not woken; its own name in another form, and other agents, do not matter', () => {
     expect(why({ actor: 'agent:alpha' }, {})).toBe('SELF_AUTHORED')
     for (const actor of [
       'agent:alphabet',
@@ -168,13 +168,13 @@ describe('an agent that', () => {
       expect(why({ actor }, {}), actor).toBe(null)
   })
 
-  test('is not woken by programs goes on with its work all the same', () => {
+  test('is not woken by programs continues its own work', () => {
     const quiet = { agent: agent({}, { wakeOnAutomation: false }) }
     expect(why({ source: 'automation', actor: 'system', task: HELD }, quiet)).toBe(null)
     expect(why({ source: 'automation', actor: 'key:ci' }, quiet)).toBe('SOURCE_OFF')
   })
 
-  test('was woken for a task as often as it may be is not woken for it again', () => {
+  test('was woken for a task as often as allowed is not woken for it again', () => {
     const capped = agent({}, { maxWakeupsPerTaskPerHour: 3 })
     for (const [recently, because] of [
       [0, null],
@@ -195,7 +195,7 @@ describe('a wakeup is due', () => {
     expect(dueAt({ delayMs: 1_000 }, {})).toBe(1_000)
   })
 
-  test('when the agent has rested since its last start, or after its delay if that is later', () => {
+  test('when the agent’s cooldown since its last start is over, or after its delay if that is later', () => {
     const resting = { agent: agent({}, { cooldownSec: 10 }) }
     expect(dueAt({}, { ...resting, lastStartedAt: NOW - 4_000 })).toBe(6_000)
     expect(dueAt({}, { ...resting, lastStartedAt: NOW - 10_000 })).toBe(0)
@@ -206,23 +206,23 @@ describe('a wakeup is due', () => {
     expect(dueAt({ task: TASK }, { ...resting, lastStartedAt: NOW })).toBe(10_000)
   })
 
-  test('without a rest for what the agent holds', () => {
+  test('without a cooldown for what the agent holds', () => {
     const resting = { agent: agent({}, { cooldownSec: 10 }), lastStartedAt: NOW }
     expect(dueAt({ task: HELD }, resting)).toBe(0)
     expect(dueAt({ task: HELD, delayMs: 1_000 }, resting)).toBe(1_000)
   })
 
-  test('not before its account takes work again, whatever it is about', () => {
+  test('not before its account’s rate limit resets, whatever it is about', () => {
     expect(dueAt({}, { parkedUntil: NOW + 5_000 })).toBe(5_000)
     expect(dueAt({ task: HELD }, { parkedUntil: NOW + 5_000 })).toBe(5_000)
     expect(dueAt({}, { parkedUntil: NOW - 5_000 })).toBe(0)
   })
 })
 
-describe('a wakeup that says the same as another', () => {
+describe('a wakeup equal to another', () => {
   const waiting = { id: 'w-waits', dueAt: NOW + 5_000, priority: 2 }
 
-  test('is counted with the one that waits, rather than with the one whose run goes on', () => {
+  test('is merged into the waiting one, rather than into the one whose run is active', () => {
     const decision = decideWakeup(asked(), context({ waiting, running: { id: 'w-runs' } }))
     expect(decision).toMatchObject({ status: 'coalesced', into: 'w-waits' })
     expect(decision.events).toMatchObject([{ type: 'wakeup_coalesced', payload: { into: 'w-waits' } }])
@@ -232,7 +232,7 @@ describe('a wakeup that says the same as another', () => {
     })
   })
 
-  test('takes it along when it is in a hurry, and its priority is the higher of the two', () => {
+  test('advances it when it is more urgent, and its priority is the higher of the two', () => {
     const one = (ask: Partial<AskedWakeup>) => decideWakeup(asked(ask), context({ waiting }))
     expect(one({})).toMatchObject({ dueAt: NOW, priority: 3 })
     expect(one({ delayMs: 3_000, source: 'automation' })).toMatchObject({ dueAt: NOW + 3_000, priority: 2 })
@@ -285,7 +285,7 @@ const anyCircumstances = fc
   })
   .map((more) => context(more))
 
-test('whatever is asked of whomever: it is told once, never due in the past, and never what policy forbids', () => {
+test('any wakeup gets one answer, is never due in the past, and never violates the policy', () => {
   fc.assert(
     fc.property(anyAsk, anyCircumstances, (ask, circumstances) => {
       const decision = decideWakeup(ask, circumstances)
@@ -324,7 +324,7 @@ const aDispatch = (more: Partial<DispatchContext> = {}): DispatchContext => ({
   ...more,
 })
 
-describe('what waits is', () => {
+describe('a waiting wakeup is', () => {
   const rows: [string, Partial<DispatchContext>, object][] = [
     ['run, when nothing speaks against it', {}, { kind: 'run' }],
     ['run, when it may be claimed', { standing: 'free' }, { kind: 'run' }],
@@ -408,7 +408,7 @@ describe('what waits is', () => {
     expect(decideDispatch(aDispatch(more))).toEqual(decision)
   })
 
-  test('never run beyond the limit of its agent, nor by who may not, whatever the circumstances', () => {
+  test('never run beyond the limit of its agent, nor by an agent that may not, whatever the context', () => {
     const anyDispatch = fc.record({
       agent: anyAgent,
       active: fc.integer({ min: 0, max: 6 }),
@@ -452,7 +452,7 @@ describe('settings', () => {
     },
   )
 
-  test('keep what is said, and have their defaults for the rest', () => {
+  test('keep the given values, and have defaults for the rest', () => {
     const said = { intervalSec: 300, wakeOnAutomation: false, cooldownSec: 0.5 }
     expect(policyOf({ heartbeat: said, node: 'gpu-1', note: 'ours' })).toEqual({ ...DEFAULTS, ...said })
   })
@@ -474,7 +474,7 @@ describe('settings', () => {
     ['on'],
     [7],
     [[]],
-  ])('%j are refused, and count as not said where they are stored already', (config) => {
+  ])('%j are refused, and ignored where they are stored already', (config) => {
     expect(RuntimeConfig.safeParse(config).success).toBe(false)
     expect(policyOf(config)).toEqual(DEFAULTS)
     expect(watchSettingsOf(config)).toEqual(watchSettingsOf({}))
@@ -490,7 +490,7 @@ describe('settings', () => {
   })
 })
 
-test('the clock is set from now on; without an interval, or switched off, it is not set', () => {
+test('the timer is set from now on; without an interval, or disabled, it is not set', () => {
   expect(nextTimerAt(agent({}, { intervalSec: 60 }), NOW)).toBe(NOW + 60_000)
   expect(nextTimerAt(agent(), NOW)).toBe(null)
   expect(nextTimerAt(agent({}, { intervalSec: 60, enabled: false }), NOW)).toBe(null)

@@ -21,7 +21,7 @@ const beta = holder('beta')
 const typesOf = async (work: Work, task: Task) => (await work.eventsOf(task)).map(({ type }) => type)
 const lastEvent = async (work: Work, task: Task) => (await work.eventsOf(task)).at(-1)!
 
-/** A task that somebody has begun, with a lease that does not matter here. */
+/** A started task, with a lease that does not matter here. */
 async function begun(more: Overrides = {}, limits: Partial<Limits> = {}) {
   const clock = clockwork(limits)
   const { work } = clock
@@ -31,8 +31,8 @@ async function begun(more: Overrides = {}, limits: Partial<Limits> = {}) {
   return { ...clock, task, hold }
 }
 
-describe('in any life of a task', () => {
-  test('it is looked at no later than its first deadline, and has no time of its own without one', () => {
+describe('in any history of a task', () => {
+  test('it is checked no later than its first deadline, and is not due without one', () => {
     fc.assert(
       fc.property(life, (one) => {
         live(one, ({ context: { limits, now }, decision: { record, reply } }) => {
@@ -49,7 +49,7 @@ describe('in any life of a task', () => {
     )
   })
 
-  test('a new holder inherits the times of the task and nothing of how the last one stood', () => {
+  test('a new holder inherits the time limits of the task and nothing of the last holder’s status', () => {
     fc.assert(
       fc.property(life, (one) => {
         live(one, ({ before, command, decision: { record } }) => {
@@ -65,7 +65,7 @@ describe('in any life of a task', () => {
   })
 })
 
-test('a task without times of its own costs a claim nothing: what is watched stays the very same', () => {
+test('a task without time limits costs a claim nothing: its watch stays the very same object', () => {
   const own: TaskWatch = { stallMs: 1 }
   expect(watchAnew(own, false)).toBe(own)
   expect(watchAnew(null, false)).toBeNull()
@@ -81,13 +81,13 @@ describe('the arithmetic', () => {
     hangAbortSeconds: 600,
   } as Limits
 
-  test('a silence is too long by the task’s own time, then by that of the workspace, else never', () => {
+  test('the silence limit is that of the task, then that of the workspace, else none', () => {
     expect(stallsAt(record({ stallMs: 5 }), { ...limits, stallTimeoutSeconds: 9 })).toBe(1_005)
     expect(stallsAt(record({}), { ...limits, stallTimeoutSeconds: 9 })).toBe(10_000)
     expect(stallsAt(record(null), limits)).toBeNull()
   })
 
-  test('it is suspected half an hour after its time and taken away ten minutes later, unless told otherwise', () => {
+  test('by default it is suspected half an hour after its estimate and revoked ten minutes later', () => {
     expect(suspectedFrom(record({ doneBy: 2_000 }), limits)).toBe(2_000 + 30 * MINUTE)
     expect(suspectedFrom(record({ doneBy: 2_000, hangGraceMs: 0 }), limits)).toBe(2_000)
     expect(abortsAt(record({ doneBy: 2_000 }), limits)).toBeNull()
@@ -96,14 +96,14 @@ describe('the arithmetic', () => {
     expect(abortsAt(record({ suspectedAt: 3_000, progressAt: 4_000, hangAbortMs: 7 }), limits)).toBe(4_007)
   })
 
-  test('nothing counts before work has begun', () => {
+  test('nothing counts before work has started', () => {
     const assigned = { ...record({ stallMs: 5, doneBy: 1 }), state: 'assigned' as const }
     expect(firstDeadline(assigned, limits)).toBeNull()
   })
 })
 
-describe('what was given and is not started in time', () => {
-  test('goes back to the queue at its deadline, with its attempt', async () => {
+describe('an assigned task that is not started in time', () => {
+  test('returns to the queue at its deadline, with its attempt', async () => {
     const { work, now, pass } = clockwork()
     const task = await work.create()
     await give(work, task, alpha)
@@ -120,7 +120,7 @@ describe('what was given and is not started in time', () => {
     })
   })
 
-  test('has its whole time, however short the lease it was given with', async () => {
+  test('has its whole time, however short its lease', async () => {
     const { work, pass } = clockwork()
     const task = await work.create()
     await give(work, task, alpha, SECOND)
@@ -128,7 +128,7 @@ describe('what was given and is not started in time', () => {
     expect(outcome(await work.start(task, { ...alpha, generation: 1 }))).toBe('STARTED')
   })
 
-  test('is nobody’s failure, even if the end of its lease is noticed first', async () => {
+  test('is no failure, even if the end of its lease is noticed first', async () => {
     const { work, pass } = clockwork()
     const task = await work.create({ maxRetries: 0 })
     await give(work, task, alpha)
@@ -148,7 +148,7 @@ describe('what was given and is not started in time', () => {
     expect(await work.details(task)).toMatchObject({ exhausted: 'generations' })
   })
 
-  test('is not what an agent asked for itself: its lease speaks for it, unless the task says otherwise', async () => {
+  test('is not one that an agent claimed itself: its lease decides, unless the task says otherwise', async () => {
     const { work, now, pass } = clockwork()
     const [plain, strict] = [await work.create(), await work.create({ watch: { assignMs: MINUTE } })]
     await work.claim(plain, alpha)
@@ -161,7 +161,7 @@ describe('what was given and is not started in time', () => {
     expect(await work.record(strict)).toMatchObject({ state: 'queued', attempt: 0 })
   })
 
-  test('is over with the start, whoever says it and how', async () => {
+  test('is one no more after any kind of start', async () => {
     for (const begin of ['start', 'progress', 'continueLater'] as const) {
       const { work, pass } = clockwork()
       const task = await work.create()
@@ -174,8 +174,8 @@ describe('what was given and is not started in time', () => {
   })
 })
 
-describe('an agent that was given a task', () => {
-  test('takes it up itself under the same session: the claim is the same, and its lease starts anew', async () => {
+describe('an agent that was assigned a task', () => {
+  test('resumes it under the same session: the claim is the same, and its lease starts anew', async () => {
     const { work, now, pass } = clockwork()
     const task = await work.create()
     await give(work, task, alpha)
@@ -191,7 +191,7 @@ describe('an agent that was given a task', () => {
     expect(outcome(await work.elapse(task)), 'it asked for it now').toBe('NOTHING_DUE')
   })
 
-  test('takes it up under another session: a new generation, and the attempt is not counted twice', async () => {
+  test('resumes it under another session: a new generation, and the attempt is not counted twice', async () => {
     const { work } = clockwork()
     const task = await work.create({ maxRetries: 0 })
     await give(work, task, alpha)
@@ -205,14 +205,14 @@ describe('an agent that was given a task', () => {
     expect((await work.store.counts(work.workspace)).activeClaims).toBe(1)
   })
 
-  test('takes no place twice where there is room for one', async () => {
+  test('uses no capacity twice where there is room for one', async () => {
     const { work } = clockwork({ maxConcurrentClaims: 1 })
     const task = await work.create()
     await give(work, task, alpha)
     expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('GRANTED')
   })
 
-  test('keeps it from its own other sessions once it took it up, as from everybody else', async () => {
+  test('keeps it from its own other sessions once it resumed it, as from everyone else', async () => {
     const { work } = clockwork()
     const task = await work.create()
     await give(work, task, alpha)
@@ -221,14 +221,14 @@ describe('an agent that was given a task', () => {
     expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
   })
 
-  test('keeps it once it has begun', async () => {
+  test('keeps it once it has started', async () => {
     const { work } = clockwork()
     const task = await work.create()
     await work.start(task, granted(await give(work, task, alpha)))
     expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
   })
 
-  test('is refused under a session that can hold no more, and keeps what it was given', async () => {
+  test('is refused under a session without capacity, and keeps what it was assigned', async () => {
     const { work } = clockwork()
     await work.register('w', 1)
     await work.claim(await work.create(), holder('alpha', 'w'))
@@ -242,7 +242,7 @@ describe('an agent that was given a task', () => {
     })
   })
 
-  test('keeps the claim it was given when no generation is left for another session', async () => {
+  test('keeps the assigned claim when no generation is left for another session', async () => {
     const { work } = clockwork({ maxGenerationsPerTask: 1 })
     const task = await work.create()
     await give(work, task, alpha)
@@ -250,7 +250,7 @@ describe('an agent that was given a task', () => {
     expect(outcome(await work.claim(task, alpha))).toBe('GRANTED')
   })
 
-  test('is not stolen from by another gift', async () => {
+  test('does not lose it to another assignment', async () => {
     const { work } = clockwork()
     const task = await work.create()
     await give(work, task, alpha)
@@ -258,7 +258,7 @@ describe('an agent that was given a task', () => {
   })
 })
 
-describe('a holder that falls silent', () => {
+describe('a holder that goes silent', () => {
   const stalling = (more: Overrides = {}) => begun(more, { stallTimeoutSeconds: 60 })
 
   test('loses the task when its silence is too long, and not before', async () => {
@@ -279,7 +279,7 @@ describe('a holder that falls silent', () => {
     expect(await work.record(task)).toMatchObject({ state: 'failed', dueAt: null })
   })
 
-  test('is heard by every renewal, without any of them moving the hour of the look', async () => {
+  test('is heard by every renewal, without any of them moving the time of the check', async () => {
     const { work, task, hold, now, pass } = await stalling()
     const { dueAt } = await work.record(task)
     pass(40 * SECOND)
@@ -301,7 +301,7 @@ describe('a holder that falls silent', () => {
     expect((await work.record(task)).state).toBe('awaiting_retry')
   })
 
-  test('has a time that the workspace sets while it works, from its next word on', async () => {
+  test('gets a limit that the workspace sets while it works, from its next request on', async () => {
     const { work, task, hold, now, pass } = await begun()
     const stricter = work.through(new Combiner(withLimits(work.store, { stallTimeoutSeconds: 60 })))
     await stricter.renew(task, hold)
@@ -311,7 +311,7 @@ describe('a holder that falls silent', () => {
     expect((await work.record(task)).state).toBe('awaiting_retry')
   })
 
-  test('may be silent before it has begun, for as long as its lease lasts', async () => {
+  test('may be silent before it has started, for as long as its lease lasts', async () => {
     const { work, pass } = clockwork({ stallTimeoutSeconds: 60 })
     const task = await work.create()
     await work.claim(task, alpha, { leaseMs: HOUR })
@@ -319,7 +319,7 @@ describe('a holder that falls silent', () => {
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
   })
 
-  test('has the time of the task if that has one, and its lease if nobody has one', async () => {
+  test('has the limit of the task if there is one, and only its lease if there is no limit', async () => {
     const own = await stalling({ watch: { stallMs: 5 * SECOND } })
     own.pass(5 * SECOND)
     expect(outcome(await own.work.elapse(own.task))).toBe('MOVED')
@@ -331,7 +331,7 @@ describe('a holder that falls silent', () => {
 
 describe('a task that hangs', () => {
   const ESTIMATE = 10 * MINUTE
-  /** Begun, and now exactly as far beyond its time as makes it suspected. */
+  /** Started, and now exactly as far beyond its estimate as makes it suspected. */
   async function suspected(more: Overrides = {}) {
     const one = await begun({ watch: { estimateMs: ESTIMATE }, ...more })
     one.pass(ESTIMATE + 30 * MINUTE)
@@ -342,7 +342,7 @@ describe('a task that hangs', () => {
   const requests = async ({ work, task, hold }: Awaited<ReturnType<typeof suspected>>) =>
     (await work.renew(task, hold)).requests
 
-  test('is suspected once its time and the grace are over, and that is on record once', async () => {
+  test('is suspected once its estimate and the grace are over, and that is recorded once', async () => {
     const { work, task, now, pass } = await begun({ watch: { estimateMs: ESTIMATE } })
     const doneBy = now() + ESTIMATE
     expect(await work.record(task)).toMatchObject({ watch: { doneBy }, dueAt: doneBy + 30 * MINUTE })
@@ -373,7 +373,7 @@ describe('a task that hangs', () => {
     ])
   })
 
-  test('is taken away without progress, and comes back with more urgency', async () => {
+  test('is revoked without progress, and comes back with a higher priority', async () => {
     const { work, task, hold, pass } = await suspected({ priority: 5 })
     pass(10 * MINUTE - 1)
     await work.renew(task, hold)
@@ -392,7 +392,7 @@ describe('a task that hangs', () => {
     expect(rank).toBe(updatedAt - 6 * PRIORITY_STEP_MS)
   })
 
-  test('is no more urgent when it is not tried again', async () => {
+  test('gets no higher priority when it is not retried', async () => {
     const { work, task, pass } = await suspected({ priority: 5, maxRetries: 0 })
     pass(10 * MINUTE)
     await work.elapse(task)
@@ -400,14 +400,14 @@ describe('a task that hangs', () => {
     expect(await work.claims(task)).toMatchObject([{ endReason: 'HUNG' }])
   })
 
-  test('is never more urgent than can be', async () => {
+  test('never gets more than the highest priority', async () => {
     const { work, task, pass } = await suspected({ priority: 10 })
     pass(10 * MINUTE)
     await work.elapse(task)
     expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', priority: 10 })
   })
 
-  test('has its time again with each report of progress', async () => {
+  test('has its whole time again with each report of progress', async () => {
     const one = await suspected()
     const { work, task, hold, now, pass } = one
     pass(9 * MINUTE)
@@ -423,7 +423,7 @@ describe('a task that hangs', () => {
     expect((await work.record(task)).state).toBe('awaiting_retry')
   })
 
-  test('is suspected no more when its holder says until when it will be done, until that is over too', async () => {
+  test('is no longer suspected when its holder gives a new completion time, until that has passed too', async () => {
     const one = await suspected()
     const { work, task, hold, now, pass } = one
     const doneBy = now() + HOUR
@@ -440,7 +440,7 @@ describe('a task that hangs', () => {
     expect((await work.record(task)).watch).toHaveProperty('suspectedAt', now())
   })
 
-  test('is no matter of the next holder, who has the whole time', async () => {
+  test('does not affect the next holder, which has the whole time', async () => {
     const { work, task, hold, now } = await suspected()
     await work.release(task, hold)
     const next = granted(await work.claim(task, beta))
@@ -451,7 +451,7 @@ describe('a task that hangs', () => {
 })
 
 describe('progress', () => {
-  test('that promises an end in the past is refused, and nothing of it is kept', async () => {
+  test('with a completion time in the past is refused, and nothing of it is stored', async () => {
     const { work, task, hold, now } = await begun()
     const before = await work.record(task)
     const reply = await work.progress(task, hold, { percent: 9, doneBy: now() - 1 })
@@ -474,7 +474,7 @@ describe('progress', () => {
   })
 })
 
-test('a verdict has the time of the task, or else of the workspace', async () => {
+test('a verdict has the time limit of the task, or else of the workspace', async () => {
   const { work, now, pass } = clockwork({ verifyTimeoutSeconds: 7 })
   for (const [watch, ms] of [
     [null, 7 * SECOND],
@@ -489,7 +489,7 @@ test('a verdict has the time of the task, or else of the workspace', async () =>
   }
 })
 
-describe('the wait after a holder was lost', () => {
+describe('the backoff after a holder was lost', () => {
   const anAttempt = fc.integer({ min: 1, max: 12 })
 
   test('is a quarter more or less than the usual one, and never longer than the longest', () => {
@@ -521,7 +521,7 @@ describe('the wait after a holder was lost', () => {
 })
 
 describe('shortest first', () => {
-  test('among equals what takes less time comes first, and what nobody estimated counts as half an hour', async () => {
+  test('among equals shorter work comes first, and work without an estimate counts as half an hour', async () => {
     const { work } = clockwork({ queueOrder: 'shortest_first' })
     const long = await work.create({ watch: { estimateMs: HOUR } })
     const unknown = await work.create()
@@ -538,7 +538,7 @@ describe('shortest first', () => {
     expect(handedOut(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
   })
 
-  test('holds for whatever comes back to the queue, and a new priority leaves the estimate its share', async () => {
+  test('applies to whatever is requeued, and a new priority keeps the effect of the estimate', async () => {
     const { work, now } = clockwork({ queueOrder: 'shortest_first' })
     const task = await work.create({ watch: { estimateMs: MINUTE } })
     await work.release(task, granted(await work.claim(task, alpha)))

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { elapsed, type Flag, type Heard, heard, WatchSettings, watching } from '../src/core/runs/watchdog.ts'
 
-/** The watch over a run: what counts as a loop, what as silence, and that nothing else does. */
+/** The watchdog of a run: what counts as a loop, what as silence, and that nothing else does. */
 
 const call = (signature: string, isError = false): Heard => ({ kind: 'call', signature, isError })
 const output: Heard = { kind: 'output' }
 const activity: Heard = { kind: 'activity' }
 
-/** A run under watch, from moment 0 on; what was flagged, in the order it came. */
+/** A run under the watchdog, from time 0 on; what was flagged, in order. */
 function watched(settings: Partial<WatchSettings> = {}, reportsActivity = false) {
   let watch = watching(WatchSettings.parse(settings), 0, reportsActivity)
   let now = 0
@@ -26,7 +26,7 @@ function watched(settings: Partial<WatchSettings> = {}, reportsActivity = false)
       for (const event of events) take(heard(watch, event, now))
       return run
     },
-    /** Time passes; the watch looks every five seconds. */
+    /** Time passes; the watchdog checks every five seconds. */
     waits(seconds: number) {
       const end = now + seconds * 1000
       while (now < end) {
@@ -42,7 +42,7 @@ function watched(settings: Partial<WatchSettings> = {}, reportsActivity = false)
 const calls = (...signatures: string[]) => signatures.map((signature) => call(signature))
 const many = (count: number, event: Heard) => Array.from({ length: count }, () => event)
 
-describe('a run that makes the same call again and again', () => {
+describe('a run that repeats the same call', () => {
   test('is flagged at the fourth, once, and stopped at the eighth', () => {
     const run = watched()
     expect(run.hears(...calls('a', 'a', 'a')).flags).toEqual([])
@@ -56,7 +56,7 @@ describe('a run that makes the same call again and again', () => {
     expect(run.isStopped()).toBe(true)
   })
 
-  test('stays stopped, and the reason is given once', () => {
+  test('stays stopped, and the reason is reported once', () => {
     const run = watched()
       .hears(...many(20, call('a')), call('b'), activity)
       .waits(5_000)
@@ -64,18 +64,18 @@ describe('a run that makes the same call again and again', () => {
     expect(run.isStopped()).toBe(true)
   })
 
-  test('is not saved by what it says between the calls', () => {
+  test('is not saved by output between the calls', () => {
     const run = watched()
     for (let i = 0; i < 8; i++) run.hears(activity, output, call('a'))
     expect(run.isStopped()).toBe(true)
   })
 
-  test('is flagged anew when it did something else between', () => {
+  test('is flagged again when it did something else in between', () => {
     const run = watched().hears(...many(4, call('a')), call('b'), ...many(4, call('a')))
     expect(run.flags.map(({ stop }) => stop)).toEqual([false, false])
   })
 
-  test('has its call named, however long that is, in a few words', () => {
+  test('has its call named briefly, however long it is', () => {
     const [flag] = watched().hears(...many(4, call('x'.repeat(1_000_000)))).flags
     expect(flag!.detail.length).toBeLessThan(300)
   })
@@ -94,20 +94,20 @@ describe('a run whose calls fail', () => {
     expect(run.flags).toHaveLength(2)
   })
 
-  test('is let alone as long as one succeeds now and then', () => {
+  test('is not flagged as long as one succeeds from time to time', () => {
     const run = watched()
     for (let i = 0; i < 50; i++) run.hears(call(`a${i}`, true), call(`b${i}`, true), call(`c${i}`))
     expect(run.flags).toEqual([])
   })
 
-  test('that says nothing of errors has none', () => {
+  test('that reports no errors has none', () => {
     const run = watched()
     for (let i = 0; i < 50; i++) run.hears({ kind: 'call', signature: `${i}` })
     expect(run.flags).toEqual([])
   })
 })
 
-describe('a run that goes to and fro between two calls', () => {
+describe('a run that alternates between two calls', () => {
   test('is flagged after three rounds and stopped after six', () => {
     const run = watched().hears(...calls('a', 'b', 'a', 'b', 'a'))
     expect(run.flags).toEqual([])
@@ -120,19 +120,19 @@ describe('a run that goes to and fro between two calls', () => {
     expect(run.hears(call('b')).isStopped()).toBe(true)
   })
 
-  test('is noticed though something else came before', () => {
+  test('is noticed even if something else came before', () => {
     const run = watched().hears(...calls('x', 'a', 'a', 'b', 'a', 'b', 'a', 'b'))
     expect(run.flags).toHaveLength(1)
   })
 
-  test('is let alone when it takes three, or breaks off', () => {
+  test('is not flagged when it alternates between three, or stops', () => {
     expect(watched().hears(...calls(...'abcabcabcabcabcabc')).flags).toEqual([])
     expect(watched().hears(...calls(...'ababcababcababc')).flags).toEqual([])
     expect(watched().hears(...calls(...'ababbababbababb')).flags).toEqual([])
   })
 })
 
-describe('a run of which nothing is heard', () => {
+describe('a run without output', () => {
   test('is flagged after 300 s, once, and stopped after 1,200 s', () => {
     const run = watched().waits(295)
     expect(run.flags).toEqual([])
@@ -149,7 +149,7 @@ describe('a run of which nothing is heard', () => {
     })
   })
 
-  test('is forgiven as soon as it is heard, and flagged anew when it falls silent again', () => {
+  test('is cleared as soon as it prints, and flagged again when it goes silent again', () => {
     for (const event of [output, activity, call('a')]) {
       const run = watched().waits(1_195).hears(event).waits(295)
       expect([run.flags.length, run.isStopped()]).toEqual([1, false])
@@ -158,13 +158,13 @@ describe('a run of which nothing is heard', () => {
   })
 })
 
-describe('a run that prints and does not get on', () => {
+describe('a run that prints without progress', () => {
   const prints = (run: ReturnType<typeof watched>, seconds: number) => {
     for (let passed = 0; passed < seconds; passed += 10) run.waits(10).hears(output)
     return run
   }
 
-  test('is flagged after 900 s and stopped after 1,800 s, if it was heard getting on before', () => {
+  test('is flagged after 900 s and stopped after 1,800 s, if it reported progress before', () => {
     const run = prints(watched().hears(activity), 890)
     expect(run.flags).toEqual([])
     prints(run, 20)
@@ -174,25 +174,25 @@ describe('a run that prints and does not get on', () => {
     expect(prints(run, 30).isStopped()).toBe(true)
   })
 
-  test('is flagged from its start on when its adapter would say so', () => {
+  test('is flagged from its start on when its adapter would report progress', () => {
     expect(prints(watched({}, true), 920).flags).toHaveLength(1)
   })
 
-  test('is flagged anew when it got on between', () => {
+  test('is flagged again when it made progress in between', () => {
     const run = prints(prints(watched().hears(activity), 950).hears(activity), 950)
     expect(run.flags.map(({ stop }) => stop)).toEqual([false, false])
   })
 
-  test('is not what one is that was allowed to be silent', () => {
+  test('is not one that was allowed to be silent', () => {
     const run = watched({ silentSec: 0, stopSilentSec: 0 }).hears(activity).waits(10_000)
     expect(run.flags).toEqual([])
   })
 
-  test('is let alone when nobody knows what getting on would be', () => {
+  test('is not flagged when its progress cannot be known', () => {
     expect(prints(watched(), 10_000).flags).toEqual([])
   })
 
-  test('is let alone as soon as it gets on', () => {
+  test('is cleared as soon as it makes progress', () => {
     for (const event of [activity, call('a')]) {
       const run = prints(prints(watched().hears(activity), 950).hears(event), 800)
       expect([run.flags.length, run.isStopped()]).toEqual([1, false])
@@ -200,7 +200,7 @@ describe('a run that prints and does not get on', () => {
   })
 })
 
-describe('the settings of a watch', () => {
+describe('the settings of the watchdog', () => {
   test('have defaults, and 0 turns a rule off', () => {
     expect(WatchSettings.parse({})).toEqual({
       sameCalls: 4,
@@ -279,7 +279,7 @@ describe('whatever an agent does', () => {
     )
   })
 
-  test('loops are found as a look at the whole history finds them', () => {
+  test('loops are found exactly as a scan of the whole history finds them', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
         const run = watched().hears(...events)

@@ -63,7 +63,7 @@ describe('the queue', () => {
   const instant = fc.integer({ min: 0, max: 4_000_000_000_000 })
   const priority = fc.integer({ min: 1, max: 10 })
 
-  test('of two tasks that came together the higher priority is first', () => {
+  test('of two tasks that arrive together the higher priority is first', () => {
     expect(queueRank(1000, 6)).toBeLessThan(queueRank(1000, 5))
   })
 
@@ -71,7 +71,7 @@ describe('the queue', () => {
     expect(queueRank(1000, 5)).toBeLessThan(queueRank(1001, 5))
   })
 
-  test('no task waits behind one that came more than nine steps of ageing after it', () => {
+  test('no task waits behind one that arrived more than nine steps of ageing after it', () => {
     fc.assert(
       fc.property(instant, priority, priority, (queuedAt, mine, theirs) => {
         const later = queuedAt + 9 * PRIORITY_STEP_MS + 1
@@ -80,7 +80,7 @@ describe('the queue', () => {
     )
   })
 
-  test('a priority that is worth a step more makes up for exactly a step of waiting', () => {
+  test('one step of priority equals exactly one step of waiting', () => {
     expect(queueRank(0, 5)).toBe(queueRank(PRIORITY_STEP_MS, 6))
   })
 })
@@ -94,7 +94,7 @@ describe('task keys', () => {
     [`A-001-${'x'.repeat(50)}`, { description: 'x'.repeat(50) }],
     ['A-001-x::999999', { subtask: 999_999 }],
     ['A-001--', { description: '-' }],
-  ])('%s is one', (text, parts) => {
+  ])('%s is valid', (text, parts) => {
     expect(parseTaskKey(text)).toMatchObject(parts)
   })
 
@@ -120,7 +120,7 @@ describe('task keys', () => {
     'TOOLONGTRACK-001-x',
     'A-001-x\n',
     ' A-001-x',
-  ])('%j is none', (text) => {
+  ])('%j is invalid', (text) => {
     expect(parseTaskKey(text)).toBeNull()
   })
 
@@ -131,7 +131,7 @@ describe('task keys', () => {
     subtask: fc.option(fc.integer({ min: 1, max: 999_999 })),
   })
 
-  test('what is written is read back, whole', () => {
+  test('a formatted key parses to the same parts', () => {
     fc.assert(
       fc.property(key, (parts) => {
         expect(parseTaskKey(formatTaskKey(parts))).toEqual(parts)
@@ -139,7 +139,7 @@ describe('task keys', () => {
     )
   })
 
-  test('the pattern the API documents takes the very same texts', () => {
+  test('the pattern in the API document accepts exactly the same texts', () => {
     const pattern = new RegExp(TASK_KEY_PATTERN)
     const almost = fc.stringMatching(/^[A-Ca-c]{0,9}-?[0-9]{2,4}-?[a-z_ -]{0,3}(:{1,2}[0-9]{0,2})?$/)
     fc.assert(
@@ -164,7 +164,7 @@ describe('ids', () => {
   const instant = fc.integer({ min: 0, max: 2 ** 48 - 1 })
   const random = fc.integer({ min: 0, max: 2 ** 22 - 1 })
 
-  test('a UUID carries the number inside it, there and back', () => {
+  test('a UUID contains its number, and converts back', () => {
     fc.assert(
       fc.property(id, instant, random, (n, at, r) => {
         expect(idCarriedBy(uuidCarrying(n, at, r))).toBe(n)
@@ -204,11 +204,11 @@ describe('ids', () => {
     '0190b5f0-7a00-7abc-8def-00000000001',
     '0190b5f0-7a00-7abc-8def-0000000000012',
     '0190b5f0-7a00-7abc-8def-000000000001\n',
-  ])('%j carries none', (text) => {
+  ])('%j contains none', (text) => {
     expect(idCarriedBy(text)).toBeNull()
   })
 
-  test('any text is an answer, never an exception', () => {
+  test('any text gets an answer, never an exception', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(idCarriedBy(text)).toBeNull()
@@ -216,7 +216,7 @@ describe('ids', () => {
     )
   })
 
-  test.each([-1, 1.5, 2 ** 52, Number.NaN])('%s cannot be carried', (n) => {
+  test.each([-1, 1.5, 2 ** 52, Number.NaN])('%s cannot be encoded', (n) => {
     expect(() => uuidCarrying(n, 0, 0)).toThrow(RangeError)
   })
 })
@@ -252,7 +252,7 @@ describe('the table of states', () => {
     expect(taskStates.filter((state) => !left.has(state))).toEqual([])
   })
 
-  test('only an operator takes a task out of a terminal state', () => {
+  test('only an operator moves a task out of a terminal state', () => {
     for (const [name, { from, by }] of Object.entries(TASK_TRANSITIONS))
       if (from.some((state) => TASK_STATES[state].type === 'terminal'))
         expect([name, by]).toEqual([name, 'operator'])
@@ -265,7 +265,7 @@ describe('replay', () => {
     ({ seq: ++seq, type, from, to, generation, taskId: 1, actor: 'test', payload: {}, at: 0 }) as StoredEvent
   const created = () => event('task_created', null, 'queued', 0)
 
-  test('gives the state and generation a task’s events lead to', () => {
+  test('gives the state and generation that a task’s events lead to', () => {
     const events = [
       created(),
       event('task_assigned', 'queued', 'assigned', 1),

@@ -17,7 +17,7 @@ function onDisk(path: string): string {
   }
 }
 
-test.each(Object.keys(pages))('%s is what the sources say', (path) => {
+test.each(Object.keys(pages))('%s is generated from the sources', (path) => {
   expect(onDisk(path), `${path} is out of date: run npm run docs`).toBe(pages[path]!())
 })
 
@@ -45,7 +45,7 @@ describe('the state machines', () => {
       expect(rowOf(page, reason)).toContain(`\`${state}\``)
   })
 
-  test('the drawing of the task has exactly the arrows of the table', () => {
+  test('the diagram of the task has exactly the arrows of the table', () => {
     const inBox = new Map<string, string[]>()
     for (const [, box, inside] of task!.matchAll(/as (\w+) \{\n([\s\S]*?)\n {2}\}/g))
       inBox.set(box!, inside!.trim().split(/\s+/))
@@ -66,7 +66,7 @@ describe('the state machines', () => {
     ])
   })
 
-  test('the drawing of the claim has every state and every end', () => {
+  test('the diagram of the claim has every state and every end', () => {
     for (const state of CLAIM_STATES) expect(claim).toMatch(new RegExp(`\\b${state}\\b`))
     for (const reason of Object.keys(CLAIM_ENDS)) expect(claim).toMatch(new RegExp(`\\b${reason}\\b`))
   })

@@ -38,7 +38,7 @@ function rowsOf(): Row[] {
 
 const rows = rowsOf()
 const at = ({ line, cells }: Row) => `line ${line}, ${cells[1]}`
-/** Those that break the claim, by their place in the file: an empty list says all is well. */
+/** The rows that break the claim, by their line in the file: an empty list means success. */
 const breaking = (broken: (row: Row) => boolean) => rows.filter(broken).map(at)
 
 const NOT_FOLLOWED = /^not followed: .{10,}$/
@@ -56,7 +56,7 @@ function standing({ cells: [, , where, shownBy] }: Row): Standing {
   return SHOWN_BY.test(shownBy!) ? 'there' : 'unclear'
 }
 
-/** A file and what it imports of other files beside the tests, and what those import: a suite may live there, and its scenarios. */
+/** A file and the test files it imports, recursively: a suite may live there, and its scenarios. */
 function sourcesOf(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return []
   seen.add(file)
@@ -70,7 +70,7 @@ function sourcesOf(file: string, seen = new Set<string>()): string[] {
 function isTestOf(file: string): (title: string) => boolean {
   const sources = existsSync(file) ? sourcesOf(file) : []
   const titles = new Set(sources.flatMap(titlesOf))
-  // Titles that are nothing but what fills them in are looked for where they are given: as a name, or first of a list.
+  // A title of `%s` alone is searched for where its values are: as a key, or first in a list.
   const byCoordinator = (title: string) => {
     const text = `'${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}'`
     const given = new RegExp(`\\[\\s*${text},|${text}:\\s`)
@@ -80,7 +80,7 @@ function isTestOf(file: string): (title: string) => boolean {
 }
 
 describe('the map of the documents', () => {
-  test('has tables of four columns, each headed alike', () => {
+  test('has tables of four columns with the same header', () => {
     const heads = lines.filter((line, index) => isTable(line) && !isTable(lines[index - 1]))
     expect(heads.length).toBeGreaterThan(0)
     for (const head of heads) expect(cellsOf(head)).toEqual(HEADER)
@@ -93,7 +93,7 @@ describe('the map of the documents', () => {
     expect([...new Set(rows.map(({ document }) => document))]).toEqual(DOCUMENTS)
   })
 
-  test('says of every feature where it is and what shows it, or not yet, or why not', () => {
+  test('says for every feature where it is and which test shows it, or not yet, or why not', () => {
     expect(breaking((row) => standing(row) === 'unclear')).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('the map of the documents', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   })
 
-  test('names only files that are there', () => {
+  test('names only files that exist', () => {
     const named = [...lines.join('\n').matchAll(/`((?:\.?[\w-]+\/)+[\w.-]+)`/g)].map(([, file]) => file!)
     const quoted = rows.flatMap(
       ({ cells: [, , where, shownBy] }) => `${where} ${shownBy}`.match(/`[^`]+`/g) ?? [],

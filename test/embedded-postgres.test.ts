@@ -33,7 +33,7 @@ let scratch = ''
 const servers: EmbeddedPostgres[] = []
 const children: ChildProcess[] = []
 const clients: Sql[] = []
-/** Servers whose Baton server we killed, should a test fail before the next start ends them. */
+/** Servers whose Baton server was killed, in case a test fails before the next start ends them. */
 const left: { pid: number; start: string | undefined }[] = []
 
 // Node cannot run TypeScript, and only another process can be killed with -9.
@@ -76,7 +76,7 @@ async function scratchFolder(mode = 0o755): Promise<string> {
   return scratch
 }
 
-/** A folder as earlier starts left it, for the tests that neither need a fresh one nor break it. */
+/** A folder as earlier starts left it, for tests that neither need a fresh one nor break it. */
 function usedFolder(): string {
   return join(used, 'postgres')
 }
@@ -97,7 +97,7 @@ type Sql = ((text: TemplateStringsArray, ...values: unknown[]) => Promise<pg.Que
   end: () => Promise<void>
 }
 
-/** One connection, made anew when the server comes back. */
+/** One connection, reopened when the server comes back. */
 function connect(url: string): Sql {
   const pool = new pg.Pool({ connectionString: url, max: 1, application_name: 'baton test' })
   pool.on('error', () => undefined)
@@ -145,7 +145,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** For what happens in processes that are not our children and so send no event. */
+/** For changes in processes that are not our children and so send no event. */
 async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await claim())) await sleep(10)
 }
@@ -192,14 +192,14 @@ test('the password is in one file that only the starting user reads, and in no c
   )
 })
 
-test('a lost password file is written anew with a new password', async () => {
+test('a lost password file is rewritten with a new password', async () => {
   const folder = usedFolder()
   await rm(join(folder, 'password'))
   const again = await start(folder)
   expect(await connect(again.url)`select 1 as one`).toEqual([{ one: 1 }])
 })
 
-test('the second start makes nothing anew', async () => {
+test('the second start recreates nothing', async () => {
   const folder = usedFolder()
   const made = ['PG_VERSION', 'pg_hba.conf', 'base'].map((name) => join(folder, 'cluster', name))
   const before = made.map((path) => statSync(path).birthtimeMs)
@@ -207,7 +207,7 @@ test('the second start makes nothing anew', async () => {
   expect(made.map((path) => statSync(path).birthtimeMs)).toEqual(before)
 })
 
-test("the caller's settings win over the tuning but not over what the start relies on", async () => {
+test("the caller's settings override the tuning but not what the start relies on", async () => {
   const folder = usedFolder()
   const settings = { work_mem: '9MB', max_connections: '17', listen_addresses: '*', log_line_prefix: 'x' }
   const server = await startEmbeddedPostgres({ folder, log: () => {}, settings })
@@ -218,14 +218,14 @@ test("the caller's settings win over the tuning but not over what the start reli
   expect(row).toEqual({ memory: '9MB', connections: '17', address: '127.0.0.1' })
 })
 
-test('spaces, quotes and unicode in the path do no harm', async () => {
+test('spaces, quotes and unicode in the path work', async () => {
   const folder = join(await scratchFolder(), `it's "my" dätä 日本 $HOME \\ %p`, 'postgres')
   await (await start(folder)).stop()
   const again = await start(folder)
   expect(await connect(again.url)`select 1 as one`).toEqual([{ one: 1 }])
 })
 
-test('stop ends the server in order, may be called twice, and leaves the folder free', async () => {
+test('stop shuts the server down cleanly, may be called twice, and leaves the folder free', async () => {
   const folder = usedFolder()
   const lines: string[] = []
   const server = await start(folder, (line) => lines.push(line))
@@ -243,7 +243,7 @@ test('the server is in a process group of its own, so Ctrl-C in the terminal doe
   expect(Number(group)).toBe(server.pid())
 })
 
-test('a Baton server that exits without a stop takes its database along', async () => {
+test('a Baton server that exits without a stop stops its database', async () => {
   const { child, told } = spawnChild(usedFolder())
   const { pid } = await told
   child.kill('SIGUSR2')
@@ -251,7 +251,7 @@ test('a Baton server that exits without a stop takes its database along', async 
   await until(() => startOf(pid) === undefined)
 })
 
-test('a server orphaned by kill -9 is stopped in order and its data is there', async () => {
+test('a server orphaned by kill -9 is stopped cleanly and keeps its data', async () => {
   const folder = usedFolder()
   const { child, told } = spawnChild(folder)
   const orphan = await told
@@ -271,7 +271,7 @@ test('a server orphaned by kill -9 is stopped in order and its data is there', a
   expect(await connect(server.url)`select answer from kept`).toEqual([{ answer: 42 }])
 })
 
-test('a folder in use by a living Baton server is refused and left as it is', async () => {
+test('a folder in use by a running Baton server is refused and unchanged', async () => {
   const folder = usedFolder()
   const { told } = spawnChild(folder)
   const other = await told
@@ -414,7 +414,7 @@ test('a foreign process that has the pid of the old server is left alone', async
   expect(foreign.exitCode ?? foreign.signalCode).toBeNull()
 })
 
-test('the lock of another container counts for as long as its file is touched', async () => {
+test('the lock of another container is valid for as long as its file is touched', async () => {
   const folder = join(await scratchFolder(), 'postgres')
   await mkdir(folder)
   const lock = join(folder, 'lock.1')
@@ -431,7 +431,7 @@ test('the lock of another container counts for as long as its file is touched', 
   await start(folder)
 })
 
-test('a file in the way of the folder is refused in one sentence', async () => {
+test('a file in place of the folder is refused in one sentence', async () => {
   const file = join(await scratchFolder(), 'file')
   await writeFile(file, 'precious')
   await expect(start(file)).rejects.toThrow(
@@ -441,7 +441,7 @@ test('a file in the way of the folder is refused in one sentence', async () => {
   expect(readFileSync(file, 'utf8')).toBe('precious')
 })
 
-test('a cluster of another major version is refused and left as it is', async () => {
+test('a cluster of another major version is refused and unchanged', async () => {
   const folder = await copyOfUsedFolder()
   await writeFile(join(folder, 'cluster', 'PG_VERSION'), '15\n')
   const before = await listing(folder)
@@ -449,7 +449,7 @@ test('a cluster of another major version is refused and left as it is', async ()
   expect(await listing(folder)).toEqual(before)
 })
 
-test('a cluster folder that is no cluster is refused and left as it is', async () => {
+test('a cluster folder that is no cluster is refused and unchanged', async () => {
   const folder = join(await scratchFolder(), 'postgres')
   await mkdir(join(folder, 'cluster'), { recursive: true })
   await writeFile(join(folder, 'cluster', 'note'), 'mine')
@@ -478,16 +478,19 @@ const ordinaryUserTest = test.skipIf(
     !canEnter(nobody, process.execPath),
 )
 
-rootTest('root starts it as another user below a 0700 folder, with the one right that takes', async () => {
-  const server = await start(join(await scratchFolder(0o700), 'data', 'postgres'))
-  const status = readFileSync(`/proc/${server.pid()}/status`, 'utf8')
-  expect(status).toMatch(new RegExp(`^Uid:\\s+${account!.uid}\\s+${account!.uid}\\s`, 'm'))
-  expect(status).toMatch(/^CapEff:\s+0000000000000002$/m)
-  expect(status).toMatch(/^Groups:\s*$/m)
-  expect(await connect(server.url)`select 1 as one`).toEqual([{ one: 1 }])
-})
+rootTest(
+  'root starts it as another user below a 0700 folder, with the one permission that needs',
+  async () => {
+    const server = await start(join(await scratchFolder(0o700), 'data', 'postgres'))
+    const status = readFileSync(`/proc/${server.pid()}/status`, 'utf8')
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${account!.uid}\\s+${account!.uid}\\s`, 'm'))
+    expect(status).toMatch(/^CapEff:\s+0000000000000002$/m)
+    expect(status).toMatch(/^Groups:\s*$/m)
+    expect(await connect(server.url)`select 1 as one`).toEqual([{ one: 1 }])
+  },
+)
 
-rootTest('root starts it without any right where everyone may enter', async () => {
+rootTest('root starts it without changing permissions where everyone may enter', async () => {
   const server = await start(join(await scratchFolder(0o755), 'postgres'))
   const status = readFileSync(`/proc/${server.pid()}/status`, 'utf8')
   expect(status).toMatch(new RegExp(`^Uid:\\s+${account!.uid}\\s`, 'm'))
@@ -495,7 +498,7 @@ rootTest('root starts it without any right where everyone may enter', async () =
 })
 
 rootTest(
-  'binaries that the account cannot reach are copied whole to a place that is only root’s',
+  'binaries that the account cannot reach are copied completely to a place that only root can write',
   async () => {
     const closed = join(await scratchFolder(), 'closed')
     await cp(native, join(closed, 'native'), { recursive: true, verbatimSymlinks: true })
@@ -521,7 +524,7 @@ rootTest(
   },
 )
 
-rootTest('a copy that was interrupted is not taken for whole', async () => {
+rootTest('an interrupted copy is not used', async () => {
   const place = join(await scratchFolder(), 'place')
   await mkdir(join(place, 'partial-abc', 'native', 'bin'), { recursive: true })
   await chmod(place, 0o755)

@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const append = (handle: RunLogHandle, chunk: string, stream: LogEntry['stream'] = 'stdout') =>
   store.append(handle, [{ stream, chunk, ts: '2026-01-01T00:00:00.000Z' }])
 
-/** Counts what the log gave and what the adapter took: the difference is what is in memory. */
+/** Counts the bytes the log returned and the adapter read: the difference is in memory. */
 function watched(adapter: AgentRunAdapter) {
   const seen = { given: 0, taken: 0, mostAtOnce: 0, longestPiece: 0 }
   const counting: RunLogStore = {
@@ -81,7 +81,7 @@ test('a log of more than 50 MB is never in memory as a whole, and is read to its
   expect(seen.mostAtOnce).toBeLessThanOrEqual(MOST_AT_ONCE)
 })
 
-test('an adapter that knows lists of lines only is given the first and the last', async () => {
+test('an adapter that accepts only lists of lines gets the first and the last', async () => {
   let length = 0
   const first: string[] = []
   let last = ''
@@ -119,7 +119,7 @@ test('an adapter that stops reading early costs no excerpt', async () => {
   expect(excerpts.stdout).toBe('{"a":1}\n{"b":2}\nthe end\n')
 })
 
-test('the agents of this machine read a stream as they read a list', async () => {
+test('the built-in adapters read a stream as they read a list', async () => {
   const lines = [
     '{"type":"thread.started","thread_id":"t-1"}',
     '{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":2,"output_tokens":3}}',
@@ -141,7 +141,7 @@ test('a line without an end does not fill the memory, and costs only itself', as
   expect(lines).toEqual(['{"a":1}', '{"b":2}'])
 })
 
-test('of many lines the first and the last are kept, in their order, and the very last in any case', () => {
+test('of many lines the first and the last are kept, in order, and the very last in any case', () => {
   const kept = new FirstAndLast({ firstLength: 4, lastLength: 6 })
   for (const line of ['aa', 'bb', 'cc', 'dd', 'ee', 'ff', 'gg']) kept.take(line)
   expect([...kept]).toEqual(['aa', 'bb', 'ee', 'ff', 'gg'])

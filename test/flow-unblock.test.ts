@@ -4,9 +4,9 @@ import { followAll } from '../src/flow/unblock.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 
-/** What waits for finished tasks is looked at after everybody was answered: nobody is there to be told what goes wrong. */
+/** Tasks that depend on finished ones are checked after all callers are answered: no caller is left to get an error. */
 
-/** What is told when looking at it goes wrong in this way. */
+/** What is logged when the check fails in this way. */
 async function toldOf(error: Error): Promise<unknown[]> {
   const store = new MemoryStore()
   store.downstreamOf = () => Promise.reject(error)
@@ -18,11 +18,11 @@ async function toldOf(error: Error): Promise<unknown[]> {
   return told
 }
 
-test('a store that is away is nothing to tell of: upkeep finds what was forgotten', async () => {
+test('an unreachable store is not logged: upkeep finds the missed tasks', async () => {
   expect(await toldOf(new StoreUnavailable('away'))).toEqual([])
 })
 
-test('anything else is told, and stops nobody', async () => {
+test('any other error is logged, and stops nothing', async () => {
   const mistake = new TypeError('records is not iterable')
   expect(await toldOf(mistake)).toEqual([mistake])
 })

@@ -23,8 +23,8 @@ import { commit, git, isGitHere, makeRepository, put } from './support/git.ts'
 import { until } from './support/nodes.ts'
 
 /**
- * Agents can write to the repositories they work in. Whatever program they plant in the settings there, Baton's own git does not
- * run it. Each is shown to be live first: plain git runs it.
+ * Agents can write to the repositories they work in. Whatever program they plant in the settings there, Baton's own git does
+ * not run it. Each is shown to be live first: plain git runs it.
  */
 
 const describeGit = isGitHere ? describe : describe.skip
@@ -44,13 +44,13 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const hasRun = () => existsSync(join(home, 'ran'))
-/** A program that leaves a mark and passes on what it is given. */
+/** A program that leaves a mark and passes its input on. */
 function payload(path = join(home, 'payload'), then = 'cat'): string {
   writeFileSync(path, `#!/bin/sh\ntouch ${join(home, 'ran')}\n${then}\n`)
   chmodSync(path, 0o755)
   return path
 }
-/** As plain git does it, whatever comes of it. */
+/** As plain git does it, successful or not. */
 function plainly(folder: string, ...args: string[]): void {
   try {
     git(folder, ...args)
@@ -68,7 +68,7 @@ const lookAtChange = (folder = repository) => {
   plainly(folder, 'status')
   put(folder, 'a.txt', 'one\n')
 }
-/** A worktree as Baton makes them, made and taken away by plain git. */
+/** A worktree as Baton makes them, made and removed by plain git. */
 const addWorktree = () => {
   plainly(repository, 'worktree', 'add', '-b', 'baton/x/gen-1', join(home, 'plain'))
   plainly(repository, 'worktree', 'remove', '--force', join(home, 'plain'))
@@ -83,7 +83,7 @@ const inWorktree = () =>
     ...{ workspaceId: '1', agentSlug: 'dev', taskId: '0198c0de-0000-7000-8000-00000000000a', generation: 1 },
   })
 
-/** All that Baton does with a worktree; `plant` comes when the agent has worked in it. */
+/** All that Baton does with a worktree; `plant` runs when the agent has worked in it. */
 async function makeRecordAndClean(plant: (root: string) => void = () => undefined) {
   const folder = await inWorktree()
   plant(folder.path)
@@ -142,7 +142,7 @@ describeGit('what is planted in a repository', () => {
         appendFileSync(config(), '[include]\n\tpath = one\n')
         writeFileSync(join(repository, '.git/one'), '[include]\n\tpath = ~/two\n')
         filterIn(join(home, 'two'), 'clean')
-        // Plain git, as the tests run it, is at home in the repository.
+        // Plain git, as the tests run it, has its home in the repository.
         filterIn(join(repository, 'two'), 'clean')
         writeFileSync(join(repository, '.git/info/exclude'), 'two\n')
       },
@@ -208,14 +208,14 @@ describeGit('what is planted in a repository', () => {
     expect(readFileSync(join(folder.path, 'inner/a.txt'), 'utf8')).toBe('two\n')
   })
 
-  test('is not run: a program that brings objects which are not there', async () => {
+  test('is not run: a program that fetches missing objects', async () => {
     const blob = git(repository, 'rev-parse', 'HEAD:a.txt')
     rmSync(join(repository, '.git/objects', blob.slice(0, 2), blob.slice(2)), { force: true })
     for (const [key, value] of [
       ['core.repositoryFormatVersion', '1'],
       ['extensions.partialClone', 'evil'],
       ['remote.evil.promisor', 'true'],
-      // One that passed on what it is given would wait for git, and git for it.
+      // One that passed its input on would wait for git, and git for it.
       ['remote.evil.url', `ext::${payload(join(home, 'brings'), 'exit 1')}`],
       ['protocol.ext.allow', 'always'],
     ] as const)
@@ -228,7 +228,7 @@ describeGit('what is planted in a repository', () => {
     expect(hasRun()).toBe(false)
   })
 
-  test('is not run: whatever else git has a setting for', async () => {
+  test('is not run: any other program that git has a setting for', async () => {
     const program = payload()
     put(repository, '.git/info/attributes', '*.txt filter=evil diff=evil merge=evil\n')
     for (const key of [
@@ -266,7 +266,7 @@ describeGit('what is planted in a repository', () => {
     expect(cleaned).toMatchObject({ isRemoved: true })
   })
 
-  test('does not lead Baton to files elsewhere', async () => {
+  test('does not direct Baton to files elsewhere', async () => {
     const elsewhere = join(home, 'elsewhere')
     mkdirSync(elsewhere)
     git(repository, 'config', 'core.worktree', elsewhere)
@@ -285,7 +285,7 @@ describeGit('what is planted in a repository', () => {
     ['no settings', (file: string) => writeFileSync(file, '[broken'), /which cannot be read\.$/],
   ])('is refused when what it includes is %s', async (_what, make, sentence) => {
     make(join(repository, '.git/one'))
-    // For nothing here: only git itself could say when it holds.
+    // For nothing here: only git itself could say when it applies.
     appendFileSync(config(), '[includeIf "onbranch:never"]\n\tpath = one\n')
     await expect(inWorktree()).rejects.toThrow(sentence)
   })
@@ -298,7 +298,7 @@ describeGit('what the user of this machine has set up', () => {
     return path
   }
 
-  test('is used, also where a repository says otherwise', async () => {
+  test('is used, even if a repository says otherwise', async () => {
     writeFileSync(join(home, '.gitconfig'), `[filter "evil"]\n\tsmudge = ${shout(join(home, 'shout'))}\n`)
     filterIn(config(), 'smudge')
     const { path } = await inWorktree()
@@ -308,7 +308,7 @@ describeGit('what the user of this machine has set up', () => {
 })
 
 describe('a git that does not end', () => {
-  /** A git that is a script, whose children can be known again by `mark`. */
+  /** A git that is a script, whose children can be identified by `mark`. */
   function fakeGit(script: string): string {
     const folder = join(home, 'bin')
     mkdirSync(folder)
@@ -342,7 +342,7 @@ describe('a git that does not end', () => {
     await until(async () => !isLeft(sleeping))
   })
 
-  test('because it never stops talking is cut off', async () => {
+  test('because it never stops printing is cut off', async () => {
     const PATH = fakeGit(`exec /bin/cat /dev/zero`)
     const { code, stdout } = await gitWith({ PATH, HOME: home })(home, ['rev-parse'])
     expect([code, stdout.length]).toEqual([null, 64 * 1024 * 1024])

@@ -24,7 +24,7 @@ import { FolderRefused } from '../src/executor/folders/refused.ts'
 import { sweepWorktrees, type WorktreePlace } from '../src/executor/folders/sweep.ts'
 import { commit, git, isGitHere, makeRepository, put } from './support/git.ts'
 
-/** Working folders: where agents may work, and worktrees that lose nobody's work. All of it in real folders. */
+/** Working folders: where agents may work, and worktrees that lose no work. All of it in real folders. */
 
 let home: string
 let dataFolder: string
@@ -60,14 +60,14 @@ const refusalOf = (more: Partial<FolderRequest>) =>
     },
   )
 
-describe('a folder that is named', () => {
-  test('is taken as it is, by its real path', async () => {
+describe('a configured folder', () => {
+  test('is used as it is, by its real path', async () => {
     mkdirSync(join(home, 'work'))
     symlinkSync(join(home, 'work'), join(home, 'link'))
     expect(await prepare({ cwd: join(home, 'link') })).toEqual({ path: join(home, 'work'), worktree: null })
   })
 
-  test('is meant from beside the data folder when it is relative, or from where one says', async () => {
+  test('is relative to the parent of the data folder, or to the given base', async () => {
     mkdirSync(join(home, 'work/deep'), { recursive: true })
     expect((await prepare({ cwd: 'work' })).path).toBe(join(home, 'work'))
     expect((await prepare({ cwd: './deep', defaultRoot: join(home, 'work') })).path).toBe(
@@ -75,7 +75,7 @@ describe('a folder that is named', () => {
     )
   })
 
-  test('is refused when nobody could work there', async () => {
+  test('is refused when it cannot be used', async () => {
     writeFileSync(join(home, 'file'), '')
     symlinkSync(join(home, 'nowhere'), join(home, 'dangling'))
     symlinkSync(join(home, 'circle'), join(home, 'circle'))
@@ -90,13 +90,13 @@ describe('a folder that is named', () => {
     expect(existsSync(join(home, 'x'))).toBe(false)
   })
 
-  test.skipIf(process.getuid?.() === 0)('is refused when it may not be written', async () => {
+  test.skipIf(process.getuid?.() === 0)('is refused when it is not writable', async () => {
     mkdirSync(join(home, 'sealed'), { mode: 0o500 })
     expect(await refusalOf({ cwd: 'sealed' })).toBe('Baton cannot read and write the folder ~/sealed.')
     chmodSync(join(home, 'sealed'), 0o700)
   })
 
-  test('is refused when it leads outside of where agents may work', async () => {
+  test('is refused when it resolves outside of where agents may work', async () => {
     for (const name of ['allowed/in', 'allowed-not', 'other'])
       mkdirSync(join(home, name), { recursive: true })
     symlinkSync(join(home, 'other'), join(home, 'allowed/out'))
@@ -127,7 +127,7 @@ describe('an agent without a folder', () => {
     expect((await prepare({ agentSlug: 'dev-2' })).path).not.toBe(path)
   })
 
-  test('does not get out of the data folder by its name', async () => {
+  test('does not leave the data folder by its name', async () => {
     const below = join(dataFolder, 'folders')
     const names = ['..', '.', '../../x', 'a/b', 'a.b', 'a b', 'a@b', '-a', '', 'x'.repeat(300)]
     const paths = await Promise.all(names.map(async (agentSlug) => (await prepare({ agentSlug })).path))
@@ -138,7 +138,7 @@ describe('an agent without a folder', () => {
       )
   })
 
-  test('does not get out of it by a link, either', async () => {
+  test('does not leave it by a link, either', async () => {
     const { path } = await prepare({})
     rmSync(path, { recursive: true })
     mkdirSync(join(home, 'secrets'))
@@ -175,7 +175,7 @@ describeGit('a worktree', () => {
     expect(git(repository, 'status', '--porcelain')).toBe('')
   })
 
-  test('of the same generation is taken up as it was left', async () => {
+  test('of the same generation is resumed unchanged', async () => {
     makeRepository(join(home, 'repo'))
     const first = await inWorktree()
     commit(first.path, { 'b.ts': 'b\n' })
@@ -187,7 +187,7 @@ describeGit('a worktree', () => {
     expect(git(first.path, 'symbolic-ref', '--short', 'HEAD')).toBe('own-idea')
   })
 
-  test('of the next generation starts afresh and leaves the one before as it is', async () => {
+  test('of the next generation starts afresh and leaves the previous one unchanged', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const zombie = await inWorktree()
     const left = commit(zombie.path, { 'zombie.ts': 'z\n' })
@@ -200,7 +200,7 @@ describeGit('a worktree', () => {
     expect(git(repository, 'rev-parse', `${BRANCH}~1`)).toBe(left)
   })
 
-  test('starts from the branch that was asked for', async () => {
+  test('starts from the requested branch', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const old = git(repository, 'rev-parse', 'HEAD')
     git(repository, 'branch', 'release')
@@ -208,7 +208,7 @@ describeGit('a worktree', () => {
     expect((await inWorktree({ baseBranch: 'release' })).worktree!.baseCommit).toBe(old)
   })
 
-  test('lets an agent work in the same part of it as was named', async () => {
+  test('lets an agent work in the configured subfolder of it', async () => {
     makeRepository(join(home, 'repo'), { 'packages/web/index.ts': '' })
     const { path, worktree } = await inWorktree({ cwd: 'repo/packages/web' })
     expect(path).toBe(join(worktree!.root, 'packages/web'))
@@ -223,7 +223,7 @@ describeGit('a worktree', () => {
     expect((await inWorktree({ taskId: null, generation: 0, agentSlug: 'dev.2' })).path).not.toBe(path)
   })
 
-  test('has a branch whatever the task is called', async () => {
+  test('has a valid branch whatever the task is called', async () => {
     makeRepository(join(home, 'repo'))
     for (const taskId of ['-x', 'a..b', 'x.lock', 'a b~^:?*[\\', '@{1}', '', '../../escape', '$(id)']) {
       const { path, worktree } = await inWorktree({ taskId })
@@ -232,7 +232,7 @@ describeGit('a worktree', () => {
     }
   })
 
-  test('runs no hook and asks nobody anything', async () => {
+  test('runs no hook and prompts for nothing', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const hook = `#!/bin/sh\ntouch ${join(home, 'hook-ran')}\n`
     put(repository, '.git/hooks/post-checkout', hook)
@@ -246,7 +246,7 @@ describeGit('a worktree', () => {
     expect(existsSync(join(home, 'hook-ran'))).toBe(false)
   })
 
-  test('is made whole when git was stopped halfway', async () => {
+  test('is completed when git was stopped halfway', async () => {
     const repository = makeRepository(join(home, 'repo'), { 'a.ts': 'a\n', 'b.ts': 'b\n' })
     const root = join(dataFolder, `worktrees/0198c0de-0000-7000-8000-000000000001/${TASK}/gen-1`)
     mkdirSync(join(root, '..'), { recursive: true })
@@ -259,7 +259,7 @@ describeGit('a worktree', () => {
     expect(git(path, 'status', '--porcelain')).toBe('')
   })
 
-  test('is found again though its link to the repository was lost', async () => {
+  test('is found again even if its link to the repository was lost', async () => {
     makeRepository(join(home, 'repo'))
     const { path } = await inWorktree()
     put(path, 'work.ts', 'work')
@@ -268,7 +268,7 @@ describeGit('a worktree', () => {
     expect(git(path, 'status', '--porcelain')).toBe('?? work.ts')
   })
 
-  test('that somebody deleted comes back with what was committed', async () => {
+  test('that was deleted comes back with what was committed', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const base = git(repository, 'rev-parse', 'HEAD')
     const { path } = await inWorktree()
@@ -279,7 +279,7 @@ describeGit('a worktree', () => {
     expect(again.worktree!.baseCommit).toBe(base)
   })
 
-  test('that somebody deleted leaves a branch to commits that were on none', async () => {
+  test('that was deleted leaves a branch to commits that were on none', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const { path } = await inWorktree()
     git(path, 'checkout', '--quiet', '--detach')
@@ -291,12 +291,12 @@ describeGit('a worktree', () => {
     expect(git(repository, 'rev-parse', lost[0]!)).toBe(made)
   })
 
-  test('is not taken for an empty one when it cannot be read', async () => {
+  test('is not treated as empty when it cannot be read', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const { path } = await inWorktree()
     put(path, 'work.ts', 'work')
     const mark = join(repository, '.git/worktrees/gen-1/baton-base')
-    // A folder in its stead is the one thing that no user, not even root, can read as a file.
+    // A folder in its place is the one thing that no user, not even root, can read as a file.
     renameSync(mark, `${mark}.aside`)
     mkdirSync(mark)
     await expect(inWorktree()).rejects.toThrow('EISDIR')
@@ -314,7 +314,7 @@ describeGit('a worktree', () => {
     for (const { path } of made) expect(git(path, 'status', '--porcelain')).toBe('')
   })
 
-  test('waits while somebody else has the files of git', async () => {
+  test('waits while another process holds git’s lock files', async () => {
     const repository = makeRepository(join(home, 'repo'))
     put(repository, `.git/refs/heads/${BRANCH}.lock`, '')
     let tries = 0
@@ -350,7 +350,7 @@ describeGit('a worktree is refused', () => {
     )
   })
 
-  test('with a base that is not there, whatever it looks like', async () => {
+  test('with a base that does not exist, whatever it looks like', async () => {
     makeRepository(join(home, 'repo'))
     for (const baseBranch of ['nope', '-d', '--help', '', 'a b'])
       expect(await refusal({ baseBranch })).toBe(
@@ -379,7 +379,7 @@ describeGit('a worktree is refused', () => {
     )
   })
 
-  test('when another branch is in the way, at once', async () => {
+  test('when another branch is in the way, immediately', async () => {
     const repository = makeRepository(join(home, 'repo'))
     git(repository, 'branch', 'baton')
     let adds = 0
@@ -398,7 +398,7 @@ describeGit('a worktree is refused', () => {
     expect(await refusal()).toBe(`The branch ${BRANCH} is checked out at ~/repo; check out another there.`)
   })
 
-  test('when its place has files in it that are not its own, and those stay', async () => {
+  test('when its place has files that are not its own, and those stay', async () => {
     makeRepository(join(home, 'repo'))
     makeRepository(join(home, 'other'))
     const { path } = await inWorktree({ cwd: 'other' })
@@ -421,7 +421,7 @@ describeGit('a worktree is refused', () => {
 })
 
 describeGit('the record of a run', () => {
-  test('tells committed from uncommitted work', async () => {
+  test('distinguishes committed from uncommitted work', async () => {
     const repository = makeRepository(join(home, 'repo'), { 'a.ts': '1\n2\n3\n', 'b.ts': 'b\n' })
     const base = git(repository, 'rev-parse', 'HEAD')
     const folder = await inWorktree()
@@ -448,7 +448,7 @@ describeGit('the record of a run', () => {
     })
   })
 
-  test('is taken of what is checked out, wherever the agent went', async () => {
+  test('covers what is checked out, wherever the agent moved', async () => {
     makeRepository(join(home, 'repo'))
     const folder = await inWorktree()
     git(folder.path, 'checkout', '--quiet', '--detach')
@@ -458,7 +458,7 @@ describeGit('the record of a run', () => {
     expect(await recordFolder(ours, folder)).toMatchObject({ commit: null, committed: { commits: 0 } })
   })
 
-  test('does not run the programs a repository names for its differences', async () => {
+  test('does not run the diff programs a repository names', async () => {
     const repository = makeRepository(join(home, 'repo'), {
       'a.ts': 'a\n',
       '.gitattributes': '*.ts diff=mine\n',
@@ -472,7 +472,7 @@ describeGit('the record of a run', () => {
     expect(existsSync(join(home, 'ran'))).toBe(false)
   })
 
-  test('is nothing for a plain folder, and for a worktree that is gone', async () => {
+  test('is empty for a plain folder, and for a deleted worktree', async () => {
     makeRepository(join(home, 'repo'))
     expect(await recordFolder(ours, await prepare({ cwd: 'repo' }))).toBeNull()
     const folder = await inWorktree()
@@ -524,7 +524,7 @@ describeGit('a worktree is cleaned away', () => {
     expect(git(repository, 'show', 'stash@{0}:readme.md')).toBe('stashed work')
   })
 
-  test('when its folder is gone already, and its commits stay', async () => {
+  test('when its folder is deleted already, and its commits stay', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const folder = await inWorktree()
     const made = commit(folder.path, { 'b.ts': 'b\n' })
@@ -537,7 +537,7 @@ describeGit('a worktree is cleaned away', () => {
     expect(await cleanFolder(ours, folder, 'when_clean')).toMatchObject({ isRemoved: false })
   })
 
-  test('unless its folder is gone and its commits are on no branch', async () => {
+  test('unless its folder is deleted and its commits are on no branch', async () => {
     makeRepository(join(home, 'repo'))
     const folder = await inWorktree()
     git(folder.path, 'checkout', '--quiet', '--detach')
@@ -714,7 +714,7 @@ describeGit('the branch of a worktree', () => {
 })
 
 describeGit('a sweep', () => {
-  test('takes what nobody needs any more, and tells why the rest stays', async () => {
+  test('removes what is no longer needed, and reports why the rest stays', async () => {
     makeRepository(join(home, 'repo'))
     const [idle, needed, dirty, gone] = await Promise.all(
       ['idle', 'needed', 'dirty', 'gone'].map((taskId) => inWorktree({ taskId })),
@@ -749,7 +749,7 @@ describeGit('a sweep', () => {
     expect(await sweepWorktrees(ours, dataFolder, async () => false)).toEqual({ removed: [], kept: [] })
   })
 
-  test('takes what git left halfway', async () => {
+  test('removes what git left halfway', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const { path } = await inWorktree()
     rmSync(join(repository, '.git/worktrees/gen-1/baton-base'))
@@ -758,13 +758,13 @@ describeGit('a sweep', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('takes no folder from a run that begins while it asks', async () => {
+  test('removes no folder of a run that starts meanwhile', async () => {
     makeRepository(join(home, 'repo'))
     await inWorktree()
     let run: ReturnType<typeof inWorktree> | undefined
     await sweepWorktrees(ours, dataFolder, async () => {
       run = inWorktree()
-      // The run has to wait for the sweep; if it had not to, it would be done long before this.
+      // The run has to wait for the sweep; otherwise it would be done long before this.
       await Promise.race([run, pause(300)])
       return false
     })

@@ -14,7 +14,7 @@ import { until } from './support/nodes.ts'
 import { cuttableWayTo } from './support/proxy.ts'
 import { startServer } from './support/server.ts'
 
-/** Who may come in, and what they may do there. */
+/** Authentication, and what each key may do. */
 
 const { server, routes, w, nothingIsWrittenBy, close } = await besiege()
 afterAll(close)
@@ -27,7 +27,7 @@ async function keyWith(workspace: Workspace, more: Json): Promise<{ id: string; 
 }
 const statusWith = async (key: string, path = '/limits') => (await send(server, 'GET', path, { key })).status
 
-/** A request that is let in or not, and can do nothing if it is: its body is no object, its id nobody's. */
+/** A request that is admitted or not, and can do nothing if it is: its body is no object, its id unknown. */
 function knockAt(route: Route, options: { key?: string; headers?: Record<string, string> }) {
   const nobody = '01890000-0000-7000-8000-00000000ffff'
   const path = pathTo(route, allOf(nobody))
@@ -63,12 +63,12 @@ describe('a request without a valid key', () => {
     },
   )
 
-  test('is told how to come in, and a key in the address is no key', async () => {
+  test('learns how to authenticate, and a key in the URL is no key', async () => {
     const answer = await fetch(`${server.api}/tasks?key=${w.ownerKey}&access_token=${w.ownerKey}`)
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
   })
 
-  test('may look at health and the API document, and at nothing else', async () => {
+  test('may read health and the API document, and nothing else', async () => {
     for (const path of [
       '/health/live',
       '/health/ready',
@@ -88,7 +88,7 @@ describe('a key may do what its role and scopes say', () => {
     admin: ['read', 'work', 'operate', 'configure_agents', 'admin'],
     owner: ['read', 'work', 'operate', 'configure_agents', 'admin'],
   }
-  /** What reading and writing needs, by tag. A new tag must be added here before its routes are tested. */
+  /** What reading and writing need, by tag. A new tag must be added here before its routes are tested. */
   const NEEDS: Record<string, [reading: string, writing: string]> = {
     tasks: ['read', 'operate'],
     claims: ['read', 'work'],
@@ -104,16 +104,16 @@ describe('a key may do what its role and scopes say', () => {
     workspaces: ['read', 'instance'],
     keys: ['admin', 'admin'],
     runs: ['read', 'operate'],
-    // Only read, and tried out on what the request itself brings.
+    // Only read, and tried on what the request itself contains.
     prompts: ['read', 'read'],
   }
-  /** What needs another right than the rest of its tag. */
+  /** Routes that need another right than the rest of their tag. */
   const NEEDS_OTHER: Record<string, string> = {
-    // Only reads; the ids of so many tasks would be too long for an address.
+    // Only reads; the ids of so many tasks would be too long for a URL.
     'POST /tasks/states': 'read',
-    // Takes tasks from holders that may still be alive: no agent should do that to others.
+    // Revokes tasks from holders that may still be alive: no agent should do that to others.
     'POST /workers/requeue-stalled': 'operate',
-    // Tells of keys, limits and everybody's agents.
+    // Shows keys, limits and all agents.
     'GET /coordinator/logs': 'admin',
     // What agents do themselves.
     'POST /agents/{id}/heartbeat': 'work',
@@ -121,7 +121,7 @@ describe('a key may do what its role and scopes say', () => {
     'POST /agents/{id}/wakeup': 'work',
     'POST /agents/{id}/heartbeat/invoke': 'work',
     'POST /runs/{id}/callback': 'work',
-    // What agents are told is a part of their settings.
+    // The prompt of an agent is a part of its settings.
     'GET /agents/{id}/prompt-preview': 'configure_agents',
     // Starts the program of the agent.
     'POST /agents/{id}/test': 'configure_agents',
@@ -152,7 +152,7 @@ describe('a key may do what its role and scopes say', () => {
     )
   })
 
-  test('only the key of the first start makes workspaces', async () => {
+  test('only the key of the first start creates workspaces', async () => {
     const { key } = await keyWith(await openWorkspace(server), { role: 'owner' })
     for (const nobody of [key, w.ownerKey])
       expectRefusal(
@@ -167,13 +167,13 @@ describe('a key may do what its role and scopes say', () => {
     { maker: { role: 'admin', scopes: ['admin'] }, wanted: { role: 'admin' } },
     { maker: { role: 'owner', scopes: ['admin', 'read'] }, wanted: { role: 'member' } },
     { maker: { role: 'admin' }, wanted: { role: 'owner' } },
-  ])('$maker makes no key that may do more than itself: $wanted', async ({ maker, wanted }) => {
+  ])('$maker creates no key that may do more than itself: $wanted', async ({ maker, wanted }) => {
     const { key } = await keyWith(w, maker)
     expectRefusal(await server.call('POST', '/keys', { name: 'more', ...wanted }, { key }), 403, 'FORBIDDEN')
   })
 })
 
-test('a key that names another workspace than its own is told that there is none', async () => {
+test('a key with another workspace than its own gets 404', async () => {
   const own = (await server.call('GET', '/workspaces')).body.items[0].id
   const other = (await server.call('POST', '/workspaces', { name: 'other' })).body.id
   const naming = (id: string) =>
@@ -205,7 +205,7 @@ describe('a key', () => {
     }
   }
 
-  test('is shown once, and is afterwards in no answer, no event and no table, but as a hash', async () => {
+  test('is shown once, and is afterwards in no answer, no event and no table, except as a hash', async () => {
     const made = await w.post('/keys', { name: 'once' }, { 'idempotency-key': 'k-1' })
     const { key, id, prefix } = made.body
     expect(key).toMatch(/^baton_[A-Za-z0-9_-]{43}$/)
@@ -224,7 +224,7 @@ describe('a key', () => {
     }
   })
 
-  test('that is revoked opens nothing from that moment on, not even if it was in use just then', async () => {
+  test('that is revoked grants nothing from that moment on, even if it was in use just then', async () => {
     const keys = await Promise.all(Array.from({ length: 30 }, () => keyWith(w, { role: 'viewer' })))
     await Promise.all(
       keys.flatMap(({ id, key }) => [
@@ -239,7 +239,7 @@ describe('a key', () => {
     expect(listed.revokedAt).toEqual(expect.any(String))
   })
 
-  test('that expires works until then and not after, though it was known', async () => {
+  test('that expires works until then and not after, even if it was cached', async () => {
     const soon = await keyWith(w, { expiresAt: new Date(Date.now() + 1_500).toISOString() })
     expect(await statusWith(soon.key)).toBe(200)
     await until(async () => (await statusWith(soon.key)) === 401)
@@ -247,7 +247,7 @@ describe('a key', () => {
     expect(await statusWith(past.key)).toBe(401)
   })
 
-  test('of the last owner stays; of two who revoke each other at once, one does', async () => {
+  test('of the last owner stays; of two that revoke each other at once, one stays', async () => {
     const team = await openWorkspace(server)
     const [first] = (await team.call('GET', '/keys')).body.items
     expectRefusal(await team.call('DELETE', `/keys/${first.id}`), 409, 'WRONG_STATE')
@@ -263,7 +263,7 @@ describe('a key', () => {
   test.each([
     ['has expired', { expiresAt: '2020-01-01T00:00:00Z' }],
     ['may only read', { scopes: ['read'] }],
-  ])('of an owner who %s is no owner’s key to fall back on', async (_what, more) => {
+  ])('of an owner that %s does not count as an owner’s key', async (_what, more) => {
     const team = await openWorkspace(server)
     const [first] = (await team.call('GET', '/keys')).body.items
     await keyWith(team, { role: 'owner', ...more })
@@ -303,7 +303,7 @@ test('the owner’s key is in a file for its owner alone, whatever the umask, an
   }
 })
 
-test('no key is ever in the log, however much is logged and whatever goes wrong', async () => {
+test('no key is ever in the log, whatever the log level and the error', async () => {
   let log = ''
   const spy = vi.spyOn(fs, 'write').mockImplementation(((_fd: number, data: string, ...rest: unknown[]) => {
     log += data

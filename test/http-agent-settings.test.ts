@@ -8,7 +8,7 @@ import { superuser } from './support/nodes.ts'
 import { callsIn, type Fleet, type Seen, useFleets } from './support/runs.ts'
 import { tablesWith } from './support/seed.ts'
 
-/** What agents may be told to be: settings that cannot be used are refused when they are given, and nothing is started. */
+/** Agent settings: invalid ones are refused when they are set, and nothing is started. */
 
 const { served, folder, fleet } = useFleets()
 const PROCESS = { command: process.execPath, args: [] as string[] }
@@ -216,7 +216,7 @@ describe('settings are refused in one sentence that names them', () => {
     ])
   })
 
-  test('when they come one after the other, too: what does not fit what is there stays as it was', async () => {
+  test('when they arrive one after the other, too: a setting that conflicts with stored ones is refused', async () => {
     const w = await fleet()
     expect((await put(w, process_({ cwd: folder() }))).status).toBe(201)
     for (const body of [
@@ -232,7 +232,7 @@ describe('settings are refused in one sentence that names them', () => {
     expect((await put(w, moved)).body).toMatchObject({ ...moved, version: 2 })
   })
 
-  test('agents that run by themselves keep what they like, and nobody stumbles over it', async () => {
+  test('agents that run elsewhere may have any, without errors', async () => {
     const w = await fleet()
     const odd = { promptTemplate: 5, env: 'a text', headers: ['x'], steps: { a: 1 } }
     const { body } = await put(w, { adapterType: 'external', adapterConfig: odd })
@@ -246,11 +246,11 @@ describe('settings are refused in one sentence that names them', () => {
   })
 })
 
-describe('nothing is ever read by a shell', () => {
+describe('no shell ever interprets a value', () => {
   const evil = (file: string) =>
     `$(touch ${file}) \`touch ${file}\`; touch ${file} | touch ${file} && touch ${file}\n--version\n-rf`
 
-  test('whatever a task, a wakeup or the settings say goes to the program as it is', async () => {
+  test('text of a task, a wakeup or the settings reaches the program unchanged', async () => {
     const w = await fleet()
     const canary = join(folder(), 'canary')
     const words = evil(canary)
@@ -294,7 +294,7 @@ describe('nothing is ever read by a shell', () => {
     ['a command with arguments in it', `${process.execPath} --version`],
     ['a command with another behind it', 'true; touch canary'],
     ['a command to be filled in', '$(echo node)'],
-  ])('%s is the name of a program that is not there', async (_what, command) => {
+  ])('%s is the name of a program that does not exist', async (_what, command) => {
     const w = await fleet()
     const home = await w.freshHome()
     await w.put('dev', { adapterType: 'process', adapterConfig: { command, cwd: home } })
@@ -307,7 +307,7 @@ describe('nothing is ever read by a shell', () => {
     })
   })
 
-  test('a folder that is to be filled in is a folder that is not there', async () => {
+  test('a folder with a placeholder is a folder that does not exist', async () => {
     const w = await fleet()
     await w.put('dev', { adapterType: 'process', adapterConfig: { ...PROCESS, cwd: `$(echo ${folder()})` } })
     await w.wake('dev')
@@ -345,7 +345,7 @@ describe('secrets in settings', () => {
     return (await w.over('dev', runs)).at(-1).result
   }
 
-  test('are shown masked; what comes back masked stays, what is said again is taken, what is left out is gone', async () => {
+  test('are shown masked; a mask keeps the value, a new value replaces it, an omitted one is deleted', async () => {
     const w = await fleet()
     await w.script('dev', tells, {
       env: { SECRET_A: SECRET, SECRET_B: 'second-secret' },
@@ -364,7 +364,7 @@ describe('secrets in settings', () => {
     expect(await told(w, 4)).toEqual([])
   })
 
-  test('are never made of masks: a mask without anything behind it is refused', async () => {
+  test('never become masks: a mask without a stored value is refused', async () => {
     const w = await fleet()
     const masked = { adapterType: 'process', adapterConfig: { ...PROCESS, env: { SECRET_A: '********' } } }
     expectRefusal(await put(w, masked), 400, 'VALIDATION_FAILED')
@@ -403,7 +403,7 @@ describe('secrets in settings', () => {
   })
 })
 
-test('a preview of the prompt shows what would be said, but never the key', async () => {
+test('a preview of the prompt shows the text, but never the key', async () => {
   const w = await fleet()
   await w.script('dev', '', {
     config: {
@@ -423,7 +423,7 @@ test('a preview of the prompt shows what would be said, but never the key', asyn
   expect(await w.runsOf('dev'), 'nobody was woken for that').toEqual([])
 })
 
-describe('whether an agent could run is told check by check, with a hint for each that fails', () => {
+describe('the probe reports check by check whether an agent could run, with a hint for each failure', () => {
   const tried = async (w: Fleet, adapterType: string, adapterConfig: Json): Promise<Seen> => {
     await w.put('dev', { adapterType, adapterConfig })
     const { status, body } = await w.post('/agents/dev/test')
@@ -442,7 +442,7 @@ describe('whether an agent could run is told check by check, with a hint for eac
   ]
   const check = ({ checks }: Seen, name: string) => checks.find((one: Seen) => one.name === name)
 
-  test('everything is fine', async () => {
+  test('all checks pass', async () => {
     const w = await fleet()
     const cwd = await w.freshHome()
     const claude = await tried(w, 'claude_local', {
@@ -461,7 +461,7 @@ describe('whether an agent could run is told check by check, with a hint for eac
   })
 
   test.each(['claude_local', 'codex_local', 'gemini_local', 'opencode_local', 'process'])(
-    'the program of %s is not there',
+    'the program of %s does not exist',
     async (adapterType) => {
       const w = await fleet()
       const missing = await tried(w, adapterType, { command: join(folder(), 'no-such-program') })
@@ -479,7 +479,7 @@ describe('whether an agent could run is told check by check, with a hint for eac
     },
   )
 
-  test('the folder is a file, is not there, or leads nowhere', async () => {
+  test('the folder is a file, does not exist, or is a broken link', async () => {
     const w = await fleet()
     const home = await w.freshHome()
     writeFileSync(join(home, 'file'), '')
@@ -498,7 +498,7 @@ describe('whether an agent could run is told check by check, with a hint for eac
     expect(check(plain, 'folder').detail).toContain('not in a git repository')
   })
 
-  test('a link beside the data leads outside: it is told, and at the run it is refused and nothing is spawned', async () => {
+  test('a link beside the data points outside: the probe reports it, and the run is refused and nothing is spawned', async () => {
     const w = await fleet()
     const beside = join(served().dataFolder, '..')
     const name = `baton-link-${randomUUID()}`
@@ -511,7 +511,7 @@ describe('whether an agent could run is told check by check, with a hint for eac
     rmSync(join(beside, name))
   })
 
-  test('settings that were stored before anybody checked them are told as such', async () => {
+  test('settings that were stored before validation existed are reported as such', async () => {
     const w = await fleet()
     await w.put('dev', { adapterType: 'process', adapterConfig: PROCESS })
     const { id } = await w.agent('dev')

@@ -10,7 +10,7 @@ import { superuser } from './support/nodes.ts'
 import { eventually } from './support/recovery.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** What a node runs is up to its operator, whoever owns the workspace. */
+/** The operator of a node decides what it runs, whoever owns the workspace. */
 
 const NODE = process.execPath
 const process_ = (more: Json = {}) => ({
@@ -37,7 +37,7 @@ function useNode(env: Record<string, string>) {
   return {
     served: () => server,
     of: (which: 'first' | 'other'): typeof first => (which === 'first' ? first : other.call),
-    /** Writes settings behind the server's back, as another node would that is told otherwise. */
+    /** Writes settings behind the server's back, as another node with another configuration would. */
     store: (call: typeof first, slug: string, type: string, config: Json) =>
       call('GET', `/agents/${slug}`).then(({ body: { id } }) =>
         superuser(server.databaseUrl, (client) =>
@@ -60,7 +60,7 @@ async function runOf(call: Workspace['call'], slug: string) {
   })
 }
 
-describe('a node whose operator said nothing', () => {
+describe('a node without a policy of its operator', () => {
   const { of, store, served } = useNode({ BATON_AGENT_ADAPTERS: '' })
 
   test('runs any program for the first workspace', async () => {
@@ -70,7 +70,7 @@ describe('a node whose operator said nothing', () => {
   })
 
   test.each(['process', 'claude_local', 'codex_local', 'gemini_local', 'opencode_local'])(
-    'takes no %s for another workspace',
+    'accepts no %s for another workspace',
     async (adapterType) => {
       const adapterConfig = adapterType === 'process' ? { command: NODE } : {}
       const answer = await of('other')('PUT', '/agents/dev', { adapterType, adapterConfig })
@@ -81,7 +81,7 @@ describe('a node whose operator said nothing', () => {
     },
   )
 
-  test('takes agents for another workspace that run nothing here, and tells which', async () => {
+  test('accepts agents for another workspace that run nothing here, and lists which', async () => {
     const other = of('other')
     const settings: Record<string, Json | null> = {
       external: null,
@@ -98,7 +98,7 @@ describe('a node whose operator said nothing', () => {
     expect(await allowed(of('first'))).toContain('process')
   })
 
-  test('does not run or try what is on record all the same, and says why', async () => {
+  test('does not run or probe what is stored nevertheless, and says why', async () => {
     const other = of('other')
     await other('PUT', '/agents/smuggled', { adapterType: 'simulated', adapterConfig: { steps: [] } })
     await store(other, 'smuggled', 'claude_local', { command: scriptOf('claude'), cwd: folder })
@@ -114,7 +114,7 @@ describe('a node whose operator said nothing', () => {
     expect((await other('GET', '/agents/smuggled')).body).toMatchObject({ state: 'error' })
   })
 
-  test('sets no variable that makes programs load code, in any workspace; not even one that is on record', async () => {
+  test('sets no variable that makes programs load code, in any workspace; not even a stored one', async () => {
     const first = of('first')
     for (const name of ['LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV', 'PATH', 'GIT_SSH_COMMAND']) {
       const answer = await first('PUT', '/agents/loader', process_({ env: { [name]: 'x', FINE: 'y' } }))
@@ -128,7 +128,7 @@ describe('a node whose operator said nothing', () => {
     expect(await runOf(first, 'loader')).toMatchObject({ errorCode: 'not_allowed_here', pid: null })
   })
 
-  test('lets no agent work in the data folder, wherever links lead; nor when it is on record', async () => {
+  test('lets no agent work in the data folder, through links either, nor with stored settings', async () => {
     const first = of('first')
     const data = served().dataFolder
     symlinkSync(data, join(folder, 'link'))
@@ -195,14 +195,14 @@ describe('a node whose operator named adapters, commands and variables', () => {
     },
   )
 
-  test('does not run the own program of an adapter unless it was named, too', async () => {
+  test('does not run the default program of an adapter unless it was named, too', async () => {
     const answer = await of('first')('PUT', '/agents/cli', { adapterType: 'claude_local' })
     expectRefusal(answer, 403, 'NOT_ALLOWED_HERE')
     expect(answer.body.errors).toMatchObject([{ field: 'adapterConfig.command' }])
   })
 })
 
-test('a node is not started whose operator allows an adapter that is not there', async () => {
+test('a node whose operator allows an unknown adapter does not start', async () => {
   const config = readConfig({
     BATON_DATA: join(folder, 'never'),
     BATON_PORT: '0',

@@ -6,7 +6,7 @@ import { expectRefusal, type Json, type Workspace } from './support/http-workspa
 import { superuser } from './support/nodes.ts'
 import { type Fleet, useFleets } from './support/runs.ts'
 
-/** To say what an agent runs is more than to operate it. */
+/** Configuring what an agent runs needs more rights than operating it. */
 
 const { served, fleet } = useFleets()
 const PROCESS = { adapterType: 'process', adapterConfig: { command: process.execPath, args: ['--version'] } }
@@ -44,7 +44,7 @@ describe('a member', () => {
     expect(await w.agent('dev'), 'nothing of it was written').toEqual(before)
   })
 
-  test('registers agents that run by themselves, and no others', async () => {
+  test('registers agents that run elsewhere, and no others', async () => {
     expect((await member('PUT', '/agents/own', { adapterType: 'external', name: 'Own' })).status).toBe(201)
     expect((await member('PUT', '/agents/own-2', { capabilities: ['a'] })).status).toBe(201)
     expectRefusal(await member('PUT', '/agents/evil', PROCESS), 403, 'FORBIDDEN')
@@ -66,7 +66,7 @@ describe('a member', () => {
     expect((await w.agent('dev')).adapterConfig).toEqual(PROCESS.adapterConfig)
   })
 
-  test('neither tries an agent nor reads its prompt', async () => {
+  test('neither probes an agent nor reads its prompt', async () => {
     for (const [method, path] of [
       ['POST', '/agents/dev/test'],
       ['GET', '/agents/dev/prompt-preview'],
@@ -77,7 +77,7 @@ describe('a member', () => {
     }
   })
 
-  test('sees no settings of adapters, wherever agents are shown; nor does a viewer or a run', async () => {
+  test('sees no adapter settings, wherever agents are shown; nor does a viewer or a run', async () => {
     const viewer = await as(w, 'viewer')
     const { home } = await w.script(
       'curious',
@@ -106,7 +106,7 @@ describe('a member', () => {
   })
 })
 
-test('admins configure, and keys whose scopes name it; those whose scopes do not, do not', async () => {
+test('admins configure, and keys whose scopes name it; other keys do not', async () => {
   const w = await fleet()
   const body = { adapterType: 'simulated', adapterConfig: { steps: [] } }
   expect((await (await as(w, 'admin'))('PUT', '/agents/a', body)).status).toBe(201)
@@ -155,7 +155,7 @@ describe('a mask', () => {
       { adapterType: 'claude_local', adapterConfig: { ...hidden, cwd: '/tmp' } },
       'adapterType',
     ],
-  ])('does not stand for the old value with %s', async (_what, before, after, changed) => {
+  ])('does not keep the old value with %s', async (_what, before, after, changed) => {
     const w = await fleet()
     await w.put('dev', before)
     const answer = await w.call('PUT', '/agents/dev', after)
@@ -165,7 +165,7 @@ describe('a mask', () => {
     expect((await w.agent('dev')).version).toBe(1)
   })
 
-  test('stands for it while only prompt, times, model or other headers change', async () => {
+  test('keeps it while only prompt, times, model or other headers change', async () => {
     const heard: (string | undefined)[] = []
     const agent = createServer((request, response) => {
       heard.push(
@@ -194,7 +194,7 @@ describe('a mask', () => {
     await w.put('cli', { adapterConfig: { env: { KEY_A: MASK }, model: 'opus', maxTurnsPerRun: 3 } })
   })
 
-  test('covers all that is set of an adapter which this node does not have', async () => {
+  test('covers all settings of an adapter that this node does not have', async () => {
     const w = await fleet()
     await w.put('dev', http())
     const { id } = await w.agent('dev')

@@ -9,7 +9,7 @@ import {
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 
-/** Agents over HTTP: who they are, and what people do to them. */
+/** Agents over HTTP: registration, and what people do to them. */
 
 const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}, headers?: Record<string, string>) =>
@@ -62,7 +62,7 @@ describe('an agent', () => {
     expect(await w.happens('agent_registered')).toMatchObject([{ payload: { agent: 'dev-1' } }])
   })
 
-  test('has the document’s defaults, and what is left out stays', async () => {
+  test('has the document’s defaults, and omitted fields stay', async () => {
     const w = await workspace()
     expect((await put(w, 'a')).body).toMatchObject({
       name: 'a',
@@ -87,7 +87,7 @@ describe('an agent', () => {
     expect(byId).toMatchObject({ status: 200, body: { slug: 'a', id: more.body.id, name: 'by id' } })
   })
 
-  test('is changed under If-Match only by whoever knows it as it is', async () => {
+  test('is changed under If-Match only with its current version', async () => {
     const w = await workspace()
     expectRefusal(await put(w, 'a', {}, { 'if-match': '"1"' }), 412, 'VERSION_MISMATCH')
     await put(w, 'a')
@@ -119,14 +119,17 @@ describe('an agent', () => {
     expectRefusal(await get(w, '/a'), 404, 'NOT_FOUND')
   })
 
-  test.each(['-a', 'a b', 'ä', '.', 'a/b', 'x'.repeat(101), '%00'])('is not called "%s"', async (slug) => {
-    const w = await workspace()
-    const { status } = await put(w, encodeURIComponent(slug))
-    expect([400, 404]).toContain(status)
-    expect((await get(w, '')).body.items).toEqual([])
-  })
+  test.each(['-a', 'a b', 'ä', '.', 'a/b', 'x'.repeat(101), '%00'])(
+    'may not be called "%s"',
+    async (slug) => {
+      const w = await workspace()
+      const { status } = await put(w, encodeURIComponent(slug))
+      expect([400, 404]).toContain(status)
+      expect((await get(w, '')).body.items).toEqual([])
+    },
+  )
 
-  test('cannot take the form of an id for its name: nobody would find it again', async () => {
+  test('cannot have the form of an id as its name: it could not be found again', async () => {
     const w = await workspace()
     const nobodys = '01890000-0000-7000-8000-00000000ffff'
     const { status } = await put(w, nobodys)
@@ -134,7 +137,7 @@ describe('an agent', () => {
     expect((await get(w, '')).body.items).toEqual([])
   })
 
-  test('that is only known by claiming has no limit and is not looked after; registered, it is as others', async () => {
+  test('that is only known by claiming has no limit and is not monitored; registered, it is like others', async () => {
     const w = await workspace()
     for (let i = 0; i < 3; i++) await w.claim(await w.make())
     expect((await get(w, '/alpha')).body).toMatchObject({
@@ -152,7 +155,7 @@ describe('an agent', () => {
 })
 
 describe('the list of agents', () => {
-  test('is by slug, page by page, and by what they are and do', async () => {
+  test('is by slug, page by page, with filters', async () => {
     const w = await workspace()
     for (const slug of ['d', 'b', 'a', 'c']) await put(w, slug, { capabilities: slug < 'c' ? ['go'] : [] })
     await put(w, 'd', { coordinatorEnabled: false })
@@ -173,7 +176,7 @@ describe('the list of agents', () => {
       expectRefusal(await get(w, `?${query}`), 400, 'VALIDATION_FAILED')
   })
 
-  test('is of its workspace alone: the same slug elsewhere is another agent', async () => {
+  test('has its own workspace only: the same slug elsewhere is another agent', async () => {
     const [w, elsewhere] = [await workspace(), await workspace()]
     const own = (await put(w, 'a', { model: 'own' })).body
     for (const [method, path] of [
@@ -197,11 +200,11 @@ describe('the list of agents', () => {
   })
 })
 
-describe('what is secret in an agent’s configuration', () => {
+describe('the secrets of an agent’s configuration', () => {
   const SECRET = 'hunter2-hunter2'
   const env = { API_KEY: SECRET, NESTED: { deep: SECRET } }
 
-  test('is shown as set and no more, in no answer and no event; sent back masked it stays what it was', async () => {
+  test('are shown as set and no more, in no answer and no event; sent back masked they stay unchanged', async () => {
     const w = await workspace()
     const made = await put(w, 'a', { adapterConfig: { command: 'node', env } })
     expect(made.body.adapterConfig).toEqual({
@@ -231,7 +234,7 @@ describe('what is secret in an agent’s configuration', () => {
   })
 
   test.each([`API_KEY=${SECRET}`, [`API_KEY=${SECRET}`], [{ name: 'API_KEY', value: SECRET }]])(
-    'is not shown either when env is %j, whether that is taken or not',
+    'are not shown either when env is %j, whether that is accepted or not',
     async (odd) => {
       const w = await workspace()
       const made = await put(w, 'a', { adapterConfig: { env: odd } })
@@ -242,7 +245,7 @@ describe('what is secret in an agent’s configuration', () => {
 })
 
 describe('people', () => {
-  test('pause an agent: no claims by any way, but it finishes what it holds; and resume it', async () => {
+  test('pause an agent: no claims of any kind, but it finishes what it holds; and resume it', async () => {
     const w = await workspace()
     await put(w, 'alpha', { maxConcurrentTasks: 9 })
     const held = await w.held()
@@ -263,7 +266,7 @@ describe('people', () => {
     expect((await w.claim(waiting)).body.reason).toBe('GRANTED')
   })
 
-  test('pause an agent that waits for work: what comes then is not given to it', async () => {
+  test('pause an agent that waits for work: later work is not assigned to it', async () => {
     const w = await workspace()
     await put(w, 'alpha')
     const waiting = w.post('/claims/next', { agent: 'alpha', session: 's', waitMs: 50_000 })
@@ -274,7 +277,7 @@ describe('people', () => {
     expect((await w.read(task)).state).toBe('queued')
   })
 
-  test('terminate an agent gracefully: it finishes, and the coordinator ends it then', async () => {
+  test('terminate an agent gracefully: it finishes, and then the coordinator terminates it', async () => {
     const w = await workspace()
     await put(w, 'alpha')
     const held = await w.held()
@@ -290,7 +293,7 @@ describe('people', () => {
     expect((await w.claim(await w.make())).body.reason).toBe('GRANTED')
   })
 
-  test('terminate an agent at once: its tasks are there for others, unharmed', async () => {
+  test('terminate an agent at once: its tasks are requeued without a spent attempt', async () => {
     const w = await workspace()
     await put(w, 'alpha', { maxConcurrentTasks: 2 })
     const tasks = [await w.held(), await w.held()]
@@ -308,7 +311,7 @@ describe('people', () => {
     expect(await w.count('agent_terminated')).toBe(1)
   })
 
-  test('remove an agent that holds nothing; and whoever claims under its name or id is as unknown as before', async () => {
+  test('remove an agent that holds nothing; a later claim under its name or id is of an unknown agent', async () => {
     const w = await workspace()
     const { id } = (await put(w, 'alpha', { capabilities: ['go'] })).body
     const task = await w.make({ requiredCapabilities: ['go'] })
@@ -324,7 +327,7 @@ describe('people', () => {
     expect(byId.status, `by an id of nobody: ${JSON.stringify(byId.body)}`).toBeGreaterThanOrEqual(400)
   })
 
-  test('change what an agent can do, and the next claim knows, by slug and by id', async () => {
+  test('change an agent’s capabilities, and the next claim uses them, by slug and by id', async () => {
     const w = await workspace()
     const { id } = (await put(w, 'alpha', { capabilities: ['go'], maxConcurrentTasks: null })).body
     const task = await w.make({ requiredCapabilities: ['go'] })
@@ -338,7 +341,7 @@ describe('people', () => {
   })
 })
 
-describe('what an agent may hold', () => {
+describe('an agent’s limit of tasks', () => {
   test('holds for many requests at once, and is shown with what it holds', async () => {
     const w = await workspace()
     await put(w, 'alpha', { maxConcurrentTasks: 2 })

@@ -9,13 +9,13 @@ import {
 } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
 
-/** The coordinator gives work to agents that beat. */
+/** The coordinator assigns work to agents that heartbeat. */
 
 const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}) => w.call('PUT', `/agents/${slug}`, body)
 const beat = async (w: Workspace, slug: string, body: Json = {}) =>
   (await w.call('POST', `/agents/${slug}/heartbeat`, body)).body
-/** An agent that is there for work. */
+/** An agent that is ready for work. */
 async function ready(w: Workspace, slug: string, profile: Json = {}, told: Json = {}) {
   expect((await put(w, slug, profile)).status).toBeLessThan(300)
   expect((await beat(w, slug, told)).agent).toBe(slug)
@@ -31,13 +31,13 @@ const recover = async (w: Workspace) => {
 }
 const holderOf = async (w: Workspace, task: Task): Promise<string | null> =>
   (await w.read(task)).holder?.agent ?? null
-/** Who holds each of these, once all of them are held. */
+/** The holder of each of these, once all of them are held. */
 const holders = (w: Workspace, tasks: readonly Task[]): Promise<string[]> =>
   until(async () => {
     const found = await Promise.all(tasks.map((task) => holderOf(w, task)))
     return found.every((agent) => agent !== null) && (found as string[])
   })
-/** Who holds each of these after the coordinator had every chance. */
+/** The holder of each of these after the coordinator had every chance. */
 async function holdersNow(w: Workspace, tasks: readonly Task[]) {
   for (let i = 0; i < 4; i++) await recover(w)
   return Promise.all(tasks.map((task) => holderOf(w, task)))
@@ -45,8 +45,8 @@ async function holdersNow(w: Workspace, tasks: readonly Task[]) {
 const assignments = async (w: Workspace, slug: string, waitMs = 0) =>
   (await w.call('GET', `/agents/${slug}/assignments?waitMs=${waitMs}`)).body.claims
 
-describe('an agent that beats', () => {
-  test('is given what waits, hears of it by its next beat, and finishes it', async () => {
+describe('an agent that heartbeats', () => {
+  test('is assigned waiting work, learns it from its next heartbeat, and finishes it', async () => {
     const w = await workspace()
     const task = await w.make({ description: 'all of it' })
     await ready(w, 'alpha')
@@ -73,7 +73,7 @@ describe('an agent that beats', () => {
     expect((await w.on(task, 'submit', { ...held, result: 1 })).body.reason).toBe('ACCEPTED')
   })
 
-  test('holds it under the session that its beats name', async () => {
+  test('holds it under the session that its heartbeats name', async () => {
     const w = await workspace()
     await ready(w, 'alpha', {}, { session: 'pod-7' })
     const task = await w.make()
@@ -82,7 +82,7 @@ describe('an agent that beats', () => {
     expect((await w.on(task, 'submit', { ...fence('pod-7', 1), result: 1 })).status).toBe(200)
   })
 
-  test('and waits for its assignments is answered when one comes, and nobody else is', async () => {
+  test('and waits for its assignments is answered when one comes, and no other agent is', async () => {
     const w = await workspace()
     await ready(w, 'alpha', { capabilities: ['go'] })
     await ready(w, 'beta')
@@ -94,7 +94,7 @@ describe('an agent that beats', () => {
     expectRefusal(await w.call('GET', '/agents/alpha/assignments?waitMs=x'), 400, 'VALIDATION_FAILED')
   })
 
-  test('is not told that what it claimed by itself was given to it', async () => {
+  test('does not get as an assignment what it claimed itself', async () => {
     const w = await workspace()
     await put(w, 'alpha', { coordinatorEnabled: false })
     const task = await w.held()
@@ -102,7 +102,7 @@ describe('an agent that beats', () => {
     expect(await assignments(w, 'alpha')).toEqual([])
   })
 
-  test('has only what it may hold, whatever it claims besides', async () => {
+  test('gets only up to its limit, whatever it claims besides', async () => {
     const w = await workspace()
     await ready(w, 'alpha', { maxConcurrentTasks: 3 })
     await makeAll(w, times(10))
@@ -119,7 +119,7 @@ describe('an agent that beats', () => {
     })
   })
 
-  test('is given work of its own workspace alone', async () => {
+  test('is assigned work of its own workspace alone', async () => {
     const [w, elsewhere] = [await workspace(), await workspace()]
     const theirs = await elsewhere.make()
     await ready(w, 'alpha', { maxConcurrentTasks: null })
@@ -129,7 +129,7 @@ describe('an agent that beats', () => {
   })
 })
 
-describe('nothing is given to an agent', () => {
+describe('nothing is assigned to an agent', () => {
   const able = { capabilities: ['go'] }
   const BAD: [what: string, make: (w: Workspace) => Promise<unknown>][] = [
     ['that never beat', (w) => put(w, 'bad', able)],
@@ -178,7 +178,7 @@ describe('nothing is given to an agent', () => {
     ],
     ['that cannot do it', (w) => ready(w, 'bad', { capabilities: ['cobol'] })],
   ]
-  test.each(BAD)('%s, but to one that is there for it', async (_what, make) => {
+  test.each(BAD)('%s, but to one that is ready for it', async (_what, make) => {
     const w = await workspace()
     await make(w)
     const tasks = await makeAll(w, times(3, { requiredCapabilities: ['go'] }))
@@ -189,7 +189,7 @@ describe('nothing is given to an agent', () => {
 
   test('that another could have: what one free agent cannot take goes to the next', async () => {
     const w = await workspace()
-    // Its beats name a worker that is gone, so that no claim of it succeeds.
+    // Its heartbeats name a lost worker, so that none of its claims succeeds.
     await w.post('/workers', { worker: 'gone', capacity: 1 })
     await w.call('DELETE', '/workers/gone')
     await ready(w, 'aaa-broken', {}, { session: 'gone' })
@@ -199,8 +199,8 @@ describe('nothing is given to an agent', () => {
   })
 })
 
-describe('among agents that are free', () => {
-  test('each gets one before anybody gets two, and the healthy before the degraded', async () => {
+describe('among free agents', () => {
+  test('each gets one before any gets two, and the healthy before the degraded', async () => {
     const w = await workspace()
     await ready(w, 'a-sick', { maxConcurrentTasks: 2 }, { status: 'degraded' })
     await ready(w, 'b', { maxConcurrentTasks: 2 })
@@ -211,7 +211,7 @@ describe('among agents that are free', () => {
     expect((await holders(w, more)).toSorted()).toEqual(['a-sick', 'b', 'c'])
   })
 
-  test('the one that can do less has what anybody can do', async () => {
+  test('the one with fewer capabilities gets the general work', async () => {
     const w = await workspace()
     await ready(w, 'able', { capabilities: ['go', 'rust'] })
     await ready(w, 'plain')
@@ -221,7 +221,7 @@ describe('among agents that are free', () => {
     expect(await holders(w, [needy!])).toEqual(['able'])
   })
 
-  test('what is kept for one is given to that one alone', async () => {
+  test('reserved work is assigned to its agent alone', async () => {
     const w = await workspace()
     await ready(w, 'other', { maxConcurrentTasks: 9 })
     await ready(w, 'own', { maxConcurrentTasks: 2 })
@@ -233,7 +233,7 @@ describe('among agents that are free', () => {
     expect(found.toSorted()).toEqual(['own', 'own', null].toSorted())
   })
 
-  test('what waits longest for its priority goes first, and projects take turns', async () => {
+  test('the oldest work of the highest priority goes first, and projects alternate fairly', async () => {
     const w = await workspace()
     for (const slug of ['shop', 'blog']) await w.post('/projects', { slug })
     const shop = await makeAll(w, times(4, { project: 'shop' }))
@@ -247,7 +247,7 @@ describe('among agents that are free', () => {
     expect(held[8], 'the urgent one').toBe('alpha')
   })
 
-  test('several of a kind go to one that takes several at a time, and others to others', async () => {
+  test('several tasks of a kind go to an agent that takes several at a time, and others to others', async () => {
     const w = await workspace()
     for (const slug of ['a', 'b']) await ready(w, slug, { maxConcurrentTasks: 3, batchSize: 3 })
     const tasks = await makeAll(w, [
@@ -260,7 +260,7 @@ describe('among agents that are free', () => {
     expect([new Set(research).size, new Set(coding).size], JSON.stringify(who)).toEqual([1, 1])
   })
 
-  test('a track has no more of them than it may, and its own agent goes on with it', async () => {
+  test('a track has no more agents than its limit, and its own agent continues on it', async () => {
     const w = await workspace()
     await w.post('/projects', { slug: 'shop' })
     await w.call('PUT', '/projects/shop/tracks/A', { maxAgents: 1 })
@@ -279,7 +279,7 @@ describe('among agents that are free', () => {
 })
 
 describe('the coordinator', () => {
-  test('tells who coordinates and how things stand, to those who look after the house', async () => {
+  test('shows the leader and the status, to those who may administer the cluster', async () => {
     const w = await workspace()
     const { body } = await until(async () => {
       const answer = await w.call('GET', '/coordinator/status')
@@ -301,7 +301,7 @@ describe('the coordinator', () => {
       expectRefusal(await served().call(method, path, undefined, { key }), 403, 'FORBIDDEN')
   })
 
-  test('is healthy for anybody who asks', async () => {
+  test('is healthy for any caller', async () => {
     const answer = await until(async () => {
       const response = await fetch(`${served().api}/health/coordinator`)
       return response.status === 200 && response
@@ -312,7 +312,7 @@ describe('the coordinator', () => {
     })
   })
 
-  test('looks after a workspace at once when somebody asks, on record, and after no other’s', async () => {
+  test('checks a workspace at once on request, on record, and no other workspace', async () => {
     const [w, elsewhere] = [await workspace(), await workspace()]
     const id = (await w.call('GET', '/workspaces')).body.items[0].id
     expect((await w.post('/coordinator/recover', { workspaceId: id })).body.did).toMatchObject({

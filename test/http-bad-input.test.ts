@@ -4,8 +4,8 @@ import { all, besiege, label, problemIn, thingsIn } from './support/http-siege.t
 import { openWorkspace } from './support/http-workspace.ts'
 
 /**
- * What a hostile client may put into a body. The routes come from the server's own OpenAPI document, so a new one is
- * tried as well. Whatever is wrong is refused as a problem, by name, and leaves every table as it was.
+ * What a hostile client may put into a body. The routes come from the server's own OpenAPI document, so a new one is tried
+ * as well. Every wrong value is refused as a problem, by name, and leaves every table unchanged.
  */
 
 const { server, routes, w, own, foreign, post, nothingIsWrittenBy, close } = await besiege()
@@ -27,7 +27,7 @@ function wrongFor(schema: Schema, field: string, sample: unknown): Wrong[] {
   const { type, minimum = 0, maximum = 0 } = schema
   const as = (...values: string[]): Wrong[] => values.map((json) => [json, field])
   const unstorable = ['"a\\u0000b"', '"\\ud800"', '"x\\udc00x"', '"\\ude00\\ud83d"']
-  // What is in a free object is as free as any JSON, but for what no JSON may have in it.
+  // A free object may contain any JSON, except what no JSON may contain.
   switch (isFree(schema) ? 'free' : type) {
     case 'string': {
       const limit = schema.maxLength ?? 100
@@ -105,20 +105,20 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
   yield* at(schema, [], root)
 }
 
-/** Acts on tasks that nobody holds; the one of the sample is held. */
+/** Acts on tasks without a holder; the one of the sample is held. */
 const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|dependencies)$/
 /** The run of the sample is over, and a key is not its token. */
 const REFUSED: Record<string, number> = { 'POST /runs/{id}/cancel': 409, 'POST /runs/{id}/callback': 403 }
 
 describe('bodies', () => {
-  test('of every route are told by the API document, but for the plan, which is text', () => {
+  test('of every route are in the API document, except the plan, which is text', () => {
     const silent = routes.filter(({ method, body }) => /^(POST|PUT|PATCH)$/.test(method) && body === null)
     expect(silent.map(label)).toEqual(['PUT /projects/{slug}/plan'])
     expect(silent.every(takesPlan)).toBe(true)
   })
 
   test.each([...withBody, plan])(
-    '$method $path takes the sample that the others are made from',
+    '$method $path accepts the sample that the others are made from',
     async (route) => {
       const elsewhere = await openWorkspace(server)
       const things = await thingsIn(elsewhere)
@@ -139,7 +139,7 @@ describe('bodies', () => {
         const reply = await post(route, { body })
         const what = `${field} in ${body.slice(0, 400)}`
         const { code, errors } = problemIn(reply, what)
-        // Some routes take only short bodies.
+        // Some routes accept only short bodies.
         if (code === 'BODY_TOO_LARGE' && body.length > DEEP.length) return
         expect([reply.status, code], what).toEqual([400, 'VALIDATION_FAILED'])
         if (typeof field === 'string') expect(errors[0].field, what).toBe(field)
@@ -215,9 +215,9 @@ describe('bodies', () => {
     )
   })
 
-  // As long as the character that decoders put in its place, and not; by length, and in chunks.
+  // As long as the replacement character of decoders, and not; by length, and in chunks.
   test.each(['f09f98', 'ff', 'eda080'])(
-    'with the broken UTF-8 %s in a text are refused, not mended',
+    'with the broken UTF-8 %s in a text are refused, not repaired',
     async (hex) => {
       const broken = (json: string) => {
         const [before, after] = json.split('@here@')
@@ -231,7 +231,7 @@ describe('bodies', () => {
     },
   )
 
-  test('may hold any text that can be stored, and give it back as it was', async () => {
+  test('may hold any text that can be stored, and return it unchanged', async () => {
     const odd = { '\\u0000': '\\u0000 \\ud800', constructor: 'x', prototype: { a: '😀\u2028\u007f' } }
     const task = {
       title: '😀 {"}\\ NULL',
@@ -243,7 +243,7 @@ describe('bodies', () => {
     expect(await w.read(made.body)).toMatchObject(task)
   })
 
-  test('whose numbers cannot be kept are refused, not bent into null', async () => {
+  test('whose numbers cannot be represented are refused, not turned into null', async () => {
     const body = '{"title":"x","input":{"a":1e400}}'
     await nothingIsWrittenBy(async () => problemIn(await post(createTask, { body }), body))
   })

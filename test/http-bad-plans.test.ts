@@ -4,7 +4,7 @@ import { send } from './support/http-routes.ts'
 import { expectRefusal, type Json, openWorkspace, type Workspace } from './support/http-workspace.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** Plans that are refused: with all that is wrong, by line, and without a trace. And how large one may be. */
+/** Plans that are refused: with all errors, by line, and without a trace. And how large one may be. */
 
 let server: ServerUnderTest
 let w: Workspace
@@ -164,7 +164,7 @@ tracks:
   ],
 ]
 
-describe('a plan is refused, with all that is wrong by line and nothing written, when it has', () => {
+describe('a plan is refused, with all errors by line and nothing written, when it has', () => {
   test.each(WRONG)('%s', async (_what, plan, told) => {
     await nothingIsWrittenBy(server, async () => {
       const answer = await putPlan(w, 'shop', plan)
@@ -184,14 +184,14 @@ describe('a plan is refused, with all that is wrong by line and nothing written,
 })
 
 describe('a plan of a project that', () => {
-  test('is not there is 404, in and out', async () => {
+  test('does not exist is 404, in and out', async () => {
     await nothingIsWrittenBy(server, async () => {
       expectRefusal(await putPlan(w, 'nothing', inTrackA('{id: A-001-a}')), 404, 'NOT_FOUND')
       expectRefusal(await w.call('GET', '/projects/nothing/plan'), 404, 'NOT_FOUND')
     })
   })
 
-  test('is another workspace’s is 404, in and out', async () => {
+  test('belongs to another workspace is 404, in and out', async () => {
     const other = await openWorkspace(server)
     await nothingIsWrittenBy(server, async () => {
       expectRefusal(await putPlan(other, 'shop', inTrackA('{id: A-001-a}')), 404, 'NOT_FOUND')
@@ -201,7 +201,7 @@ describe('a plan of a project that', () => {
 })
 
 describe('the size of a plan', () => {
-  /** A chain in each of as many tracks as are needed, and a look across now and then. */
+  /** A chain in each of as many tracks as are needed, and a dependency across from time to time. */
   const planOf = (count: number) => {
     const tracks: Record<string, Json[]> = {}
     const keyOf = (i: number) =>
@@ -218,7 +218,7 @@ describe('the size of a plan', () => {
     return JSON.stringify({ project: 'shop', tracks })
   }
 
-  test('may be ten thousand tasks, which are then all there and wait as they should', async () => {
+  test('may be ten thousand tasks, which are then all created with their dependencies', async () => {
     const large = await openProject(server)
     const plan = planOf(10_000)
     const began = performance.now()
@@ -267,7 +267,7 @@ describe('the size of a plan', () => {
     })
   })
 
-  test('and its mistakes, if they are thousands, are told as far as anybody reads', async () => {
+  test('and its errors, if there are thousands, are listed up to a limit', async () => {
     const plan = inTrackA(...Array.from({ length: 5_000 }, () => '{id: nonsense}'))
     const answer = await putPlan(w, 'shop', plan)
     expectRefusal(answer, 400, 'PLAN_INVALID')

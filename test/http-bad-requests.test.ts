@@ -12,11 +12,11 @@ const closed = routes.filter(({ isOpen }) => !isOpen)
 
 describe('ids', () => {
   const UNKNOWN = '01890000-0000-7000-8000-00000000ffff'
-  /** A track that is not there is made by saying how many agents it may have, so it cannot be unknown. */
+  /** A track that does not exist is created by setting its limit of agents, so it cannot be unknown. */
   const canBeUnknown = (thing: keyof Things) => thing !== 'track'
 
   test.each(withId)(
-    '$method $path answers 404 to another workspace’s id and to an unknown one, wherever it stands',
+    '$method $path answers 404 to another workspace’s id and to an unknown one, wherever it is',
     async (route) => {
       await nothingIsWrittenBy(async () => {
         const ones = namedIn(route).filter(canBeUnknown)
@@ -41,9 +41,9 @@ describe('ids', () => {
           expect([400, 404], `${thing} ${id}`).toContain(problemIn(reply, id).status)
         }
     })
-  /** A slug that nobody has is one to register under. */
+  /** An unused slug is one to register under. */
   const takesAnySlug = (route: Route) => label(route) === 'PUT /agents/{id}'
-  test.each(withId)('$method $path refuses ids that are none, wherever they stand', (route) =>
+  test.each(withId)('$method $path refuses malformed ids, wherever they are', (route) =>
     refuses(
       route,
       takesAnySlug(route) ? MALFORMED.slice(2).filter((id) => !/^[0-9A-F-]{36}$/.test(id)) : MALFORMED,
@@ -63,7 +63,7 @@ describe('ids', () => {
     for (const route of withId) problemIn(await post(route, { things: allOf(id) }), what)
   })
 
-  test('of another workspace in a body are as good as unknown', async () => {
+  test('of another workspace in a body are treated as unknown', async () => {
     const held = { taskId: foreign.task, session: 's-alpha', generation: 1 }
     const BATCHES: [path: string, body: object][] = [
       ['/claims/batch', { agent: 'alpha', session: 's-alpha', taskIds: [foreign.task] }],
@@ -91,7 +91,7 @@ describe('ids', () => {
     })
   })
 
-  test('that are unknown make nobody known: such a claim registers no agent and no session', async () => {
+  test('that are unknown register nothing: such a claim creates no agent and no session', async () => {
     await nothingIsWrittenBy(async () => {
       const refused = await w.post(`/tasks/${UNKNOWN}/claim`, { agent: 'mallory', session: 's-mallory' })
       expect(refused.status).toBe(404)
@@ -103,11 +103,11 @@ describe('queries', () => {
   const SLUG = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
   const isText = ({ name }: { name: string }) => /^(q|tag|agent|userId|reason|capability)$/.test(name)
-  /** Holders give names of their own to the lines they add to a task's log. */
+  /** Holders choose their own names for the lines they add to a task's log. */
   const isNameOfLine = ({ path, name }: { path: string; name: string }, value: string) =>
     path === '/tasks/{id}/logs' && name === 'event' && /^[a-z]/.test(value)
 
-  test.each(known)('$path?$name= takes no NUL, no novel and no second value', async (route) => {
+  test.each(known)('$path?$name= accepts no NUL, no very long value and no second value', async (route) => {
     for (const value of ['%00', 'x%00', 'x'.repeat(10_000), `1&${route.name}=2`]) {
       const reply = await post(route, { query: `?${route.name}=${value}` })
       const { status, errors } = problemIn(reply, value.slice(0, 20))
@@ -116,7 +116,7 @@ describe('queries', () => {
   })
 
   test.each(known.filter((route) => !isText(route)))(
-    '$path?$name= takes nothing but its own kind',
+    '$path?$name= accepts nothing but its own kind',
     async (route) => {
       for (const value of [
         '',
@@ -133,7 +133,7 @@ describe('queries', () => {
       ]) {
         if (isNameOfLine(route, value)) continue
         const { status, errors } = problemIn(await post(route, { query: `?${route.name}=${value}` }), value)
-        // Some of these could be the slug of a project, though of none that is there.
+        // Some of these could be the slug of a project, but not of an existing one.
         if (route.name === 'project' && SLUG.test(value)) expect(status, value).toBe(404)
         else expect([status, errors[0].field], value).toEqual([400, route.name])
       }
@@ -176,7 +176,7 @@ describe('queries', () => {
     ['1-1-1', '1-1-1-x', '1-1-1-a-b', '-1-1-1-a', '1-1-2147483648-a', '1-1-9999999999-a', '1.5-1-1-a'],
     ['0-0-0-0', '999999999999999-4503599627370495-2147483647-f'],
   ]
-  /** For each list: cursors that are none of its own, and those at both ends of what it may have. */
+  /** For each list: cursors that are not its own, and those at both ends of its range. */
   const CURSORS: Record<string, [wrong: string[], right: string[]]> = {
     '/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/dead-letters': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
@@ -191,7 +191,7 @@ describe('queries', () => {
     '/tasks/{id}/results': PLACES,
   }
   test.each(known.filter(({ name }) => name === 'cursor'))(
-    '$path refuses cursors of nobody’s list, and takes its own however far they lead',
+    '$path refuses cursors of no list, and accepts its own at any distance',
     async (route) => {
       const [wrong, right] = CURSORS[route.path]!
       for (const cursor of wrong) {
@@ -205,7 +205,7 @@ describe('queries', () => {
 })
 
 describe('headers and methods', () => {
-  test('every POST refuses an Idempotency-Key that is none', async () => {
+  test('every POST refuses an invalid Idempotency-Key', async () => {
     await nothingIsWrittenBy(() =>
       all(
         routes.filter(({ method }) => method === 'POST'),
@@ -234,7 +234,7 @@ describe('headers and methods', () => {
     },
   )
 
-  test('methods that are not there are refused on every path', async () => {
+  test('unknown methods are refused on every path', async () => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH']
     const missing = [...new Set(routes.map(({ path }) => path))].flatMap((path) =>
       methods
@@ -244,7 +244,7 @@ describe('headers and methods', () => {
     await nothingIsWrittenBy(() =>
       all(missing, async ({ method, path }) => {
         const reply = await send(server, method, pathTo({ path }, own), { key: w.ownerKey })
-        // A path such as /tasks/batch may also be read as an id that is none.
+        // A path such as /tasks/batch may also be read as an invalid id.
         expect([400, 404, 405], `${method} ${path}`).toContain(problemIn(reply, `${method} ${path}`).status)
       }),
     )
@@ -271,8 +271,8 @@ describe('headers and methods', () => {
   })
 })
 
-// Last: a route that takes them does what it was asked for.
-test('no route takes a query parameter it does not know', async () => {
+// Last: a route that accepts them executes the request.
+test('no route accepts a query parameter it does not know', async () => {
   const taking: string[] = []
   for (const route of closed) {
     const { status, text } = await post(route, { query: '?nonsense=1' })

@@ -14,7 +14,7 @@ import type { Answer } from './support/server.ts'
 
 const { workspace } = useServer()
 
-/** What is left of a lease is the one thing that changes from answer to answer. */
+/** The remaining time of a lease is the one thing that changes from answer to answer. */
 const withoutTtl = ({ status, body }: Answer) =>
   JSON.stringify([status, body], (name, value) => (name === 'ttlMs' ? null : value))
 
@@ -47,7 +47,7 @@ describe('under an idempotency key', () => {
   ]
 
   test.each(CASES)(
-    'POST %s sent 20 times at once is done once and answered alike',
+    'POST %s sent 20 times at once is executed once and answered alike',
     async (path, once, prepare) => {
       const w = await workspace()
       const task = path === '/tasks' || path === '/tasks/batch' ? null : await w.make()
@@ -105,7 +105,7 @@ describe('under an idempotency key', () => {
     expect((await one.read(first.body)).state).toBe('queued')
   })
 
-  test('a claim that is answered again says what is left of its lease, not what there was', async () => {
+  test('a repeated answer to a claim has the time its lease has left now', async () => {
     const w = await workspace()
     const task = await w.make()
     const ask = async () => (await w.on(task, 'claim', who, { 'idempotency-key': 'k-1' })).body.claim
@@ -117,7 +117,7 @@ describe('under an idempotency key', () => {
     expect(later).toEqual({ ...first, ttlMs: later.ttlMs })
   })
 
-  test('a refused claim is a new question when it is asked again', async () => {
+  test('a refused claim is decided anew when it is repeated', async () => {
     const w = await workspace()
     const task = await w.held()
     const ask = () => w.on(task, 'claim', { agent: 'beta', session: 's-beta' }, { 'idempotency-key': 'k-1' })
@@ -135,7 +135,7 @@ describe('under an idempotency key', () => {
 describe('a batch', () => {
   const NOBODYS = '01890000-0000-7000-8000-00000000ffff'
 
-  test('of tasks is made as a whole or not at all', async () => {
+  test('of tasks is created as a whole or not at all', async () => {
     const w = await workspace()
     const bad = { tasks: [{ title: 'good' }, { title: 'bad', dependsOn: [NOBODYS] }] }
     const refused = await w.post('/tasks/batch', bad)
@@ -169,7 +169,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('of claims of unknown tasks answers for each, whether the agent is known or a stranger', async () => {
+  test('of claims of unknown tasks answers for each, whether the agent is known or unknown', async () => {
     const w = await workspace()
     await w.held()
     for (const agent of ['alpha', 'stranger']) {

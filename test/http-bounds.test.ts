@@ -7,7 +7,7 @@ import { expectRefusal, openWorkspace, type Workspace } from './support/http-wor
 import { until } from './support/nodes.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** How much one address or one key may ask of a node. */
+/** How many requests one address or one key may send to a node. */
 
 const MOST = 3
 let server: ServerUnderTest
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('wrong keys', () => {
-  test('from one address are answered with 429 and when to come again, while right ones are let in', async () => {
+  test('from one address get 429 with Retry-After, while valid ones are admitted', async () => {
     const wrong = () => server.call('GET', '/limits', undefined, { key: `baton_${'x'.repeat(43)}` })
     for (let i = 0; i < MOST; i++) expectRefusal(await wrong(), 401, 'UNAUTHENTICATED')
     const refused = await until(async () => {
@@ -35,7 +35,7 @@ describe('wrong keys', () => {
     expect((await fetch(`${server.api}/limits`)).status, 'no key is no guess').toBe(401)
   })
 
-  test('are counted by address, and forgiven as time goes by', () => {
+  test('are counted by address, and expire over time', () => {
     const wrongKeys = new WrongKeys(60)
     const at = (seconds: number) => seconds * 1000
     for (let i = 0; i < 60; i++) wrongKeys.count('one', at(0))
@@ -50,7 +50,7 @@ describe('wrong keys', () => {
     expect(() => wrongKeys.count('one', at(3600))).toThrow()
   })
 
-  test('tell when the next will be answered', () => {
+  test('get the time at which the next one will be answered', () => {
     const wrongKeys = new WrongKeys(2)
     for (let i = 0; i < 2; i++) wrongKeys.count('one', 0)
     expect(() => wrongKeys.count('one', 10_000)).toThrow(
@@ -58,14 +58,14 @@ describe('wrong keys', () => {
     )
   })
 
-  test('from however many addresses take a bounded amount of memory', () => {
+  test('from any number of addresses use a bounded amount of memory', () => {
     const wrongKeys = new WrongKeys(1)
     for (let i = 0; i < 50_000; i++) wrongKeys.count(`10.0.${i >> 8}.${i & 255}`, 0)
     expect(wrongKeys.size).toBe(10_000)
   })
 })
 
-test('a key has a bounded number of streams and sockets, and has room again when one is left', async () => {
+test('a key has a bounded number of streams and sockets, and room again when one is closed', async () => {
   const { key } = (await w.post('/keys', { name: 'greedy', role: 'viewer' })).body
   const headers = { authorization: `Bearer ${key}` }
   async function stream() {

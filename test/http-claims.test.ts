@@ -107,7 +107,7 @@ describe('a claim is denied', () => {
     expect((await w.claim(left[0]!)).body.reason).toBe('GRANTED')
   })
 
-  test('with a lease outside the limits, wherever a lease is given: LEASE_OUT_OF_RANGE', async () => {
+  test('with a lease outside the limits, in every request with a lease: LEASE_OUT_OF_RANGE', async () => {
     const w = await workspace({ minLeaseSeconds: 10, maxLeaseSeconds: 20 })
     const task = await w.make()
     const errors = [{ field: 'leaseSeconds' }]
@@ -137,7 +137,7 @@ describe('a write that is not the holder’s', () => {
   })
 
   test.each(['renew', ...FENCED])(
-    '%s is refused with its reason, changes nothing and is on record',
+    '%s is refused with its reason, changes nothing and is recorded',
     async (act) => {
       const w = await workspace()
       const task = await w.make()
@@ -159,7 +159,7 @@ describe('a write that is not the holder’s', () => {
     },
   )
 
-  test('a result for generation 0, which nobody ever held, is refused as stale', async () => {
+  test('a result for generation 0, which was never held, is refused as stale', async () => {
     const w = await workspace()
     const task = await w.make()
     await w.claim(task)
@@ -168,7 +168,7 @@ describe('a write that is not the holder’s', () => {
     expect((await w.read(task, '/results')).items, 'nobody worked under it').toEqual([])
   })
 
-  test('a stranger’s result for a generation it never held is refused and not kept', async () => {
+  test('another agent’s result for a generation it never held is refused and not stored', async () => {
     const w = await workspace()
     const task = await w.held()
     await w.on(task, 'release', fence('s-alpha', 1))
@@ -181,7 +181,7 @@ describe('a write that is not the holder’s', () => {
     expect((await w.read(task, '/results')).items).toMatchObject([{ session: 's-beta', accepted: true }])
   })
 
-  test('work of a superseded holder is kept as rejected and can be read beside the accepted one', async () => {
+  test('work of a superseded holder is stored as rejected and can be read beside the accepted one', async () => {
     const w = await workspace({ minLeaseSeconds: 1 })
     const task = await w.expired()
     await w.claim(task, 'beta')
@@ -213,7 +213,7 @@ describe('a write that is not the holder’s', () => {
     ])
   })
 
-  test('after its lease ran out a holder cannot renew, but its result counts while nobody claimed since', async () => {
+  test('after its lease expired a holder cannot renew, but its result counts while no one claimed since', async () => {
     const w = await workspace({ minLeaseSeconds: 1 })
     const task = await w.expired()
     for (const act of ['renew', ...FENCED.filter((act) => act !== 'submit')])
@@ -231,7 +231,7 @@ describe('a write that is not the holder’s', () => {
     expect(await w.read(last)).toMatchObject({ state: 'failed', attempt: 1 })
   })
 
-  test('a renewal for less does not take back what the holder was told before', async () => {
+  test('a renewal with a shorter lease does not shorten the one promised before', async () => {
     const w = await workspace()
     const task = await w.make()
     const { leaseExpiresAt } = (await w.claim(task, 'alpha', { leaseSeconds: 3_600 })).body.claim
@@ -240,7 +240,7 @@ describe('a write that is not the holder’s', () => {
     expect((await w.read(task)).holder).toMatchObject({ leaseExpiresAt })
   })
 
-  test('a result that is too large is refused and leaves the claim standing', async () => {
+  test('a result that is too large is refused and leaves the claim active', async () => {
     const w = await workspace({ maxResultBytes: 1024 })
     const task = await w.make()
     await w.claim(task)

@@ -8,7 +8,7 @@ import type { ConnectionLimits } from '../src/http/connections.ts'
 import { buildServer } from '../src/http/server.ts'
 import { until } from './support/nodes.ts'
 
-/** Connections are closed before anything is asked of a store: this one knows only who listens. */
+/** Connections are closed before the store is used: this one only implements what listeners need. */
 const store = { onCommit: () => () => undefined, onRevoked: () => () => undefined, readers: null }
 const kernel = { store, arrivals: { close() {} }, changes: { close() {} } }
 
@@ -30,7 +30,7 @@ async function serve(connections: Partial<ConnectionLimits> = {}): Promise<Fasti
     logger: pino({ level: 'silent' }),
     connections,
   })
-  // One that reads a body and asks nobody for a key.
+  // One that reads a body and needs no key.
   app.post('/open', { config: { needs: 'nothing' } }, async () => 'read')
   await app.listen({ host: '127.0.0.1', port: 0 })
   return app
@@ -47,7 +47,7 @@ async function connected(server: FastifyInstance): Promise<Socket> {
   return socket
 }
 
-/** All that the server says. Read by hand: what reads streams to their end also closes them. */
+/** All that the server sends. Read manually: reading a stream to its end would also close it. */
 const saidTo = (socket: Socket) =>
   new Promise<string>((resolve) => {
     let said = ''
@@ -69,7 +69,7 @@ function problemIn(answer: string) {
   return { line: head.split('\r\n')[0], code, status, isProblem: head.includes('application/problem+json') }
 }
 
-describe('a refused connection is closed, though its other end keeps it open', () => {
+describe('a refused connection is closed, even if its other end keeps it open', () => {
   test.each([
     ['nonsense', 'what is this\r\n\r\n', 400, 'MALFORMED_REQUEST'],
     ['an unknown method', 'FROB / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
@@ -84,7 +84,7 @@ describe('a refused connection is closed, though its other end keeps it open', (
     await noneIsOpen(server)
   })
 
-  test('while it goes on sending', async () => {
+  test('while it keeps sending', async () => {
     const server = await serve({ lingerMs: 1 })
     const socket = await connected(server)
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -96,7 +96,7 @@ describe('a refused connection is closed, though its other end keeps it open', (
   })
 })
 
-describe('a request that does not come to its end is answered with 408, and its connection closed', () => {
+describe('an incomplete request is answered with 408, and its connection closed', () => {
   const open = 'POST /open HTTP/1.1\r\nhost: 127.0.0.1\r\n'
   const hasty = { headersMs: 20, requestMs: 20, checkEveryMs: 5, lingerMs: 1 }
   test.each([
@@ -120,7 +120,7 @@ describe('a request that does not come to its end is answered with 408, and its 
 })
 
 describe('there are no more connections than allowed', () => {
-  test('one too many is closed as it comes, and a place that is given up can be had', async () => {
+  test('one too many is closed on arrival, and a freed place can be used', async () => {
     const server = await serve({ most: 2 })
     const [first] = [await connected(server), await connected(server)]
     await until(async () => (await openOn(server)) === 2)
@@ -134,7 +134,7 @@ describe('there are no more connections than allowed', () => {
     expect(await saidTo(fourth)).toContain('HTTP/1.1 200')
   })
 
-  test('how many is a setting', () => {
+  test('the limit is a setting', () => {
     expect(readConfig({}).mostConnections).toBe(10_000)
     expect(readConfig({ BATON_MAX_CONNECTIONS: '7' }).mostConnections).toBe(7)
     for (const wrong of ['0', '-1', 'many', '99999999'])

@@ -3,7 +3,7 @@ import { openProject, putPlan } from './support/http-plans.ts'
 import { fence, type Json, openWorkspace, type Workspace } from './support/http-workspace.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** Where two features meet: each of these was once got wrong. */
+/** Where two features meet: each of these was once wrong. */
 
 let server: ServerUnderTest
 beforeAll(async () => {
@@ -16,24 +16,24 @@ const told = async (w: Workspace, session?: string) =>
 const ACQUIRED = ['CLAIM_ACQUIRED', null]
 
 describe('the log of a session', () => {
-  test('tells nothing of what happens to a task after the session has let go of it', async () => {
+  test('has nothing of what happens to a task after the session has released it', async () => {
     const w = await openWorkspace(server)
     const task = await w.held()
     await w.on(task, 'release', fence('s-alpha', 1))
     await w.on(task, 'cancel')
     expect(await told(w)).toEqual([ACQUIRED, ['CLAIM_RELEASED', null]])
   })
-  test('tells that a claim was given back, not that a result came, when the agent asks for a person', async () => {
+  test('shows a released claim, not a result, when the agent asks for a person', async () => {
     const w = await openWorkspace(server)
     await w.on(await w.held(), 'fail', { ...fence('s-alpha', 1), failureClass: 'human' })
     expect(await told(w)).toEqual([ACQUIRED, ['CLAIM_RELEASED', null]])
   })
-  test('tells that a claim was lost when its lease ended, also when that was the last attempt', async () => {
+  test('shows a lost claim when its lease ended, also when that was the last attempt', async () => {
     const w = await openWorkspace(server, { minLeaseSeconds: 1 })
     await w.expired({ maxRetries: 0 })
     expect(await told(w)).toEqual([ACQUIRED, ['CLAIM_LOST', null]])
   })
-  test('tells that a claim was lost to a promoted result', async () => {
+  test('shows a claim lost to a promoted result', async () => {
     const w = await openWorkspace(server)
     const task = await w.held()
     await w.on(task, 'release', fence('s-alpha', 1))
@@ -43,7 +43,7 @@ describe('the log of a session', () => {
     await w.post(`/tasks/${task.id}/results/${workProductRef}/promote`)
     expect(await told(w, 's-beta')).toEqual([ACQUIRED, ['CLAIM_LOST', null]])
   })
-  test('tells that a claim was given back when the agent gives the task up', async () => {
+  test('shows a released claim when the agent gives the task up', async () => {
     const w = await openWorkspace(server)
     for (const failureClass of ['dependency', 'cancelled'])
       await w.on(await w.held(), 'fail', { ...fence('s-alpha', 1), failureClass })
@@ -51,14 +51,14 @@ describe('the log of a session', () => {
   })
 })
 
-test('a beat tells what was lost since the last beat, though the session was opened or claimed in between', async () => {
+test('a heartbeat lists what was lost since the last heartbeat, even if the session was opened or claimed in between', async () => {
   const w = await openWorkspace(server)
   const task = await w.held()
   await w.on(task, 'cancel')
   await w.post('/sessions', { session: 's-alpha' })
   expect((await w.call('POST', '/sessions/s-alpha/heartbeat')).body.lost).toMatchObject([{ taskId: task.id }])
 })
-test('a session of a project that is not there is refused, or at least shows no other tracks', async () => {
+test('a session of an unknown project is refused, or at least shows no other tracks', async () => {
   const w = await openWorkspace(server)
   await w.make({ key: 'A-001-x' })
   const opened = await w.post('/sessions', { session: 's', project: 'nothing' })
@@ -72,7 +72,7 @@ test('a task that succeeded has no error', async () => {
   await w.on(task, 'submit', { ...fence('s-alpha', 2), result: 1 })
   expect(await w.read(task)).toMatchObject({ error: null, failureClass: null })
 })
-test('the answer to a batch is the tasks as they are: parts name their whole', async () => {
+test('the answer to a batch has the current tasks: parts name their parent', async () => {
   const w = await openWorkspace(server)
   const { items } = (
     await w.post('/tasks/batch', {
@@ -91,7 +91,7 @@ test('a rejected result names the agent that made it', async () => {
   await w.on(task, 'submit', { ...fence('s-alpha', 1), result: 1 })
   expect((await w.call('GET', '/results')).body.items).toMatchObject([{ agent: 'alpha' }])
 })
-test('a project is made once under an idempotency key', async () => {
+test('a project is created once under an idempotency key', async () => {
   const w = await openWorkspace(server)
   const make = () => w.post('/projects', { slug: 'x' }, { 'idempotency-key': 'k' })
   expect([(await make()).status, (await make()).status]).toEqual([201, 201])
@@ -103,7 +103,7 @@ test('a worker is found by its id', async () => {
   const { id } = (await w.post('/workers', { worker: 'w-1', capacity: 1 })).body
   expect((await w.call('GET', `/workers/${id}`)).status).toBe(200)
 })
-test('a plan that changes a type, input or capability is told that these stay', async () => {
+test('a plan that changes a type, input or capability gets a note that these stay', async () => {
   const w = await openProject(server)
   await putPlan(w, 'shop', 'project: shop\ntracks: {A: [{id: A-001-a}]}')
   const again = await putPlan(

@@ -9,13 +9,13 @@ import {
   type Workspace,
 } from './support/http-workspace.ts'
 
-/** How tasks come to be: at their hour, until nobody needs them, once however often they are asked for, and many at a time. */
+/** Creating tasks: scheduled, with an expiry time, once per idempotency key, and many at a time. */
 
 const { workspace } = useServer()
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 
-describe('a task that nobody needs after its hour', () => {
-  test('is given up when nobody has taken it by then, and what waits for it is skipped', async () => {
+describe('a task with an expiry time', () => {
+  test('is cancelled when it is unclaimed by then, and its downstream tasks are skipped', async () => {
     const w = await workspace()
     const expiresAt = inMs(1_000)
     const task = await w.make({ expiresAt })
@@ -32,7 +32,7 @@ describe('a task that nobody needs after its hour', () => {
     await w.reaches(waiting, 'skipped')
   })
 
-  test('stays with whoever has taken it in time', async () => {
+  test('stays with a holder that claimed it in time', async () => {
     const w = await workspace()
     const expiresAt = inMs(1_500)
     const [held, released] = [await w.held({ expiresAt }), await w.held({ expiresAt })]
@@ -45,7 +45,7 @@ describe('a task that nobody needs after its hour', () => {
     await w.reaches(released, 'cancelled')
   })
 
-  test('is handed out to nobody, though nothing has swept it away yet', async () => {
+  test('is not assigned after that time, even before upkeep removes it', async () => {
     const w = await workspace()
     const { items } = (
       await w.post('/tasks/batch', {
@@ -62,7 +62,7 @@ describe('a task that nobody needs after its hour', () => {
     for (const task of items.slice(0, 2)) await w.reaches(task, 'cancelled')
   })
 
-  test('is given up when its turn comes too late: after its retry, or after what it waited for', async () => {
+  test('is cancelled when it is ready too late: after its retry, or after its dependencies', async () => {
     const w = await workspace()
     const expiresAt = inMs(1_000)
     const retried = await w.held({ expiresAt })
@@ -78,8 +78,8 @@ describe('a task that nobody needs after its hour', () => {
   })
 })
 
-describe('a task with an hour of its own', () => {
-  test('waits for it, and is in the queue then', async () => {
+describe('a scheduled task', () => {
+  test('waits for its time, and is in the queue then', async () => {
     const w = await workspace()
     const runAt = inMs(1_000)
     const task = await w.make({ runAt })
@@ -92,14 +92,14 @@ describe('a task with an hour of its own', () => {
     expect(Date.parse(queued!.at)).toBeGreaterThanOrEqual(Date.parse(runAt))
   })
 
-  test('that is past is in the queue at once, and hours of other places are hours', async () => {
+  test('with a time in the past is in the queue at once, and times in other zones are converted', async () => {
     const w = await workspace()
     expect(await w.make({ runAt: inMs(-1) })).toMatchObject({ state: 'queued', dueAt: null })
     const later = await w.make({ runAt: '2099-12-31T23:00:00-02:00' })
     expect(later).toMatchObject({ state: 'pending', dueAt: '2100-01-01T01:00:00.000Z' })
   })
 
-  test('and others to wait for waits for both, whichever comes first', async () => {
+  test('with dependencies waits for both, whichever comes first', async () => {
     const w = await workspace()
     const [early, late] = [await w.held(), await w.held()]
     const runAt = inMs(1_000)
@@ -114,12 +114,12 @@ describe('a task with an hour of its own', () => {
   })
 })
 
-describe('a task under an idempotency key of its own', () => {
+describe('a task with its own idempotency key', () => {
   const once = (more: Json = {}) => ({ title: 'once', idempotencyKey: 'k-1', ...more })
   const create = (w: Workspace, ...tasks: Json[]) => w.post('/tasks/batch', { tasks })
   const idsOf = ({ body }: { body: { items: Task[] } }) => body.items.map(({ id }) => id)
 
-  test('is made once, however often and in whatever company it is asked for', async () => {
+  test('is created once, however often and together with whatever tasks it is requested', async () => {
     const w = await workspace()
     const first = await w.post('/tasks', once())
     const again = await w.post('/tasks', once())
@@ -142,7 +142,7 @@ describe('a task under an idempotency key of its own', () => {
     expect((await w.next()).claims).toEqual([])
   })
 
-  test('with another body is refused by name, and with it all that came along', async () => {
+  test('with another body is refused by name, and with it the whole request', async () => {
     const w = await workspace()
     await w.post('/tasks', once())
     expectRefusal(await w.post('/tasks', once({ title: 'other' })), 422, 'IDEMPOTENCY_KEY_REUSED', {
@@ -162,7 +162,7 @@ describe('a task under an idempotency key of its own', () => {
     expect(await w.count('task_created')).toBe(1)
   })
 
-  test('is another one in another workspace, and has nothing to do with the key of a request', async () => {
+  test('is a different one in another workspace, and independent of the key of a request', async () => {
     const [w, other] = [await workspace(), await workspace()]
     const first = (await w.post('/tasks', once())).body
     expect((await other.post('/tasks', once())).body.id).not.toBe(first.id)
@@ -172,7 +172,7 @@ describe('a task under an idempotency key of its own', () => {
 })
 
 describe('tasks in bulk', () => {
-  test('may be ten thousand, made in their order and all at once', async () => {
+  test('may be ten thousand, created in order and all at once', async () => {
     const w = await workspace({ maxConcurrentClaims: 20_000 })
     const tasks = Array.from({ length: 10_000 }, (_, i) => ({ title: `task ${i}` }))
     const made = await w.post('/tasks/batch', { tasks })
@@ -187,7 +187,7 @@ describe('tasks in bulk', () => {
     expect(last.title).toBe('task 9999')
   })
 
-  test('may not be ten thousand and one, and then none is made', async () => {
+  test('may not be ten thousand and one, and then none is created', async () => {
     const w = await workspace()
     const tasks = Array.from({ length: 10_001 }, () => ({ title: 'x' }))
     expectRefusal(await w.post('/tasks/batch', { tasks }), 400, 'VALIDATION_FAILED', {

@@ -19,7 +19,7 @@ const workspace = () => openWorkspace(server)
 const NOBODY = '01890000-0000-7000-8000-00000000ffff'
 
 describe('POST /tasks/:id/dependencies', () => {
-  test('makes a task wait for others as well, and it goes on when they are done', async () => {
+  test('adds dependencies to a task, and it continues when they are done', async () => {
     const w = await workspace()
     const [first, second, task] = [await w.make(), await w.make(), await w.make()]
     const waits = await w.on(task, 'dependencies', { dependsOn: [first.id, second.id] })
@@ -40,13 +40,13 @@ describe('POST /tasks/:id/dependencies', () => {
     })
   })
 
-  test('keeps what is there already, adds what is new, and says the same twice without harm', async () => {
+  test('keeps existing ones, adds new ones, and can be repeated without harm', async () => {
     const w = await workspace()
     const [first, second] = [await w.make(), await w.make()]
     const task = await w.make({ dependsOn: [first.id], triggerRule: 'all_done' })
     const both = { dependsOn: [first.id, second.id] }
     expect((await w.on(task, 'dependencies', both)).status).toBe(200)
-    // It was looked at for a circle.
+    // It was checked for a cycle.
     const before = await until(async () => {
       const seen = await w.read(task)
       return seen.dueAt === null && seen
@@ -58,7 +58,7 @@ describe('POST /tasks/:id/dependencies', () => {
     expect(await w.count('task_held_back')).toBe(1)
   })
 
-  test('judges at once what has ended', async () => {
+  test('applies ended ones at once', async () => {
     const w = await workspace()
     const [done, failed] = [await inState.completed(w), await inState.failed(w)]
     const on = async (upstream: { id: string }, more: Json = {}) =>
@@ -74,7 +74,7 @@ describe('POST /tasks/:id/dependencies', () => {
     expect((await w.read(below)).state).toBe('pending')
   })
 
-  test('refuses what cannot be, by the name of the field, and writes nothing', async () => {
+  test('refuses invalid ones, by the name of the field, and writes nothing', async () => {
     const w = await workspace()
     const foreign = await (await workspace()).make()
     const [task, upstream] = [await w.make(), await w.make()]
@@ -100,7 +100,7 @@ describe('POST /tasks/:id/dependencies', () => {
     expect(await w.read(task)).toMatchObject({ version: task.version, dependsOn: [], state: 'queued' })
   })
 
-  test('refuses another rule than the one the task waits by', async () => {
+  test('refuses another rule than the one the task has', async () => {
     const w = await workspace()
     const [first, second] = [await w.make(), await w.make()]
     const task = await w.make({ dependsOn: [first.id] })
@@ -122,7 +122,7 @@ describe('POST /tasks/:id/dependencies', () => {
     else expectRefusal(answer, 409, 'WRONG_STATE', { taskState: state })
   })
 
-  test('keeps the hour of a task that has one', async () => {
+  test('keeps the scheduled time of a task', async () => {
     const w = await workspace()
     const upstream = await w.make()
     const task = await w.make({ runAt: inAnHour() })
@@ -141,7 +141,7 @@ describe('POST /tasks/:id/dependencies', () => {
     expect(await w.count('task_held_back')).toBe(1)
   })
 
-  test('refuses a circle that is there to see, with its tasks in order', async () => {
+  test('refuses a visible cycle, with its tasks in order', async () => {
     const w = await workspace()
     const a = await w.make()
     const b = await w.make({ dependsOn: [a.id] })
@@ -156,7 +156,7 @@ describe('POST /tasks/:id/dependencies', () => {
     })
   })
 
-  test('of many at once leaves no circle: one of two is refused, or both are found to have failed', async () => {
+  test('of many at once leaves no cycle: one of two is refused, or both fail', async () => {
     const w = await workspace()
     const pairs = await Promise.all(
       Array.from({ length: 10 }, async () => [await w.make(), await w.make()] as const),
@@ -186,7 +186,7 @@ describe('PATCH /tasks/:id with dependsOn', () => {
   const patch = (w: Awaited<ReturnType<typeof workspace>>, task: Json, body: Json, headers = {}) =>
     w.call('PATCH', `/tasks/${task.id}`, body, headers)
 
-  test('adds them with whatever else is changed', async () => {
+  test('adds them with any other changes', async () => {
     const w = await workspace()
     const [upstream, task] = [await w.make(), await w.make()]
     const body = { title: 'Later', priority: 9, dependsOn: [upstream.id] }

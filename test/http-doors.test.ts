@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** Any web page can reach 127.0.0.1: who is let in at all, before anybody asks for a key. */
+/** Any web page can reach 127.0.0.1: which hosts and origins are admitted, before a key is checked. */
 
 const server = await startServer()
-// A limit of its own: a refused caller that is still held on to would keep the server from stopping for ever.
+// A timeout of its own: a refused caller whose connection stays open would keep the server from stopping.
 afterAll(() => server.close(), 20_000)
 
 describe('only known hosts and origins', () => {
@@ -32,7 +32,7 @@ describe('only known hosts and origins', () => {
     })
   const PATHS = ['/api/v1/limits', '/health/live', '/openapi.json', '/nowhere', '/api/v1/events/stream']
 
-  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])('%s is a name of ours', async (host) => {
+  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])('%s is an allowed host', async (host) => {
     for (const name of [host, `${host}:${port}`])
       expect((await ask('/health/live', { host: name })).status).toBe(200)
   })
@@ -61,14 +61,14 @@ describe('only known hosts and origins', () => {
     'file://',
     'nonsense',
     `http://127.0.0.1:${port}, https://evil.example`,
-  ])('pages from "%s" get nothing, and no word of permission', async (origin) => {
+  ])('pages from "%s" get nothing, and no CORS header', async (origin) => {
     for (const path of PATHS) {
       const { status, body, cors } = await ask(path, { origin })
       expect([status, JSON.parse(body).code, cors], path).toEqual([403, 'ORIGIN_NOT_ALLOWED', undefined])
     }
   })
 
-  test('its own pages, and hosts and origins that were allowed by name, are let in', async () => {
+  test('its own pages, and hosts and origins that were allowed by name, are admitted', async () => {
     expect((await ask('/api/v1/limits', { origin: server.url })).status).toBe(200)
     const open = await startServer({
       BATON_ALLOWED_HOSTS: 'Baton.example',
@@ -126,7 +126,7 @@ describe('a WebSocket', () => {
     ['without a key', ''],
     ['from a foreign page', `Authorization: Bearer ${server.ownerKey}\r\nOrigin: https://evil.example\r\n`],
   ])(
-    '%s that was refused is hung up on, though the client holds the line',
+    '%s that was refused is disconnected, even if the client keeps the connection open',
     { timeout: 10_000 },
     async (_what, headers) => {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
@@ -143,7 +143,7 @@ describe('a WebSocket', () => {
     },
   )
 
-  test('asked for without an upgrade is refused with a problem, like everything else', async () => {
+  test('requested without an upgrade is refused with a problem, like everything else', async () => {
     const answer = await fetch(`${server.api}/events/ws`, { headers: asOwner })
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       426,
@@ -152,7 +152,7 @@ describe('a WebSocket', () => {
   })
 })
 
-describe('who was let in', () => {
+describe('an admitted caller', () => {
   const line = (target: ServerUnderTest, more: string) => {
     const socket = connect(Number(new URL(target.url).port), '127.0.0.1').on('error', () => undefined)
     socket.write(
@@ -162,7 +162,7 @@ describe('who was let in', () => {
   }
   const UPGRADE = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`
 
-  // Limits of their own: a server that waits for its callers would wait for ever.
+  // Timeouts of their own: a server that waits for its callers would wait forever.
   test.each([
     [
       'has sent half a request',
@@ -170,7 +170,7 @@ describe('who was let in', () => {
     ],
     ['does not answer on its socket', `GET /api/v1/events/ws HTTP/1.1\r\n${UPGRADE}\r\n`],
     ['has asked for nothing yet', ''],
-  ])('and %s does not keep the server from stopping', { timeout: 10_000 }, async (_what, request) => {
+  ])('that %s does not keep the server from stopping', { timeout: 10_000 }, async (_what, request) => {
     const stopping = await startServer()
     const socket = line(stopping, request)
     try {

@@ -27,7 +27,7 @@ interface Event {
   at: string
 }
 
-/** Somebody who reads along, and what was read so far. */
+/** A reader that follows the log, and what it has read so far. */
 interface Reader {
   events: Event[]
   leave(): Promise<unknown>
@@ -107,7 +107,7 @@ async function socket(w: Workspace, query = ''): Promise<Reader> {
   }
 }
 
-/** Many clients at once: new tasks, claims by new agents, and changes that are no task's. */
+/** Many clients at once: new tasks, claims by new agents, and changes that belong to no task. */
 function write(w: Workspace, count: number): Promise<unknown>[] {
   return Array.from({ length: count }, async (_, i) => {
     if (i % 50 === 7) return w.call('PATCH', '/limits', { maxConcurrentClaims: 1000 + i })
@@ -116,7 +116,7 @@ function write(w: Workspace, count: number): Promise<unknown>[] {
   })
 }
 
-/** A log that is longer than sockets hold: ten megabytes of it. Written once, for those who need one. */
+/** A log that is longer than socket buffers: ten megabytes of it. Written once, for the tests that need one. */
 const LONG = 10_000
 let longLog: Promise<{ w: Workspace }> | undefined
 function aLongLog() {
@@ -130,7 +130,7 @@ function aLongLog() {
 }
 
 describe('page by page', () => {
-  test('the log has no gap and no double, whatever the size of a page', async () => {
+  test('the log has no gap and no duplicate, whatever the size of a page', async () => {
     const w = await workspace()
     await Promise.all(write(w, 40))
     const whole = await readPages(w)
@@ -160,7 +160,7 @@ describe('page by page', () => {
 })
 
 describe('as a stream', () => {
-  test('events come as they happen, from now on or from where the reader says', async () => {
+  test('events arrive as they happen, from now on or from a given seq', async () => {
     const w = await workspace()
     await w.make()
     const before = await lastSeq(w)
@@ -195,7 +195,7 @@ describe('as a stream', () => {
         isAnswered = true
       })
       await until(async () => asked.mock.calls.length > 0)
-      // What this makes would be lost to a reader that had its answer already.
+      // What this creates would be lost to a reader that had its answer already.
       await w.make()
       expect(isAnswered, 'while nobody knows yet where now is').toBe(false)
       release()
@@ -210,7 +210,7 @@ describe('as a stream', () => {
   })
 
   test.each(['x', '-1', '1.5', '9'.repeat(16), '1 2'])(
-    'a reader that left off at "%s" is refused',
+    'a reader with the position "%s" is refused',
     async (id) => {
       const w = await workspace()
       const refused = await w.call('GET', '/events/stream', undefined, { 'last-event-id': id })
@@ -218,7 +218,7 @@ describe('as a stream', () => {
     },
   )
 
-  test('a reader that is cut off again and again while others write loses and doubles nothing', async () => {
+  test('a reader that is disconnected repeatedly while others write loses and duplicates nothing', async () => {
     const w = await workspace()
     const writing = write(w, 150)
     const read: number[] = []
@@ -238,7 +238,7 @@ describe('as a stream', () => {
     expect([...read, ...seqs(rest)]).toEqual(upTo(last))
   })
 
-  test('a reader that does not read holds up nobody, and finds everything when it does', async () => {
+  test('a reader that does not read delays no one, and finds everything when it does', async () => {
     const { w } = await aLongLog()
     await superuser(server.databaseUrl, (client) => client.query('analyze'))
     const asleep = (await openStream(w, '?after=0')).pause()
@@ -253,7 +253,7 @@ describe('as a stream', () => {
     await Promise.all([awake.leave(), late.leave()])
   })
 
-  test('readers that leave take their timers and sockets with them', async () => {
+  test('readers that disconnect leave no timers and sockets behind', async () => {
     const w = await workspace()
     const open = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
     const before = open()
@@ -269,7 +269,7 @@ describe('as a stream', () => {
 })
 
 describe('over a socket', () => {
-  test('what was comes first, then what happens, in one order and for every reader alike', async () => {
+  test('history comes first, then new events, in one order and the same for every reader', async () => {
     const w = await workspace()
     await Promise.all(write(w, 30))
     const replayed = await lastSeq(w)
@@ -285,7 +285,7 @@ describe('over a socket', () => {
     await Promise.all([one, two, fromNow].map((reader) => reader.leave()))
   })
 
-  test('what a client says is not listened to, and too much of it ends the connection', async () => {
+  test('what a client sends is ignored, and too much of it ends the connection', async () => {
     const w = await workspace()
     const ws = new WebSocket(`${server.api.replace('http', 'ws')}/events/ws?after=0`, {
       headers: { authorization: `Bearer ${w.ownerKey}` },
@@ -335,8 +335,10 @@ test('two workspaces write at once, and no reader of one sees anything of the ot
   await Promise.all(readers.map((reader) => reader.leave()))
 })
 
-// The last one, with a limit of its own: a server that waits for its readers would wait for ever.
-test('readers, whether they read or not, are let go when the server stops', { timeout: 20_000 }, async () => {
+// The last one, with a timeout of its own: a server that waits for its readers would wait forever.
+test('readers, whether they read or not, are disconnected when the server stops', {
+  timeout: 20_000,
+}, async () => {
   const { w } = await aLongLog()
   await superuser(server.databaseUrl, (client) => client.query('analyze'))
   const awake = await openStream(w)
@@ -347,7 +349,7 @@ test('readers, whether they read or not, are let go when the server stops', { ti
   })
   const asleep = (await openStream(w, '?after=0')).pause()
   await until(async () => unread?.writableNeedDrain)
-  // A reader that did not read is cut off, which it sees as an error first.
+  // A reader that did not read is disconnected, which it sees as an error first.
   const ended = [asleep, awake].map(
     (response) => new Promise((resolve) => response.on('error', () => undefined).on('close', resolve)),
   )

@@ -10,7 +10,7 @@ import {
 } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 
-/** What becomes of work that failed: tried again, given up at once, or left for a person as a dead letter (ADE 7 and 8). */
+/** What happens to failed work: retried, failed at once, or left for a person as a dead letter (ADE 7 and 8). */
 
 const { served, workspace } = useServer()
 const NOBODYS = '01890000-0000-7000-8000-00000000ffff'
@@ -26,7 +26,7 @@ const deadLetters = async (w: Workspace, query = '') => (await w.call('GET', `/d
 const idsOf = ({ items }: { items: Task[] }) => items.map(({ id }) => id)
 
 describe('a failure', () => {
-  test('that is a crash is tried again, each time after twice as long, up to five minutes', async () => {
+  test('that is a crash is retried, each time after twice as long, up to five minutes', async () => {
     const w = await workspace()
     const task = await w.make({ maxRetries: 7 })
     for (let attempt = 1; attempt <= 7; attempt++) {
@@ -61,7 +61,7 @@ describe('a failure', () => {
     expect((await deadLetters(w)).items, 'nothing ran out').toEqual([])
   })
 
-  test('that is a timeout is tried again with twice the time, as far as the workspace allows', async () => {
+  test('that is a timeout is retried with twice the time, as far as the workspace allows', async () => {
     const w = await workspace({ maxLeaseSeconds: 200 })
     const task = await w.make()
     const leases: number[] = []
@@ -95,7 +95,7 @@ describe('a failure', () => {
     expectRefusal(await w.claim(task), 409, 'NOT_READY', { dueAt: retryAt })
   })
 
-  test('that is a lack of memory fails at once, and a person is told', async () => {
+  test('that is a lack of memory fails at once, and raises an alert', async () => {
     const w = await workspace()
     const task = await w.held({ maxRetries: 9 })
     const { body } = await fail(w, task, 1, { failureClass: 'out_of_memory', error: 'killed at 16 GB' })
@@ -112,7 +112,7 @@ describe('a failure', () => {
     expect((await w.on(task, 'retry')).body.state, 'who may then try it again').toBe('queued')
   })
 
-  test('of any other class alerts nobody', async () => {
+  test('of any other class raises no alert', async () => {
     const w = await workspace()
     for (const failureClass of ['infrastructure', 'timeout', 'rate_limited', 'invalid', 'quality'])
       await fail(w, await w.held(), 1, { failureClass })
@@ -127,7 +127,7 @@ describe('a dead letter', () => {
     return task
   }
 
-  test('is a task whose attempts or generations ran out, with what went wrong last', async () => {
+  test('is a task whose attempts or generations ran out, with its last error', async () => {
     const w = await workspace({ maxGenerationsPerTask: 2 })
     const attempts = await dead(w, 'attempts', { failureClass: 'quality' })
     const generations = await w.held({ title: 'generations', maxRetries: 9 })
@@ -145,7 +145,7 @@ describe('a dead letter', () => {
     expect(failed.map(({ payload }) => payload.reason)).toEqual(['attempts', 'generations', 'invalid'])
   })
 
-  test('is tried again by its id; of the others it is said why not', async () => {
+  test('is retried by its id; the others get a reason why not', async () => {
     const w = await workspace()
     const [one, other, held] = [await dead(w), await dead(w), await w.held()]
     const answer = await w.post('/dead-letters/retry', {
@@ -173,7 +173,7 @@ describe('a dead letter', () => {
     })
   })
 
-  test('is tried again with all the others, newest first, or as many as were asked for', async () => {
+  test('is retried with all the others, newest first, or as many as requested', async () => {
     const w = await workspace()
     const all: Task[] = []
     for (let i = 0; i < 5; i++) all.push(await dead(w))
@@ -186,7 +186,7 @@ describe('a dead letter', () => {
     expect(await w.count('task_retried')).toBe(5)
   })
 
-  test('is on one page and one only, however many there are and however they become more', async () => {
+  test('is on exactly one page, however many there are and however they grow', async () => {
     const w = await workspace()
     const all: Task[] = []
     for (let i = 0; i < 7; i++) all.push(await dead(w))
@@ -202,7 +202,7 @@ describe('a dead letter', () => {
     expect(seen).toEqual(all.map(({ id }) => id).reverse())
   })
 
-  test('among hundreds under an idempotency key is tried again like the first of them', async () => {
+  test('among hundreds under an idempotency key is retried like the first of them', async () => {
     const w = await workspace({ maxConcurrentClaims: 1_000 })
     const tasks = Array.from({ length: 600 }, () => ({ title: 'x', maxRetries: 0 }))
     await w.post('/tasks/batch', { tasks })

@@ -15,7 +15,7 @@ const SAFE = {
 const safetyOf = (headers: Headers) =>
   Object.fromEntries(Object.keys(SAFE).map((name) => [name, headers.get(name)]))
 
-describe('no answer can be framed, sniffed, cached or traced back', () => {
+describe('no answer can be framed, sniffed, cached or leak a referrer', () => {
   test.each([
     ['an answer', '/api/v1/tasks', {}, 200],
     ['one without a key', '/api/v1/tasks', { authorization: '' }, 401],
@@ -38,13 +38,13 @@ describe('no answer can be framed, sniffed, cached or traced back', () => {
     gone.abort()
   })
 
-  test('a key that is told once', async () => {
+  test('a key that is shown once', async () => {
     const w = await workspace()
     const { status, headers, body } = await w.post('/keys', { name: 'ci', role: 'member' })
     expect([status, typeof body.key, safetyOf(headers)]).toEqual([201, 'string', SAFE])
   })
 
-  test('what is no HTTP', async () => {
+  test('a request that is not HTTP', async () => {
     const socket = connect(Number(new URL(served().url).port), '127.0.0.1')
     await once(socket, 'connect')
     const answer = text(socket)

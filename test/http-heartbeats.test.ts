@@ -10,7 +10,7 @@ import {
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 
-/** Signs of life, floods of them, and what their absence costs. */
+/** Heartbeats, floods of them, and what their absence costs. */
 
 const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}) => w.call('PUT', `/agents/${slug}`, body)
@@ -28,7 +28,7 @@ const leaseLeft = (tasks: readonly Task[], seconds: number) =>
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 describe('a heartbeat', () => {
-  test('tells how the agent is, and is answered with how it stands and what it holds', async () => {
+  test('reports the agent’s health, and is answered with its status and what it holds', async () => {
     const w = await workspace()
     await put(w, 'alpha')
     const task = await w.held()
@@ -61,7 +61,7 @@ describe('a heartbeat', () => {
     expect(shown.silentForMs).toBeGreaterThanOrEqual(0)
   })
 
-  test('needs no body, and may come under the agent’s id', async () => {
+  test('needs no body, and may use the agent’s id', async () => {
     const w = await workspace()
     const { id } = (await put(w, 'alpha')).body
     const events = await w.events()
@@ -70,14 +70,14 @@ describe('a heartbeat', () => {
     expect(await w.events(), 'nothing happened').toEqual(events)
   })
 
-  test('of nobody is 404, and makes nobody known', async () => {
+  test('of an unknown agent is 404, and registers nothing', async () => {
     const w = await workspace()
     expectRefusal(await beat(w, 'nobody'), 404, 'NOT_FOUND')
     expectRefusal(await beat(w, '01890000-0000-7000-8000-00000000ffff'), 404, 'NOT_FOUND')
     expect((await w.call('GET', '/agents')).body.items).toEqual([])
   })
 
-  test('of another workspace’s agent of that name is not heard here', async () => {
+  test('of another workspace’s agent of that name has no effect here', async () => {
     const [w, elsewhere] = [await workspace(), await workspace()]
     for (const one of [w, elsewhere]) await put(one, 'alpha')
     const before = await health(w)
@@ -132,7 +132,7 @@ describe('a heartbeat', () => {
     expect((await health(w)).currentStep).toBe('later')
   })
 
-  test('that is wrong does not take others down with it, however close they come', async () => {
+  test('that is invalid does not fail others in the same batch', async () => {
     const w = await workspace()
     await put(w, 'alpha')
     for (let round = 0; round < 5; round++) {
@@ -148,7 +148,7 @@ describe('a heartbeat', () => {
     }
   })
 
-  test('renews leases that are 40 % on their way, those of its session if it names one', async () => {
+  test('renews leases that are past 40 %, those of its session if it names one', async () => {
     const w = await workspace()
     await put(w, 'alpha', { maxConcurrentTasks: null })
     const [one, other, young] = [await w.make(), await w.make(), await w.make()]
@@ -176,7 +176,7 @@ describe('a flood of heartbeats', () => {
     (await sql<{ bytes: number }>(`select pg_total_relation_size($1)::int as bytes`, [`baton.${table}`]))[0]!
       .bytes
 
-  test('is answered, leaves nothing but the last, and does not hold up claims', {
+  test('is answered, stores only the last one, and does not delay claims', {
     timeout: 120_000,
   }, async () => {
     const w = await workspace({ maxConcurrentClaims: 10_000 })
@@ -189,7 +189,7 @@ describe('a flood of heartbeats', () => {
     }
     await claimAll(tasks.slice(0, 80))
     const before = { health: await sizeOf('agent_health'), events: await sizeOf('events') }
-    // Of this workspace alone: what other tests left on this server goes on.
+    // Of this workspace alone: what other tests left on this server continues.
     const { id } = (await w.call('GET', '/agents/a-0')).body
     const own = '(select workspace_id from baton.agents where agent_id = $1)'
     const eventsSoFar = async () => {
@@ -197,7 +197,7 @@ describe('a flood of heartbeats', () => {
       return (await sql<{ n: number }>(text, [id]))[0]!.n
     }
     const eventsBefore = await eventsSoFar()
-    // For as long as there are claims to make: were claims held up by beats, they would never end.
+    // For as long as there are claims to make: if heartbeats delayed claims, they would never end.
     let isOver = false
     const flood = Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
@@ -219,7 +219,7 @@ describe('a flood of heartbeats', () => {
     expect((await health(w, 'a-0')).currentStep).toBe('the last step')
   })
 
-  test('within a moment is a handful of writes, and all are answered', async () => {
+  test('within a moment causes a handful of writes, and all are answered', async () => {
     const w = await workspace()
     await put(w, 'alpha')
     const answers = await Promise.all(
@@ -231,10 +231,10 @@ describe('a flood of heartbeats', () => {
   })
 })
 
-describe('an agent that falls silent', () => {
+describe('an agent that goes silent', () => {
   const quick = { heartbeatIntervalSeconds: 1, staleThresholdSeconds: 1, maxConcurrentTasks: null }
 
-  test('with work loses it to others, long before its leases end; a beat brings it back', async () => {
+  test('with work loses it to others, long before its leases end; a heartbeat brings it back', async () => {
     const w = await workspace()
     await put(w, 'alpha', quick)
     const tasks = [await w.held(), await w.held()]
@@ -261,7 +261,7 @@ describe('an agent that falls silent', () => {
     expect(await w.happens('agent_recovered')).toMatchObject([{ payload: { after: 'error' } }])
   })
 
-  test('without work is offline, and back with its next beat', async () => {
+  test('without work is offline, and back with its next heartbeat', async () => {
     const w = await workspace()
     await put(w, 'alpha', { ...quick, coordinatorEnabled: false })
     await beat(w)
@@ -270,7 +270,7 @@ describe('an agent that falls silent', () => {
     expect(await w.happens('agent_recovered')).toMatchObject([{ payload: { after: 'offline' } }])
   })
 
-  test('and never beat, or is not looked after, keeps what it holds as long as its leases last', async () => {
+  test('and never sent a heartbeat, or is not monitored, keeps what it holds as long as its leases last', async () => {
     const w = await workspace()
     await put(w, 'alpha', quick)
     await put(w, 'beta', { ...quick, coordinatorEnabled: false })
@@ -285,7 +285,7 @@ describe('an agent that falls silent', () => {
     ])
   })
 
-  test('is not one that writes for the work it has begun', async () => {
+  test('is not one that writes for the work it has started', async () => {
     const w = await workspace()
     await put(w, 'alpha', { ...quick, staleThresholdSeconds: 2 })
     const task = await w.held()
@@ -293,7 +293,7 @@ describe('an agent that falls silent', () => {
     await beat(w)
     const other = await openWorkspace(served())
     for (let round = 0; round < 2; round++) {
-      // So long as another is missed after the same silence, this one works on.
+      // While another is lost after the same silence, this one keeps working.
       await put(other, `other-${round}`, { ...quick, staleThresholdSeconds: 2 })
       await beat(other, `other-${round}`)
       await until(async () => {
@@ -305,7 +305,7 @@ describe('an agent that falls silent', () => {
     expect(await w.count('agent_stale')).toBe(0)
   })
 
-  test('is missed as soon as a threshold that was lowered says so', async () => {
+  test('is lost as soon as a lowered threshold says so', async () => {
     const w = await workspace()
     await put(w, 'alpha', { maxConcurrentTasks: null })
     const task = await w.held()
@@ -317,7 +317,7 @@ describe('an agent that falls silent', () => {
     expect(await stateOf(w)).toBe('error')
   })
 
-  test('while it is told to finish is ended for the reason it was told', async () => {
+  test('while it is told to finish is terminated for the reason given then', async () => {
     const w = await workspace()
     await put(w, 'alpha', quick)
     await w.held()

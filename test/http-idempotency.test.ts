@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Json, useServer, type Workspace } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 
-/** Idempotency keys belong to whoever uses them. */
+/** Idempotency keys belong to the API key that uses them. */
 
 const { served, workspace } = useServer()
 
@@ -17,14 +17,14 @@ const as = (key: string, path: string, body: Json, headers: Record<string, strin
   served().call('POST', path, body, { key, headers })
 
 describe('two keys that use the same idempotency key', () => {
-  test('for requests that are alike do both what they ask for, and each is answered again', async () => {
+  test('for equal requests both do what they request, and each gets its own answer again', async () => {
     const ask = (key: string) => as(key, '/tasks', { title: 'alike' }, { 'idempotency-key': 'k-1' })
     const [one, two] = [await ask(keys[0]!), await ask(keys[1]!)]
     expect(one.body.id).not.toBe(two.body.id)
     expect([(await ask(keys[0]!)).body.id, (await ask(keys[1]!)).body.id]).toEqual([one.body.id, two.body.id])
   })
 
-  test('for different requests are not in each other’s way', async () => {
+  test('for different requests do not affect each other', async () => {
     const ask = (key: string) => as(key, '/tasks', { title: key.slice(-5) }, { 'idempotency-key': 'k-2' })
     expect([(await ask(keys[0]!)).status, (await ask(keys[1]!)).status]).toEqual([201, 201])
     expect((await as(keys[0]!, '/tasks', { title: 'another' }, { 'idempotency-key': 'k-2' })).status).toBe(
@@ -32,7 +32,7 @@ describe('two keys that use the same idempotency key', () => {
     )
   })
 
-  test('of a task make a task each, also where the header of one is the key of the other', async () => {
+  test('of a task create a task each, also where the header of one is the key of the other', async () => {
     const once = { title: 'once', idempotencyKey: 'k-3' }
     const ids = [
       (await as(keys[0]!, '/tasks', once)).body.id,
@@ -43,7 +43,7 @@ describe('two keys that use the same idempotency key', () => {
     expect((await as(keys[0]!, '/tasks', once)).body.id).toBe(ids[0])
   })
 
-  test('for projects and workers make one each', async () => {
+  test('for projects and workers create one each', async () => {
     const header = { 'idempotency-key': 'k-4' }
     const projects = await Promise.all(keys.map((key, i) => as(key, '/projects', { slug: `p-${i}` }, header)))
     expect(projects.map(({ status }) => status)).toEqual([201, 201])
@@ -63,7 +63,7 @@ describe('two keys that use the same idempotency key', () => {
   })
 })
 
-test('no caller takes the place of one of Baton’s own wakeups', async () => {
+test('no caller can use the key of one of Baton’s own wakeups', async () => {
   await w.call('PUT', '/agents/timed', {
     ...{ adapterType: 'simulated', adapterConfig: { steps: [] }, coordinatorEnabled: false },
     runtimeConfig: { heartbeat: { intervalSec: 3_600 } },
@@ -73,7 +73,7 @@ test('no caller takes the place of one of Baton’s own wakeups', async () => {
       served().databaseUrl,
       async (client) => (await client.query(text)).rows[0]?.at as string | undefined,
     )
-  // The hour is set to a known one that is still to come, its key is used up, and then it comes.
+  // The due time is set to a known one in the future, its key is used up, and then it comes.
   await until(() =>
     clock(
       `select next_timer_at as at from baton.agent_runtime_state where agent = 'timed' and next_timer_at is not null`,

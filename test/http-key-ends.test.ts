@@ -12,11 +12,11 @@ import { expectRefusal, openWorkspace, type Workspace } from './support/http-wor
 import { superuser, until } from './support/nodes.ts'
 import { type ServerUnderTest, startAnother, startServer } from './support/server.ts'
 
-/** A key that is revoked or expires takes with it all that was opened with it, on every node. */
+/** A key that is revoked or expires closes everything that was opened with it, on every node. */
 
 /**
- * This node hears no notices, its own least of all: what it does for its readers it does by itself. And no node looks at keys
- * now and then, which would sooner or later make up for everything else.
+ * This node gets no notifications, not even its own: what it does for its readers it does by itself. And no node checks keys
+ * periodically, which would eventually make up for everything else.
  */
 let here: ServerUnderTest
 let there: ServerUnderTest
@@ -50,7 +50,7 @@ const keyOf = async (w: Workspace, more: object = {}): Promise<Key> =>
 const revoke = async (w: Workspace, { id }: Key) =>
   expect((await w.call('DELETE', `/keys/${id}`)).status).toBe(204)
 
-/** Reads along over this way, on this node. What was heard so far, and the end of it. */
+/** Reads the log over this channel, on this node. What was received so far, and its end. */
 const LISTEN = {
   async 'a socket'({ key }: Pick<Key, 'key'>, on = here, query = '') {
     const headers = { authorization: `Bearer ${key}` }
@@ -71,7 +71,7 @@ const LISTEN = {
 }
 const ways = Object.entries(LISTEN)
 
-/** No node reads the log until it is let: what happens meanwhile is told by no event. */
+/** No node reads the log until it is allowed: meanwhile no event is delivered. */
 function holdUpTheLog() {
   const read = PostgresStore.prototype.events
   let release!: () => void
@@ -88,7 +88,7 @@ function holdUpTheLog() {
   return release
 }
 
-/** The key is revoked in the database, and no notice tells of it. */
+/** The key is revoked in the database, without a notification. */
 async function revokeSilently(w: Workspace, { id }: Key, ...after: string[]): Promise<void> {
   const [{ id: workspace }] = (await w.call('GET', '/workspaces')).body.items
   const store = await PostgresStore.open(here.databaseUrl)
@@ -108,7 +108,7 @@ async function revokeSilently(w: Workspace, { id }: Key, ...after: string[]): Pr
   }
 }
 
-/** A request that waits, from when it does. */
+/** A request that waits, once it does. */
 async function waiting({ key }: Key, path: string, body: object | undefined, on = here) {
   const waits = vi.spyOn(CommitWaiters.prototype, 'next')
   const answer = on.call(body ? 'POST' : 'GET', path, body, { key })
@@ -118,7 +118,7 @@ async function waiting({ key }: Key, path: string, body: object | undefined, on 
 const NEXT = { agent: 'alpha', session: 's-alpha', waitMs: 60_000 }
 
 describe.each(ways)('over %s', (_way, listen) => {
-  test('nothing is heard that was written after the revocation was answered', async () => {
+  test('nothing is received that was written after the revocation was answered', async () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w, { role: 'viewer' })
     const readers = await Promise.all(Array.from({ length: 5 }, () => listen(key)))
@@ -130,7 +130,7 @@ describe.each(ways)('over %s', (_way, listen) => {
     }
   })
 
-  test('the last thing that is heard is the revocation, though more stands beside it in the log', async () => {
+  test('the last event received is the revocation, even if more follow it in the log', async () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w, { role: 'viewer' })
     const { heard, ended } = await listen(key)
@@ -140,7 +140,7 @@ describe.each(ways)('over %s', (_way, listen) => {
     expect(heard.join('')).not.toContain('a-secret')
   })
 
-  test('a reader is gone when the revocation is answered, whether the log can be read or not', async () => {
+  test('a reader is disconnected when the revocation is answered, whether the log can be read or not', async () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w, { role: 'viewer' })
     const { ended } = await listen(key)
@@ -152,7 +152,7 @@ describe.each(ways)('over %s', (_way, listen) => {
     release()
   })
 
-  test('a reader on another node is gone by notice, whether the log can be read or not', async () => {
+  test('a reader on another node is disconnected by a notification, whether the log can be read or not', async () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w, { role: 'viewer' })
     const { ended } = await listen(key, there)
@@ -162,7 +162,7 @@ describe.each(ways)('over %s', (_way, listen) => {
     release()
   })
 
-  test('a reader on a node that missed the notice is gone when the node listens again', async () => {
+  test('a reader on a node that missed the notification is disconnected when the node listens again', async () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w, { role: 'viewer' })
     const { ended } = await listen(key, there)
@@ -176,14 +176,14 @@ describe.each(ways)('over %s', (_way, listen) => {
     release()
   })
 
-  test('a reader is gone when its key expires', async () => {
+  test('a reader is disconnected when its key expires', async () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w, { role: 'viewer', expiresAt: new Date(Date.now() + 1_500).toISOString() })
     const { ended } = await listen(key)
     await ended
   })
 
-  test('readers with other keys go on', async () => {
+  test('readers with other keys continue', async () => {
     const w = await openWorkspace(here)
     const [key, other] = [await keyOf(w), await keyOf(w)]
     const [gone, stays] = [await listen(key), await listen(other)]
@@ -195,7 +195,7 @@ describe.each(ways)('over %s', (_way, listen) => {
   })
 })
 
-test('what agents write is heard by nobody whose key was revoked', async () => {
+test('what agents write reaches no reader whose key was revoked', async () => {
   const w = await openWorkspace(here)
   const key = await keyOf(w, { role: 'viewer' })
   const [gone, stays] = [
@@ -237,7 +237,7 @@ describe('a request that waits', () => {
     },
   )
 
-  test('for work asks for its key again before it claims, should nobody have told', async () => {
+  test('for work checks its key again before it claims, in case no notification came', async () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w)
     const { answer } = await waiting(key, '/claims/next', NEXT)
@@ -265,7 +265,7 @@ describe('a request that waits', () => {
   })
 })
 
-test('a body that comes after its key was revoked does nothing', async () => {
+test('a body that arrives after its key was revoked does nothing', async () => {
   const w = await openWorkspace(here)
   const { key, id } = await keyOf(w)
   expect((await here.call('GET', '/limits', undefined, { key })).status, 'it is known here').toBe(200)
@@ -275,7 +275,7 @@ test('a body that comes after its key was revoked does nothing', async () => {
     const lines = ['POST /api/v1/tasks HTTP/1.1', 'Host: 127.0.0.1', `Authorization: Bearer ${key}`]
     const more = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue']
     socket.write(`${[...lines, ...more].join('\r\n')}\r\n\r\n`)
-    // The server asks for the body when it has seen the head.
+    // The server asks for the body when it has seen the headers.
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /)
     await revoke(w, { key, id })
     socket.write(body)
@@ -286,7 +286,7 @@ test('a body that comes after its key was revoked does nothing', async () => {
   expect((await w.call('GET', '/tasks')).body.items).toEqual([])
 })
 
-test('a revoked key opens nothing on another node that knew it', async () => {
+test('a revoked key grants nothing on another node that had cached it', async () => {
   const w = await openWorkspace(here)
   const key = await keyOf(w)
   const status = async () => (await there.call('GET', '/limits', undefined, { key: key.key })).status

@@ -9,7 +9,7 @@ import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 
-/** What is known of keys on one node, and what is open under them. */
+/** What one node caches about keys, and what is open under them. */
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let store: PostgresStore
@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** A key, and a request that was let in with it. */
+/** A key, and a request that was admitted with it. */
 async function admitted(ring: KeyRing) {
   const made = await createKey(store, workspace, { name: 'a key', role: 'member' }, { actor: 'test' })
   const key = await ring.find(made.key)
@@ -49,7 +49,7 @@ async function withRing(act: (ring: KeyRing) => Promise<void>, lookAgainMs?: num
 }
 
 describe('a revocation', () => {
-  test('is done when all that was open under the key has come to its end, not when it was told to', () =>
+  test('is done when everything that was open under the key has ended, not when it was told to', () =>
     withRing(async (ring) => {
       const { keyId, request } = await admitted(ring)
       const openings = [ring.open(request), ring.open(request, true)]
@@ -65,7 +65,7 @@ describe('a revocation', () => {
       await ending
     }))
 
-  test('outlasts a look-up that was under way, and ends what is opened too late', () =>
+  test('outlasts a concurrent lookup, and ends what is opened too late', () =>
     withRing(async (ring) => {
       const { key, keyId, request } = await admitted(ring)
       const other = new KeyRing(store, 50)
@@ -76,7 +76,7 @@ describe('a revocation', () => {
       other.close()
     }))
 
-  test('that nobody told of is found when the keys in use are looked at', () =>
+  test('without a notification is found when the keys in use are checked', () =>
     withRing(async (ring) => {
       const { request, ...key } = await admitted(ring)
       const opening = ring.open(request)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expectRefusal, type Json, KEY, useServer, type Workspace } from './support/http-workspace.ts'
 
-/** Who may make and revoke keys, what ends with a key, and how keys are named on record. */
+/** Who may create and revoke keys, what ends with a key, and how keys are named in the log. */
 
 const { served, workspace } = useServer()
 
@@ -24,7 +24,7 @@ const listed = async (w: Workspace): Promise<(Key & Json)[]> => (await w.call('G
 const later = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 describe('a key is revoked', () => {
-  test('by nobody who could not do what it can', async () => {
+  test('by no key that could not do what it can', async () => {
     const w = await workspace()
     const [owner] = await listed(w)
     const second = await made(w, { role: 'owner' })
@@ -38,7 +38,7 @@ describe('a key is revoked', () => {
     expect(await Promise.all([admin, member, second].map(opens))).toEqual([true, false, false])
   })
 
-  test('that makes workspaces, by another such key only, and the last of them by none', async () => {
+  test('that creates workspaces, only by another such key, and the last one by none', async () => {
     const call = served().call
     const own = async () => (await call('GET', '/keys')).body.items as (Key & Json)[]
     const first = (await own()).find(({ instanceAdmin }) => instanceAdmin)!
@@ -55,7 +55,7 @@ describe('a key is revoked', () => {
     expectRefusal(await call('DELETE', `/keys/${first.id}`), 409, 'WRONG_STATE')
   })
 
-  test('with all that it made and what these made, each on record, at once', async () => {
+  test('with all keys it created and those they created, each recorded, at once', async () => {
     const w = await workspace()
     const admin = await made(w, { role: 'admin', name: 'admin' })
     const child = await made(w, { role: 'admin', name: 'child' }, admin.key)
@@ -81,7 +81,7 @@ describe('a key is revoked', () => {
     )
   })
 
-  test('and what it made while that happened is revoked, too', async () => {
+  test('and keys it created meanwhile are revoked, too', async () => {
     const w = await workspace()
     for (let round = 0; round < 5; round++) {
       const admin = await made(w, { role: 'admin' })
@@ -98,7 +98,7 @@ describe('a key is revoked', () => {
     }
   })
 
-  test('and what an owner made stays', async () => {
+  test('and keys an owner created stay', async () => {
     const w = await workspace()
     const owner = await made(w, { role: 'owner', expiresAt: later(3_600_000) })
     const child = await made(w, { role: 'admin' }, owner.key)
@@ -108,7 +108,7 @@ describe('a key is revoked', () => {
   })
 })
 
-test('a key expires no later than its maker, unless an owner made it', async () => {
+test('a key expires no later than its creator, unless an owner created it', async () => {
   const w = await workspace()
   const admin = await made(w, { role: 'admin', expiresAt: later(3_600_000) })
   const [longer, never] = [
@@ -120,7 +120,7 @@ test('a key expires no later than its maker, unless an owner made it', async () 
   expect((await made(w, { role: 'viewer', expiresAt }, admin.key)).expiresAt).toBe(expiresAt)
 })
 
-test('the first key of a workspace has no maker there, and stays when the one that made it is revoked', async () => {
+test('the first key of a workspace has no creator there, and stays when the one that created it is revoked', async () => {
   const call = served().call
   const instance = { name: 'for a while', role: 'owner', instanceAdmin: true }
   const maker = (await call('POST', '/keys', instance)).body
@@ -131,7 +131,7 @@ test('the first key of a workspace has no maker there, and stays when the one th
   expect(await opens({ key: ownerKey })).toBe(true)
 })
 
-test('who acts is on record as the id of a key, with its name beside it, in every view of the log', async () => {
+test('the actor is recorded as the id of a key, with its name beside it, in every view of the log', async () => {
   const w = await workspace()
   const [one, two] = [await made(w, { name: 'ci' }), await made(w, { name: 'ci' })]
   const as = (key: Key, title: string) => served().call('POST', '/tasks', { title }, { key: key.key })
@@ -161,7 +161,7 @@ test('who acts is on record as the id of a key, with its name beside it, in ever
   })
 })
 
-test('answers that tell a key are not to be stored by anybody on the way', async () => {
+test('answers that contain a key must not be cached', async () => {
   const w = await workspace()
   const answers = [
     await w.post('/keys', { name: 'once' }),

@@ -11,7 +11,7 @@ import {
 } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 
-/** What a workspace may do (Coditect 7.2): each limit is seen, holds, and is never set below what is in use. */
+/** Limits of a workspace (Coditect 7.2): each limit is shown, holds, and is never set below what is in use. */
 
 const { served, workspace } = useServer()
 const limitsOf = async (w: Workspace) => (await w.call('GET', '/limits')).body
@@ -53,7 +53,7 @@ test('a new workspace has the limits of Coditect 7.2, and shows how much of them
   expect((await limitsOf(w)).usage).toEqual({ activeClaims: 2, activeSessions: 1 })
 })
 
-test('a change is seen at once, is on record and leaves the rest; the enterprise’s figures may be set', async () => {
+test('a change is visible at once, is recorded and leaves the rest; the enterprise’s figures may be set', async () => {
   const w = await workspace()
   const enterprise = {
     maxConcurrentClaims: 1_000,
@@ -80,7 +80,7 @@ test('a change is seen at once, is on record and leaves the rest; the enterprise
 })
 
 describe('a limit holds:', () => {
-  test('maxConcurrentClaims, for all who claim together, and one that is freed is free', async () => {
+  test('maxConcurrentClaims, for all concurrent claims, and a released one is free again', async () => {
     const w = await workspace({ maxConcurrentClaims: 3 })
     const tasks: Task[] = []
     for (let i = 0; i < 9; i++) tasks.push(await w.make())
@@ -113,7 +113,7 @@ describe('a limit holds:', () => {
     }
   })
 
-  test('maxGenerationsPerTask: what was claimed so often is given up, and says so', async () => {
+  test('maxGenerationsPerTask: a task claimed so often fails, and says so', async () => {
     const w = await workspace({ maxGenerationsPerTask: 3 })
     const task = await w.make({ maxRetries: 100 })
     for (let generation = 1; generation <= 3; generation++) {
@@ -148,7 +148,7 @@ describe('a limit holds:', () => {
       expectRefusal(await w.post(path, body), 409, 'LIMIT_REACHED', { limit: 'maxActiveSessions' })
   })
 
-  test('claimHistoryRetentionDays: of finished tasks, older claims are forgotten; results and the log stay', async () => {
+  test('claimHistoryRetentionDays: of finished tasks, older claims are deleted; results and the log stay', async () => {
     const [w, patient] = [await workspace(), await workspace({ claimHistoryRetentionDays: 365 })]
     /** A task with two generations, the first of them long ago. */
     const aged = async (of: Workspace, days: number, end: (task: Task) => Promise<unknown>) => {
@@ -228,14 +228,14 @@ describe('a limit below what is in use', () => {
     ).toEqual(['maxActiveSessions'])
   })
 
-  test('is one that is equal to it no more', async () => {
+  test('may be equal to it', async () => {
     const w = await busy()
     const exact = { maxConcurrentClaims: 3, maxActiveSessions: 2, maxGenerationsPerTask: 3 }
     expect(await change(w, exact)).toMatchObject({ status: 200, body: exact })
     expectRefusal(await w.claim(await w.make()), 409, 'LIMIT_REACHED')
   })
 
-  test('is not, when what was in use is over', async () => {
+  test('is allowed when what was in use has ended', async () => {
     const w = await busy()
     await w.call('DELETE', '/sessions/s-1')
     await w.call('DELETE', '/sessions/s-alpha')
@@ -246,7 +246,7 @@ describe('a limit below what is in use', () => {
     expect((await change(w, { maxGenerationsPerTask: 2 })).status).toBe(200)
   })
 
-  test('and leases the wrong way round are refused', async () => {
+  test('and leases with minimum above maximum are refused', async () => {
     const w = await workspace()
     expectRefusal(await change(w, { minLeaseSeconds: 3_601 }), 400, 'VALIDATION_FAILED')
     expectRefusal(await change(w, { minLeaseSeconds: 100, maxLeaseSeconds: 99 }), 400, 'VALIDATION_FAILED', {

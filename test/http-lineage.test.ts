@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('the lineage of a task tells whose sessions held it, and which result counts (Coditect 9.2)', async () => {
+test('the lineage of a task shows whose sessions held it, and which result counts (Coditect 9.2)', async () => {
   const w = await openWorkspace(server)
   await w.post('/sessions', { session: 'sess-001', userId: 'Alice' })
   await w.post('/sessions', { session: 'sess-002', userId: 'Bob' })
@@ -25,7 +25,7 @@ test('the lineage of a task tells whose sessions held it, and which result count
   ])
 })
 
-test('the states of many tasks are told at once, in the order asked for; strangers are left out', async () => {
+test('the states of many tasks are returned at once, in the requested order; unknown ids are left out', async () => {
   const [w, other] = [await openWorkspace(server), await openWorkspace(server)]
   const [waiting, held, foreign] = [await w.make(), await w.held(), await other.make()]
   const taskIds = [held.id, foreign.id, waiting.id]

@@ -76,7 +76,7 @@ describe('the log of a task', () => {
     await failedTask(w)
   })
 
-  test('tells what happened to it, newest first, with a level and a sentence', async () => {
+  test('shows what happened to it, newest first, with a level and a sentence', async () => {
     const entries = await logOf(w, task)
     expect(names(entries)).toEqual([...ITS_STORY].reverse())
     expect(entries[0]).toMatchObject({
@@ -126,11 +126,11 @@ describe('the log of a task', () => {
     ['event=never_said', []],
     ['event=agent_stale', []],
     ['event=note,task_created&order=asc', ['task_created', 'note']],
-  ])('is narrowed by %s', async (query, expected) => {
+  ])('is filtered by %s', async (query, expected) => {
     expect(names(await logOf(w, task, `?${query}`))).toEqual(expected)
   })
 
-  test.each(['asc', 'desc'])('is read page by page without gaps or doubles, %s', async (order) => {
+  test.each(['asc', 'desc'])('is read page by page without gaps or duplicates, %s', async (order) => {
     const whole = await logOf(w, task, `?order=${order}`)
     for (const size of [1, 3, 4, 8, 9]) {
       const read: Entry[] = []
@@ -149,7 +149,7 @@ describe('the log of a task', () => {
     }
   })
 
-  test('is narrowed and paged at once', async () => {
+  test('is filtered and paged at once', async () => {
     const query = `/tasks/${task.id}/logs?minLevel=WARN&limit=2`
     const page = (await w.call('GET', query)).body
     expect(names(page.items)).toEqual(['task_failed', 'alert_raised'])
@@ -177,14 +177,14 @@ describe('the log of a task', () => {
     ['limit', 'limit=many'],
     ['order', 'order=up'],
     ['since', 'since=1'],
-  ])('refuses a question whose %s is wrong: %s', async (field, query) => {
+  ])('refuses a request whose %s is wrong: %s', async (field, query) => {
     for (const path of [`/tasks/${task.id}/logs`, '/coordinator/logs'])
       expectRefusal(await w.call('GET', `${path}?${query}`), 400, 'VALIDATION_FAILED', {
         errors: [{ field, message: expect.any(String) }],
       })
   })
 
-  test('of another workspace is not there', async () => {
+  test('of another workspace is 404', async () => {
     const other = await openWorkspace(server)
     expectRefusal(await other.call('GET', `/tasks/${task.id}/logs`), 404, 'NOT_FOUND')
     expectRefusal(await say(other, task, [{ message: 'hello' }]), 404, 'NOT_FOUND')
@@ -198,7 +198,7 @@ describe('a holder adds lines', () => {
     w = await openWorkspace(server)
   })
 
-  test('many at once, in the order it gave them', async () => {
+  test('many at once, in the given order', async () => {
     const task = await w.held()
     const entries = Array.from({ length: 100 }, (_, i) => ({ message: `line ${i}` }))
     expect((await say(w, task, entries)).status).toBe(200)
@@ -206,7 +206,7 @@ describe('a holder adds lines', () => {
     expect(lines.map(({ message }) => message)).toEqual(entries.map(({ message }) => message))
   })
 
-  test('and repeats itself safely under one key', async () => {
+  test('and can repeat the request safely under one key', async () => {
     const task = await w.held()
     const body = { ...first, entries: [{ message: 'once' }] }
     const answers = [1, 2].map(() => w.on(task, 'logs', body, { 'idempotency-key': `once-${task.id}` }))
@@ -252,7 +252,7 @@ describe('a holder adds lines', () => {
     expect(names(await logOf(w, task))).toEqual(['task_assigned', 'task_created'])
   })
 
-  test('but none when the claim is not its any more: one refusal is on record, and no line', async () => {
+  test('but none when the claim is no longer its own: one refusal is recorded, and no line', async () => {
     const task = await w.held()
     await w.on(task, 'release', first)
     await w.claim(task, 'beta')
@@ -268,12 +268,12 @@ describe('a holder adds lines', () => {
     ])
   })
 
-  test('but none to a task that nobody holds', async () => {
+  test('but none to a task without a holder', async () => {
     const task = await w.make()
     expectRefusal(await say(w, task, [{ message: 'x' }], fence('s-alpha', 0)), 409, 'NO_CLAIM')
   })
 
-  test('and leaves the task as it is', async () => {
+  test('and leaves the task unchanged', async () => {
     const task = await w.held()
     const before = await w.read(task)
     await say(w, task, [{ message: 'only said' }])
@@ -302,7 +302,7 @@ describe("the coordinator's log", () => {
     expired = await w.expired()
   })
 
-  test('tells of the workspace, its agents and workers, and of what became of tasks without a holder', async () => {
+  test('shows the workspace, its agents and workers, and what happened to tasks without a holder', async () => {
     const entries = await houseLog(w, '?order=asc&limit=200')
     expect(new Set(names(entries))).toEqual(
       new Set([
@@ -333,11 +333,11 @@ describe("the coordinator's log", () => {
     ['minLevel=WARN', ['task_lease_expired', 'task_failed', 'alert_raised']],
     ['event=worker_registered,task_lease_expired', ['task_lease_expired', 'worker_registered']],
     ['event=task_started', []],
-  ])('is narrowed by %s', async (query, expected) => {
+  ])('is filtered by %s', async (query, expected) => {
     expect(names(await houseLog(w, `?${query}`))).toEqual(expected)
   })
 
-  test('has no lines of holders, and knows no names of theirs', async () => {
+  test('has no lines of holders, and accepts no names of theirs', async () => {
     expect(await houseLog(w, '?event=task_logged')).toEqual([])
     expectRefusal(await w.call('GET', '/coordinator/logs?event=tests_run'), 400, 'VALIDATION_FAILED', {
       errors: [{ field: 'event', message: 'names no event: "tests_run"' }],
@@ -356,7 +356,7 @@ describe("the coordinator's log", () => {
     expect(read).toEqual(whole)
   })
 
-  test('is of one workspace', async () => {
+  test('has one workspace only', async () => {
     const other = await openWorkspace(server)
     expect(names(await houseLog(other, '?order=asc'))).toEqual(['workspace_created', 'key_created'])
     const ids = (await houseLog(w)).map(({ taskId }) => taskId).filter((id) => id !== null)

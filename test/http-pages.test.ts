@@ -11,13 +11,13 @@ import {
 } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 
-/** Lists show what is small; what may be large only to those who ask, and never more than fits an answer. */
+/** Lists show small fields; large ones only on request, and never more than fits an answer. */
 
 const { served, workspace } = useServer()
 
 const PAGE_BYTES = 8_000_000
 const ABOUT_A_MEGABYTE = 1_000_000
-/** Well compressed by the database: what a page holds is counted as it is sent, not as it is stored. */
+/** Well compressed by the database: a page is measured as it is sent, not as it is stored. */
 const large = (bytes = ABOUT_A_MEGABYTE) => 'x'.repeat(bytes)
 
 /** The pages of a list, from its first to its last; each with its size. */
@@ -38,7 +38,7 @@ async function pagesOf(w: Workspace, path: string, key = 'id') {
   return pages
 }
 
-/** Of ten rows of a megabyte, eight are not more than a page takes, overhead included: seven or eight fit. */
+/** Of ten rows of a megabyte, eight are not more than a page holds, overhead included: seven or eight fit. */
 async function endsEarly(w: Workspace, path: string, ids: readonly unknown[], key?: string) {
   const pages = await pagesOf(w, path, key)
   expect(pages.flatMap((page) => page.ids)).toEqual(ids)
@@ -62,7 +62,7 @@ describe('a list of tasks', () => {
     return { title, input, checkpointData }
   }
 
-  test('has no inputs and no checkpoints unless they are asked for', async () => {
+  test('has no inputs and no checkpoints unless requested', async () => {
     const w = await workspace()
     const task = await w.held({ input: { do: 'it' }, maxRetries: 0 })
     await w.on(task, 'progress', { ...fence('s-alpha', 1), checkpointData: { step: 1 } })
@@ -82,7 +82,7 @@ describe('a list of tasks', () => {
     expect(await seen(w, '/dead-letters?include=input')).toEqual({ title: 'Fix login', input: { do: 'it' } })
   })
 
-  test('whoever takes work is given its input, as before', async () => {
+  test('a claim returns the input of its task, as before', async () => {
     const w = await workspace()
     await w.make({ input: { do: 'it' } })
     expect((await w.next()).claims).toMatchObject([{ task: { input: { do: 'it' } } }])
@@ -104,7 +104,7 @@ describe('a list of tasks', () => {
     }
   })
 
-  test('ends where eight megabytes are full, and goes on from there', async () => {
+  test('ends where eight megabytes are full, and continues from there', async () => {
     const w = await workspace()
     const ids = await tasksWith(w, () => ({ input: large() }))
     await endsEarly(w, '/tasks?limit=200&include=input', ids)
@@ -115,7 +115,7 @@ describe('a list of tasks', () => {
     ])
   })
 
-  test('ends there whatever it is that is large', async () => {
+  test('ends there whichever field is large', async () => {
     const w = await workspace()
     await endsEarly(w, '/tasks?limit=200', await tasksWith(w, () => ({ metadata: { text: large() } })))
     const described = await workspace()
@@ -133,7 +133,7 @@ describe('a list of tasks', () => {
     for (const { bytes } of pages) expect(bytes).toBeLessThan(PAGE_BYTES)
   })
 
-  test('refuses to include what there is not', async () => {
+  test('refuses to include an unknown field', async () => {
     const w = await workspace()
     for (const [path, given, known] of [
       ['/tasks', 'result', 'input, checkpointData'],
@@ -152,7 +152,7 @@ describe('a list of tasks', () => {
   })
 })
 
-/** Work that nobody waited for: the task was given back before it came. */
+/** Late work: the task was released before it was submitted. */
 async function tooLate(w: Workspace, result: unknown): Promise<Task> {
   const task = await w.held()
   await w.on(task, 'release', fence('s-alpha', 1))
@@ -161,7 +161,7 @@ async function tooLate(w: Workspace, result: unknown): Promise<Task> {
 }
 
 describe('a list of results', () => {
-  test('of all tasks is without them unless they are asked for, and each can be read', async () => {
+  test('of all tasks is without them unless requested, and each can be read', async () => {
     const w = await workspace()
     const task = await tooLate(w, { by: 'alpha' })
     const [listed] = (await w.call('GET', '/results')).body.items
@@ -200,7 +200,7 @@ describe('a list of results', () => {
   })
 })
 
-/** The inside number of a workspace. */
+/** The internal number of a workspace. */
 const inside = async (w: Workspace): Promise<number[]> => {
   const [{ id }] = (await w.call('GET', '/workspaces')).body.items
   const rows = await superuser(served().databaseUrl, (client) =>
@@ -229,7 +229,7 @@ describe('a list of runs', () => {
     return ids
   }
 
-  test('has no results unless they are asked for, and ends where eight megabytes are full', async () => {
+  test('has no results unless requested, and ends where eight megabytes are full', async () => {
     const w = await workspace()
     const ids = await withRuns(w)
     for (const path of ['/runs', '/agents/dev/runs']) {
@@ -261,7 +261,7 @@ describe('a list of runs', () => {
 })
 
 describe('events', () => {
-  test('tell of inputs, checkpoints, payloads and results, never what is in them', async () => {
+  test('mention inputs, checkpoints, payloads and results, never their content', async () => {
     const w = await workspace()
     const planted = `planted-${randomUUID()}`
     const held = fence('s-alpha', 1)
@@ -289,7 +289,7 @@ describe('events', () => {
 })
 
 describe('other lists', () => {
-  test('of wakeups have no payloads unless they are asked for, and end where eight megabytes are full', async () => {
+  test('of wakeups have no payloads unless requested, and end where eight megabytes are full', async () => {
     const w = await workspace()
     await w.call('PUT', '/agents/dev', { runtimeConfig: { heartbeat: { enabled: false } } })
     const ids: string[] = []

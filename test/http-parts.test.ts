@@ -10,13 +10,13 @@ import {
 } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
 
-/** Tasks in parts (Coditect 4.4): shared among agents, and one again when all of them are done. */
+/** Tasks in parts (Coditect 4.4): shared among agents, and merged when all of them are done. */
 
 const { served, workspace } = useServer()
 type Made = Task & { key: string | null; state: string; parentId: string | null } & Json
 const makeAll = async (w: Workspace, tasks: Json[]): Promise<Made[]> =>
   (await w.post('/tasks/batch', { tasks })).body.items
-/** A task and so many parts of it, made at once. */
+/** A task and so many parts of it, created at once. */
 async function divided(w: Workspace, count: number, more: Json = {}) {
   const [whole, ...parts] = await makeAll(w, [
     { title: 'whole', key: 'A-101-dashboard' },
@@ -35,7 +35,7 @@ async function complete(w: Workspace, task: Task, result: unknown, agent = 'alph
 const accepted = async (w: Workspace, task: Task) =>
   (await w.read(task, '/results')).items.find((result: Json) => result.accepted)
 
-test('two agents share the parts of a task word for word as Coditect 4.4 tells it, and the task is their results', async () => {
+test('two agents share the parts of a task word for word as in Coditect 4.4, and the task’s result is theirs', async () => {
   const w = await openProject(served(), 'shop', { minLeaseSeconds: 1 })
   const plan =
     'project: shop\ntracks: {A: [{id: A-101-dashboard, subtasks: [{}, {}, {}, {}, {}]}, {id: A-102-after, depends_on: [A-101-dashboard]}]}'
@@ -59,7 +59,7 @@ test('two agents share the parts of a task word for word as Coditect 4.4 tells i
     }))
     return (await w.post('/results/batch', { results: items })).body.results.map(({ reason }: Json) => reason)
   }
-  // T=0 and T=1. The track is for one agent, but parts are there to be shared.
+  // T=0 and T=1. The track is for one agent, but parts are meant to be shared.
   expect(await claim('agent-a', [1, 2, 3], { leaseSeconds: 1 })).toEqual([
     ['GRANTED', 1],
     ['GRANTED', 1],
@@ -116,11 +116,11 @@ test('two agents share the parts of a task word for word as Coditect 4.4 tells i
 })
 
 describe('a task in parts', () => {
-  test('waits for all of them, and is put together in the order of their numbers', async () => {
+  test('waits for all of them, and is merged in the order of their numbers', async () => {
     const w = await workspace()
     const numbers = Array.from({ length: 12 }, (_, i) => i + 1)
     const named = (i: number) => ({ title: `part ${i}`, key: `A-101-dashboard::${i}` })
-    // Made and done in quite another order.
+    // Created and done in a different order.
     const made = await makeAll(w, [
       ...numbers.toReversed().map(named),
       { title: 'whole', key: 'A-101-dashboard' },
@@ -158,7 +158,7 @@ describe('a task in parts', () => {
     expect((await accepted(w, whole)).result).toEqual({ [first.id]: 1, [second.id]: 2 })
   })
 
-  test('finds its parts by their keys, when they come after it', async () => {
+  test('finds its parts by their keys, when they are created after it', async () => {
     const w = await workspace()
     const whole = await w.make({ key: 'B-003-x' })
     const part = await w.make({ key: 'B-003-x::1' })
@@ -168,7 +168,7 @@ describe('a task in parts', () => {
     await w.reaches(whole, 'completed')
   })
 
-  test('that is to be joined by somebody is offered in the queue when its parts are done', async () => {
+  test('that an agent must join is offered in the queue when its parts are done', async () => {
     const w = await workspace()
     const { whole, parts } = await divided(w, 3, { merge: 'task' })
     for (const part of parts) await complete(w, part, part.key)
@@ -183,7 +183,7 @@ describe('a task in parts', () => {
     expect(joined.body).toMatchObject({ reason: 'ACCEPTED', task: { state: 'completed' } })
   })
 
-  test('fails when one of them fails for good, and is put together after all when that is tried again', async () => {
+  test('fails when one of them fails for good, and is merged after all when that is retried', async () => {
     const w = await workspace()
     const { whole, parts } = await divided(w, 2)
     const [good, bad] = parts
@@ -205,7 +205,7 @@ describe('a task in parts', () => {
     })
   })
 
-  test('fails when its results together are more than a result may be', async () => {
+  test('fails when its results together exceed the size of a result', async () => {
     const w = await workspace({ maxResultBytes: 1_024 })
     const { whole, parts } = await divided(w, 2)
     for (const part of parts) expect((await complete(w, part, 'x'.repeat(600))).body.reason).toBe('ACCEPTED')
@@ -216,7 +216,7 @@ describe('a task in parts', () => {
     })
   })
 
-  test('cannot be divided once it is under way or done, and parts cannot be divided at all', async () => {
+  test('cannot be divided once it is running or done, and parts cannot be divided at all', async () => {
     const w = await workspace()
     const [held, done] = [await w.held(), await w.make()]
     await complete(w, done, 1)
@@ -235,7 +235,7 @@ describe('a task in parts', () => {
     expect((await w.read(held)).state).toBe('assigned')
   })
 
-  test('is put together once, though its last parts are done at the same moment', async () => {
+  test('is merged once, even if its last parts are done at the same moment', async () => {
     const w = await workspace()
     for (let round = 0; round < 5; round++) {
       const whole = await w.make()

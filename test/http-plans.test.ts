@@ -11,7 +11,7 @@ import {
 import { expectRefusal, fence, type Json, type Workspace } from './support/http-workspace.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** Project plans (Coditect 3.7): taken in whole or not at all, and given back as they were. */
+/** Project plans (Coditect 3.7): imported as a whole or not at all, and exported unchanged. */
 
 let server: ServerUnderTest
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const FORMATS: [format: 'yaml' | 'json', plan: string | Json][] = [
 
 describe('the plan of Coditect 3.7', () => {
   test.each(FORMATS)(
-    'as %s becomes tasks with their words, tracks and dependencies',
+    'as %s becomes tasks with their texts, tracks and dependencies',
     async (_format, plan) => {
       const w = await project('ecommerce-rebuild')
       const answer = await put(w, 'ecommerce-rebuild', plan)
@@ -103,7 +103,7 @@ describe('the plan of Coditect 3.7', () => {
     },
   )
 
-  test('is worked off in the order it asks for', async () => {
+  test('is worked off in the order it specifies', async () => {
     const w = await project('ecommerce-rebuild')
     await put(w, 'ecommerce-rebuild', CODITECT_PLAN)
     const done: string[] = []
@@ -145,7 +145,7 @@ describe('the plan of Coditect 3.7', () => {
   })
 })
 
-/** A plan that says everything a plan can say. */
+/** A plan with every field a plan can have. */
 const RICH = `
 project: shop
 name: The Shop
@@ -188,9 +188,9 @@ tracks:
         - capabilities: [sql]
 `
 
-describe('a plan that says everything', () => {
+describe('a plan with every field', () => {
   test.each(['yaml', 'json'] as const)(
-    'is the same after a journey out as %s and in again, here and elsewhere',
+    'is the same after an export as %s and an import, here and elsewhere',
     async (format) => {
       const w = await project()
       expect((await put(w, 'shop', RICH)).body).toMatchObject({ created: 10 })
@@ -214,7 +214,7 @@ describe('a plan that says everything', () => {
   )
   const ALWAYS_NEW = { id: null, createdAt: null, createdBy: null, updatedAt: null, parentId: null }
 
-  test('keeps every word of it', async () => {
+  test('keeps every field of it', async () => {
     const w = await project()
     await put(w, 'shop', RICH)
     const tasks = await tasksOf(w)
@@ -252,7 +252,7 @@ describe('a plan that says everything', () => {
   })
 })
 
-test('a plan that is imported by many at once is there once', async () => {
+test('a plan that is imported concurrently exists once', async () => {
   const w = await project('ecommerce-rebuild')
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => put(w, 'ecommerce-rebuild', CODITECT_PLAN)),
@@ -270,7 +270,7 @@ describe('a plan that is imported again', () => {
   const plan = (...tasks: string[]) =>
     `project: shop\ntracks:\n  A:\n${tasks.map((task) => `    - ${task}\n`).join('')}`
 
-  test('brings its new tasks and its new words, and leaves what it does not name', async () => {
+  test('creates its new tasks, applies its new texts, and leaves what it does not name', async () => {
     const w = await project()
     await put(w, 'shop', plan('{id: A-001-a}', '{id: A-002-b}', '{id: A-003-c, depends_on: [A-001-a]}'))
     const words = 'title: New, description: words, tags: [x], priority: 9, max_retries: 1, agent: beta'
@@ -304,7 +304,7 @@ describe('a plan that is imported again', () => {
     expect(tasks.get('A-004-d')).toMatchObject({ state: 'pending', dependsOn: [tasks.get('A-001-a')!.id] })
   })
 
-  test('does not touch what is done, and lets new tasks wait for it or not', async () => {
+  test('does not touch what is done, and lets new tasks depend on it or not', async () => {
     const w = await project()
     await put(w, 'shop', plan('{id: A-001-a}'))
     const task = (await tasksOf(w)).get('A-001-a')!
@@ -321,7 +321,7 @@ describe('a plan that is imported again', () => {
     expect((await tasksOf(w)).get('A-002-b')).toMatchObject({ state: 'queued' })
   })
 
-  test('may divide a task that waits, and not one that is under way', async () => {
+  test('may divide a task that waits, and not one that is running', async () => {
     const w = await project()
     await put(w, 'shop', plan('{id: A-001-a}', '{id: A-002-b}'))
     const held = (await tasksOf(w)).get('A-002-b')!
@@ -344,7 +344,7 @@ describe('a plan that is imported again', () => {
     })
   })
 
-  test('is refused whole when it asks for other dependencies, and every one of them is named', async () => {
+  test('is refused as a whole when it has other dependencies, and every one of them is named', async () => {
     const w = await project()
     await put(w, 'shop', plan('{id: A-001-a}', '{id: A-002-b, depends_on: [A-001-a]}', '{id: A-003-c}'))
     await nothingIsWrittenBy(async () => {
@@ -365,7 +365,7 @@ describe('a plan that is imported again', () => {
     })
   })
 
-  test('as it was exported is unchanged, whoever set its tracks and whatever its tasks wait for', async () => {
+  test('as it was exported is unchanged, whoever set its tracks and whatever its tasks depend on', async () => {
     const w = await project()
     await put(w, 'shop', plan('{id: A-001-a}'))
     await w.call('PUT', '/projects/shop/tracks/A', { maxAgents: null })

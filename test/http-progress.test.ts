@@ -9,7 +9,7 @@ import {
   type Workspace,
 } from './support/http-workspace.ts'
 
-/** How long tasks may take and how far they are, as clients say and see it. */
+/** How long tasks may take and their progress, as clients set and see it. */
 
 const { workspace } = useServer()
 const first = fence('s-alpha', 1)
@@ -19,8 +19,8 @@ const patch = (w: Workspace, task: Task, body: Json, headers?: Record<string, st
 /** Over after a tenth of a second, suspected at once. */
 const HANGING = { estimatedDurationMinutes: 0.001, timeouts: { hangGraceSeconds: 0, hangAbortSeconds: 1 } }
 
-describe('a task’s own times', () => {
-  test('are shown as they were given, and null where none were', async () => {
+describe('a task’s time limits', () => {
+  test('are shown as given, and null where none were', async () => {
     const w = await workspace()
     const timeouts = { assignSeconds: 30, stallSeconds: 60, hangGraceSeconds: 0 }
     const made = await w.post('/tasks', { title: 'Fix login', timeouts, estimatedDurationMinutes: 1.5 })
@@ -69,7 +69,7 @@ describe('a task’s own times', () => {
     expect((await w.call('GET', '/tasks')).body.items).toEqual([])
   })
 
-  test('are kept by the server: who falls silent loses the task', async () => {
+  test('are enforced by the server: a holder that goes silent loses the task', async () => {
     const w = await workspace()
     const task = await w.held({ timeouts: { stallSeconds: 1 } })
     await w.on(task, 'start', first)
@@ -78,7 +78,7 @@ describe('a task’s own times', () => {
     expect((await w.read(task, '/claims')).items).toMatchObject([{ releaseReason: 'STALLED' }])
   })
 
-  test('are kept by the server: who does not start gives it to others', async () => {
+  test('are enforced by the server: a task that is not started goes to others', async () => {
     const w = await workspace()
     const task = await w.held({ timeouts: { assignSeconds: 1 } })
     await w.happens('task_requeued')
@@ -87,8 +87,8 @@ describe('a task’s own times', () => {
   })
 })
 
-describe('a task beyond its time', () => {
-  test('is suspected to hang, and taken away when no progress comes', async () => {
+describe('a task beyond its estimate', () => {
+  test('is suspected to hang, and revoked when no progress comes', async () => {
     const w = await workspace()
     const task = await w.held({ ...HANGING, priority: 7 })
     await w.on(task, 'start', first)
@@ -100,7 +100,7 @@ describe('a task beyond its time', () => {
     expect((await w.read(task, '/claims')).items).toMatchObject([{ releaseReason: 'HUNG' }])
   })
 
-  test('asks for progress with every renewal and heartbeat, and stops when told until when it takes', async () => {
+  test('asks for progress with every renewal and heartbeat, and stops when it gets a new completion time', async () => {
     const w = await workspace()
     await w.post('/sessions', { session: 's-alpha' })
     const task = await w.held({ ...HANGING, timeouts: { hangGraceSeconds: 0, hangAbortSeconds: 600 } })
@@ -117,7 +117,7 @@ describe('a task beyond its time', () => {
 })
 
 describe('progress', () => {
-  test('is told with POST and PATCH alike, and shown with the task', async () => {
+  test('is reported with POST and PATCH alike, and shown with the task', async () => {
     const w = await workspace()
     const task = await w.held({ estimatedDurationMinutes: 60 })
     const before = await w.on(task, 'progress', { ...first, percent: 10, step: 'reading' })
@@ -145,7 +145,7 @@ describe('progress', () => {
     })
   })
 
-  test('knows when it should be done as soon as work begins on what has an estimate', async () => {
+  test('has a completion time as soon as work with an estimate starts', async () => {
     const w = await workspace()
     const task = await w.held({ estimatedDurationMinutes: 60 })
     expect((await w.read(task)).progress).toBeNull()
@@ -155,7 +155,7 @@ describe('progress', () => {
     expect(progress).toEqual({ percent: null, step: null, estimatedCompletionAt, updatedAt: null })
   })
 
-  test('with If-Match is taken for that version alone, and tells the next', async () => {
+  test('with If-Match is accepted for that version alone, and returns the next', async () => {
     const w = await workspace()
     const task = await w.held()
     const { version } = await w.read(task)
@@ -170,7 +170,7 @@ describe('progress', () => {
     expect((await patch(w, task, { ...first, percent: 3 }, { 'if-match': '*' })).status).toBe(200)
   })
 
-  test('is the holder’s alone, with PATCH as with POST', async () => {
+  test('is for the holder alone, with PATCH as with POST', async () => {
     const w = await workspace()
     const task = await w.held()
     expectRefusal(await patch(w, task, fence('s-beta', 1)), 409, 'SESSION_MISMATCH')
@@ -198,8 +198,8 @@ describe('progress', () => {
   })
 })
 
-describe('whoever holds a task after another', () => {
-  /** Left by alpha, with a checkpoint. */
+describe('the next holder of a task', () => {
+  /** Released by alpha, with a checkpoint. */
   async function left(w: Workspace, more: Json = {}) {
     const task = await w.held(more)
     await w.on(task, 'progress', { ...first, checkpointData: { page: 3 } })
@@ -208,7 +208,7 @@ describe('whoever holds a task after another', () => {
   }
   const beta = { agent: 'beta', session: 's-beta' }
 
-  test('is given what the one before left, by whichever way it claims', async () => {
+  test('gets what the previous one left, by every kind of claim', async () => {
     const w = await workspace()
     const claim = { generation: 2, attempt: 1, checkpointData: { page: 3 } }
     expect((await w.claim(await left(w), 'beta')).body).toMatchObject({ reason: 'GRANTED', claim })
@@ -223,7 +223,7 @@ describe('whoever holds a task after another', () => {
     expect(claims).toMatchObject([{ ...claim, taskId: last.id, task: { checkpointData: { page: 3 } } }])
   })
 
-  test('finds nothing where nothing was left, and nobody was before the first', async () => {
+  test('gets nothing where nothing was left, and the first has no predecessor', async () => {
     const w = await workspace()
     const task = await w.make()
     expect((await w.claim(task)).body.claim.checkpointData).toBeNull()
@@ -232,8 +232,8 @@ describe('whoever holds a task after another', () => {
   })
 })
 
-describe('the times of a workspace', () => {
-  test('are shown, changed and taken back', async () => {
+describe('the time limits of a workspace', () => {
+  test('are shown, changed and reset', async () => {
     const w = await workspace()
     const usual = {
       assignTimeoutSeconds: 120,
@@ -276,7 +276,7 @@ describe('the times of a workspace', () => {
     expect((await w.call('GET', '/limits')).body).toEqual(before)
   })
 
-  test('hold for whoever has begun: silent for longer, it loses the task', async () => {
+  test('apply to every started task: a holder silent for longer loses it', async () => {
     const w = await workspace({ stallTimeoutSeconds: 1 })
     const [silent, waiting] = [await w.held(), await w.held()]
     await w.on(silent, 'start', first)
@@ -285,7 +285,7 @@ describe('the times of a workspace', () => {
     expect((await w.read(waiting)).state, 'its lease lasts').toBe('assigned')
   })
 
-  test('shortest first, short work is handed out before long', async () => {
+  test('with shortest first, short work is assigned before long', async () => {
     const w = await workspace({ queueOrder: 'shortest_first' })
     const long = await w.make({ estimatedDurationMinutes: 60 })
     const short = await w.make({ estimatedDurationMinutes: 1 })

@@ -10,7 +10,7 @@ import {
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 
-/** Projects and their tracks: who may work where, and whose turn it is. */
+/** Projects and their tracks: which agents may work where, and which project is next. */
 
 const { served, workspace } = useServer()
 const who = (agent: string, more: Json = {}) => ({ agent, session: `s-${agent}`, ...more })
@@ -20,7 +20,7 @@ const setAgents = (w: Workspace, track: string, maxAgents: number | null, slug =
 const titles = ({ claims }: { claims: { task: { title: string } }[] }) => claims.map(({ task }) => task.title)
 
 describe('a project', () => {
-  test('is made once, shown and listed page by page, each in its own workspace', async () => {
+  test('is created once, shown and listed page by page, each in its own workspace', async () => {
     const [w, other] = [await workspace(), await workspace()]
     const made = await w.post('/projects', { slug: 'shop', name: 'The Shop' })
     expect(made).toMatchObject({
@@ -46,13 +46,13 @@ describe('a project', () => {
     expectRefusal(await other.call('GET', '/projects/plain'), 404, 'NOT_FOUND')
   })
 
-  test('is made once when many want it at once', async () => {
+  test('is created once when many requests create it at once', async () => {
     const w = await workspace()
     const answers = await Promise.all(Array.from({ length: 10 }, () => w.post('/projects', { slug: 'shop' })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('has keys of its own: the same one may stand in another, and outside', async () => {
+  test('has its own keys: the same one may exist in another, and outside', async () => {
     const w = await openProject(served())
     await w.post('/projects', { slug: 'other' })
     const key = 'A-001-x'
@@ -62,7 +62,7 @@ describe('a project', () => {
     }
   })
 
-  test('tells of each track how many agents it may have, who is on it and how far it is', async () => {
+  test('shows for each track its limit, its agents and its progress', async () => {
     const w = await openProject(served())
     await setAgents(w, 'B', 2)
     const task = (key: string, more: Json = {}) => w.make({ key, project: 'shop', ...more })
@@ -93,7 +93,7 @@ describe('a project', () => {
     ])
   })
 
-  test('and its track, its people and its wholes are what lists of tasks can be narrowed by', async () => {
+  test('and its track, its users and its parents are filters for lists of tasks', async () => {
     const w = await openProject(served())
     const whole = await w.make({ title: 'whole', project: 'shop', key: 'A-001-a', userId: 'ann' })
     await w.make({ title: 'part', project: 'shop', key: 'A-001-a::1', userId: 'bob' })
@@ -116,7 +116,7 @@ describe('a track', () => {
   const plan = (tracks: string) => `project: shop\ntracks:\n${tracks}`
   const THREE = plan('  A: [{id: A-001-a}, {id: A-002-b}, {id: A-003-c}]\n')
 
-  test('of a plan is for one agent, who may hold many of its tasks', async () => {
+  test('of a plan is for one agent, which may hold many of its tasks', async () => {
     const w = await openProject(served())
     await putPlan(w, 'shop', THREE)
     const tasks = [...(await tasksByKey(w)).values()]
@@ -132,7 +132,7 @@ describe('a track', () => {
     ])
   })
 
-  test('is free for the next agent when the last one has let go, however it did', async () => {
+  test('is free for the next agent when the last one has released it, by any means', async () => {
     const w = await openProject(served(), 'shop', { minLeaseSeconds: 1 })
     const ways: ((task: Task) => Promise<unknown>)[] = [
       (task) => w.on(task, 'submit', { ...fence('s-alpha', 1), result: 1 }),
@@ -157,7 +157,7 @@ describe('a track', () => {
     }
   })
 
-  test('takes as many agents as it is told, from that moment on; those that are on it stay', async () => {
+  test('accepts as many agents as it is set to, from that moment on; those that are on it stay', async () => {
     const w = await openProject(served())
     await putPlan(
       w,
@@ -187,7 +187,7 @@ describe('a track', () => {
     ])
   })
 
-  test('never has more agents than it may, however many want on it at once', async () => {
+  test('never has more agents than its limit, however many claim at once', async () => {
     const w = await openProject(served(), 'shop', { maxConcurrentClaims: 1_000 })
     await setAgents(w, 'A', 3)
     const tasks: Task[] = []
@@ -200,7 +200,7 @@ describe('a track', () => {
     expect((await show(w)).tracks[0].agents).toHaveLength(3)
   })
 
-  test('that nobody declared, of no project or of another is not limited by it', async () => {
+  test('that is undeclared, of no project or of another is not limited by it', async () => {
     const w = await openProject(served())
     await w.post('/projects', { slug: 'other' })
     await setAgents(w, 'A', 1)
@@ -218,7 +218,7 @@ describe('a track', () => {
       expect((await w.claim(await w.make(more), `agent-${i}`)).status, JSON.stringify(more)).toBe(200)
   })
 
-  test('that is full hides nothing behind it: the queue goes on with the others', async () => {
+  test('that is full hides nothing behind it: the queue continues with the others', async () => {
     const w = await openProject(served())
     await setAgents(w, 'A', 1)
     for (let i = 1; i <= 9; i++)
@@ -232,7 +232,7 @@ describe('a track', () => {
 })
 
 describe('the queue', () => {
-  test('gives only from the project and the tracks that were asked for', async () => {
+  test('returns only tasks of the requested project and tracks', async () => {
     const w = await openProject(served())
     await w.post('/projects', { slug: 'other' })
     const all: [title: string, more: Json][] = [
@@ -280,7 +280,7 @@ describe('the queue', () => {
     ['all at once', 1, 20],
     ['a few at a time', 4, 5],
   ])(
-    'is fair: of 500 tasks of one project and 10 of another, the 10 are among the first 20, taken %s',
+    'is fair: of 500 tasks of one project and 10 of another, the 10 are among the first 20, claimed %s',
     async (_how, times, limit) => {
       const w = await openProject(served(), 'a')
       await w.post('/projects', { slug: 'b' })
@@ -293,7 +293,7 @@ describe('the queue', () => {
     },
   )
 
-  test('is fair to callers that come together, and a project in a hurry does not push others out', async () => {
+  test('is fair to concurrent callers, and an urgent project does not starve others', async () => {
     const w = await openProject(served(), 'a')
     await w.post('/projects', { slug: 'b' })
     await flood(w, 'a', 500, { priority: 10 })
@@ -304,7 +304,7 @@ describe('the queue', () => {
 })
 
 describe('a workspace', () => {
-  test('does not wait for another one whose requests are stuck', async () => {
+  test('does not wait for another one whose requests are blocked', async () => {
     const [busy, other] = [await workspace(), await workspace()]
     const task = await other.make()
     await other.held()

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { expectRefusal, fence, inAnHour, type Json, useServer } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
 
-/** What agents from outside rely on: a queue that gives, and sessions that keep. */
+/** What external agents rely on: the queue and sessions. */
 
 const { served, workspace } = useServer()
 const first = fence('s-alpha', 1)
@@ -14,7 +14,7 @@ describe('the queue', () => {
   const titles = ({ claims }: { claims: { task: { title: string } }[] }) =>
     claims.map(({ task }) => task.title)
 
-  test('hands out by priority, then in order of arrival, as many as were asked for', async () => {
+  test('returns tasks by priority, then in order of arrival, as many as requested', async () => {
     const w = await workspace()
     for (const [title, priority] of [
       ['a', 5],
@@ -40,7 +40,7 @@ describe('the queue', () => {
     expect(await w.next({ limit: 10 })).toEqual({ claims: [] })
   })
 
-  test('gives each of many agents that ask at once a task of its own, while there are enough', async () => {
+  test('gives each of many concurrent agents a task of its own, while there are enough', async () => {
     const w = await workspace()
     await w.post('/tasks/batch', { tasks: Array.from({ length: 40 }, (_, i) => ({ title: `task ${i}` })) })
     const asked = Array.from({ length: 30 }, (_, i) => w.next({ agent: `a${i}`, session: `s${i}` }))
@@ -60,7 +60,7 @@ describe('the queue', () => {
     expect(titles(await w.next({ limit: 9, agent: 'beta' }))).toEqual(['for beta'])
   })
 
-  test('lets a caller wait, and answers it when a task is created or comes back', async () => {
+  test('lets a caller wait, and answers it when a task is created or requeued', async () => {
     const w = await workspace()
     const waiting = w.next({ waitMs: 60_000 })
     expect(await w.next({ agent: 'beta', session: 's-beta' }), 'there is nothing yet').toEqual({ claims: [] })
@@ -72,7 +72,7 @@ describe('the queue', () => {
     expect(await w.next({ waitMs: 20 }), 'nothing came in time').toEqual({ claims: [] })
   })
 
-  test('gives nothing to a caller that went away while it waited', async () => {
+  test('assigns nothing to a caller that disconnected while it waited', async () => {
     const w = await workspace()
     const leave = new AbortController()
     let response: ServerResponse | undefined
@@ -100,7 +100,7 @@ describe('the queue', () => {
 })
 
 describe('a session', () => {
-  test('is begun once, shows what it holds, renews all of it with a beat and gives it back at its end', async () => {
+  test('is opened once, shows what it holds, renews all of it with a heartbeat and releases it at its end', async () => {
     const w = await workspace()
     const begun = await w.post('/sessions', { session: 's-1', agent: 'alpha', userId: 'ann' })
     expect(begun).toMatchObject({
@@ -137,7 +137,7 @@ describe('a session', () => {
       expectRefusal(await w.call(method, `/sessions/nobody${path}`), 404, 'NOT_FOUND')
   })
 
-  test('is remembered at its first claim, and one that claims after its end is no longer ended', async () => {
+  test('is stored at its first claim, and one that claims after its end is active again', async () => {
     const w = await workspace()
     const task = await w.held()
     expect((await w.call('GET', '/sessions/s-alpha')).body).toMatchObject({ agent: 'alpha', endedAt: null })

@@ -12,7 +12,7 @@ import {
   type Workspace,
 } from './support/http-workspace.ts'
 
-/** Work that came too late: kept, listed, compared with what was accepted, and taken after all. */
+/** Work that came too late: stored, listed, compared with the accepted result, and accepted after all. */
 
 const { served, workspace } = useServer()
 const rejected = async (w: Workspace, query = '') => (await w.call('GET', `/results${query}`)).body
@@ -56,7 +56,7 @@ function patched(document: unknown, patch: Operation[]): unknown {
 }
 
 describe('a zombie’s result', () => {
-  test('is listed with what it says, why it was refused and whose it is', async () => {
+  test('is listed with its content, the reason of its refusal and its author', async () => {
     const w = await workspace({ minLeaseSeconds: 1 })
     const task = await w.expired()
     await w.claim(task, 'beta')
@@ -108,7 +108,7 @@ describe('a zombie’s result', () => {
     },
   )
 
-  test('that says the same in another order is equal', async () => {
+  test('with the same content in another order is equal', async () => {
     const w = await workspace()
     const { task, lateRef } = await zombie(w, { a: 1, b: [{ c: 1, d: 2 }] }, { b: [{ d: 2, c: 1 }], a: 1 })
     expect(await diff(w, task, lateRef)).toMatchObject({ isEqual: true, patch: [] })
@@ -127,7 +127,7 @@ describe('a zombie’s result', () => {
   })
 })
 
-/** Names that reach into the prototypes of objects are refused at the door. */
+/** Names that reach into the prototypes of objects are refused by the parser. */
 const anyResult = fc
   .jsonValue({ maxDepth: 4 })
   .filter((value) => !JSON.stringify(value).includes('"__proto__"'))
@@ -156,7 +156,7 @@ const wide = (n: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, value]))
 
 describe('a rejected result that is promoted', () => {
-  test('is the task’s from then on, what was accepted before is replaced, and it is on record', async () => {
+  test('becomes the task’s result, the accepted one before is replaced, and it is recorded', async () => {
     const w = await workspace()
     const { task, lateRef, acceptedRef } = await zombie(w, 'the better one', 'the first one')
     const answer = await promote(w, task, lateRef, { reason: 'it is better' })
@@ -198,7 +198,7 @@ describe('a rejected result that is promoted', () => {
     ])
   })
 
-  test('twice is promoted once, and the other one may be taken back', async () => {
+  test('twice is promoted once, and the other one may be restored', async () => {
     const w = await workspace()
     const { task, lateRef, acceptedRef } = await zombie(w, 1, 2)
     for (let twice = 0; twice < 2; twice++)
@@ -211,7 +211,7 @@ describe('a rejected result that is promoted', () => {
     expect((await diff(w, task, lateRef)).accepted.workProductRef).toBe(acceptedRef)
   })
 
-  test('needs a key that may operate: whoever may only read or work is refused', async () => {
+  test('needs a key that may operate: one that may only read or work is refused', async () => {
     const w = await workspace()
     const { task, lateRef } = await zombie(w, 1, 2)
     const keyWith = async (more: Json) => (await w.post('/keys', { name: 'k', ...more })).body.key
@@ -223,7 +223,7 @@ describe('a rejected result that is promoted', () => {
     expect((await served().call('POST', path, {}, { key: member })).status).toBe(200)
   })
 
-  test('ends the work of whoever is at it, who is told, and what waits for the task goes on', async () => {
+  test('ends the current claim, whose holder learns it, and tasks that wait for it continue', async () => {
     const w = await workspace()
     const task = await w.held()
     await w.on(task, 'release', fence('s-alpha', 1))
@@ -253,7 +253,7 @@ describe('a rejected result that is promoted', () => {
     expect((await w.call('GET', '/limits')).body.usage.activeClaims).toBe(0)
   })
 
-  test('after a reset is the result of the new epoch, and what it is compared with', async () => {
+  test('after a reset is the result of the new epoch, and the one to compare with', async () => {
     const w = await workspace()
     const task = await w.held()
     await w.on(task, 'release', fence('s-alpha', 1))
@@ -271,7 +271,7 @@ describe('a rejected result that is promoted', () => {
     expect(await diff(w, task, old)).toMatchObject({ accepted: { workProductRef: first }, isEqual: false })
   })
 
-  test('is none while it waits for a verdict: that is for approving or rejecting', async () => {
+  test('is refused while it waits for a verdict: that is for approving or rejecting', async () => {
     const w = await workspace()
     const task = await w.held({ verification: { kind: 'human' } })
     const { workProductRef } = (await submit(w, task, 'alpha', 1, 'look')).body
@@ -281,7 +281,7 @@ describe('a rejected result that is promoted', () => {
   })
 })
 
-test('rejected results of one millisecond are each on one page, newest first, whatever comes meanwhile', async () => {
+test('rejected results of one millisecond are each on one page, newest first, whatever is added meanwhile', async () => {
   const w = await workspace({ maxConcurrentClaims: 1_000 })
   const { items: tasks } = (
     await w.post('/tasks/batch', { tasks: Array.from({ length: 25 }, () => ({ title: 'x' })) })
@@ -292,7 +292,7 @@ test('rejected results of one millisecond are each on one page, newest first, wh
   }
   const late = (result: unknown) =>
     tasks.map(({ id }: Task) => ({ taskId: id, ...fence('s-alpha', 1), result }))
-  // One request is one moment: 25 tasks, two results each.
+  // One request has one timestamp: 25 tasks, two results each.
   await w.post('/results/batch', { results: [...late('one'), ...late('other')] })
   const all = (await rejected(w, '?limit=200')).items
   expect(all).toHaveLength(50)

@@ -11,11 +11,11 @@ import { eventually } from './support/recovery.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
 import { tablesWith } from './support/seed.ts'
 
-/** Agents that Baton runs come with a token of their run: it opens what the run is about, and dies with it. */
+/** Agents that Baton runs get a token of their run: it covers what the run is about, and ends with it. */
 
 const { served, fleet } = useFleets()
 
-/** Keeps its token where the test finds it, and works until it is told to end. */
+/** Stores its token where the test finds it, and works until it is told to end. */
 const WAITS = `
   import { existsSync, writeFileSync, renameSync } from 'node:fs'
   const { BATON_API_KEY: token, BATON_TASK_ID: task, BATON_GENERATION, BATON_SESSION: session } = process.env
@@ -59,7 +59,7 @@ describe('the token of a run', () => {
     routes = (await routesOf(served())).filter(({ isOpen }) => !isOpen)
   })
 
-  /** Reads that agents have no use for, and that tell of more than they should know. */
+  /** Reads that agents do not need, and that show more than they should know. */
   const CLOSED_READS = [
     'GET /agents/{id}/prompt-preview',
     'GET /coordinator/logs',
@@ -68,7 +68,7 @@ describe('the token of a run', () => {
     'GET /nodes',
   ]
 
-  test('reads what any reader may, changes nothing of others, and wakes whom it likes', async () => {
+  test('reads what any reader may, changes nothing of others, and wakes any agent', async () => {
     const w = await fleet()
     const things = await thingsIn(w)
     const { token } = await atWork(w)
@@ -87,7 +87,7 @@ describe('the token of a run', () => {
     expect(opened.length, 'reads that are open').toBeGreaterThan(30)
   })
 
-  /** A request that would be right for somebody who may. Streams are not opened. */
+  /** A request that would be valid for a caller that may. Streams are not opened. */
   function knock(route: Route, things: Things, key: string) {
     const query = route.path.startsWith('/events/') ? '?after=x' : ''
     const body = bodyFor(route, things)
@@ -119,7 +119,7 @@ describe('the token of a run', () => {
     const waiting = await w.make({ requiredCapabilities: ['magic'] })
     expectRefusal(await post(`/tasks/${waiting.id}/progress`, { ...held, percent: 1 }), 403, 'FORBIDDEN')
     expect((await on('submit', { result: { by: 'itself' }, summary: 'done' })).body.reason).toBe('ACCEPTED')
-    // Whatever must stop is stopped with the next commit: a pass of the coordinator makes one, and finds nothing.
+    // What must stop is stopped with the next commit: a pass of the coordinator makes one, and finds nothing.
     await w.pass()
     expect(await end(), 'it may end in peace').toMatchObject({ status: 'succeeded', errorCode: null })
     const [accepted, ...others] = await w.resultsOf({ id: task })
@@ -132,7 +132,7 @@ describe('the token of a run', () => {
     expect(new Set(said.map(({ actor }: Seen) => actor))).toEqual(new Set(['agent:dev']))
   })
 
-  test('lets its agent ask a person, and end in peace', async () => {
+  test('lets its agent ask a person, and end cleanly', async () => {
     const w = await fleet()
     const { task, held, post, end } = await atWork(w)
     const asked = await post(`/tasks/${task}/fail`, { ...held, failureClass: 'human', error: 'Which one?' })
@@ -143,7 +143,7 @@ describe('the token of a run', () => {
     expect(await w.resultsOf({ id: task })).toEqual([])
   })
 
-  test('opens no side door to a task: not by lists, not by claims, not by creating some', async () => {
+  test('gives no other access to a task: not by lists, not by claims, not by creating some', async () => {
     const w = await fleet()
     const { task, held, post, call } = await atWork(w)
     const other = await w.make({ requiredCapabilities: ['magic'] })
@@ -163,7 +163,7 @@ describe('the token of a run', () => {
     expect((await w.read({ id: task })).state).toBe('running')
   })
 
-  test('changes no agent, its own least of all', async () => {
+  test('changes no agent, not even its own', async () => {
     const w = await fleet()
     const { call, post } = await atWork(w)
     await w.claude('typed')
@@ -183,7 +183,7 @@ describe('the token of a run', () => {
     expect([await w.agent('dev'), await w.agent('typed')].map(shown)).toEqual(before.map(shown))
   })
 
-  test('beats for its own agent, by slug and by id, and for no other', async () => {
+  test('sends heartbeats for its own agent, by slug and by id, and for no other', async () => {
     const w = await fleet()
     const { post } = await atWork(w)
     const { id } = await w.put('other', { adapterType: 'external' })
@@ -210,7 +210,7 @@ describe('the token of a run', () => {
     expect(self.body.wakeup).toMatchObject({ status: 'skipped', skipReason: 'SELF_AUTHORED' })
   })
 
-  test('speaks for no other run', async () => {
+  test('cannot act for another run', async () => {
     const w = await fleet()
     const one = await atWork(w, 'one')
     const two = await atWork(w, 'two')
@@ -226,7 +226,7 @@ describe('the token of a run', () => {
     expect((await w.read({ id: two.task })).state).toBe('running')
   })
 
-  test('opens its own workspace and no other, whatever the headers say', async () => {
+  test('is valid in its own workspace and no other, whatever the headers say', async () => {
     const w = await fleet()
     const other = await fleet()
     const theirs = await other.make({ title: 'theirs' })
@@ -246,7 +246,7 @@ describe('the token of a run', () => {
       expectRefusal(await naming(id), 404, 'NOT_FOUND')
   })
 
-  test('dies with its run, at once and for everything', async () => {
+  test('ends with its run, at once and for everything', async () => {
     const w = await fleet()
     const { call, post, task, held, runId, end } = await atWork(w)
     const isDead = async () => {
@@ -266,7 +266,7 @@ describe('the token of a run', () => {
     expectRefusal(await cancelled.call('GET', '/tasks'), 401, 'UNAUTHENTICATED')
   })
 
-  test('is not to be guessed, and no part of what is stored opens anything', async () => {
+  test('cannot be guessed, and no part of what is stored grants anything', async () => {
     const w = await fleet()
     const { token, runId } = await atWork(w)
     expect(token).toMatch(/^brun_[A-Za-z0-9_-]{43}$/)
@@ -285,7 +285,7 @@ describe('the token of a run', () => {
       expectRefusal(await served().call('GET', '/tasks', undefined, { key }), 401, 'UNAUTHENTICATED')
   })
 
-  test('is in no answer, no event and no table, but as a hash, and that only while it opens something', async () => {
+  test('is in no answer, no event and no table, except as a hash, and that only while it is valid', async () => {
     const w = await fleet()
     const { token, runId, end, call } = await atWork(w)
     const answers = async () => {
@@ -324,7 +324,7 @@ describe('the token of a run', () => {
 })
 
 describe('streams that were opened with the token of a run', () => {
-  test('over WebSocket tell of the end of the run, and end with it', async () => {
+  test('over WebSocket deliver the end of the run, and end with it', async () => {
     const w = await fleet()
     const { token, runId, end } = await atWork(w)
     const socket = new WebSocket(`${served().api.replace('http', 'ws')}/events/ws?output=all`, {
@@ -340,7 +340,7 @@ describe('streams that were opened with the token of a run', () => {
     expect(heard.at(-1)).toMatchObject({ type: 'run_finished', payload: { runId } })
   })
 
-  test('as server-sent events too, and those of others go on', async () => {
+  test('as server-sent events too, and those of others continue', async () => {
     const w = await fleet()
     const first = await atWork(w, 'first')
     const second = await atWork(w, 'second')

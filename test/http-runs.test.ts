@@ -9,7 +9,7 @@ import { expectRefusal, type Json, KEY } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 import { type Fleet, type Seen, scripts, useFleets } from './support/runs.ts'
 
-/** Runs as they are read over HTTP: single, in lists, their timeline and their log; and how they are stopped. */
+/** Runs over HTTP: single, in lists, their timeline and their log; and how they are stopped. */
 
 const { served, fleet } = useFleets()
 const NOBODY = '01890000-0000-7000-8000-00000000ffff'
@@ -23,7 +23,7 @@ const ends = `
   console.log(JSON.stringify({ result: { answer: 42 }, summary: 'found it',
     usage: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 }, costUsd: '0.0125' }))`
 
-/** An agent that is woken for nothing in particular, and its first run when it is over. */
+/** An agent that is woken without a task, and its first run when it is over. */
 async function woken(w: Fleet, slug: string, source: string, more: Json = {}): Promise<Seen> {
   await w.script(slug, source, { coordinatorEnabled: false })
   await w.wake(slug, more)
@@ -31,7 +31,7 @@ async function woken(w: Fleet, slug: string, source: string, more: Json = {}): P
 }
 
 describe('a run', () => {
-  test('is told in full: what it was about, what it used, how it ended, and where its log is', async () => {
+  test('is shown in full: its task, its usage, its end, and where its log is', async () => {
     const w = await fleet()
     await w.script('dev', ends)
     const task = await w.give('dev')
@@ -73,7 +73,7 @@ describe('a run', () => {
     expect((await w.resultsOf(task))[0]).toMatchObject({ accepted: true, generation: 1 })
   })
 
-  test('says what it does not know: what it used is null, never zero', async () => {
+  test('shows unknown usage as null, never zero', async () => {
     const over = await woken(await fleet(), 'quiet', `process.exitCode = 3; console.error('so it is')`)
     expect(over).toMatchObject({
       ...{ status: 'failed', errorCode: 'nonzero_exit', exitCode: 3, usage: null, costUsd: null },
@@ -85,7 +85,7 @@ describe('a run', () => {
     ])
   })
 
-  test('of another workspace, or of nobody, is not there, whatever is asked of it', async () => {
+  test('of another workspace, or unknown, is 404, for every request', async () => {
     const w = await fleet()
     const other = await fleet()
     const { id } = await woken(w, 'dev', '')
@@ -99,14 +99,14 @@ describe('a run', () => {
     expect((await w.call('GET', '/runs')).body.items).toHaveLength(1)
   })
 
-  test('takes no callback from anybody but its own agent', async () => {
+  test('accepts no callback from any agent but its own', async () => {
     const w = await fleet()
     const { id } = await woken(w, 'dev', '')
     for (const body of [{ kind: 'heartbeat' }, { kind: 'result', result: 'mine' }])
       expectRefusal(await w.post(`/runs/${id}/callback`, body), 403, 'FORBIDDEN')
   })
 
-  test('that ended is not cancelled, and one that goes on is, once, however many ask', async () => {
+  test('that ended is not cancelled, and an active one is, once, however many requests', async () => {
     const w = await fleet()
     const over = await woken(w, 'done', '')
     expectRefusal(await w.post(`/runs/${over.id}/cancel`), 409, 'WRONG_STATE', {
@@ -143,7 +143,7 @@ describe('lists of runs', () => {
   const list = async (path: string): Promise<Seen> => (await w.call('GET', path)).body
   const idsOf = async (path: string) => (await list(path)).items.map(({ id }: Seen) => id)
 
-  test.each([1, 2, 3, 200])('are walked by pages of %i, newest first, each run once', async (limit) => {
+  test.each([1, 2, 3, 200])('are read by pages of %i, newest first, each run once', async (limit) => {
     const walked: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: Seen = await list(`/runs?limit=${limit}${cursor && `&cursor=${cursor}`}`)
@@ -156,7 +156,7 @@ describe('lists of runs', () => {
     expect(walked).toHaveLength(4)
   })
 
-  test('are narrowed by agent and by state, one or several', async () => {
+  test('are filtered by agent and by state, one or several', async () => {
     expect(await idsOf('/runs?agent=good')).toEqual(ids.slice(1))
     expect(await idsOf('/runs?agent=bad')).toEqual(ids.slice(0, 1))
     expect(await idsOf('/runs?status=failed')).toEqual(ids.slice(0, 1))
@@ -168,7 +168,7 @@ describe('lists of runs', () => {
     expect(await idsOf(`/tasks/${tasks[0]!.id}/runs`)).toEqual(ids.slice(-1))
   })
 
-  test('of a task tell what all of them used together', async () => {
+  test('of a task show their total usage', async () => {
     const { usage } = await list(`/tasks/${tasks[0]!.id}/runs`)
     const used = { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7, costUsd: '0.0125' }
     expect(usage).toEqual({ runs: 1, ...used })
@@ -179,7 +179,7 @@ describe('lists of runs', () => {
     })
   })
 
-  test('of agents and tasks that are not there are not there', async () => {
+  test('of unknown agents and tasks are 404', async () => {
     const other = await fleet()
     for (const path of ['/agents/good/runs', `/tasks/${tasks[0]!.id}/runs`, '/agents/good/wakeups'])
       expectRefusal(await other.call('GET', path), 404, 'NOT_FOUND')
@@ -206,7 +206,7 @@ describe('lists of runs', () => {
   })
 })
 
-test('whoever wakes an agent is told at once what became of that', async () => {
+test('a wakeup request is answered at once with its outcome', async () => {
   const w = await fleet()
   await w.script('dev', '')
   const answer = await w.post('/agents/dev/wakeup', {
@@ -235,7 +235,7 @@ test('whoever wakes an agent is told at once what became of that', async () => {
 
 describe('the timeline of a run', () => {
   const talks = `for (let i = 0; i < 7; i++) console.log(JSON.stringify({ baton: 'status', message: 'step ' + i }))`
-  test('is read from any place on, by pages of any size, without gaps', async () => {
+  test('is read from any seq on, by pages of any size, without gaps', async () => {
     const w = await fleet()
     const { id } = await woken(w, 'talks', talks)
     const page = async (query: string): Promise<Seen> =>
@@ -281,7 +281,7 @@ describe('the log of a run', () => {
     for (let offset: number | null = 0; offset !== null; ) {
       const page: Seen = await w.log(id, `?offset=${offset}&limitBytes=${limitBytes}`)
       expect(page).toMatchObject({ runId: id, offset, status: 'available', store: 'local_file' })
-      // A character is never torn apart: one that is longer than a page is a page.
+      // A character is never split: one that is longer than a page is a page.
       expect(Buffer.byteLength(page.content)).toBeLessThanOrEqual(Math.max(limitBytes, 4))
       text += page.content
       spans.push(...page.spans)
@@ -290,7 +290,7 @@ describe('the log of a run', () => {
     return { text, spans }
   }
 
-  test('is read by pages of any size, each byte once, and has the checksum that the run tells', async () => {
+  test('is read by pages of any size, each byte once, and has the checksum of the run', async () => {
     const w = await fleet()
     const { id, log } = await woken(w, 'writes', writes)
     const whole = (await w.log(id)).content
@@ -308,7 +308,7 @@ describe('the log of a run', () => {
     expect((await w.log(id, '?limitBytes=999999999999999')).content).toBe(whole)
   })
 
-  test('may be asked for from anywhere: in the middle of a character, at its end and far beyond', async () => {
+  test('may be requested from any offset: in the middle of a character, at its end and far beyond', async () => {
     const w = await fleet()
     const { id, log } = await woken(w, 'writes', `process.stdout.write('a日b')`)
     expect(log.bytes).toBe(5)
@@ -327,7 +327,7 @@ describe('the log of a run', () => {
       })
   })
 
-  test('is read while it is written, and the reader is told where to go on', async () => {
+  test('is read while it is written, and the answer has the next offset', async () => {
     const w = await fleet()
     const { home } = await w.script(
       'writes',
@@ -356,7 +356,7 @@ describe('the log of a run', () => {
 
   const UNAVAILABLE = { status: 'log_unavailable', content: '', nextOffset: null, spans: [] }
 
-  test('of a run that never began says so', async () => {
+  test('of a run that never started says so', async () => {
     const w = await fleet()
     await w.put('nowhere', {
       adapterType: 'process',
@@ -368,7 +368,7 @@ describe('the log of a run', () => {
     expect(await w.log(id)).toMatchObject({ ...UNAVAILABLE, detail: 'The run has no log: it did not begin.' })
   })
 
-  test('that somebody deleted is unavailable, and all else about the run is still there', async () => {
+  test('that was deleted is unavailable, and all else about the run still exists', async () => {
     const w = await fleet()
     const { id } = await woken(w, 'writes', `console.log('here')`)
     const folder = join(served().dataFolder, 'run-logs')
@@ -387,7 +387,7 @@ describe('the log of a run', () => {
     })
   })
 
-  test('is removed when it is old enough; of others, and of runs that go on, nothing is', async () => {
+  test('is removed when it is old enough; others, and those of active runs, are not', async () => {
     const w = await fleet()
     const old = await woken(w, 'old', `console.log('old')`)
     const young = await woken(w, 'young', `console.log('young')`)
@@ -417,8 +417,8 @@ describe('the log of a run', () => {
   })
 })
 
-describe('what is remembered of an agent', () => {
-  test('adds up over its runs, and its sessions are told and forgotten on demand', async () => {
+describe('the runtime state of an agent', () => {
+  test('adds up over its runs, and its sessions are listed and deleted on request', async () => {
     const w = await fleet()
     expect((await w.script('dev', ends)).slug).toBe('dev')
     const state = async (): Promise<Seen> => (await w.call('GET', '/agents/dev/runtime-state')).body
@@ -466,7 +466,7 @@ describe('what is remembered of an agent', () => {
     expect((await state()).runs, 'what was used stays on record').toBe(2)
   })
 
-  test('is of its workspace alone', async () => {
+  test('belongs to its workspace alone', async () => {
     const w = await fleet()
     await w.script('dev', '')
     const other = await fleet()
@@ -482,7 +482,7 @@ describe('what is remembered of an agent', () => {
   })
 })
 
-test('the kinds of agents are listed with what they can and the JSON Schema of their settings', async () => {
+test('the kinds of agents are listed with their features and the JSON Schema of their settings', async () => {
   const { body } = await served().call('GET', '/adapters')
   const types = body.items.map(({ type }: Seen) => type)
   expect(types).toEqual([

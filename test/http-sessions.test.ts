@@ -9,13 +9,13 @@ import {
 } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
 
-/** Sessions and what they remember, as Coditect 3.5 tells it. */
+/** Sessions and their memory, as in Coditect 3.5. */
 
 const { workspace } = useServer()
 const memory = async (w: Workspace, session: string) => (await w.call('GET', `/sessions/${session}`)).body
 const beat = async (w: Workspace, session: string) =>
   (await w.call('POST', `/sessions/${session}/heartbeat`)).body
-/** What a log tells, without times and details. */
+/** The entries of a log, without times and details. */
 const told = ({ taskLog }: { taskLog: Json[] }) => taskLog.map(({ event, outcome }) => [event, outcome])
 
 describe('session memory, as in the example of Coditect 3.5,', () => {
@@ -27,7 +27,7 @@ describe('session memory, as in the example of Coditect 3.5,', () => {
       return { id: `${name}-${String(i + 1).padStart(3, '0')}-${words}` }
     })
 
-  /** Track A has three of its eight tasks under way; of track B, Alice's agent has done two and does the third. */
+  /** Track A has three of its eight tasks running; of track B, Alice's agent has done two and does the third. */
   async function example() {
     const w = await workspace()
     await w.post('/projects', { slug: 'ecommerce-rebuild' })
@@ -75,7 +75,7 @@ describe('session memory, as in the example of Coditect 3.5,', () => {
     workProductRef,
   })
 
-  test('tells who it is, its log in order, its claims, what it completed and how the tracks stand', async () => {
+  test('shows its owner, its log in order, its claims, what it completed and the status of the tracks', async () => {
     const { w, task, refs } = await example()
     const now = await memory(w, SESSION)
     expect(now).toMatchObject({
@@ -121,7 +121,7 @@ describe('session memory, as in the example of Coditect 3.5,', () => {
     })
   })
 
-  test('is still there when the session is over', async () => {
+  test('still exists when the session is over', async () => {
     const { w } = await example()
     const before = await memory(w, SESSION)
     expect((await w.call('DELETE', `/sessions/${SESSION}`)).status).toBe(204)
@@ -154,7 +154,7 @@ describe('session memory, as in the example of Coditect 3.5,', () => {
 })
 
 describe('the log of a session', () => {
-  test('tells of renewals, of results that were refused or wait for a verdict, and of claims given back', async () => {
+  test('shows renewals, results that were refused or wait for a verdict, and released claims', async () => {
     const w = await workspace()
     const task = await w.held()
     await w.on(task, 'renew', fence('s-alpha', 1))
@@ -188,7 +188,7 @@ describe('the log of a session', () => {
     expect(told(await memory(w, 's-beta')), 'each has its own').toEqual([['CLAIM_ACQUIRED', null]])
   })
 
-  test('tells of claims that were lost: expired, cancelled, paused or given to another', async () => {
+  test('shows claims that were lost: expired, cancelled, paused or reassigned', async () => {
     const w = await workspace({ minLeaseSeconds: 1 })
     const expired = await w.expired()
     const [cancelled, paused, reassigned] = [await w.held(), await w.held(), await w.held()]
@@ -216,7 +216,7 @@ describe('the log of a session', () => {
 })
 
 describe('a heartbeat', () => {
-  test('renews all the session holds, and tells what it has lost and why, once', async () => {
+  test('renews all the session holds, and lists what it has lost and why, once', async () => {
     const w = await workspace({ minLeaseSeconds: 1 })
     await w.post('/sessions', { session: 's-alpha' })
     const [kept, cancelled, paused, reassigned] = [
@@ -247,7 +247,7 @@ describe('a heartbeat', () => {
     expect((await beat(w, 's-alpha')).lost).toEqual([])
   })
 
-  test('does not tell of what was done, given back or failed: that is no loss', async () => {
+  test('does not list what was done, released or failed: that is no loss', async () => {
     const w = await workspace()
     const [done, released, failed] = [await w.held(), await w.held(), await w.held()]
     await w.on(done, 'submit', { ...fence('s-alpha', 1), result: 1 })
@@ -256,7 +256,7 @@ describe('a heartbeat', () => {
     expect(await beat(w, 's-alpha')).toMatchObject({ renewed: [], lost: [] })
   })
 
-  test('tells of a task that another has taken since', async () => {
+  test('lists a task that another agent has claimed since', async () => {
     const w = await workspace({ minLeaseSeconds: 1 })
     const task = await w.expired()
     await w.claim(task, 'beta')
@@ -267,7 +267,7 @@ describe('a heartbeat', () => {
     expect((await beat(w, 's-beta')).renewed).toMatchObject([{ taskId: task.id, generation: 2 }])
   })
 
-  test('of a session that ended begins it anew', async () => {
+  test('of a session that ended opens it again', async () => {
     const w = await workspace()
     await w.post('/sessions', { session: 's-1' })
     await w.call('DELETE', '/sessions/s-1')
@@ -275,7 +275,7 @@ describe('a heartbeat', () => {
   })
 })
 
-describe('a session that is silent for longer than it said', () => {
+describe('a session that is silent for longer than its limit', () => {
   test('ends, unless it holds something: then it stays until it does not', async () => {
     const w = await workspace()
     await w.post('/sessions', { session: 's-alpha', ttlSeconds: 1 })
@@ -296,7 +296,7 @@ describe('a session that is silent for longer than it said', () => {
     expect((await memory(w, 's-alpha')).completedTasks).toEqual([task.id])
   })
 
-  test('does not end while it beats', async () => {
+  test('does not end while it heartbeats', async () => {
     const w = await workspace()
     await w.post('/sessions', { session: 's-beating', ttlSeconds: 3 })
     for (let round = 0; round < 4; round++) {
@@ -330,7 +330,7 @@ describe('the number of active sessions', () => {
     expectRefusal(await open(w, first), 409, 'LIMIT_REACHED')
   })
 
-  test('counts workers, and not those that merely claim', async () => {
+  test('counts workers, and not sessions that only claim', async () => {
     const w = await workspace({ maxActiveSessions: 1 })
     for (let i = 0; i < 5; i++) expect((await w.claim(await w.make(), `agent-${i}`)).status).toBe(200)
     expect((await w.post('/workers', { worker: 'w-1', capacity: 1 })).status).toBe(201)

@@ -10,13 +10,13 @@ import {
   type Workspace,
 } from './support/http-workspace.ts'
 
-/** What becomes of tasks, as a client sees it: by their holders, by operators and by the tasks they wait for. */
+/** What happens to tasks, as a client sees it: by their holders, by operators and by their dependencies. */
 
 const { workspace } = useServer()
 const first = fence('s-alpha', 1)
 
 describe('a holder', () => {
-  test('starts, reports, leaves a checkpoint and gives back; the next one finds the checkpoint', async () => {
+  test('starts, reports, leaves a checkpoint and releases; the next one gets the checkpoint', async () => {
     const w = await workspace()
     const task = await w.held()
     const started = await w.on(task, 'start', first)
@@ -71,7 +71,7 @@ describe('a holder', () => {
     expect(done.body.task).toMatchObject({ state: 'completed', attempt: 1, generation: 1, continuations: 10 })
   })
 
-  test('may continue as often as the task says, and from the next claim on as often again', async () => {
+  test('may continue as often as the task allows, and from the next claim on as often again', async () => {
     const w = await workspace()
     const task = await w.held({ maxContinuations: 1 })
     expect(task).toMatchObject({ maxContinuations: 1, continuations: 0 })
@@ -85,15 +85,22 @@ describe('a holder', () => {
     expect((await w.on(task, 'continue', fence('s-alpha', 2))).body.reason).toBe('CONTINUING')
   })
 
-  test.each([-1, 1_001, 1.5, '3', null])('a limit of continuations is no %j', async (maxContinuations) => {
-    const w = await workspace()
-    const asked = { title: 'Fix login', maxContinuations }
-    expectRefusal(await w.post('/tasks', asked), 400, 'VALIDATION_FAILED')
-    const task = await w.make()
-    expect(task.maxContinuations).toBe(10)
-    expectRefusal(await w.call('PATCH', `/tasks/${task.id}`, { maxContinuations }), 400, 'VALIDATION_FAILED')
-    expect(await w.read(task)).toMatchObject({ maxContinuations: 10, version: 1 })
-  })
+  test.each([-1, 1_001, 1.5, '3', null])(
+    'a limit of continuations cannot be %j',
+    async (maxContinuations) => {
+      const w = await workspace()
+      const asked = { title: 'Fix login', maxContinuations }
+      expectRefusal(await w.post('/tasks', asked), 400, 'VALIDATION_FAILED')
+      const task = await w.make()
+      expect(task.maxContinuations).toBe(10)
+      expectRefusal(
+        await w.call('PATCH', `/tasks/${task.id}`, { maxContinuations }),
+        400,
+        'VALIDATION_FAILED',
+      )
+      expect(await w.read(task)).toMatchObject({ maxContinuations: 10, version: 1 })
+    },
+  )
 
   const FATES: [failureClass: string, task: Json, claim: string][] = [
     ['infrastructure', { state: 'awaiting_retry', stateType: 'pending', attempt: 1 }, 'error'],
@@ -130,7 +137,7 @@ describe('a holder', () => {
       const { body } = await w.on(task, 'fail', fence('s-alpha', generation))
       expect(body.task.state).toBe('awaiting_retry')
       waits.push((await w.events()).findLast(({ type }: Json) => type === 'task_retrying').payload.waitMs)
-      // A hurried claim now would be refused; a retry at a given time is the client's to choose.
+      // An early claim now would be refused; a retry at a given time is the client's to choose.
       expectRefusal(await w.claim(task), 409, 'NOT_READY', { dueAt: body.task.dueAt })
       await w.on(task, 'pause')
       await w.on(task, 'resume')
@@ -193,7 +200,7 @@ describe('an operator', () => {
   )
 
   test.each(['cancel', 'pause'])(
-    'who does %s takes the task from its holder, who learns it at its next write',
+    'that does %s revokes the task from its holder, which learns it at its next write',
     async (act) => {
       const w = await workspace()
       const task = await w.held()
@@ -207,7 +214,7 @@ describe('an operator', () => {
     },
   )
 
-  test('who resets a completed task opens a new epoch; the generation goes on and old work stays old', async () => {
+  test('that resets a completed task opens a new epoch; the generation continues and old work stays old', async () => {
     const w = await workspace()
     const task = await inState.completed(w)
     expect((await w.on(task, 'reset')).body).toMatchObject({
@@ -224,7 +231,7 @@ describe('an operator', () => {
     expect(results.filter(({ accepted }: Json) => accepted)).toMatchObject([{ epoch: 1 }, { epoch: 2 }])
   })
 
-  test('who judges a result accepts or rejects it on record; there must be one to approve', async () => {
+  test('that judges a result accepts or rejects it on record; there must be one to approve', async () => {
     const w = await workspace()
     const [good, bad] = [await inState.awaiting_human(w), await inState.awaiting_human(w)]
     expect((await w.read(good, '/results')).items).toMatchObject([{ accepted: null }])
@@ -239,7 +246,7 @@ describe('an operator', () => {
     expectRefusal(await w.on(asking, 'approve'), 409, 'WRONG_STATE')
   })
 
-  test('who reserves a held task for another agent takes it from its holder', async () => {
+  test('that reserves a held task for another agent revokes it from its holder', async () => {
     const w = await workspace()
     const task = await w.held()
     const moved = await w.call('PATCH', `/tasks/${task.id}`, { agent: 'beta' })
@@ -248,7 +255,7 @@ describe('an operator', () => {
     expectRefusal(await w.claim(task), 409, 'WRONG_AGENT')
   })
 
-  test('who changes a task names the version that was read; the second of two is VERSION_MISMATCH', async () => {
+  test('that changes a task names the version it read; the second of two is VERSION_MISMATCH', async () => {
     const w = await workspace()
     const task = await w.make()
     const path = `/tasks/${task.id}`
@@ -272,7 +279,7 @@ describe('an operator', () => {
   })
 })
 
-describe('a task that waits for others', () => {
+describe('a task with dependencies', () => {
   const ENDED = ['completed', 'failed', 'cancelled', 'skipped'] as const
   const RULES: [rule: string, fates: string[]][] = [
     ['all_success', ['queued', 'skipped', 'skipped', 'skipped']],
@@ -287,7 +294,7 @@ describe('a task that waits for others', () => {
     skipped: (w, task) => w.on(task, 'fail', { ...first, failureClass: 'dependency' }),
   }
   test.each(RULES)(
-    'under %s goes on or is skipped as the rule says, waiting before or created after',
+    'under %s continues or is skipped as the rule says, waiting before or created after',
     async (triggerRule, fates) => {
       const w = await workspace()
       for (const [i, end] of ENDED.entries()) {
@@ -306,7 +313,7 @@ describe('a task that waits for others', () => {
     },
   )
 
-  test('waits for the last of several, and a cancelled first takes the whole chain with it', async () => {
+  test('waits for the last of several, and a cancelled first one skips the whole chain', async () => {
     const w = await workspace()
     const [a, b] = [await w.held(), await w.held()]
     const both = await w.make({ dependsOn: [a.id, b.id] })

@@ -34,7 +34,7 @@ const wakeups = async (w: Workspace, slug: string) =>
 const wakeupOf = async (w: Workspace, slug: string, id: string) =>
   (await wakeups(w, slug)).find((one: { id: string }) => one.id === id)
 const runs = async (w: Workspace, slug: string) => (await w.call('GET', `/agents/${slug}/runs`)).body.items
-/** The one run of an agent that goes on. */
+/** The one active run of an agent. */
 const runOf = (w: Workspace, slug: string) =>
   until(async () => (await runs(w, slug)).find(({ status }: Json) => status === 'running'))
 const isOver = (w: Workspace, slug: string, id: string) =>
@@ -85,7 +85,7 @@ describe('POST /agents/:id/wakeup', () => {
       expect(await w.call('POST', path)).toMatchObject({ status: 202, body: { wakeup: { agent: 'alpha' } } })
   })
 
-  test('about a task has it worked on, claimed as everybody claims', async () => {
+  test('about a task gets it worked on, claimed like any other', async () => {
     const w = await workspace()
     await put(w, 'alpha', { steps: [{ result: { fixed: true } }] })
     const [other, task] = [await w.make(), await w.make()]
@@ -95,7 +95,7 @@ describe('POST /agents/:id/wakeup', () => {
     expect(await w.read(other), 'and no other').toMatchObject({ state: 'queued' })
   })
 
-  test('about nothing in particular takes what waits, or else nothing', async () => {
+  test('without a task claims what waits, or else nothing', async () => {
     const w = await workspace()
     await put(w, 'alpha', { steps: [{ result: 1 }] })
     const task = await w.make()
@@ -105,7 +105,7 @@ describe('POST /agents/:id/wakeup', () => {
     expect((await runs(w, 'alpha')).map(({ taskId }: Json) => taskId)).toEqual([null, task.id])
   })
 
-  test('about a task that is done by then is skipped when its turn comes, and there is no run', async () => {
+  test('about a task that is done by then is skipped when it is due, and there is no run', async () => {
     const w = await workspace()
     await put(w, 'alpha')
     const task = await w.held()
@@ -120,7 +120,7 @@ describe('POST /agents/:id/wakeup', () => {
     expect(await runs(w, 'alpha')).toEqual([])
   })
 
-  test('keeps what it is asked, whatever that is', async () => {
+  test('stores its request, whatever it contains', async () => {
     const w = await workspace()
     await put(w, 'alpha', { heartbeat: { enabled: false } })
     for (const payload of [null, 0, false, '', 'text', [], {}, { a: [{ b: 'é\u2028"' }] }])
@@ -163,7 +163,7 @@ describe('is refused', () => {
     },
   )
 
-  test('for agents and tasks that are not there, or are of others', async () => {
+  test('for unknown agents and tasks, or those of others', async () => {
     const [w, other] = [await workspace(), await workspace()]
     await put(w, 'alpha')
     await put(other, 'theirs')
@@ -195,7 +195,7 @@ describe('is refused', () => {
   })
 })
 
-describe('nobody is woken, and it is said', () => {
+describe('no agent is woken, and the answer says so', () => {
   const agents: Record<string, (w: Workspace) => Promise<unknown>> = {
     NOT_MANAGED: (w) => w.call('PUT', '/agents/alpha', { adapterType: 'external' }),
     AGENT_PAUSED: async (w) => {
@@ -220,7 +220,7 @@ describe('nobody is woken, and it is said', () => {
     expect(await runs(w, 'alpha')).toEqual([])
   })
 
-  test('an agent that cannot work: by nothing but a person, whose try puts it right', async () => {
+  test('an agent in error: only by a person, and a successful run clears the error', async () => {
     const w = await workspace()
     await put(w, 'alpha', { steps: [{ fail: { code: 'not_logged_in' } }] })
     await isOver(w, 'alpha', (await wake(w, 'alpha')).id)
@@ -238,7 +238,7 @@ describe('the same key', () => {
   test.each([
     ['in the body', (key: string) => [{ idempotencyKey: key }, {}]],
     ['in the header', (key: string) => [{}, { 'idempotency-key': key }]],
-  ] as const)('%s has the first wakeup for an answer, thirty times at once', async (_name, of) => {
+  ] as const)('%s gets the first wakeup as the answer, thirty times at once', async (_name, of) => {
     const w = await workspace()
     await put(w, 'alpha', busy)
     await put(w, 'beta', busy)
@@ -251,8 +251,8 @@ describe('the same key', () => {
   })
 })
 
-describe('while its run goes on', () => {
-  test('an agent that is woken again and again has one run, and the last reason is kept', async () => {
+describe('while its run is active', () => {
+  test('an agent that is woken repeatedly has one run, and the last reason is kept', async () => {
     const w = await workspace()
     await put(w, 'alpha', busy)
     const first = await wake(w, 'alpha')
@@ -273,7 +273,7 @@ describe('while its run goes on', () => {
     })
   })
 
-  test('people come before tasks and those before programs, in the order they came', async () => {
+  test('people come before tasks and those before programs, in order of arrival', async () => {
     const w = await workspace()
     await put(w, 'alpha', { ...busy, heartbeat: { intervalSec: 86_400 } })
     await wake(w, 'alpha')
@@ -296,7 +296,7 @@ describe('while its run goes on', () => {
     expect(order).toEqual([3, 5, 2, 4, 0, 1])
   })
 
-  /** A wakeup that may be on no first page of the list any more. */
+  /** A wakeup that may not be on the first page of the list any more. */
   const isOverFar = (w: Workspace, id: string) =>
     until(async () => {
       let cursor: string | null = null
@@ -312,7 +312,7 @@ describe('while its run goes on', () => {
 })
 
 describe('GET /agents/:id/wakeups', () => {
-  test('shows the newest first, page by page, and refuses nonsense', async () => {
+  test('shows the newest first, page by page, and refuses invalid queries', async () => {
     const w = await workspace()
     await put(w, 'alpha', { heartbeat: { enabled: false } })
     const ids: string[] = []
@@ -327,7 +327,7 @@ describe('GET /agents/:id/wakeups', () => {
 })
 
 describe('the token of a run', () => {
-  /** A program that asks Baton for a wakeup of these agents and tells what it heard. */
+  /** A program that requests a wakeup of these agents and prints the answers. */
   const asking = (slugs: readonly string[]) => `
     const { BATON_URL, BATON_API_KEY } = process.env
     const heard = []
@@ -369,7 +369,7 @@ describe('the token of a run', () => {
 })
 
 describe('policy', () => {
-  test('the clock wakes an agent every so often, until it is paused', async () => {
+  test('the timer wakes an agent at its interval, until it is paused', async () => {
     const w = await workspace()
     await put(w, 'alpha', { heartbeat: { intervalSec: 1 } })
     await until(
@@ -382,7 +382,7 @@ describe('policy', () => {
     expect((await wakeups(w, 'alpha')).length).toBe(count)
   })
 
-  test('work is given and done without anybody asking', async () => {
+  test('work is assigned and done without any request', async () => {
     const w = await workspace()
     await put(w, 'alpha', { steps: [{ result: 1 }], coordinatorEnabled: true })
     const task: Task = await w.make()
@@ -396,7 +396,7 @@ describe('policy', () => {
     })
   })
 
-  test('who is not woken by assignments is given none, and takes work when it is woken otherwise', async () => {
+  test('an agent that assignments do not wake is assigned nothing, and claims work when it is woken otherwise', async () => {
     const w = await workspace()
     await put(w, 'alpha', {
       steps: [{ result: 1 }],
@@ -410,7 +410,7 @@ describe('policy', () => {
     await w.reaches(task, 'completed')
   })
 
-  test('for the same task no oftener than it may', async () => {
+  test('for the same task no more often than allowed', async () => {
     const w = await workspace()
     await put(w, 'alpha', {
       steps: [{ fail: { code: 'control_plane_restart' } }],
@@ -418,13 +418,13 @@ describe('policy', () => {
       heartbeat: { maxWakeupsPerTaskPerHour: 2 },
     })
     const task = await w.make()
-    // It would be given it, and give it back, for ever; a person is asked instead.
+    // It would be assigned it, and release it, forever; a person is asked instead.
     await w.reaches(task, 'awaiting_human')
     expect(await runs(w, 'alpha')).toHaveLength(2)
     expect(await wake(w, 'alpha', { taskId: task.id })).toMatchObject({ skipReason: 'RATE_CAPPED' })
   })
 
-  test('between two starts there is the pause it asks for', async () => {
+  test('between two starts there is the configured cooldown', async () => {
     const w = await workspace()
     await put(w, 'alpha', { heartbeat: { cooldownSec: 2 } })
     const first = await isOver(w, 'alpha', (await wake(w, 'alpha')).id)
@@ -439,7 +439,7 @@ describe('policy', () => {
     { maxWakeupsPerTaskPerHour: 0 },
     { enabled: 'yes' },
     { every: 60 },
-  ])('%j is refused when it is given', async (heartbeat) => {
+  ])('%j is refused when it is set', async (heartbeat) => {
     const w = await workspace()
     const answer = await w.call('PUT', '/agents/alpha', {
       adapterType: 'simulated',

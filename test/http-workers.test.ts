@@ -10,7 +10,7 @@ import {
 } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 
-/** Workers (ADE 4): sessions that say how much they can hold, and lose it when they fall silent. */
+/** Workers (ADE 4): sessions with a capacity, which lose their claims when they go silent. */
 
 const { served, workspace } = useServer()
 const by = (worker: string, more: Json = {}) => ({ agent: 'alpha', session: worker, ...more })
@@ -23,7 +23,7 @@ const makeAll = async (w: Workspace, count: number, more: Json = {}): Promise<Ta
     .body.items
 
 describe('a worker', () => {
-  test('registers with what it can hold and do, and is found by its name', async () => {
+  test('registers with its capacity and capabilities, and is found by its name', async () => {
     const w = await workspace()
     const made = await register(w, 'w-1', 2, {
       capabilities: ['rust', 'go', 'rust'],
@@ -51,7 +51,7 @@ describe('a worker', () => {
     ])
   })
 
-  test('that registers again is the same one with what is new', async () => {
+  test('that registers again is the same one with the new values', async () => {
     const w = await workspace()
     const first = await register(w, 'w-1', 2, { userId: 'ann' })
     const again = await w.post('/workers', { worker: 'w-1', capacity: 5 })
@@ -62,7 +62,7 @@ describe('a worker', () => {
     expect((await w.call('GET', '/workers')).body.items).toHaveLength(1)
   })
 
-  test('without a name is given one, the same one under the same idempotency key', async () => {
+  test('without a name gets one, the same one under the same idempotency key', async () => {
     const w = await workspace()
     const make = (key: string) => w.post('/workers', { capacity: 1 }, { 'idempotency-key': key })
     const [one, again, other] = [await make('k-1'), await make('k-1'), await make('k-2')]
@@ -71,7 +71,7 @@ describe('a worker', () => {
     expect(other.body.session).not.toBe(one.body.session)
   })
 
-  test('is listed with the others, newest first; sessions that are no workers are none', async () => {
+  test('is listed with the others, newest first; sessions that are no workers are not', async () => {
     const w = await workspace()
     for (const name of ['w-1', 'w-2', 'w-3']) await register(w, name, 1)
     await w.post('/sessions', { session: 's-1' })
@@ -87,7 +87,7 @@ describe('a worker', () => {
         expectRefusal(await w.call(method, `/workers/${name}${path}`), 404, 'NOT_FOUND')
   })
 
-  test('is given what its own capabilities allow', async () => {
+  test('gets what its own capabilities allow', async () => {
     const w = await workspace()
     await register(w, 'w-1', 9, { capabilities: ['rust'] })
     const [first, second] = await makeAll(w, 2, { requiredCapabilities: ['rust'] })
@@ -96,7 +96,7 @@ describe('a worker', () => {
     expect((await w.next(by('w-1'))).claims).toMatchObject([{ taskId: second!.id }])
   })
 
-  test('keeps all it holds with a beat, and is told of it', async () => {
+  test('keeps all it holds with a heartbeat, and gets the list of it', async () => {
     const w = await workspace()
     const { expiresAt: before } = (await register(w, 'w-1', 2)).body
     const tasks = await makeAll(w, 2)
@@ -111,7 +111,7 @@ describe('a worker', () => {
     )
   })
 
-  test('that drains takes nothing new, keeps what it holds and finishes it', async () => {
+  test('that drains gets nothing new, keeps what it holds and finishes it', async () => {
     const w = await workspace()
     await register(w, 'w-1', 9)
     const [held, waiting] = await makeAll(w, 2)
@@ -133,7 +133,7 @@ describe('a worker', () => {
     expect((await claimBy(w, waiting!, 'w-1')).body.reason).toBe('GRANTED')
   })
 
-  test('that is unregistered gives back all it holds unharmed, and comes back only by registering', async () => {
+  test('that is unregistered releases all it holds without a spent attempt, and comes back only by registering', async () => {
     const w = await workspace()
     await register(w, 'w-1', 9)
     const tasks = await makeAll(w, 2)
@@ -197,15 +197,15 @@ describe('the capacity of a worker', () => {
     expect((await claimBy(w, third!, 'w-1')).body.reason).toBe('GRANTED')
   })
 
-  test('is nobody’s business who is no worker', async () => {
+  test('does not apply to sessions that are no workers', async () => {
     const w = await workspace()
     await makeAll(w, 50)
     expect((await w.next({ limit: 50 })).claims).toHaveLength(50)
   })
 })
 
-describe('a worker that falls silent', () => {
-  /** A worker whose silence is noticed after a second, with so many tasks in its hands. */
+describe('a worker that goes silent', () => {
+  /** A worker whose silence is noticed after a second, with so many tasks claimed. */
   async function silent(w: Workspace, count: number, more: Json = {}): Promise<Task[]> {
     const tasks = await makeAll(w, count, more)
     await register(w, 'w-1', count, { heartbeatSeconds: 1 })
@@ -214,7 +214,7 @@ describe('a worker that falls silent', () => {
     return tasks
   }
 
-  test('loses what it holds, long before its leases end, and all of it is on record', async () => {
+  test('loses what it holds, long before its leases end, and all of it is recorded', async () => {
     const w = await workspace()
     const tasks = await silent(w, 2)
     const [lost] = await w.happens('worker_lost')
@@ -246,7 +246,7 @@ describe('a worker that falls silent', () => {
     expectRefusal(await w.on(tasks[0]!, 'renew', fence('w-1', 1)), 409, 'ALREADY_EXPIRED')
   })
 
-  test('may still give its result while nobody has claimed since, and not after', async () => {
+  test('may still submit its result while no one has claimed since, and not after', async () => {
     const w = await workspace()
     const [untouched, taken] = await silent(w, 2)
     await w.happens('task_worker_lost', 2)
@@ -268,7 +268,7 @@ describe('a worker that falls silent', () => {
     ])
   })
 
-  test('is not one that beats, though the other falls silent in the meantime', async () => {
+  test('is not one that heartbeats, even if another goes silent in the meantime', async () => {
     const w = await workspace()
     await register(w, 'beating', 1, { heartbeatSeconds: 3 })
     const [kept] = await makeAll(w, 1)
@@ -296,7 +296,7 @@ describe('stalled work', () => {
       ]),
     )
 
-  test('is taken from holders without a sign of life for so long, and from nobody else', async () => {
+  test('is revoked from holders without a sign of life for so long, and from no one else', async () => {
     const w = await workspace()
     const [quiet, renewed, alive] = [await w.held(), await w.held(), await w.held()]
     await agoMs(quiet, 61_000)
@@ -321,7 +321,7 @@ describe('stalled work', () => {
     expect(late.body.reason).toBe('ACCEPTED')
   })
 
-  test('of a whole fleet is taken at once, and what waits for dead letters among it goes on', async () => {
+  test('of a whole fleet is revoked at once, and tasks that wait for dead letters among it continue', async () => {
     const w = await workspace({ maxConcurrentClaims: 2_000 })
     const tasks = await makeAll(w, 1_100, { maxRetries: 0 })
     const after = await w.make({ dependsOn: [tasks[0]!.id], triggerRule: 'all_done' })

@@ -34,7 +34,7 @@ interface Coordinating {
   ended: Promise<unknown>
   lines: string[]
   id(): Promise<string>
-  /** Resolves when the process has said it. */
+  /** Resolves when the process has printed it. */
   says(line: string): Promise<unknown>
 }
 
@@ -59,7 +59,7 @@ function startNode(name: string): Coordinating {
   return node
 }
 
-/** Who wrote, in the order of the log, which is that of commits: once for each stretch. */
+/** The writers in the order of the log, which is that of commits: one entry for each stretch. */
 const writers = () =>
   superuser(database.url, async (client) => {
     const { rows } = await client.query<{ actor: string }>(
@@ -72,7 +72,7 @@ const writers = () =>
 const hasWritten = (term: number) => until(async () => (await writers()).includes(`term:${term}`))
 const newestTerm = async () => (await listLeaderTerms(store.control, 1))[0]!
 
-test('a stopped leader is followed by another process when its lease is over, and refused when it goes on', {
+test('a stopped leader is followed by another process when its lease has expired, and refused when it continues', {
   timeout: 120_000,
 }, async () => {
   let leader = startNode('one')
@@ -106,7 +106,7 @@ test('a stopped leader is followed by another process when its lease is over, an
     pid: leader.child.pid,
   })
 
-  // One that ends in order hands over at once; one that is killed is followed as well.
+  // One that ends cleanly hands over at once; one that is killed is followed as well.
   leader.child.kill('SIGTERM')
   await other.says('leads 4')
   await leader.ended

@@ -54,7 +54,7 @@ async function newNode(store: PostgresStore): Promise<string> {
   return nodeId
 }
 
-/** As much time passes for the present term. */
+/** As much time passes for the current term. */
 const timePasses = (ms: number) =>
   sql(
     `update baton.leader_leases set taken_at = taken_at - $1 * interval '1 ms', renewed_at = renewed_at - $1 * interval '1 ms',
@@ -68,11 +68,11 @@ const numberOf = (term: LeaderTerm | null) => term?.term ?? null
 const history = async () =>
   (await listLeaderTerms(second.control, 200)).map(({ term, nodeId, endReason }) => [term, nodeId, endReason])
 
-/** Asks again while the answer is no, or the store cannot be asked. */
+/** Repeats while the answer is no, or the store is unreachable. */
 const whileStoreIsAway = <T>(ask: () => Promise<T | null>) =>
   until(() => ask().catch((error) => (error instanceof StoreUnavailable ? null : Promise.reject(error))))
 
-/** A write under a term of office; the log says by which. */
+/** A write under a term; the log shows which. */
 const fenced = (by: Combiner, term: number): Promise<Reply> =>
   by.run(workspace, { on: 'new', actor: `term:${term}`, term, tasks: [newTask()] })
 
@@ -84,8 +84,8 @@ const writtenUnder = async (term: number): Promise<number> =>
     ])
   )[0].n
 
-describe('the coordinator’s office', () => {
-  test('is taken by one node, renewed by it and refused to another', async () => {
+describe('the leader lease', () => {
+  test('is acquired by one node, renewed by it and refused to another', async () => {
     const taken = await office(first, 'take', a)
     expect(taken).toMatchObject({ term: 1, nodeId: a })
     expect(await office(second, 'take', b)).toBeNull()
@@ -97,7 +97,7 @@ describe('the coordinator’s office', () => {
     expect(await history()).toEqual([[1, a, null]])
   })
 
-  test('is free when its lease is over, and never renewed after that, but taken anew', async () => {
+  test('is free when it has expired, and never renewed after that, but acquired anew', async () => {
     await office(first, 'take', a)
     await timePasses(LONG)
     expect(await office(first, 'renew', a)).toBeNull()
@@ -128,7 +128,7 @@ describe('the coordinator’s office', () => {
     ['that nobody ever held', () => sql('truncate baton.leader_leases')],
     ['whose lease is over', () => timePasses(LONG)],
     ['that was resigned', () => Promise.all([office(first, 'resign', a), office(first, 'resign', b)])],
-  ])('%s goes to exactly one of all who want it, round after round', async (_, becomesFree) => {
+  ])('%s goes to exactly one of all nodes that request it, round after round', async (_, becomesFree) => {
     for (let round = 1; round <= 20; round++) {
       await becomesFree()
       const [{ max }] = await sql('select coalesce(max(term), 0)::int as max from baton.leader_leases')
@@ -144,7 +144,7 @@ describe('the coordinator’s office', () => {
     }
   })
 
-  test('is lost by a node that waited for the lock while its lease ran out', async () => {
+  test('is lost by a node that waited for the lock while its lease expired', async () => {
     await office(first, 'take', a)
     await superuser(database.url, async (blocker) => {
       await blocker.query('begin')
@@ -170,8 +170,8 @@ const waitingForLocks = (client: pg.Client, count: number) =>
     return rows[0].n === count
   })
 
-describe('what is written under a term', () => {
-  test('is written while it lasts, and refused with NOT_LEADER when another node has followed', async () => {
+describe('a write under a term', () => {
+  test('is accepted while the term lasts, and refused with NOT_LEADER when another node has followed', async () => {
     const kernel = openKernel(first, serverDirectory(first))
     const caller = { workspaceId: workspace, actor: 'system', rights: new Set<never>() }
     const create = (term: number) => kernel.run({ ...caller, term }, { on: 'new', tasks: [newTask()] })
@@ -189,7 +189,7 @@ describe('what is written under a term', () => {
     await kernel.close()
   })
 
-  test('is refused when the lease is over, even if nobody followed, when it was resigned, and for terms to come', async () => {
+  test('is refused when the lease expired, even without a successor, when it was resigned, and for future terms', async () => {
     const combiner = new Combiner(first)
     expect(outcome(await fenced(combiner, 1))).toBe('NOT_LEADER')
     await office(first, 'take', a)
@@ -203,7 +203,7 @@ describe('what is written under a term', () => {
     expect(outcome(await fenced(combiner, 2))).toBe('NOT_LEADER')
   })
 
-  test('is refused alone: others in the same batch are served', async () => {
+  test('is refused alone: others in the same batch are accepted', async () => {
     const combiner = new Combiner(first)
     const [late, anybody] = await Promise.all([
       fenced(combiner, 7),
@@ -268,14 +268,14 @@ describe('what is written under a term', () => {
     expect(written, 'written under any of the terms').toBeGreaterThan(0)
   })
 
-  test('holds up those who follow no longer than a lease when its node stops in the middle of it', async () => {
+  test('delays its successor no longer than a lease when its node stops in the middle of it', async () => {
     await office(first, 'take', a, 300)
     const stopped = await first.writers.connect()
     const broken = new Promise<Error>((resolve) => stopped.on('error', resolve))
     await stopped.query('begin')
     await stopped.query(`select set_config('baton.workspace_id', $1, true)`, [String(workspace)])
     expect((await stopped.query({ ...keepTerms, values: ['{1}'] })).rowCount).toBe(1)
-    // Any other transaction may stop for fifteen seconds before it is cut off.
+    // Any other transaction may stop for fifteen seconds before it is terminated.
     const { rows } = await stopped.query('show idle_in_transaction_session_timeout')
     expect(Number.parseInt(rows[0].idle_in_transaction_session_timeout, 10)).toBeLessThanOrEqual(300)
     expect(rows[0].idle_in_transaction_session_timeout).toMatch(/^\d+ms$/)
@@ -306,11 +306,11 @@ describe('a node’s leadership', () => {
     expect(other.term, 'who does not hold it resigns in vain').toBe(2)
   })
 
-  test('goes to another node when the lease is over, and not before', async () => {
+  test('goes to another node when the lease has expired, and not before', async () => {
     const leaseMs = 1_500
     const [one, other] = [new Leadership(first, a, { leaseMs }), new Leadership(second, b, { leaseMs })]
     expect(await one.hold()).toBe(1)
-    // Held on for longer than one lease, by renewals.
+    // Held for longer than one lease, by renewals.
     const renewals = new Set<number>()
     await until(async () => {
       expect(await one.hold()).toBe(1)
@@ -325,7 +325,7 @@ describe('a node’s leadership', () => {
     expect(before).toMatchObject({ endReason: 'EXPIRED', endedAt: newest!.takenAt })
   })
 
-  test('is asked of the database a few times a lease, however often it is asked for', async () => {
+  test('queries the database a few times a lease, however often it is asked for', async () => {
     const leadership = new Leadership(first, a, { leaseMs: LONG })
     let questions = 0
     const counted = () => {
@@ -340,13 +340,13 @@ describe('a node’s leadership', () => {
     expect(questions).toBe(1)
   })
 
-  test('asked for by many at once is one question, and all get its answer', async () => {
+  test('asked for concurrently is one query, and all get its answer', async () => {
     const leadership = new Leadership(first, a, { leaseMs: LONG })
     expect(await Promise.all(Array.from({ length: 20 }, () => leadership.hold()))).toEqual(Array(20).fill(1))
     expect(await history()).toHaveLength(1)
   })
 
-  test('is let go of in time by a node that cannot reach the database, and another takes it', async () => {
+  test('is released in time by a node that cannot reach the database, and another acquires it', async () => {
     const way = await cuttableWayTo(database.url)
     const store = await PostgresStore.open(way.url)
     const leaseMs = 500
@@ -367,7 +367,7 @@ describe('a node’s leadership', () => {
     await way.close()
   })
 
-  test('holds nobody up when its node stops while it takes the office', async () => {
+  test('delays no one when its node stops while it acquires the lease', async () => {
     const way = await cuttableWayTo(database.url)
     const store = await PostgresStore.open(way.url)
     const { takenAt: firstTakenAt } = (await office(first, 'take', b))!
@@ -382,14 +382,14 @@ describe('a node’s leadership', () => {
     )
     const { term, takenAt } = (await office(second, 'take', b))!
     expect(term).toBe(2)
-    // Before the node itself would have lost patience.
+    // Before the node itself would have given up retrying.
     expect(takenAt - firstTakenAt).toBeLessThan(4_500)
     await taking
     await store.close()
     await way.close()
   })
 
-  test('is asked for on another way when the first leads nowhere', async () => {
+  test('uses another connection when the first one is dead', async () => {
     const way = await cuttableWayTo(database.url)
     const store = await PostgresStore.open(way.url)
     way.loseAnswersTo('newest_term')
@@ -408,7 +408,7 @@ describe('a node’s leadership', () => {
 })
 
 describe('in memory', () => {
-  test('terms are judged by the same rules, and who follows waits for what is under way', async () => {
+  test('terms are judged by the same rules, and a successor waits for transactions under way', async () => {
     let now = 1_000
     let goOn: () => void = () => undefined
     const store = new MemoryStore({

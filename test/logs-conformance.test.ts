@@ -32,7 +32,7 @@ describe.each(kinds)('logs in %s', (kind) => {
   })
   afterAll(() => it?.close())
 
-  test('what is appended is read in its order, while the run goes on and after', async () => {
+  test('what is appended is read in order, while the run is active and after', async () => {
     const handle = await beginLog(it)
     expect(handle.store).toBe(kind)
     expect(await it.logs.read(handle)).toEqual({ content: '', nextOffset: 0, spans: [] })
@@ -93,7 +93,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     )
   })
 
-  test('an offset inside a character goes on with the next one', async () => {
+  test('an offset inside a character continues with the next one', async () => {
     const handle = await beginLog(it)
     await it.logs.append(handle, [entry('🙂ab')])
     for (const offset of [1, 2, 3, 4])
@@ -107,7 +107,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect(await it.logs.read(handle, { offset: 99 })).toEqual({ content: '', nextOffset: null, spans: [] })
   })
 
-  test('nonsense in a range is refused in one sentence', async () => {
+  test('an invalid range is refused in one sentence', async () => {
     const handle = await beginLog(it)
     await expect(it.logs.read(handle, { offset: -1 })).rejects.toThrow(
       'offset must be a whole number, 0 or more.',
@@ -115,7 +115,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     await expect(it.logs.read(handle, { limitBytes: 0 })).rejects.toThrow('limitBytes must be a whole number')
   })
 
-  test('spans carry the time and the stream of what came', async () => {
+  test('spans carry the time and the stream of the text', async () => {
     const handle = await beginLog(it)
     const [out, err] = [entry('out\n'), entry('err\n', 'stderr')]
     await it.logs.append(handle, [out, err])
@@ -131,7 +131,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     ])
   })
 
-  test('spans that are larger than what is read at once are whole', async () => {
+  test('spans that are larger than one read are complete', async () => {
     const handle = await beginLog(it)
     const entries = [
       entry('ä'.repeat(400_000)),
@@ -155,7 +155,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     }
   })
 
-  test('finished twice, or by two at once, it ends the same way', async () => {
+  test('finished twice, or concurrently, it ends the same way', async () => {
     const handle = await beginLog(it)
     await it.logs.append(handle, [entry('text\n'.repeat(500_000))])
     const other = await it.another()
@@ -170,7 +170,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect(one.sha256).toBe(sha256('text\n'.repeat(500_000)))
   })
 
-  test('another process finishes what the one that wrote it left, and reads it', async () => {
+  test('another process finishes what the writer left, and reads it', async () => {
     const handle = await beginLog(it)
     await it.logs.append(handle, [entry('written\n'), entry('by one\n', 'stderr')])
     const other = await it.another()
@@ -219,7 +219,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     }
   })
 
-  test('a reference that is not its own is unavailable', async () => {
+  test('a foreign reference is unavailable', async () => {
     for (const logRef of [
       '',
       '../../../etc/passwd',
@@ -231,7 +231,7 @@ describe.each(kinds)('logs in %s', (kind) => {
       await expect(it.logs.read({ store: kind, logRef })).rejects.toThrow(LogUnavailable)
   })
 
-  test('50 logs are written at once, each with all of its own', async () => {
+  test('50 logs are written at once, each complete', async () => {
     const handles = await Promise.all(Array.from({ length: 50 }, () => beginLog(it)))
     await Promise.all(
       handles.map(async (handle, i) => {
@@ -245,7 +245,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect((await it.logs.read(handles[49]!)).content).toBe(expected(49))
   })
 
-  test('what was acknowledged is there after the writer was killed', async () => {
+  test('what was acknowledged exists after the writer was killed', async () => {
     const handle = await beginLog(it)
     const child = spawn(
       process.execPath,
@@ -270,9 +270,9 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect(await streamed(other, handle, 'stdout')).toBe(content)
   })
 
-  // The others, which do nothing else about it: test/long/logs-large.test.ts.
+  // The other stores, which do nothing special here: test/long/logs-large.test.ts.
   test.runIf(kind === 'local_file')(
-    'a log that is larger than the memory it may take is written, finished and read',
+    'a log that is larger than the memory it may use is written, finished and read',
     { timeout: 240_000 },
     () => expectLargeLog(it),
   )

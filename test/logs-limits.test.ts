@@ -14,7 +14,7 @@ import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
 import { entry, streamed } from './support/log-stores.ts'
 
-/** What a run writes is kept up to a limit, and while the disk has room; wherever logs are kept. */
+/** The output of a run is stored up to a limit, and while the disk has room; on every log store. */
 
 const MAX = 20
 const FLOOR = 1_000
@@ -77,7 +77,7 @@ describe.each(Object.keys(stores))('a log in %s', (name) => {
     return { logs, capped: () => logs({ maxBytes: MAX }) }
   }
 
-  test('ends at its limit with a line that says so, and what comes later is not stored', async () => {
+  test('ends at its limit with a line that says so, and later output is not stored', async () => {
     const { capped } = opened()
     const logs = capped()
     const handle = await begin(logs)
@@ -90,19 +90,19 @@ describe.each(Object.keys(stores))('a log in %s', (name) => {
     const bytes = Buffer.byteLength(text)
     const summary = { bytes, sha256: sha256(text), truncated: true }
     expect(await logs.finalize(handle)).toMatchObject(summary)
-    // Whoever looks later is told the same.
+    // A later reader gets the same.
     expect(await capped().finalize(handle)).toMatchObject(summary)
     expect(await contentOf(capped(), handle)).toBe(text)
   })
 
-  test('that fits to the byte is whole', async () => {
+  test('that fits to the byte is complete', async () => {
     const logs = opened().capped()
     const handle = await begin(logs)
     await logs.append(handle, [entry('x'.repeat(MAX))])
     expect(await logs.finalize(handle)).toMatchObject({ bytes: MAX, truncated: false })
   })
 
-  test('that another process goes on with says only once that it ended', async () => {
+  test('that another process continues has only one line that it ended', async () => {
     const { capped } = opened()
     const first = capped()
     const handle = await begin(first)
@@ -113,7 +113,7 @@ describe.each(Object.keys(stores))('a log in %s', (name) => {
     expect(await contentOf(second, handle)).toBe(`${'x'.repeat(MAX)}${ENDS_HERE}`)
   })
 
-  test('takes nothing while the disk is short of space, and says so', async () => {
+  test('accepts nothing while the disk is short of space, and says so', async () => {
     let free = FLOOR
     const logs = opened().logs({ minFreeBytes: FLOOR, freeBytes: async () => free })
     const handle = await begin(logs)
@@ -129,7 +129,7 @@ describe.each(Object.keys(stores))('a log in %s', (name) => {
     })
   })
 
-  test('is written though nobody can say how much is free', async () => {
+  test('is written even if the free space is unknown', async () => {
     const freeBytes = async () => {
       throw new Error('ENOSYS')
     }
@@ -140,7 +140,7 @@ describe.each(Object.keys(stores))('a log in %s', (name) => {
   })
 })
 
-test('a log of files goes on when there is room again, with the hole marked', async () => {
+test('a log in files continues when there is room again, with the gap marked', async () => {
   let free = FLOOR - 1
   const limits = {
     ...USUAL_LIMITS,
@@ -152,7 +152,7 @@ test('a log of files goes on when there is room again, with the hole marked', as
   const handle = await begin(logs)
   await logs.append(handle, [entry('lost')])
   await logs.append(handle, [entry('lost too')])
-  // While it is short, it is looked before every write.
+  // While it is short, it is checked before every write.
   free = FLOOR
   await logs.append(handle, [entry('after')])
   const text = `${IS_SHORT}\n[12 bytes of output could not be stored: the disk was full]\nafter`
@@ -160,7 +160,7 @@ test('a log of files goes on when there is room again, with the hole marked', as
   expect(await logs.finalize(handle)).toMatchObject({ sha256: sha256(text), truncated: true })
 })
 
-test('the disk is looked at once for so many bytes of all logs together', async () => {
+test('the disk is checked once for so many bytes of all logs together', async () => {
   let looks = 0
   const freeBytes = async () => {
     looks++
@@ -178,6 +178,6 @@ test('the disk is looked at once for so many bytes of all logs together', async 
   expect(looks).toBe(2)
 })
 
-test('the real disk is asked', async () => {
+test('the real disk is checked', async () => {
   expect(await USUAL_LIMITS.freeBytes(folder)).toBeGreaterThan(0)
 })

@@ -38,7 +38,7 @@ const filesOf = async (handle: RunLogHandle) => {
   const run = handle.logRef.split('/')[2]!
   return (await readdir(join(folder, '7/agent-1'))).map((name) => name.replace(run, '')).sort()
 }
-/** As a process sees it that begins later. */
+/** As a process sees it that starts later. */
 const later = () => localFileStore(folder)
 
 test('a finished log is gzip that any program reads, and nothing of the raw text is left', async () => {
@@ -52,7 +52,7 @@ test('a finished log is gzip that any program reads, and nothing of the raw text
   expect((await stat(`${path(handle)}.log.gz`)).mode & 0o077).toBe(0)
 })
 
-test('a crash at any step of finishing loses nothing, and the next try ends it', async () => {
+test('a crash at any step of finishing loses nothing, and the next attempt ends it', async () => {
   const text = 'text\n'.repeat(400_000)
   const handle = await begin()
   await logs.append(handle, [entry(text)])
@@ -80,7 +80,7 @@ test('a crash at any step of finishing loses nothing, and the next try ends it',
   await again(async () => undefined)
 })
 
-test('a span whose text did not come is cut to the text that is there', async () => {
+test('a span whose text was not written is cut to the text that exists', async () => {
   const handle = await begin()
   await logs.append(handle, [entry('whole\n'), entry('half', 'stderr')])
   await truncate(`${path(handle)}.log`, 8)
@@ -96,7 +96,7 @@ test('a span whose text did not come is cut to the text that is there', async ()
   expect(await streamed(other, handle, 'stdout')).toBe('whole\nmore\n')
 })
 
-test('text whose span is lost, or half a span, is the system’s', async () => {
+test('text whose span is lost, or half a span, is attributed to the system', async () => {
   const handle = await begin()
   await logs.append(handle, [entry('known\n')])
   await appendFile(`${path(handle)}.log`, 'unknown\n')
@@ -107,7 +107,7 @@ test('text whose span is lost, or half a span, is the system’s', async () => {
   expect(await streamed(other, handle, 'system')).toBe('unknown\n')
 })
 
-test('half a character at the end, as a power cut may leave it, is not part of the log', async () => {
+test('half a character at the end, as after a power cut, is not part of the log', async () => {
   const handle = await begin()
   await logs.append(handle, [entry('smile 🙂')])
   await truncate(`${path(handle)}.log`, 8)
@@ -117,10 +117,10 @@ test('half a character at the end, as a power cut may leave it, is not part of t
   expect(await other.read(handle)).toMatchObject({ content: 'smile ', nextOffset: null })
 })
 
-test('on a full disk the run goes on: its log has a hole that can be seen, and says that it is not all', async () => {
+test('on a full disk the run continues: its log has a visible gap, and says that it is incomplete', async () => {
   const handle = await begin()
   const words = ['overfull', { store: 'local_file', folder }, handle, 1].map((word) => JSON.stringify(word))
-  // A limit for files is as good as a full disk: the write that goes beyond it is done in part, then refused.
+  // A file size limit works like a full disk: the write that exceeds it is done in part, then refused.
   const limited = 'ulimit -f 64 && exec "$0" "$@"'
   await promisify(execFile)('sh', ['-c', limited, process.execPath, WRITER, ...words])
   const text = 'before\n\n[1048576 bytes of output could not be stored: the disk was full]\nafter\n'
@@ -132,7 +132,7 @@ test('on a full disk the run goes on: its log has a hole that can be seen, and s
   expect(await later().finalize(handle)).toEqual(summary)
 })
 
-test('a log whose files are gone is unavailable', async () => {
+test('a log whose files were deleted is unavailable', async () => {
   for (const ending of ['.json', '.log.gz', '.spans']) {
     const handle = await begin()
     await logs.append(handle, [entry('text')])
@@ -142,7 +142,7 @@ test('a log whose files are gone is unavailable', async () => {
   }
 })
 
-test('a log that is damaged is unavailable, not wrong', async () => {
+test('a damaged log is unavailable, not wrong', async () => {
   const handle = await begin()
   await logs.append(handle, [entry('text '.repeat(1000))])
   await logs.finalize(handle)
@@ -153,7 +153,7 @@ test('a log that is damaged is unavailable, not wrong', async () => {
   await expect(logs.read(handle)).rejects.toThrow('it is damaged')
 })
 
-test('deleting takes the files and the folders that are empty then, and leaves those of other runs', async () => {
+test('deleting removes the files and the folders that are empty then, and leaves those of other runs', async () => {
   const [one, two] = [await begin(), await begin()]
   for (const handle of [one, two]) await logs.append(handle, [entry('text')])
   await logs.finalize(one)

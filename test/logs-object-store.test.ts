@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => rm(spoolFolder, { recursive: true, force: true }))
 
 const begin = (store = logs) => store.begin({ workspaceId: '1', agentId: 'agent-1', runId: randomUUID() })
-/** A bucket in which one thing goes wrong. */
+/** A bucket in which one operation fails. */
 const but = (wrong: Partial<Bucket>): Bucket => ({ ...bucket, ...wrong })
 
 test('a finished log is in the bucket below the prefix, and the folder is empty', async () => {
@@ -45,12 +45,12 @@ test('a finished log is in the bucket below the prefix, and the folder is empty'
   expect(left.filter((name) => name.includes(handle.logRef.split('/')[2]!))).toEqual([])
 })
 
-test('a large log goes up in parts, and its pages come by themselves', async () => {
+test('a large log is uploaded in parts, and its pages are fetched separately', async () => {
   const handle = await begin()
   const line = Array.from({ length: 200_000 }, () => Math.random().toString(36)).join(' ')
   for (let i = 0; i < 8; i++) await logs.append(handle, [entry(line)])
   await logs.finalize(handle)
-  // More than a part may have.
+  // More than the maximum size of a part.
   expect(await bucket.bytes(`${handle.logRef}.log.gz`)).toBeGreaterThan(10 * 1024 * 1024)
   let fetched = 0
   const watched = objectStore({
@@ -70,7 +70,7 @@ test('a large log goes up in parts, and its pages come by themselves', async () 
   expect(fetched).toBeLessThan(2 * 1024 * 1024)
 })
 
-test('a bucket that cannot be reached loses nothing: the log waits in the folder and goes up later', async () => {
+test('an unreachable bucket loses nothing: the log waits in the folder and is uploaded later', async () => {
   const refusing = objectStore({
     spoolFolder,
     bucket: await s3Bucket({ ...server.settings, endpoint: 'http://127.0.0.1:9' }, S3_CREDENTIALS),
@@ -80,7 +80,7 @@ test('a bucket that cannot be reached loses nothing: the log waits in the folder
   expect(await refusing.pending()).toEqual([])
   await expect(refusing.finalize(handle)).rejects.toThrow()
   expect(await refusing.pending()).toEqual([handle])
-  // It is finished, wherever it lies.
+  // It is finished, wherever it is stored.
   expect(await refusing.read(handle)).toMatchObject({ content: 'text', nextOffset: null })
   await expect(refusing.append(handle, [entry('late')])).rejects.toThrow(LogUnavailable)
   for (const waiting of await logs.pending())
@@ -89,7 +89,7 @@ test('a bucket that cannot be reached loses nothing: the log waits in the folder
   expect(await logs.read(handle)).toMatchObject({ content: 'text', nextOffset: null })
 })
 
-test('whatever goes wrong on the way up, the folder keeps the log until it is all there', async () => {
+test('whatever fails during the upload, the folder keeps the log until it is complete', async () => {
   const wrongs: Partial<Bucket>[] = [
     {
       put: (key, pieces) =>
@@ -120,7 +120,7 @@ test('whatever goes wrong on the way up, the folder keeps the log until it is al
   }
 })
 
-test('a log that is in the bucket already is not brought again after a crash', async () => {
+test('a log that is in the bucket already is not uploaded again after a crash', async () => {
   const handle = await begin()
   await logs.append(handle, [entry('text')])
   const summary = await logs.finalize(handle)
@@ -142,7 +142,7 @@ test('a log that is in the bucket already is not brought again after a crash', a
   expect(puts).toBe(0)
 })
 
-test('another node reads what is finished, and of what is not says that it is not known who writes it', async () => {
+test('another node reads finished logs, and of an unfinished one says that its writer is unknown', async () => {
   const otherFolder = await mkdtemp(join(tmpdir(), 'baton-spool-'))
   try {
     const elsewhere = objectStore({ bucket, spoolFolder: otherFolder })

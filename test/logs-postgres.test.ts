@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const run = () => ({ workspaceId, agentId: 'agent-1', runId: randomUUID() })
 
-test('a log stops at its limit, in whole characters, and says that it is not all', async () => {
+test('a log stops at its limit, in whole characters, and says that it is incomplete', async () => {
   const logs = postgresStore(rows, { mostBytes: 10 })
   const handle = await logs.begin(run())
   await logs.append(handle, [entry('12345')])
@@ -35,7 +35,7 @@ test('a log stops at its limit, in whole characters, and says that it is not all
   await logs.append(handle, [entry('and more')])
   const text = '1234567ä\n[The log ends here: it reached its limit of 10 bytes. The run continued.]\n'
   expect((await logs.read(handle)).content).toBe(text)
-  // Who goes on writing after a restart does not fill the hole with what came later.
+  // A writer that continues after a restart does not fill the gap with later output.
   const other = postgresStore(rows, { mostBytes: 10 })
   await other.append(handle, [entry('!')])
   expect(await other.finalize(handle)).toEqual({
@@ -46,26 +46,26 @@ test('a log stops at its limit, in whole characters, and says that it is not all
   })
 })
 
-test('a log that fits its limit to the byte is whole', async () => {
+test('a log that fits its limit to the byte is complete', async () => {
   const logs = postgresStore(rows, { mostBytes: 10 })
   const handle = await logs.begin(run())
   await logs.append(handle, [entry('1234567890')])
   expect(await logs.finalize(handle)).toMatchObject({ bytes: 10, truncated: false })
 })
 
-test('two who write the same log do not mix their texts', async () => {
+test('two writers of the same log do not mix their texts', async () => {
   const [one, two] = [postgresStore(rows), postgresStore(rows)]
   const handle = await one.begin(run())
   await one.append(handle, [entry('one')])
   await two.append(handle, [entry('two')])
   await expect(one.append(handle, [entry('three')])).rejects.toThrow()
   expect((await readThrough(one, handle)).content).toBe('onetwo')
-  // It has looked anew since.
+  // It has read the log again since.
   await one.append(handle, [entry('three')])
   expect((await readThrough(one, handle)).content).toBe('onetwothree')
 })
 
-test('what comes after the end, from one who does not know of it, does not count', async () => {
+test('output after the end, from a writer that does not know of it, does not count', async () => {
   const [one, two] = [postgresStore(rows), postgresStore(rows)]
   const handle = await one.begin(run())
   await one.append(handle, [entry('text')])
@@ -75,7 +75,7 @@ test('what comes after the end, from one who does not know of it, does not count
   expect(await one.finalize(handle)).toEqual(summary)
 })
 
-test('a log of another workspace is not there', async () => {
+test('a log of another workspace is not found', async () => {
   const logs = postgresStore(rows)
   const handle = await logs.begin(run())
   await logs.append(handle, [entry('text')])

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { StartRefused } from '../src/core/refusal.ts'
 import { parseLogSettings } from '../src/logs/settings.ts'
 
-test('logs are in files unless something else is said', () => {
+test('logs are in files unless configured otherwise', () => {
   expect(parseLogSettings(undefined)).toEqual({ store: 'local_file' })
   expect(parseLogSettings('local_file')).toEqual({ store: 'local_file' })
   expect(parseLogSettings('postgres')).toEqual({ store: 'postgres' })
 })
 
-test('an address names bucket, prefix, endpoint, region and style', () => {
+test('a URL names bucket, prefix, endpoint, region and style', () => {
   const plain = { store: 'object_store', prefix: '', endpoint: null, region: null, forcePathStyle: false }
   expect(parseLogSettings('s3://run-logs')).toEqual({ ...plain, bucket: 'run-logs' })
   expect(parseLogSettings('s3://run-logs/')).toEqual({ ...plain, bucket: 'run-logs' })

@@ -34,8 +34,9 @@ const read = async (url: string, statement: string, values: unknown[] = []) =>
   withMysql(url, async (client) => (await client.query<RowDataPacket[]>(statement, values))[0])
 
 /**
- * Whether somebody waits for a row of this table, in this database. `information_schema.innodb_trx` and its kin would not
- * do: they show what was true when they were last refreshed, and while somebody asks every few milliseconds they never are.
+ * Whether a transaction waits for a row of this table, in this database. `information_schema.innodb_trx` and its kin would
+ * not do: they show what was true when they were last refreshed, and while they are queried every few milliseconds they
+ * never are.
  */
 async function isLockAwaited(url: string, table: string): Promise<boolean> {
   const [found] = await read(url, 'show engine innodb status')
@@ -65,7 +66,7 @@ function useDatabase() {
   }
 }
 
-/** What stands in two places says the same in both. */
+/** Values stored in two places are equal in both. */
 async function expectAgreement(url: string) {
   const contradictions = {
     'waiting, but not queued': `select 1 from baton_waiting w join baton_tasks t on t.workspace_id = w.workspace_id and t.id = w.task_id
@@ -161,7 +162,7 @@ describe('a server', () => {
     expect(why!.match(/\. /g), 'one sentence').toBeNull()
   })
 
-  test('of MariaDB that syncs at prepare too, and one that logs rows and syncs them, are taken', () => {
+  test('of MariaDB that syncs at prepare too, and one that logs rows and syncs them, are accepted', () => {
     expect(whyNotReady(but({ innodb_flush_log_at_trx_commit: '3' }))).toBeNull()
     expect(whyNotReady(but({ log_bin: 'ON', sync_binlog: '1', binlog_format: 'ROW' }))).toBeNull()
   })
@@ -259,7 +260,7 @@ describe.skipIf(server === null)('names', () => {
     expect((await work.record(task)).claimState).toBe('active')
   })
 
-  test('that look alike are different agents that tasks are kept for', async () => {
+  test('that look alike are different agents that tasks are reserved for', async () => {
     const work = await newWork()
     for (const agent of ALIKE) await work.create({ onlyAgent: agent })
     for (const agent of ALIKE)
@@ -318,7 +319,7 @@ describe.skipIf(server === null)('names', () => {
     expect((await work.events()).map(({ actor }) => actor)).toContain(`agent:${odd}`)
   })
 
-  test('that are too long are refused, not cut, and nothing of the request is kept', async () => {
+  test('that are too long are refused, not cut, and nothing of the request is stored', async () => {
     const work = await newWork()
     const task = await work.create()
     const before = (await work.events()).length
@@ -355,7 +356,7 @@ describe.skipIf(server === null)('a transaction', () => {
         await until(async () => Date.now() > leaseExpiresAt! + 50)
         await blocker.query('commit')
         expect(outcome(await renewal)).toBe('ALREADY_EXPIRED')
-        // Only a renewal that began in time shows anything; on a slow machine take a longer lease.
+        // Only a renewal that began in time shows anything; on a slow machine use a longer lease.
         if (wasInTime) break
       }
     })
@@ -393,7 +394,7 @@ describe.skipIf(server === null)('a transaction', () => {
       const hold = granted(await work.claim(mine!, alpha))
       await work.renew(mine!, hold)
       await work.release(mine!, hold)
-      // The one that is locked is passed over.
+      // The locked one is passed over.
       const [next] = handedOut(await work.next(holder('gamma', 'worker'), { projectId: 0 }))
       expect(next).toMatchObject({ id: mine!.id })
       await work.submit(mine!, atGeneration(holder('gamma', 'worker'), 2))
@@ -404,7 +405,7 @@ describe.skipIf(server === null)('a transaction', () => {
     await expectAgreement(url())
   })
 
-  test('of 10,000 tasks is one transaction, and all of them are there', async () => {
+  test('of 10,000 tasks is one transaction, and all of them are stored', async () => {
     const work = await newWork({ maxConcurrentClaims: 20_000 })
     const wanted = Array.from({ length: 10_000 }, (_, i) =>
       newTask({ title: `Task ${i}`, priority: (i % 10) + 1 }),
@@ -425,7 +426,7 @@ describe.skipIf(server === null)('a transaction', () => {
     await expectAgreement(url())
   })
 
-  test('brings a few tasks of every line, however many lines there are', async () => {
+  test('reads a few tasks of every track queue, however many there are', async () => {
     const work = await newWork({ maxConcurrentClaims: 1_000 })
     const projects = await Promise.all(
       Array.from({ length: 40 }, (_, i) => store().project(work.workspace, `p${i}`)),
@@ -440,7 +441,7 @@ describe.skipIf(server === null)('a transaction', () => {
     expect(new Set(given.map(({ projectId }) => projectId)).size, 'one of each project').toBe(40)
   })
 
-  test('puts a task in a queue that another node has forgotten', async () => {
+  test('puts a task in a queue that another node has deleted', async () => {
     const work = await newWork()
     granted(await work.claim(await work.create(), alpha))
     await read(url(), 'update baton_queues set made_at = 0 where workspace_id = ?', [work.workspace])
@@ -461,7 +462,7 @@ describe.skipIf(server === null)('upkeep', () => {
       .filter(({ workspaceId }) => workspaceId === work.workspace)
       .map(({ taskId }) => taskId)
 
-  test('finds a lease that is over behind a page of renewed ones', async () => {
+  test('finds an expired lease behind a page of renewed ones', async () => {
     const work = await newWork()
     const ago = (ms: number) => work.through(new Combiner(earlier(store(), ms)))
     for (const task of await work.createAll(Array.from({ length: 5 }, () => newTask()))) {
@@ -475,7 +476,7 @@ describe.skipIf(server === null)('upkeep', () => {
     await work.cancel(behind)
   })
 
-  test('finds a lease that is over, not one that was renewed, and the next one though it is shorter', async () => {
+  test('finds an expired lease, not a renewed one, and the next one even if it is shorter', async () => {
     const work = await newWork()
     const ago = (ms: number) => work.through(new Combiner(earlier(store(), ms)))
     const [over, renewed] = await work.createAll([newTask(), newTask()])
@@ -488,7 +489,7 @@ describe.skipIf(server === null)('upkeep', () => {
     expect(new Set(await due(work))).toEqual(new Set([over!.id, renewed!.id]))
   })
 
-  test('forgets old first answers, old claims but each newest, and lost claims nobody asked about', async () => {
+  test('deletes old first answers, old claims but each newest, and lost claims never asked about', async () => {
     const work = await newWork({ claimHistoryRetentionDays: 1 })
     const task = await work.under('old').create()
     for (let i = 0; i < 3; i++) await work.release(task, granted(await work.claim(task, alpha)))
@@ -507,7 +508,7 @@ describe.skipIf(server === null)('upkeep', () => {
     expect((await work.under('old').create()).id, 'a new question').not.toBe(task.id)
   })
 
-  test('is told of what another process commits, and of its own at once', async () => {
+  test('is notified of what another process commits, and of its own at once', async () => {
     const work = await newWork()
     const other = await MysqlStore.open(url())
     const heard: number[] = []
@@ -587,7 +588,7 @@ describe.skipIf(server === null)('two stores that race', () => {
         }
       }
     }
-    // Any rejection fails the test: whatever races were lost, each request has an answer.
+    // Any rejection fails the test: whatever races were lost, each request gets an answer.
     await Promise.all(Array.from({ length: 16 }, (_, n) => worker(n)))
     expect(asked).toBeGreaterThan(1_000)
     expect(grants.size).toBeGreaterThan(150)
@@ -642,7 +643,7 @@ describe.skipIf(server === null)('two stores that race', () => {
     expect((await here.store.counts(here.workspace)).activeSessions).toBe(5)
   })
 
-  test('let no more agents on a track than it may have', async () => {
+  test('admit no more agents on a track than its limit', async () => {
     const [here, there] = await nodes.pair({ maxConcurrentClaims: 100 }, NO_COMPANY)
     const project = await here.store.project(here.workspace, 'p')
     await here.store.setTrack(here.workspace, project, 'B', 2)
@@ -655,7 +656,7 @@ describe.skipIf(server === null)('two stores that race', () => {
     expect(tally(replies)).toEqual({ GRANTED: 2, TRACK_FULL: 18 })
   })
 
-  test('open one new session once, and neither undoes what the other said of it', async () => {
+  test('open one new session once, and neither undoes the other’s changes', async () => {
     for (let round = 0; round < 20; round++) {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       await Promise.all([here.register('same', 3), there.session('same', { kind: 'touch', agent: 'beta' })])
@@ -685,7 +686,7 @@ describe.skipIf(!canStart)('a server of its own', () => {
     expect(await read(database.url, 'show tables')).toHaveLength(0)
   })
 
-  test('with other habits and small packets serves all the same', async () => {
+  test('with other settings and small packets works nevertheless', async () => {
     const own = await start(
       '--max-allowed-packet=1M',
       '--sql-mode=ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT',
@@ -708,7 +709,7 @@ describe.skipIf(!canStart)('a server of its own', () => {
     const hold = granted(await work.claim(task, alpha))
     const other = await work.create()
     const before = (await work.events()).length
-    // In one batch with another, which is not sunk by it.
+    // In one batch with another, which does not fail with it.
     const settled = await Promise.allSettled([
       work.submit(task, hold, { text: 'x'.repeat(1_500_000) }),
       work.claim(other, alpha),
@@ -727,7 +728,7 @@ describe.skipIf(!canStart)('a server of its own', () => {
     await store.close()
   })
 
-  test('loses no acknowledged write when it is killed, and is found again by the same store', {
+  test('loses no acknowledged write when it is killed, and the same store reconnects', {
     timeout: 120_000,
   }, async () => {
     const own = await start()
@@ -746,7 +747,7 @@ describe.skipIf(!canStart)('a server of its own', () => {
             const known = acknowledged.at(-1)!
             known.generation = granted(await work.claim(task, alpha)).generation
           } catch (error) {
-            // The way to the server was cut; anything else would be a mistake.
+            // The connection was cut; any other error would be a bug.
             expect(error).toBeInstanceOf(StoreUnavailable)
             isOver = true
           }

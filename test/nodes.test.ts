@@ -45,7 +45,7 @@ const listed = async (nodeId: string) =>
 const names = async () => (await listNodes(store.control)).map(({ name }) => name)
 
 describe('nodes', () => {
-  test('are listed with what they said of themselves', async () => {
+  test('are listed with what they reported', async () => {
     const nodeId = await newNode('east-1')
     const node = await listed(nodeId)
     expect(node).toMatchObject({ nodeId, name: 'east-1', pid: 4711, version: '1.2.3' })
@@ -53,7 +53,7 @@ describe('nodes', () => {
     expect(node!.lastSeenAt).toBeGreaterThanOrEqual(node!.startedAt)
   })
 
-  test('are silent when three beats did not come, alive with the next one, and stopped when they say so', async () => {
+  test('are silent when three heartbeats are missing, alive with the next one, and stopped when they say so', async () => {
     const nodeId = await newNode()
     await lastSeen(nodeId, '5 s')
     expect(await listed(nodeId)).toMatchObject({ state: 'alive' })
@@ -75,14 +75,14 @@ describe('nodes', () => {
     expect((await listed(a))!.leadsTerm).toBeNull()
   })
 
-  test('stand in the order in which they matter: those alive, those silent, those stopped', async () => {
+  test('are ordered by importance: alive, silent, stopped', async () => {
     await newNode('alive')
     await lastSeen(await newNode('silent'), '1 min')
     await nodeStopped(store.control, await newNode('stopped'))
     expect(await names()).toEqual(['alive', 'silent', 'stopped'])
   })
 
-  test('that nobody knows cannot beat, and a term is not given to them', async () => {
+  test('that are unknown cannot heartbeat, and get no term', async () => {
     const nodeId = randomUUID()
     expect(await beatNode(store.control, nodeId)).toBe(false)
     await expect(
@@ -94,8 +94,8 @@ describe('nodes', () => {
   })
 })
 
-describe('the past', () => {
-  test('of nodes is forgotten after a day, unless a term that is kept was theirs', async () => {
+describe('retention', () => {
+  test('of nodes is a day, unless a stored term was theirs', async () => {
     await newNode('alive')
     await lastSeen(await newNode('away for some hours'), '23 h')
     await lastSeen(await newNode('silent'), '25 h')
@@ -110,9 +110,9 @@ describe('the past', () => {
     expect((await names()).sort()).toEqual(['alive', 'away for some hours', 'led once'])
   })
 
-  test('of the office is kept for thirty days, and the last hundred terms in any case', async () => {
+  test('of leader terms is thirty days, and the last hundred terms in any case', async () => {
     const nodeId = await newNode()
-    // Terms 1 to 150: the first 80 ended forty days ago, the others today; the last one goes on.
+    // Terms 1 to 150: the first 80 ended forty days ago, the others today; the last one is active.
     await sql(
       `insert into baton.leader_leases (role, term, node_id, taken_at, renewed_at, expires_at, ended_at, end_reason)
        select 'coordinator', i, $1, at, at, at + interval '1 s', case when i < 150 then at end,
@@ -135,7 +135,7 @@ describe('the past', () => {
 })
 
 describe('a process', () => {
-  test('is known under its host and pid unless it is named, and anew in each life', async () => {
+  test('is known by its host and pid unless it is named, and is a new node after each start', async () => {
     const [one, other] = [
       await Node.start(store, { version: '1' }),
       await Node.start(store, { version: '1', name: 'mine' }),
@@ -147,7 +147,7 @@ describe('a process', () => {
     expect((await listNodes(store.control)).map(({ state }) => state)).toEqual(['stopped', 'stopped'])
   })
 
-  test('beats by itself, also after the database was away and after it was forgotten', async () => {
+  test('heartbeats by itself, also after the database was unreachable and after it was deleted', async () => {
     const way = await cuttableWayTo(database.url)
     const mine = await PostgresStore.open(way.url)
     const node = await Node.start(mine, { version: '1', name: 'mine' })
@@ -165,7 +165,7 @@ describe('a process', () => {
     await way.close()
   })
 
-  test('that stops while the database is away stops all the same', async () => {
+  test('that stops while the database is unreachable still stops', async () => {
     const way = await cuttableWayTo(database.url)
     const mine = await PostgresStore.open(way.url)
     const node = await Node.start(mine, { version: '1' })

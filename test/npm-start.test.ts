@@ -7,7 +7,7 @@ import { allGone, SERVER } from './support/launched.ts'
 import { dataFolder } from './support/servers/data-folder.ts'
 
 test.skipIf(process.platform !== 'linux')(
-  'who ends npm ends Baton: it stops cleanly when its parent is gone',
+  'ending npm ends Baton: it stops cleanly when its parent has ended',
   async () => {
     const folder = await mkdtemp(join(dataFolder(), 'baton-npm-test-'))
     // As npm does it: a process between the user and Baton that passes no signals on.

@@ -5,7 +5,7 @@ import { LARGEST_PLAN_TASKS } from '../src/core/plans/plan.ts'
 import { problemsIn, WHAT_A_KEY_IS, withFields, withTasks } from './support/plan-texts.ts'
 
 describe('keys', () => {
-  test('that are malformed are told what a key looks like', () => {
+  test('that are malformed get a description of a valid key', () => {
     const bad = [
       'foo',
       'a-001-x',
@@ -38,7 +38,7 @@ describe('keys', () => {
     ])
   })
 
-  test('stand in their own track', () => {
+  test('belong to their own track', () => {
     expect(
       problemsIn(
         'project: p\ntracks:\n  B:\n    - id: A-001-x\n    - id: B-001-y\n      depends_on: [A-001-x]',
@@ -46,7 +46,7 @@ describe('keys', () => {
     ).toEqual(['4: tracks.B[0].id is A-001-x, which belongs into track A and not B'])
   })
 
-  test('are taken once, and so is each place of a track', () => {
+  test('are used once, and so is each place of a track', () => {
     expect(problemsIn(withTasks('- id: A-001-x', '- id: A-002-x', '- id: A-001-x', '- id: A-002-y'))).toEqual(
       [
         '6: tracks.A[2].id is A-001-x, which is taken on line 4 already',
@@ -125,7 +125,7 @@ describe('cycles', () => {
   const cycle = (where: string, names: string) =>
     `${where} closes a cycle, in which each waits for the next: ${names}`
 
-  test('are named in full, one for each knot, the shortest', () => {
+  test('are named in full, one for each strongly connected part, the shortest', () => {
     const text = [
       'project: p',
       'tracks:',
@@ -150,7 +150,7 @@ describe('cycles', () => {
     expect(problemsIn(text)).toEqual(problemsIn(text))
   })
 
-  test('may go through the order of a sequential track', () => {
+  test('may include the order of a sequential track', () => {
     const text = (sequential: boolean) =>
       `project: p\ntracks:\n  A:\n    sequential: ${sequential}\n    tasks:\n` +
       '      - {id: A-003-x}\n      - {id: A-001-x, depends_on: [A-003-x]}\n      - {id: A-002-x}'
@@ -160,7 +160,7 @@ describe('cycles', () => {
     expect(problemsIn(text(false))).toEqual([])
   })
 
-  test('may go through subtasks, for which their parent waits', () => {
+  test('may include subtasks, for which their parent waits', () => {
     expect(
       problemsIn(
         withTasks(
@@ -175,7 +175,7 @@ describe('cycles', () => {
     ).toEqual([cycle('7: tracks.A[0].subtasks[1]', 'A-001-x → A-001-x::2 → A-002-x → A-001-x')])
   })
 
-  test('are closed by what parts wait for because their whole does', () => {
+  test('are closed by dependencies that parts inherit from their parent', () => {
     const plan = `project: p
 tracks:
   A:
@@ -191,7 +191,7 @@ tracks:
     expect(problemsIn(plan)).toEqual([cycle('5: tracks.A[0].depends_on[0]', names)])
   })
 
-  test('are real, shortest, and one for each knot, in any graph', () => {
+  test('are real, shortest, and one for each strongly connected part, in any graph', () => {
     const graphs = fc
       .integer({ min: 1, max: 9 })
       .chain((size) =>
@@ -199,7 +199,7 @@ tracks:
       )
     fc.assert(
       fc.property(graphs, (graph) => {
-        // Length of the shortest way from each to each, by Floyd and Warshall.
+        // Length of the shortest path from each to each, by Floyd and Warshall.
         const nodes = graph.map((_, i) => i)
         const way = graph.map((edges, i) => nodes.map((j) => (i !== j && edges.includes(j) ? 1 : Infinity)))
         for (const k of nodes)
@@ -224,18 +224,18 @@ tracks:
     )
   })
 
-  test('are not looked for longer than is reasonable', () => {
+  test('are searched for within a time limit', () => {
     const graph = [[1], [2], [0, 3], [2]]
     expect(shortestCycles(graph)).toEqual([[2, 3]])
     expect(shortestCycles(graph, 0)).toEqual([[0, 1, 2]])
   })
 
-  test('of ten thousand tasks are no deeper than others', () => {
+  test('of ten thousand tasks do not overflow the stack', () => {
     const size = LARGEST_PLAN_TASKS
     expect(shortestCycles(Array.from({ length: size }, (_, i) => (i === 0 ? [] : [i - 1])))).toEqual([])
     const ring = shortestCycles(Array.from({ length: size }, (_, i) => [(i + 1) % size]))
     expect(ring).toEqual([Array.from({ length: size }, (_, i) => i)])
-    // Each waits for a hundred others, and the shortest way round is long.
+    // Each depends on a hundred others, and the shortest cycle is long.
     const tangle = Array.from({ length: size }, (_, i) =>
       Array.from({ length: 100 }, (_, j) => (i + 3 + j) % size),
     )

@@ -5,8 +5,8 @@ import { readPlan } from '../src/core/plans/read.ts'
 import { CODITECT_PLAN } from './support/coditect-plan.ts'
 import { firstTask, planIn, problemsIn, withFields, withTasks } from './support/plan-texts.ts'
 
-describe('what YAML can say and a plan must not', () => {
-  test('is refused where it stands', () => {
+describe('YAML features that a plan must not use', () => {
+  test('are refused where they occur', () => {
     expect(
       problemsIn(
         withTasks(
@@ -39,7 +39,7 @@ describe('what YAML can say and a plan must not', () => {
     ])
   })
 
-  test('so a bomb of aliases does not go off', () => {
+  test('include aliases, so an alias bomb does no harm', () => {
     const levels = Array.from(
       { length: 30 },
       (_, i) => `l${i + 1}: &l${i + 1} [*l${i}, *l${i}, *l${i}, *l${i}]`,
@@ -49,7 +49,7 @@ describe('what YAML can say and a plan must not', () => {
     )
   })
 
-  test('names of fields given twice are refused, in YAML and JSON, at any depth', () => {
+  test('duplicate field names are refused, in YAML and JSON, at any depth', () => {
     expect(problemsIn(withFields('priority: 1', 'input: {a: {b: 1,', '  b: 2}}', 'priority: 2'))).toEqual([
       '7: tracks.A[0].input.a.b is given twice, first on line 6',
       '8: tracks.A[0].priority is given twice, first on line 5',
@@ -93,7 +93,7 @@ describe('what YAML can say and a plan must not', () => {
     ])
   })
 
-  test('numbers beyond all bounds are refused', () => {
+  test('numbers that are too large are refused', () => {
     expect(problemsIn(withFields('input: [1e308,', '  1e309,', '  -.inf,', '  .nan]'))).toEqual([
       '6: tracks.A[0].input[1] is no number that can be stored',
       '7: tracks.A[0].input[2] is no number that can be stored',
@@ -123,7 +123,7 @@ describe('what YAML can say and a plan must not', () => {
     ['question marks', `${'? '.repeat(100_000)}\nx: 1`],
     ['braces', '{a: '.repeat(100_000)],
     ['indentation', `${Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')}\nb: 1`],
-  ])('a text far deeper does not take the stack with it: %s', (_, text) => {
+  ])('a text far deeper does not overflow the stack: %s', (_, text) => {
     expect(problemsIn(text)).toEqual([
       expect.stringContaining('the plan is nested deeper than 200 levels (line'),
     ])
@@ -179,7 +179,7 @@ describe('many problems', () => {
     expect(found[1000]).toMatch(/^1: 9\d{4} more problems are not listed$/)
   })
 
-  test('a plan of ten thousand tasks is read, one more is not', () => {
+  test('a plan of ten thousand tasks is read, one more is refused', () => {
     const text = (count: number) => {
       const tracks = Array.from({ length: 11 }, (_, i) => String.fromCharCode(65 + i))
       const keys = Array.from(
@@ -205,7 +205,7 @@ describe('many problems', () => {
       ])
   })
 
-  test('whatever the text, reading it gives a plan or problems', () => {
+  test('for any text, reading it returns a plan or problems', () => {
     const crumbs = fc.constantFrom(
       ...'{}[],:-?&*!|>\'"%@`#<=~ \t\n\r\\',
       '<<: ',

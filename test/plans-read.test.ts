@@ -97,7 +97,7 @@ describe('a plan is read', () => {
     ])
   })
 
-  test('with its tasks by sequence and its tracks as they come', () => {
+  test('with its tasks by sequence and its tracks in their order', () => {
     const { tracks } = planIn(
       'project: p\ntracks: {Z: [{id: Z-010-x}, {id: Z-002-x}, {id: Z-001-x}], A: [], C: [{id: C-001-x}]}',
     )
@@ -108,7 +108,7 @@ describe('a plan is read', () => {
     ])
   })
 
-  test('out of JSON, however it is laid out', () => {
+  test('from JSON, however it is formatted', () => {
     const json = {
       project: 'p',
       tracks: { A: [{ id: 'A-001-x', input: { '<<': [1, { 'a\tb': '\u{1f600}' }] } }] },
@@ -127,13 +127,13 @@ describe('a plan is read', () => {
     ).toEqual(['3: tracks.A[0].priority must be a whole number, not "5"'])
   })
 
-  test('with an empty field as if it were not there', () => {
+  test('with an empty field as if it were missing', () => {
     expect(firstTask(withFields('title:', 'priority: null', 'depends_on:', 'agent: ~', 'subtasks:'))).toEqual(
       firstTask(withFields()),
     )
   })
 
-  test('with a title out of the first line of the description, if that can be one', () => {
+  test('with a title from the first line of the description, if that is a valid one', () => {
     const titleOf = (description: string) =>
       firstTask(withFields(`description: ${JSON.stringify(description)}`)).title
     expect(titleOf('One\nTwo')).toBe('One')
@@ -150,7 +150,7 @@ describe('a plan is read', () => {
     expect(firstTask(withFields('subtasks: []')).merge).toBe(null)
   })
 
-  test('and words of older YAML stay words', () => {
+  test('and special words of older YAML stay words', () => {
     const input = firstTask(
       withFields('input: [yes, off, 1_000, 2024-01-01, 0o17, {1: a, null: b, 0x10: c, ~: d}]'),
     ).input
@@ -166,7 +166,7 @@ describe('a plan is read', () => {
 })
 
 describe('a text that is no plan', () => {
-  test('is told line and column of its syntax errors, all of them', () => {
+  test('gets line and column of its syntax errors, all of them', () => {
     expect(problemsIn('project: p\ntracks:\n  A: [\nname: "x')).toEqual([
       '4: YAML syntax error: Flow sequence in block collection must be sufficiently indented and end with a ] (line 4, column 1)',
       '4: YAML syntax error: Missing closing "quote (line 4, column 9)',
@@ -181,7 +181,7 @@ describe('a text that is no plan', () => {
     expect(problemsIn('[[[[')).toHaveLength(1)
   })
 
-  test('is told that it is no mapping', () => {
+  test('is refused as no mapping', () => {
     const said = (what: string) => [`1: the plan must be a mapping with project and tracks, not ${what}`]
     expect(problemsIn('')).toEqual(said('nothing'))
     expect(problemsIn('# nothing\n')).toEqual(said('nothing'))
@@ -190,7 +190,7 @@ describe('a text that is no plan', () => {
     expect(problemsIn('42')).toEqual(said('the number 42'))
   })
 
-  test('is told that it is more than one document, or another YAML', () => {
+  test('is refused as more than one document, or another YAML', () => {
     expect(problemsIn(`${CODITECT_PLAN}---\nproject: q`)).toEqual([
       '24: a second document begins here; a plan is one document (line 24, column 1)',
     ])
@@ -198,7 +198,7 @@ describe('a text that is no plan', () => {
     expect(problemsIn(`%YAML 1.2\n---\n${CODITECT_PLAN}...\n`)).toEqual([])
   })
 
-  test('is told what is missing', () => {
+  test('gets what is missing', () => {
     expect(problemsIn('name: x')).toEqual(['1: project is missing', '1: tracks is missing'])
     expect(problemsIn('project: p\ntracks:')).toEqual(['2: tracks is missing'])
     expect(problemsIn(withTasks('- title: x', '- id:'))).toEqual([
@@ -211,7 +211,7 @@ describe('a text that is no plan', () => {
       ])
   })
 
-  test('is told which fields it does not know', () => {
+  test('gets its unknown fields', () => {
     expect(
       problemsIn(
         'project: p\nversion: 1\ntracks:\n  A:\n    agent: 1\n    tasks:\n      - {id: A-001-x, needs: []}',
@@ -232,7 +232,7 @@ describe('a text that is no plan', () => {
     ])
   })
 
-  test('is told what has the wrong type', () => {
+  test('gets what has the wrong type', () => {
     expect(problemsIn('project: [p]\nname: 1\ntracks: []')).toEqual([
       '1: project must be text, not a list',
       '2: name must be text, not the number 1; quotes make it text',
@@ -260,7 +260,7 @@ describe('a text that is no plan', () => {
     ])
   })
 
-  test('is told which values are out of bounds', () => {
+  test('gets the values that are out of bounds', () => {
     expect(
       problemsIn(
         withFields(
@@ -293,7 +293,7 @@ describe('a text that is no plan', () => {
     ])
   })
 
-  test('is told that merge is for tasks with subtasks', () => {
+  test('is refused if merge is on a task without subtasks', () => {
     for (const subtasks of ['', 'subtasks: []'])
       expect(problemsIn(withFields('merge: object', subtasks))).toEqual([
         '5: tracks.A[0].merge is only for tasks with subtasks',

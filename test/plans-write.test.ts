@@ -6,7 +6,7 @@ import { Slug, Tag, Title } from '../src/core/shapes/common.ts'
 import { CODITECT_PLAN } from './support/coditect-plan.ts'
 import { planIn, withFields, withoutLines, withTasks } from './support/plan-texts.ts'
 
-describe('a plan written down', () => {
+describe('a plan that is written', () => {
   const tricky = fc.constantFrom(
     ...[
       'yes',
@@ -114,7 +114,7 @@ describe('a plan written down', () => {
     maxRetries: fc.integer({ min: 0, max: 100 }),
     maxContinuations: fc.integer({ min: 0, max: 1_000 }),
     input,
-    /** Which of the tasks before it it waits for. */
+    /** Which of the tasks before it it depends on. */
     waits: fc.array(fc.nat(), { maxLength: 3 }),
   })
   const tasks = fc.uniqueArray(
@@ -137,7 +137,7 @@ describe('a plan written down', () => {
     { minLength: 1, maxLength: 4, selector: ({ track }) => track },
   )
 
-  /** Valid plans: each task waits only for tasks before it, so there is no cycle. */
+  /** Valid plans: each task depends only on tasks before it, so there is no cycle. */
   const plans = fc
     .record({ project: slugs, name: orNull(titles.filter((name) => name.length <= 200)), tracks })
     .map((drawn): Plan => {
@@ -171,7 +171,7 @@ describe('a plan written down', () => {
       }
     })
 
-  test.each(['yaml', 'json'] as const)('as %s is read back as it was', (format) => {
+  test.each(['yaml', 'json'] as const)('as %s is read back unchanged', (format) => {
     fc.assert(
       fc.property(plans, (plan) => {
         expect(withoutLines(planIn(writePlan(plan, format)))).toEqual(plan)
@@ -180,7 +180,7 @@ describe('a plan written down', () => {
     )
   })
 
-  test('leaves out what tasks have anyway', () => {
+  test('leaves out default values', () => {
     expect(writePlan(planIn(CODITECT_PLAN), 'yaml').split('\n').slice(0, 9)).toEqual([
       'project: ecommerce-rebuild',
       'tracks:',
@@ -198,14 +198,14 @@ describe('a plan written down', () => {
     })
   })
 
-  test('says in full what several tasks share', () => {
+  test('writes in full what several tasks share', () => {
     const plan = planIn(withTasks('- id: A-001-x', '- id: A-002-x'))
     const shared = { list: [1] }
     for (const task of plan.tracks[0]!.tasks) task.input = [shared, shared.list]
     expect(withoutLines(planIn(writePlan(plan, 'yaml')))).toEqual(withoutLines(plan))
   })
 
-  test('quotes what older readers of YAML would take for something else', () => {
+  test('quotes what older YAML readers would interpret differently', () => {
     expect(writePlan(planIn(withFields('input: {"<<": "no"}')), 'yaml')).toContain('"<<": "no"')
   })
 })

@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Asks again while the store cannot be reached, as a client with an idempotency key may. */
+/** Repeats while the store is unreachable, as a client with an idempotency key may. */
 const whileStoreIsAway = <T>(ask: () => Promise<T>) =>
   until(() =>
     ask().catch((error: unknown) => {
@@ -54,8 +54,8 @@ test.each(['writers', 'readers'] as const)(
   },
 )
 
-describe('when the way to the database is cut', () => {
-  test('requests and reads are refused as UNAVAILABLE, and work again when it is mended', async () => {
+describe('when the connection to the database is cut', () => {
+  test('requests and reads are refused as UNAVAILABLE, and work again when it is restored', async () => {
     const task = await work.create()
     way.cut()
     await expect(work.claim(task, alpha)).rejects.toThrow(StoreUnavailable)
@@ -85,7 +85,7 @@ describe('when the way to the database is cut', () => {
     expect(await whileStoreIsAway(() => work.record(task))).toMatchObject({ generation: 1, attempt: 1 })
   })
 
-  test('a claim whose answer is lost after commit is given again under its key, once', async () => {
+  test('a claim whose answer is lost after commit gets the same answer under its key, once', async () => {
     const task = await work.create()
     way.loseAnswersTo('commit')
     const lost = work.under('claim-1').claim(task, alpha)
@@ -99,7 +99,7 @@ describe('when the way to the database is cut', () => {
     expect(outcome(await work.claim(task, alpha)), 'without the key').toBe('DENIED_ACTIVE_CLAIM')
   })
 
-  test('a submission whose answer is lost after commit is told again that it was accepted', async () => {
+  test('a submission whose answer is lost after commit gets the accepted answer again', async () => {
     const task = await work.create()
     const hold = granted(await work.claim(task, alpha))
     way.loseAnswersTo('commit')

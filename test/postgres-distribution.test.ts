@@ -3,7 +3,7 @@ import { useAnotherPostgres } from './support/on-another-postgres.ts'
 
 const { postgres } = inject('distribution')
 
-/** What looks at Postgres most closely, once more on the one that the distribution brings, with its defaults. */
+/** The closest tests of Postgres, once more on the distribution's, with its defaults. */
 if (postgres) {
   await useAnotherPostgres(postgres)
   await import('./postgres-settings.test.ts')

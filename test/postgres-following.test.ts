@@ -39,7 +39,7 @@ const cursorOf = async ({ workspace }: Work) => {
   )
   return Number(row?.seq ?? 0)
 }
-/** A process that knows nothing but what is written. */
+/** A process that knows only what is stored. */
 async function another<T>(act: (store: PostgresStore) => Promise<T>): Promise<T> {
   const fresh = await PostgresStore.open(database.url)
   try {
@@ -53,7 +53,7 @@ const forgottenBy = async (by: Store, { workspace }: Work) => {
   const own = tasks.filter(({ workspaceId }) => workspaceId === workspace).map(({ taskId }) => taskId)
   return { own, followed }
 }
-/** The log grows by so many events that mean nothing to anybody. */
+/** The log grows by so many irrelevant events. */
 const longLog = ({ workspace }: Work, events: number) =>
   query(
     `with counter as (update workspace_counters set last_seq = last_seq + $2 where workspace_id = $1 returning last_seq - $2 as base)
@@ -62,8 +62,8 @@ const longLog = ({ workspace }: Work, events: number) =>
     [workspace, events],
   )
 
-describe('what waits for something that ended while nobody could tell it', () => {
-  test('goes on when another process looks', async () => {
+describe('a task whose dependency ended while no node could unblock it', () => {
+  test('continues when another process checks', async () => {
     const work = await newWork()
     const [done, failed] = await work.createAll([newTask(), newTask()])
     const ready = await work.create({}, [done!])
@@ -77,7 +77,7 @@ describe('what waits for something that ended while nobody could tell it', () =>
     expect([await stateOf(work, never), await stateOf(work, belowNever)]).toEqual(['skipped', 'skipped'])
   })
 
-  test('comes again until somebody says that it was told, and then no more', async () => {
+  test('is returned until it is marked as handled, and then no more', async () => {
     const work = await newWork()
     const done = await work.create()
     const ready = await work.create({}, [done])
@@ -93,7 +93,7 @@ describe('what waits for something that ended while nobody could tell it', () =>
     })
   })
 
-  test('is not lost when telling it fails', async () => {
+  test('is not lost when unblocking it fails', async () => {
     const work = await newWork()
     const done = await work.create()
     const ready = await work.create({}, [done])
@@ -113,7 +113,7 @@ describe('what waits for something that ended while nobody could tell it', () =>
     expect(await stateOf(work, ready)).toBe('queued')
   })
 
-  test('is told though it is changed just then', async () => {
+  test('is unblocked even if it is changed at that moment', async () => {
     const work = await newWork()
     const done = await work.create()
     const ready = await work.create({}, [done])
@@ -125,7 +125,7 @@ describe('what waits for something that ended while nobody could tell it', () =>
     expect(await stateOf(work, ready)).toBe('queued')
   })
 
-  test('is seen when it goes on after a pause, when it is opened again, and when what it waits for is', async () => {
+  test('is found when it is resumed after a pause, when it is reopened, and when its dependency is', async () => {
     const work = await newWork()
     const [first, second] = await work.createAll([newTask(), newTask()])
     const paused = await work.create({}, [first!])
@@ -155,7 +155,7 @@ describe('what waits for something that ended while nobody could tell it', () =>
     expect(await stateOf(work, both)).toBe('queued')
   })
 
-  test('is seen when it is paused until after the end of a task that failed', async () => {
+  test('is found when it is paused until after the end of a dependency that failed', async () => {
     const work = await newWork()
     const upstream = await work.create()
     const paused = await work.create({}, [upstream])
@@ -183,7 +183,7 @@ describe('what waits for something that ended while nobody could tell it', () =>
     expect((await forgottenBy(store, work)).own).toEqual([])
   })
 
-  test('is found in every workspace, and of a crowd no more at a time than asked for', async () => {
+  test('is found in every workspace, and of many no more at a time than requested', async () => {
     const crowd = await newWork()
     const done = await crowd.create()
     const waiting = await crowd.createAll(Array.from({ length: 40 }, () => newTask({}, [done])))
@@ -210,7 +210,7 @@ describe('what waits for something that ended while nobody could tell it', () =>
 })
 
 describe('the log', () => {
-  test('of a database that was never followed is followed in stretches, up to its end', async () => {
+  test('of a database that was never followed is followed in steps, up to its end', async () => {
     const work = await newWork()
     await longLog(work, 120_000)
     const [upstream, stays] = await work.createAll([newTask(), newTask()])
@@ -238,7 +238,7 @@ describe('the log', () => {
     })
   })
 
-  test('is not read where nothing waits: the cursor is at its end, and what waits later is seen', async () => {
+  test('is not read where nothing waits: the cursor is at its end, and later waiting tasks are found', async () => {
     const work = await newWork()
     const upstream = await work.create()
     await longLog(work, 60_000)
@@ -256,7 +256,7 @@ describe('the log', () => {
     ['never looked at its tables', null],
     ['knows its tables', 'analyze'],
     ['has tidied its tables', 'vacuum analyze'],
-  ])('is followed without reading what else is blocked, by a database that %s', async (_what, looks) => {
+  ])('is followed without reading other blocked tasks, by a database that %s', async (_what, looks) => {
     const blocksRead = async (blocked: number) => {
       const work = await newWork()
       const [never, done] = await work.createAll([newTask(), newTask()])
@@ -297,8 +297,8 @@ async function asUpkeep({ readers }: PostgresStore, text: string, values: unknow
   }
 }
 
-describe('a circle that was written by hand', () => {
-  test('fails whole, what waits for it is skipped, and what stands beside it is not touched', async () => {
+describe('a cycle that was written by hand', () => {
+  test('fails as a whole, its downstream tasks are skipped, and tasks beside it are not touched', async () => {
     const work = await newWork()
     const [a, b, c, beside] = await work.createAll(Array.from({ length: 4 }, () => newTask()))
     const below = await work.create({}, [b!])
@@ -356,7 +356,7 @@ describe('a circle that was written by hand', () => {
   })
 })
 
-test('a task that is held back is due once, however long its upstream', async () => {
+test('a task that gets dependencies is due once, however long its upstream', async () => {
   const work = await newWork()
   const upstream = await work.create()
   const task = await work.create()

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** Runs it as a superuser, whom no policy stops, and takes it back. */
+/** Runs it as a superuser, whom no policy stops, and rolls it back. */
 async function attempt(sql: string, values: unknown[] = []): Promise<pg.DatabaseError | null> {
   return superuser(database.url, async (client) => {
     await client.query('set search_path = baton')
@@ -56,7 +56,9 @@ const constraints = () =>
     }))
   })
 
-/** What the database refuses, whoever asks: the claim, the table, words of the constraint's definition, a way to break it. */
+/**
+ * What the database refuses from everyone: the claim, the table, words of the constraint's definition, a way to break it.
+ */
 const GUARDS: [claim: string, table: string, words: string, breaking: (rows: Seeded) => string][] = [
   [
     'a workspace has a name',
@@ -915,7 +917,7 @@ describe('the database repeats the invariants', () => {
     })
   })
 
-  test('every constraint of the schema is shown above', async () => {
+  test('every constraint of the schema is tested above', async () => {
     const shown = (c: Constraint) =>
       GUARDS.some(([, table, words]) => c.table === table && c.definition.includes(words))
     expect((await constraints()).filter((c) => !shown(c))).toEqual([])
@@ -931,7 +933,7 @@ describe('the database repeats the invariants', () => {
     expect(await attempt(task(queued, `key = 'A-001-on-track'`))).toBeNull()
   })
 
-  test('more sessions than a workspace may have are refused, as a race that is run again', async () => {
+  test('more sessions than a workspace may have are refused, as a race that is retried', async () => {
     const { workspace } = database.a
     expect(await attempt('select refuse_sessions_over_limit($1, 1)', [workspace])).toBeNull()
     expect(await attempt('select refuse_sessions_over_limit($1, 0)', [workspace])).toMatchObject({
@@ -939,7 +941,7 @@ describe('the database repeats the invariants', () => {
     })
   })
 
-  test('no table takes the same row twice', async () => {
+  test('no table accepts the same row twice', async () => {
     const twice = (table: string, workspace: number) =>
       attempt(`insert into ${table} select * from ${table} where workspace_id = $1 limit 1`, [workspace])
     for (const table of await workspaceTables(database.url))
@@ -969,16 +971,16 @@ describe('no row points across workspaces', () => {
       expect([table, from[0], to[0]]).toEqual([table, 'workspace_id', 'workspace_id'])
   })
 
-  /** Written with every task: a trigger holds them, once for all rows of a statement. */
+  /** Written with every task: a trigger checks them, once for all rows of a statement. */
   const HELD_BY_TRIGGER = ['claims', 'results', 'task_details']
 
-  test('every table hangs on a workspace, but for the log and those that a trigger holds', async () => {
+  test('every table references a workspace, except the log and those that a trigger checks', async () => {
     const hanging = new Set((await foreignKeys()).map(({ table }) => table))
     const loose = (await workspaceTables(database.url)).filter((table) => !hanging.has(table))
     expect(loose).toEqual([...HELD_BY_TRIGGER, 'events', 'workspaces'].sort())
   })
 
-  /** What must differ for a copied row to get as far as its foreign keys. */
+  /** What must differ for a copied row to reach its foreign keys. */
   const UNIQUE_EVERYWHERE: Record<string, object> = {
     api_keys: { key_hash: `\\x${'ab'.repeat(32)}`, created_by: '01890000-0000-7000-8000-00000000ffff' },
     runs: { token_hash: null },
@@ -1015,7 +1017,7 @@ describe('no row points across workspaces', () => {
     ])
   })
 
-  test('a term of office is of a node that is known', async () => {
+  test('a leader term belongs to a known node', async () => {
     const unknown = 'update leader_leases set node_id = gen_random_uuid()'
     expect(await attempt(unknown)).toMatchObject({ code: '23503' })
     expect(await attempt('delete from nodes')).toMatchObject({ code: '23503' })
@@ -1039,7 +1041,7 @@ describe('no row points across workspaces', () => {
     expect(await attempt(another(a, { project_id: 999_999 }))).toMatchObject(PROJECT)
   })
 
-  test('a part is of a task of its own workspace', async () => {
+  test('a part belongs to a task of its own workspace', async () => {
     const { a, b } = database
     expect(await attempt(another(a, { parent_id: a.whole }))).toBeNull()
     expect(await attempt(another(a, { parent_id: b.whole }))).toMatchObject(PART)
@@ -1059,7 +1061,7 @@ describe('no row points across workspaces', () => {
     expect(await attempt(many('project_id', b.project))).toMatchObject(PROJECT)
   })
 
-  test('a track belongs to a project, and who is on it holds a task, all of one workspace', async () => {
+  test('a track belongs to a project, and an agent on it holds a task, all of one workspace', async () => {
     const { a, b } = database
     const track = (project: number) =>
       `insert into tracks (workspace_id, project_id, track) values (${a.workspace}, ${project}, 'Z')`
@@ -1073,7 +1075,7 @@ describe('no row points across workspaces', () => {
     expect(await attempt(onTrack(b.held, a.project))).toMatchObject({ code: '23503' })
   })
 
-  test('a run is about a task of its own workspace, and a wakeup is taken along by one of its own', async () => {
+  test('a run is about a task of its own workspace, and a wakeup is merged into one of its own', async () => {
     const { a, b } = database
     expect(await attempt(run(a.running, `task_id = ${a.queued}`))).toBeNull()
     expect(await attempt(run(a.running, `task_id = ${b.queued}`))).toMatchObject({ code: '23503' })
@@ -1084,7 +1086,7 @@ describe('no row points across workspaces', () => {
     })
   })
 
-  /** How many rows there are of each once this was done; it is taken back. */
+  /** How many rows there are of each once this was done; it is rolled back. */
   const leftAfter = (sql: string, tables: readonly string[]) =>
     superuser(database.url, async (client) => {
       await client.query('set search_path = baton')
@@ -1101,7 +1103,7 @@ describe('no row points across workspaces', () => {
       return counts
     })
 
-  test('an agent that is removed takes along what is remembered of it, but not its runs', async () => {
+  test('removing an agent deletes its runtime state, but not its runs', async () => {
     const { workspace } = database.a
     const gone = ['agent_runtime_state', 'agent_task_sessions', 'wakeups']
     const remove = `delete from agent_health where workspace_id = ${workspace};
@@ -1112,7 +1114,7 @@ describe('no row points across workspaces', () => {
     })
   })
 
-  test('a wakeup that is forgotten takes along those it took along', async () => {
+  test('deleting a wakeup deletes those merged into it', async () => {
     const { claimed, coalesced } = database.a
     const forget = (id: string) => leftAfter(`delete from wakeups where wakeup_id = '${id}'`, ['wakeups'])
     expect(await forget(coalesced)).toEqual({ wakeups: 1 })
@@ -1126,7 +1128,7 @@ describe('no row points across workspaces', () => {
     expect(await attempt(twice)).toMatchObject({ code: '23505', constraint: 'track_claims_pkey' })
   })
 
-  test('every trigger of the schema is shown here', async () => {
+  test('every trigger of the schema is tested here', async () => {
     const { rows } = await superuser(database.url, (client) =>
       client.query(
         `select c.relname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid

@@ -3,7 +3,7 @@ import { useNodes } from './support/nodes.ts'
 
 const nodes = useNodes('postgres')
 
-test('a node is told of what another node committed, in which workspace and whether work waits there', async () => {
+test('a node is notified of what another node committed, in which workspace and whether work waits there', async () => {
   const [here, there] = await nodes.pair()
   const heard = new Promise<{ workspaceId: number; events: number; tasksWaiting: boolean }>((resolve) => {
     const stop = there.store.onCommit((workspaceId, what) => {

@@ -15,7 +15,7 @@ afterEach(async () => {
 const asSuperuser = (text: string) => superuser(serverUrl(), (client) => client.query(text))
 const freshName = (what: string) => `${what}_${randomUUID().replaceAll('-', '')}`
 
-/** A database, and its owner, who is no superuser; the role that the server is to work as is not there yet. */
+/** A database, and its owner, who is no superuser; the role that the server is to use does not exist yet. */
 async function ownDatabase(rights: 'createrole' | 'nocreaterole') {
   const [owner, role] = [freshName('owner'), freshName('server')]
   undo.push(() => asSuperuser(`drop role if exists ${owner}, ${role}`))
@@ -41,7 +41,7 @@ async function refusal(url: string, role: string): Promise<string> {
   return error.message
 }
 
-/** It serves, as that role, and no workspace sees another. */
+/** It works, as that role, and no workspace sees another. */
 async function expectServing(store: PostgresStore, role: string): Promise<void> {
   expect((await store.writers.query('select current_user as name')).rows).toEqual([{ name: role }])
   const { workspaceId } = await createWorkspace(store.writers, 'test', 'test')
@@ -67,7 +67,7 @@ describe('the owner of a database, who is no superuser,', () => {
     await opened(url, role)
   })
 
-  test('is told what to ask for if it may not, and nothing is left behind', async () => {
+  test('gets the statements to ask for if it may not, and nothing is left behind', async () => {
     const { url, owner, role } = await ownDatabase('nocreaterole')
     expect(await refusal(url, role)).toBe(
       `The database user ${owner} cannot take on the role ${role}, which the server works as; let a superuser run: create role ${role} nologin; grant ${role} to ${owner};`,
@@ -75,14 +75,14 @@ describe('the owner of a database, who is no superuser,', () => {
     await nothingIsLeft(url)
   })
 
-  test('sets it up when a superuser has run just that', async () => {
+  test('sets it up when a superuser has run exactly those', async () => {
     const { url, role } = await ownDatabase('nocreaterole')
     const [, orders] = (await refusal(url, role)).split('run: ')
     await asSuperuser(orders!)
     await expectServing(await opened(url, role), role)
   })
 
-  test('is told to ask for the role alone if it is there and belongs to others', async () => {
+  test('is asked for the role alone if it exists and belongs to others', async () => {
     const { url, owner, role } = await ownDatabase('nocreaterole')
     await asSuperuser(`create role ${role} nologin`)
     const [, orders] = (await refusal(url, role)).split('run: ')
@@ -93,7 +93,7 @@ describe('the owner of a database, who is no superuser,', () => {
   })
 })
 
-test('a user who may not create anything in the database is refused in the words of the database', async () => {
+test('a user who may create nothing in the database is refused in the words of the database', async () => {
   const { url, role } = await ownDatabase('nocreaterole')
   const stranger = freshName('stranger')
   undo.push(() => asSuperuser(`drop role if exists ${stranger}`))

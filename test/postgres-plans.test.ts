@@ -11,7 +11,7 @@ let database: Awaited<ReturnType<typeof freshDatabase>>
 beforeAll(async () => {
   database = await freshDatabase()
   await withStore(async () => undefined)
-  // What autovacuum reads would be counted, too: to tidy up, and to summarize stretches of tables.
+  // What autovacuum reads would be counted, too: to vacuum, and to summarize ranges of tables.
   await ask(`do $$ declare name text; begin
     for name in select relname from pg_class where relnamespace = 'baton'::regnamespace and relkind = 'r' loop
       execute format('alter table %I set (autovacuum_enabled = off)', name);
@@ -29,7 +29,7 @@ const ask = (text: string) =>
     return (await client.query(text)).rows
   })
 
-/** Closed at the end: then what was counted on its connections is known to everybody. */
+/** Closed at the end: then the counts of its connections are visible to all. */
 async function withStore<T>(act: (store: PostgresStore, work: Work) => Promise<T>): Promise<T> {
   const store = await PostgresStore.open(database.url)
   try {
@@ -54,7 +54,7 @@ describe('whatever the locale of the database', () => {
     expect(others).toEqual([])
   })
 
-  test('lists go by bytes, page by page, and none is left out', async () => {
+  test('lists are ordered by bytes, page by page, and nothing is left out', async () => {
     const slugs = ['a', 'B', 'b.c', 'b_c', 'b1', 'b@c', 'C', 'a-b', 'ab', 'A', 'Z', 'z']
     const byBytes = slugs.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
     await withStore(async (store, work) => {
@@ -92,7 +92,7 @@ test('tables that change often are vacuumed by what changed, not by a fifth of t
   for (const table of OFTEN.split(' ')) expect(shares.get(table), table).toBeLessThanOrEqual(0.05)
 })
 
-/** Tables that grow, and of which no ordinary request may read all. */
+/** Tables that grow, and that no ordinary request may read as a whole. */
 const LARGE = [
   'tasks',
   'task_details',
@@ -108,7 +108,7 @@ const MANY = 20_000
 async function readSoFar() {
   const of = `where schemaname = 'baton' and relname in ('${LARGE.join("', '")}')`
   const scans = await ask(`select relname as name, seq_scan::int as count from pg_stat_user_tables ${of}`)
-  // Of summaries of stretches, pages are counted.
+  // For summaries of ranges, pages are counted.
   const entries = await ask(
     `select indexrelname as name, idx_tup_read::int as count from pg_stat_user_indexes ${of} and indexrelname <> 'events_of_task'`,
   )
@@ -149,7 +149,7 @@ async function aDay(work: Work): Promise<Task> {
   return first!
 }
 
-/** The same for looking. */
+/** The same for reads. */
 async function lookAround(work: Work, first: Task): Promise<void> {
   const { workspace } = work
   const store = work.store as PostgresStore
@@ -165,9 +165,9 @@ async function lookAround(work: Work, first: Task): Promise<void> {
   await (await store.forgottenTasks(100)).followed()
 }
 
-describe('ordinary work reads no large table at length', () => {
-  test('with plans that were made while there was nothing in it', async ({ skip }) => {
-    // Before 17, ids in a list may be looked for among all of the workspace. Such a plan is made anew with the next analyze.
+describe('ordinary work reads no large part of a large table', () => {
+  test('with plans that were made while it was empty', async ({ skip }) => {
+    // Before 17, ids in a list may be looked for among all of the workspace. Such a plan is remade with the next analyze.
     if ((await ask('show server_version_num'))[0].server_version_num < 170_000) skip()
     const long = await readAtLength(() =>
       withStore(async (_, work) => {
@@ -179,7 +179,7 @@ describe('ordinary work reads no large table at length', () => {
     expect(long).toEqual([])
   })
 
-  test('with plans that were made while there was nothing in it, once the database has looked at it', async () => {
+  test('with plans that were made while it was empty, once the database has analyzed it', async () => {
     const long = await readAtLength(() =>
       withStore(async (_, work) => {
         await aDay(work)
@@ -208,10 +208,10 @@ describe('ordinary work reads no large table at length', () => {
   })
 })
 
-/** Very many of what there is one of: finished tasks with all that belongs to them. */
+/** Very many of everything: finished tasks with all that belongs to them. */
 const grow = (workspace: number) =>
   superuser(database.url, async (client) => {
-    // Neither checked nor counted: what this reads is no concern of the test, and nobody is to analyze it meanwhile.
+    // Neither checked nor counted: what this reads does not concern the test, and nothing should analyze it meanwhile.
     await client.query(
       'set search_path = baton; set session_replication_role = replica; set track_counts = off',
     )

@@ -33,7 +33,7 @@ const schemasIn = (url: string) =>
     async (client) => (await client.query(`select to_regnamespace('baton')::text as found`)).rows,
   )
 
-describe.skipIf(!postgres)('on a server of one’s own', () => {
+describe.skipIf(!postgres)('on a server of its own', () => {
   let server: PrivateServer
   beforeAll(async () => {
     server = await startPrivatePostgres(postgres!)
@@ -48,7 +48,7 @@ describe.skipIf(!postgres)('on a server of one’s own', () => {
     const reloaded = async (statement: string, expected: string | null) => {
       await sql(statement)
       await sql('select pg_reload_conf()')
-      // The server reads its files when it comes to it.
+      // The server reloads its files asynchronously.
       await expect
         .poll(
           async () => (await superuser(server.url, (client) => client.query(`show ${name}`))).rows[0][name],
@@ -91,12 +91,12 @@ describe.skipIf(!postgres)('on a server of one’s own', () => {
     expect(await schemasIn(url)).toEqual([{ found: null }])
   })
 
-  test('the line about a database tells of version, encoding, collation and replication', async () => {
+  test('the log line about a database has version, encoding, collation and replication', async () => {
     const { url } = await emptyDatabase()
     expect((await findDatabase(url)).found).toMatch(
       /^The database \(.*\): PostgreSQL \d+\.\d+.*, UTF8, collation en-US, no standby\.$/,
     )
-    // Whoever copies the log is counted from its first moment.
+    // A client that copies the log is counted from its first moment.
     const copying = new pg.Client({ connectionString: url, replication: 'true' } as pg.ClientConfig)
     await copying.connect()
     expect((await findDatabase(url)).found).toMatch(/, 1 standby\.$/)
@@ -120,7 +120,7 @@ describe.skipIf(!postgres)('on a server of one’s own', () => {
       ['transaction', { server_round_robin: '1', min_pool_size: '2' }],
       ['transaction', { server_round_robin: '1', min_pool_size: '6' }],
       ['statement', {}],
-    ])('in %s mode, with %o, it is refused and told what helps', async (mode, more) => {
+    ])('in %s mode, with %o, it is refused with advice', async (mode, more) => {
       await behind({ pool_mode: mode, ...more }, async (url) => {
         expect(await refusal(url)).toBe(
           'The database is behind a pooler that shares sessions between transactions, as PgBouncer does with pool_mode = transaction: use pool_mode = session, or connect to the database directly.',

@@ -10,7 +10,7 @@ import { freshDatabase } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 import { Work } from './support/tasks.ts'
 
-/** Of a fleet that has worked for long, what matters now is found by indexes: its history is not read for it. */
+/** In a fleet with a long history, current rows are found by indexes: the history is not read. */
 
 const MANY = 20_000
 let url: string
@@ -48,7 +48,7 @@ beforeAll(async () => {
          from generate_series(1, $2) i`,
       [workspace, MANY, task, uuid],
     )
-    // Half of them took others along.
+    // Half of them merged others.
     await client.query(
       `insert into wakeups (workspace_id, wakeup_id, agent, source, status, into_id, requested_by, priority, requested_at, due_at, finished_at)
        select workspace_id, gen_random_uuid(), agent, 'timer', 'coalesced', wakeup_id, 'system', 1, requested_at, due_at, finished_at
@@ -79,7 +79,7 @@ const asked = (about: Partial<AskedWakeup> = {}): AskedWakeup => ({
   ...about,
 })
 
-/** Each by its own connections, so that what they read is counted when they are gone. */
+/** Each by its own connections, so that their reads are counted when they are closed. */
 const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   'a run by its token': async ({ readers }) => {
     const hash = createHash('sha256').update('a token').digest()
@@ -160,19 +160,19 @@ test.each(Object.entries(LOOKS))('%s', async (_what, look) => {
       after[table].byReading - before[table].byReading,
       `rows of ${table} that were read one after the other`,
     ).toBe(0)
-  // A few hundred are what is looked for itself.
+  // A few hundred are the rows that are searched for.
   expect(after.runs.byIndex - before.runs.byIndex).toBeLessThan(MANY / 10)
   expect(after.wakeups.byIndex - before.wakeups.byIndex).toBeLessThan(MANY / 10)
 })
 
-test('agents whose clock strikes, among those with settings from before anybody checked them', async () => {
+test('agents whose timer is due, among those with settings from before validation existed', async () => {
   const store = await PostgresStore.open(url)
   const due = await wakeups.dueTimers(store.readers, 100).finally(() => store.close())
   expect(due.map(({ agent }) => agent).sort()).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3'])
 })
 
-// After all the others. Those that keep a rule need not be looked at for anything else.
-test('no index is there for nothing', async () => {
+// After all the others. Indexes that enforce a rule need not be used for anything else.
+test('no index is unused', async () => {
   const { rows } = await superuser(url, (client) =>
     client.query(
       `select s.indexrelname as name from pg_stat_user_indexes s join pg_index i using (indexrelid)
@@ -183,7 +183,9 @@ test('no index is there for nothing', async () => {
   expect(rows.map(({ name }) => name)).toEqual([])
 })
 
-/** What was read of these tables so far, row by row or by an index, as the database counts it once a connection is gone. */
+/**
+ * What was read of these tables so far, row by row or by an index, as the database counts it once a connection is closed.
+ */
 async function rowsRead(): Promise<Record<'runs' | 'wakeups', { byReading: number; byIndex: number }>> {
   const { rows } = await superuser(url, (client) =>
     client.query(

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const act of undo.splice(0).reverse()) await act()
 })
 
-/** Whatever somebody may have set for a database or a user, as unlike what Baton needs as can be. */
+/** Settings for a database or a user that are as unlike what Baton needs as possible. */
 const HOSTILE: Record<string, string> = {
   search_path: 'pg_catalog',
   default_transaction_isolation: 'serializable',
@@ -108,7 +108,7 @@ async function opened(url: string): Promise<PostgresStore> {
   return store
 }
 
-/** What holds on each kind of connection: of the three pools, of migrations and of LISTEN. */
+/** The settings of each kind of connection: of the three pools, of migrations and of LISTEN. */
 async function settingsOn(url: string) {
   const names = [...Object.keys(HOSTILE), 'transaction_timeout']
   const look = {
@@ -128,7 +128,7 @@ async function settingsOn(url: string) {
 }
 
 describe.each(['database', 'user'] as const)('whatever a %s has set', (of) => {
-  test('every connection has what Baton counts on', async () => {
+  test('every connection has the settings Baton relies on', async () => {
     const hostile = await settingsOn(await hostileUrl(of))
     expect(hostile).toEqual(await settingsOn(await freshUrl()))
     expect(hostile.writers).toMatchObject({
@@ -144,7 +144,7 @@ describe.each(['database', 'user'] as const)('whatever a %s has set', (of) => {
     })
   })
 
-  test('work is done, and told to other nodes', async () => {
+  test('work is done, and other nodes are notified', async () => {
     const url = await hostileUrl(of)
     const [store, another] = [await opened(url), await opened(url)]
     const { workspaceId } = await createWorkspace(store.writers, 'test', 'test')
@@ -163,7 +163,7 @@ test('the hostile settings cover all that is set on every connection', () => {
   for (const [name, value] of Object.entries(EVERYWHERE)) expect(HOSTILE[name], name).not.toBe(value)
 })
 
-test('a database that has commits wait for its standbys keeps that', async () => {
+test('a database whose commits wait for its standbys keeps that', async () => {
   const url = await hostileUrl('database', { synchronous_commit: 'remote_apply' })
   const { settings } = await findDatabase(url)
   expect(settings.synchronous_commit).toBe('remote_apply')
@@ -171,7 +171,7 @@ test('a database that has commits wait for its standbys keeps that', async () =>
   expect(writers).toMatchObject({ synchronous_commit: 'remote_apply' })
 })
 
-test('what the URL names does not displace what Baton sets', async () => {
+test('settings in the URL do not override those Baton sets', async () => {
   const url = new URL(await freshUrl())
   const plain = await settingsOn(url.href)
   url.searchParams.set('options', '-c jit=on -c geqo_seed=0.5')

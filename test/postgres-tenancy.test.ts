@@ -6,7 +6,7 @@ import { HOUSE_TABLES, type SeededDatabase, seededDatabase, workspaceTables } fr
 
 let database: SeededDatabase
 let tables: string[]
-/** One connection, used by everybody in turn, as a pool may do it. */
+/** One connection, used by all in turn, as a pool may do it. */
 let pool: pg.Pool
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.close()
 })
 
-/** One statement in a transaction that named this workspace, or none; taken back afterwards. */
+/** One statement in a transaction that named this workspace, or none; rolled back afterwards. */
 async function asServer(
   workspace: number | null,
   sql: string,
@@ -83,14 +83,14 @@ describe('row-level security', () => {
     }
   })
 
-  test('takes no row from a server that has named no workspace', async () => {
+  test('accepts no row from a server that has named no workspace', async () => {
     for (const table of tables) {
       const row = await rowOf(table, database.a.workspace)
       expect(await asServer(null, copyInto(table), [row]), table).toMatchObject(NOT_ITS_ROW)
     }
   })
 
-  test('shows a workspace its own rows and nobody else’s', async () => {
+  test('shows a workspace its own rows and no others', async () => {
     const { a, b } = database
     for (const table of tables) {
       const own = await count(a.workspace, table)
@@ -100,7 +100,7 @@ describe('row-level security', () => {
     }
   })
 
-  test('takes no row for another workspace', async () => {
+  test('accepts no row for another workspace', async () => {
     const { a, b } = database
     for (const table of tables) {
       const row = await rowOf(table, b.workspace)
@@ -108,7 +108,7 @@ describe('row-level security', () => {
     }
   })
 
-  test('changes no row of another workspace, and gives none away', async () => {
+  test('changes no row of another workspace, and moves none there', async () => {
     const { a, b } = database
     let shown = 0
     for (const table of tables) {
@@ -146,7 +146,7 @@ describe('row-level security', () => {
     expect(await backend(), 'all of it on one connection').toBe(before)
   })
 
-  test('holds for the pools of the store too: what one read named, the next does not see', async () => {
+  test('holds for the pools of the store too: the next read does not see the workspace that the previous one named', async () => {
     const { store, a, b } = database
     for (let i = 0; i < 20; i++) {
       const [own, foreign] = await Promise.all([
@@ -171,7 +171,7 @@ describe('the server’s role', () => {
     expect(await asServer(workspace, 'truncate events')).toMatchObject(NOT_ALLOWED)
   })
 
-  /** What is deleted, and why: all else stays for ever. */
+  /** What is deleted, and why: all else stays forever. */
   const DELETABLE: Record<string, string> = {
     idempotency_keys: 'first answers are told again for a day',
     track_claims: 'whoever lets go of a task leaves its track',
@@ -198,7 +198,7 @@ describe('the server’s role', () => {
         expect(await asServer(database.a.workspace, `delete from ${table}`), table).toMatchObject(NOT_ALLOWED)
   })
 
-  test('cannot lift the policies, change the schema or become somebody else', async () => {
+  test('cannot lift the policies, change the schema or become another role', async () => {
     const attempts = [
       'alter table tasks disable row level security',
       'drop policy own_workspace on tasks',
@@ -224,7 +224,7 @@ describe('the server’s role', () => {
     expect((await presented('')).rows).toEqual([])
   })
 
-  test('sees a run by its token before it has a workspace, while the run lives, and no other run', async () => {
+  test('sees a run by its token before it has a workspace, while the run is active, and no other run', async () => {
     const { b } = database
     const presented = async (hash: string) =>
       (
@@ -264,7 +264,7 @@ describe('the server’s role', () => {
 
   const upkeep = { 'baton.scope': 'upkeep' }
 
-  test('doing upkeep looks where something can be due, and nowhere else', async () => {
+  test('in upkeep checks workspaces where something can be due, and no others', async () => {
     const { a, b } = database
     const seen: string[] = []
     for (const table of tables) {
@@ -293,7 +293,7 @@ describe('the server’s role', () => {
     ])
   })
 
-  test('doing upkeep forgets old answers and old claims of every workspace, and deletes nothing else', async () => {
+  test('in upkeep deletes old answers and old claims of every workspace, and nothing else', async () => {
     for (const table of tables) {
       const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
       if (table === 'claims' || table === 'idempotency_keys')
@@ -303,7 +303,7 @@ describe('the server’s role', () => {
     }
   })
 
-  test('doing upkeep looks into every workspace and changes none', async () => {
+  test('in upkeep reads every workspace and changes none', async () => {
     const seen = (await asServer(
       null,
       'select distinct workspace_id from tasks',
@@ -335,12 +335,12 @@ describe('the server’s role', () => {
   })
 })
 
-describe('what belongs to the house', () => {
+describe('the tables of the cluster', () => {
   const cluster = { 'baton.scope': 'cluster' }
   const seen = async (workspace: number | null, table: string, settings: Record<string, string> = {}) =>
     (await asServer(workspace, `select * from ${table}`, [], settings)) as pg.QueryResult
 
-  test('is guarded as such, and all else is guarded by workspace', async () => {
+  test('are guarded as such, and all others are guarded by workspace', async () => {
     const { rows } = await superuser(database.url, (client) =>
       client.query(
         `select tablename as table from pg_policies where schemaname = 'baton' and policyname = 'cluster_scope' order by 1`,
@@ -355,7 +355,7 @@ describe('what belongs to the house', () => {
     expect(own.map(({ table }) => table)).toEqual(tables)
   })
 
-  test('is shown and changed in the name of the house, which sees no workspace', async () => {
+  test('are read and changed in the name of the cluster, which sees no workspace', async () => {
     for (const table of HOUSE_TABLES) {
       expect((await seen(null, table, cluster)).rowCount, table).toBe(1)
       const changed = await asServer(null, `update ${table} set node_id = node_id`, [], cluster)
@@ -365,7 +365,7 @@ describe('what belongs to the house', () => {
       expect([table, (await seen(null, table, cluster)).rowCount]).toEqual([table, 0])
   })
 
-  test('is not shown to anybody else: nodes to nobody, terms to workspaces, who must know whether one lasts', async () => {
+  test('are hidden from all others: nodes from everyone, terms from all but workspaces, which must know whether one lasts', async () => {
     const { workspace } = database.a
     for (const table of HOUSE_TABLES) {
       expect((await seen(null, table)).rowCount, table).toBe(0)
@@ -382,7 +382,7 @@ describe('what belongs to the house', () => {
     ['upkeep', () => null, { 'baton.scope': 'upkeep' }],
     ['nobody', () => null, {}],
   ]
-  test.each(others)('is not changed by %s', async (_, workspace, settings) => {
+  test.each(others)('are not changed by %s', async (_, workspace, settings) => {
     for (const table of HOUSE_TABLES) {
       const as = (sql: string, values: unknown[] = []) => asServer(workspace(), sql, values, settings)
       const row = await rowOf(table, 0)

@@ -36,7 +36,7 @@ const post = async (node: number, path: string, body: unknown) => {
   return answer.body
 }
 
-test('callers who wait on one node are each given a task that was made through the other, and finish it there', async () => {
+test('callers that wait on one node each get a task that was created through the other, and finish it there', async () => {
   const waiting = Array.from({ length: CALLERS }, async (_, i) => {
     const who = { agent: `agent-${i}`, session: `session-${i}` }
     const { claims } = await post(0, '/claims/next', { ...who, waitMs: 60_000 })
@@ -45,7 +45,7 @@ test('callers who wait on one node are each given a task that was made through t
     await post(1, `/tasks/${taskId}/submit`, { session: who.session, generation, result: { by: who.agent } })
     return taskId as string
   })
-  // A caller is known as an agent before it first looks into the queue.
+  // A caller is known as an agent before it first queries the queue.
   await until(async () =>
     superuser(database.url, async (client) => {
       const { rows } = await client.query('select count(*)::int as agents from baton.agents')

@@ -43,13 +43,13 @@ describe('a data folder', () => {
     },
   )
 
-  test.each([0o700, 0o711, 0o750, 0o755])('that others can at most read (%o) is taken', async (mode) => {
+  test.each([0o700, 0o711, 0o750, 0o755])('that others can at most read (%o) is accepted', async (mode) => {
     await chmod(folder, mode)
     expect(await refusal(folder)).toBe(null)
   })
 
-  test('that belongs to somebody else is refused, though it is closed', async () => {
-    // For whoever runs this test it is their own: it is Baton that runs as another.
+  test('that belongs to another user is refused, even if it is private', async () => {
+    // For the user of this test it is their own: Baton runs as another.
     const owner = self === 0 ? SOMEBODY : self
     await chown(folder, owner, -1)
     expect(await refusal(folder, SOMEBODY + 1)).toBe(
@@ -61,7 +61,7 @@ describe('a data folder', () => {
     expect(await refusal('/usr', SOMEBODY)).toBe(null)
   })
 
-  test('is judged where a link to it leads, and so is the link', async () => {
+  test('is judged where a link to it points, and so is the link', async () => {
     const link = join(place, 'link')
     await symlink(folder, link)
     expect(await refusal(link)).toBe(null)
@@ -75,7 +75,7 @@ describe('a data folder', () => {
     )
   })
 
-  test('is named so that the remedy can be pasted', async () => {
+  test('is quoted so that the remedy can be pasted', async () => {
     const odd = join(place, "it's mine")
     await mkdir(odd)
     await chmod(odd, 0o777)
@@ -97,13 +97,13 @@ describe('an owner key', () => {
     },
   )
 
-  test.each([0o600, 0o400])('that only its owner can use (%o) is taken', async (mode) => {
+  test.each([0o600, 0o400])('that only its owner can use (%o) is accepted', async (mode) => {
     await writeFile(key, SECRET)
     await chmod(key, mode)
     expect(await refusal(folder)).toBe(null)
   })
 
-  test.runIf(self === 0)('that belongs to somebody else is refused', async () => {
+  test.runIf(self === 0)('that belongs to another user is refused', async () => {
     await writeFile(key, SECRET, { mode: 0o600 })
     await chown(key, SOMEBODY, SOMEBODY)
     expect(await refusal(folder)).toContain(
@@ -111,7 +111,7 @@ describe('an owner key', () => {
     )
   })
 
-  test('behind a link is judged by what the link leads to', async () => {
+  test('behind a link is judged by the link’s target', async () => {
     const elsewhere = join(place, 'elsewhere')
     await writeFile(elsewhere, SECRET)
     await chmod(elsewhere, 0o644)
@@ -126,7 +126,7 @@ describe('a start', () => {
       readConfig({
         BATON_DATA: folder,
         BATON_PORT: '0',
-        // Nobody listens there, and nobody is asked before the folder is.
+        // No server listens there, and none is contacted before the folder is checked.
         DATABASE_URL: 'postgres://127.0.0.1:1/none',
         BATON_LOG_LEVEL: 'silent',
       }),

@@ -7,7 +7,7 @@ import { freshValkeyPrefix } from './support/servers/valkey.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** All examples of the page, in their order, as one program. */
+/** All examples of the page, in order, as one program. */
 function program(): string {
   const page = readFileSync(join(root, 'docs/queue.md'), 'utf8')
   const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!)

@@ -41,7 +41,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
   })
   afterAll(() => place.drop())
 
-  test('hands a task out once, and takes the result of its holder only', async () => {
+  test('assigns a task once, and accepts the result of its holder only', async () => {
     const queue = await open()
     const { id } = await queue.enqueue({ title: 'once' })
     const claim = (await queue.next('w-1'))!
@@ -53,7 +53,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect(await queue.status(id)).toBe('completed')
   })
 
-  test('refuses a holder that was passed over, and keeps its work', async () => {
+  test('refuses a superseded holder, and stores its work', async () => {
     const queue = await open()
     const { id } = await queue.enqueue({ title: 'passed on' })
     const first = (await queue.next('w-1'))!
@@ -86,7 +86,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect((await refusalOf(bank.status(id))).code).toBe('NOT_FOUND')
   })
 
-  test('waits for work, and gives up when it is told to', async () => {
+  test('waits for work, and stops waiting on abort', async () => {
     const queue = await open()
     const gone = new AbortController()
     const waiting = queue.next('w-1', { waitMs: 30_000, signal: gone.signal })
@@ -96,7 +96,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect((await queue.next('w-1'))?.taskId).toBe(id)
   })
 
-  test('gives a worker no more than it can hold, and nothing when it drains', async () => {
+  test('gives a worker no more than its capacity, and nothing when it drains', async () => {
     const queue = await open()
     await queue.registerWorker('w-1', { capacity: 2 })
     await queue.enqueueMany(Array.from({ length: 5 }, (_, n) => ({ title: `n${n}` })))
@@ -108,7 +108,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect(await queue.nextMany('w-2', 5)).toHaveLength(5)
   })
 
-  test('takes what a silent worker holds and tries it again', async () => {
+  test('revokes what a silent worker holds and retries it', async () => {
     const queue = await open()
     await queue.registerWorker('w-1', { capacity: 1, heartbeatSeconds: 1 })
     const { id } = await queue.enqueue({ title: 'left behind' })
@@ -119,7 +119,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect((await refusalOf(queue.heartbeat('w-1'))).code).toBe('WORKER_GONE')
   })
 
-  test('works off what comes, says why things failed, and finishes before it closes', async () => {
+  test('works off what arrives, records why tasks failed, and finishes before it closes', async () => {
     const queue = await open()
     const [good, bad, hopeless] = await queue.enqueueMany([
       { title: 'good', input: { n: 7 } },
@@ -153,7 +153,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     opened = opened.filter((one) => one !== queue)
   })
 
-  test('tells a handler when its claim is lost', async () => {
+  test('notifies a handler when its claim is lost', async () => {
     const queue = await open()
     const begun = gate()
     const lost = gate()
@@ -173,7 +173,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect(await queue.status(id)).toBe('cancelled')
   })
 
-  test('brings stalled work back on demand', async () => {
+  test('requeues stalled work on demand', async () => {
     const queue = await open()
     const { id } = await queue.enqueue({ title: 'forgotten' })
     await queue.next('w-1')
@@ -182,7 +182,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect(await queue.status(id)).toBe('awaiting_retry')
   })
 
-  test('makes a task once under a key, and refuses the key for another', async () => {
+  test('creates a task once under a key, and refuses the key for another', async () => {
     const queue = await open()
     const first = await queue.enqueue({ title: 'order', idempotencyKey: 'k' })
     expect((await queue.enqueue({ title: 'order', idempotencyKey: 'k' })).id).toBe(first.id)
@@ -209,7 +209,7 @@ describe('a queue that cannot be opened', () => {
   })
 
   test.each(['postgres', 'redis', 'mysql'])(
-    'on %s says that nobody answers, without the password',
+    'on %s reports that no server answers, without the password',
     async (scheme) => {
       const error = await createQueue(`${scheme}://user:secret@127.0.0.1:9/x`).catch((thrown) => thrown)
       expect(error).toBeInstanceOf(Error)

@@ -8,12 +8,12 @@ import { PROMPT_VARIABLES } from '../src/core/prompts/variables.ts'
 import { RUN_ERRORS, type RunErrorCode } from '../src/core/runs/outcomes.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** The commands of the README, run as they stand, in a folder that looks like a new user's. */
+/** The commands of the README, run as written, in a folder that looks like a new user's. */
 
 let server: ServerUnderTest
 const folder = mkdtempSync(join(tmpdir(), 'baton-readme-'))
 
-/** What the documents need of curl, for machines that have none. */
+/** The part of curl that the documents need, for machines without it. */
 const CURL = `#!${process.execPath}
 const headers = {}
 let url, body, method
@@ -47,7 +47,7 @@ afterAll(async () => {
 const blocksIn = (file: string) =>
   [...readFileSync(file, 'utf8').matchAll(/```sh\n(.*?)```/gs)].map(([, code]) => code!)
 
-/** What a shell says to these lines. */
+/** What a shell prints for these lines. */
 async function pasted(script: string): Promise<string> {
   const PATH = `${process.env.PATH}${delimiter}${folder}`
   const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script], { cwd: folder, env: { PATH } })
@@ -93,7 +93,7 @@ test('the plan of docs/plans.md is imported by its commands, and exported again'
     expect(stdout.slice(stdout.indexOf('project:'))).toContain(key)
 })
 
-test('every npm command in the documents is a script of ours', () => {
+test('every npm command in the documents is a script of package.json', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const pages = readdirSync('.').filter((name) => name.endsWith('.md'))
   const named = pages.flatMap((page) =>
@@ -103,8 +103,8 @@ test('every npm command in the documents is a script of ours', () => {
   expect(named.filter((name) => !(name in scripts))).toEqual([])
 })
 
-test('an agent is registered, given a task and done with it by the commands of docs/coordinator.md', async () => {
-  // One of its own: what waits elsewhere would be given to the agent as well.
+test('an agent is registered, assigned a task and done with it by the commands of docs/coordinator.md', async () => {
+  // One of its own: work that waits elsewhere would be assigned to the agent as well.
   const own = await startServer()
   writeFileSync(join(folder, '.baton/owner-key'), `${own.ownerKey}\n`)
   const script = blocksIn('docs/coordinator.md').join('\n').replaceAll('http://127.0.0.1:4400', own.url)
@@ -121,7 +121,7 @@ test('an agent is registered, given a task and done with it by the commands of d
   await own.close()
 })
 
-test('a program becomes an agent, is given a task and is done with it by the commands of docs/runs.md', async () => {
+test('a program becomes an agent, is assigned a task and is done with it by the commands of docs/runs.md', async () => {
   const own = await startServer()
   writeFileSync(join(folder, '.baton/owner-key'), `${own.ownerKey}\n`)
   const script = blocksIn('docs/runs.md').join('\n').replaceAll('http://127.0.0.1:4400', own.url)
@@ -154,7 +154,7 @@ const MEANS = {
   rate_limited: 'waits until the model takes work again (`rate_limited`)',
 }
 
-test('docs/runs.md tells every way in which a run can fail, and every variable of prompts', () => {
+test('docs/runs.md lists every way in which a run can fail, and every variable of prompts', () => {
   const page = readFileSync('docs/runs.md', 'utf8')
   const rows = [...page.matchAll(/^\| `(\w+)` \| (.+?) \| (.+?) \|/gm)].filter(
     ([, code]) => code! in RUN_ERRORS,

@@ -11,15 +11,15 @@ beforeAll(async () => {
 })
 const open = (limits?: Record<string, unknown>) => processes.workspace(server.url, limits)
 
-/** What is tried again after its holder was lost waits about ten seconds, a quarter more or less. */
+/** A retry after a lost holder waits about ten seconds, a quarter more or less. */
 const SHORTEST_WAIT_MS = 7_500
 const LONGEST_WAIT_MS = 12_500
 const MINUTES = { timeout: 90_000 }
 
-// Most of these wait for somebody to be silent for too long. They wait together, each in a workspace of its own.
+// Most of these wait until an agent is silent for too long. They wait together, each in a workspace of its own.
 describe.concurrent('an agent', () => {
   test(
-    'that is killed in the middle of a task loses it to another, which goes on from the checkpoint',
+    'that is killed in the middle of a task loses it to another, which continues from the checkpoint',
     MINUTES,
     async () => {
       const w = await open()
@@ -61,7 +61,7 @@ describe.concurrent('an agent', () => {
       expect(one).toMatchObject({ agent: 'first', state: 'expired', reason: 'AGENT_LOST' })
       expect(two).toMatchObject({ agent: 'second', generation: 2 })
 
-      // Back from the dead, it is welcome, but not with what it held.
+      // After its restart it may work, but not on what it held.
       const back = w.agents(['first'])
       await back.says('lives')
       expect((await w.told('agent_recovered'))[0]!.payload).toMatchObject({ agent: 'first', after: 'error' })
@@ -71,7 +71,7 @@ describe.concurrent('an agent', () => {
   )
 
   test(
-    'that is killed with the last attempt of a task leaves a dead letter that tells why',
+    'that is killed with the last attempt of a task leaves a dead letter with the reason',
     MINUTES,
     async () => {
       const w = await open()
@@ -88,7 +88,7 @@ describe.concurrent('an agent', () => {
     },
   )
 
-  test('that lives on under its session after a quick restart still has what it held', MINUTES, async () => {
+  test('that resumes its session after a quick restart still has what it held', MINUTES, async () => {
     const w = await open()
     const [task] = await w.makeMany(1)
     const life = { session: 'life of {}' }
@@ -103,30 +103,34 @@ describe.concurrent('an agent', () => {
     expect(await w.told('agent_stale', 'task_agent_lost')).toEqual([])
   })
 
-  test('that beats and never begins loses what it was given, and nobody has failed', MINUTES, async () => {
-    const w = await open({ assignTimeoutSeconds: 1 })
-    const [task] = await w.makeMany(1)
-    const sleeper = w.agents(['sleeper'], { starts: false })
-    expect(await sleeper.says('has')).toMatchObject({ taskId: task!.id, generation: 1, attempt: 1 })
-    // It may finish what it has, and is given nothing more.
-    expect((await w.post('/agents/sleeper/pause')).status).toBe(200)
-    const worker = w.agents(['worker'])
-    const [requeued] = await w.isTold('task_requeued')
-    expect(requeued).toMatchObject({ task: task!.id, payload: { because: 'not started in time' } })
-    expect(await worker.says('has')).toMatchObject({ generation: 2, attempt: 1 })
-    await worker.says('done')
-    const [claim] = await w.claims()
-    expect(claim).toMatchObject({ agent: 'sleeper', state: 'expired', reason: 'NOT_STARTED' })
-    expect(claim!.endedAt! - claim!.acquiredAt).toBeGreaterThanOrEqual(1_000)
-    await expectDoneOnce(w, [task!])
-  })
-
   test(
-    'that does not begin what it was given is not given it again while another is free',
+    'that heartbeats and never starts loses what it was assigned, and nothing has failed',
     MINUTES,
     async () => {
       const w = await open({ assignTimeoutSeconds: 1 })
-      // Of two that are loaded alike the first by name is offered work first.
+      const [task] = await w.makeMany(1)
+      const sleeper = w.agents(['sleeper'], { starts: false })
+      expect(await sleeper.says('has')).toMatchObject({ taskId: task!.id, generation: 1, attempt: 1 })
+      // It may finish what it has, and gets nothing more.
+      expect((await w.post('/agents/sleeper/pause')).status).toBe(200)
+      const worker = w.agents(['worker'])
+      const [requeued] = await w.isTold('task_requeued')
+      expect(requeued).toMatchObject({ task: task!.id, payload: { because: 'not started in time' } })
+      expect(await worker.says('has')).toMatchObject({ generation: 2, attempt: 1 })
+      await worker.says('done')
+      const [claim] = await w.claims()
+      expect(claim).toMatchObject({ agent: 'sleeper', state: 'expired', reason: 'NOT_STARTED' })
+      expect(claim!.endedAt! - claim!.acquiredAt).toBeGreaterThanOrEqual(1_000)
+      await expectDoneOnce(w, [task!])
+    },
+  )
+
+  test(
+    'that does not start what it was assigned is not assigned it again while another is free',
+    MINUTES,
+    async () => {
+      const w = await open({ assignTimeoutSeconds: 1 })
+      // Of two that are equally loaded the first by name is offered work first.
       const sleeper = w.agents(['a-sleeper'], { starts: false })
       const worker = w.agents(['b-worker'])
       await Promise.all([sleeper.says('lives'), worker.says('lives')])
@@ -139,7 +143,7 @@ describe.concurrent('an agent', () => {
   )
 
   test(
-    'that is stopped in the middle of a task has stalled, and what it does when it goes on is refused',
+    'that is stopped in the middle of a task has stalled, and its writes after it continues are refused',
     MINUTES,
     async () => {
       const w = await open({ stallTimeoutSeconds: 1 })
@@ -166,7 +170,7 @@ describe.concurrent('an agent', () => {
     },
   )
 
-  test('that was only slow may hand in its work until somebody else has the task', MINUTES, async () => {
+  test('that was only slow may submit its work until another agent has the task', MINUTES, async () => {
     const w = await open({ stallTimeoutSeconds: 1 })
     const [task] = await w.makeMany(1)
     const slow = w.agents(['slow'], { claims: true, holdsAt: 2 })
@@ -187,7 +191,7 @@ describe.concurrent('an agent', () => {
 
 describe.concurrent('a whole fleet', () => {
   test(
-    'that is gone at once is followed by tries that are spread, and all of its work is done once',
+    'that is lost at once is followed by retries that are spread, and all of its work is done once',
     MINUTES,
     async () => {
       const w = await open()
@@ -226,7 +230,7 @@ describe.concurrent('a whole fleet', () => {
   )
 })
 
-/** How long each of them has to wait, by what the tasks themselves say. */
+/** How long each of them has to wait, according to the tasks. */
 async function waitsAfter(workspaceId: number, lost: readonly { task: string | null; at: number }[]) {
   const due = await processes.rows<{ task: string; due: number }>(
     'select uuid as task, ms(due_at)::float8 as due from tasks where workspace_id = $1 and due_at is not null',

@@ -5,7 +5,7 @@ import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
 import { eventually, expectDoneOnce, type Served, useProcesses } from './support/recovery.ts'
 import { callsTo } from './support/server.ts'
 
-/** Mosaic's pattern 4: the database is gone for a while. */
+/** Mosaic's pattern 4: the database is unreachable for a while. */
 
 const MINUTES = { timeout: 120_000 }
 const processes = useProcesses()
@@ -26,7 +26,7 @@ const get = async (path: string) => {
   return { status: response.status, retryAfter: response.headers.get('retry-after') }
 }
 
-/** A request that needs the database says "not now", when to come again, and what is wrong. */
+/** A request that needs the database gets 503, Retry-After, and the cause. */
 async function expectNotNow(answer: { status: number; headers: Headers; body: { code: string } }) {
   expect(answer.body).toMatchObject({ status: 503, code: 'UNAVAILABLE' })
   expect(answer.status).toBe(503)
@@ -35,7 +35,7 @@ async function expectNotNow(answer: { status: number; headers: Headers; body: { 
 }
 
 test(
-  'while the database is gone the server stays, says when to come again, and goes on by itself',
+  'while the database is unreachable the server stays, answers with Retry-After, and recovers by itself',
   MINUTES,
   async () => {
     const w = await processes.workspace(server.url)
@@ -76,13 +76,13 @@ test(
   },
 )
 
-test('the longer it is gone the more seldom it is tried', MINUTES, async () => {
+test('the longer it is unreachable the less often it is retried', MINUTES, async () => {
   way.cut()
   const before = way.inVain()
   await sleep(5_000)
   const tries = way.inVain() - before
   way.mend()
-  // Waits that do not grow would make hundreds of it; so would waits that are not there thousands.
+  // Waits that do not grow would make hundreds of them; no waits at all, thousands.
   expect(tries).toBeGreaterThanOrEqual(3)
   expect(tries).toBeLessThanOrEqual(40)
   await eventually(async () => (await get('/health/coordinator')).status === 200)

@@ -12,7 +12,7 @@ import { callsTo } from './support/server.ts'
 /** Mosaic's pattern 5: two servers on one database, of which one coordinates at a time. */
 
 const LEASE_MS = 1_000
-/** Nobody is to be lost here: whatever is given is done by whom it was given to. */
+/** No agent is to be lost here: every task is done by the agent it was assigned to. */
 const PATIENT = { staleSeconds: 600, capacity: 4, stepMs: 10 }
 const MINUTES = { timeout: 120_000 }
 
@@ -55,7 +55,7 @@ interface LeaderTerm {
   endReason: string | null
 }
 
-/** The terms of office, newest first, with the process that had each. */
+/** The leader terms, newest first, with the process that had each. */
 const terms = () =>
   processes.rows<LeaderTerm>(
     `select l.term, n.pid, ms(l.taken_at)::float8 as "takenAt", ms(l.renewed_at)::float8 as "renewedAt",
@@ -63,14 +63,14 @@ const terms = () =>
        from leader_leases l join nodes n using (workspace_id, node_id) order by l.term desc`,
   )
 
-/** Who coordinates, who does not, and the term. */
+/** The leader, the other node, and the term. */
 async function standing() {
   const { term, pid } = await eventually(async () => (await terms())[0])
   const i = nodes.findIndex(({ child }) => child.pid === pid)
   return { term, leader: nodes[i]!, other: nodes[1 - i]!, wayOfLeader: ways[i]! }
 }
 
-/** Waits for the term after this one, and tells how both stand. */
+/** Waits for the term after this one, and returns both. */
 const termAfter = (term: number) =>
   eventually(async () => {
     const all = await terms()
@@ -78,7 +78,7 @@ const termAfter = (term: number) =>
     return next && { next, before: all.find((one) => one.term === term)! }
   })
 
-/** Through a server that serves; what a stopped one still has under lock may make it say "not now" at first. */
+/** Through a server that serves; locks that a stopped one still holds may make it answer 503 at first. */
 async function makeThrough({ url }: Served, count: number): Promise<void> {
   const call = callsTo(`${url}/api/v1`, w.ownerKey)
   const tasks = Array.from({ length: count }, (_, i) => ({ title: `Task ${made.length + i}` }))
@@ -93,7 +93,7 @@ async function makeThrough({ url }: Served, count: number): Promise<void> {
 const statusOf = async ({ url }: Served) =>
   (await callsTo(`${url}/api/v1`, w.ownerKey)('GET', '/coordinator/status')).body
 
-/** Everything that was made was given once, to one agent, and done. */
+/** Every task was assigned once, to one agent, and done. */
 async function expectAllGivenOnce(): Promise<void> {
   await w.isTold('task_completed', made.length)
   await expectDoneOnce(w, made)
@@ -103,12 +103,12 @@ async function expectAllGivenOnce(): Promise<void> {
 }
 
 test(
-  'a leader that is stopped is followed when its lease is over, and gives nothing away when it goes on',
+  'a leader that is stopped is followed when its lease has expired, and assigns nothing when it continues',
   MINUTES,
   async () => {
     for (let round = 0; round < 2; round++) {
       const { term, leader, other } = await standing()
-      // Stopped while it gives work away.
+      // Stopped while it assigns work.
       await makeThrough(other, 60)
       await w.isTold('task_assigned', made.length - 45)
       leader.child.kill('SIGSTOP')
@@ -116,7 +116,7 @@ test(
       expect(next.pid).toBe(other.child.pid)
       expect(before.endReason).toBe('EXPIRED')
       expect(next.takenAt - before.renewedAt).toBeGreaterThanOrEqual(LEASE_MS)
-      // The other one carries on alone: for those who can reach it.
+      // The other one continues alone: for those who can reach it.
       await makeThrough(other, 20)
       await w.isTold('task_completed', made.length - 50)
       leader.child.kill('SIGCONT')
@@ -128,7 +128,7 @@ test(
 )
 
 test(
-  'a leader that is stopped with its transaction open is followed as soon as that is cut off',
+  'a leader that is stopped with its transaction open is followed as soon as that is terminated',
   MINUTES,
   async () => {
     const { term, leader, other, wayOfLeader } = await standing()
@@ -156,7 +156,7 @@ test(
 )
 
 test(
-  'a leader that ends in order hands over; one that is killed is followed by the other',
+  'a leader that ends cleanly hands over; one that is killed is followed by the other',
   MINUTES,
   async () => {
     const { term, leader, other } = await standing()

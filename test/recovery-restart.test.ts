@@ -66,7 +66,7 @@ async function rows<T>(sql: string, values: unknown[] = []): Promise<T[]> {
 }
 const now = async () => (await rows<{ now: number }>('select ms(clock_timestamp())::float8 as now'))[0]!.now
 
-/** The second workspace of the database, seen through the front door, and what is on record of it. */
+/** The second workspace of the database, through the proxy, and what is stored of it. */
 async function openHouse(limits: Record<string, unknown>) {
   const call = callsTo(`${door.url}/api/v1`, ownerKeyIn(folder))
   const w = await openWorkspace({ call }, { minLeaseSeconds: 1, ...limits })
@@ -85,7 +85,7 @@ const isHeard = (slug: string, since: number) =>
     return (await rows(sql, [slug, since])).length > 0
   })
 
-/** When the node that serves since `ready` came to coordinate, if it did not before. */
+/** When the node that serves since `ready` became leader, if it was not before. */
 const coordinatedSince = (ready: number) =>
   eventually(async () => {
     const sql = `select greatest(ms(taken_at), $1)::float8 as since from leader_leases
@@ -94,7 +94,7 @@ const coordinatedSince = (ready: number) =>
     return term?.since
   })
 
-/** Two seconds after this moment nothing that time should have moved stands where it was. */
+/** Two seconds after this moment nothing overdue is left unchanged. */
 async function expectNothingOverdue(since: number): Promise<void> {
   await eventually(async () => (await now()) >= since + 2_000)
   const overdue = await rows(
@@ -106,7 +106,7 @@ async function expectNothingOverdue(since: number): Promise<void> {
   expect(overdue).toEqual([])
 }
 
-/** One task in each situation a restart can meet; all are for `me`, so that no agent comes first. */
+/** One task in each situation a restart can meet; all are for `me`, so that no agent claims them first. */
 async function prepare(w: Workspace) {
   const make = (title: string, more: object = {}) => w.make({ title, agent: 'me', ...more })
   const mine = (task: { id: string }, leaseSeconds: number) => w.claim(task, 'me', { leaseSeconds })
@@ -131,7 +131,7 @@ test.runIf(isLinux)(
     await startNode()
     const w = await openHouse({})
     const patient = { staleSeconds: 600 }
-    // One finishes its work during the outage, one dies in it, one was given something and has not begun.
+    // One finishes its work during the outage, one dies in it, one was assigned something and has not started.
     const steady = w.start(['steady'], { ...patient, capacity: 2, holdsAt: 1 })
     await steady.says('lives')
     const [done, alsoDone] = [await w.make({ agent: 'steady' }), await w.make({ agent: 'steady' })]
@@ -160,7 +160,7 @@ test.runIf(isLinux)(
     await expectNothingOverdue(await coordinatedSince(await now()))
     await missSoon(w, 'dying')
 
-    // Still held as it was, and nobody else has it.
+    // Still held as before, and by no one else.
     expect((await w.read(held)).holder).toMatchObject({
       generation: 1,
       session: 's-me',
@@ -168,13 +168,13 @@ test.runIf(isLinux)(
     })
     expect(await w.claim(held, 'thief')).toMatchObject({ status: 409, body: { code: 'DENIED_ACTIVE_CLAIM' } })
     expect((await w.on(held, 'submit', { ...fence('s-me', 1), result: 1 })).status).toBe(200)
-    // What was finished while nobody was there is handed in now.
+    // What was finished during the outage is submitted now.
     await steady.says('done', { taskId: done.id, generation: 1 })
     await steady.says('done', { taskId: alsoDone.id, generation: 1 })
-    // Given before, still given.
+    // Assigned before, still assigned.
     expect(await w.read(given)).toMatchObject({ state: 'assigned', generation: 1 })
     expect((await w.on(given, 'submit', { ...fence('agent:slow', 1), result: 1 })).status).toBe(200)
-    // Free for whoever comes.
+    // Free for any agent.
     for (const task of [lapsing, retried, downstream]) {
       const { body } = await w.claim(task, 'me', { session: 's-heir' })
       expect(body).toMatchObject({ reason: 'GRANTED' })
@@ -195,7 +195,7 @@ test.runIf(isLinux)(
 )
 
 test.runIf(isLinux)(
-  'agents that were there all the time keep their work, though the only node was gone for longer than they may be silent',
+  'agents that were alive all the time keep their work, even if the only node was down for longer than they may be silent',
   MINUTES,
   async () => {
     await startNode()
@@ -207,7 +207,7 @@ test.runIf(isLinux)(
     await killNode()
     await eventually(async () => (await now()) > heard + 3_500)
     await startNode()
-    // It was not the agent that was silent: its next beat would have been heard.
+    // The agent was not silent: its next heartbeat would have been received.
     await isHeard('there', await now())
     expect(await w.told('agent_stale', 'task_agent_lost')).toEqual([])
     there.go()

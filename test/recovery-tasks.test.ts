@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 const open = (limits?: Record<string, unknown>) => processes.workspace(nodes[0]!.url, limits)
 
-/** These acts at the same moment: none of them can be finished before all of them have begun. */
+/** These requests at the same moment: none of them can be finished before all of them have begun. */
 async function atOnce<T>(tasks: readonly { id: string }[], acts: (() => Promise<T>)[]): Promise<T[]> {
   const client = new pg.Client({ connectionString: processes.databaseUrl(), options: '-c search_path=baton' })
   client.on('error', () => undefined)
@@ -50,9 +50,9 @@ const waitsFor =
       dependsOn: [upstream.id],
     })
 
-describe.concurrent('a circle of tasks', () => {
+describe.concurrent('a cycle of tasks', () => {
   test(
-    'that two servers close at the same moment fails as a whole, by its name, and work goes on',
+    'that two servers close at the same moment fails as a whole, with its path, and work continues',
     MINUTES,
     async () => {
       const w = await open()
@@ -82,7 +82,7 @@ describe.concurrent('a circle of tasks', () => {
     },
   )
 
-  test('that can be seen is refused by its name, on whichever server', MINUTES, async () => {
+  test('that is visible is refused with its path, on any server', MINUTES, async () => {
     const w = await open()
     const [a, b, c] = [await w.make(), await w.make(), await w.make()]
     expect((await waitsFor(w, nodes[0]!, a, b)()).status).toBe(200)
@@ -96,50 +96,46 @@ describe.concurrent('a circle of tasks', () => {
   })
 })
 
-/** Leases of two seconds: beats renew them, so their answers can carry a request before long. */
+/** Leases of two seconds: heartbeats renew them, so their answers can carry a request soon. */
 const SHORT = { minLeaseSeconds: 1, maxLeaseSeconds: 2, assignTimeoutSeconds: 2 }
 /** Should take 0.6 s, and is suspected at once when it takes longer. */
 const HURRIED = { estimatedDurationMinutes: 0.01, priority: 5 }
 
 describe.concurrent('a task that hangs', () => {
-  test(
-    'is asked for progress, then taken from its living holder and tried again sooner',
-    MINUTES,
-    async () => {
-      const w = await open({ ...SHORT, hangGraceSeconds: 0, hangAbortSeconds: 3 })
-      const [task] = await w.makeMany(1, { ...HURRIED, agent: 'hung' })
-      const hung = w.agents(['hung'], { holdsAt: 1, staleSeconds: 60 })
-      await hung.says('got on', { step: 1 })
-      const [suspected] = await w.isTold('task_hang_suspected')
-      expect(suspected).toMatchObject({ task: task!.id, generation: 1, payload: { agent: 'hung' } })
-      await hung.says('is asked', { taskId: task!.id })
-      expect((await w.read(task!)).state).toBe('running')
+  test('is asked for progress, then revoked from its live holder and retried sooner', MINUTES, async () => {
+    const w = await open({ ...SHORT, hangGraceSeconds: 0, hangAbortSeconds: 3 })
+    const [task] = await w.makeMany(1, { ...HURRIED, agent: 'hung' })
+    const hung = w.agents(['hung'], { holdsAt: 1, staleSeconds: 60 })
+    await hung.says('got on', { step: 1 })
+    const [suspected] = await w.isTold('task_hang_suspected')
+    expect(suspected).toMatchObject({ task: task!.id, generation: 1, payload: { agent: 'hung' } })
+    await hung.says('is asked', { taskId: task!.id })
+    expect((await w.read(task!)).state).toBe('running')
 
-      const [taken] = await w.isTold('task_hung')
-      expect(taken).toMatchObject({ task: task!.id, payload: { agent: 'hung', attempt: 1, priority: 6 } })
-      expect(taken!.payload.withoutProgressMs).toBeGreaterThanOrEqual(3_000)
-      expect(taken!.at - suspected!.at).toBeGreaterThanOrEqual(3_000)
-      expect((await w.claims())[0]).toMatchObject({ state: 'expired', reason: 'HUNG' })
-      expect(await w.read(task!)).toMatchObject({ state: 'awaiting_retry', priority: 6, attempt: 1 })
-      // Alive all the time: nobody missed it.
-      expect(await w.told('agent_stale', 'task_agent_lost', 'task_lease_expired')).toEqual([])
+    const [taken] = await w.isTold('task_hung')
+    expect(taken).toMatchObject({ task: task!.id, payload: { agent: 'hung', attempt: 1, priority: 6 } })
+    expect(taken!.payload.withoutProgressMs).toBeGreaterThanOrEqual(3_000)
+    expect(taken!.at - suspected!.at).toBeGreaterThanOrEqual(3_000)
+    expect((await w.claims())[0]).toMatchObject({ state: 'expired', reason: 'HUNG' })
+    expect(await w.read(task!)).toMatchObject({ state: 'awaiting_retry', priority: 6, attempt: 1 })
+    // Alive all the time: it was never declared lost.
+    expect(await w.told('agent_stale', 'task_agent_lost', 'task_lease_expired')).toEqual([])
 
-      // Somebody else may do it, and goes on where it stood.
-      await w.call('PATCH', `/tasks/${task!.id}`, { agent: null })
-      await w.post('/agents/hung/pause')
-      await w.retriesAreDue()
-      const other = w.agents(['other'])
-      expect(await other.says('has')).toMatchObject({
-        generation: 2,
-        attempt: 2,
-        checkpointData: { step: 1 },
-      })
-      await other.says('done')
-      hung.go()
-      expect(await hung.says('refused')).toMatchObject({ generation: 1, code: 'STALE_GENERATION' })
-      await expectDoneOnce(w, [task!])
-    },
-  )
+    // Another agent may do it, and continues from its checkpoint.
+    await w.call('PATCH', `/tasks/${task!.id}`, { agent: null })
+    await w.post('/agents/hung/pause')
+    await w.retriesAreDue()
+    const other = w.agents(['other'])
+    expect(await other.says('has')).toMatchObject({
+      generation: 2,
+      attempt: 2,
+      checkpointData: { step: 1 },
+    })
+    await other.says('done')
+    hung.go()
+    expect(await hung.says('refused')).toMatchObject({ generation: 1, code: 'STALE_GENERATION' })
+    await expectDoneOnce(w, [task!])
+  })
 
   test('only for a while is left alone when its holder answers with progress', MINUTES, async () => {
     const w = await open({ ...SHORT, hangGraceSeconds: 0, hangAbortSeconds: 30 })

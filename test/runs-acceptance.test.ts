@@ -9,7 +9,7 @@ import { type Fleet, listen, numberIn, type Seen, scripts, useFleets } from './s
 
 const { served, fleet } = useFleets()
 
-/** What one plain run of each fake program uses. */
+/** The usage of one plain run of each fake program. */
 const PER_RUN = {
   claude: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 },
   codex: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
@@ -34,7 +34,7 @@ async function again(w: Fleet, task: Seen, slug: string, count: number): Promise
 }
 
 describe('15.1', () => {
-  test.each(programs)('an agent on %s runs, exits, and its result is on record', async (program) => {
+  test.each(programs)('an agent on %s runs, exits, and its result is recorded', async (program) => {
     const w = await fleet()
     const { calls, home } = await w[program]('dev', '', { env: { FAKE_CLI_SAYS: '{"files":["a.ts"]}' } })
     const task = await w.give('dev', { title: 'Write it', description: 'All of it' })
@@ -61,7 +61,7 @@ describe('15.1', () => {
 })
 
 describe('15.2', () => {
-  test.each(programs)('%s takes up the session of the same task, and of no other', async (program) => {
+  test.each(programs)('%s resumes the session of the same task, and of no other', async (program) => {
     const w = await fleet()
     const { calls } = await w[program]('dev')
     const task = await w.give('dev')
@@ -89,7 +89,7 @@ describe('15.2', () => {
     )
   })
 
-  test('a session is its agent’s own: another agent on the same task begins afresh', async () => {
+  test('a session belongs to its agent: another agent on the same task starts a new one', async () => {
     const w = await fleet()
     const one = await w.claude('one')
     const two = await w.claude('two')
@@ -104,7 +104,7 @@ describe('15.2', () => {
     expect(two.calls()[0]!.args).not.toContain('--resume')
   })
 
-  test('a session that was reset is not taken up again', async () => {
+  test('a session that was reset is not resumed', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev')
     const task = await w.give('dev')
@@ -119,7 +119,7 @@ describe('15.2', () => {
 
 describe('15.3', () => {
   test.each(programs)(
-    'what %s uses is told per run, and adds up over resumed runs to the token',
+    'the usage of %s is recorded per run, and adds up over resumed runs to the token',
     async (program) => {
       const w = await fleet()
       await w[program]('dev')
@@ -128,7 +128,7 @@ describe('15.3', () => {
       for (const count of [2, 3]) await again(w, task, 'dev', count)
       const runs = await w.runsOf('dev')
       const perRun = PER_RUN[program]
-      // Codex counts over its whole thread; Claude tells what each run took, and counts dollars over its session.
+      // Codex counts over its whole thread; Claude reports the usage of each run, and counts dollars over its session.
       const bases =
         program === 'codex' ? ['reported', 'delta', 'delta'] : ['reported', 'reported', 'reported']
       expect(runs.map(({ usage }) => usage)).toEqual(bases.map((basis) => ({ ...perRun, basis })))
@@ -153,7 +153,7 @@ describe('15.3', () => {
     },
   )
 
-  test('a failed run is charged for what it used, and one of unknown usage for nothing known', async () => {
+  test('a failed run is charged for its usage, and one of unknown usage for nothing known', async () => {
     const w = await fleet()
     await w.claude('dev', 'max_budget')
     await w.script('mute', `console.log('nothing of tokens')`)
@@ -167,7 +167,7 @@ describe('15.3', () => {
 })
 
 describe('15.4', () => {
-  test('the clock, an assignment, a person and a program all wake an agent through one queue', async () => {
+  test('a timer, an assignment, a person and a program all wake an agent through one queue', async () => {
     const w = await fleet()
     const heartbeat = { intervalSec: 1 }
     await w.script('dev', scripts.echoes, { runtimeConfig: { heartbeat } })
@@ -192,13 +192,13 @@ describe('15.4', () => {
     expect(new Set(wakeups.map(({ source }) => source))).toEqual(
       new Set(['timer', 'assignment', 'on_demand', 'automation']),
     )
-    // Each run came out of a row of that queue, and each row that was taken became one run.
+    // Each run came from a row of that queue, and each row that was claimed became one run.
     expect(wakeups.map(({ id }) => id).sort()).toEqual(runs.map(({ wakeupId }) => wakeupId).sort())
     expect(wakeups.map(({ runId }) => runId).sort()).toEqual(runs.map(({ id }) => id).sort())
     expect(await w.count('wakeup_requested')).toBe(wakeups.length)
   })
 
-  test('wakeups of an agent at work become one, with the latest reason, and start no second run', async () => {
+  test('wakeups of a busy agent are merged into one, with the latest reason, and start no second run', async () => {
     const w = await fleet()
     await w.script('dev', scripts.stays)
     const first = await w.wake('dev', { reason: 'first' })
@@ -227,7 +227,7 @@ describe('15.5', () => {
   ] as const
 
   test.each(acts)(
-    '%s ends the process and whatever it started, and wakes nobody any more',
+    '%s ends the process and everything it started, and wakes no agent any more',
     async (act, body, state, because) => {
       const w = await fleet()
       const { home } = await w.script('dev', scripts.withGrandchild)
@@ -239,7 +239,7 @@ describe('15.5', () => {
       expect([isAlive(own), isAlive(grandchild)]).toEqual([true, true])
       expect((await w.post(`/agents/dev/${act}`, body)).status).toBe(200)
       const [run] = await w.over('dev')
-      // Once it is on record as over, there is nothing left of it.
+      // Once it is recorded as over, nothing of it is left.
       expect([isAlive(own), isAlive(grandchild)]).toEqual([false, false])
       expect(run).toMatchObject({ status: 'cancelled', errorCode: 'cancelled', signal: 'SIGTERM' })
       expect(run.errorMessage).toContain(state)
@@ -254,7 +254,7 @@ describe('15.5', () => {
     },
   )
 
-  test.each(programs)('a %s that does not listen to SIGTERM is killed after its grace', async (program) => {
+  test.each(programs)('a %s that ignores SIGTERM is killed after its grace period', async (program) => {
     const w = await fleet()
     const { calls } = await w[program]('dev', 'ignores_sigterm')
     await w.give('dev')
@@ -266,7 +266,7 @@ describe('15.5', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('resumed, it takes up its task again, in the same session', async () => {
+  test('resumed, it continues its task, in the same session', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'hang,tool')
     const task = await w.give('dev')
@@ -284,7 +284,7 @@ describe('15.5', () => {
 })
 
 describe('15.6', () => {
-  test('a WebSocket tells of the run, of what it prints, of its task and of its agent while it goes on', async () => {
+  test('a WebSocket delivers the run, its output, its task and its agent while it is active', async () => {
     const w = await fleet()
     await w.script(
       'dev',
@@ -326,14 +326,14 @@ describe('15.6', () => {
       order.map((type) => types.indexOf(type)).toSorted((a, b) => a - b),
     )
     expect(types).not.toContain('run_log')
-    // What came live is what the log has, and where it says.
+    // The live output equals the log, at the same offsets.
     const { content } = await w.log(runId)
     const bytes = Buffer.from(content)
     for (const { offset, chunk } of board.outputs)
       expect(bytes.subarray(offset, offset + Buffer.byteLength(chunk)).toString()).toBe(chunk)
   })
 
-  test('whoever watches one run is not told what others print', async () => {
+  test('a watcher of one run does not get the output of others', async () => {
     const w = await fleet()
     const talks = `setInterval(() => console.log('tick'), 20)`
     await Promise.all([w.script('one', talks), w.script('two', talks)])
@@ -350,7 +350,7 @@ describe('15.6', () => {
   })
 })
 
-/** What a log has of one stream: its spans say which bytes are whose. */
+/** What a log has of one stream: its spans say which bytes belong to which. */
 function streamIn({ content, spans }: Seen, stream: string): string {
   const bytes = Buffer.from(content)
   const own = spans.filter((span: Seen) => span.stream === stream)
@@ -359,7 +359,7 @@ function streamIn({ content, spans }: Seen, stream: string): string {
 
 describe('15.7', () => {
   test.each(programs)(
-    'a %s that crashes shows its last words at once, and its whole log by offset',
+    'a %s that crashes shows its last output at once, and its whole log by offset',
     async (program) => {
       const w = await fleet()
       await w[program]('dev', 'crash')
@@ -408,7 +408,7 @@ describe('15.7', () => {
     expect(createHash('sha256').update(whole).digest('hex')).toBe(run.log.sha256)
   })
 
-  test('the log can be read while its run goes on', async () => {
+  test('the log can be read while its run is active', async () => {
     const w = await fleet()
     await w.script('dev', scripts.stays)
     await w.wake('dev')
@@ -423,7 +423,7 @@ describe('15.7', () => {
 })
 
 describe('15.8', () => {
-  test('nobody of another workspace sees or touches a run, its log, its wakeups or its output', async () => {
+  test('no other workspace sees or changes a run, its log, its wakeups or its output', async () => {
     const w = await fleet()
     const stranger = await fleet()
     await w.script('dev', `setInterval(() => console.log('ours'), 20)`)
@@ -444,7 +444,7 @@ describe('15.8', () => {
     await eventually(async () => owner.outputs.length > 5)
     for (const spy of spies) expect([spy.outputs, spy.events]).toEqual([[], []])
     expect(await w.run(id)).toMatchObject({ status: 'running', wakeupId: wakeup.id })
-    // An agent of the same name has nothing in common with it.
+    // An agent of the same name is unrelated to it.
     await stranger.script('dev', scripts.stays)
     expect(await stranger.runsOf('dev')).toEqual([])
     expect(await stranger.wakeups('dev')).toEqual([])
@@ -454,11 +454,11 @@ describe('15.8', () => {
     await w.post(`/runs/${id}/cancel`)
   })
 
-  test('the token of a run opens nothing of another workspace, and nothing at all when the run is over', async () => {
+  test('the token of a run grants nothing in another workspace, and nothing at all when the run is over', async () => {
     const w = await fleet()
     const stranger = await fleet()
     const foreign = await stranger.make()
-    // Told in pieces, since it would be blacked out otherwise.
+    // Printed in pieces, since it would be redacted otherwise.
     await w.script(
       'dev',
       `
@@ -479,7 +479,7 @@ describe('15.8', () => {
     expect((await asRun('GET', `/runs/${run.id}`)).status).toBe(401)
   })
 
-  test('each thing that is done to agents and runs leaves an event that says by whom', async () => {
+  test('each action on agents and runs leaves an event with its actor', async () => {
     const w = await fleet()
     await w.script('dev', scripts.stays)
     await w.wake('dev', { reason: 'go' })

@@ -7,7 +7,7 @@ import { type Seen, useFleets } from './support/runs.ts'
 
 const { fleet } = useFleets()
 
-/** Wakes the agent in OTHER so many times, each time when that has nothing to do, and says to be a person. */
+/** Wakes the agent in OTHER so many times, each time when that has nothing to do, and claims to be a person. */
 const wakesOther = `
   const { BATON_URL, BATON_API_KEY, OTHER, TIMES } = process.env
   const headers = { authorization: 'Bearer ' + BATON_API_KEY, 'content-type': 'application/json' }
@@ -27,7 +27,7 @@ const wakesOther = `
 const isSkipped = ({ status }: Seen) => status === 'skipped'
 
 describe('an agent that wakes another', () => {
-  test('is no person, whatever it says', async () => {
+  test('is no person, whatever it claims', async () => {
     const w = await fleet()
     await w.put('helper', { adapterType: 'simulated', adapterConfig: { steps: [{ result: 1 }] } })
     await w.script('boss', wakesOther, { env: { OTHER: 'helper' } })
@@ -40,7 +40,7 @@ describe('an agent that wakes another', () => {
     expect(run).toMatchObject({ source: 'automation', triggerDetail: null })
   }, 60_000)
 
-  test('and is woken by it in turn stops at the depth a chain may have', async () => {
+  test('and is woken by it in turn stops at the maximum depth of a chain', async () => {
     const w = await fleet()
     await w.script('ping', wakesOther, { env: { OTHER: 'pong' } })
     await w.script('pong', wakesOther, { env: { OTHER: 'ping' } })
@@ -63,7 +63,7 @@ describe('an agent that wakes another', () => {
     expect([...(await w.runsOf('ping')), ...(await w.runsOf('pong'))]).toHaveLength(6)
   }, 120_000)
 
-  test('again and again, without a task, is stopped by the cap of an hour', async () => {
+  test('repeatedly, without a task, is stopped by the hourly limit', async () => {
     const w = await fleet()
     await w.put('helper', {
       adapterType: 'simulated',

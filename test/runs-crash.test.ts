@@ -24,7 +24,7 @@ onLinux('a claim that was taken and not begun is begun after all', MINUTES, asyn
     task = await w.make({ agent: 'worker' })
   })
   const runs = await w.runsOf(task, 'succeeded')
-  // Nobody else had it in between, so that it is the same claim.
+  // No one else had it in between, so it is the same claim.
   expect(runs).toMatchObject([{ generation: 1 }])
   expect((await w.runs()).at(-1)).toMatchObject(LOST)
   await expectDoneOnce(w, [task])
@@ -37,7 +37,7 @@ onLinux('a process whose identity was not written down is found and ended', MINU
   let task = { id: '' }
   const left = await killedBefore(cluster, IDENTIFIED, async () => {
     task = await w.make({ agent: 'worker' })
-    // It may be spawned and not have come far.
+    // It may be spawned and not have progressed.
     await eventually(async () => livesIn(room).length === 1)
   })
   expect(left).toEqual(expect.arrayContaining(livesIn(room)[0]!.pids))

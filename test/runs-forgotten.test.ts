@@ -3,7 +3,7 @@ import { openWorkspace } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 import { startServer } from './support/server.ts'
 
-test('a run that its own server has forgotten does not stay for ever, nor keep others from running', async () => {
+test('a run that its own server lost track of does not stay forever, nor block others', async () => {
   const server = await startServer({}, { recoverEveryMs: 50, forgottenAfterMs: 200 })
   onTestFinished(() => server.close())
   const w = await openWorkspace(server)
@@ -18,7 +18,7 @@ test('a run that its own server has forgotten does not stay for ever, nor keep o
   await w.make({ agent: 'worker' })
   const [first] = await succeeded(1)
 
-  // As if the answer to the statement that made it had been lost: on record, and nowhere else.
+  // As if the answer to the statement that made it had been lost: stored, and nowhere else.
   const columns = 'workspace_id, agent, agent_id, adapter_type, source, node_id, created_at'
   await superuser(server.databaseUrl, (client) =>
     client.query(

@@ -8,9 +8,9 @@ import { eventually, useProcesses } from './support/recovery.ts'
 import { type Fleet, listen, openFleet, type Seen, useFleets } from './support/runs.ts'
 import { callsTo } from './support/server.ts'
 
-/** What agents get of Baton and leave in it: their environment, their secrets, their folders. */
+/** What agents get from Baton and leave in it: their environment, their secrets, their folders. */
 
-/** Names that nobody listed are of no concern to an agent, and neither is how Baton reaches its database. */
+/** Unlisted variables are not passed to an agent, and neither are Baton's database settings. */
 const planted = {
   PLANTED: 'not for agents',
   AWS_SECRET_ACCESS_KEY: 'aws-of-the-server',
@@ -26,7 +26,7 @@ const OF_A_TASK = ['REQUESTS_FILE', 'ATTEMPT', 'GENERATION', 'SESSION', 'TASK_ID
 const named = (names: readonly string[], ...more: string[]) =>
   [...names.map((name) => `BATON_${name}`), ...more, 'HOME', 'LC_ALL', 'PATH'].sort()
 
-/** What a process was started with, as the system knows it. */
+/** The environment a process was started with, from the system. */
 const listIn = (pid: number, file: 'environ' | 'cmdline') =>
   readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0').filter(Boolean)
 const environmentOf = (pid: number) =>
@@ -40,7 +40,7 @@ const environmentOf = (pid: number) =>
 describe('the environment of an agent', () => {
   const tells = `console.log('up'); setInterval(() => {}, 60_000)`
 
-  test('has what it was given, what everybody needs, and nothing else of the server', async () => {
+  test('has what was configured, what every program needs, and nothing else of the server', async () => {
     const w = await fleet()
     await w.script('dev', tells, { env: { OWN: 'mine' } })
     const task = await w.give('dev')
@@ -54,14 +54,14 @@ describe('the environment of an agent', () => {
       ...{ BATON_TASK_ID: task.id, BATON_GENERATION: '1', BATON_ATTEMPT: '1', BATON_SESSION: 'agent:dev' },
     })
     expect(env.BATON_API_KEY).toMatch(/^brun_/)
-    // With these it is somebody to Baton.
+    // With these it can call Baton.
     const asAgent = callsTo(`${env.BATON_URL}/api/v1`, env.BATON_API_KEY!)
     expect((await asAgent('GET', `/tasks/${env.BATON_TASK_ID}`)).body).toMatchObject({ id: task.id })
     await w.post('/agents/dev/pause')
     await w.over('dev')
   })
 
-  test('of a run without a task says so by leaving its names out', async () => {
+  test('of a run without a task leaves the task’s names out', async () => {
     const w = await fleet()
     await w.script('dev', tells)
     await w.wake('dev')
@@ -116,7 +116,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     return repository
   }
 
-  test('works on a branch of its task and generation, and its run tells what it committed', async () => {
+  test('works on a branch of its task and generation, and its run shows what it committed', async () => {
     const w = await fleet()
     const repository = await withRepository(w, COMMITS)
     const base = git(repository, 'rev-parse', 'main')
@@ -133,7 +133,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     })
     expect(run.folder.path).not.toContain(repository)
     expect(git(repository, 'show', `${branch}:made.txt`)).toBe('by 1')
-    // Nobody touched what people have checked out.
+    // The people's own checkout is unchanged.
     expect(git(repository, 'status', '--porcelain')).toBe('')
     expect(git(repository, 'rev-parse', 'main')).toBe(base)
     expect(existsSync(run.folder.path)).toBe(false)
@@ -178,7 +178,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     expect(git(repository, 'branch', '--list', 'baton/*').split('\n')).toHaveLength(2)
   })
 
-  test('goes on in the same folder when its task is continued', async () => {
+  test('continues in the same folder when its task is continued', async () => {
     const w = await fleet()
     await withRepository(
       w,
@@ -196,7 +196,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     expect((await w.resultsOf(task))[0].result).toBe('whole')
   })
 
-  test('and no repository is refused before anything is started', async () => {
+  test('without a repository is refused before anything is started', async () => {
     const w = await fleet()
     await w.script('dev', works(COMMITS), {
       config: { cwd: folder(), workspace: 'git_worktree' },
@@ -208,7 +208,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
   })
 })
 
-test('what an agent hands in by itself has none of the secrets in it that it was given', async () => {
+test('what an agent submits itself has none of its secrets in it', async () => {
   const w = await fleet()
   await w.script(
     'dev',
@@ -245,7 +245,7 @@ describe('a secret', () => {
   const KEY = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----'
   const env = { PLAIN, AWKWARD, KEY }
 
-  /** Wherever a program could put one. */
+  /** Everywhere a program could put one. */
   const leaks = `
     import { writeFileSync } from 'node:fs'
     const { PLAIN, AWKWARD, KEY, BATON_API_KEY } = process.env
@@ -276,7 +276,7 @@ describe('a secret', () => {
     }
     const last = { result: { all, ['named ' + PLAIN]: 1 }, summary: 'made with ' + all.join(', ') }`
 
-  test('comes out nowhere: not in logs, rows, events, frames, results, or what the server says', async () => {
+  test('appears nowhere: not in logs, rows, events, frames, results, or the server’s output', async () => {
     const server = await processes.serve({
       BATON_LOG_LEVEL: 'trace',
       HOME: homes,
@@ -311,7 +311,7 @@ describe('a secret', () => {
     for (const token of tokens) expect(token).toMatch(/^brun_.{40}/)
     const secrets = [PLAIN, AWKWARD, 'MIIEvQIBADANBgkqhkiG9w0B', 'sk-ant-of-the-server', ...tokens]
     const inside = (text: string) => secrets.flatMap(formsOf).filter((form) => text.includes(form))
-    // That it finds them where they are: in the settings, which the server must have to start agents.
+    // The search finds them where they are: in the settings, which the server needs to start agents.
     const tables = await rowsOfAllTables()
     expect(inside(tables.get('agents')!)).toContain(PLAIN)
     for (const [table, text] of tables)
@@ -330,7 +330,7 @@ describe('a secret', () => {
     for (const one of seen) expect(inside(typeof one === 'string' ? one : JSON.stringify(one))).toEqual([])
     expect(inside(server.stdout() + server.stderr())).toEqual([])
     expect(server.stderr()).toContain('a run ended')
-    // It was all there: blacked out, and the rest as it was.
+    // All of it was there: redacted, and the rest unchanged.
     const { content } = await w.log(runs[0].id, '?limitBytes=4000000')
     expect(content.match(/halves \[redacted\]\n/g)).toHaveLength(4)
     expect(content.match(/\[redacted\]/g).length).toBeGreaterThan(40)
@@ -338,7 +338,7 @@ describe('a secret', () => {
     expect((await w.resultsOf(tasks[0]))[0].result.all).toEqual(Array(4).fill('[redacted]'))
   }, 120_000)
 
-  /** The secret, the ways it is written, and whatever of it would be too much. */
+  /** The secret, the ways it is written, and any part of it that would be too much. */
   function formsOf(secret: string): string[] {
     const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '')
     const pieces = Array.from({ length: secret.length - 9 }, (_, i) => secret.slice(i, i + 10))

@@ -14,9 +14,9 @@ const { served, fleet } = useFleets()
 
 interface Ends {
   run: Json
-  /** The step its task took when the run was over, as the log has it. */
+  /** The transition its task took when the run was over, according to the log. */
   step: Json
-  /** How often the task was tried, where it stays so. */
+  /** How many attempts the task had, where that stays. */
   attempt?: number
   agent: 'idle' | 'error'
 }
@@ -37,14 +37,14 @@ const outOfMoney = {
   agent: 'idle' as const,
 }
 
-/** What happened to the task after it was begun, and made it another. */
+/** What happened to the task after it was started, and changed it. */
 async function stepsOf(w: Fleet, task: Task): Promise<Seen[]> {
   const events: Seen[] = (await w.read(task, '/events?limit=200')).items
   const begun = events.findIndex(({ type }) => type === 'task_started')
   return events.slice(begun + 1).filter(({ to }) => to !== null)
 }
 
-/** The first run of the agent ended so, and the task and the agent are as they should be then. */
+/** The first run of the agent ended so, and the task and the agent are then as expected. */
 async function expectEnd(w: Fleet, task: Task, slug: string, ends: Ends): Promise<Seen> {
   const [run] = await w.over(slug)
   expect(run).toMatchObject({ taskId: task.id, generation: 1, attempt: 1, ...ends.run })
@@ -55,12 +55,12 @@ async function expectEnd(w: Fleet, task: Task, slug: string, ends: Ends): Promis
   expect(step).toMatchObject(ends.step)
   expect((await w.isIn(slug, ends.agent)).state).toBe(ends.agent)
   if (ends.agent === 'error') {
-    // First: while its task is free and it is not stopped, it would be given the task again.
+    // First: while its task is free and it is not stopped, it would be assigned the task again.
     const [faulted]: Seen[] = await w.happens('agent_faulted')
     expect(faulted.seq).toBeLessThan(step.seq)
   }
   await w.pass()
-  // Whoever cannot work is not given the same again; whoever can waits for its next attempt.
+  // An agent that cannot work is not assigned the same again; one that can waits for its next attempt.
   const { dueAt = Number.POSITIVE_INFINITY } = step.payload
   const early = (await w.runsOf(slug)).filter(({ createdAt }) => Date.parse(createdAt) < dueAt)
   expect(early).toHaveLength(1)
@@ -123,7 +123,7 @@ describe('a claude run', () => {
     await expectEnd(w, await w.give('dev'), 'dev', ends)
   })
 
-  test('that goes through transient errors and denied tools is a success', async () => {
+  test('that has transient errors and denied tools is a success', async () => {
     const w = await fleet()
     await Promise.all([w.claude('flaky', 'transient'), w.claude('denied', 'denied')])
     await Promise.all([w.give('flaky'), w.give('denied')])
@@ -165,7 +165,7 @@ describe('a codex run', () => {
 })
 
 describe('a run', () => {
-  test('whose program is not there stops its agent until somebody has seen to it', async () => {
+  test('whose program does not exist stops its agent until a person has fixed it', async () => {
     const w = await fleet()
     await w.script('dev', scripts.echoes, { config: { command: '/nowhere/agent' } })
     const task = await w.give('dev')
@@ -182,7 +182,7 @@ describe('a run', () => {
     expect((await w.read(task)).attempt).toBe(1)
   })
 
-  test('that would fail the same way with any task is not tried again, however fast its task comes back', async () => {
+  test('that would fail the same way with any task is not retried, however fast its task is requeued', async () => {
     const w = await fleet()
     const slugs = Array.from({ length: 12 }, (_, i) => `dev-${i}`)
     const steps = [{ fail: { code: 'not_logged_in' } }]
@@ -192,7 +192,7 @@ describe('a run', () => {
     await w.pass()
     const runs = await Promise.all(slugs.map((slug) => w.runsOf(slug)))
     expect(runs.map(({ length }) => length)).toEqual(slugs.map(() => 1))
-    // One that was given something in that very moment has given it back.
+    // One that was assigned something at that moment has released it.
     const tasks: Seen[] = (await w.call('GET', '/tasks?limit=100')).body.items
     expect(new Set(tasks.map(({ state }) => state))).toEqual(new Set(['queued']))
   })
@@ -213,7 +213,7 @@ describe('a run', () => {
     expect(calls()).toEqual([])
   })
 
-  test('whose settings were spoilt behind Baton’s back starts nothing', async () => {
+  test('whose settings were corrupted in the database starts nothing', async () => {
     const w = await fleet()
     await w.script('dev', scripts.echoes)
     await superuser(served().databaseUrl, (client) =>
@@ -229,7 +229,7 @@ describe('a run', () => {
     })
   })
 
-  test('that takes longer than it may is ended, whole tree and all', async () => {
+  test('that takes longer than its timeout is ended, with its whole process tree', async () => {
     const w = await fleet()
     const { home } = await w.script('dev', scripts.withGrandchild, { config: { timeoutSec: 5 } })
     const task = await w.give('dev')
@@ -255,7 +255,7 @@ describe('a run', () => {
     expect((await w.post(`/runs/${id}/cancel`)).body).toMatchObject({ code: 'WRONG_STATE', status: 409 })
   })
 
-  // Those that no program can bring about, or only by luck, and what an adapter may say of itself.
+  // Those that no program can cause, or only by luck, and what an adapter may report itself.
   const said: [RunErrorCode, Pick<Ends, 'step' | 'attempt' | 'agent'>][] = [
     ['spawn_failed', retried('infrastructure')],
     ['timeout', retried('infrastructure')],
@@ -264,7 +264,7 @@ describe('a run', () => {
     ['loop_detected', retried('quality')],
     ['no_progress', retried('quality')],
     ['invalid_configuration', { ...givenBack, agent: 'error' }],
-    // Nobody of Baton's stopped it: it would be started again and again if that cost it nothing.
+    // Not stopped by Baton: it would be restarted again and again if that cost nothing.
     ['cancelled', retried('infrastructure')],
   ]
   test.each(said)('whose adapter answers with %s ends as the table says', async (code, ends) => {
@@ -277,7 +277,7 @@ describe('a run', () => {
 })
 
 describe('a session that its program does not know any more', () => {
-  test('is begun anew, once, within the same run', async () => {
+  test('is started anew, once, within the same run', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'tool,unknown_session,tool')
     const task = await w.give('dev')
@@ -288,7 +288,7 @@ describe('a session that its program does not know any more', () => {
     expect(second).toMatchObject({ status: 'succeeded', sessionIdBefore: first.sessionIdAfter })
     expect(second.sessionIdAfter).not.toBe(first.sessionIdAfter)
     expect(calls().map(({ args }) => args.includes('--resume'))).toEqual([false, true, false])
-    // The next time it is the new one that is taken up.
+    // The next run resumes the new one.
     await w.taskIn(task, 'completed')
     await w.on(task, 'reset')
     const [, , third] = await w.over('dev', 3)
@@ -301,7 +301,7 @@ describe('a session that its program does not know any more', () => {
     expect([state.runs, state.totalInputTokens]).toEqual([3, totals])
   })
 
-  test('and cannot be begun anew either fails the run', async () => {
+  test('and cannot be started anew either fails the run', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'tool,never_begins')
     const task = await w.give('dev')
@@ -314,8 +314,8 @@ describe('a session that its program does not know any more', () => {
   })
 })
 
-describe('an agent that wants more turns', () => {
-  test('goes on under the same claim and attempt, in the same session', async () => {
+describe('an agent that asks to continue', () => {
+  test('continues under the same claim and attempt, in the same session', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'max_turns,max_turns,tool')
     const task = await w.give('dev')
@@ -341,7 +341,7 @@ describe('an agent that wants more turns', () => {
     ])
   })
 
-  test('again and again is stopped by the limit, as a failure of quality', async () => {
+  test('repeatedly is stopped by the limit, as a failure of quality', async () => {
     const w = await fleet()
     await w.put('dev', { adapterType: 'simulated', adapterConfig: { steps: [{ wantsMore: true }] } })
     const task = await w.give('dev', { maxRetries: 0, maxContinuations: 2 })
@@ -356,7 +356,7 @@ describe('an agent that wants more turns', () => {
 })
 
 describe('a rate limit', () => {
-  test('parks the task until it resets, and whoever is on the same account; nobody else', async () => {
+  test('parks the task until it resets, and every agent on the same account; no other', async () => {
     const w = await fleet()
     const resetsAt = Math.floor(Date.now() / 1000) + 3_600
     const until = new Date(resetsAt * 1000).toISOString()
@@ -380,7 +380,7 @@ describe('a rate limit', () => {
     expect(await w.count('credential_parked')).toBe(1)
     for (const slug of ['first', 'same'])
       expect((await w.call('GET', `/agents/${slug}/runtime-state`)).body.parkedUntil).toBe(until)
-    // One that came only later is on that account as well.
+    // One that was registered only later is on that account as well.
     const late = await w.claude('late', '', onKey('sk-ant-one-and-the-same'))
     const lateTask = await w.give('late')
     await w.taskIn(lateTask, 'awaiting_retry')
@@ -388,7 +388,7 @@ describe('a rate limit', () => {
     expect(late.calls()).toEqual([])
   })
 
-  test('of an account that takes work again lets it go on by itself', async () => {
+  test('that has reset lets the account continue by itself', async () => {
     const w = await fleet()
     const resetsAt = Math.ceil(Date.now() / 1000) + 2
     await w.claude('dev', 'http429,tool', { env: { FAKE_CLI_RESETS_AT: String(resetsAt) } })
@@ -401,11 +401,11 @@ describe('a rate limit', () => {
   })
 })
 
-describe('liveness is not progress', () => {
+describe('being alive is not progress', () => {
   test.each([
     ['loop', 'the same call'],
     ['errors', 'failed calls in a row'],
-  ])('a run that goes round (%s) is flagged, then stopped', async (mode, says) => {
+  ])('a run that loops (%s) is flagged, then stopped', async (mode, says) => {
     const w = await fleet()
     const { calls } = await w.claude('dev', mode, {
       runtimeConfig: { watch: { sameCalls: 2, errors: 2 } },
@@ -428,7 +428,7 @@ describe('liveness is not progress', () => {
     expect(run.usage.inputTokens).toBeGreaterThan(0)
   })
 
-  test('a run that says nothing is flagged, then stopped', async () => {
+  test('a run without output is flagged, then stopped', async () => {
     const w = await fleet()
     await w.claude('dev', 'silent', { runtimeConfig: { watch: { silentSec: 1, stopSilentSec: 2 } } })
     const board = await listen(served().api, w.ownerKey)
@@ -443,7 +443,7 @@ describe('liveness is not progress', () => {
     await board.leave()
   })
 
-  test('a run that prints but does not get on is flagged, then stopped', async () => {
+  test('a run that prints without progress is flagged, then stopped', async () => {
     const w = await fleet()
     await w.script(
       'dev',
@@ -462,7 +462,7 @@ describe('liveness is not progress', () => {
   })
 })
 
-describe('what an agent says on its way', () => {
+describe('what an agent reports during its run', () => {
   test('reaches its task: progress, checkpoint, and its result and summary', async () => {
     const w = await fleet()
     await w.script(
@@ -512,7 +512,7 @@ describe('what an agent says on its way', () => {
     expect(second.result.prompt).toContain('all of it')
   })
 
-  test('reaches those who wait for it', async () => {
+  test('reaches its downstream tasks', async () => {
     const w = await fleet()
     await w.script(
       'first',
@@ -527,8 +527,8 @@ describe('what an agent says on its way', () => {
   })
 })
 
-describe('a run whose claim is gone', () => {
-  // It does not go at once, and tries all it can to hand its work in.
+describe('a run whose claim has ended', () => {
+  // It does not exit at once, and tries everything to submit its work.
   const zombie = `
     setInterval(() => {}, 60_000)
     process.on('SIGTERM', async () => {
@@ -556,7 +556,7 @@ describe('a run whose claim is gone', () => {
   test.each([
     ['cancelled', 'cancel', 'cancelled'],
     ['paused', 'pause', 'paused'],
-  ])('since its task was %s is ended, and its late result changes nothing', async (_, act, state) => {
+  ])('since its task was %s is stopped, and its late result changes nothing', async (_, act, state) => {
     const { w, task, run } = await aZombie()
     expect((await w.on(task, act)).status).toBe(200)
     const [over] = await w.over('dev')
@@ -568,7 +568,7 @@ describe('a run whose claim is gone', () => {
     expect(await w.agent('dev')).toMatchObject({ state: 'idle', activeTasks: 0 })
   })
 
-  test('since its task is another’s now is ended, and that one’s result stands', async () => {
+  test('since its task belongs to another now is stopped, and that one’s result stays', async () => {
     const { w, task, run } = await aZombie()
     await w.script('heir', scripts.echoes)
     expect((await w.call('PATCH', `/tasks/${task.id}`, { agent: 'heir' })).status).toBe(200)
@@ -581,7 +581,7 @@ describe('a run whose claim is gone', () => {
     expect(accepted).toMatchObject([{ agent: 'heir', generation: 2, summary: 'echoed' }])
   })
 
-  test('since its lease ran out is ended, and the task is tried again under another generation', async () => {
+  test('since its lease expired is stopped, and the task is retried under another generation', async () => {
     const { w, task, run } = await aZombie({ lateResults: false })
     // As if its node had not been able to renew for all that time.
     await superuser(served().databaseUrl, (client) =>

@@ -5,7 +5,7 @@ import { LiveOutput } from '../src/kernel/live-output.ts'
 import type { RunLogStore } from '../src/logs/protocol.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
 
-/** A run that says more than is kept, on a server with a small limit. */
+/** A run that prints more than is stored, on a server with a small limit. */
 
 const MAX = 2_000
 const { fleet } = useFleets({ BATON_MAX_LOG_BYTES: String(MAX) })
@@ -13,8 +13,8 @@ const { fleet } = useFleets({ BATON_MAX_LOG_BYTES: String(MAX) })
 const finishedIn = async (w: Fleet): Promise<Seen[]> =>
   (await w.call('GET', '/events?limit=200')).body.items.filter(({ type }: Seen) => type === 'run_finished')
 
-describe('a run that says more than its log may have', () => {
-  test('goes on to its end, and what it made and used counts', async () => {
+describe('a run that prints more than its log may have', () => {
+  test('continues to its end, and its result and usage count', async () => {
     const w = await fleet()
     await w.script(
       'dev',
@@ -39,7 +39,7 @@ describe('a run that says more than its log may have', () => {
     expect(await finishedIn(w)).toMatchObject([{ payload: { runId: run.id, logTruncated: true } }])
   })
 
-  test('that says less is told to be whole', async () => {
+  test('that prints less has a complete log', async () => {
     const w = await fleet()
     await w.script('dev', `console.log('little')`)
     await w.wake('dev')
@@ -49,7 +49,7 @@ describe('a run that says more than its log may have', () => {
   })
 })
 
-test('output that its store did not take makes the log one that is not whole', async () => {
+test('output that its store did not accept makes the log incomplete', async () => {
   let isAway = false
   const store = {
     type: 'postgres',

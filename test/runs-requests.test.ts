@@ -6,17 +6,17 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from './support/recovery.ts'
 import { type Seen, useFleets } from './support/runs.ts'
 
-/** A run whose task is suspected to hang: its agent is asked for progress, by whatever way it can hear. */
+/** A run whose task is suspected to hang: its agent is asked for progress, by every channel it has. */
 
 const { served, fleet } = useFleets()
 
-/** Beyond its time as soon as it begins, and not taken away for long. */
+/** Beyond its estimate as soon as it starts, and not revoked for long. */
 const LATE = { estimatedDurationMinutes: 0.0001, timeouts: { hangGraceSeconds: 0, hangAbortSeconds: 3_600 } }
 
 const ASKED = { type: 'report_progress', since: expect.any(String), abortAt: expect.any(String) }
 
-describe('what is asked of a holder', () => {
-  test('is in a file for a program, which can answer; and the file goes with the run', async () => {
+describe('a request to a holder', () => {
+  test('is in a file for a program, which can answer; and the file is deleted with the run', async () => {
     const w = await fleet()
     await w.script(
       'dev',
@@ -70,7 +70,7 @@ describe('what is asked of a holder', () => {
     await w.taskIn(task, 'completed')
   }, 60_000)
 
-  test('is nothing for a run without a task', async () => {
+  test('is absent for a run without a task', async () => {
     const w = await fleet()
     await w.script('dev', `console.log(JSON.stringify({ result: 'BATON_REQUESTS_FILE' in process.env }))`)
     await w.wake('dev')

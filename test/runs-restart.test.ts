@@ -18,7 +18,7 @@ import {
   type WorkerKind,
 } from './support/run-nodes.ts'
 
-/** The only node is killed while its agents work: what they leave, and how their work goes on. */
+/** The only node is killed while its agents work: what they leave, and how their work continues. */
 
 const MINUTES = { timeout: 400_000 }
 const isLinux = process.platform === 'linux'
@@ -62,7 +62,7 @@ async function startClis(cluster: House, w: RunsWorkspace) {
     const run = await eventually(async () =>
       (await w.runs('&status=running')).find(({ taskId }) => taskId === task.id),
     )
-    // The last it says before it hangs.
+    // The last output before it hangs.
     const last = program === 'claude' ? 'On my way' : 'aggregated_output'
     await eventually(async () => (await w.log(run.id)).includes(last))
     started.push({ program, room, task, run })
@@ -88,7 +88,7 @@ test.runIf(isLinux)(
     expect(pids.filter(isThere)).toEqual(pids)
     for (const room of rooms.values()) await letGo(room)
     await cluster.serve()
-    // Whoever can ask for a claim from now on is alone with it.
+    // Any claim from now on is without competition.
     expect(pids.filter(isThere)).toEqual([])
 
     const tasks = [...work, ...clis].map(({ task }) => task)
@@ -103,7 +103,7 @@ test.runIf(isLinux)(
   },
 )
 
-/** The run ended with its node, with all that was known of it, and the next one took up its session. */
+/** The run ended with its node, with all that was known of it, and the next one resumed its session. */
 async function expectLostWell(
   w: RunsWorkspace,
   kind: WorkerKind,
@@ -164,8 +164,8 @@ async function expectTakenUp(
 const figuresOf = ({ usage, costUsd }: ShownRun) => ({ usage, costUsd })
 
 /**
- * Claude tells with each message what went in, and counts what it costs over the whole session: the next run pays for the lost
- * one. Codex tells nothing before its turn ends, and counts everything over the whole session.
+ * Claude reports with each message what went in, and counts its cost over the whole session: the next run pays for the lost
+ * one. Codex reports nothing before its turn ends, and counts everything over the whole session.
  */
 const FIGURES: Record<string, unknown> = {
   claude: {
@@ -190,7 +190,7 @@ const FIGURES: Record<string, unknown> = {
 const at = (node: string) => ({ runtimeConfig: { node } })
 
 test.runIf(isLinux)(
-  'only what belongs to nodes that are gone is touched: not a server that stands still, not one on another database',
+  'only what belongs to dead nodes is touched: not a server that is stopped, not one on another database',
   MINUTES,
   async () => {
     const [cluster, neighbour] = [await nodes.cluster(), await nodes.cluster()]
@@ -212,7 +212,7 @@ test.runIf(isLinux)(
     await cluster.kill(doomed)
     await cluster.serve({ BATON_NODE_NAME: 'new' })
     try {
-      // It has looked, since what the killed one left is ended.
+      // It has checked, since what the killed one left is ended.
       await w.runsOf(freed, 'failed')
       expect(livesIn(gone)[0]!.pids.filter(isThere)).toEqual([])
       expect((await w.call('GET', `/runs/${sleeping.id}`)).body).toMatchObject({ status: 'running' })
@@ -233,7 +233,7 @@ test.runIf(isLinux)(
 )
 
 test.runIf(isLinux)(
-  'whoever was given the pid of a lost process, or of its server, is left alone',
+  'a process that got the pid of a lost process, or of its server, is left alone',
   MINUTES,
   async () => {
     const cluster = await nodes.cluster()
@@ -254,7 +254,7 @@ test.runIf(isLinux)(
       await letGo(room)
       await cluster.serve()
       expect(isThere(innocent.pid!)).toBe(true)
-      // The right one is known by what it carries.
+      // The right one is identified by its environment.
       expect(isThere(pid!)).toBe(false)
       const [lost] = await w.runsOf(task, 'succeeded')
       expect(lost).toMatchObject({ id, status: 'failed', errorCode: 'control_plane_restart' })

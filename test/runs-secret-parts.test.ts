@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { useFleets } from './support/runs.ts'
 import { tablesWith } from './support/seed.ts'
 
-/** What an agent takes apart of what it was given, and what it finds on the node, comes out nowhere. */
+/** Parts of its settings that an agent extracts, and secrets it finds on the node, appear nowhere. */
 
 const { served, fleet } = useFleets()
 const fresh = (what: string) => `${what}-${randomBytes(6).toString('hex')}`
 
-test('parts of variables, the owner key and the password of the database are blacked out of everything', async () => {
+test('parts of variables, the owner key and the password of the database are redacted from everything', async () => {
   const w = await fleet()
   const [token, user, password, pair] = ['token', 'user', 'password', 'pair'].map(fresh) as [
     string,

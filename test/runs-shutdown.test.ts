@@ -6,14 +6,14 @@ import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
 import { eventually, expectDoneOnce, type Served } from './support/recovery.ts'
 import { expectWholeLog, isThere, letGo, livesIn, USED, useRunNodes } from './support/run-nodes.ts'
 
-/** Agents at work while their server is stopped in order, or while what it needs is taken from it. */
+/** Agents at work while their server is stopped cleanly, or while it loses its database or disk. */
 
 const MINUTES = { timeout: 300_000 }
 const onLinux = test.runIf(process.platform === 'linux')
 const nodes = useRunNodes()
 const STOPPED = { status: 'failed', errorCode: 'control_plane_restart', usage: USED.sofar }
 
-/** How long it took to end well. */
+/** How long a clean stop took. */
 async function stop(node: Served): Promise<number> {
   const asked = performance.now()
   node.child.kill('SIGTERM')
@@ -21,7 +21,7 @@ async function stop(node: Served): Promise<number> {
   return performance.now() - asked
 }
 
-// SIGINT takes the same way: test/start.test.ts.
+// SIGINT takes the same path: test/start.test.ts.
 onLinux(
   'at SIGTERM agents get their grace, their runs end on record, and their work goes on after the next start',
   MINUTES,
@@ -40,7 +40,7 @@ onLinux(
     for (const task of tasks) await w.waits(task)
     const ids = (await w.runs()).map(({ id }) => id)
     const tookMs = await stop(node)
-    // Those who ignore SIGTERM have used their grace.
+    // Those that ignore SIGTERM have used their grace period.
     expect(tookMs).toBeGreaterThan(graceSec * 1000)
     expect(await cluster.processes()).toEqual([])
     const left = await cluster.rows('select status, error_code as "errorCode" from runs')
@@ -68,7 +68,7 @@ onLinux(
   },
 )
 
-/** A server with a database that can be taken from it, and a worker at work. */
+/** A server with a database that can be cut off, and a worker at work. */
 async function openCut() {
   const cluster = await nodes.cluster()
   const way: CuttableWay = await cuttableWayTo(cluster.databaseUrl)
@@ -96,7 +96,7 @@ onLinux(
       await letGo(room)
       const { pids } = livesIn(room)[0]!
       await eventually(async () => pids.filter(isThere).length === 0)
-      // Its end was to be written down by now, and could not be.
+      // Its end should be stored by now, and could not be.
       const tries = way.inVain()
       await eventually(async () => way.inVain() > tries + 2)
       const [before] = await cluster.rows('select status from runs')

@@ -54,7 +54,7 @@ describe.skipIf(!hasValkey)('a private Valkey', () => {
   })
   afterAll(() => valkey?.stop())
 
-  test('has its log on disk before it answers, and throws nothing out', async () => {
+  test('has its log on disk before it answers, and evicts nothing', async () => {
     expect(
       await settingsOf(valkey, 'appendonly', 'appendfsync', 'maxmemory-policy', 'save', 'bind', 'dir'),
     ).toEqual({
@@ -83,7 +83,7 @@ describe.skipIf(!hasValkey)('a private Valkey', () => {
     expect(await withValkey(valkey, (client) => client.mget(keys))).toEqual(keys.map((key) => `of ${key}`))
   })
 
-  test('restarted in order, is another process with the same data', async () => {
+  test('restarted cleanly, is another process with the same data', async () => {
     const key = freshValkeyPrefix()
     const before = valkey.pid()
     await withValkey(valkey, (client) => client.set(key, 'kept'))
@@ -94,7 +94,7 @@ describe.skipIf(!hasValkey)('a private Valkey', () => {
 })
 
 describe.skipIf(!hasValkey)('a Valkey that is set up in another way', () => {
-  test('has these settings, and without a log it forgets in a crash', async () => {
+  test('has these settings, and without a log it loses data in a crash', async () => {
     const valkey = await startPrivateValkey({ appendonly: 'no', 'maxmemory-policy': 'allkeys-lru' })
     try {
       expect(await settingsOf(valkey, 'appendonly', 'appendfsync', 'maxmemory-policy')).toEqual({
@@ -111,7 +111,7 @@ describe.skipIf(!hasValkey)('a Valkey that is set up in another way', () => {
     }
   })
 
-  test('that it refuses, says so in its own words', async () => {
+  test('that it refuses, reports its own error', async () => {
     await expect(startPrivateValkey({ 'maxmemory-policy': 'the-oldest' })).rejects.toThrow(
       /^The private Valkey did not start \(exit code 1\)\. The end of its log:\n[\s\S]*the-oldest/,
     )
@@ -138,7 +138,7 @@ describe.skipIf(!hasMariadb)('a private MariaDB', () => {
   })
   afterAll(() => mariadb?.stop())
 
-  test('commits to disk, writes in utf8mb4, listens on loopback, and takes arguments of the test', async () => {
+  test('commits to disk, writes in utf8mb4, listens on loopback, and accepts arguments of the test', async () => {
     expect(
       await ask(
         mariadb.url,
@@ -186,7 +186,7 @@ describe.skipIf(!hasMariadb)('a private MariaDB', () => {
     await database.drop()
   })
 
-  test('gives each test a database of its own, and forgets it when dropped', async () => {
+  test('gives each test a database of its own, and deletes it when dropped', async () => {
     const [one, other] = await Promise.all([freshMysqlDatabase(mariadb.url), freshMysqlDatabase(mariadb.url)])
     await ask(one.url, 'create table t (n int)')
     expect(await ask(other.url, 'show tables')).toEqual([])
@@ -194,7 +194,7 @@ describe.skipIf(!hasMariadb)('a private MariaDB', () => {
     expect(await ask(mariadb.url, `show databases like 'test%'`)).toEqual([])
   })
 
-  test('that refuses its arguments says so in its own words', async () => {
+  test('that refuses its arguments reports its own error', async () => {
     await expect(startPrivateMariadb(['--no-such-thing'])).rejects.toThrow(
       /^The private MariaDB did not start \(exit code \d+\)\. The end of its log:\n[\s\S]*no-such-thing/,
     )
@@ -214,7 +214,7 @@ describe('the servers of the test run', () => {
 })
 
 describe.skipIf(!hasValkey || !hasMariadb)('a test process that is killed with SIGKILL', () => {
-  test('takes its servers and their folders with it', async () => {
+  test('ends its servers and removes their folders', async () => {
     const from = (name: string) => JSON.stringify(compiledFile(`test/support/servers/${name}.ts`))
     const script = `
       import { startPrivateMariadb } from ${from('mariadb')}
@@ -244,7 +244,7 @@ describe('a server that the environment names', () => {
     run: (program) => expect.fail(`ran ${program}`),
   })
 
-  test('is used as it is, and nothing is looked for, started or stopped', async () => {
+  test('is used as it is, and nothing is searched for, started or stopped', async () => {
     const cases = [
       [
         startValkey,
@@ -298,7 +298,7 @@ describe('where there is no server and none can be installed', () => {
     await expect(startMariadb(pretend({ env: { CI: 'true' } }))).rejects.toThrow(new Error(MARIADB))
   })
 
-  test('an ordinary user is not asked for a password', async () => {
+  test('an ordinary user gets no password prompt', async () => {
     const machine = pretend({ files: DEBIAN, known: ['valkey-server', 'mariadb-server-core'] })
     expect(await startValkey(machine)).toMatchObject({ skipped: expect.stringContaining('only root can') })
     expect(await startMariadb(machine)).toMatchObject({ skipped: expect.stringContaining('only root can') })
@@ -315,7 +315,7 @@ describe('where there is no server and none can be installed', () => {
     expect(await startValkey(machine)).toEqual({ skipped: VALKEY })
   })
 
-  test('a MariaDB that cannot make its data counts as none', async () => {
+  test('a MariaDB that cannot create its data counts as none', async () => {
     const machine = pretend({ files: ['/usr/sbin/mariadbd', '/usr/bin/mariadb-install-db'] })
     expect(await startMariadb(machine)).toEqual({ skipped: MARIADB })
   })
@@ -327,7 +327,7 @@ describe('as root on Debian', () => {
     `DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install --yes --no-install-recommends --no-remove ${names.join(' ')}`
   const update = 'DEBIAN_FRONTEND=noninteractive apt-get update'
 
-  test('Valkey is installed from the lists as they are, and its service is not left running', async () => {
+  test('Valkey is installed from the package lists on the machine, and its service is not left running', async () => {
     const machine = root({ known: ['valkey-server', 'redis-server'] })
     await startValkey(machine)
     expect(machine.ran).toEqual([
@@ -339,7 +339,7 @@ describe('as root on Debian', () => {
     expect(machine.said[0]).toBe('Installing valkey-server for the tests …')
   })
 
-  test('Redis takes its place where the archive has no Valkey, after an update if there are no lists', async () => {
+  test('Redis is used where the archive has no Valkey, after an update if there are no lists', async () => {
     const machine = root({ knownAfterUpdate: ['redis-server'] })
     await startValkey(machine)
     expect(machine.ran.filter((command) => !command.startsWith('apt-cache'))).toEqual([
@@ -350,7 +350,7 @@ describe('as root on Debian', () => {
     ])
   })
 
-  test('MariaDB is installed without a service, under the name that the release has for it', async () => {
+  test('MariaDB is installed without a service, under the release’s name for it', async () => {
     const machine = root({ known: ['mariadb-server-core'] })
     await startMariadb(machine)
     expect(machine.ran).toContain(install('mariadb-server-core', 'mariadb-client-core'))
@@ -361,7 +361,7 @@ describe('as root on Debian', () => {
     expect(older.ran).toContain(install('mariadb-server-core-10.6', 'mariadb-client-core-10.6'))
   })
 
-  test('an installation from old lists is tried again with new ones, and its failure is told', async () => {
+  test('an installation from old lists is retried with new ones, and its failure is reported', async () => {
     const machine = root({
       known: ['redis-server'],
       says: { ' install ': '!E: Unable to fetch some archives.' },
@@ -375,7 +375,7 @@ describe('as root on Debian', () => {
     expect(apt).toEqual([install('redis-server'), update, install('redis-server')])
   })
 
-  test('a Redis of somebody that is too old is neither used nor stopped', async () => {
+  test('an existing Redis that is too old is neither used nor stopped', async () => {
     const machine = root({
       files: [...DEBIAN, '/usr/bin/redis-server'],
       known: ['redis-server'],
@@ -386,7 +386,7 @@ describe('as root on Debian', () => {
     expect(machine.ran.filter((command) => /install|service|update-rc/.test(command))).toEqual([])
   })
 
-  test('a private server is installed first as well, whatever the environment names, and who starts it is told why not', async () => {
+  test('a private server is installed first as well, whatever the environment names, and its caller gets the reason if it cannot be', async () => {
     const machine = root({
       known: ['valkey-server', 'mariadb-server-core'],
       env: { VALKEY_URL: 'redis://it' },
@@ -416,7 +416,7 @@ describe('as root on Debian', () => {
     ])
   })
 
-  test('whoever has said whether PostgreSQL is to make a cluster is not overruled', async () => {
+  test('an existing setting about creating PostgreSQL clusters is not overruled', async () => {
     const machine = root({ known: ['postgresql-15'], says: { 'show create_main_cluster': 'off' } })
     await obtainDistribution(machine)
     expect(machine.ran.filter((command) => / (set|remove) /.test(command))).toEqual([])

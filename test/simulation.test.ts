@@ -7,7 +7,7 @@ import { report, runSeed } from './simulation/run.ts'
 const SEEDS = 300
 const LONG = 600_000
 
-test(`whatever goes wrong, every sentence of invariants/ holds after every step of ${SEEDS} runs`, {
+test(`whatever goes wrong, every invariant of invariants/ holds after every step of ${SEEDS} runs`, {
   timeout: LONG,
 }, async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {

@@ -28,7 +28,10 @@ const isLinux = process.platform === 'linux'
 const isRoot = process.geteuid?.() === 0
 const nobody = { name: 'nobody', uid: 65534, gid: 65534 }
 
-/** A data folder with a database in it, for tests that neither need a fresh one nor break it, and what its first start said. */
+/**
+ * A data folder with a database in it, for tests that neither need a fresh one nor break it, and the output of its first
+ * start.
+ */
 let used = ''
 let first: { url: string; stdout: string; stderr: string; keyStatus: number }
 let scratch = ''
@@ -91,7 +94,7 @@ async function stopped(baton: Launched, signal: NodeJS.Signals = 'SIGTERM'): Pro
   expect(await baton.ended, baton.stderr()).toEqual({ code: 0, signal: null })
 }
 
-/** Names, sizes and times of all that is in a folder; null when it is not there. */
+/** Names, sizes and times of everything in a folder; null when it does not exist. */
 async function listing(folder: string): Promise<string[] | null> {
   if (!existsSync(folder)) return null
   const names = (await readdir(folder, { recursive: true })).sort()
@@ -125,7 +128,7 @@ async function ask(url: string, statement: string): Promise<pg.QueryResultRow[]>
   }
 }
 
-/** Every table in a database, with its rights and its number of rows: what a refused start must leave as it was. */
+/** Every table in a database, with its grants and its number of rows: what a refused start must leave unchanged. */
 async function contentOf(url: string): Promise<string[]> {
   const rows = await ask(
     url,
@@ -138,7 +141,7 @@ async function contentOf(url: string): Promise<string[]> {
 }
 
 describe('a start is refused in one sentence and changes nothing', () => {
-  /** One of each part that reads settings; the others are tried on the parts (config, logs-settings, adapters-registry). */
+  /** One of each part that reads settings; the others are tested on the parts (config, logs-settings, adapters-registry). */
   test.each([
     ['DATABASE_URL', 'mysql://root:hunter2@localhost/baton', 'DATABASE_URL must begin with postgres://.'],
     ['BATON_LOGS', 's3://key:hunter2@bucket', /^BATON_LOGS must not contain keys: /],
@@ -151,7 +154,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     expect(await listing(data)).toBeNull()
   })
 
-  test('a database that nobody serves', async () => {
+  test('a database address where no server listens', async () => {
     const data = join(await scratchFolder(), 'data')
     const port = await unusedPort()
     const url = `postgres://baton:hunter2@127.0.0.1:${port}/baton`
@@ -185,7 +188,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     expect(await listing(data)).toBeNull()
   })
 
-  test('a port that another program has', async () => {
+  test('a port that another program uses', async () => {
     const data = join(await scratchFolder(), 'data')
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -233,7 +236,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     },
   )
 
-  test('a database that is newer than the code, or was set up otherwise', async () => {
+  test('a database that is newer than the code, or was set up differently', async () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase()
     const first = startBaton({ DATABASE_URL: database.url, BATON_DATA: data })
@@ -269,7 +272,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     await database.drop()
   })
 
-  test('a database that cannot hold all text, of which nothing is touched', async () => {
+  test('a database that cannot hold all text, which is left untouched', async () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase(`encoding 'SQL_ASCII' locale 'C' template template0`)
     expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
@@ -279,13 +282,13 @@ describe('a start is refused in one sentence and changes nothing', () => {
     await database.drop()
   })
 
-  test('a role that is a superuser, on the embedded database, which does not stay behind', async () => {
+  test('a role that is a superuser, on the embedded database, which is stopped again', async () => {
     await refusal({ BATON_DATA: usedData(), BATON_DATABASE_ROLE: 'postgres' })
     if (isLinux) expect(processesOn(used)).toEqual([])
     await startBaton({ BATON_DATA: usedData() }).ready
   })
 
-  test('a data folder that another Baton is using, which goes on', async () => {
+  test('a data folder that another Baton is using, which continues', async () => {
     const first = startBaton({ BATON_DATA: usedData() })
     const url = await first.ready
     const before = await readdir(usedData())
@@ -313,7 +316,7 @@ async function unusedPort(): Promise<number> {
 }
 
 describe('the first start', () => {
-  test('makes the owner key for its owner alone, and says one line', () => {
+  test('creates the owner key for its owner alone, and prints one line', () => {
     const { url, ...said } = first
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(said).toEqual({ stdout: `baton ready on ${url}\n`, stderr: '', keyStatus: 200 })
@@ -323,7 +326,7 @@ describe('the first start', () => {
     expect(statSync(usedData()).mode & 0o077).toBe(0)
   })
 
-  test('is found again by the next ones: the same key, the same tasks', async () => {
+  test('is followed by starts with the same key and the same tasks', async () => {
     const key = ownerKeyIn(usedData())
     const second = startBaton({ BATON_DATA: usedData() })
     const task = await createTask(await second.ready, key, 'kept')
@@ -340,7 +343,7 @@ describe('the first start', () => {
     expect(third.stdout()).toBe(`baton ready on ${url}\n`)
   })
 
-  test('takes up a key that was written before a crash, but not yet stored', async () => {
+  test('uses a key that was written before a crash, but not yet stored', async () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase()
     const key = `baton_${'k'.repeat(43)}`
@@ -353,7 +356,7 @@ describe('the first start', () => {
     await database.drop()
   })
 
-  test('does not take half a key for one', async () => {
+  test('does not use half a key', async () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase()
     await mkdir(data)
@@ -368,7 +371,7 @@ describe('the first start', () => {
     await database.drop()
   })
 
-  test('works in a folder with spaces, quotes and unicode below one of its user alone, given relative to where it is started', async () => {
+  test('works in a folder with spaces, quotes and unicode below a private one, given as a relative path', async () => {
     const folder = await scratchFolder(0o700)
     const data = `it's "my" dätä 日本 $HOME`
     const baton = startBaton({ BATON_DATA: data }, { cwd: folder })
@@ -378,47 +381,44 @@ describe('the first start', () => {
     if (isLinux) expect(processesOn(folder)).toEqual([])
   })
 
-  test.skipIf(!isLinux)(
-    'puts no secret on a command line or into the log, however much is logged',
-    async () => {
-      const data = join(await scratchFolder(), 'data')
-      const baton = startBaton({ BATON_DATA: data, BATON_LOG_LEVEL: 'trace' })
-      const commandLines = new Set<string>()
-      let serving = false
-      const looking = (async () => {
-        while (!serving) {
-          for (const pid of allPids()) commandLines.add(commandLineOf(pid))
-          await sleep(20)
-        }
-      })()
-      const url = await baton.ready
-      const key = ownerKeyIn(data)
-      const password = readFileSync(join(data, 'postgres/password'), 'utf8').trim()
-      const wrong = `baton_${'w'.repeat(43)}`
-      await get(url, '/keys', wrong)
-      await createTask(url, key, 'traced')
-      const made = await fetch(`${url}/api/v1/keys`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ name: 'ci' }),
-      }).then((response) => response.json() as Promise<{ key: string }>)
-      // Errors are logged too, with all that hangs on them.
-      for (const process_ of processesOn(join(data, 'postgres'))) killProcess(process_)
-      await get(url, '/tasks', key).catch(() => undefined)
-      serving = true
-      await looking
-      baton.child.kill('SIGTERM')
-      await baton.ended
+  test.skipIf(!isLinux)('puts no secret on a command line or into the log, at any log level', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const baton = startBaton({ BATON_DATA: data, BATON_LOG_LEVEL: 'trace' })
+    const commandLines = new Set<string>()
+    let serving = false
+    const looking = (async () => {
+      while (!serving) {
+        for (const pid of allPids()) commandLines.add(commandLineOf(pid))
+        await sleep(20)
+      }
+    })()
+    const url = await baton.ready
+    const key = ownerKeyIn(data)
+    const password = readFileSync(join(data, 'postgres/password'), 'utf8').trim()
+    const wrong = `baton_${'w'.repeat(43)}`
+    await get(url, '/keys', wrong)
+    await createTask(url, key, 'traced')
+    const made = await fetch(`${url}/api/v1/keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'ci' }),
+    }).then((response) => response.json() as Promise<{ key: string }>)
+    // Errors are logged too, with all their properties.
+    for (const process_ of processesOn(join(data, 'postgres'))) killProcess(process_)
+    await get(url, '/tasks', key).catch(() => undefined)
+    serving = true
+    await looking
+    baton.child.kill('SIGTERM')
+    await baton.ended
 
-      const secrets = { key, password, wrong, made: made.key }
-      const shown = [...commandLines, baton.stdout(), baton.stderr()].join('\n')
-      expect([...commandLines].some((line) => line.includes(join(data, 'postgres')))).toBe(true)
-      expect(baton.stderr()).toContain('"level":30')
-      for (const [name, secret] of Object.entries(secrets)) expect(shown.includes(secret), name).toBe(false)
-    },
-  )
+    const secrets = { key, password, wrong, made: made.key }
+    const shown = [...commandLines, baton.stdout(), baton.stderr()].join('\n')
+    expect([...commandLines].some((line) => line.includes(join(data, 'postgres')))).toBe(true)
+    expect(baton.stderr()).toContain('"level":30')
+    for (const [name, secret] of Object.entries(secrets)) expect(shown.includes(secret), name).toBe(false)
+  })
 
-  test('on a database of one’s own says in one line what was found, beside the one that it is ready', async () => {
+  test('on an external database prints in one line what was found, beside the line that it is ready', async () => {
     const database = await emptyDatabase()
     const data = join(await scratchFolder(), 'data')
     const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url })
@@ -433,7 +433,7 @@ describe('the first start', () => {
     await database.drop()
   })
 
-  test('shows the password of DATABASE_URL to nobody', async () => {
+  test('shows the password of DATABASE_URL nowhere', async () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase()
     const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url, BATON_LOG_LEVEL: 'trace' })
@@ -448,7 +448,7 @@ describe('the first start', () => {
   })
 })
 
-/** A request whose head the server has read, and whose body it still waits for. */
+/** A request whose headers the server has read, and whose body it still waits for. */
 async function begunRequest(url: string, path: string, key: string) {
   const sent = request(`${url}/api/v1${path}`, {
     method: 'POST',
@@ -465,7 +465,7 @@ async function begunRequest(url: string, path: string, key: string) {
   return { finish: (body: object) => sent.end(JSON.stringify(body)), answer }
 }
 
-/** The door is closed: nobody new is let in. */
+/** The port is closed: no new connection is accepted. */
 async function untilNotServed(url: string): Promise<void> {
   for (;;) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -497,7 +497,7 @@ describe('a signal to stop', () => {
     },
   )
 
-  test('lets a request that was begun come to its end', PROMPTLY, async () => {
+  test('lets a started request finish', PROMPTLY, async () => {
     const baton = startBaton({ BATON_DATA: usedData() })
     const url = await baton.ready
     const key = ownerKeyIn(usedData())
@@ -537,7 +537,7 @@ describe('a signal to stop', () => {
   test.skipIf(!isLinux)('during the start leaves no database behind either', async () => {
     const folder = join(usedData(), 'postgres')
     const baton = startBaton({ BATON_DATA: usedData() })
-    // The database runs, and the server has yet to look at it.
+    // The database runs, and the server has yet to check it.
     while (!processesOn(folder).some(({ command }) => command.includes('walwriter'))) await sleep(5)
     baton.child.kill('SIGTERM')
     const ending = await baton.ended

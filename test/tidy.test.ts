@@ -20,17 +20,17 @@ function readAll(folder: string, found: rules.Files = {}): rules.Files {
 
 const files = readAll('')
 const withoutLock = Object.fromEntries(Object.entries(files).filter(([path]) => path !== 'package-lock.json'))
-/** Says that a rule finds this many faults in a sample, so that no rule is true of everything. */
+/** Asserts that a rule finds this many faults in a sample, so that no rule accepts everything. */
 const bites = (faults: string[], count = 1) => expect(faults, faults.join('\n')).toHaveLength(count)
 const source = (path: string, ...lines: string[]) => ({ [path]: `${lines.join('\n')}\n` })
 
-describe('the arrows between rooms point one way', () => {
+describe('folders import each other in one direction', () => {
   test('in our sources', () => {
     expect(Object.keys(files).filter((path) => path.startsWith('src/')).length).toBeGreaterThan(40)
     expect(rules.arrows(files)).toEqual([])
   })
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     bites(rules.arrows(source('src/core/a.ts', `import { b } from '../store/b.ts'`)))
     bites(rules.arrows(source('src/core/a.ts', `import type { b } from '../store/b.ts'`)))
     bites(rules.arrows(source('src/store/deep/a.ts', `export * from '../../flow/b.ts'`)))
@@ -50,7 +50,7 @@ describe('the arrows between rooms point one way', () => {
 describe('the core is pure', () => {
   test('in our sources', () => expect(rules.pureCore(files)).toEqual([]))
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const core = (...lines: string[]) => rules.pureCore(source('src/core/a.ts', ...lines))
     bites(core(`import { join } from 'node:path'`))
     bites(core(`import pg from 'pg'`))
@@ -75,7 +75,7 @@ describe('the core is pure', () => {
 describe('SQL is only in src/store and src/embedded-postgres', () => {
   test('in our sources', () => expect(rules.sqlInStore(files)).toEqual([]))
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const sql = (line: string, path = 'src/http/a.ts') => rules.sqlInStore(source(path, line))
     bites(sql(`pool.query('select 1')`))
     bites(sql(`pool.query(\`select title from tasks where id = \${id}\`)`))
@@ -94,10 +94,10 @@ describe('SQL is only in src/store and src/embedded-postgres', () => {
   })
 })
 
-describe('only the entry point touches the environment', () => {
+describe('only the entry point reads the environment', () => {
   test('in our sources', () => expect(rules.environmentInMain(files)).toEqual([]))
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const environment = (line: string, path = 'src/flow/a.ts') => rules.environmentInMain(source(path, line))
     bites(environment(`const port = process.env.PORT`))
     bites(environment(`const { env } = process`))
@@ -108,10 +108,10 @@ describe('only the entry point touches the environment', () => {
   })
 })
 
-describe('rooms are small', () => {
+describe('files and functions are small', () => {
   test('in our sources', () => expect(rules.small(files)).toEqual([]))
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `  a(${i})`)
     const small = (...text: string[]) => rules.small(source('src/flow/a.ts', ...text))
     bites(small(...lines(401)))
@@ -127,13 +127,13 @@ describe('rooms are small', () => {
   })
 })
 
-describe('nothing is put off, and nothing names a machine of ours', () => {
+describe('nothing is postponed, and nothing names a machine of ours', () => {
   test('in our files', () => {
     expect(rules.nothingForLater(withoutLock)).toEqual([])
     expect(rules.noMachineOfOurs(withoutLock)).toEqual([])
   })
 
-  test('and the rules bite', () => {
+  test('and the rules find violations', () => {
     bites(rules.nothingForLater(source('a.ts', `// ${'TO'}${'DO'}: later`, `// ${'FIX'}${'ME'}`)), 2)
     bites(rules.nothingForLater(source('a.md', 'all is done, todos are for others')), 0)
     const path = (...parts: string[]) => source('a.ts', `const a = '${['', ...parts].join('/')}'`)
@@ -149,7 +149,7 @@ describe('nothing is put off, and nothing names a machine of ours', () => {
 describe('migrations are numbered without gaps', () => {
   test('in our folder', () => expect(rules.migrationsInOrder(files)).toEqual([]))
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const named = (...names: string[]) =>
       rules.migrationsInOrder(
         Object.fromEntries(names.map((name) => [`src/store/postgres/schema/migrations/${name}`, ''])),
@@ -169,7 +169,7 @@ describe('the lock file names no hosts', () => {
     expect(rules.lockWithoutHosts(files)).toEqual([])
   })
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const packages = {
       'node_modules/a': { resolved: 'https://registry.example/a.tgz' },
       'node_modules/b': {},
@@ -178,11 +178,11 @@ describe('the lock file names no hosts', () => {
   })
 })
 
-describe('links between documents lead somewhere', () => {
+describe('links between documents point to something', () => {
   test('in our documents', () =>
     expect(rules.linksLeadSomewhere(files, (path) => existsSync(join(repository, path)))).toEqual([]))
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const links = (text: string) =>
       rules.linksLeadSomewhere(source('docs/a.md', text), (path) => path === 'docs/b.md')
     bites(links('[b](c.md)'))
@@ -197,10 +197,10 @@ describe('links between documents lead somewhere', () => {
   })
 })
 
-describe('the map of the house names every room', () => {
+describe('the map in ARCHITECTURE.md names every folder', () => {
   test('if there is one', () => expect(rules.roomsAreOnTheMap(files)).toEqual([]))
 
-  test('and the rule bites', () => {
+  test('and the rule finds violations', () => {
     const cluster = { 'src/core/a.ts': '', 'src/flow/a.ts': '', 'src/main.ts': '' }
     bites(
       rules.roomsAreOnTheMap({
@@ -215,8 +215,8 @@ describe('the map of the house names every room', () => {
   })
 })
 
-describe('the look at sources', () => {
-  test('tells code from comments, strings, templates and patterns', () => {
+describe('the parser of sources', () => {
+  test('distinguishes code from comments, strings, templates and patterns', () => {
     const text = `const a = 'x // y' // z\nconst b = \`p\${c + \`q\${d}\`}r\` /* s */ + /[/'\`]t/.test(e) + f / g / h\n`
     const { code, strings } = dissect(text)
     expect(code).toHaveLength(text.length)

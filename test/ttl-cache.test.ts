@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { TtlCache } from '../src/kernel/ttl-cache.ts'
 
-/** A look-up that is answered when the test says so. */
+/** A lookup that is answered when the test says so. */
 function slowly() {
   let answer: (value: string) => void = () => undefined
   const lookUp = () => new Promise<string>((resolve) => (answer = resolve))
@@ -9,7 +9,7 @@ function slowly() {
 }
 const never = () => Promise.reject(new Error('it was looked up again'))
 
-test('what is known is told at once, and those who wait for the same share one look', async () => {
+test('a cached value is returned at once, and concurrent lookups share one read', async () => {
   const memory = new TtlCache<string>(60_000, 10)
   const { lookUp, answer } = slowly()
   const waiting = [memory.get('key', lookUp), memory.get('key', never)]
@@ -21,7 +21,7 @@ test('what is known is told at once, and those who wait for the same share one l
 test.each<[what: string, forget: (memory: TtlCache<string>) => void]>([
   ['forgotten', (memory) => memory.forget('key')],
   ['forgotten with all else', (memory) => memory.clear()],
-])('what was read before it was %s is not kept', async (_what, forget) => {
+])('what was read before it was %s is not cached', async (_what, forget) => {
   const memory = new TtlCache<string>(60_000, 10)
   const { lookUp, answer } = slowly()
   const early = memory.get('key', lookUp)
@@ -32,7 +32,7 @@ test.each<[what: string, forget: (memory: TtlCache<string>) => void]>([
   expect(memory.get('key', never)).toBe('new')
 })
 
-test('what was said to be so meanwhile is not overwritten by what was read before', async () => {
+test('a value set meanwhile is not overwritten by an earlier read', async () => {
   const memory = new TtlCache<string>(60_000, 10)
   const { lookUp, answer } = slowly()
   const early = memory.get('key', lookUp)
@@ -42,7 +42,7 @@ test('what was said to be so meanwhile is not overwritten by what was read befor
   expect(memory.get('key', never)).toBe('new')
 })
 
-test('a look that failed is no knowledge', async () => {
+test('a failed lookup is not cached', async () => {
   const memory = new TtlCache<string>(60_000, 10)
   await expect(memory.get('key', never)).rejects.toThrow()
   expect(await memory.get('key', async () => 'value')).toBe('value')

@@ -15,7 +15,7 @@ const alpha = holder('alpha')
 
 const cluster = useCluster()
 
-/** Not started: it does what it is asked for, and nothing else is done meanwhile. */
+/** Not started: it does what is requested, and nothing else is done meanwhile. */
 const coordinator = () =>
   new Coordinator(
     cluster.kernel(),
@@ -59,7 +59,7 @@ async function neglect(h: House): Promise<void> {
   )
 }
 
-/** All that a step could change. */
+/** Everything that a step could change. */
 const everythingIn = async ({ id }: House) => ({
   events: await cluster.rows('select * from events where workspace_id = $1 order by seq', [id]),
   tasks: await cluster.rows('select * from tasks where workspace_id = $1 order by id', [id]),
@@ -80,7 +80,7 @@ test('recovery on demand does what is due in its workspace, and touches no other
   const [own, other] = [await cluster.workspace(), await cluster.workspace()]
   await neglect(other)
   await neglect(own)
-  // Renewed long ago, and looked at again when somebody makes a pass.
+  // Renewed long ago, and checked again at the next pass.
   const renewed = await ago(other.work, 2 * HOUR).create()
   const hold = granted(await ago(other.work, 2 * HOUR).claim(renewed, alpha, { leaseMs: HOUR }))
   await ago(other.work, 90 * MINUTE).renew(renewed, hold, 5 * HOUR)

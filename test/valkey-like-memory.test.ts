@@ -20,7 +20,7 @@ import type { Reply } from './support/replies.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
 import { newTask, sha256 } from './support/tasks.ts'
 
-/** The same requests at the same hours on both: whatever can be asked must be answered alike, at every step. */
+/** The same requests at the same times on both: every request must get the same answer, at every step. */
 
 const HOUR = 3_600_000
 const SEEDS = Number(process.env.VALKEY_SEEDS ?? 12)
@@ -53,7 +53,7 @@ type Rejected = Pick<TaskRecord, 'id' | 'uuid'> &
 class Player {
   readonly #dice: ReturnType<typeof chance>
   readonly known: TaskRecord[] = []
-  /** Results that a person may take after all. */
+  /** Results that a person may promote. */
   readonly rejected: Rejected[] = []
   #keys = 0
 
@@ -218,11 +218,11 @@ interface Side {
   store: Store
   workspace: number
   turns: ProjectFairness
-  /** Memory gives each id that was asked for but not used to nobody; here both count alike. */
+  /** Memory skips ids that were reserved but not used; here both count alike. */
   lastId: number
 }
 
-/** No two stores have the order of sets in common, nor how much more of a line they show than was asked for. */
+/** No two stores order sets alike, nor return equally more of a queue than requested. */
 function asAsked(view: View, ask: ReadSet): View {
   const first = (ids: readonly number[], limit: number) => {
     const shown = new Map<string, number>()
@@ -362,7 +362,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () =
     const [memory, valkey] = await sides()
     const player = new Player(seed)
     const dice = chance(seed + 1_000_000)
-    // Long ago, so that what is due by these hours is due by everybody's clock.
+    // Long ago, so that what is due by these times is due by every clock.
     let now = Date.now() - 10_000 * HOUR
     for (let step = 0; step < STEPS; step++) {
       now += dice.below(3) * HOUR

@@ -53,7 +53,7 @@ async function isConsistent(work: Work): Promise<void> {
   }
 }
 
-describe('a server that cannot keep its promises is refused', () => {
+describe('a server that cannot guarantee durability is refused', () => {
   const said = (info: Record<string, string>) => whatIsWrong((name) => info[name])
 
   test.each([
@@ -79,7 +79,7 @@ describe('a server that cannot keep its promises is refused', () => {
   ])('%s', (_what, url) => expect(ValkeyStore.open(url)).rejects.toThrow(StartRefused))
 })
 
-describe.skipIf(!(await canStartPrivateValkey()))('with a server of our own', () => {
+describe.skipIf(!(await canStartPrivateValkey()))('with a private server', () => {
   const servers: PrivateServer[] = []
   const stores: ValkeyStore[] = []
   async function start(settings: ValkeySettings = {}): Promise<PrivateServer> {
@@ -108,7 +108,7 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a server of our own', ()
     expect((refusal as Error).message).toContain(advice)
   })
 
-  test('one that forbids to ask for its settings is judged by what it says of itself', async () => {
+  test('one that forbids reading its settings is judged by what it reports', async () => {
     const { url } = await start()
     const admin = new Redis(url)
     await admin.call('ACL', 'SETUSER', 'baton', 'on', '>secret', '~*', '&*', '+@all', '-config')
@@ -118,7 +118,7 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a server of our own', ()
     await expect(open(url.replace('redis://', 'redis://baton:wrong@'))).rejects.toThrow(/WRONGPASS/)
   })
 
-  test('kill -9 loses no write that was acknowledged, and no generation', async () => {
+  test('kill -9 loses no acknowledged write, and no generation', async () => {
     const server = await start()
     const store = await open(server.url)
     const work = new Work(store, await store.workspace('w', roomy))
@@ -127,7 +127,7 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a server of our own', ()
       const tasks = await work.createAll(many(2_000, () => newTask()))
       let isDown = false
       const claiming = tasks.map(async (task, i) => {
-        // Some are sent while it dies.
+        // Some are sent while it is being killed.
         await sleep(i / 20)
         if (isDown) return
         const reply = await work.claim(task, alpha)
@@ -149,7 +149,7 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a server of our own', ()
     await isConsistent(work)
   })
 
-  test('full memory is a refusal of the whole transaction, and over when there is room', async () => {
+  test('full memory refuses the whole transaction, until there is room', async () => {
     const { url } = await start({ maxmemory: '8mb' })
     const store = await open(url)
     const work = new Work(store, await store.workspace('w', roomy))
@@ -167,7 +167,7 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a server of our own', ()
     await isConsistent(work)
   })
 
-  test('a server that became a replica takes nothing', async () => {
+  test('a server that became a replica accepts nothing', async () => {
     const { url } = await start()
     const store = await open(url)
     const work = new Work(store, await store.workspace('w'))
@@ -229,7 +229,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(holders.map(({ record }) => record.agent)).toEqual(winners)
   })
 
-  test('of many who race for every single write, none goes short', async () => {
+  test('of many that race for every single write, none starves', async () => {
     const workspace = await newWorkspace()
     const third = await ValkeyStore.open(url, options)
     const nodes = [store, other, third].map((one) => new Work(one, workspace, new Combiner(one, NO_COMPANY)))
@@ -252,17 +252,17 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   })
 
   test.each(['alone', 'on a track'])(
-    'one on a slow way gets its turn, however fast the others are: %s',
+    'a client on a slow connection gets its turn, however fast the others are: %s',
     async (where) => {
       const workspace = await newWorkspace()
       const projectId = await store.project(workspace, 'shop')
-      // To claim on a track takes a second look.
+      // A claim on a track takes a second read.
       if (where === 'on a track') await store.setTrack(workspace, projectId, 'A', 1)
       const [task] = await new Work(store, workspace).createAll([newTask({ key: 'A-001-x', projectId })])
       const way = await wayTo(url, { pass: () => sleep(20) })
       const far = await ValkeyStore.open(way.url, { prefix })
       let isDone = false
-      // One alone never stands in line.
+      // One alone never queues.
       const hasty = (async () => {
         while (!isDone) await new Work(store, workspace).create()
       })()
@@ -277,7 +277,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     },
   )
 
-  test('who has not the turn cannot write', async () => {
+  test('a client without the turn cannot write', async () => {
     const workspace = await newWorkspace()
     const [task] = await new Work(store, workspace).createAll([newTask()])
     let writes = 0
@@ -296,7 +296,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     await way.close()
   })
 
-  test('one that died with the turn, or in line for it, stops the others only for a moment', async () => {
+  test('a client that died with the turn, or queued for it, stops the others only for a moment', async () => {
     const workspace = await newWorkspace()
     const tag = `{${prefix}:${workspace}}:`
     await raw.set(`${tag}writer-lock`, 'somebody who died', 'PX', 700)
@@ -306,7 +306,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await raw.exists(`${tag}writer-lock`, `${tag}writer-queue`), 'nobody has it any more').toBe(0)
   })
 
-  test('a turn that is not used goes on at once', async () => {
+  test('a turn that is not used is passed on at once', async () => {
     const workspace = await newWorkspace()
     const here = new Work(store, workspace)
     const task = await here.create()
@@ -322,7 +322,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await raw.exists(`${tag}writer-lock`)).toBe(0)
   })
 
-  test('what was decided on a look of long ago is not written', async () => {
+  test('a decision on an outdated read is not written', async () => {
     const workspace = await newWorkspace({ minLeaseSeconds: 1 })
     const work = new Work(store, workspace)
     const task = await work.create()
@@ -348,13 +348,13 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect((await work.eventsOf(task)).map(({ type }) => type)).not.toContain('claim_renewed')
   })
 
-  test('a write whose answer is lost is done once, and its answer is found out', async () => {
+  test('a write whose answer is lost is done once, and its answer is recovered', async () => {
     const workspace = await newWorkspace()
     const way = await cuttableWayTo(url)
     const far = await ValkeyStore.open(way.url, options)
     const work = new Work(store, workspace)
     const task = await work.create()
-    // An event is written by no look.
+    // No read writes an event.
     way.loseAnswersTo('task_assigned')
     const claim = new Work(far, workspace).claim(task, alpha)
     await until(async () => (await work.record(task)).generation === 1)
@@ -376,7 +376,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
           first = deliver
           await new Promise(() => undefined)
         }
-        // The first try comes in right before the second one.
+        // The first try arrives right before the second one.
         if (!isOvertaken) await first()
         isOvertaken = true
       },
@@ -392,7 +392,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     await way.close()
   })
 
-  test('where it cannot be found out, the caller is told that it is unknown', async () => {
+  test('where it cannot be recovered, the caller gets an unknown outcome', async () => {
     const workspace = await newWorkspace()
     const way = await cuttableWayTo(url)
     const far = await ValkeyStore.open(way.url, options)
@@ -447,7 +447,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   test('a prefix that would spoil the hash tag is refused', () =>
     expect(ValkeyStore.open(url, { prefix: 'a}b' })).rejects.toThrow(StartRefused))
 
-  test('10,000 tasks are made in one request, and 2,000 requests travel in one batch', async () => {
+  test('10,000 tasks are created in one request, and 2,000 requests run in one batch', async () => {
     const workspace = await newWorkspace()
     const work = new Work(store, workspace, new Combiner(store, { largestBatch: 2_000 }))
     const tasks = await work.createAll(many(10_000, (i) => newTask({ title: `task ${i}`, userId: 'ann' })))
@@ -463,7 +463,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(tally(submits)).toEqual({ ACCEPTED: 4_000 })
   })
 
-  test('numbers near 2^52 come back as they are', async () => {
+  test('numbers near 2^52 come back unchanged', async () => {
     const workspace = await newWorkspace()
     const last = 2 ** 52 - 1
     await raw.hset(metaOf(workspace), { lastId: String(last - 3), version: String(2 ** 53 - 100) })
@@ -511,7 +511,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     }
   })
 
-  test('all keys of a workspace have its hash tag, and nobody else has', async () => {
+  test('all keys of a workspace have its hash tag, and no other keys do', async () => {
     const workspace = await newWorkspace()
     const work = new Work(store, workspace)
     const project = await store.project(workspace, 'shop')
@@ -553,7 +553,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await dump()).toEqual(before)
   })
 
-  test('commits of this process and of others are told, each once', async () => {
+  test('commits of this process and of others are notified, each once', async () => {
     const workspace = await newWorkspace()
     const heard: [string, number, boolean][] = []
     const stop = store.onCommit((id, { events, tasksWaiting }) => {
@@ -578,7 +578,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(heard).toHaveLength(2)
   })
 
-  test('the lineage of a finished task has an end, and is kept when the task is opened again', async () => {
+  test('the lineage of a finished task expires, and is kept when the task is reopened', async () => {
     const workspace = await newWorkspace({ claimHistoryRetentionDays: 2 })
     const work = new Work(store, workspace)
     const task = await work.create()
@@ -594,7 +594,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await work.claims(task)).toHaveLength(1)
   })
 
-  test('what was forgotten is found from notes, and the notes are crossed off', async () => {
+  test('missed tasks are found from notes, and the notes are deleted', async () => {
     const workspace = await newWorkspace()
     const work = new Work(store, workspace)
     const notes = () => raw.zrange(`{${prefix}:${workspace}}:unsettled`, 0, -1)
@@ -614,7 +614,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await notes()).toEqual([])
   })
 
-  test('a note that is taken again while it is looked at is not crossed off', async () => {
+  test('a note that is written again while it is processed is not deleted', async () => {
     const workspace = await newWorkspace()
     const tag = `{${prefix}:${workspace}}:`
     const work = new Work(store, workspace)
@@ -622,7 +622,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const waiting = await work.create({}, [first])
     await work.submit(first, granted(await work.claim(first, alpha)))
     await work.unblock(waiting)
-    // The note of the first end is still there, with nothing to do. While it is judged, the same happens once more.
+    // The note of the first end is still there, with nothing to do. While it is processed, the same happens once more.
     const way = await wayTo(url, {
       async pass(data) {
         if (data.includes(`${tag}unsettled`) && !/zcard|zrandmember/.test(String(data)))
@@ -636,7 +636,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     await way.close()
   })
 
-  test('a task that waits again for what has ended is noted as well', async () => {
+  test('a task that gets an ended dependency again is noted as well', async () => {
     const workspace = await newWorkspace()
     const work = new Work(store, workspace)
     const whole = await work.create()
@@ -654,7 +654,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await mine()).toMatchObject([{ taskId: whole.id, upstream: ['completed'] }])
   })
 
-  test('lists hold what they are for, and nothing that was', async () => {
+  test('lists hold current members only', async () => {
     const workspace = await newWorkspace()
     const tag = `{${prefix}:${workspace}}:`
     const work = new Work(store, workspace)
@@ -684,11 +684,11 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     ).toBe(0)
   })
 
-  describe('where lines are many', () => {
+  describe('with many track queues', () => {
     let under: StoreUnderTest
     afterAll(() => under?.close())
 
-    test('each is there, and one that holds nearly everything is not cut short', async () => {
+    test('each is found, and one that holds nearly everything is not cut short', async () => {
       under = await openStore.valkey()
       const workspace = await under.addWorkspace(roomy)
       const work = new Work(under.store, workspace)
@@ -732,11 +732,11 @@ async function claimThrough(store: ValkeyStore, workspace: number, task: Task) {
 }
 
 interface Direction {
-  /** Called with what a client sends, before it goes on; `deliver` sends it to the server and waits for the answer. */
+  /** Called with what a client sends, before it is forwarded; `deliver` sends it to the server and waits for the answer. */
   pass(data: Buffer, deliver: () => Promise<void>): Promise<void>
 }
 
-/** A way to the server on which things happen. The server's side stays open when the client's is closed. */
+/** A connection to the server on which faults happen. The server's side stays open when the client's is closed. */
 async function wayTo(url: string, { pass }: Direction) {
   const target = new URL(url)
   const sockets = new Set<Socket>()

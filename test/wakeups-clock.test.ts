@@ -7,12 +7,12 @@ import { PostgresStore } from '../src/store/postgres/store.ts'
 import { pause, resume, terminate } from './support/agents.ts'
 import { type House, useCluster, wish } from './support/wakeups.ts'
 
-/** Agents that a clock wakes. Hours are moved in the database instead of being waited for. */
+/** Agents that a timer wakes. Due times are moved in the database instead of being waited for. */
 
 const cluster = useCluster()
 const AGENT = 'alpha'
 const HOUR_MS = 3_600_000
-/** Hours this far apart are not the same by chance, however long a test takes. */
+/** Times this far apart are not the same by chance, however long a test takes. */
 const MINUTE_MS = 60_000
 
 async function withTimer(heartbeat: Record<string, unknown> = { intervalSec: 3_600 }): Promise<House> {
@@ -21,7 +21,7 @@ async function withTimer(heartbeat: Record<string, unknown> = { intervalSec: 3_6
   return h
 }
 const look = (h: House) => wakeByClock(h.kernel, h.id, 1_000)
-/** The clock is set; its hour came this long ago. */
+/** The timer is set; it was due this long ago. */
 async function withHour(agoMs: number): Promise<House> {
   const h = await withTimer()
   await look(h)
@@ -38,8 +38,8 @@ const inMs = async (h: House) => {
   return (await h.runtime(AGENT))!.next! - now!.now
 }
 
-describe('the clock', () => {
-  test('strikes for the first time one interval after it was set', async () => {
+describe('the timer', () => {
+  test('fires for the first time one interval after it was set', async () => {
     const h = await withTimer()
     expect(await look(h)).toBe(0)
     expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
@@ -48,7 +48,7 @@ describe('the clock', () => {
     expect(await look(h), 'it is set').toBe(0)
   })
 
-  test('strikes when its hour has come, and is set on by one interval from now', async () => {
+  test('fires when it is due, and is set to one interval from now', async () => {
     const h = await withHour(1)
     expect(await look(h)).toBe(1)
     expect(await h.waiting()).toMatchObject([
@@ -58,7 +58,7 @@ describe('the clock', () => {
     expect(await look(h)).toBe(0)
   })
 
-  test('strikes once after a long outage, whatever was missed', async () => {
+  test('fires once after a long outage, whatever was missed', async () => {
     const h = await withHour(1_000 * HOUR_MS)
     await look(h)
     await look(h)
@@ -66,7 +66,7 @@ describe('the clock', () => {
     expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
   })
 
-  test('strikes once though several nodes look at it in the same moment', async () => {
+  test('fires once even if several nodes check it at the same moment', async () => {
     const h = await withHour(1)
     const stores = await Promise.all([1, 2].map(() => PostgresStore.open(cluster.url())))
     const kernels = [h.kernel, ...stores.map((store) => openKernel(store, serverDirectory(store)))]
@@ -84,7 +84,7 @@ describe('the clock', () => {
     }
   })
 
-  test('strikes once though whoever looked went away before it was set on', async () => {
+  test('fires once even if the checking node died before it set the next time', async () => {
     const h = await withHour(5)
     const at = (await h.runtime(AGENT))!.next!
     const asked = wish({ source: 'timer', actor: 'system', idempotencyKey: `timer:${at}` })
@@ -94,7 +94,7 @@ describe('the clock', () => {
     expect(await inMs(h)).toBeGreaterThan(0)
   })
 
-  test('that strikes during a run makes no other', async () => {
+  test('that fires during a run starts no other', async () => {
     const h = await withHour(1)
     const wakeup = await h.wake(AGENT)
     const { runId } = (await h.take(wakeup))!
@@ -108,7 +108,7 @@ describe('the clock', () => {
     expect(await h.due(), 'and nothing is made up for').toEqual([])
   })
 
-  test('keeps its hour over a restart', async () => {
+  test('keeps its due time over a restart', async () => {
     const h = await withTimer()
     await look(h)
     const before = (await h.runtime(AGENT))!.next
@@ -125,7 +125,7 @@ describe('the clock', () => {
 })
 
 describe('an interval that is changed', () => {
-  test('to a shorter one holds from now on', async () => {
+  test('to a shorter one applies from now on', async () => {
     const h = await withTimer()
     await look(h)
     await h.agent(AGENT, { intervalSec: 60 })
@@ -134,7 +134,7 @@ describe('an interval that is changed', () => {
     expect(await h.wakeups()).toEqual([])
   })
 
-  test('to a longer one leaves the hour that is set, and holds from then on', async () => {
+  test('to a longer one leaves the current due time, and applies from then on', async () => {
     const h = await withTimer({ intervalSec: 60 })
     await look(h)
     await h.agent(AGENT, { intervalSec: 3_600 })
@@ -145,7 +145,7 @@ describe('an interval that is changed', () => {
     expect(await inMs(h)).toBeGreaterThan(60_000)
   })
 
-  test('to none stops the clock', async () => {
+  test('to none stops the timer', async () => {
     const h = await withHour(1)
     await h.agent(AGENT, { intervalSec: null })
     expect(await look(h)).toBe(0)
@@ -153,7 +153,7 @@ describe('an interval that is changed', () => {
   })
 })
 
-describe('the clock does not strike', () => {
+describe('the timer does not fire', () => {
   test.each([
     ['for who is paused', (h: House) => pause(h.work, AGENT)],
     ['for who is terminated', (h: House) => terminate(h.work, AGENT, false)],
@@ -178,7 +178,7 @@ describe('the clock does not strike', () => {
     expect(await h.runtime(AGENT), 'nothing is written, look after look').toEqual(before)
   })
 
-  test('for who is paused, and once when it is there again', async () => {
+  test('for a paused agent, and fires once when it is resumed', async () => {
     const h = await withHour(24 * HOUR_MS)
     await pause(h.work, AGENT)
     await look(h)
@@ -195,23 +195,20 @@ describe('the clock does not strike', () => {
     'on',
     [60],
     null,
-  ])(
-    'by settings from before anybody looked at them: %j, and others are not kept from their hour',
-    async (heartbeat) => {
-      const h = await withHour(1)
-      await h.agent('odd')
-      await cluster.rows(`update agents set runtime_config = $2 where workspace_id = $1 and slug = 'odd'`, [
-        h.id,
-        JSON.stringify({ heartbeat }),
-      ])
-      expect(await look(h)).toBe(1)
-      expect(await look(h), 'and that is all').toBe(0)
-      expect(await h.waiting()).toMatchObject([{ agent: AGENT }])
-    },
-  )
+  ])('with stored settings from before validation existed: %j, and others still fire', async (heartbeat) => {
+    const h = await withHour(1)
+    await h.agent('odd')
+    await cluster.rows(`update agents set runtime_config = $2 where workspace_id = $1 and slug = 'odd'`, [
+      h.id,
+      JSON.stringify({ heartbeat }),
+    ])
+    expect(await look(h)).toBe(1)
+    expect(await look(h), 'and that is all').toBe(0)
+    expect(await h.waiting()).toMatchObject([{ agent: AGENT }])
+  })
 })
 
-test('many agents whose hour has come are woken, some at a time, those first whose hour is longest past', async () => {
+test('many due agents are woken, some at a time, the longest overdue first', async () => {
   const h = await cluster.workspace()
   const slugs = Array.from({ length: 12 }, (_, i) => `agent-${String(i).padStart(2, '0')}`)
   for (const slug of slugs) await h.agent(slug, { intervalSec: 3_600 })
@@ -221,7 +218,7 @@ test('many agents whose hour has come are woken, some at a time, those first who
       where workspace_id = $1`,
     [h.id],
   )
-  // Elsewhere the clock wakes nobody by now.
+  // Elsewhere the timer wakes no agent by now.
   await cluster.rows(`update agents set runtime_config = '{}' where workspace_id <> $1`, [h.id])
   expect(await wakeByClock(h.kernel, undefined, 5)).toBe(5)
   expect((await h.waiting()).map(({ agent }) => agent).sort()).toEqual(slugs.slice(-5))

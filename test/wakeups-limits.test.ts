@@ -7,13 +7,13 @@ import { until } from './support/nodes.ts'
 import { granted, type Hold, type Task } from './support/tasks.ts'
 import { HERE, type House, useCluster, wish } from './support/wakeups.ts'
 
-/** What keeps agents from waking each other for ever, and what must not be taken for that. */
+/** What keeps agents from waking each other forever, and what must not be mistaken for that. */
 
 const cluster = useCluster()
 const AGENT = 'alpha'
 const OTHER = 'beta'
 
-// What other tests left would take the room of nodes.
+// What other tests left would use the capacity of nodes.
 beforeEach(() => cluster.rows('delete from wakeups'))
 
 async function withAgent(heartbeat: Record<string, unknown> = {}, more = {}) {
@@ -56,7 +56,7 @@ describe('without a task', () => {
     expect(await runOnce(h, ask), 'an hour later').toBe('queued')
   })
 
-  test('people and its clock wake it all the same', async () => {
+  test('people and its timer still wake it', async () => {
     const h = await withAgent({ maxWakeupsPerTaskPerHour: 1, intervalSec: 60 })
     expect(await runOnce(h, { source: 'automation' })).toBe('queued')
     expect(await runOnce(h, { source: 'automation' })).toBe('RATE_CAPPED')
@@ -64,7 +64,7 @@ describe('without a task', () => {
       expect(await runOnce(h, { source }), source).toBe('queued')
   })
 
-  test('many wishes that come together are counted one by one', async () => {
+  test('many concurrent requests are counted one by one', async () => {
     const h = await withAgent({ maxWakeupsPerTaskPerHour: 1 })
     await h.agent(OTHER, { maxWakeupsPerTaskPerHour: 1 })
     expect(await runOnce(h, { source: 'automation' })).toBe('queued')
@@ -83,7 +83,7 @@ describe('without a task', () => {
 })
 
 describe('a chain of wakeups', () => {
-  test('goes as deep as it may, and no further', async () => {
+  test('goes to its maximum depth, and no further', async () => {
     const h = await withAgent()
     const deep = { source: 'automation', actor: 'agent:beta' } as const
     expect(await runOnce(h, { ...deep, depth: MAX_CHAIN_DEPTH })).toBe('queued')
@@ -96,7 +96,7 @@ describe('a chain of wakeups', () => {
       h.id,
     ])
 
-  test('is as deep as the run that asked, and one more', async () => {
+  test('is one deeper than the run that requested it', async () => {
     const h = await withAgent()
     await h.agent(OTHER)
     const run = { runId: '', agent: OTHER, agentId: '', taskId: null, generation: null, depth: 2 }
@@ -108,7 +108,7 @@ describe('a chain of wakeups', () => {
     expect(await depths(h)).toEqual([{ depth: 3 }])
   })
 
-  test('begins anew with a person, who is taken along by what waits', async () => {
+  test('starts anew with a person, whose wakeup is merged into a waiting one', async () => {
     const h = await withAgent()
     const waiting = await h.wake(AGENT, { source: 'automation', depth: 4 })
     expect(await h.wake(AGENT, { source: 'on_demand' })).toMatchObject({ status: 'coalesced' })
@@ -116,7 +116,7 @@ describe('a chain of wakeups', () => {
     expect(await depths(h)).toEqual([{ depth: 0 }])
   })
 
-  test('does not become shorter by a program that is taken along', async () => {
+  test('does not become shorter by a program’s wakeup that is merged', async () => {
     const h = await withAgent()
     const waiting = await h.wake(AGENT, { source: 'automation', depth: 2 })
     await h.wake(AGENT, { source: 'automation', depth: 4 })
@@ -124,7 +124,7 @@ describe('a chain of wakeups', () => {
     expect(await depths(h)).toEqual([{ depth: 2 }])
   })
 
-  test('does not begin anew with the continuation of a task', async () => {
+  test('does not start anew with the continuation of a task', async () => {
     const h = await withAgent()
     const task = await h.work.create()
     const first = (await h.take(await h.wake(AGENT, { source: 'automation', depth: 3, task })))!
@@ -142,7 +142,7 @@ describe('a chain of wakeups', () => {
   })
 })
 
-/** The agent claims the task, begins, and asks for another turn. */
+/** The agent claims the task, starts, and requests a continuation. */
 async function wantsMore(h: House, task: Task, hold?: Hold): Promise<Hold> {
   const held = hold ?? granted(await h.work.claim(task, { agent: AGENT, session: `agent:${AGENT}` }))
   await h.work.start(task, held)
@@ -151,7 +151,7 @@ async function wantsMore(h: House, task: Task, hold?: Hold): Promise<Hold> {
 }
 
 describe('a continuation', () => {
-  test('is not counted among the wakeups of an hour, and is not kept back by them', async () => {
+  test('is not counted among the wakeups of an hour, and is not blocked by them', async () => {
     const h = await withAgent({ maxWakeupsPerTaskPerHour: 1 })
     const task = await h.work.create()
     expect(await runOnce(h, { task })).toBe('queued')
@@ -187,7 +187,7 @@ describe('a continuation', () => {
       [h.id, id],
     )
 
-  test('that waits for room keeps its claim: it is renewed until its turn comes', {
+  test('that waits for capacity keeps its claim: it is renewed until it runs', {
     timeout: 60_000,
   }, async () => {
     const h = await withAgent()
@@ -230,8 +230,8 @@ describe('a continuation', () => {
   })
 })
 
-describe('a run that took too long', () => {
-  test('gives the next attempt twice the time, and the turns of that attempt as well', {
+describe('a run that timed out', () => {
+  test('gives the next attempt twice the time, and the continuations of that attempt as well', {
     timeout: 60_000,
   }, async () => {
     const h = await withAgent({}, { adapterConfig: { timeoutSec: 100 } })
@@ -259,8 +259,10 @@ describe('a run that took too long', () => {
   })
 })
 
-describe('an account that takes no more', () => {
-  test('rests by the clock of the database, however wrong this machine is', { timeout: 60_000 }, async () => {
+describe('a rate-limited account', () => {
+  test('rests by the clock of the database, however wrong this machine’s is', {
+    timeout: 60_000,
+  }, async () => {
     const h = await withAgent()
     const node = await cluster.node('out-of-time')
     node.takesMs = null

@@ -4,7 +4,7 @@ import { until } from './support/nodes.ts'
 import { granted, type Task } from './support/tasks.ts'
 import { type House, type RunningNode, useCluster } from './support/wakeups.ts'
 
-/** Several nodes that run agents, on one database; some of them go away without a word. */
+/** Several nodes that run agents, on one database; some of them die without notice. */
 
 const cluster = useCluster()
 const AGENT = 'alpha'
@@ -12,10 +12,10 @@ const AGENT = 'alpha'
 const isSettled = async (h: House) =>
   (await h.wakeups()).every(({ status }) => status !== 'queued' && status !== 'claimed')
 
-/** What must hold of all runs of a workspace, whoever ran them. Each names what contradicts it. */
+/** What must hold for all runs of a workspace, on any node. Each names its violations. */
 async function contradictions(h: House) {
   const [tooMany, twice, unfinished, uncounted, overlapping] = await Promise.all([
-    // At the start of each run: those of its agent that had begun and were not over.
+    // At the start of each run: those of its agent that had started and were not over.
     h.rows(
       `select r.agent, r.run_id, count(*)::int as at_once, a.max_concurrent_tasks as limit
          from runs r join agents a on a.workspace_id = r.workspace_id and a.slug = r.agent
@@ -125,7 +125,7 @@ describe('nodes that race for the same wakeups', () => {
 
 describe('a node that stops', () => {
   test.each(['claimed', 'claimed and started'])(
-    'without a word after it %s, and before it could say what, leaves nothing lying',
+    'without notice after it %s, and before it could report it, leaves nothing unprocessed',
     { timeout: 120_000 },
     async (how) => {
       const h = await cluster.workspace()
@@ -143,7 +143,7 @@ describe('a node that stops', () => {
     },
   )
 
-  test('in order leaves what waits to the next, and gives back what it had begun', {
+  test('cleanly leaves waiting wakeups to the next, and releases what it had started', {
     timeout: 120_000,
   }, async () => {
     const h = await cluster.workspace()
@@ -166,7 +166,7 @@ describe('a node that stops', () => {
     expect(h.invokedBy(second)).toHaveLength(1)
   })
 
-  test('without a word is noticed: its wakeup and run end, its task waits again unharmed and is done by another', {
+  test('without notice is detected: its wakeup and run end, its task is requeued with its attempt and done by another', {
     timeout: 120_000,
   }, async () => {
     const h = await cluster.workspace()
@@ -196,10 +196,10 @@ describe('a node that stops', () => {
   })
 })
 
-test('whoever is killed, and whenever: each task is done once, and no agent runs more than it may', {
+test('for any kill at any time each task is done once, and no agent exceeds its limit', {
   timeout: 300_000,
 }, async () => {
-  // Short leases: a claim of a node that went in the middle of it ends by itself.
+  // Short leases: a claim of a node that died in the middle of it expires by itself.
   const h = await cluster.workspace({ minLeaseSeconds: 5, maxLeaseSeconds: 5 })
   const slugs = Array.from({ length: 6 }, (_, i) => `agent-${i}`)
   for (const [i, slug] of slugs.entries()) await h.agent(slug, {}, { maxConcurrentTasks: 1 + (i % 2) })
@@ -215,13 +215,13 @@ test('whoever is killed, and whenever: each task is done once, and no agent runs
   const nodes: RunningNode[] = [await startNode(), await startNode()]
   let killed = 0
   let isOver = false
-  /** What the coordinator does: gives what waits, wakes for what was given. Every third task somebody asks for. */
+  /** What the coordinator does: assigns what waits, wakes for what was assigned. Every third task a person requests. */
   const coordinate = async () => {
     for (const [i, { task, agent }] of tasks.entries()) {
       await h.work.elapse(task)
       if ((await h.work.record(task)).state !== 'queued') continue
       if (i % 3 === 0) await h.wake(agent, { task })
-      // It may have no room by now, or have been claimed meanwhile: another time, then.
+      // It may have no room by now, or have been claimed meanwhile: retried later.
       else await h.give(agent, task, 5_000).catch(() => undefined)
     }
     await h.wakeForWork()
@@ -229,7 +229,7 @@ test('whoever is killed, and whenever: each task is done once, and no agent runs
   const lookAfter = async () => {
     while (!isOver) {
       await coordinate()
-      // All of those who are left, at the same time.
+      // All nodes that are left, at the same time.
       await Promise.all(nodes.map((node) => node.recover()))
     }
   }

@@ -3,14 +3,14 @@ import { dueWakeups } from '../src/store/postgres/runs/dispatch.ts'
 import { until } from './support/nodes.ts'
 import { HERE, type House, type RunningNode, useCluster } from './support/wakeups.ts'
 
-/** Workspaces that share the room of a node: none of them is kept out by another that wants much. */
+/** Workspaces that share the capacity of a node: none of them is starved by another with many requests. */
 
 const cluster = useCluster()
 
-// What other tests left would have turns as well.
+// Wakeups that other tests left would be scheduled as well.
 beforeEach(() => cluster.rows('delete from wakeups'))
 
-/** A workspace with so many agents, each of which is to be woken. */
+/** A workspace with so many agents, each with a wakeup. */
 async function wanting(agents: number, source: 'on_demand' | 'automation' = 'on_demand'): Promise<House> {
   const h = await cluster.workspace()
   for (let i = 0; i < agents; i++) {
@@ -20,14 +20,14 @@ async function wanting(agents: number, source: 'on_demand' | 'automation' = 'on_
   return h
 }
 
-/** Whose turn it is, with room for so many. */
+/** The workspaces that are next, with room for so many. */
 const turns = async (room: number, ...houses: House[]) =>
   (await dueWakeups(houses[0]!.store.readers, HERE, room)).map(({ workspaceId }) =>
     houses.findIndex(({ id }) => id === workspaceId),
   )
 
-describe('what is due', () => {
-  test('goes round the workspaces, however much one of them wants and however important it is', async () => {
+describe('due wakeups', () => {
+  test('alternate between workspaces, however many one of them has and however important', async () => {
     const flood = await wanting(6)
     const other = await wanting(2, 'automation')
     const third = await wanting(1, 'automation')
@@ -35,14 +35,14 @@ describe('what is due', () => {
     expect(await turns(2, flood, other, third), 'with less room').toEqual([0, 1])
   })
 
-  test('is first of the workspace that has the fewest runs, wherever they go on', async () => {
+  test('are first those of the workspace with the fewest runs, on any node', async () => {
     const flood = await wanting(6)
     const other = await wanting(3, 'automation')
     for (const agent of ['agent-0', 'agent-1']) await flood.take({ agent })
     expect(await turns(4, flood, other)).toEqual([1, 1, 1, 0])
   })
 
-  test('is first of the workspace whose last run began longest ago, when they have the same number', async () => {
+  test('are first those of the workspace whose last run began longest ago, when they have the same number', async () => {
     const flood = await wanting(3)
     const other = await wanting(3, 'automation')
     for (const [h, agent, next] of [

@@ -5,7 +5,9 @@ import { commandAgent, pause, remove } from './support/agents.ts'
 import { atGeneration, holder, type Task } from './support/tasks.ts'
 import { type House, useCluster } from './support/wakeups.ts'
 
-/** Work that agents were given wakes them, whatever became of the wakeup; and what waits is looked at again when it is taken. */
+/**
+ * Assigned work wakes its agent, whatever happened to the wakeup; and a waiting wakeup is checked again when it is claimed.
+ */
 
 const cluster = useCluster()
 const AGENT = 'alpha'
@@ -22,7 +24,7 @@ async function withGiven(more = {}) {
   return { h, task }
 }
 
-describe('work that was given', () => {
+describe('assigned work', () => {
   test('wakes its agent under its claim, once', async () => {
     const { h, task } = await withGiven()
     expect(await h.wakeForWork()).toBe(1)
@@ -41,7 +43,7 @@ describe('work that was given', () => {
     expect(await h.wakeForWork(), 'its run goes on').toBe(0)
   })
 
-  test('wakes it at the next look when the wakeup was lost', async () => {
+  test('wakes it at the next pass when the wakeup was lost', async () => {
     const { h } = await withGiven()
     await h.wakeForWork()
     await cluster.rows('delete from wakeups where workspace_id = $1', [h.id])
@@ -49,14 +51,14 @@ describe('work that was given', () => {
     expect(await h.waiting()).toHaveLength(1)
   })
 
-  test('is looked for by several nodes at once, and wakes it once', async () => {
+  test('is searched for by several nodes at once, and wakes it once', async () => {
     const { h } = await withGiven()
     await Promise.all(Array.from({ length: 8 }, () => h.wakeForWork()))
     expect(await h.waiting()).toHaveLength(1)
     expect((await h.wakeups()).filter(({ status }) => status !== 'coalesced')).toHaveLength(1)
   })
 
-  test('again to the same agent, after it let it lie, is run under the newer claim', async () => {
+  test('again to the same agent, after it did not start it, is run under the newer claim', async () => {
     const { h, task } = await withGiven()
     await h.wakeForWork()
     await h.work.release(task, atGeneration(OWN, 1))
@@ -68,7 +70,7 @@ describe('work that was given', () => {
     })
   })
 
-  test('again to the same agent is asked for again, and counted with what waits', async () => {
+  test('again to the same agent requests a wakeup again, which is merged into the waiting one', async () => {
     const { h, task } = await withGiven()
     await h.wakeForWork()
     await h.work.release(task, atGeneration(OWN, 1))
@@ -78,7 +80,7 @@ describe('work that was given', () => {
     expect(await h.wakeForWork()).toBe(0)
   })
 
-  test('is run under its claim, when a person asked for the same task meanwhile', async () => {
+  test('is run under its claim, when a person requested the same task meanwhile', async () => {
     const { h, task } = await withTask()
     const asked = await h.wake(AGENT, { task })
     await h.give(AGENT, task)
@@ -87,7 +89,7 @@ describe('work that was given', () => {
     expect((await h.take(asked))!).toMatchObject({ decision: { kind: 'run' }, wakeup: { generation: 1 } })
   })
 
-  test('does not wake who runs by itself, nor for what the agent claimed under a session of its own', async () => {
+  test('does not wake an agent that runs elsewhere, nor for what the agent claimed under its own session', async () => {
     const h = await cluster.workspace()
     await h.agent('outside', {}, { adapterType: 'external' })
     await h.agent(AGENT, {}, { maxConcurrentTasks: null })
@@ -97,7 +99,7 @@ describe('work that was given', () => {
   })
 })
 
-describe('work that is to be gone on with', () => {
+describe('work to be continued', () => {
   test('wakes its agent after a moment, under the same claim', async () => {
     const { h, task } = await withGiven()
     await h.work.continueLater(task, atGeneration(OWN, 1))
@@ -108,7 +110,7 @@ describe('work that is to be gone on with', () => {
     expect(await h.wakeForWork()).toBe(0)
   })
 
-  test('wakes also an agent that is given nothing by the coordinator: it took the task itself', async () => {
+  test('also wakes an agent that the coordinator assigns nothing: it claimed the task itself', async () => {
     const { h, task } = await withTask({ coordinatorEnabled: false })
     await h.work.claim(task, OWN)
     await h.work.continueLater(task, atGeneration(OWN, 1))
@@ -116,7 +118,7 @@ describe('work that is to be gone on with', () => {
     expect(await h.waiting()).toMatchObject([{ taskId: task.uuid, generation: 1 }])
   })
 
-  test('is no matter of what programs may: the task itself wants it', async () => {
+  test('does not depend on the policy for programs: the task itself requests it', async () => {
     const h = await cluster.workspace()
     await h.agent(AGENT, { wakeOnAutomation: false })
     const task = await h.work.create()
@@ -127,7 +129,7 @@ describe('work that is to be gone on with', () => {
   })
 })
 
-describe('work for which its agent cannot be woken goes to others, at once and unharmed', () => {
+describe('work for which its agent cannot be woken goes to others, at once and with its attempt', () => {
   test.each([
     ['paused', (h: House) => pause(h.work, AGENT)],
     ['faulty', (h: House) => commandAgent(h.work, AGENT, { kind: 'fault', reason: 'no program' })],
@@ -143,7 +145,7 @@ describe('work for which its agent cannot be woken goes to others, at once and u
   })
 })
 
-describe('what waits is looked at again when it is taken', () => {
+describe('a waiting wakeup is checked again when it is claimed', () => {
   const gone: Record<string, (h: House, task: Task) => Promise<unknown>> = {
     'is done': async (h, task) => {
       await h.work.claim(task, holder('beta'))
@@ -158,7 +160,7 @@ describe('what waits is looked at again when it is taken', () => {
     },
   }
 
-  test.each(Object.keys(gone))('a task that %s is not run, and it is said', async (how) => {
+  test.each(Object.keys(gone))('a task that %s is not run, and the reason is recorded', async (how) => {
     const { h, task } = await withTask()
     const wakeup = await h.wake(AGENT, { task, reason: 'please' })
     await gone[how]!(h, task)
@@ -170,7 +172,7 @@ describe('what waits is looked at again when it is taken', () => {
     ])
   })
 
-  test('a task whose claim is over is not run by who had it, though it waits again', async () => {
+  test('a task whose claim has ended is not run by its former holder, even if it waits again', async () => {
     const { h, task } = await withGiven()
     await h.wakeForWork()
     await h.work.release(task, atGeneration(OWN, 1))
@@ -186,7 +188,7 @@ describe('what waits is looked at again when it is taken', () => {
     expect((await h.take(await h.wake(AGENT, { task })))!.decision.kind).toBe('run')
   })
 
-  test('an agent that was removed after its wakeup was taken does not come back by claiming', async () => {
+  test('an agent that was removed after its wakeup was claimed does not come back by claiming', async () => {
     const { h, task } = await withTask()
     const wakeup = await h.wake(AGENT)
     const node = await cluster.node('here')

@@ -10,7 +10,7 @@ import { commandAgent, pause, register, remove, resume, terminate } from './supp
 import { until } from './support/nodes.ts'
 import { type House, useCluster, wish } from './support/wakeups.ts'
 
-/** What wakes agents, as it is asked for, waits, and is taken; on a real database. */
+/** Wakeups: requested, waiting, and claimed; on a real database. */
 
 const cluster = useCluster()
 const AGENT = 'alpha'
@@ -20,7 +20,7 @@ async function withAgent(heartbeat: Record<string, unknown> = {}, more = {}): Pr
   await h.agent(AGENT, heartbeat, more)
   return h
 }
-/** The agent's one run goes on. */
+/** The agent has one active run. */
 async function withRun(task: { id: number; uuid: string } | null = null) {
   const h = await withAgent()
   const wakeup = await h.wake(AGENT, { task, reason: 'the first' })
@@ -29,7 +29,7 @@ async function withRun(task: { id: number; uuid: string } | null = null) {
 }
 
 describe('a wakeup', () => {
-  test('waits in a row, is on record, and is found by whoever has room', async () => {
+  test('waits in a row, is recorded, and is found by any node with capacity', async () => {
     const h = await withAgent()
     const asked = { reason: 'look at the news', payload: { page: 3 }, source: 'automation' } as const
     const wakeup = await h.wake(AGENT, asked)
@@ -54,7 +54,7 @@ describe('a wakeup', () => {
     })
   })
 
-  test('that is taken is a run, once, and ends with it', async () => {
+  test('that is claimed is a run, once, and ends with it', async () => {
     const h = await withAgent()
     const wakeup = await h.wake(AGENT)
     const taken = await Promise.all(Array.from({ length: 8 }, () => h.take(wakeup)))
@@ -77,7 +77,7 @@ describe('a wakeup', () => {
     expect(await h.wakeup(wakeup.id)).toMatchObject({ status: shown, error: 'too slow' })
   })
 
-  test('survives the store that took it: another one finds it and runs it', async () => {
+  test('survives the store that claimed it: another one finds it and runs it', async () => {
     const h = await withAgent()
     const first = await PostgresStore.open(cluster.url())
     const wakeup = await h.wake(AGENT, { reason: 'before the restart' }, first)
@@ -91,8 +91,8 @@ describe('a wakeup', () => {
   })
 })
 
-describe('a wakeup that says the same as one that waits', () => {
-  test('is counted there, and leaves its reason, its source and what it brought', async () => {
+describe('a wakeup equal to a waiting one', () => {
+  test('is merged into it, with its reason, its source and its payload', async () => {
     const h = await withAgent()
     const first = await h.wake(AGENT, { reason: 'one', payload: { n: 1 } })
     const second = await h.wake(AGENT, { reason: 'two', payload: { n: 2 }, source: 'automation' })
@@ -115,14 +115,14 @@ describe('a wakeup that says the same as one that waits', () => {
     expect(await h.waiting()).toMatchObject([{ priority: 3, coalescedCount: 3 }])
   })
 
-  test('and raises it, when a person asks for what a clock wanted', async () => {
+  test('and raises it, when a person requests what a timer requested', async () => {
     const h = await withAgent()
     await h.wake(AGENT, { source: 'automation' })
     await h.wake(AGENT, { source: 'on_demand' })
     expect(await h.waiting()).toMatchObject([{ priority: 3, source: 'on_demand' }])
   })
 
-  test('pulls it forward when it is in a hurry, and never pushes it back', async () => {
+  test('advances it when it is more urgent, and never delays it', async () => {
     const h = await withAgent()
     await h.wake(AGENT, { delayMs: 3_600_000 })
     expect(await h.due()).toEqual([])
@@ -135,7 +135,7 @@ describe('a wakeup that says the same as one that waits', () => {
     expect(await h.due(), 'the last one is in no hurry').toHaveLength(1)
   })
 
-  test('is the same only for the same agent and the same task', async () => {
+  test('is equal only for the same agent and the same task', async () => {
     const h = await withAgent({}, { maxConcurrentTasks: null })
     await h.agent('beta')
     const [one, two] = [await h.work.create(), await h.work.create()]
@@ -149,7 +149,7 @@ describe('a wakeup that says the same as one that waits', () => {
     expect((await h.waiting()).map(({ coalescedCount }) => coalescedCount)).toEqual([1, 1, 1, 1])
   })
 
-  test('learns of the claim it is to be run under, and does not forget it', async () => {
+  test('adds the claim it is to be run under, and does not lose it', async () => {
     const h = await withAgent()
     const task = await h.work.create()
     await h.wake(AGENT, { task })
@@ -158,7 +158,7 @@ describe('a wakeup that says the same as one that waits', () => {
     expect(await h.waiting()).toMatchObject([{ generation: 1, coalescedCount: 2 }])
   })
 
-  test('asked for in one breath with it', async () => {
+  test('requested in the same batch', async () => {
     const h = await withAgent()
     const asks = Array.from({ length: 5 }, (_, i) => ({ agent: AGENT, asked: wish({ reason: `${i}` }) }))
     const answers = await askForWakeups(h.store, h.id, asks)
@@ -168,7 +168,7 @@ describe('a wakeup that says the same as one that waits', () => {
 })
 
 describe('a wakeup during a run', () => {
-  test('about nothing in particular is counted with it, whatever it is about', async () => {
+  test('without a task is merged into it, whatever that is about', async () => {
     const { h, wakeup, runId } = await withRun()
     expect(await h.wake(AGENT, { reason: 'again' })).toMatchObject({ status: 'coalesced', intoId: wakeup.id })
     expect(await h.wakeup(wakeup.id)).toMatchObject({ status: 'claimed', coalescedCount: 1, reason: 'again' })
@@ -176,7 +176,7 @@ describe('a wakeup during a run', () => {
     expect(await h.wake(AGENT), 'it is over').toMatchObject({ status: 'queued' })
   })
 
-  test('about its task is counted with it from the moment it was taken; about another task it waits', async () => {
+  test('about its task is merged into it from the moment it was claimed; about another task it waits', async () => {
     const h = await withAgent()
     const [own, other] = [await h.work.create(), await h.work.create()]
     const wakeup = await h.wake(AGENT, { task: own })
@@ -185,7 +185,7 @@ describe('a wakeup during a run', () => {
     expect(await h.wake(AGENT, { task: other })).toMatchObject({ status: 'queued' })
   })
 
-  test('does not change when the one it is counted with was due', async () => {
+  test('does not change when the one it is merged into was due', async () => {
     const { h, wakeup } = await withRun()
     const { dueAt } = await h.wakeup(wakeup.id)
     await h.wake(AGENT, { delayMs: 60_000 })
@@ -194,7 +194,7 @@ describe('a wakeup during a run', () => {
 })
 
 describe('the same idempotency key', () => {
-  test('has the first wakeup for an answer, also when that is over', async () => {
+  test('gets the first wakeup as its answer, also when that is over', async () => {
     const h = await withAgent()
     const first = await h.wake(AGENT, { idempotencyKey: 'k-1', reason: 'first' })
     expect(await h.wake(AGENT, { idempotencyKey: 'k-1', reason: 'again' })).toEqual(first)
@@ -207,7 +207,7 @@ describe('the same idempotency key', () => {
     expect(await h.wakeups()).toHaveLength(1)
   })
 
-  test('asked fifty times at once makes one wakeup', async () => {
+  test('requested fifty times at once makes one wakeup', async () => {
     const h = await withAgent()
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => h.wake(AGENT, { idempotencyKey: 'k-2' })),
@@ -216,7 +216,7 @@ describe('the same idempotency key', () => {
     expect(await h.wakeups()).toMatchObject([{ status: 'queued', coalescedCount: 0 }])
   })
 
-  test('twice in one breath makes one wakeup', async () => {
+  test('twice in one batch makes one wakeup', async () => {
     const h = await withAgent()
     const asks = [1, 2].map(() => ({ agent: AGENT, asked: wish({ idempotencyKey: 'k' }) }))
     const [one, two] = await askForWakeups(h.store, h.id, asks)
@@ -234,7 +234,7 @@ describe('the same idempotency key', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  test('of one that was skipped, or counted with another, is answered with that', async () => {
+  test('of one that was skipped, or merged into another, is answered with that', async () => {
     const h = await withAgent({ wakeOnAutomation: false })
     const skipped = await h.wake(AGENT, { source: 'automation', idempotencyKey: 's' })
     await h.agent(AGENT)
@@ -247,7 +247,7 @@ describe('the same idempotency key', () => {
 })
 
 describe('with one run at a time', () => {
-  test('people come before tasks, tasks before clocks and programs, and within each who came first', async () => {
+  test('people come before tasks, tasks before timers and programs, and within each in order of arrival', async () => {
     const h = await withAgent({ intervalSec: 60 })
     const order = ['timer', 'automation', 'assignment', 'on_demand', 'assignment', 'on_demand'] as const
     const asked: { id: string; source: string }[] = []
@@ -268,7 +268,7 @@ describe('with one run at a time', () => {
     expect(ran).toEqual(expected)
   })
 
-  test('what came first in line meanwhile is taken first, whatever was seen before', async () => {
+  test('a wakeup that became first meanwhile is claimed first, whatever was read before', async () => {
     const h = await withAgent()
     await h.wake(AGENT, { source: 'automation', task: await h.work.create() })
     const [seen] = await h.due()
@@ -276,7 +276,7 @@ describe('with one run at a time', () => {
     expect((await h.take(seen!))!.wakeup.id).toBe(urgent.id)
   })
 
-  test('no more is due of an agent than it has room for, and of others all the same', async () => {
+  test('no more is due for an agent than it has room for, and other agents are not affected', async () => {
     const h = await withAgent({}, { maxConcurrentTasks: 2 })
     await h.agent('beta')
     for (const agent of [AGENT, 'beta'])
@@ -308,7 +308,7 @@ describe('with one run at a time', () => {
     },
   )
 
-  test('an agent without a limit has as many as it is woken for', async () => {
+  test('an agent without a limit has as many runs as wakeups', async () => {
     const h = await withAgent({}, { maxConcurrentTasks: null })
     for (let i = 0; i < 5; i++) await h.wake(AGENT, { task: await h.work.create() })
     for (const one of await h.due()) expect((await h.take(one))!.decision.kind).toBe('run')
@@ -324,7 +324,7 @@ describe('with one run at a time', () => {
   })
 })
 
-describe('nobody is woken', () => {
+describe('no agent is woken', () => {
   const states: Record<string, (h: House) => Promise<unknown>> = {
     AGENT_PAUSED: (h) => pause(h.work, AGENT),
     AGENT_TERMINATED: (h) => terminate(h.work, AGENT, false),
@@ -333,7 +333,7 @@ describe('nobody is woken', () => {
     NOT_MANAGED: (h) => register(h.work, AGENT, { adapterType: 'external' }),
   }
 
-  test.each(Object.keys(states))('%s: by anything, and it is said', async (because) => {
+  test.each(Object.keys(states))('%s: by anything, and the reason is recorded', async (because) => {
     const h = await withAgent({ intervalSec: 60 })
     await states[because]!(h)
     for (const source of WAKEUP_SOURCES) {
@@ -348,7 +348,7 @@ describe('nobody is woken', () => {
   })
 
   test.each(Object.keys(states).filter((because) => because !== 'NOT_MANAGED'))(
-    '%s: also of those that waited before, and what they held goes back to the queue unharmed',
+    '%s: also by those that waited before, and what they held is requeued with its attempt',
     async (because) => {
       const h = await withAgent()
       const task = await h.work.create()
@@ -365,7 +365,7 @@ describe('nobody is woken', () => {
     },
   )
 
-  test('for what the agent itself caused; others it may wake', async () => {
+  test('for what the agent itself caused; it may wake others', async () => {
     const h = await withAgent()
     await h.agent('beta')
     const by = { actor: `agent:${AGENT}` }
@@ -373,7 +373,7 @@ describe('nobody is woken', () => {
     expect(await h.wake('beta', by)).toMatchObject({ status: 'queued', requestedBy: `agent:${AGENT}` })
   })
 
-  test('by what its settings turn off, and by all the rest', async () => {
+  test('by what its settings disable, and by all the rest it is', async () => {
     const off = { wakeOnAssignment: false, wakeOnOnDemand: false, wakeOnAutomation: false }
     const of = {
       assignment: 'wakeOnAssignment',
@@ -391,7 +391,7 @@ describe('nobody is woken', () => {
     }
   })
 
-  test('who leaves is woken for what it holds and for nothing else', async () => {
+  test('a leaving agent is woken for what it holds and for nothing else', async () => {
     const h = await withAgent()
     const task = await h.work.create()
     await h.give(AGENT, task)
@@ -404,7 +404,7 @@ describe('nobody is woken', () => {
     expect((await h.take(due!))!.decision.kind).toBe('run')
   })
 
-  test('who is removed is not there, and neither is what would have woken it', async () => {
+  test('a removed agent does not exist, and neither do its wakeups', async () => {
     const h = await withAgent()
     await h.wake(AGENT)
     await h.wake(AGENT)
@@ -424,7 +424,7 @@ const ask = (h: House, reason = 'asked', desk = new WakeupDesk(h.kernel)) => {
 }
 
 describe('how often an agent may be woken for a task', () => {
-  test('is counted over an hour, a task at a time, and not for what was counted with another or skipped', async () => {
+  test('is counted over an hour, for each task, and not for merged or skipped ones', async () => {
     const h = await withAgent({ maxWakeupsPerTaskPerHour: 2 }, { maxConcurrentTasks: null })
     const [one, two] = [await h.work.create(), await h.work.create()]
     const runOnce = async () => {
@@ -451,7 +451,7 @@ describe('how often an agent may be woken for a task', () => {
     ])
   })
 
-  test('work that it was given and is woken for without end asks for a person', async () => {
+  test('assigned work that wakes its agent without end is left to a person', async () => {
     const h = await withAgent({ maxWakeupsPerTaskPerHour: 1 })
     const task = await h.work.create()
     await h.end((await h.take(await h.wake(AGENT, { task })))!.runId, AGENT)
@@ -463,7 +463,7 @@ describe('how often an agent may be woken for a task', () => {
 })
 
 describe('between the starts of two runs', () => {
-  test('the agent rests, whichever of its tasks it is woken for', async () => {
+  test('the agent has a cooldown, whichever of its tasks it is woken for', async () => {
     const h = await withAgent({ cooldownSec: 60 })
     const [one, two] = [await h.wake(AGENT, { task: await h.work.create() }), await h.wake(AGENT)]
     const { runId } = (await h.take(one))!
@@ -471,7 +471,7 @@ describe('between the starts of two runs', () => {
     const { started } = (await h.runtime(AGENT))!
     const third = await h.wake(AGENT, { task: await h.work.create() })
     expect(third.dueAt).toBe(started! + 60_000)
-    // Asked for before the first one started, and due at once by then.
+    // Requested before the first one started, and due at once by then.
     for (const due of await h.due()) await h.take(due)
     expect(await h.runs(), 'no second run yet').toHaveLength(1)
     expect(await h.wakeup(two.id)).toMatchObject({ status: 'queued', dueAt: started! + 60_000 })
@@ -486,7 +486,7 @@ describe('between the starts of two runs', () => {
     expect((await h.take(two))!.decision.kind).toBe('run')
   })
 
-  test('it does not rest from work it was given', async () => {
+  test('it has no cooldown for work it was assigned', async () => {
     const h = await withAgent({ cooldownSec: 3_600 })
     await h.end((await h.take(await h.wake(AGENT)))!.runId, AGENT)
     const task = await h.work.create()
@@ -496,7 +496,7 @@ describe('between the starts of two runs', () => {
     expect((await h.take(due!))!.decision.kind).toBe('run')
   })
 
-  test('and while its account takes nothing, nothing of it is due', async () => {
+  test('and while its account is rate-limited, nothing of it is due', async () => {
     const h = await withAgent()
     await h.agent('beta')
     await h.wake(AGENT)
@@ -510,7 +510,7 @@ describe('between the starts of two runs', () => {
   })
 })
 
-describe('a crowd', () => {
+describe('many at once', () => {
   test('a thousand wakeups of one agent at once, on two nodes, make one run, and one that waits at most', async () => {
     const h = await withAgent()
     const other = await PostgresStore.open(cluster.url())
@@ -536,7 +536,7 @@ describe('a crowd', () => {
     }
   })
 
-  test('wishes that come in one breath do not push back what one of them pulled forward', async () => {
+  test('concurrent requests do not delay what one of them advanced', async () => {
     const h = await withAgent()
     await h.wake(AGENT, { delayMs: 3_600_000 })
     const asks = [0, 3_600_000].map((delayMs) => ({ agent: AGENT, asked: wish({ delayMs }) }))
@@ -544,7 +544,7 @@ describe('a crowd', () => {
     expect(await h.due()).toHaveLength(1)
   })
 
-  test('of what is over, a week is remembered, and what waits is never forgotten', async () => {
+  test('ended ones are kept for a week, and waiting ones are never deleted', async () => {
     const h = await withAgent()
     const { runId } = (await h.take(await h.wake(AGENT)))!
     for (let i = 0; i < 20; i++) await h.wake(AGENT)
@@ -560,7 +560,7 @@ describe('a crowd', () => {
     expect(await h.runs(), 'runs stay').toHaveLength(1)
   })
 
-  test('agents that are removed while they are woken cost nobody an error', {
+  test('agents that are removed while they are woken cause no error', {
     timeout: 120_000,
   }, async () => {
     const h = await cluster.workspace()
@@ -576,7 +576,7 @@ describe('a crowd', () => {
     expect(await failuresOf(shuffled(acts))).toEqual([])
   })
 
-  test('everything that touches the same agents at once ends, and nothing of it waits for ever', {
+  test('everything that touches the same agents at once ends, and nothing of it waits forever', {
     timeout: 180_000,
   }, async () => {
     const h = await cluster.workspace()

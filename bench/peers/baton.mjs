@@ -4,7 +4,7 @@ import { cleanSchema } from './schema.mjs'
 const { createQueue } = await import(new URL('../../dist/src/queue/queue.js', import.meta.url))
 
 const TASKS_A_PART = 1_000
-/** One is being given tasks while another submits. */
+/** One fetches tasks while another submits. */
 const WORKERS = 4
 const TASKS_AT_ONCE = 500
 

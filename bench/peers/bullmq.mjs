@@ -8,7 +8,7 @@ const JOBS_A_PART = 100
 const CONCURRENCY = 100
 
 async function open(url) {
-  // BullMQ asks for endless retries on connections that workers use.
+  // BullMQ requires endless retries on connections that workers use.
   const connection = new Redis(url, { maxRetriesPerRequest: null })
   const queue = new Queue(QUEUE, {
     connection,
@@ -30,7 +30,7 @@ async function open(url) {
       concurrency: CONCURRENCY,
       autorun: false,
     })
-    // Comes after Redis has answered that the job is completed.
+    // Fires after Redis has answered that the job is completed.
     worker.on('completed', () => mark(1))
     await worker.waitUntilReady()
     return {

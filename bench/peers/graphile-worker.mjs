@@ -2,7 +2,7 @@ import pg from 'pg'
 import { countdown, inParts, measure } from './measure.mjs'
 import { cleanSchema } from './schema.mjs'
 
-// Read when the package is loaded; a line of log for each job is no part of the work.
+// Read when the package is loaded; a log line for each job is no part of the work.
 process.env.NO_LOG_SUCCESS = '1'
 const { Logger, makeWorkerUtils, run } = await import('graphile-worker')
 
@@ -25,7 +25,7 @@ const preset = {
 async function open(url) {
   const schema = await cleanSchema(url, SCHEMA)
   const pgPool = new pg.Pool({ connectionString: url, max: CONNECTIONS })
-  // graphile-worker wants a listener on the pool and on each client.
+  // graphile-worker requires a listener on the pool and on each client.
   pgPool.on('error', () => undefined)
   pgPool.on('connect', (client) => client.on('error', () => undefined))
   const options = { pgPool, preset, logger: new Logger(() => () => undefined), noHandleSignals: true }

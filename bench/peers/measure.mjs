@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * `node PEER.mjs URL [TASKS]`: enqueues all tasks, then works them all off, and says in one line of JSON what it took.
- * `open(url)` makes an empty queue and gives `enqueue(payloads)`; `readyWorkers(count)`, whose `finish()` ends when the
- * server has written down that many tasks as completed; `calm()`; and `close()`, which leaves nothing behind.
+ * `node PEER.mjs URL [TASKS]`: enqueues all tasks, then works them all off, and prints in one line of JSON what it took.
+ * `open(url)` makes an empty queue and returns `enqueue(payloads)`; `readyWorkers(count)`, whose `finish()` ends when the
+ * server has stored that many tasks as completed; `calm()`; and `close()`, which leaves nothing behind.
  */
 export async function measure(name, open) {
   const [, , url, tasks = '20000'] = process.argv
   const peer = await open(url)
-  // As a worker is a moment after its start: compiled code, open connections, tables with statistics.
+  // As a worker is shortly after its start: compiled code, open connections, tables with statistics.
   await round(peer, Number(tasks))
   await peer.calm()
   await tellCaller('begin')
@@ -56,7 +56,7 @@ function versionOf(name) {
   return JSON.parse(readFileSync(manifest, 'utf8')).version
 }
 
-/** The list in parts, all handed over at once: the peer's own connections decide how many are under way. */
+/** The list in parts, all passed at once: the peer's own connections decide how many are under way. */
 export function inParts(list, size, handOver) {
   const parts = Array.from({ length: Math.ceil(list.length / size) }, (_, i) =>
     list.slice(i * size, (i + 1) * size),
@@ -64,7 +64,7 @@ export function inParts(list, size, handOver) {
   return Promise.all(parts.map(handOver))
 }
 
-/** `done` resolves when `mark` has heard of this many tasks. */
+/** `done` resolves when `mark` has been called for this many tasks. */
 export function countdown(count) {
   let left = count
   let end

@@ -25,7 +25,7 @@ async function open(url) {
   async function startWorker(mark) {
     let id = null
     id = await boss.work(QUEUE, WORK, async (jobs) => {
-      // A worker sleeps between batches until its polling interval is over, unless it is told that there is more.
+      // A worker sleeps between batches until its polling interval is over, unless it is notified that there is more.
       boss.notifyWorker(id)
       mark(jobs.length)
     })
@@ -37,7 +37,7 @@ async function open(url) {
       async finish() {
         for (let i = 0; i < WORKERS; i++) await startWorker(mark)
         await done
-        // Completion is written after the handler, and pg-boss does not tell when.
+        // Completion is written after the handler, and pg-boss does not say when.
         while ((await boss.getQueueSize(QUEUE, { before: 'completed' })) > 0);
       },
       stop: () => boss.offWork(QUEUE),

@@ -15,7 +15,7 @@ export interface PeerFigure {
   workMs: number
 }
 
-/** A server that queues live on. */
+/** A server that holds queues. */
 export interface QueueServer {
   url: string
   /** What it has used until now, in milliseconds. */
@@ -33,7 +33,7 @@ interface Line {
   cpuMs: number
 }
 
-// Below the source: what is installed next to the compiled file would go with the next build.
+// Below the source: anything installed next to the compiled file would be deleted by the next build.
 const FOLDER = resolve('bench/peers')
 /** A peer that loses a task would wait for it forever. */
 const LONGEST_RUN_MS = 300_000
@@ -76,7 +76,7 @@ function figureOf(line: Line, serverCpuMs: number): PeerFigure {
   }
 }
 
-/** Not among Baton's dependencies: nobody needs them who does not compare. */
+/** Not among Baton's dependencies: only the comparison needs them. */
 async function installUnlessDone(): Promise<void> {
   const manifest = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const isThere = ([name, version]: [string, unknown]) => {

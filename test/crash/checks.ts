@@ -4,7 +4,7 @@ import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src
 import { describeEvent } from './clients.ts'
 import { grantsIn, Ledger, tasksIn, titlesIn } from './ledger.ts'
 
-/** Sentences that hold of every database at every moment, each with a query for whatever contradicts it. */
+/** Invariants of every database at every moment, each with a query for its violations. */
 const INVARIANTS: Record<string, string> = {
   'Event seq is gapless from 1, and the counter stands at the last one (9).': `
     select c.workspace_id, c.last_seq, count(e.seq), min(e.seq), max(e.seq)
@@ -95,7 +95,7 @@ const INVARIANTS: Record<string, string> = {
 
 type Rows = Record<string, unknown>[]
 
-/** Everything that is wrong in this database, given what people were told, if that is known. None of it may be. */
+/** Everything that is wrong in this database, given the answers clients got, if those are known. The list must be empty. */
 export async function contradictions(url: string, ledger: Ledger | null): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: 'crash test' })
   await client.connect()
@@ -125,7 +125,7 @@ async function lostWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   ]
 }
 
-/** Titles are unique to a request, so a task by a title tells how often that request was carried out. */
+/** Titles are unique to a request, so the number of tasks with a title is how often that request was executed. */
 async function creations(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select d.title, t.uuid from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id`,
@@ -168,7 +168,7 @@ async function grants(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   return wrong
 }
 
-/** The grants a claim must have left, or null when nobody knows. */
+/** The grants a claim must have left, or null when that is unknown. */
 function grantsOf(asked: Parameters<typeof grantsIn>[0]): string[] | null {
   if (asked.outcome === 'unknown') return null
   if (asked.outcome === 'refused') return []
@@ -197,7 +197,7 @@ async function acceptances(ask: ReadSet, ledger: Ledger): Promise<string[]> {
 
 const LEAVES = { renew: 'claim_renewed', release: 'task_released', submit: 'task_completed' } as const
 
-/** Each of these leaves one event: as many as were told, and no more than those besides that nobody answered. */
+/** Each of these leaves one event: as many as were acknowledged, and at most one more for each unanswered request. */
 async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const wrong: string[] = []
   for (const [kind, type] of Object.entries(LEAVES) as [keyof typeof LEAVES, string][]) {
@@ -211,7 +211,7 @@ async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
     const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
     for (const { hold, outcome, answer } of ledger.all.filter((asked) => asked.kind === kind)) {
       const name = `${hold!.taskId} ${hold!.generation}`
-      // The same submission said twice is one; a second one is told what the first was.
+      // The same submission sent twice is one; the second gets the answer of the first.
       const isRepeat = kind === 'submit' && outcome === 'acknowledged' && least.has(name)
       if (outcome === 'acknowledged' && answer && !isRepeat) add(least, name)
       if (outcome !== 'refused' && !isRepeat) add(most, name)
@@ -238,7 +238,7 @@ async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   return [...wrong, ...shortened.map((row) => `a lease is shorter than was told: ${JSON.stringify(row)}`)]
 }
 
-/** The log is what readers saw of it, fits its catalogue, and tells the story of every task. */
+/** The log equals what readers saw of it, conforms to its catalogue, and replays to the state of every task. */
 async function contradictingEvents(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select e.seq::int, e.type, e.task_id::int as "taskId", t.uuid, e.generation, e.from_state as "from",

@@ -12,7 +12,7 @@ const HANGING_MS = 30_000
 const FIRST_WAIT_MS = 25
 const LONGEST_WAIT_MS = 400
 
-/** Sends a request and judges the answer: done, refused for good, or nobody knows. */
+/** Sends a request and classifies the answer: done, refused for good, or unknown. */
 async function ask(server: Server, asked: Asked): Promise<Asked> {
   let response: Response
   let text: string
@@ -50,7 +50,7 @@ export function assertNotNow(response: Response, text: string): void {
 
 const WORK = { create: 3, claim: 4, next: 3, renew: 3, submit: 5, release: 1 } as const
 
-/** Somebody who works as quickly as the server answers, and writes down every answer. */
+/** A client that works as quickly as the server answers, and records every answer. */
 export class Client {
   readonly #name: string
   readonly #random: Random
@@ -64,7 +64,7 @@ export class Client {
     this.#ledger = ledger
   }
 
-  /** Works until told to stop, or, unless it should carry on, until the server is gone. */
+  /** Works until it is stopped, or, unless it should continue, until the server is unreachable. */
   async work(server: Server, stop: AbortSignal): Promise<'stopped' | 'server gone'> {
     let waitMs = FIRST_WAIT_MS
     while (!stop.aborted) {
@@ -112,7 +112,7 @@ export class Client {
       : this.#asked('create', '/tasks/batch', { tasks })
   }
 
-  /** Each claim under a session of its own, so that a claim row tells which request made it. */
+  /** Each claim under a session of its own, so that a claim row shows which request made it. */
   #claimant = () => ({
     agent: `agent-${this.#random.int(1, 5)}`,
     session: `session ${this.#unique()}`,
@@ -120,7 +120,7 @@ export class Client {
   })
 
   #claim(): Asked {
-    // Near the end of the list, where others look too.
+    // Near the end of the list, where other clients claim too.
     const { open } = this.#ledger
     const task = open[open.length - 1 - this.#random.int(0, Math.min(open.length, 40) - 1)]!
     return this.#asked('claim', `/tasks/${task}/claim`, this.#claimant())
@@ -143,7 +143,7 @@ export class Client {
     if (asked.kind === 'create') this.#ledger.open.push(...tasksIn(asked).map(({ id }) => id))
     for (const { taskId, session, generation } of grantsIn(asked))
       this.#holds.push({ taskId, session, generation })
-    // Now and then a holder forgets that it is done, and offers its work once more.
+    // From time to time a holder submits its work once more.
     const isOver = asked.kind === 'submit' || asked.kind === 'release'
     if (isOver && !this.#random.chance(0.1)) this.#forget(asked.hold!)
   }
@@ -153,7 +153,7 @@ export class Client {
   }
 }
 
-/** Reads the log as it grows, and remembers what it has seen. */
+/** Reads the log as it grows, and stores what it has seen. */
 export async function followEvents(server: Server, ledger: Ledger, stop: AbortSignal): Promise<void> {
   for (let after = Math.max(0, ...ledger.readEvents.keys()); !stop.aborted; ) {
     const headers = { authorization: `Bearer ${server.ownerKey}` }
@@ -184,7 +184,7 @@ interface EventItem {
 export const describeEvent = ({ type, taskId, generation, from, to }: EventItem) =>
   `${type} ${taskId} ${generation} ${from} ${to}`
 
-/** Asks again what nobody answered, under the same key, twice at once: then there is one answer, and one effect. */
+/** Repeats unanswered requests under the same key, twice at once: then there is one answer, and one effect. */
 export async function settle(server: Server, ledger: Ledger, clients: readonly Client[]): Promise<void> {
   const open = ledger.all.filter(({ outcome, key }) => outcome === 'unknown' && key !== null)
   await Promise.all(
@@ -193,7 +193,7 @@ export async function settle(server: Server, ledger: Ledger, clients: readonly C
       if (one.outcome === 'unknown' || two.outcome === 'unknown')
         throw new Error(`${asked.path} was answered ${one.status} and ${two.status} by a healthy server`)
       if (isKept(one) && isKept(two) && !sameAnswer(one, two)) throw new Error(describeDifference(one, two))
-      // A refusal is not kept under the key. So a claim may be refused first and granted then, but nothing else may.
+      // A refusal is not stored under the key. So a claim may be refused first and granted then, but nothing else may.
       const isClaim = asked.kind === 'claim' || asked.kind === 'next'
       if (isKept(one) !== isKept(two) && !isClaim) throw new Error(describeDifference(one, two))
       Object.assign(asked, isKept(one) ? one : two)
@@ -204,11 +204,11 @@ export async function settle(server: Server, ledger: Ledger, clients: readonly C
   )
 }
 
-/** Whether the answer stands for good under its key: something was done. */
+/** Whether the answer is stored for good under its key: something was done. */
 export const isKept = ({ kind, outcome, answer }: Asked) =>
   outcome === 'acknowledged' && (kind !== 'next' || answer.claims.length > 0)
 
-/** What was answered under a key is answered again, whatever happened since. */
+/** A repeated request under the same key gets the same answer, whatever happened since. */
 export async function askAgain(server: Server, answered: readonly Asked[]): Promise<void> {
   await Promise.all(
     answered.map(async (first) => {
@@ -220,7 +220,7 @@ export async function askAgain(server: Server, answered: readonly Asked[]): Prom
 
 const sameAnswer = (one: Asked, two: Asked) => one.status === two.status && wordsOf(one) === wordsOf(two)
 
-/** But for what is told as of now: the time a lease has left, and the tasks beside the claims of `next`. */
+/** Except for current values: the time a lease has left, and the tasks beside the claims of `next`. */
 const wordsOf = ({ kind, answer }: Asked) =>
   JSON.stringify(answer, (field, value) =>
     field === 'ttlMs' || (kind === 'next' && field === 'task') ? undefined : value,

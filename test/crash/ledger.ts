@@ -1,4 +1,4 @@
-/** What clients asked for, and what they were told. Whatever they were told must be true after every crash. */
+/** What clients requested, and the answers they got. Every answer must be true after every crash. */
 
 export type Kind = 'create' | 'claim' | 'next' | 'renew' | 'submit' | 'release'
 
@@ -14,7 +14,7 @@ export interface Asked {
   body: Record<string, unknown>
   /** Its Idempotency-Key. */
   key: string | null
-  /** Under which claim, for what only a holder may ask. */
+  /** Under which claim, for requests only a holder may send. */
   hold: Hold | null
   outcome: 'acknowledged' | 'refused' | 'unknown'
   status: number
@@ -24,9 +24,9 @@ export interface Asked {
 
 export class Ledger {
   readonly all: Asked[] = []
-  /** Tasks that were created and perhaps are not finished: many clients run after the same ones. */
+  /** Tasks that were created and perhaps are not finished: many clients compete for the same ones. */
   readonly open: string[] = []
-  /** Events that somebody has read, by seq. */
+  /** Events that a client has read, by seq. */
   readonly readEvents = new Map<number, string>()
   acknowledged = 0
   unavailable = 0

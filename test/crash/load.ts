@@ -13,11 +13,11 @@ const AGENTS = 100
 
 /** How a process of agents comes back after it was killed. */
 const RETURNS = {
-  /** As it was: what it held it still holds. */
+  /** As before: it still holds its claims. */
   'at once': { afterMs: 0, isAnother: false },
-  /** As somebody else under the same names: what it held goes to others when it was not begun, or its lease ends. */
+  /** As new agents under the same names: its claims go to others when not started, or when their lease ends. */
   'at once, without its memory': { afterMs: 0, isAnother: true },
-  /** Others were given its work in the meantime. */
+  /** Others were assigned its work in the meantime. */
   'when it was missed': { afterMs: 6_000, isAnother: false },
 } as const
 type Return = keyof typeof RETURNS
@@ -46,7 +46,7 @@ export async function workUnderKills(
       staleSeconds: 5,
       steps: 1,
       stepMs: 20,
-      // Some go step by step, with checkpoints; most hand in what they were given together, or the test would be long.
+      // Some go step by step, with checkpoints; most submit their tasks together, or the test would be long.
       together: i > 1,
     })
   const crew = Array.from({ length: PROCESSES }, (_, i) => ({ i, name: ++life, agents: startOne(i, life) }))
@@ -72,7 +72,7 @@ export async function workUnderKills(
     one.agents = startOne(one.i, one.name)
     alive.add(one)
   }
-  // By how much is done, not by the clock: a slow machine should not see more of them.
+  // By how much is done, not by the clock: a slow machine should not see more kills.
   const when = Array.from({ length: times }, () => random.int(count * 0.02, count * 0.9)).sort(
     (a, b) => a - b,
   )
@@ -87,7 +87,7 @@ export async function workUnderKills(
   const seconds = (performance.now() - began) / 1_000
   for (const { agents } of crew) agents.child.kill('SIGKILL')
   await expectDoneOnce(w, tasks)
-  // Nobody had the time to look how large the tables have become.
+  // Statistics of the grown tables: autovacuum had no time for them.
   await processes.rows('analyze')
   expect(await contradictions(processes.databaseUrl(), null)).toEqual([])
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type House, isThere, type RunsWorkspace, useRunNodes } from '../support/run-nodes.ts'
 
-/** kill -9 exactly between two steps of a run. After the next start its task goes on, and nothing is done twice. */
+/** kill -9 exactly between two steps of a run. After the next start its task continues, and nothing is done twice. */
 
 export const MINUTES = { timeout: 300_000 }
 export const onLinux = test.runIf(process.platform === 'linux')
@@ -13,7 +13,7 @@ export const IDENTIFIED = ['runs', 'update', 'new.pid is not null and old.pid is
 export const FINISHED = ['runs', 'update', 'new.finished_at is not null and old.finished_at is null'] as const
 export const ASKS_A_PERSON = ['tasks', 'update', "new.state = 'awaiting_human'"] as const
 
-/** The server is killed where it is about to do this, whoever is at work then is noted, and another one is started. */
+/** The server is killed where it is about to do this, the agents at work then are noted, and another server is started. */
 export async function killedBefore(
   cluster: House,
   step: readonly [string, string, string],
@@ -33,7 +33,7 @@ export async function killedBefore(
   return left
 }
 
-/** A worker that is given its work when somebody wakes it for it. */
+/** A worker that is assigned its work when it is woken for it. */
 export const ON_DEMAND = { heartbeat: { wakeOnAssignment: false } }
 export const wakeFor = (w: RunsWorkspace, taskId: string) => w.post('/agents/worker/wakeup', { taskId })
 

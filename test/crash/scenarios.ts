@@ -70,7 +70,7 @@ async function widenLimits({ url, ownerKey }: Server): Promise<void> {
 const crew = (ledger: Ledger) =>
   Array.from({ length: CLIENTS }, (_, i) => new Client(`c${i}`, random.int(1, 2 ** 30), ledger))
 
-/** After a crash: what nobody answered is asked again, then everything that was ever told must be true. */
+/** After a crash: unanswered requests are repeated, then every answer ever given must be true. */
 async function verify(server: Server, ledger: Ledger, clients: readonly Client[], round: string) {
   await settle(server, ledger, clients)
   const kept = ledger.all.filter((asked) => asked.key !== null && isKept(asked))
@@ -99,7 +99,7 @@ export async function killServer({ starts, rounds }: { starts: number; rounds: n
     await baton.ended
     kills += 1
   }
-  // Even the first start may be cut off at any moment.
+  // Even the first start may be killed at any moment.
   for (let i = 0; i < starts; i++) await killAtStart(2_000)
 
   let baton = startBaton()
@@ -149,7 +149,7 @@ async function killDatabase(victim: Victim): Promise<Process[]> {
   return all
 }
 
-/** Looks at the server's health all the time: it must always answer, and say 503 properly. */
+/** Checks the server's health all the time: it must always answer, and say 503 properly. */
 async function probe({ url }: Server, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     const response = await fetch(`${url}/health/ready`)
@@ -184,7 +184,7 @@ export async function killDatabaseIn(rounds: number): Promise<void> {
       probe(server, stop.signal),
       ...clients.map((client) => client.work(server, stop.signal)),
     ]).catch(async (error) => {
-      // A dead server says more than the requests it left unanswered.
+      // A dead server explains more than the requests it left unanswered.
       await Promise.race([died(baton, victim), sleep(1_000)])
       throw error
     })
@@ -196,7 +196,7 @@ export async function killDatabaseIn(rounds: number): Promise<void> {
       await goesOn(sleep(random.int(0, 300)))
       await kill('all of it')
     }
-    // Nobody but the server does anything about it.
+    // Only the server itself recovers.
     await goesOn(ledger.after(50))
     stop.abort()
     expect(await goesOn(busy)).not.toContain('server gone')

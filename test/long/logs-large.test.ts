@@ -3,7 +3,7 @@ import { expectLargeLog } from '../support/large-log.ts'
 import { openLogStore } from '../support/log-stores.ts'
 
 test.each(['object_store', 'postgres'] as const)(
-  'in %s, a log that is larger than the memory it may take is written, finished and read',
+  'in %s, a log that is larger than the memory it may use is written, finished and read',
   async (kind) => {
     const it = await openLogStore[kind]()
     onTestFinished(() => it.close())

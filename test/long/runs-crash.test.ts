@@ -103,7 +103,7 @@ onLinux('a log that ends in the middle of a character ends before it', MINUTES, 
   const [row] = await cluster.rows<{ ref: string }>('select log_ref as ref from runs')
   const file = join(cluster.data, 'run-logs', `${row!.ref}.log`)
   const text = await readFile(file)
-  // Its span says more than there is, as after a crash between the two.
+  // Its span covers more than there is, as after a crash between the two.
   const middle = text.lastIndexOf('🦀') + 2
   await truncate(file, middle)
   await letGo(room)

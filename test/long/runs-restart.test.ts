@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { eventually, expectDoneOnce } from '../support/recovery.ts'
 import { isThere, letGo, livesIn, USED, useRunNodes } from '../support/run-nodes.ts'
 
-/** What other nodes do about one that is gone: they look every ten seconds. */
+/** What other nodes do about a dead one: they check every ten seconds. */
 
 const MINUTES = { timeout: 400_000 }
 const isLinux = process.platform === 'linux'
@@ -10,7 +10,7 @@ const nodes = useRunNodes()
 const at = (node: string) => ({ runtimeConfig: { node } })
 
 test.runIf(isLinux)(
-  'a server ends the runs of one that was killed beside it, without a restart, and its own go on',
+  'a server ends the runs of one that was killed beside it, without a restart, and its own continue',
   MINUTES,
   async () => {
     const cluster = await nodes.cluster()
@@ -31,7 +31,7 @@ test.runIf(isLinux)(
     expect(run).toMatchObject({ id: killed.id, errorCode: 'control_plane_restart', usage: USED.sofar })
     const [dead] = livesIn(lost)
     expect(dead!.pids.filter(isThere)).toEqual([])
-    // Nothing came between: it is the same run, in the same process.
+    // Nothing happened between: it is the same run, in the same process.
     expect(livesIn(kept)).toHaveLength(1)
     expect(livesIn(kept)[0]!.pids.filter(isThere)).toHaveLength(1)
     expect(await w.runs('&status=running')).toMatchObject([{ id: own.id, pid: own.pid }])
@@ -47,7 +47,7 @@ test.runIf(isLinux)(
 )
 
 test.runIf(isLinux)(
-  'processes of a machine that was given up by others are ended when it is back',
+  'processes on a machine that other nodes gave up are ended when it is back',
   MINUTES,
   async () => {
     const cluster = await nodes.cluster()

@@ -9,14 +9,14 @@ import { report, runSeed } from '../simulation/run.ts'
 const SEEDS = 2_000
 const LONG = 600_000
 
-/** Ways of the table that no run takes, and why. */
+/** Transitions of the table that no run takes, and why. */
 const UNREACHABLE = {
-  // Its attempts must be lowered while it waits for the next one, and somebody must claim it before upkeep comes by.
+  // Its attempts must be lowered while it waits for the next one, and a claim must come before upkeep.
   'task_failed from awaiting_retry': 'too rare for so few runs',
-  // What is the sum of its parts is never handed out, so it never fails an attempt or awaits a person's word.
+  // A merged task is never assigned, so it never fails an attempt or awaits a person's verdict.
   'task_retried_to_wait from awaiting_retry': 'a task that waits for its parts is not worked on',
   'task_retried_to_wait from awaiting_human': 'a task that waits for its parts is not worked on',
-  // What has not begun is given to somebody else when it is looked at, before anybody could suspect it.
+  // A task that has not started is assigned to another agent when it is checked, before it could be suspected.
 }
 
 /** Every refusal the kernel can make; the others are those of the HTTP layer, its parsers and its guards. */
@@ -57,7 +57,7 @@ const OF_THE_COORDINATOR: EventType[] = ['task_hang_suspected', 'dependency_cycl
 describe('whatever goes wrong', () => {
   const coverage = new Coverage()
 
-  test(`every sentence of invariants/ holds after every step of ${SEEDS} runs`, {
+  test(`every invariant of invariants/ holds after every step of ${SEEDS} runs`, {
     timeout: LONG,
   }, async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
@@ -67,11 +67,11 @@ describe('whatever goes wrong', () => {
     console.log(String(coverage))
   })
 
-  test('the runs took every way in the table of transitions', () => {
+  test('the runs took every transition of the table', () => {
     expect(coverage.missedTransitions.filter((way) => !(way in UNREACHABLE))).toEqual([])
   })
 
-  test('the runs left every event about agents and circles', () => {
+  test('the runs left every event about agents and cycles', () => {
     const seen = eventTypes.filter((type) => type.startsWith('agent_') || OF_THE_COORDINATOR.includes(type))
     expect(seen.filter((type) => !coverage.notes.has(type))).toEqual([])
   })
@@ -81,6 +81,6 @@ describe('whatever goes wrong', () => {
   })
 })
 
-describe('a planted bug that shows seldom is noticed', () => {
+describe('a planted bug that shows rarely is noticed', () => {
   for (const name of RARE_BUGS) test(`${name}: ${BUGS[name].says}`, { timeout: LONG }, () => notice(name))
 })

@@ -11,7 +11,7 @@ import type { Scheduler } from './scheduler.ts'
 /** Where the state of a run lives. Its transactions pause where the run lets others act. */
 export interface Backing extends Transactor {
   readonly store: Store
-  /** Null where the store knows neither agents nor who coordinates. */
+  /** Null where the store has neither agents nor a leader. */
   readonly leaderLease: LeaderLease | null
   newWorkspace(limits: Limits): Promise<number>
   /** A transaction that changes nothing, past all locks of the run and without a pause. */
@@ -72,9 +72,9 @@ export interface RealStore {
 }
 
 /**
- * A real store in the run's time. Its transactions run one at a time, in the order the run decides, so that a seed is
- * still a run. What a node's death means is the same: before the commit the transaction was never sent, or it was sent
- * and nobody hears the answer.
+ * A real store in the run's time. Its transactions run one at a time, in the order the run decides, so that a seed is still
+ * a run. A node's death means the same: before the commit the transaction was never sent, or it was sent and the answer is
+ * lost.
  */
 export class PacedStore implements Backing {
   readonly store: Store
@@ -107,7 +107,7 @@ export class PacedStore implements Backing {
     await pauses.pause('before lock')
     const answer = await this.#alone(async () => {
       if (transaction.abandoned) throw new NodeDied()
-      // Read when the lock is held. What follows may take its time: nobody else can change anything.
+      // Read when the lock is held. What follows may take time: no one else can change anything.
       const { now } = this.#scheduler
       pauses.deciding = transaction
       await pauses.pause('before commit')
@@ -133,7 +133,7 @@ export class PacedStore implements Backing {
   #lasting = ({ terms }: ReadSet, view: View, now: number) =>
     this.leaderLease?.lasting(terms, view.terms, now) ?? view.terms
 
-  /** Not the server's own: how long a task waits after a failure goes by its id, and the server's go by its clock. */
+  /** Not the server's own: how long a task waits after a failure depends on its id, and the server's depend on its clock. */
   #drawn = (view: View) =>
     view.fresh.map(() => ({ id: ++this.#lastId, random: this.#random.int(0, 2 ** 22 - 1) }))
 

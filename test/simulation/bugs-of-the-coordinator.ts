@@ -15,13 +15,13 @@ const withClaimingAgents = (view: View, change: (record: AgentRecord) => Partial
   ),
 })
 
-/** The same of agents that are to change by a command of this kind. */
+/** The same of agents that a command of this kind is about to change. */
 const withAgents = (view: View, change: (agent: AgentView) => AgentView): View => ({
   ...view,
   agents: new Map([...view.agents].map(([slug, agent]) => [slug, change(agent)])),
 })
 
-/** What is written with the tasks changed to which something happened. */
+/** What is written, with the affected tasks changed. */
 const whereThereWas = (
   changes: Changes,
   is: (event: Changes['events'][number]) => boolean,

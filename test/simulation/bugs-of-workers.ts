@@ -7,7 +7,7 @@ function withSessions(view: View, change: (session: SessionView) => SessionView)
   return { ...view, sessions: new Map([...view.sessions].map(([name, session]) => [name, change(session)])) }
 }
 
-/** How many tasks a request may bring its session. */
+/** How many tasks a request may add to its session. */
 function wantedBy(session: string, request: Request): number {
   if (request.on === 'next' && request.session === session) return request.limit
   return request.on === 'task' && request.command.kind === 'claim' && request.command.session === session

@@ -6,8 +6,8 @@ import { Coverage } from './coverage.ts'
 import { report, runSeed } from './run.ts'
 
 /**
- * `npm run sim -- --seeds 1000`, or `--seed 17` to see one run again; `--bug noLock` plants a bug of bugs.ts;
- * `--store postgres --url postgres://…` lets the state live in a real store, in workspaces of its own.
+ * `npm run sim -- --seeds 1000`, or `--seed 17` to see one run again; `--bug noLock` plants a bug of bugs.ts; `--store
+ * postgres --url postgres://…` puts the state in a real store, in workspaces of its own.
  */
 const { values } = parseArgs({
   options: {

@@ -4,12 +4,12 @@ import { type Arrival, ServerNode } from './node.ts'
 import { NodeDied } from './pauses.ts'
 
 /**
- * The real combiner at work. It starts its transactions in setImmediate, which the scheduler lets run before a step
- * ends; so it is as deterministic as everything else.
+ * The real combiner. It starts its transactions in setImmediate, which the scheduler lets run before a step ends; so it is
+ * as deterministic as everything else.
  */
 export class CombinerNode extends ServerNode {
   #combiner = this.#fresh()
-  /** The decision whose answers are just being given: at most one transaction ends in a step. */
+  /** The decision whose answers are being delivered: at most one transaction ends in a step. */
   #answering = 0
 
   protected override take({ envelope, answer }: Arrival): void {
@@ -39,7 +39,7 @@ export class CombinerNode extends ServerNode {
       {
         transact: (workspaceId, ask, decide) =>
           this.within(async (transaction) => {
-            // Requests that waited in an earlier life are never sent.
+            // Requests that waited before a restart are never sent.
             if (combiner !== this.#combiner) throw new NodeDied()
             const answer = await this.through(transaction).transact(workspaceId, ask, (view) => {
               const decision = decide(view)

@@ -6,7 +6,9 @@ import { COORDINATORS } from './leader-lease.ts'
 import type { CoordinatorPlan } from './plan.ts'
 import type { World } from './world.ts'
 
-/** A node that wants to coordinate. While it holds the office it judges silent agents and gives work to the others. */
+/**
+ * A node that wants to coordinate. While it holds the leader lease it judges silent agents and assigns work to the others.
+ */
 export class Coordinator {
   readonly #world: World
   readonly #plan: CoordinatorPlan
@@ -27,7 +29,7 @@ export class Coordinator {
       this.#mayMeetMishap()
       const term = await this.#hold()
       if (term === null) continue
-      // What it holds now, it may have lost when it comes to act.
+      // The lease it holds now may be lost when it acts.
       if (this.#mishap('stall')) await this.#rest(this.#world.random.int(1_000, 30_000))
       await this.#pass(term)
       if (!this.#world.calm && this.#world.random.chance(0.03)) await this.#office('resign')
@@ -44,7 +46,7 @@ export class Coordinator {
     this.#held = null
   }
 
-  /** The term it acts under. Its office is counted from before it was asked for, unless it does not care. */
+  /** The term it acts under. The lease counts from before it was requested, unless the node ignores that. */
   async #hold(): Promise<number | null> {
     const { scheduler, plan } = this.#world
     const askedAt = scheduler.now

@@ -5,7 +5,7 @@ import type { Reply } from '../support/replies.ts'
 type Counts = Map<string, number>
 const raise = (counts: Counts, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
 
-/** How often each thing happened over all runs: a simulation that never gets somewhere proves nothing about it. */
+/** How often each thing happened over all runs: a simulation that never reaches something proves nothing about it. */
 export class Coverage {
   /** `task_failed from verifying` and the like. */
   readonly transitions: Counts = new Map()
@@ -36,7 +36,7 @@ export class Coverage {
     raise(this.endings, state)
   }
 
-  /** Ways in the table of transitions that no run has taken. */
+  /** Transitions of the table that no run has taken. */
   get missedTransitions(): string[] {
     return allTransitions().filter((name) => !this.transitions.has(name))
   }

@@ -6,14 +6,14 @@ import { insist, keyed } from './operator.ts'
 import { drawWatch, type TaskPlan } from './plan-tasks.ts'
 import type { TaskRef, World } from './world.ts'
 
-/** The program that puts the tasks there, request by request. It makes mistakes, and it forgets what it has done. */
+/** The program that creates the tasks, request by request. It makes mistakes, and it repeats requests. */
 export async function createTasks(world: World): Promise<void> {
   const { random, plan } = world
   for (const [i, request] of plan.requests.entries()) {
     const first = request[0]!.place
     const tasks = request.map((task) => newTask(world, task, first))
     if (random.chance(0.1)) await insist(world, asking(mistake(world, tasks)))
-    // Under a key, or each task under its own: either way it is made once.
+    // Under a key, or each task under its own: either way it is created once.
     const isUnique = request.every(({ unique }) => unique)
     const asked = isUnique ? asking(tasks) : keyed(asking(tasks), `create-${i}`)
     remember(world, await insist(world, asked))
@@ -23,7 +23,7 @@ export async function createTasks(world: World): Promise<void> {
 
 const asking = (tasks: NewTask[]): Request => ({ on: 'new', actor: 'key:ops', tasks })
 
-/** What is there now is to be worked on and looked after. */
+/** These tasks are now to be worked on and monitored. */
 export function remember({ tasks }: World, reply: Reply): void {
   const { records } = reply as unknown as { records: TaskRecord[] }
   tasks.push(...records.map(({ id, uuid }) => ({ id, uuid })))
@@ -56,7 +56,7 @@ const details = (title: string, waitsFor: readonly TaskRef[] = []): NewTask['det
   dependsOn: waitsFor.map(({ uuid }) => uuid),
 })
 
-/** Something like the request that must be refused whole. */
+/** Something like the request that must be refused as a whole. */
 function mistake({ random, tasks: made, taskPlans }: World, tasks: readonly NewTask[]): NewTask[] {
   const free = { ...tasks.at(-1)!, parent: null, key: null, unique: null }
   const nobody = { id: 999_999, uuid: '01900000-0000-7000-8000-0000000f423f' }
@@ -76,7 +76,7 @@ function mistake({ random, tasks: made, taskPlans }: World, tasks: readonly NewT
   return [...tasks, ...wrong]
 }
 
-/** Parts for a task that is there, whatever has become of it. */
+/** Parts for an existing task, in any state. */
 export function division(
   world: World,
   { id, projectId, trackQueue, key }: TaskRecord,

@@ -6,8 +6,8 @@ import type { Direction } from '../../src/store/store.ts'
 import type { World } from './world.ts'
 
 /**
- * Upkeep's own search for circles among tasks that are due, sent off over the run's network. False when it did not come to
- * an end: then nobody may tell these tasks that their hour is over, or what closed a circle would be forgotten.
+ * Upkeep's own search for cycles among tasks that are due, sent over the run's network. False when it did not finish: then
+ * these tasks must stay due, or a closed cycle would be missed.
  */
 export async function lookedForCycles(world: World, due: readonly TaskRecord[]): Promise<boolean> {
   if (due.length === 0) return true
@@ -26,7 +26,7 @@ export async function lookedForCycles(world: World, due: readonly TaskRecord[]):
   }
 }
 
-/** As much of a kernel as that search uses. What waits for the failed tasks is found at the next look. */
+/** As much of a kernel as that search uses. Tasks that wait for the failed ones are found at the next check. */
 function kernelOf({ store, network, scheduler }: World): Kernel {
   const sender = { name: 'upkeep', clock: () => scheduler.now }
   const kernel = {

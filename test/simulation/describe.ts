@@ -29,7 +29,7 @@ export function outcomeOf(reply: Reply, called: NameOf): string {
   return claim ? `${reply.reason} g${claim.generation}` : String(reply.reason)
 }
 
-/** What a claimer is told of its claim. */
+/** What a claimer learns of its claim. */
 export interface Grant {
   taskId: string
   generation: number

@@ -6,7 +6,7 @@ import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, type Envelope, ServerNode } from './node.ts'
 import { NodeDied, type Transaction } from './pauses.ts'
 
-/** Gathers requests for a random while and decides a random number of them in one transaction. Bugs are planted here. */
+/** Batches requests for a random time and decides a random number of them in one transaction. Bugs are planted here. */
 export class GatheringNode extends ServerNode {
   readonly #waiting: Arrival[] = []
   #gathering = false

@@ -22,12 +22,12 @@ const WORKS = { renew: 2, start: 2, progress: 3, continue: 2 }
 const FAILURES = [...FAILURE_CLASSES, 'dependency', 'budget'] as const
 const TALKS = ['continue', 'start'] as const
 
-/** What a holder does with a claim: some turns of work, then an end of one kind or another. */
+/** What a holder does with a claim: some steps of work, then an end of one kind or another. */
 export async function work(life: Life, holding: Holding): Promise<void> {
   const { world, agent } = life
   const { random } = world
   const { talkative, zombie } = agent.plan
-  // The beats of a worker or an agent are enough; still some do both.
+  // The heartbeats of a worker or an agent are enough; still some do both.
   const beatsAnyway = life.registered || (agent.plan.registers !== null && world.store.hasAgents)
   if (agent.plan.beats && (!beatsAnyway || random.chance(0.2))) life.begin(beat(life, holding))
   const fairness = talkative ? random.int(5, 40) : random.int(0, 4)
@@ -69,7 +69,7 @@ export function forget(life: Life, holding: Holding): void {
 }
 
 function workMs({ agent, world: { random } }: Life): number {
-  // Now and then longer than the lease: then somebody else may have the task when it comes back.
+  // Sometimes longer than the lease: then another agent may have the task when it comes back.
   const { leaseMs, talkative } = agent.plan
   if (talkative) return random.int(0, 1_000)
   return random.chance(0.1) ? random.int(leaseMs, 2 * leaseMs) : random.int(0, leaseMs * 0.5)
@@ -100,7 +100,7 @@ const TURNS = {
   continue: (life, holding) => say(life, holding, { kind: 'continue', fence: fence(life, holding) }),
 } satisfies Record<string, Deed>
 
-/** Now and then, and not always a sensible one. */
+/** Sometimes, and not always a sensible one. */
 function newEstimate({ world: { random, scheduler } }: Life): number | undefined {
   return random.chance(0.4) ? scheduler.now + random.int(-500, 20_000) : undefined
 }
@@ -122,11 +122,11 @@ const ENDS = {
   },
   release: (life, holding) =>
     say(life, holding, { kind: 'release', fence: fence(life, holding), reason: 'something better to do' }),
-  /** It goes away and tells nobody. */
+  /** It stops without a release. */
   forget: async () => null,
 } satisfies Record<string, Deed>
 
-/** Offers the same work until it is answered; sometimes it did the work anew in between, with another outcome. */
+/** Submits the same work until it is answered; sometimes it redid the work in between, with another outcome. */
 async function submit(life: Life, holding: Holding): Promise<Reply | null> {
   const { random } = life.world
   const isLong = random.chance(0.15)

@@ -10,7 +10,7 @@ const ALL = 1_000
 
 const MAY_WAIT = ['pending', 'queued']
 
-/** Somebody finds that a task must wait for another. False when there are no two tasks that could wait. */
+/** A person makes a task depend on another. False when there are no two tasks that could wait. */
 export async function holdSomethingBack(world: World): Promise<boolean> {
   const { random, store } = world
   const records = (await store.tasks()).map(({ record }) => record)
@@ -21,8 +21,8 @@ export async function holdSomethingBack(world: World): Promise<boolean> {
 }
 
 /**
- * For another one of these. Or two people find so at the same moment, each of the other's task: neither sees what the
- * other is about to say, and so they may close a circle.
+ * On another one of these. Or two people do so at the same moment, each on the other's task: neither sees the other's
+ * change, and so they may close a cycle.
  */
 export async function addDependencies(
   world: World,
@@ -46,7 +46,7 @@ async function asking(world: World, record: TaskRecord, others: readonly TaskRef
     .filter(({ uuid }) => known.every((one) => one.uuid !== uuid))
   if (dependsOn.length > 0 && random.chance(0.03)) dependsOn[0]!.uuid = '01900000-0000-7000-8000-000000000001'
   const ids = dependsOn.map(({ id }) => id)
-  // A circle goes both ways, so it is seen on either.
+  // A cycle goes both ways, so it is seen on either.
   const { tasks } = random.chance(0.5)
     ? await store.blockedFrom(ids, 'upstream', ALL)
     : await store.blockedFrom([record.id], 'downstream', ALL)

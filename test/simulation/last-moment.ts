@@ -5,8 +5,8 @@ import { insist } from './operator.ts'
 import type { World } from './world.ts'
 
 /**
- * Somebody acts on a task that is just about to go on: all it waits for has ended, and upkeep may have read that already.
- * There it matters most what comes first. False when there is no such task.
+ * A person acts on a task that is about to be unblocked: all its dependencies have ended, and upkeep may have read that
+ * already. The order matters most there. False when there is no such task.
  */
 export async function actAtTheLastMoment(world: World): Promise<boolean> {
   const { random, store } = world

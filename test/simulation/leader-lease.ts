@@ -12,7 +12,7 @@ import type { Store } from '../../src/store/store.ts'
 /** The nodes that want to coordinate; nodes have such names in a real store. */
 export const COORDINATORS = ['019a0000-0000-7000-8000-00000000000a', '019a0000-0000-7000-8000-00000000000b']
 
-/** Who coordinates, term by term. */
+/** The leaders, term by term. */
 export interface LeaderLease {
   /** Oldest first. */
   readonly terms: readonly LeaderTerm[]
@@ -21,7 +21,7 @@ export interface LeaderLease {
 
 type UpdateLeaderLease = (command: LeaderLeaseCommand) => Promise<LeaderTerm | null>
 
-/** The office of a real store, where it has one. */
+/** The leader lease of a real store, where it has one. */
 export function leaderLeaseOf(store: Store): UpdateLeaderLease | null {
   if (!(store instanceof PostgresStore)) return null
   const { control } = store
@@ -38,8 +38,8 @@ export function leaderLeaseOf(store: Store): UpdateLeaderLease | null {
 const HOUR_MS = 3_600_000
 
 /**
- * A real store's terms in the run's time. They go by the store's own clock, so there they last for long and end when the
- * run says so; and they go on from run to run, so here they have numbers of their own.
+ * A real store's terms in the run's time. They use the store's own clock, so there they last for long and end when the run
+ * says so; and they continue from run to run, so here they have numbers of their own.
  */
 export class PacedLeaderLease implements LeaderLease {
   readonly terms: LeaderTerm[] = []
@@ -68,7 +68,7 @@ export class PacedLeaderLease implements LeaderLease {
   /** As the real store numbers them. */
   realOf = (term: number) => this.#realOf.get(term) ?? 0
 
-  /** Those that the real store says last, and that last in the run's time. */
+  /** Those that are active in the real store and in the run's time. */
   lasting(asked: readonly number[], inTheStore: ReadonlySet<number>, now: number): Set<number> {
     const lasts = (term: number) =>
       inTheStore.has(this.realOf(term)) && isTermCurrent(this.terms[term - 1]!, now)

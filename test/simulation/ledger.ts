@@ -8,7 +8,7 @@ import type { Settled } from './session.ts'
 interface ToldGrant {
   readonly generation: number
   readonly session: string
-  /** The latest instant, on the server's clock, up to which this holder was told it holds the task. */
+  /** The latest instant, on the server's clock, up to which this holder was granted the task. */
   until: number
 }
 
@@ -18,14 +18,14 @@ interface ToldResult {
   readonly ref: string
 }
 
-/** A person or a verifier looked at one generation's work; its act met that of another. */
+/** A person or a verifier judged one generation's work; its action applied to another's. */
 interface ToldJudgement {
   readonly kind: string
   readonly seen: number
   readonly struck: number
 }
 
-/** What was said about one task. */
+/** The answers about one task. */
 interface Told {
   readonly grants: ToldGrant[]
   readonly results: ToldResult[]
@@ -34,13 +34,13 @@ interface Told {
 
 const JUDGEMENTS: readonly string[] = ['approve', 'reject', 'verdict']
 
-/** Everything the servers have said to anybody. What is written here was acknowledged, so it must be true for good. */
+/** Every answer the servers gave. What is written here was acknowledged, so it must stay true. */
 export class Ledger {
-  /** By the outside id of the task. */
+  /** By the external id of the task. */
   readonly told = new Map<string, Told>()
-  /** Sessions that somebody was told of. */
+  /** Sessions that a client got an answer about. */
   readonly sessions = new Set<string>()
-  /** Something was said since this was last set to false. */
+  /** Something was answered since this was last set to false. */
   news = false
   readonly #byKey = new Map<string, { body: string; reply: string; order: number }>()
   readonly #made = new Map<string, string>()
@@ -52,7 +52,7 @@ export class Ledger {
     this.#count = count
   }
 
-  /** `order` tells which decision came first: answers may overtake each other. */
+  /** `order` is the order of decisions: answers may overtake each other. */
   answered({ request, seen }: Envelope, reply: Reply, order: number): void {
     this.#count(reply)
     this.#compareWithFirstAnswer(request, reply, order)
@@ -79,7 +79,7 @@ export class Ledger {
     }
   }
 
-  /** Whoever asks for a task under its key is told of the same one. */
+  /** Every request for a task under its key gets the same one. */
   #created(uuid: string, key: string | undefined): void {
     this.#about(uuid)
     if (key === undefined) return
@@ -92,7 +92,7 @@ export class Ledger {
     this.#granted(taskId, { generation, session, leaseExpiresAt: reply.leaseExpiresAt as string })
   }
 
-  /** A beat renews what its agent holds, under whichever session. */
+  /** A heartbeat renews what its agent holds, under any session. */
   #beaten({ settled, holding }: Reply): void {
     for (const one of settled as Settled[]) {
       const held = (holding as TaskRecord[]).find(({ uuid }) => uuid === one.taskId)
@@ -138,16 +138,16 @@ export class Ledger {
     const { idempotency } = request
     if (!idempotency) return
     const first = this.#byKey.get(idempotency.key)
-    // An empty queue is no answer to remember: the next time there may be work.
+    // An empty queue is no answer to store: the next time there may be work.
     const stands = reply.ok && reply.reason !== 'NO_WORK'
     // Another request under the key gets a refusal, and no other answer.
     if (first && first.body !== idempotency.bodyHash) {
       if (stands) this.#breaks('sameKeyGivesTheSameReply', `${idempotency.key} served two requests`)
       return
     }
-    // Told again later, less time is left: that alone may differ.
+    // Repeated later, less time is left: that alone may differ.
     const said = JSON.stringify(reply, (name, value) => (name === 'ttlMs' ? undefined : value))
-    // A refusal decided before the answer that stands is only late.
+    // A refusal decided before the stored answer is only late.
     if (first && first.reply !== said && first.order < order)
       this.#breaks('sameKeyGivesTheSameReply', `${idempotency.key}: ${first.reply} and then ${said}`)
     if (!first && stands) this.#byKey.set(idempotency.key, { body: idempotency.bodyHash, reply: said, order })

@@ -13,14 +13,14 @@ import type { TaskRef, World } from './world.ts'
 export interface Holding {
   readonly task: TaskRef
   readonly generation: number
-  /** Given by the coordinator, it may be another one than its holder's own. */
+  /** Assigned by the coordinator, it may be another one than its holder's own. */
   readonly session: string
   believesUntil: number
   /** It has ended its work, or given up on it. */
   over: boolean
 }
 
-/** A client counts this much less than it was told: its clock may run slow. */
+/** A client counts this much less than its answer says: its clock may be slow. */
 const SAFETY = 0.95
 
 const NO_WORKER = ['WORKER_GONE', 'WORKER_DRAINING']
@@ -30,7 +30,7 @@ class Gone extends Error {
   override name = 'Gone'
 }
 
-/** One life of a client process: a session. What it knows dies with it. */
+/** One life of a client process: a session. What it knows is lost with it. */
 export class Life {
   readonly agent: Agent
   readonly world: World
@@ -79,12 +79,12 @@ export class Life {
     return this.#whileAlive(this.world.scheduler.sleep(ms, `${this.session} rests`))
   }
 
-  /** Asks once. Throws `Unanswered` when no answer comes. */
+  /** Sends once. Throws `Unanswered` when no answer comes. */
   ask(request: Request): Promise<Reply> {
     return this.#whileAlive(this.world.network.call(this.agent, request))
   }
 
-  /** Asks until there is an answer or its patience ends; says when it began to ask. */
+  /** Sends until there is an answer or its retries are used up; returns when it began. */
   async insist(request: Request): Promise<{ reply: Reply; askedAt: number } | null> {
     const { world } = this
     let askedAt = world.scheduler.now
@@ -95,18 +95,18 @@ export class Life {
         if (!(error instanceof Unanswered)) throw error
         if (!world.calm && world.random.chance(0.15)) return null
         await this.rest(world.random.int(100, 1_500))
-        // An answer tells what is left when it is given, so the time counts from the try that is answered.
+        // An answer has the time left when it is given, so the time counts from the try that is answered.
         askedAt = world.scheduler.now
       }
     }
   }
 
-  /** Counts a lease from the moment it began to ask: the server's clock cannot have started earlier. */
+  /** Counts a lease from the moment it sent the request: the server's clock cannot have started earlier. */
   believes(holding: Holding, ttlMs: number, askedAt: number): void {
     holding.believesUntil = askedAt + (ttlMs * SAFETY) / this.agent.plan.clockRate
   }
 
-  /** The same key and body make the same question. A confused client uses an old key for a new one. */
+  /** The same key and body make the same request. A confused client uses an old key for a new one. */
   keyed<T extends Request>(request: T): T {
     const reuse = this.agent.plan.confused && this.#keys > 0 && this.world.random.chance(0.2)
     if (!reuse) this.#keys += 1
@@ -115,7 +115,7 @@ export class Life {
     return { ...request, idempotency: { key, bodyHash: hashOf(`${JSON.stringify(request)}${reason}`) } }
   }
 
-  /** Death and pauses strike at every wait: it wakes up dead, or much later than it thinks. */
+  /** Death and pauses happen at every wait: it wakes up dead, or much later than it thinks. */
   async #whileAlive<T>(wait: Promise<T>): Promise<T> {
     this.#mayMeetMishap()
     try {
@@ -189,7 +189,7 @@ export class Life {
   #pick(): Pick {
     const { random, projects, calm } = this.world
     const { name: agent, capabilities } = this.agent.plan
-    // In a calm world everything is to be done by somebody.
+    // In a calm world every task is to be done.
     const choosy = !calm && random.chance(0.2)
     return {
       agent,

@@ -5,7 +5,7 @@ import { nameOf } from './describe.ts'
 import type { Envelope } from './node.ts'
 import type { World } from './world.ts'
 
-/** No answer came. Whether the server did what it was asked, the sender cannot know. */
+/** No answer came. Whether the server executed the request, the sender cannot know. */
 export class Unanswered extends Error {
   override name = 'Unanswered'
 }
@@ -19,7 +19,7 @@ export interface Sender {
   readonly clock: () => number
 }
 
-/** Everything between a client and the nodes: requests and replies that are late, lost or doubled. */
+/** Everything between a client and the nodes: requests and replies that are late, lost or duplicated. */
 export class Network {
   readonly #world: World
 

@@ -5,23 +5,23 @@ import type { Reply } from '../support/replies.ts'
 import { NodeDied, type Transaction } from './pauses.ts'
 import type { World } from './world.ts'
 
-/** A request on its way, with what only a broken server would look at. */
+/** A request on its way, with what only a broken server would read. */
 export interface Envelope {
   readonly request: Request
   readonly from: string
   /** The sender's own clock when it sent this. */
   readonly clock: number
-  /** The task as the sender saw it before it asked. */
+  /** The task as the sender saw it before the request. */
   readonly seen: TaskRecord | null
 }
 
 export interface Arrival {
   readonly envelope: Envelope
-  /** Hears null when the connection breaks. */
+  /** Gets null when the connection breaks. */
   readonly answer: (reply: Reply | null) => void
 }
 
-/** A server process. It may die at any wait of a transaction; what it had not sent off to the store is then never done. */
+/** A server process. It may die at any wait of a transaction; what it had not sent to the store is then never done. */
 export abstract class ServerNode {
   readonly name: string
   protected readonly world: World
@@ -40,10 +40,10 @@ export abstract class ServerNode {
   }
 
   protected abstract take(arrival: Arrival): void
-  /** Everything it knows is gone. */
+  /** Everything it knows is lost. */
   protected abstract forget(): void
 
-  /** Runs one transaction that dies with this node. */
+  /** Runs one transaction that ends with this node. */
   protected async within<T>(act: (transaction: Transaction) => Promise<T>): Promise<T> {
     const label = `${this.name}#${++this.#transactions}`
     const killNode = () => this.#crash()

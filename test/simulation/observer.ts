@@ -5,7 +5,7 @@ import type { LeaderTerm } from '../../src/core/rules/leader-lease.ts'
 import type { StoredClaim, StoredResult } from '../../src/store/store.ts'
 import type { World } from './world.ts'
 
-/** A task as it stands in the store after a step, and as it stood before. */
+/** A task as it is in the store after a step, and as it was before. */
 export interface SeenTask {
   record: TaskRecord
   before: TaskRecord | null
@@ -18,7 +18,7 @@ export interface SeenTask {
   /** The true times at which each generation was first seen open and ended, whatever the rows say. */
   readonly openedAt: Map<number, number>
   readonly endedAt: Map<number, number>
-  /** What it waits for, or waited for. */
+  /** Its dependencies, present and past. */
   waitsFor: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export interface Sight {
   readonly changedSessions: readonly SeenSession[]
   readonly agents: ReadonlyMap<string, SeenAgent>
   readonly changedAgents: readonly SeenAgent[]
-  /** Of office, oldest first, and how many there were before. */
+  /** Leader terms, oldest first, and how many there were before. */
   readonly terms: readonly LeaderTerm[]
   readonly termsBefore: number
   readonly newEvents: readonly StoredEvent[]
@@ -51,7 +51,7 @@ export interface Sight {
   readonly lastSeq: number
 }
 
-/** Looks at the store after every step. It reads what is committed, as any other node would find it. */
+/** Reads the store after every step. It reads what is committed, as any other node would find it. */
 export class Observer {
   readonly tasks = new Map<number, SeenTask>()
   readonly #sessions = new Map<string, SeenSession>()
@@ -67,7 +67,7 @@ export class Observer {
     this.#world = world
   }
 
-  /** What the last step has left behind. Between two commits nothing can change; still it looks now and then. */
+  /** What the last step has left behind. Between two commits nothing can change; still it is read from time to time. */
   async look(): Promise<Sight> {
     const { pauses, scheduler } = this.#world
     this.#looks += 1
@@ -188,6 +188,6 @@ export function isSame<T extends TaskRecord | SessionRecord>(a: T, b: T): boolea
   return true
 }
 
-/** Stores make new lists and objects each time they are asked. */
+/** Stores return new lists and objects each time. */
 const isAlike = (a: unknown, b: unknown) =>
   typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)

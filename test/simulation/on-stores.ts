@@ -17,10 +17,10 @@ export function simulateOnStores(seeds: number): void {
     })
     afterAll(() => under?.close())
 
-    // A test for each: how long all of them take together depends on the machine and on how many others are at it. One that is
-    // given up stops, so that it is not in the way of the next.
+    // A test for each: how long all of them take together depends on the machine and its load. One that is given up stops,
+    // so that it does not slow down the next.
     test.for(Array.from({ length: seeds }, (_, i) => i + 1))(
-      'every sentence of invariants/ holds after every step of run %i',
+      'every invariant of invariants/ holds after every step of run %i',
       { timeout: LONG },
       async (seed, { signal }) => {
         const outcome = await runSeed(seed, { real, signal })

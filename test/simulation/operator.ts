@@ -46,7 +46,7 @@ async function actOnce(world: World): Promise<void> {
   const seen = await store.task(task.id)
   if (!seen) return
   const { record } = seen
-  // What goes well is mostly left alone, or the agents would hardly come to work.
+  // Work without problems is mostly left alone, or the agents would hardly work.
   if (!NEEDS_A_PERSON.includes(record.state) && random.chance(0.7)) return
   if (random.chance(SELDOM.includes(record.state) ? 0.7 : 0.25) && (await promoteSomething(world, task)))
     return
@@ -71,7 +71,7 @@ async function endSomeSession(world: World): Promise<void> {
   await insist(world, { on: 'session', actor: 'key:ops', name, uuid: world.uuid(), command })
 }
 
-/** Takes work that was turned down, if there is some; false when there is none. */
+/** Promotes rejected work, if there is some; false when there is none. */
 async function promoteSomething(world: World, task: TaskRef): Promise<boolean> {
   const rejected = (await world.store.results(task.id)).filter(({ accepted }) => accepted === false)
   if (rejected.length === 0) return false
@@ -80,7 +80,7 @@ async function promoteSomething(world: World, task: TaskRef): Promise<boolean> {
   return true
 }
 
-/** Once: what has parts, or is one, is not divided again. */
+/** Once: a task with parts, or a part, is not divided again. */
 const mayBeDivided = ({ merge, parentId }: TaskRecord) => merge === 'none' && parentId === null
 
 async function divide(world: World, record: TaskRecord, uuid: string): Promise<void> {
@@ -97,11 +97,11 @@ const NEEDS_A_PERSON: readonly TaskState[] = [
   'cancelled',
   'skipped',
 ]
-/** In these, work that was turned down is rare; where there is some, it should be tried. */
+/** In these, rejected work is rare; where there is some, it should be tried. */
 const SELDOM: readonly TaskState[] = ['pending', 'continuing', 'verifying', 'budget_exceeded', 'skipped']
 const reason = 'because'
 
-/** What somebody who looks at the task would do. */
+/** What a person who sees the task would do. */
 function sensible(world: World, record: TaskRecord): TaskCommand {
   const { random } = world
   const { generation } = record
@@ -149,7 +149,7 @@ const stall = ({ random }: World): TaskCommand => ({
 })
 
 function change({ random, agents }: World, record: TaskRecord): TaskCommand {
-  // Never kept for somebody who cannot do it: that task would rightly wait for ever.
+  // Never reserved for an agent that cannot do it: that task would rightly wait forever.
   const able = agents
     .filter(({ plan }) => record.capabilities.every((need) => plan.capabilities.includes(need)))
     .map(({ name }) => name)

@@ -7,13 +7,13 @@ import type { Scheduler } from './scheduler.ts'
 /** One transaction under way, and what its node's death means for it. */
 export interface Transaction {
   readonly label: string
-  /** Ends the life of the node that runs it. */
+  /** Ends the node that runs it. */
   readonly killNode: () => void
   /** The place of its decision among all decisions of the run. */
   order: number
-  /** Its node is gone: nobody will be answered, and what is not yet on its way to the store is never written. */
+  /** Its node is dead: no caller gets an answer, and what is not yet on its way to the store is never written. */
   abandoned: boolean
-  /** The commit had been sent before the node died: it will be written all the same. */
+  /** The commit had been sent before the node died: it will still be written. */
   committing: boolean
 }
 
@@ -27,13 +27,13 @@ export class NodeDied extends StoreUnavailable {
 type Where = 'before lock' | 'before commit' | 'after commit'
 
 /**
- * Where a transaction waits, others run, and nodes die. The store does not say on whose behalf it pauses; but it
- * enters, decides and commits without a wait in between, so the one that did so last is the one.
+ * Where a transaction waits, others run, and nodes die. The store does not say on whose behalf it pauses; but it enters,
+ * decides and commits without a wait in between, so the last one to do so is the one.
  */
 export class Pauses {
   entering!: Transaction
   deciding!: Transaction
-  /** How many were let through to their commit. */
+  /** How many reached their commit. */
   commits = 0
   #committing!: Transaction
   readonly #scheduler: Scheduler
@@ -70,7 +70,7 @@ export class Pauses {
   #transactionAt(where: Where): Transaction {
     if (where === 'after commit') return this.#committing
     const transaction = where === 'before lock' ? this.entering : this.deciding
-    // On its way to the commit it is up to chance whether the node's death still stops it.
+    // On its way to the commit it is random whether the node's death still stops it.
     transaction.committing = where === 'before commit' && this.#random.chance(0.5)
     return transaction
   }

@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 
 const reason = 'because'
 
-/** Somebody else than the one who looks after the tasks. */
+/** Another person than the operator of the tasks. */
 export async function lookAfterAgents(world: World): Promise<void> {
   const { random, scheduler, store, plan } = world
   while (!world.calm && store.hasAgents) {
@@ -14,13 +14,13 @@ export async function lookAfterAgents(world: World): Promise<void> {
   }
 }
 
-/** What a person does to an agent, whether it is known or not. */
+/** What a person does to an agent, known or not. */
 async function actOnSomeAgent(world: World): Promise<void> {
   const { random, store, agents } = world
   const slug = random.pick(agents).name
   const view = (await store.agents()).find(({ record }) => record.slug === slug)
   const seen = view?.record ?? null
-  // One that nobody knows is mostly left alone: it would be one that never beats.
+  // An unknown one is mostly left alone: it would be one that never heartbeats.
   if (!seen && random.chance(0.8)) return
   const isBusy = view !== undefined && view.holding.length > 0
   const command = random.chance(0.7) ? sensible(world, seen, isBusy) : anything(world, seen)

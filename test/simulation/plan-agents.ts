@@ -2,7 +2,7 @@ import type { AgentProfile } from '../../src/core/records.ts'
 import { CAPABILITY } from './plan-tasks.ts'
 import type { Random } from './random.ts'
 
-/** What an agent says of itself when it registers. */
+/** What an agent registers with. */
 type Registration = Pick<
   AgentProfile,
   'maxConcurrentTasks' | 'heartbeatMs' | 'staleMs' | 'coordinatorEnabled'
@@ -18,22 +18,22 @@ export interface AgentPlan {
   leaseMs: number
   /** Renews its leases beside its work, as a worker or a registered agent all of them at once. */
   beats: boolean
-  /** Goes on with work it may have lost, and says so to nobody. */
+  /** Continues work it may have lost, and reports nothing. */
   zombie: boolean
-  /** Wants more turns all the time. */
+  /** Asks to continue all the time. */
   talkative: boolean
   /** Sometimes names a generation or session that is not its own. */
   confused: boolean
-  /** How its sessions begin: opened on purpose, as a worker, or merely named. */
+  /** How its sessions begin: opened explicitly, as a worker, or merely named. */
   session: 'opened' | 'worker' | 'mentioned' | 'unheard of'
   /** As a worker. */
   capacity: number
   silenceMs: number
-  /** Null: it only claims, and nobody knows more of it. */
+  /** Null: it only claims, and is otherwise unknown. */
   registers: Registration | null
-  /** Its beats tell under which session it works. */
+  /** Its heartbeats name the session it works under. */
   namesSession: boolean
-  /** What it does with tasks it was given without asking. */
+  /** What it does with tasks it was assigned. */
   whenGiven: 'begins' | 'never begins' | 'claims them itself'
 }
 

@@ -6,7 +6,7 @@ import { START } from './scheduler.ts'
 export const CAPABILITY = 'typescript'
 
 export interface ProjectPlan {
-  /** Undefined: nobody has declared the track. */
+  /** Undefined: the track is undeclared. */
   maxAgentsOnTrackA: number | null | undefined
 }
 
@@ -30,7 +30,7 @@ export interface TaskPlan extends Plain {
   project: number | null
   triggerRule: NewTask['triggerRule']
   merge: NewTask['merge']
-  /** Places of the tasks it waits for: in requests before its own, or anywhere in its own. */
+  /** Places of the tasks it depends on: in requests before its own, or anywhere in its own. */
   waitsFor: number[]
   /** The place of the task it is a part of, in the same request. */
   partOf: number | null
@@ -51,7 +51,7 @@ export function drawRequests(random: Random, projects: number): TaskPlan[][] {
   return withPlaces(requests)
 }
 
-/** Drafts name each other by where they were drawn; in a request of several that is not where they stand. */
+/** Drafts name each other by where they were drawn; in a request of several that is not where they are. */
 function withPlaces(requests: TaskPlan[][]): TaskPlan[][] {
   const placeOf = new Map(requests.flat().map(({ place: drawnAt }, place) => [drawnAt, place]))
   return requests.map((request) =>
@@ -73,7 +73,7 @@ function drawTask(random: Random, i: number, projects: number): TaskPlan {
     key: random.chance(0.6) ? `${random.pick(['A', 'A', 'A', 'B'])}-00${i + 1}-sim` : null,
     priority: random.int(1, 10),
     maxRetries: random.int(0, 3),
-    // Mostly as many as usual: else few would be lost while they wait for their next turn.
+    // Mostly as many as usual: else few would be lost while they wait for their continuation.
     maxContinuations: i === 1 ? 1 : 10,
     onlyAgent: random.chance(0.1) ? 'a1' : null,
     capabilities: random.chance(0.25) ? [CAPABILITY] : [],
@@ -89,7 +89,7 @@ function drawTask(random: Random, i: number, projects: number): TaskPlan {
   }
 }
 
-/** Times that differ from those of the workspace. Estimates are mostly too short, or nothing would ever hang. */
+/** Time limits that differ from those of the workspace. Estimates are mostly too short, or nothing would ever hang. */
 export function drawWatch(random: Random): NewTask['watch'] {
   const may = (times: readonly number[]) => (random.chance(0.3) ? random.pick(times) : undefined)
   const times = {
@@ -104,7 +104,7 @@ export function drawWatch(random: Random): NewTask['watch'] {
   return given.length === 0 ? null : Object.fromEntries(given)
 }
 
-/** One or two parts; they may wait for each other, and their parent waits for them. */
+/** One or two parts; they may depend on each other, and their parent waits for them. */
 function drawParts(random: Random, parent: TaskPlan, drawnAt: number): TaskPlan[] {
   parent.merge = random.pick(['object', 'object', 'task'])
   // The rule is for its parts as well: with another one it would not need them all.

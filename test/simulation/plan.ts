@@ -21,7 +21,7 @@ export interface Faults {
 }
 
 export interface CoordinatorPlan {
-  /** Goes on under a term that may be over, until it learns of another one. */
+  /** Continues under a term that may be over, until it learns of another one. */
   stubborn: boolean
   /** Mean time between two passes. */
   passMs: number
@@ -31,28 +31,28 @@ export interface Plan {
   limits: Limits
   agents: AgentPlan[]
   projects: ProjectPlan[]
-  /** Each list is one request; the tasks of one may wait for each other and be parts of each other. */
+  /** Each list is one request; its tasks may depend on each other and be parts of each other. */
   requests: TaskPlan[][]
   nodes: number
   /** Nodes that want to coordinate, where there are agents. */
   coordinators: CoordinatorPlan[]
-  /** How long a coordinator holds its office without a word. */
+  /** How long a coordinator's leader lease lasts without a renewal. */
   officeMs: number
   /** The nodes use the real combiner rather than one that batches at random. */
   combiner: boolean
-  /** How long a node may wait for company. */
+  /** How long a node may wait for more requests. */
   gatherMs: number
   faults: Faults
-  /** Mean time between two acts of the operator. */
+  /** Mean time between two actions of the operator. */
   operatorMs: number
   /** How long things may go wrong before the world calms down. */
   stormMs: number
 }
 
-/** A small world, different in size, limits and kinds of trouble for each seed: rare combinations come up this way. */
+/** A small world, different in size, limits and kinds of faults for each seed: rare combinations come up this way. */
 export function drawPlan(random: Random): Plan {
   const agents = Array.from({ length: random.int(2, 5) }, (_, i) => drawAgent(random, i))
-  // At least one agent can do anything, or a task might wait for ever for a good reason.
+  // At least one agent can do anything, or a task might wait forever for a good reason.
   agents[0] = { ...agents[0]!, capabilities: [CAPABILITY] }
   const projects = Array.from(
     { length: random.pick([0, 1, 1, 2]) },

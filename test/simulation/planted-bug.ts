@@ -3,7 +3,7 @@ import type { Transactor } from '../../src/store/store.ts'
 import type { PausingMemory } from './backing.ts'
 import type { Envelope } from './node.ts'
 
-/** A mistake made outside the real code, to see that the simulation notices it. */
+/** A bug outside the real code, to check that the simulation notices it. */
 export interface PlantedBug {
   readonly says: string
   /** The invariants that may notice it first. */

@@ -1,4 +1,4 @@
-/** All chance of a run comes from here, so a seed is a run. */
+/** All randomness of a run comes from here, so a seed is a run. */
 export class Random {
   #state: number
 

@@ -7,7 +7,7 @@ import { renew, work } from './holder.ts'
 import type { Holding, Life } from './life.ts'
 import type { Settled } from './session.ts'
 
-/** What a registered agent does beside its work: it beats, and hears what it holds and was given. */
+/** What a registered agent does beside its work: it heartbeats, and learns what it holds and was assigned. */
 
 const tell = (life: Life, command: AgentCommand) => life.insist(about(life, command))
 
@@ -18,7 +18,7 @@ function about({ agent: { name }, world }: Life, command: AgentCommand): Request
 export async function beginAsAgent(life: Life): Promise<void> {
   const { world, agent } = life
   if (!agent.plan.registers || !world.store.hasAgents) return
-  // In a later life it may count on being known.
+  // After a restart it may count on being known.
   if (life.isFirst || world.random.chance(0.4)) await register(life)
   life.begin(beatForever(life))
 }
@@ -29,7 +29,7 @@ async function register(life: Life): Promise<void> {
   await tell(life, { kind: 'register', profile, ifVersion: null })
 }
 
-/** It was told that it is to have no work. When all is calm somebody sees to it; else it goes on trying, or does. */
+/** It was refused work. When all is calm a person fixes that; else it keeps trying, or a person does. */
 export async function isNotWanted(life: Life, code: string): Promise<void> {
   const { calm, random } = life.world
   if (!calm && !random.chance(0.3)) return
@@ -74,7 +74,7 @@ function beatOf({ agent, session, world: { random } }: Life): Beat {
 const isThis = ({ task, generation }: Holding, taskId: string, of: number) =>
   task.uuid === taskId && generation === of
 
-/** Answers with what it holds without knowing why; what it did not know of twice, it sees to. */
+/** Returns what it holds without knowing why; what is unknown twice, it resolves. */
 function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<string>): Set<string> {
   const known = (taskId: string, generation: number) =>
     life.holdings.find((holding) => isThis(holding, taskId, generation))
@@ -95,14 +95,14 @@ function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<st
   return unknown
 }
 
-/** It was given this. */
+/** It was assigned this. */
 async function takeUp(life: Life, record: TaskRecord): Promise<void> {
   const how = life.world.calm ? 'begins' : life.agent.plan.whenGiven
   if (how === 'begins') await adopt(life, record)
   if (how === 'claims them itself') await claimItself(life, record)
 }
 
-/** From a life before this one, or from a claim whose answer was lost. */
+/** From before its restart, or from a claim whose answer was lost. */
 async function seeTo(life: Life, record: TaskRecord): Promise<void> {
   const { calm, random } = life.world
   if (calm || random.chance(0.3)) return adopt(life, record)
@@ -122,7 +122,7 @@ async function adopt(life: Life, { id, uuid, generation, session }: TaskRecord):
     over: false,
   }
   life.holdings.push(holding)
-  // How long it may count on that, it must ask.
+  // How long its lease lasts, it must ask.
   await renew(life, holding)
   await work(life, holding)
 }

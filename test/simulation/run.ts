@@ -25,7 +25,7 @@ interface RunOptions {
   lines?: number
   /** Where the state lives; in memory unless it is given. */
   real?: RealStore | undefined
-  /** Nobody waits for the outcome any more. */
+  /** The outcome is no longer awaited. */
   signal?: AbortSignal | undefined
 }
 
@@ -61,7 +61,7 @@ export async function runSeed(
   return { seed, steps, hash: trace.hash, broken: world.broken as Outcome['broken'], trace: trace.last }
 }
 
-/** The story of a failed run, for the person who must find out why. */
+/** The trace of a failed run, for the person who must find out why. */
 export function report(
   { seed, steps, hash, broken, trace }: Outcome,
   { bug, store }: Pick<RunOptions, 'bug'> & { store?: string | undefined } = {},

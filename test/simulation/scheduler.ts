@@ -11,8 +11,8 @@ export interface Job {
 export const START = Date.UTC(2030, 0, 1)
 
 /**
- * Time and order of a run. Whoever waits, for a message, a lock or an hour, waits for a job here. Jobs whose time has
- * come run one at a time in an order that only the seed decides; when there are none, time jumps to the next one.
+ * Time and order of a run. Every wait, for a message, a lock or a time, is a job here. Jobs that are due run one at a time
+ * in an order that only the seed decides; when there are none, time jumps to the next one.
  */
 export class Scheduler {
   now = START
@@ -51,7 +51,7 @@ export class Scheduler {
     return wait
   }
 
-  /** Runs one job and everything that follows from it up to the next wait. False when nobody waits for anything. */
+  /** Runs one job and everything that follows from it up to the next wait. False when nothing waits. */
   async step(): Promise<boolean> {
     const job = this.#next()
     if (!job) return false

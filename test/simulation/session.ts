@@ -6,7 +6,7 @@ import type { Reply } from '../support/replies.ts'
 import { forget } from './holder.ts'
 import type { Life } from './life.ts'
 
-/** What became of one of the tasks a session holds. */
+/** What happened to one of the tasks a session holds. */
 export interface Settled {
   readonly taskId: string
   readonly generation: number
@@ -40,7 +40,7 @@ export async function beginSession(life: Life): Promise<void> {
   await register(life)
 }
 
-/** With no answer, or when the workspace has all the sessions it may have, it works on as nobody in particular. */
+/** With no answer, or when the workspace has all the sessions it may have, it continues without a session. */
 async function register(life: Life): Promise<void> {
   const answer = await tell(life, opening(life, life.agent.plan.capacity))
   if (!answer) return
@@ -50,7 +50,7 @@ async function register(life: Life): Promise<void> {
   life.registered = ok
 }
 
-/** The server takes it for a worker that may have no work. If it cannot be one again, it begins anew under another name. */
+/** The server sees it as a worker that gets no work. If it cannot register again, it starts anew under another name. */
 export async function comeBack(life: Life): Promise<void> {
   await register(life)
   if (!life.registered) await leave(life)
@@ -62,7 +62,7 @@ async function leave(life: Life): Promise<void> {
   await life.rest(0)
 }
 
-/** Keeps the worker and all it holds alive. One that does not beat in a storm falls silent. */
+/** Keeps the worker and all it holds alive. One that does not heartbeat during faults goes silent. */
 async function beatForever(life: Life): Promise<void> {
   const { world, agent } = life
   const { leaseMs, silenceMs, beats } = agent.plan
@@ -81,7 +81,7 @@ async function beatForever(life: Life): Promise<void> {
   }
 }
 
-/** Answers with what it holds without knowing of it; what it did not know of twice, it gives back. */
+/** Returns what it holds without knowing of it; what is unknown twice, it releases. */
 function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<string>): Set<string> {
   const unknown = new Set<string>()
   for (const { taskId, generation, reply: renewed } of reply.settled as Settled[]) {
@@ -105,7 +105,7 @@ async function giveBack(life: Life, uuid: string, generation: number): Promise<v
   await life.insist({ on: 'task', actor: `agent:${agent.name}`, taskId: idCarriedBy(uuid)!, uuid, command })
 }
 
-/** Now and then a client ends its session, a worker after it has said so; sometimes it does not know when to stop. */
+/** From time to time a client ends its session, a worker after a drain; sometimes it does not stop in time. */
 export async function mayLeave(life: Life): Promise<void> {
   const { world, agent } = life
   if (world.calm || agent.plan.session === 'unheard of' || !world.random.chance(0.05)) return

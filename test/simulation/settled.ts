@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 
 const ASKS_A_PERSON: readonly TaskState[] = ['paused', 'awaiting_human', 'budget_exceeded']
 
-/** Tasks that should still come to an end by themselves: neither finished, nor waiting for a person at any remove. */
+/** Tasks that should still end by themselves: neither finished, nor waiting for a person, directly or indirectly. */
 export function unsettled(world: World, seen: ReadonlyMap<number, SeenTask>): string[] {
   if (world.tasks.length < world.taskPlans.length) return ['not all tasks are created']
   const tasks = [...seen.values()]

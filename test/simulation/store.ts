@@ -9,12 +9,12 @@ import { CAPABILITY } from './plan-tasks.ts'
 /** More than any run makes. */
 const ALL = 1_000
 
-/** The one workspace of a run: its door, what can be read of it, and a look at everything between two steps. */
+/** The one workspace of a run: its transact, its reads, and a read of everything between two steps. */
 export class RunStore {
   readonly #in: Backing
-  /** Of all tasks that were ever made, as the log told whoever read it: lists leave out some. */
+  /** Of all tasks that were ever created, according to the log: lists leave out some. */
   readonly #taskIds = new Set<number>()
-  /** Whoever may be registered as an agent. */
+  /** All names that may be registered as agents. */
   readonly #slugs: readonly string[]
   #workspaceId = 0
 
@@ -23,7 +23,7 @@ export class RunStore {
     this.#slugs = backing.leaderLease ? slugs : []
   }
 
-  /** The store knows agents, and which node coordinates. */
+  /** The store has agents, and a leader lease. */
   get hasAgents(): boolean {
     return this.#in.leaderLease !== null
   }

@@ -1,6 +1,6 @@
 const NOTHING = 0x811c9dc5
 
-/** FNV-1a: it tells runs and results apart, and protects nothing. */
+/** FNV-1a: it distinguishes runs and results, and protects nothing. */
 function mixed(hash: number, text: string): number {
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash

@@ -9,8 +9,8 @@ import { hashOf } from './trace.ts'
 import type { World } from './world.ts'
 
 /**
- * What time and finished work ask for, from outside: it reads without a lock, so what it asks for may be out of date on
- * arrival. It looks at everything itself, since the queries by which stores find what is due go by another clock.
+ * What time and finished work require, from outside: it reads without a lock, so its requests may be out of date on arrival.
+ * It reads everything itself, since the queries by which stores find due work use another clock.
  */
 export async function sweepForever(world: World): Promise<void> {
   const { random, scheduler } = world
@@ -27,7 +27,7 @@ async function sweep(world: World): Promise<void> {
   const { random, store, scheduler } = world
   const { now } = scheduler
   const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) => {
-    // Sometimes asked a little early: by the time it is judged the lease may be over, or renewed.
+    // Sometimes requested a little early: by the time it is judged the lease may be over, or renewed.
     const early = random.chance(0.3) ? 5_000 : 0
     const leaseOver = claimState === 'active' && leaseExpiresAt! <= now + early
     return leaseOver || (dueAt !== null && dueAt <= now) || random.chance(0.03)
@@ -57,13 +57,13 @@ async function sweepBlocked(world: World): Promise<void> {
   }
 }
 
-/** What is to be said to a task about those it waits for. */
+/** The command for a task about its dependencies. */
 async function wayOn(
   world: World,
   { taskId, merge, triggerRule, upstream, version }: BlockedTask,
   records: readonly TaskRecord[],
 ): Promise<TaskCommand | null> {
-  // A whole is made of all its parts, whatever rule it had before it was divided.
+  // A merged task needs all its parts, whatever rule it had before it was divided.
   const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
   if (readiness === 'wait' && !world.random.chance(0.05)) return null
   if (readiness !== 'ready' || merge !== 'object') {
@@ -77,7 +77,7 @@ async function wayOn(
   )
 }
 
-/** To join many results may take a while; and so may the way from the look to the word. */
+/** Merging many results may take a while; and so may the time between read and command. */
 function joiningMs({ random, calm }: World, { kind }: TaskCommand): number {
   if (calm || !random.chance(kind === 'merge' ? 0.7 : 0.35)) return 0
   return random.int(0, 20_000)
@@ -92,7 +92,7 @@ async function merged(
   const accepted = parts.map(({ epoch }, i) =>
     results[i]!.find((result) => result.epoch === epoch && result.accepted),
   )
-  // Read one after the other, they need not fit each other.
+  // Read one after the other, they need not be consistent.
   if (accepted.some((result) => result === undefined)) return null
   const data = JSON.stringify({ parts: accepted.map((result) => result!.data) })
   const submission = { data, bytes: data.length, hash: hashOf(data), summary: null }
@@ -129,7 +129,7 @@ async function sweepAgents(world: World): Promise<void> {
   }
 }
 
-/** Nobody waits for the answer: what was not done is seen again at the next look. */
+/** The answer is not awaited: what was not done is found again at the next check. */
 function ask(world: World, record: TaskRecord, command: TaskCommand, thinksMs = 0): void {
   const { id: taskId, uuid } = record
   const request: Request = { on: 'task', actor: 'system', taskId, uuid, command }

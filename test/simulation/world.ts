@@ -22,7 +22,7 @@ export interface TaskRef {
   readonly uuid: string
 }
 
-/** A sentence that turned out to be false. */
+/** An invariant that was broken. */
 export interface Broken {
   readonly invariant: string
   readonly detail: string
@@ -37,7 +37,7 @@ interface WorldOptions {
   real: RealStore | null
 }
 
-/** One run's everything. Whatever differs between two runs comes from the seed. */
+/** The whole state of one run. All differences between two runs come from the seed. */
 export class World {
   readonly random: Random
   readonly trace: Trace
@@ -58,7 +58,7 @@ export class World {
   readonly tasks: TaskRef[] = []
   /** The numbers of the plan's projects. */
   readonly projects: number[] = []
-  /** Parts that somebody wanted to divide a task into. */
+  /** Parts that a person wanted to divide a task into. */
   partsAskedFor = 0
   faults: Faults
   calm = false
@@ -74,7 +74,7 @@ export class World {
     this.coverage = coverage
     this.scheduler = new Scheduler(this.random, this.trace)
     this.plan = drawPlan(this.random)
-    // A real server takes its time; so its runs are shorter.
+    // A real server is slower; so its runs are shorter.
     if (real) this.plan.stormMs /= 2
     this.taskPlans = this.plan.requests.flat()
     this.faults = this.plan.faults
@@ -86,7 +86,7 @@ export class World {
         : new Memory(this.scheduler, this.random, this.pauses),
       this.plan.agents.map(({ name }) => name),
     )
-    // Bugs are planted where requests are gathered, so a broken server does not use the real combiner.
+    // Bugs are planted where requests are batched, so a broken server does not use the real combiner.
     const Node = this.plan.combiner && !bug.says ? CombinerNode : GatheringNode
     this.nodes = Array.from({ length: this.plan.nodes }, (_, i) => new Node(this, `n${i + 1}`))
     this.network = new Network(this)
@@ -97,7 +97,7 @@ export class World {
       : []
   }
 
-  /** What is there before anybody begins. */
+  /** What exists before any actor starts. */
   async prepare(): Promise<void> {
     const { store, plan } = this
     await store.begin(plan.limits)
@@ -108,7 +108,7 @@ export class World {
     }
   }
 
-  /** `t1`, `t2`, …: in the order in which tasks are first spoken of, since their ids may be the server's own. */
+  /** `t1`, `t2`, …: in the order in which tasks are first mentioned, since their ids may be the server's own. */
   nameOf = (taskId: number): string => {
     const name = this.#names.get(taskId) ?? `t${this.#names.size + 1}`
     this.#names.set(taskId, name)
@@ -120,7 +120,7 @@ export class World {
     return uuidCarrying(this.#uuids, this.scheduler.now, this.random.int(0, 2 ** 22 - 1))
   }
 
-  /** The first broken sentence is kept: what follows may only be its consequence. */
+  /** The first broken invariant is kept: what follows may only be its consequence. */
   breaks(invariant: string, detail: string): void {
     this.broken ??= { invariant, detail }
   }

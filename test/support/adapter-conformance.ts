@@ -17,13 +17,13 @@ type Scenario = () => Partial<AdapterInvokeInput> | Promise<Partial<AdapterInvok
 
 export interface Conforming {
   adapter: AgentRunAdapter
-  /** Inputs with which its agent ends well, ends badly, and goes on until somebody stops it. */
+  /** Inputs with which its agent succeeds, fails, and runs until it is stopped. */
   succeeds: Scenario
   fails: Scenario
   lasts: Scenario
   /** Settings it must refuse, with what the refusal must name. */
   badConfigs: [config: Record<string, unknown>, names: string][]
-  /** Whether its agent was really asked to do something; by default, whether it was told of a process. */
+  /** Whether its agent was really called; by default, whether a process was reported. */
   hasBegun?: () => boolean
 }
 
@@ -55,7 +55,7 @@ const NONSENSE: [string, unknown][] = [
   ['settings of nobody', { no: 'such', setting: true }],
 ]
 
-/** What any adapter must keep to, whatever agent it runs. */
+/** The contract of every adapter, whatever agent it runs. */
 export function adapterConformance(name: string, conforming: Conforming) {
   const { adapter } = conforming
   const inputOf = async (scenario: Scenario, more: Partial<AdapterInvokeInput> = {}) =>
@@ -67,7 +67,7 @@ export function adapterConformance(name: string, conforming: Conforming) {
   ): Promise<AdapterInvokeResult> => adapter.invoke(await inputOf(scenario, more), hooks, never)
 
   describe(`${name} as an adapter`, () => {
-    test('says what it is', () => {
+    test('describes itself', () => {
       expect(adapter.protocolVersion).toBe(PROTOCOL_VERSION)
       const registry = new AdapterRegistry()
       registry.register(adapter)
@@ -76,7 +76,7 @@ export function adapterConformance(name: string, conforming: Conforming) {
       expect(JSON.parse(JSON.stringify(adapter.configSchema))).toEqual(adapter.configSchema)
     })
 
-    test('takes good settings', async () => {
+    test('accepts good settings', async () => {
       for (const scenario of [conforming.succeeds, conforming.fails, conforming.lasts])
         expect(adapter.validateConfig((await inputOf(scenario)).adapterConfig)).toEqual({ ok: true })
     })
@@ -102,14 +102,14 @@ export function adapterConformance(name: string, conforming: Conforming) {
       expect(events('process')).toEqual([])
     })
 
-    test('answers for success, in plain JSON', async () => {
+    test('returns success, in plain JSON', async () => {
       const result = await invoke(conforming.succeeds, recordingHooks().hooks)
       expect(result).toMatchObject({ outcome: 'succeeded' })
       expect(result.errorCode ?? null).toBeNull()
       expectPlain(result)
     })
 
-    test('answers for failure, with a code and a sentence', async () => {
+    test('returns failure, with a code and a sentence', async () => {
       const result = await invoke(conforming.fails, recordingHooks().hooks)
       expect(result.outcome).toBe('failed')
       expect(runErrorCodes).toContain(result.errorCode)
@@ -142,7 +142,7 @@ export function adapterConformance(name: string, conforming: Conforming) {
       expect((await invoke(conforming.fails, hooks)).outcome).toBe('failed')
     })
 
-    test('stops when it is told to, and leaves nobody behind', async () => {
+    test('stops on request, and leaves no process behind', async () => {
       const stop = new AbortController()
       const { hooks, told } = recordingHooks()
       const input = await inputOf(conforming.lasts)
@@ -156,7 +156,7 @@ export function adapterConformance(name: string, conforming: Conforming) {
       expectPlain(result)
     })
 
-    test('does not begin when it was stopped before', async () => {
+    test('does not start when it was stopped before', async () => {
       const { hooks, events } = recordingHooks()
       const input = await inputOf(conforming.lasts)
       const result = await adapter.invoke(input, hooks, AbortSignal.abort())
@@ -164,7 +164,7 @@ export function adapterConformance(name: string, conforming: Conforming) {
       expect(events('process')).toEqual([])
     })
 
-    test('stops when its time is over, and leaves nobody behind', async () => {
+    test('stops at its timeout, and leaves no process behind', async () => {
       const input = await inputOf(conforming.lasts, { timeoutSec: 1 })
       const stop = new AbortController()
       const result = await adapter.invoke(input, {}, stop.signal)

@@ -34,7 +34,7 @@ export interface Told {
   what: any
 }
 
-/** Hooks that remember what they were told, in its order. */
+/** Hooks that record their calls, in order. */
 export function recordingHooks() {
   const told: Told[] = []
   const hooks: Required<AdapterHooks> = {

@@ -27,7 +27,7 @@ export interface AgentSettings {
   beatsAtWork?: boolean
 }
 
-/** What an agent said it did. */
+/** What an agent reported. */
 export interface Said {
   is: 'lives' | 'is told' | 'is asked' | 'has' | 'began' | 'got on' | 'done' | 'refused'
   agent: string
@@ -45,9 +45,9 @@ export interface AgentProcess {
   child: ChildProcess
   said: Said[]
   ended: Promise<unknown>
-  /** Resolves when it has said this, in which all that is given is as given. */
+  /** Resolves when it has reported an entry that matches these fields. */
   says(is: Said['is'], more?: Partial<Said>): Promise<Said>
-  /** Lets work that waits go on. */
+  /** Lets waiting work continue. */
   go(): void
 }
 
@@ -63,7 +63,7 @@ export function launchAgents(settings: AgentSettings): AgentProcess {
     rest = lines.pop()!
     said.push(...lines.map((line) => JSON.parse(line) as Said))
   })
-  // Whoever was killed does not read what it is told.
+  // A killed process does not read its input.
   child.stdin.on('error', () => undefined)
   const isIt = (one: Said, wanted: Partial<Said>) =>
     Object.entries(wanted).every(([name, value]) => one[name as keyof Said] === value)

@@ -4,7 +4,7 @@ import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/core/recor
 import type { Reply } from './replies.ts'
 import type { Work } from './tasks.ts'
 
-/** Agents of a workspace, through a combiner, said in words. */
+/** Agents of a workspace, through a combiner, as short functions. */
 
 export const commandAgent = (work: Work, slug: string, command: AgentCommand, actor = 'key:test') =>
   work.run({ on: 'agent', actor, slug, uuid: randomUUID(), command })

@@ -2,7 +2,7 @@ import type { Limits } from '../../src/core/limits.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
 import { Work } from './tasks.ts'
 
-/** Work on a memory store whose clock stands until it is moved by hand. */
+/** Work on a memory store whose clock stands still until the test moves it. */
 export function clockwork(limits: Partial<Limits> = {}) {
   let now = Date.UTC(2026, 0, 4, 6)
   const store = new MemoryStore({ now: () => now })

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { StoredEvent } from '../../src/core/events.ts'
 import type { Hold, Holder } from './tasks.ts'
 
-/** What a request was answered with: `reason` when it was granted, `code` when it was refused. */
+/** The answer to a request: `reason` when it was granted, `code` when it was refused. */
 export interface Answer {
   ok: boolean
   reason?: string
@@ -10,31 +10,31 @@ export interface Answer {
   [field: string]: unknown
 }
 
-/** A task as an agent knows it: by its outside id. */
+/** A task as an agent knows it: by its external id. */
 export interface TaskRef {
   uuid: string
 }
 
-/** The coordinator as the scenarios drive it, whichever door they come in by. Refusals are answers; nothing is thrown. */
+/** The coordinator as the scenarios drive it, through any entry point. Refusals are answers; nothing is thrown. */
 export interface CoditectDriver {
   /** A scenario begins in a workspace of its own, at T=0. */
   begin(): Promise<void>
-  /** T is now this many seconds. Where time cannot be moved, the moment is only the reader's. */
+  /** T is now this many seconds. Where time cannot be moved, this only documents it. */
   at(seconds: number): Promise<void>
 
   newTask(key: string, after?: readonly TaskRef[]): Promise<TaskRef>
-  /** `leaseSeconds` is the document's; a driver that cannot move time takes a long lease and ends it when asked. */
+  /** `leaseSeconds` is the document's; a driver that cannot move time uses a long lease and ends it on request. */
   claim(task: TaskRef, by: Holder, how?: { leaseSeconds?: number; idempotencyKey?: string }): Promise<Answer>
   start(task: TaskRef, by: Hold): Promise<Answer>
   renew(task: TaskRef, by: Hold): Promise<Answer>
   release(task: TaskRef, by: Hold): Promise<Answer>
   submit(task: TaskRef, by: Hold, result: unknown): Promise<Answer>
-  /** An operator opens a finished task again. */
+  /** An operator reopens a finished task. */
   reset(task: TaskRef): Promise<Answer>
 
   /** The present holder's lease ends, and the coordinator has noticed. */
   letLeaseExpire(task: TaskRef): Promise<void>
-  /** Whatever the task waits for has moved: when this resolves, the coordinator has taken note. */
+  /** The task's dependencies have changed: when this resolves, the coordinator has processed it. */
   dependenciesMoved(task: TaskRef): Promise<void>
 
   state(task: TaskRef): Promise<{ state: string; generation: number }>
@@ -45,7 +45,7 @@ export interface CoditectDriver {
 
   /** The coordinator dies; another one starts on what is stored. */
   restart(): Promise<void>
-  /** The way to the database is cut while `act` runs. Answers meanwhile have the code UNAVAILABLE. */
+  /** The connection to the database is cut while `act` runs. Answers meanwhile have the code UNAVAILABLE. */
   whileDatabaseIsGone(act: () => Promise<void>): Promise<void>
 }
 

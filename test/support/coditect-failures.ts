@@ -23,7 +23,7 @@ const a = atGeneration(agentA, 1)
 const b = atGeneration(agentB, 2)
 const A_DAY_MS = 86_400_000
 
-/** Coditect 6.3, row by row: the failure, how it is detected, how work goes on. */
+/** Coditect 6.3, row by row: the failure, how it is detected, how work continues. */
 export const FAILURES: Record<string, Scenario> = {
   'Agent crash: its lease expires, and the next claim is one generation higher': async (coordinator) => {
     const task = await coordinator.newTask(TASK_101)
@@ -160,7 +160,7 @@ export const FAILURES: Record<string, Scenario> = {
     try {
       for (const skew of [A_DAY_MS, -A_DAY_MS]) {
         vi.setSystemTime(at + skew)
-        // By this process's clock the lease ended a day ago, or begins tomorrow. It is neither.
+        // By this process's clock the lease ended a day ago, or begins tomorrow. Neither is true.
         expect(await coordinator.claim(task, agentB)).toMatchObject(refused('DENIED_ACTIVE_CLAIM'))
         const renewed = await coordinator.renew(task, a)
         expect(renewed).toMatchObject({ ok: true, reason: 'RENEWED' })

@@ -22,8 +22,8 @@ import { until } from './nodes.ts'
 import { atGeneration, type Holder } from './tasks.ts'
 
 /**
- * Coditect's scenarios and rules, told as the document tells them: the same agents, the same timeline, the same final
- * states. Each takes a driver, so that they can be played at any door.
+ * Coditect's scenarios and rules as the document has them: the same agents, the same timeline, the same final states. Each
+ * takes a driver, so that they run through any entry point.
  */
 export const SCENARIOS: Record<string, Record<string, Scenario>> = {
   '4 Operational scenarios': {
@@ -72,7 +72,7 @@ export const SCENARIOS: Record<string, Record<string, Scenario>> = {
       await coordinator.at(0)
       const task = await coordinator.newTask(TASK_101)
       expect(await coordinator.claim(task, agentA, { leaseSeconds: 15 })).toMatchObject(granted(1, agentA))
-      await coordinator.at(10) // Agent-A's renewal does not get through, and it works on, unaware.
+      await coordinator.at(10) // Agent-A's renewal does not get through, and it keeps working, unaware.
       expect(await coordinator.claim(task, agentB)).toMatchObject(refused('DENIED_ACTIVE_CLAIM'))
 
       await coordinator.at(15)
@@ -183,7 +183,7 @@ export const SCENARIOS: Record<string, Record<string, Scenario>> = {
         expect(more).toEqual([])
         parts.push((taken!.data as { part: number }).part)
       }
-      // Parent task merge: all subtasks are complete, and somebody can merge their results.
+      // Parent task merge: all subtasks are complete, and an agent can merge their results.
       await coordinator.dependenciesMoved(parent)
       expect(await coordinator.claim(parent, agentB)).toMatchObject(granted(1, agentB))
       expect(await coordinator.submit(parent, atGeneration(agentB, 1), { parts })).toMatchObject(ACCEPTED)

@@ -14,7 +14,7 @@ export type StoreDriver = CoditectDriver & { close(): Promise<void> }
 
 const inside = ({ uuid }: TaskRef): Task => ({ uuid, id: idCarriedBy(uuid)! })
 
-/** A store that cannot be asked is an answer here, as it is over HTTP. */
+/** An unreachable store is an answer here, as it is over HTTP. */
 const answer = (asked: Promise<Answer>): Promise<Answer> =>
   asked.catch((error) => {
     if (error instanceof StoreUnavailable) return { ok: false, code: 'UNAVAILABLE' }
@@ -46,7 +46,7 @@ function throughCombiner(work: () => Work, leaseMs: (seconds: number | undefined
   } satisfies Partial<CoditectDriver>
 }
 
-/** Here time is ours: the document's timeline and leases hold to the second. */
+/** Here the test moves time: the document's timeline and leases hold to the second. */
 export async function memoryDriver(): Promise<StoreDriver> {
   let now = Date.UTC(2026, 0, 4, 6)
   let beganAt = now
@@ -92,7 +92,9 @@ async function hasExpired(work: Work, task: Task): Promise<void> {
   await until(async () => (await work.elapse(task)).reason === 'MOVED')
 }
 
-/** Real time and a real way to the database. Leases are long, so that no step depends on speed, and end when asked. */
+/**
+ * Real time and a real connection to the database. Leases are long, so that no step depends on speed, and end on request.
+ */
 export async function postgresDriver(): Promise<StoreDriver> {
   const database = await freshDatabase()
   const way = await cuttableWayTo(database.url)

@@ -6,7 +6,7 @@ import { granted, holder, type Task, type Work } from './tasks.ts'
 
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
-/** Makes a task wait for these as well, as somebody would who saw no circle in it. */
+/** Adds dependencies to a task, as a caller would that saw no cycle in it. */
 export async function dependOn(
   work: Work,
   task: Task,
@@ -26,14 +26,14 @@ export async function dependOn(
   })
 }
 
-/** A node's flow on a store, with nobody doing upkeep unless asked. */
+/** A node's flow on a store, without upkeep unless requested. */
 export const flowOn = (store: Store) =>
   openKernel(store, {
     agentOf: async (_caller, slug) => ({ slug, capabilities: [] }),
     projectOf: (workspaceId, slug) => store.project(workspaceId, slug),
   })
 
-/** What is due in every workspace happens, and nobody is forgotten. */
+/** Processes what is due in every workspace, including missed tasks. */
 export async function sweep(store: Store): Promise<void> {
   const kernel = flowOn(store)
   for (let i = 0; i < 3; i++) {

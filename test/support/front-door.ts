@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** One address for a server that comes and goes, as a load balancer gives it: nobody behind it, the caller is sent away. */
+/** One address for a server that stops and starts, like a load balancer: with no server behind it, callers get an error. */
 export async function openFrontDoor() {
   const open = new Set<Socket>()
   let port: number | null = null

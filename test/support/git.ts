@@ -8,7 +8,7 @@ export const isGitHere = spawnSync('git', ['--version']).status === 0
 
 const WHO = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org', '-c', 'commit.gpgsign=false']
 
-/** What git says, as a person or an agent would run it: whatever this machine's settings are. */
+/** What git prints, as a person or an agent would run it: whatever this machine's settings are. */
 export function git(folder: string, ...args: string[]): string {
   const env = {
     PATH: process.env.PATH,
@@ -24,7 +24,7 @@ export function put(folder: string, path: string, text: string): void {
   writeFileSync(join(folder, path), text)
 }
 
-/** Answers with the commit. */
+/** Returns the commit. */
 export function commit(folder: string, files: Record<string, string>, message = 'more'): string {
   for (const [path, text] of Object.entries(files)) put(folder, path, text)
   git(folder, 'add', '--all')

@@ -4,7 +4,7 @@ import { type Json, openWorkspace, type Task, type Workspace } from './http-work
 import { superuser } from './nodes.ts'
 import type { ServerUnderTest } from './server.ts'
 
-/** What tests of plans share: a project, its plan in and out, and its tasks by their keys. */
+/** What tests of plans share: a project, importing and exporting its plan, and its tasks by their keys. */
 
 const YAML = { 'content-type': 'application/yaml' }
 
@@ -21,7 +21,7 @@ export async function openProject(server: ServerUnderTest, slug = 'shop', limits
 
 export type Planned = Task & { key: string; state: string; dependsOn: string[] } & Json
 
-/** All tasks of a small workspace, in the order they were made. */
+/** All tasks of a small workspace, in the order of their creation. */
 export async function tasksByKey(w: Workspace): Promise<Map<string, Planned>> {
   const { items } = (await w.call('GET', '/tasks?limit=200&include=input')).body as { items: Planned[] }
   return new Map(items.toReversed().map((task) => [task.key, task]))

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { inAnHour } from './http-workspace.ts'
 import type { ServerUnderTest } from './server.ts'
 
-/** The routes of a server as its own OpenAPI document tells them, with a well-formed body for each. */
+/** The routes of a server according to its own OpenAPI document, with a well-formed body for each. */
 
 export interface Schema {
   type?: string
@@ -25,7 +25,7 @@ export interface Schema {
 
 export interface Route {
   method: string
-  /** Below /api/v1, with `{id}` and the like for what it is about. */
+  /** Below /api/v1, with `{id}` and the like as placeholders. */
   path: string
   tag: string
   query: string[]
@@ -99,7 +99,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/projects/{slug}/tracks/{track}': 'track',
 }
 
-/** The things a path names, in their order. */
+/** The things a path names, in order. */
 export const namedIn = ({ path }: Pick<Route, 'path'>): (keyof Things)[] =>
   [...path.matchAll(/\{\w+\}/g)].map(({ 0: placeholder, index }) => {
     const thing = STANDS_FOR[path.slice(0, index + placeholder.length)]
@@ -128,24 +128,24 @@ export const allOf = (id: string): Things => ({
   run: id,
 })
 
-/** A plan is text that the API document has no schema for: the one body that is not made from one. */
+/** A plan is text that the API document has no schema for: the one body that is not generated. */
 export const takesPlan = ({ method, path }: Pick<Route, 'method' | 'path'>) =>
   method === 'PUT' && path === '/projects/{slug}/plan'
 const samplePlan = ({ project }: Things) =>
   JSON.stringify({ project, tracks: { A: [{ id: 'A-001-sample' }] } })
 
-/** The body of a request that is right, as JSON; undefined where there is none. */
+/** The body of a valid request, as JSON; undefined where there is none. */
 export function bodyFor(route: Route, things: Things): string | undefined {
   if (takesPlan(route)) return samplePlan(things)
   if (!route.body) return undefined
-  // No task waits for itself; and the one that is there is held, so that it cannot be made to wait at all.
+  // No task depends on itself; and the other one is held, so that it cannot get dependencies.
   const named = route.path.startsWith('/tasks/{id}') ? { ...things, task: things.waiting } : things
   const sample = sampleOf(route.body, named) as Record<string, unknown>
   if (route.method === 'PATCH') delete sample.dependsOn
   return JSON.stringify(sample)
 }
 
-/** A body with every field the schema knows, all of them right. */
+/** A body with every field of the schema, all of them valid. */
 export function sampleOf(schema: Schema, things: Things, name = ''): unknown {
   if (schema.anyOf) return sampleOf(schema.anyOf.find(({ type }) => type !== 'null')!, things, name)
   if (schema.oneOf) return sampleOf(schema.oneOf[0]!, things, name)
@@ -196,7 +196,7 @@ const KNOWN: Record<string, unknown> = {
   generation: 2,
   leaseSeconds: 60,
   key: 'A-001-sample',
-  // The least would be so little that the workspace itself, or time, would stand against it.
+  // The minimum would be so small that the limits of the workspace, or time, would refuse it.
   maxGenerationsPerTask: 100,
   maxConcurrentClaims: 100,
   maxActiveSessions: 50,
@@ -254,7 +254,7 @@ export function send(
         response.on('error', reject)
       },
     )
-    // A server may answer before it has read a body it does not want; then the answer is what counts.
+    // A server may answer before it has read a body it refuses; then the answer is what counts.
     sent.on('error', reject)
     sent.end(body)
   })

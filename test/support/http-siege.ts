@@ -6,7 +6,7 @@ import { expectRefusal, fence, openWorkspace, type Workspace } from './http-work
 import { until } from './nodes.ts'
 import { startServer } from './server.ts'
 
-/** A server under attack: its routes, two workspaces, and a look at every row it keeps. */
+/** A server under attack: its routes, two workspaces, and a read of every row it stores. */
 export async function besiege() {
   const server = await startServer()
   const database = new pg.Client({ connectionString: server.databaseUrl })
@@ -23,7 +23,7 @@ export async function besiege() {
     w,
     own,
     foreign,
-    /** A request that is right but for what is given. */
+    /** A request that is valid except for what is given. */
     post(route: Route, { query = '', things = own, ...given }: Given = {}): Promise<Reply> {
       const { body = bodyFor(route, own), headers } = given
       const path = pathTo(route, things) + query
@@ -48,11 +48,11 @@ interface Given {
   things?: Things
 }
 
-/** Names are of this workspace alone, as ids are; and nothing of it comes to its end while a test runs. */
+/** Names are of this workspace alone, as ids are; and nothing of it ends while a test runs. */
 export async function thingsIn(workspace: Workspace): Promise<Things> {
   const own = randomUUID().slice(0, 8)
   const [project, worker, track] = [`shop-${own}`, `worker-${own}`, 'A']
-  // First: whoever is woken takes what waits.
+  // First: a woken agent claims what waits.
   const run = await runIn(workspace, `runner-${own}`)
   const task = await workspace.make()
   const waiting = await workspace.make()
@@ -87,7 +87,7 @@ async function runIn(workspace: Workspace, agent: string): Promise<string> {
   return over.id
 }
 
-/** What the server writes all the time by itself: that it lives, that it coordinates, how far it has followed the log. */
+/** What the server writes all the time by itself: its heartbeat, its leader lease, its position in the log. */
 const OF_THE_HOUSE = ['nodes', 'leader_leases', 'follow_cursors']
 
 /** A fingerprint of every row of every other table, as only a superuser sees them. */

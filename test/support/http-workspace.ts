@@ -14,13 +14,13 @@ interface Event {
   at: string
 }
 
-/** A key, as it is named on record. */
+/** A key, as it is named in the log. */
 export const KEY = /^key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const fence = (session: string, generation: number) => ({ session, generation })
 export const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** A new workspace on the server, and what a client says to it. */
+/** A new workspace on the server, and a client of it. */
 export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limits?: Json) {
   const made = await server.call('POST', '/workspaces', { name: 'a team' })
   const ownerKey: string = made.body.ownerKey
@@ -43,18 +43,18 @@ export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limit
     expect((await claim(task)).body.reason).toBe('GRANTED')
     return task
   }
-  /** A task that was claimed, and whose lease of a second has run out. Needs `minLeaseSeconds: 1`. */
+  /** A task that was claimed, and whose lease of a second has expired. Needs `minLeaseSeconds: 1`. */
   async function expired(more: Json = {}) {
     const task = await make(more)
     expect((await claim(task, 'alpha', { leaseSeconds: 1 })).body.reason).toBe('GRANTED')
     await until(async () => (await read(task)).holder === null)
     return task
   }
-  /** How many events of a type the workspace has on record. */
+  /** How many events of a type the workspace has. */
   const count = async (type: string) =>
     (await events()).filter((event: { type: string }) => event.type === type).length
   const events = async (after = 0) => (await call('GET', `/events?limit=200&after=${after}`)).body.items
-  /** Waits until so many events of a type are on record, and tells them. */
+  /** Waits for so many events of a type, and returns them. */
   const happens = (type: string, times = 1): Promise<Event[]> =>
     until(async () => {
       const found = ((await events()) as Event[]).filter((event) => event.type === type)

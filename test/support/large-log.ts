@@ -5,7 +5,7 @@ import { beginLog, type LogsUnderTest } from './log-stores.ts'
 
 const WRITER = compiledFile('test/support/processes/log-writer.ts')
 
-/** A log that is larger than the memory it may take is written, finished and read. */
+/** A log that is larger than the memory it may use is written, finished and read. */
 export async function expectLargeLog(it: LogsUnderTest): Promise<void> {
   const megabytes = it.place.store === 'postgres' ? 16 : 160
   const handle = await beginLog(it)
@@ -17,7 +17,7 @@ export async function expectLargeLog(it: LogsUnderTest): Promise<void> {
   expect(bytes).toBe(megabytes * 1024 * 1024)
   expect(characters).toBe(bytes)
   expect(grown / 1024 / 1024).toBeLessThan(140)
-  // In the middle of it, a page is still a page.
+  // In the middle of it, a page still has its size.
   const page = await it.logs.read(handle, { offset: bytes - 65_536, limitBytes: 100 })
   expect(page).toMatchObject({
     nextOffset: bytes - 65_436,

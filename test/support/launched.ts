@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commandLineOf, startOf } from '../../src/embedded-postgres/process-identity.ts'
 
-/** Baton as people run it: compiled, in a process of its own, with next to nothing of ours in its environment. */
+/** Baton as people run it: compiled, in a process of its own, with almost nothing of our environment. */
 
 /**
  * The compiled form of one of our files. The test run builds all of them once, before the first test (global-setup), to
@@ -14,7 +14,7 @@ import { commandLineOf, startOf } from '../../src/embedded-postgres/process-iden
 export const compiledFile = (source: string) => resolve(DIST, source.replace(/\.ts$/, '.js'))
 
 const root = resolve(import.meta.dirname, '../..')
-// Benchmarks are compiled themselves, and then stand there already.
+// Benchmarks are compiled themselves, and then are there already.
 const DIST = basename(root) === 'dist' ? root : join(root, 'dist')
 
 export const SERVER = compiledFile('src/main.ts')
@@ -26,7 +26,7 @@ export interface Ending {
 
 export interface Launched {
   child: ChildProcess
-  /** The address, once it is served. Fails with what was said when the process ends before that. */
+  /** The address, once it is served. Fails with the output when the process ends before that. */
   ready: Promise<string>
   ended: Promise<Ending>
   stdout(): string
@@ -65,7 +65,7 @@ export function launch(env: Record<string, string>, options: LaunchOptions = {})
       failed(new Error(`Baton ended (${signal ?? code}) before it served: ${stderr}${stdout}`)),
     )
   })
-  // Whoever launches it to be refused or killed does not wait for it to be ready.
+  // A test that launches it to be refused or killed does not wait for it to be ready.
   ready.catch(() => undefined)
   return { child, ready, ended, stdout: () => stdout, stderr: () => stderr }
 }
@@ -76,7 +76,7 @@ export interface Process {
   command: string
 }
 
-/** Every process that works in this folder or was given a path in it: the postmaster, its children, an initdb. */
+/** Every process that works in this folder or has a path in it as an argument: the postmaster, its children, an initdb. */
 export function processesOn(folder: string): Process[] {
   return allPids().flatMap((pid) => {
     const start = startOf(pid)
@@ -107,7 +107,7 @@ export function killProcess(process_: Process): void {
   if (isRunning(process_)) process.kill(process_.pid, 'SIGKILL')
 }
 
-/** For processes that are no children of ours, so that no event tells of their end. */
+/** For processes that are not our children, so that no event reports their end. */
 export async function allGone(folder: string): Promise<void> {
   while (processesOn(folder).length > 0) await sleep(10)
 }

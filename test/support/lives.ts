@@ -10,7 +10,7 @@ import { createTask } from '../../src/core/rules/create.ts'
 import { type TaskState, TRIGGER_RULES, taskStates } from '../../src/core/states.ts'
 import { newTask } from './tasks.ts'
 
-/** A step of a task's life: some time passes, then somebody says something. Fences are near the truth, not always true. */
+/** A step of a task's history: some time passes, then a command is sent. Fences are near the truth, not always true. */
 interface Step {
   waitMs: number
   say: (record: TaskRecord, now: number) => TaskCommand
@@ -35,11 +35,11 @@ const submission = fc.constantFrom('a', 'b').map((result) => ({
 }))
 
 const MERGED = { data: '{"parts":[]}', hash: 'hash-of-merged', bytes: 12, summary: null }
-/** The only part there is, and how it stands at every moment. */
+/** The only part there is, with any state at every moment. */
 const AS_READ = { id: 8, generation: 1, hash: 'hash-of-part' }
 const PART = { id: 8, state: 'completed', generation: 1, resultHash: 'hash-of-part' } as TaskRecord
 
-/** What it may be made to wait for. */
+/** What it may get as dependencies. */
 const UPSTREAM = (['running', 'completed', 'failed'] as const).map(
   (state, i) => ({ id: 9 + i, uuid: `upstream-${9 + i}`, state }) as TaskRecord,
 )
@@ -212,7 +212,7 @@ const whileHeld = fc.oneof(
   { weight: 8, arbitrary: fc.oneof(elapse, SAYINGS.renew) },
   { weight: 3, arbitrary: fc.oneof(lose, stall, SAYINGS.update) },
 )
-/** What somebody who knows the state would say: else most lives would be over before they began. */
+/** What a caller that knows the state would send: else most histories would be over before they began. */
 const sensible: fc.Arbitrary<Step['say']> = fc
   .record({
     pending: fc.oneof(elapse, unblock, merge),
@@ -247,7 +247,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   say: said,
 })
 
-/** Short, so that much of it comes to pass. */
+/** Short, so that much of it happens. */
 const times: fc.Arbitrary<TaskWatch> = fc.record(
   {
     estimateMs: fc.integer({ min: 1, max: 20_000 }),
@@ -285,7 +285,7 @@ export const life = fc.record({
     queueOrder: fc.constantFrom('priority' as const, 'shortest_first' as const),
   }),
   roomForClaims: fc.constantFrom(...Array(9).fill(1), 0),
-  /** Whoever claims is a worker that holds one of this many. */
+  /** The claimer is a worker that holds one of this many. */
   worker: seldom(
     fc.record({
       state: fc.constantFrom('active' as const, 'draining' as const, 'lost' as const),
@@ -304,7 +304,7 @@ export interface Moment {
   decision: Decision
 }
 
-/** Lives a life through `decide`, and shows each moment of it. */
+/** Runs a history through `decide`, and shows each moment of it. */
 export function live({ task, upstream, steps, ...surroundings }: Life, look: (moment: Moment) => void) {
   const identity = { id: 7, uuid: 'u', parentId: null, dependsOn: [] }
   const { record: born, event } = createTask(task, upstream, identity, 'key:test', START)

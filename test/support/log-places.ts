@@ -7,7 +7,7 @@ import type { S3Settings } from '../../src/logs/settings.ts'
 import { RunLogRows } from '../../src/store/postgres/runs/run-logs.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 
-/** Where logs are, in words that can be given to another process. */
+/** Where logs are, in a form that can be passed to another process. */
 export type LogPlace =
   | { store: 'local_file'; folder: string }
   | { store: 'object_store'; folder: string; s3: S3Settings; credentials: S3Credentials }

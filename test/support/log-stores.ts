@@ -12,7 +12,7 @@ import { S3_CREDENTIALS, startS3 } from './s3.ts'
 export interface LogsUnderTest {
   logs: RunLogStore
   place: LogPlace
-  /** The same logs, as a process sees them that begins later. */
+  /** The same logs, as a process sees them that starts later. */
   another(): Promise<RunLogStore>
   workspaceId: string
   close(): Promise<void>
@@ -73,7 +73,7 @@ export const entry = (chunk: string, stream: LogStream = 'stdout'): LogEntry => 
   ts: new Date(milliseconds++).toISOString(),
 })
 
-/** All pages of a log, from the first to where it ends for now. */
+/** All pages of a log, from the first to its current end. */
 export async function readThrough(logs: RunLogStore, handle: RunLogHandle, limitBytes?: number) {
   let content = ''
   const spans: LogSpan[] = []
@@ -87,7 +87,7 @@ export async function readThrough(logs: RunLogStore, handle: RunLogHandle, limit
   }
 }
 
-/** Spans that pages or stores took apart are one again. */
+/** Joins spans that pages or stores split. */
 export function joined(spans: readonly LogSpan[]): LogSpan[] {
   const whole: LogSpan[] = []
   for (const span of spans) {

@@ -10,7 +10,7 @@ import { Work } from './tasks.ts'
 export type StoreKind = keyof typeof openStore
 export const storeKinds = Object.keys(openStore) as StoreKind[]
 
-/** Every request in a transaction of its own, many at once: the most races a workspace can see. */
+/** Every request in a transaction of its own, many at once: the most races a workspace can have. */
 export const NO_COMPANY = { largestBatch: 1, underWayPerWorkspace: 8 }
 type CombinerOptions = ConstructorParameters<typeof Combiner>[1]
 
@@ -78,7 +78,7 @@ export function counting(store: Transactor): Transactor & { transactions: number
   return counted
 }
 
-/** Asks until the answer is yes. The test's own time limit is the limit. */
+/** Polls until the answer is yes. The test's own time limit is the limit. */
 export async function until<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const answer = await ask()

@@ -2,11 +2,11 @@ import type { NewTask, TaskCommand } from '../../src/core/commands.ts'
 import type { Reply } from './replies.ts'
 import { newTask, type Overrides, sha256, type Task, type Work } from './tasks.ts'
 
-/** Parts of a task that is there already. */
+/** Parts of an existing task. */
 export const partsOf = ({ id, uuid }: Task, count: number, overrides: Overrides = {}): NewTask[] =>
   Array.from({ length: count }, () => newTask({ ...overrides, parent: { id, uuid } }))
 
-/** What somebody who has read the results of these parts would say. */
+/** The merge of a caller that has read the results of these parts. */
 export async function mergeOf(
   work: Work,
   whole: Task,

@@ -1,7 +1,7 @@
 import type { Plan, PlanTask } from '../../src/core/plans/plan.ts'
 import { readPlan } from '../../src/core/plans/read.ts'
 
-/** Plans as texts, and what is said of them. */
+/** Plans as texts, and the problems reported for them. */
 
 export function planIn(text: string): Plan {
   const reading = readPlan(text)

@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to the database that can be cut, and mended: what a network does, without touching the server others use. */
+/**
+ * A connection to the database that can be cut, and restored: what a network does, without touching the server others use.
+ */
 export async function cuttableWayTo(url: string) {
   const target = new URL(url)
   const open = new Set<Socket>()
   let isCut = false
   let inVain = 0
-  /** Set, answers are kept back from the moment a client has sent this. */
+  /** Set, answers are held from the moment a client has sent this. */
   let keepAnswersBackAfter: string | null = null
   const proxy = createServer((client) => {
     if (isCut) {
@@ -42,7 +44,7 @@ export async function cuttableWayTo(url: string) {
   through.port = String((proxy.address() as AddressInfo).port)
   return {
     url: through.href,
-    /** How often somebody wanted through while it was cut. */
+    /** How many connections were attempted while it was cut. */
     inVain: () => inVain,
     cut() {
       isCut = true

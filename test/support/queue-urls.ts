@@ -8,14 +8,14 @@ interface Place {
   drop(): Promise<void>
 }
 
-/** A place for a queue of its own, on each store there is a server for. */
+/** A place for a queue of its own, on each store that has a server. */
 export const queuePlaces: Record<string, () => Promise<Place>> = {
   memory: async () => ({ url: 'memory:', drop: async () => undefined }),
   postgres: emptyDatabase,
 }
 
 const { valkeyUrl, mariadbUrl } = { valkeyUrl: inject('valkeyUrl'), mariadbUrl: inject('mariadbUrl') }
-// Where there is no server of a kind, its store is left out; global-setup has said so.
+// Where there is no server of a kind, its store is left out; global-setup has printed it.
 if (valkeyUrl !== null)
   queuePlaces.valkey = async () => {
     const url = new URL(valkeyUrl)

@@ -10,7 +10,7 @@ import { type Launched, launch, ownerKeyIn } from './launched.ts'
 import { callsTo } from './server.ts'
 import { dataFolder } from './servers/data-folder.ts'
 
-/** Servers, agents and a database for a file of tests, all of them processes of their own; none of it stays behind. */
+/** Servers, agents and a database for a file of tests, all of them separate processes; none of it stays behind. */
 
 export interface Served extends Launched {
   url: string
@@ -39,7 +39,7 @@ export interface ClaimRow {
   endedAt: number | null
 }
 
-/** Asks until the answer is yes, at a pace that leaves the machine to those who are watched. */
+/** Polls until the answer is yes, at a pace that leaves the machine to the processes under test. */
 export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const answer = await ask()
@@ -78,7 +78,7 @@ export function useProcesses() {
     ownerKey: () => ownerKeyIn(folder),
     rows,
 
-    /** A server on the database of this file, or on the way to it that is given. */
+    /** A server on the database of this file, or through the given connection. */
     async serve(env: Record<string, string> = {}): Promise<Served> {
       const launched = launch({ BATON_DATA: folder, DATABASE_URL: database.url, ...env })
       ended.push(() => launched.child.kill('SIGKILL'))
@@ -121,7 +121,7 @@ export function useProcesses() {
 export type Processes = ReturnType<typeof useProcesses>
 export type RecoveringWorkspace = Awaited<ReturnType<Processes['workspace']>>
 
-/** From now on these agents are missed when they are silent for a second. Before, a busy machine may make them silent, too. */
+/** From now on these agents are lost when they are silent for a second. Before, a busy machine may make them silent, too. */
 export async function missSoon(w: Pick<Workspace, 'call'>, ...slugs: string[]): Promise<void> {
   for (const slug of slugs)
     expect((await w.call('PUT', `/agents/${slug}`, { staleThresholdSeconds: 1 })).status).toBe(200)
@@ -130,7 +130,7 @@ export async function missSoon(w: Pick<Workspace, 'call'>, ...slugs: string[]): 
 export type Recorded = ReturnType<typeof recordsOf>
 type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
 
-/** What is on record of a workspace, read from the tables themselves. */
+/** What is stored of a workspace, read from the tables themselves. */
 export function recordsOf(workspaceId: number, rows: Rows) {
   const told = (...types: string[]) =>
     rows<Event>(
@@ -141,7 +141,7 @@ export function recordsOf(workspaceId: number, rows: Rows) {
     )
   return {
     told,
-    /** Waits until so many events of a type are on record. */
+    /** Waits for so many events of a type. */
     isTold: (type: string, times = 1, which: (event: Event) => boolean = () => true) =>
       eventually(async () => {
         const found = (await told(type)).filter(which)

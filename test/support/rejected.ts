@@ -2,7 +2,7 @@ import type { TaskCommand } from '../../src/core/commands.ts'
 import type { StoredResult } from '../../src/store/store.ts'
 import { granted, type Holder, type Task, type Work } from './tasks.ts'
 
-/** Work that came after its holder had let go: it is refused, and kept. */
+/** Work that was submitted after its holder had released the task: it is rejected, and stored. */
 export async function rejectedResult(work: Work, task: Task, by: Holder, result: unknown = 'too late') {
   const hold = granted(await work.claim(task, by))
   await work.release(task, hold)
@@ -10,7 +10,7 @@ export async function rejectedResult(work: Work, task: Task, by: Holder, result:
   return (await work.results(task)).at(-1)!
 }
 
-/** A person takes it after all. */
+/** A person promotes it. */
 export const promotion = ({ generation, session, hash, ref }: StoredResult): TaskCommand => ({
   kind: 'promote',
   generation,

@@ -22,7 +22,7 @@ import { eventually, recordsOf, type Served } from './recovery.ts'
 import { callsTo, type ServerUnderTest } from './server.ts'
 import { dataFolder } from './servers/data-folder.ts'
 
-/** Servers that run agents, as processes of their own: they can be killed, and what their agents leave is looked at. */
+/** Servers that run agents, as separate processes: they can be killed, and what their agents leave is checked. */
 
 export type WorkerKind =
   | 'plain'
@@ -35,7 +35,7 @@ export type WorkerKind =
   | 'continues'
   | 'steps'
 
-/** What a worker says it used, before it waits and when it is done. */
+/** The usage a worker reports, before it waits and when it is done. */
 export const USED = {
   sofar: { inputTokens: 30, cachedInputTokens: 9, outputTokens: 4, basis: 'partial' },
   inAll: { inputTokens: 50, cachedInputTokens: 12, outputTokens: 9, basis: 'reported' },
@@ -45,14 +45,14 @@ export interface Life {
   run: string
   task: string | null
   generation: number
-  /** The session it was given to take up again. */
+  /** The session it got to resume. */
   resumes: string | null
   pids: number[]
-  /** Of earlier lives at the same task, whoever was still there when this one began. */
+  /** Processes of earlier starts at the same task that were still alive when this one began. */
   predecessors: number[]
 }
 
-/** A run as the API tells of it. */
+/** A run as the API shows it. */
 export interface ShownRun {
   id: string
   agent: string
@@ -92,7 +92,7 @@ export function useRunNodes() {
   })
 
   return {
-    /** A data folder and a database for servers; `embedded` is the one a server brings along. */
+    /** A data folder and a database for servers; `embedded` is the one a server starts itself. */
     async cluster(kind: 'embedded' | 'shared' = 'shared') {
       const home = await mkdtemp(join(folder, 'house-'))
       await chmod(home, 0o755)
@@ -128,7 +128,7 @@ export class House {
     return this.#databaseUrl ?? embeddedUrl(this.data)
   }
 
-  /** A server, which is asked from now on. */
+  /** A server, which gets all requests from now on. */
   async serve(env: Record<string, string> = {}): Promise<Served> {
     const launched = this.#launch({
       ...(this.#databaseUrl && { DATABASE_URL: this.#databaseUrl }),
@@ -149,7 +149,7 @@ export class House {
     expect(await node.ended).toEqual({ code: null, signal: 'SIGKILL' })
   }
 
-  /** Whoever carries the id of a run of this house. */
+  /** Every process that carries the id of a run of this cluster. */
   async processes(): Promise<number[]> {
     const runs = await this.rows<{ id: string }>('select run_id as id from runs')
     const found = processesWithMarkers()
@@ -194,7 +194,7 @@ export class House {
       ...recordsOf(found!.id, (sql, values) => this.rows(sql, values)),
       runs,
       hire,
-      /** An agent with this program, and where that keeps what it knows. */
+      /** An agent with this program, and its home folder. */
       hireWorker: async (
         slug: string,
         kind: WorkerKind,
@@ -222,7 +222,7 @@ export class House {
         const { body } = await w.call('GET', `/runs/${runId}/log?limitBytes=4000000`)
         return body.content
       },
-      /** The run of a worker that has said everything it says before it waits, all of it in the log. */
+      /** The run of a worker that has printed everything it prints before it waits, all of it in the log. */
       waits: async (task: Task): Promise<ShownRun> => {
         const run = await eventually(async () =>
           (await runs('&status=running')).find(({ taskId }) => taskId === task.id),
@@ -237,8 +237,8 @@ export class House {
   }
 
   /**
-   * Whoever is about to write such a row is stopped there. `reached` resolves when somebody is; `lift` breaks the connections
-   * of all who are, as if they had been cut off in that moment, and takes the stop away.
+   * Blocks every transaction that is about to write such a row. `reached` resolves when one is blocked; `lift` breaks the
+   * connections of all that are, as if they had been cut off at that moment, and removes the block.
    */
   async faultPoint(table: string, event: string, when: string) {
     const guard = new pg.Client({ connectionString: this.databaseUrl, options: '-c search_path=baton' })
@@ -268,7 +268,7 @@ export class House {
     return room
   }
 
-  /** Nothing here contradicts itself, and nothing is left of runs that are over. */
+  /** Nothing here contradicts itself, and nothing is left of ended runs. */
   async expectInOrder(): Promise<void> {
     expect(await contradictions(this.databaseUrl, null)).toEqual([])
     expect(await this.asSuperuser(contradictingRuns)).toEqual([])
@@ -281,7 +281,7 @@ export class House {
 }
 export type RunsWorkspace = Awaited<ReturnType<House['workspace']>>
 
-/** From now on workers in this room do not wait. */
+/** From now on workers in this folder do not wait. */
 export const letGo = (room: string) => writeFile(join(room, 'go'), '')
 
 export function livesIn(room: string): Life[] {
@@ -304,7 +304,7 @@ export async function expectWholeLog(w: RunsWorkspace, { id, log }: ShownRun): P
   return content
 }
 
-/** Sentences that hold of runs at every moment, each with a query for whatever contradicts it. */
+/** Invariants of runs at every moment, each with a query for its violations. */
 const OF_RUNS: Record<string, string> = {
   'What an agent used is the sum of what its runs used (12).': `
     select s.agent, s.runs, s.total_input_tokens, r.* from agent_runtime_state s left join lateral (

@@ -110,7 +110,7 @@ export async function openFleet(server: Pick<ServerUnderTest, 'call'>, folder: s
     run,
     agent,
     log,
-    /** A task for nobody but this agent. */
+    /** A task reserved for this agent. */
     give: (slug: string, more: Json = {}): Promise<Seen> => w.make({ agent: slug, ...more }),
     wake: async (slug: string, more: Json = {}): Promise<Seen> =>
       (await w.post(`/agents/${slug}/wakeup`, more)).body.wakeup,
@@ -124,7 +124,7 @@ export async function openFleet(server: Pick<ServerUnderTest, 'call'>, folder: s
         const over = (await runsOf(slug)).filter(({ finishedAt }) => finishedAt !== null)
         return over.length >= count && over
       }),
-    /** A run of the agent that has said this. */
+    /** A run of the agent that has printed this. */
     saying: (slug: string, text: string): Promise<Seen> =>
       eventually(async () => {
         for (const one of await runsOf(slug))
@@ -165,7 +165,7 @@ export const numberIn = (home: string, name: string): Promise<number> =>
     return existsSync(file) && Number(readFileSync(file, 'utf8'))
   })
 
-/** Somebody at a WebSocket, and all that came. */
+/** A client on a WebSocket, and everything it received. */
 export async function listen(api: string, key: string, query = '') {
   const ws = new WebSocket(`${api.replace('http', 'ws')}/events/ws${query}`, {
     headers: { authorization: `Bearer ${key}` },
@@ -204,11 +204,11 @@ export async function listen(api: string, key: string, query = '') {
   }
 }
 
-/** Each source is one line or more of a script that an agent is. */
+/** Each source is one line or more of an agent's script. */
 export const scripts = {
-  /** Says that it is there, and stays until it is ended. */
+  /** Prints that it has started, and runs until it is ended. */
   stays: `console.log('up'); setInterval(() => {}, 60_000)`,
-  /** A grandchild of it has a session of its own and lost its parent: neither a group nor a family tree leads to it. */
+  /** A grandchild of it has a session of its own and lost its parent: neither its group nor the process tree leads to it. */
   withGrandchild: `
     import { spawn } from 'node:child_process'
     import { once } from 'node:events'
@@ -224,7 +224,7 @@ export const scripts = {
     writeFileSync('own.pid', String(process.pid))
     console.log('up')
     setInterval(() => {}, 60_000)`,
-  /** What it was told, as its result. */
+  /** Its input, as its result. */
   echoes: `
     let prompt = ''
     for await (const chunk of process.stdin.setEncoding('utf8')) prompt += chunk

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import type { S3Settings } from '../../src/logs/settings.ts'
 
-/** The keys of this server, for everybody. */
+/** The credentials of this server, the same for all tests. */
 export const S3_CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 
-// The client tells on stderr that it will not support this version of Node for ever.
+// The client prints on stderr that it will not support this version of Node forever.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
 /** A server that speaks the S3 API, on this machine, with one empty bucket. */

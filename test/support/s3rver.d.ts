@@ -1,5 +1,5 @@
 declare module '@20minutes/s3rver' {
-  /** As much of it as we use: it brings no types. */
+  /** As much of it as we use: it has no types. */
   export default class S3rver {
     constructor(options: {
       address: string

@@ -22,7 +22,7 @@ export interface Seeded {
   /** A task that was divided, and a part of it. */
   whole: number
   part: number
-  /** A run that goes on with the held task, one that is over, and what woke the agent for them. */
+  /** A run that works on the held task, one that is over, and what woke the agent for them. */
   running: string
   over: string
   claimed: string
@@ -93,7 +93,7 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id, ...runs }
 }
 
-/** What agents that are run leave behind: a wakeup that another took along, runs, and all that is remembered of them. */
+/** What agents that are run leave behind: a wakeup that another merged, runs, and all their stored state. */
 async function seedRuns(
   url: string,
   workspace: number,
@@ -149,7 +149,7 @@ async function seedRuns(
   return { running, over, claimed, coalesced }
 }
 
-/** What belongs to no workspace but to all nodes together. */
+/** What belongs to no workspace but to the cluster. */
 export const HOUSE_TABLES = ['leader_leases', 'nodes']
 
 /** Every table of the schema that belongs to workspaces, present and future. */
@@ -164,7 +164,7 @@ export async function workspaceTables(url: string): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => !HOUSE_TABLES.includes(name))
 }
 
-/** Tables in which this stands, in whatever column. */
+/** Tables that contain this text, in any column. */
 export const tablesWith = (url: string, needle: string) =>
   superuser(url, async (client) => {
     const { rows } = await client.query<{ name: string }>(

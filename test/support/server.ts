@@ -63,9 +63,9 @@ async function startOn(
       BATON_PORT: '0',
       DATABASE_URL: databaseUrl,
       BATON_LOG_LEVEL: 'silent',
-      // Tests work in workspaces of their own; what other workspaces may run by default is tried in agents-allowed.
+      // Tests work in workspaces of their own; what other workspaces may run by default is tested in agents-allowed.
       BATON_AGENT_ADAPTERS: '*',
-      // Tests knock with wrong keys as often as they like; those about that set a limit.
+      // Tests may use wrong keys without limit; those about that set a limit.
       BATON_WRONG_KEYS_PER_MINUTE: '1000000',
       ...env,
     }),

@@ -78,7 +78,7 @@ export const openStore: Record<'memory' | 'postgres' | 'valkey' | 'mysql', () =>
   },
 }
 
-// Where there is no server of a kind, its store is left out; global-setup has said so.
+// Where there is no server of a kind, its store is left out; global-setup has printed it.
 if (inject('valkeyUrl') === null) Reflect.deleteProperty(openStore, 'valkey')
 if (inject('mariadbUrl') === null) Reflect.deleteProperty(openStore, 'mysql')
 

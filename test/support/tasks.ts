@@ -21,7 +21,7 @@ export interface Holder {
   agent: string
   session: string
 }
-/** A holder at a generation: what it says with each write. */
+/** A holder at a generation: what it sends with each write. */
 export interface Hold extends Holder {
   generation: number
 }
@@ -35,7 +35,7 @@ export const LONG_LEASE_MS = 300_000
 export const holder = (agent: string, session = `session-of-${agent}`): Holder => ({ agent, session })
 export const atGeneration = (by: Holder, generation: number): Hold => ({ ...by, generation })
 
-/** `dependsOn` takes tasks' inside ids; their outside ids go with the details, as the API would send them. */
+/** `dependsOn` takes tasks' internal ids; their external ids are in the details, as the API would send them. */
 export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = []): NewTask {
   const { title, taskType, description, input, tags, userId, project, metadata, ...rest } = overrides
   return {
@@ -84,13 +84,13 @@ export function tally(replies: readonly Reply[]): Record<string, number> {
   return counts
 }
 
-/** The hold that a claim gave, or a thrown refusal: for steps that must succeed before the test's own point. */
+/** The hold of a granted claim, or a thrown refusal: for steps that must succeed before the test's own point. */
 export function granted(reply: Reply): Hold {
   if (!reply.ok) throw new Error(`expected a claim, got ${reply.code}: ${reply.detail}`)
   return reply.claim as Hold
 }
 
-/** The tasks that `next` handed out, in the order given. */
+/** The tasks that `next` returned, in order. */
 export const handedOut = (reply: Reply): TaskRecord[] =>
   reply.ok ? (reply.claims as { record: TaskRecord }[]).map(({ record }) => record) : []
 
@@ -102,7 +102,7 @@ interface NextOptions {
   tracks?: readonly string[]
 }
 
-/** Work in one workspace, through a combiner, said in words. */
+/** Work in one workspace, through a combiner, as short functions. */
 export class Work {
   readonly store: Store
   readonly workspace: number
@@ -197,7 +197,7 @@ export class Work {
   session = (name: string, command: SessionCommand, actor = 'key:test') =>
     this.run({ on: 'session', actor, name, uuid: randomUUID(), command })
 
-  /** A worker: a session that says how much it can hold. */
+  /** A worker: a session with a capacity. */
   register = (name: string, capacity: number, more: Partial<SessionOpening> = {}) =>
     this.session(name, {
       kind: 'open',
@@ -215,7 +215,7 @@ export class Work {
   /** Time passed: whatever is due happens. */
   elapse = (task: Task) => this.command(task, { kind: 'elapse' }, 'system')
 
-  /** Looks at what the task waits for, and lets it go on if it may. */
+  /** Checks the task's dependencies, and unblocks it if it may. */
   async unblock(task: Task, rule: NewTask['triggerRule'] = 'all_success'): Promise<Reply> {
     const { details } = (await this.store.task(this.workspace, task.id))!
     const upstream = await Promise.all(

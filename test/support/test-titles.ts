@@ -1,4 +1,4 @@
-/** The titles of the tests in a source, as they are written there: `%s` of each and `${…}` of templates are left as they are. */
+/** The titles of the tests in a source, as written: `%s` of each and `${…}` of templates stay. */
 export function titlesOf(source: string): string[] {
   const titles: string[] = []
   for (const { index, 0: word } of source.matchAll(/(?<![\w.$'"`/])(?:test|it|\w+Test)(?=[.(<])/g)) {
@@ -26,14 +26,14 @@ function titleOfCall(source: string, from: number): string | null {
 function textAt(source: string, at: number): string | null {
   if (!/['"`]/.test(source[at] ?? '')) return null
   const end = endOf(source, at)
-  // What goes on after it is a part of an expression, or the arguments of `each`.
+  // What continues after it is a part of an expression, or the arguments of `each`.
   if (!/^\s*[,)]/.test(source.slice(end))) return null
   return source.slice(at + 1, end - 1).replace(/\\(['"`\\])/g, '$1')
 }
 
 const CLOSING: Record<string, string> = { '(': ')', '[': ']', '{': '}' }
 
-/** Behind the text, or the brackets with all they hold, that begin here. */
+/** Behind the text, or the brackets with their content, that begin here. */
 function endOf(source: string, from: number): number {
   const open = source[from]!
   let at = from + 1

@@ -31,7 +31,7 @@ import { freshDatabase } from './database.ts'
 import { give } from './giving.ts'
 import { type Task, Work } from './tasks.ts'
 
-/** Wakeups and those who run them, on a real database and without a server before it. */
+/** Wakeups and executors, on a real database and without a server in front. */
 
 const VERSION = '0.0.0'
 const ANY_AGENT = { adapters: ['*'], commands: null, env: [] }
@@ -40,7 +40,7 @@ export const HERE = 'here'
 
 type ReadSet = Partial<Omit<AskedWakeup, 'task'>> & { task?: Task | null; generation?: number | null }
 
-/** What somebody wants of an agent. */
+/** A request to wake an agent. */
 export const wish = ({ task = null, generation = null, ...more }: ReadSet = {}): AskedWakeup => ({
   id: freshUuid(),
   source: 'on_demand',
@@ -152,7 +152,7 @@ export class House {
     return record
   }
 
-  /** What agents of this workspace were told to do by these nodes. */
+  /** The runs of this workspace that these nodes started. */
   invokedBy = (...nodes: readonly RunningNode[]) =>
     nodes.flatMap(({ invoked }) => invoked).filter(({ input }) => this.#agents.has(input.agentId))
 
@@ -197,7 +197,7 @@ export class House {
   due = async (limit = 100, node = HERE) =>
     (await dueWakeups(this.store.readers, node, limit)).filter(({ workspaceId }) => workspaceId === this.id)
 
-  /** Makes a run of what the agent is to be woken for first. */
+  /** Starts a run of the agent's first wakeup. */
   async take({ agent }: { agent: string }, store = this.store) {
     const run = { runId: freshUuid(), nodeId: freshUuid(), tokenHash: randomBytes(32) }
     const taken = await takeWakeup(store, { workspaceId: this.id, agent }, run)
@@ -225,12 +225,12 @@ interface Invocation {
   end(answer?: Partial<AdapterInvokeResult>): void
 }
 
-/** A node with a store of its own, whose agents do what the test says; it can go away without a word. */
+/** A node with a store of its own, whose agents do what the test says; it can die without notice. */
 export class RunningNode {
   readonly name: string
   readonly store: PostgresStore
   readonly context: ExecutorContext
-  /** What its agents were told to do, in order. */
+  /** The runs its agents got, in order. */
   readonly invoked: Invocation[] = []
   /** How long they take; null: until they are told to end. */
   takesMs: (() => number) | null = () => 0
@@ -293,7 +293,7 @@ export class RunningNode {
 
   recover = () => recoverRuns(this.context, thisMachine())
 
-  /** In order: what runs is ended, on record. */
+  /** A clean stop: what runs is ended, and recorded. */
   async stop(): Promise<void> {
     if (this.#isGone) return
     this.#isGone = true

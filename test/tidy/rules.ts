@@ -11,7 +11,7 @@ const overSource = (files: Files, look: (path: string, text: string) => string[]
     .filter(([path]) => /^src\/.*\.ts$/.test(path))
     .flatMap(([path, text]) => look(path, text))
 
-/** Which rooms a room may use, beside itself. Files at the top are rooms of their own. */
+/** Which folders a folder may import, beside itself. Files at the top are folders of their own. */
 const USES: Record<string, readonly string[]> = {
   core: [],
   store: ['core'],
@@ -51,7 +51,7 @@ const USES: Record<string, readonly string[]> = {
 
 const roomOf = (path: string) => path.split('/')[1]!
 
-/** Work flows through the rooms in one direction. */
+/** Imports go in one direction. */
 export const arrows: Rule = (files) =>
   overSource(files, (path, text) => {
     const room = roomOf(path)
@@ -76,7 +76,7 @@ const IMPURE: [RegExp, string][] = [
 
 const OTHERS_IN_CORE = ['zod', 'yaml']
 
-/** core/ decides: no clock, no chance, no I/O, and nothing of others but zod and yaml. */
+/** core/ decides: no clock, no randomness, no I/O, and no package but zod and yaml. */
 export const pureCore: Rule = (files) =>
   overSource(files, (path, text) => {
     if (!path.startsWith('src/core/')) return []
@@ -109,7 +109,7 @@ const SQL = new RegExp(
   'i',
 )
 
-/** SQL lives in one room. */
+/** SQL is in one folder. */
 export const sqlInStore: Rule = (files) =>
   overSource(files, (path, text) =>
     /^src\/(store|embedded-postgres)\//.test(path)
@@ -122,7 +122,7 @@ export const sqlInStore: Rule = (files) =>
           ),
   )
 
-/** Configuration is read once and passed on: only the entry point touches the environment. */
+/** Configuration is read once and passed on: only the entry point reads the environment. */
 export const environmentInMain: Rule = (files) =>
   overSource(files, (path, text) => {
     if (path === 'src/main.ts') return []
@@ -138,7 +138,7 @@ export const environmentInMain: Rule = (files) =>
 const LONGEST_FILE = 400
 const LONGEST_FUNCTION = 70
 
-/** Small rooms: a long file holds more than one idea, a long function more than one step. */
+/** A long file holds more than one idea, a long function more than one step. */
 export const small: Rule = (files) =>
   Object.entries(files)
     .filter(([path]) => /^(src|scripts)\/.*\.(ts|mjs)$/.test(path))
@@ -173,7 +173,7 @@ export const nothingForLater: Rule = (files) => everyLine(files, LATER, 'puts so
 export const noMachineOfOurs: Rule = (files) =>
   everyLine(files, SOMEBODYS_MACHINE, "names a path on somebody's machine")
 
-/** Migrations are numbered from 1 without gaps, or two branches could add the same number unseen. */
+/** Migrations are numbered from 1 without gaps, or two branches could add the same number unnoticed. */
 export const migrationsInOrder: Rule = (files) =>
   Object.keys(files)
     .filter((path) => path.startsWith('src/store/postgres/schema/migrations/'))
@@ -186,7 +186,7 @@ export const migrationsInOrder: Rule = (files) =>
         : [`The migration ${name} should be named ${expected}_what_it_does.sql.`]
     })
 
-/** A lock file that names hosts installs from one registry only, and tells where it was made. */
+/** A lock file that names hosts installs from one registry only, and shows where it was made. */
 export const lockWithoutHosts: Rule = (files) =>
   Object.entries(
     (JSON.parse(files['package-lock.json'] ?? '{}').packages ?? {}) as Record<string, { resolved?: string }>,
@@ -194,7 +194,7 @@ export const lockWithoutHosts: Rule = (files) =>
     .filter(([, { resolved }]) => resolved !== undefined)
     .map(([name, { resolved }]) => `package-lock.json resolves ${name} at ${resolved}.`)
 
-/** Links between documents lead somewhere. `exists` knows files and folders of the repository. */
+/** Links between documents point to something. `exists` knows files and folders of the repository. */
 export const linksLeadSomewhere = (files: Files, exists: (path: string) => boolean): string[] =>
   Object.entries(files)
     .filter(([path]) => path.endsWith('.md'))
@@ -213,7 +213,7 @@ export const linksLeadSomewhere = (files: Files, exists: (path: string) => boole
         .map(([target]) => `${path} links to ${target}, which is not there.`)
     })
 
-/** The map of the house names every room. */
+/** The map in ARCHITECTURE.md names every folder. */
 export const roomsAreOnTheMap: Rule = (files) => {
   const map = files['ARCHITECTURE.md']
   if (map === undefined) return []

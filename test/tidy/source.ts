@@ -1,4 +1,4 @@
-/** A look at source text that tells code from comments and strings. Made for code that biome has formatted. */
+/** Reads source text and distinguishes code from comments and strings. Made for code that biome has formatted. */
 export interface Dissected {
   /** The source with comments and the insides of strings blanked out; every character keeps its place. */
   code: string
@@ -71,7 +71,7 @@ const indexOr = (source: string, text: string, from: number) => {
   return found === -1 ? source.length : found
 }
 
-/** Where the first of `ends` stands, with whatever else the pattern matches passed over. */
+/** Where the first of `ends` is, skipping whatever else the pattern matches. */
 function endOf(source: string, from: number, pattern: RegExp, ends: readonly string[]): number {
   pattern.lastIndex = from
   for (let match = pattern.exec(source); match; match = pattern.exec(source))
@@ -97,7 +97,7 @@ export function importsOf(source: string): string[] {
 const CONTROL =
   /^(} )?(if|else|for|while|do|switch|try|catch|finally|class|export (abstract )?class|interface|export interface)\b/
 
-/** The functions of a file, with the lines they take: a header that ends in `{`, and a brace that stands below it. */
+/** The functions of a file, with the lines they take: a header that ends in `{`, and its closing brace below it. */
 export function functionsOf(source: string): { name: string; line: number; lines: number }[] {
   const lines = dissect(source).code.split('\n')
   const indentOf = (line: string) => line.length - line.trimStart().length

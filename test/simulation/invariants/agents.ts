@@ -3,7 +3,7 @@ import type { AgentRecord } from '../../../src/core/records.ts'
 import type { Sight } from '../observer.ts'
 import type { WorldInvariant } from './invariant.ts'
 
-/** Whether one that is resumed is there, idle or offline, the log does not tell. */
+/** The log does not say whether a resumed agent is idle or offline. */
 type State = AgentRecord['state'] | 'unknown' | 'resumed'
 
 interface Standing {
@@ -16,7 +16,7 @@ const standingOf = (record: AgentRecord | null): Standing =>
 
 const GONE: readonly State[] = ['offline', 'error', 'resumed']
 
-/** What each event about an agent makes of it; null where it tells of something that cannot be. */
+/** What each event about an agent makes of it; null where it is impossible. */
 const FOLLOWS: Record<string, (is: Standing, payload: StoredEvent['payload']) => Standing | null> = {
   agent_registered: ({ state, leaving }) =>
     state === 'unknown' || state === 'terminated' || leaving ? { state: 'idle', leaving: false } : null,
@@ -38,7 +38,7 @@ const FOLLOWS: Record<string, (is: Standing, payload: StoredEvent['payload']) =>
   agent_recovered: ({ state, leaving }) => (GONE.includes(state) ? { state: 'idle', leaving } : null),
 }
 
-/** Walks through what was written since the last look, event by event: `at` hears how each agent stands at each of them. */
+/** Walks through the events since the last check: `at` gets the state of each agent at each of them. */
 function walk(
   { newEvents, agents, changedAgents }: Sight,
   at: (event: StoredEvent, standing: (slug: string) => Standing) => string | null,

@@ -28,7 +28,7 @@ const rows = {
   ...watchInvariants,
   ...waitingTaskInvariants,
 }
-/** Found by the actors themselves rather than by a look at the store. */
+/** Found by the actors themselves rather than by reading the store. */
 const heard = {
   oneTaskUnderItsKey: { says: 'A task that is made once under a key is the same one to all who ask for it.' },
   sameKeyGivesTheSameReply: { says: 'The same idempotency key gives the same reply.' },
@@ -40,10 +40,10 @@ const heard = {
 export const INVARIANTS = { ...rows, ...promises, ...beliefs, ...whole, ...heard }
 export type InvariantName = keyof typeof INVARIANTS
 
-/** Holds every sentence against what the last step has left behind. */
+/** Checks every invariant against what the last step has left behind. */
 export function check(world: World, sight: Sight): void {
   for (const task of sight.changed) holdAgainst(rows, task, world)
-  // Nothing was written and nothing said: then only time can have broken something.
+  // Nothing was written and nothing answered: then only time can have broken something.
   const quiet = !world.ledger.news && isQuiet(sight)
   world.ledger.news = false
   for (const task of sight.tasks.values()) {
@@ -67,7 +67,7 @@ function holdAgainst(invariants: Record<string, TaskInvariant>, task: SeenTask, 
   }
 }
 
-/** `replay` throws when the log contradicts itself: that is an answer too. */
+/** `replay` throws when the log contradicts itself: that is a violation too. */
 function guarded<T>(ask: () => T): T | string {
   try {
     return ask()

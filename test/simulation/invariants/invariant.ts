@@ -1,7 +1,7 @@
 import type { SeenTask, Sight } from '../observer.ts'
 import type { World } from '../world.ts'
 
-/** A sentence that must be true of every task after every step, and what to say when it is not. */
+/** An invariant of every task after every step, and the message when it is broken. */
 export interface TaskInvariant {
   readonly says: string
   readonly broken: (task: SeenTask, world: World) => string | false | null | undefined

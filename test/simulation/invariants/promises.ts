@@ -83,7 +83,7 @@ const judgementsAreOfWhatWasSeen: TaskInvariant = {
   },
 }
 
-/** About what people were told: checked when something was written or said, */
+/** About the answers clients got: checked when something was written or answered, */
 export const promises = {
   acknowledgedGrantsAreStored,
   acknowledgedResultsAreStored,

@@ -1,14 +1,14 @@
 import type { SeenTask } from '../observer.ts'
 import type { TaskInvariant } from './invariant.ts'
 
-/** Why a result that was taken may be turned down afterwards. */
+/** Why an accepted result may be rejected afterwards. */
 export const REVIEWED = ['CANCELLED', 'RETRIED', 'HUMAN_REJECTED', 'VERIFICATION_FAILED', 'REPLACED']
 
 /** Accepted, or waiting for a verdict, in the present epoch. */
 const standing = ({ results, record }: SeenTask) =>
   results.filter(({ epoch, accepted }) => epoch === record.epoch && accepted !== false)
 
-/** What a person took in place of what the rules had taken, in the present epoch. */
+/** What a person accepted in place of what the rules had accepted, in the present epoch. */
 function promoted({ events }: SeenTask): { generation: unknown; session: unknown } | null {
   const last = events.findLast(
     ({ type, to }) => type === 'task_result_promoted' || (to !== null && to !== 'completed'),

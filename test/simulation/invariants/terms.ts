@@ -1,6 +1,6 @@
 import type { WorldInvariant } from './invariant.ts'
 
-/** The term under which something was done, as its actor tells; null: under none. */
+/** The term under which something was done, according to its actor; null: under none. */
 function termOf(actor: string): number | null {
   const [, term] = /^coordinator:(\d+)$/.exec(actor) ?? []
   return term === undefined ? null : Number(term)

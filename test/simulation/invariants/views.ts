@@ -74,5 +74,5 @@ const holdingsAreTrue: WorldInvariant = {
   },
 }
 
-/** About what stores show to the rules: checked on the look at everything, which is such a sight. */
+/** About what stores show to the rules: checked on the read of everything, which is such a view. */
 export const viewInvariants = { headsAreFound, onlyTheQueueIsShown, holdingsAreTrue }

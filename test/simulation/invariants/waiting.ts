@@ -2,7 +2,7 @@ import { isTerminal } from '../../../src/core/states.ts'
 import type { SeenTask, Sight } from '../observer.ts'
 import type { TaskInvariant, WorldInvariant } from './invariant.ts'
 
-/** Tasks that wait for others, and what they wait for of those that wait as well. */
+/** Tasks that wait for others, and which of those wait as well. */
 function waitingFor({ tasks }: Sight): Map<SeenTask, SeenTask[]> {
   const byUuid = new Map([...tasks.values()].map((task) => [task.record.uuid, task]))
   const waits = ({ record: { blocked, state } }: SeenTask) => blocked && !isTerminal(state)

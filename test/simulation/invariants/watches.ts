@@ -7,9 +7,9 @@ import type { TaskInvariant } from './invariant.ts'
 
 const SECOND_MS = 1_000
 
-/** When something is to be done about a task that somebody holds, if nothing is heard of it from here on. */
+/** When something is due for a held task, if nothing is heard of it from here on. */
 function deadlineOf({ state, watch, updatedAt }: TaskRecord, limits: Limits): number | null {
-  // How long the beginning may take was said when it was claimed, and is not said again.
+  // The time limit for the start was set when it was claimed, and is not set again.
   if (state === 'assigned') return watch?.given || watch?.assignMs !== undefined ? Infinity : null
   const stall = limits.stallTimeoutSeconds === null ? null : limits.stallTimeoutSeconds * SECOND_MS
   const stallMs = watch?.stallMs ?? stall
@@ -111,7 +111,7 @@ const notStartedMeansLate: TaskInvariant = {
   },
 }
 
-/** How many attempts are spent, as the log tells; null: unknown, since a failure may have given its last one back. */
+/** How many attempts are spent, according to the log; null: unknown, since a failure may have returned its last one. */
 function attemptsToldBy(events: readonly StoredEvent[]): number | null {
   let attempt: number | null = 0
   for (const { type, from, payload } of events) {

@@ -7,9 +7,9 @@ import { adapterConformance } from '../adapter-conformance.ts'
 import { gone, isAlive } from '../adapter-runs.ts'
 import { eventsOf, grandchildOf, scriptOf, useCli } from './runs.ts'
 
-/** What is true of every adapter of an agent program, shown on its fake program. */
+/** What is true of every adapter of an agent program, tested on its fake program. */
 
-/** What is still held when all that is garbage is gone. */
+/** What is still referenced after garbage collection. */
 function keptBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
@@ -18,13 +18,13 @@ function keptBytes(): number {
 }
 
 export interface Expected {
-  /** Flags it decides itself, and so refuses in extraArgs. */
+  /** Flags it sets itself, and so refuses in extraArgs. */
   ownArgs: string[]
   /** How it names the session it resumes. */
   resumeArgs: (sessionId: string) => string[]
   /** The variable that may hold its key. */
   keyName: string
-  /** What one plain run uses. */
+  /** The usage of one plain run. */
   perRun: { inputTokens: number; cachedInputTokens: number; outputTokens: number }
 }
 
@@ -52,8 +52,8 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
     ],
   })
 
-  describe(`${adapter.type} asked`, () => {
-    test('answers with what its program said, used and calls its session', async () => {
+  describe(`${adapter.type} on a first run`, () => {
+    test('returns its program’s answer, usage and session', async () => {
       const home = await cli.fresh()
       const { result, heard } = await cli.run(home)
       expect(result).toMatchObject({
@@ -73,7 +73,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(JSON.parse(JSON.stringify(result))).toEqual(result)
     })
 
-    test('hands on a JSON answer as JSON', async () => {
+    test('returns a JSON answer as JSON', async () => {
       const says = '{"files": ["a", "ü"], "ok": true}'
       const { result } = await cli.run(await cli.fresh(), { env: { FAKE_CLI_SAYS: says } })
       expect(result).toMatchObject({ summary: says, result: { files: ['a', 'ü'], ok: true } })
@@ -84,7 +84,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       ['holds shell words', '$(touch /tmp/baton-was-here) `id` "; rm -rf / #'],
       ['is long', 'ü🦀 '.repeat(150_000)],
       ['has many lines', 'one\n\n--two\n\tthree\n'],
-    ])('gives its program a prompt that %s as it is, and not as an argument', async (_, prompt) => {
+    ])('passes a prompt that %s to its program unchanged, and not as an argument', async (_, prompt) => {
       const home = await cli.fresh()
       const { result } = await cli.run(home, { prompt })
       expect(result.outcome).toBe('succeeded')
@@ -93,7 +93,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(call!.args).not.toContain(prompt)
     })
 
-    test('tells of each call of a tool when its result is known', async () => {
+    test('reports each tool call when its result is known', async () => {
       const { heard } = await cli.run(await cli.fresh(), { mode: 'tool' })
       const calls = eventsOf(heard, 'call')
       expect(calls).toEqual([{ signature: expect.any(String), isError: false }])
@@ -103,7 +103,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
     test.each([
       ['loop', false],
       ['errors', true],
-    ])('tells of each call of a program that goes round (%s)', async (mode, isError) => {
+    ])('reports each call of a program that loops (%s)', async (mode, isError) => {
       const stop = new AbortController()
       let calls = 0
       const { heard } = await cli.run(await cli.fresh(), {
@@ -118,8 +118,8 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
     })
   })
 
-  describe(`${adapter.type} asked again`, () => {
-    test('resumes its session, and each run is charged for what it used itself', async () => {
+  describe(`${adapter.type} on a second run`, () => {
+    test('resumes its session, and each run is charged for its own usage', async () => {
       const home = await cli.fresh()
       let state: Record<string, unknown> = {}
       const total = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
@@ -143,7 +143,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
         expect(args.join(' ')).toContain(expected.resumeArgs(sessionId!).join(' '))
     })
 
-    test('begins anew, once, when its program does not know the session', async () => {
+    test('starts a new session, once, when its program does not know the session', async () => {
       const home = await cli.fresh()
       const state = { sessionId: '00000000-0000-4000-8000-000000000000' }
       const { result, heard } = await cli.run(home, { state })
@@ -155,7 +155,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(heard.statuses).toContainEqual(expect.objectContaining({ color: 'yellow' }))
     })
 
-    test('gives up when it cannot begin anew either', async () => {
+    test('gives up when a new session fails too', async () => {
       const home = await cli.fresh()
       const state = { sessionId: '00000000-0000-4000-8000-000000000000' }
       const { result } = await cli.run(home, { state, mode: 'never_begins' })
@@ -163,14 +163,14 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(cli.calls(home)).toHaveLength(2)
     })
 
-    test('tries once, and does not speak of a session, when there was none to resume', async () => {
+    test('tries once, and does not mention a session, when there was none to resume', async () => {
       const home = await cli.fresh()
       const { result } = await cli.run(home, { mode: 'never_begins' })
       expect(result).toMatchObject({ outcome: 'failed', errorCode: 'nonzero_exit' })
       expect(cli.calls(home)).toHaveLength(1)
     })
 
-    test.each(['--help', '$(id)', 'a b', '', 42])('takes %j for no session', async (sessionId) => {
+    test.each(['--help', '$(id)', 'a b', '', 42])('treats %j as no session', async (sessionId) => {
       const home = await cli.fresh()
       const { result } = await cli.run(home, { state: { sessionId } })
       expect(result.outcome).toBe('succeeded')
@@ -180,7 +180,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
   })
 
   describe(`${adapter.type} whose program misbehaves`, () => {
-    test('takes 100 MB of output without keeping them', async () => {
+    test('reads 100 MB of output without keeping them', async () => {
       const before = keptBytes()
       const { result, heard } = await cli.run(await cli.fresh(), { mode: 'flood_100mb' })
       expect(result.outcome).toBe('succeeded')
@@ -188,7 +188,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(keptBytes() - before).toBeLessThan(20 * 1024 * 1024)
     }, 120_000)
 
-    test('reads characters that come in pieces', async () => {
+    test('reads characters that arrive in pieces', async () => {
       const says = 'Grüße 🦀 κόσμε 日本'
       const { result, heard } = await cli.run(await cli.fresh(), {
         mode: 'split_utf8',
@@ -212,7 +212,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(isAlive(grandchildOf(home))).toBe(false)
     })
 
-    test('kills it after its grace when it ignores SIGTERM', async () => {
+    test('kills it after its grace period when it ignores SIGTERM', async () => {
       const home = await cli.fresh()
       const stop = new AbortController()
       const { result } = await cli.run(home, {
@@ -224,7 +224,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(isAlive(cli.calls(home)[0]!.pid)).toBe(false)
     })
 
-    test('stops it in time when it says nothing, and does not take that for an unknown session', async () => {
+    test('stops it at its timeout when it prints nothing, and does not treat that as an unknown session', async () => {
       const home = await cli.fresh()
       const state = { sessionId: (await cli.run(home)).result.sessionId }
       const { result, heard } = await cli.run(home, { mode: 'silent', timeoutSec: 1, state })
@@ -232,7 +232,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(eventsOf(heard, 'process')).toHaveLength(1)
     })
 
-    test('stops it when it is told to, and keeps what it knows', async () => {
+    test('stops it on request, and keeps what it knows', async () => {
       const home = await cli.fresh()
       const stop = new AbortController()
       const running = cli.run(home, {
@@ -246,7 +246,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       await gone(cli.calls(home)[0]!.pid)
     })
 
-    test('does not start it when it was told to stop before', async () => {
+    test('does not start it when it was stopped before', async () => {
       const home = await cli.fresh()
       for (const state of [{}, { sessionId: 'known' }]) {
         const { result, heard } = await cli.run(home, { signal: AbortSignal.abort(), state })
@@ -256,30 +256,30 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(cli.calls(home)).toEqual([])
     })
 
-    test('does not believe exit code 0 without a result', async () => {
+    test('does not accept exit code 0 without a result', async () => {
       const { result } = await cli.run(await cli.fresh(), { mode: 'sigint_exit0' })
       expect(result).toMatchObject({ outcome: 'failed', errorCode: 'output_parse_error', exitCode: 0 })
     })
 
-    test('says what it complained of when it breaks', async () => {
+    test('reports its error output when it breaks', async () => {
       const { result } = await cli.run(await cli.fresh(), { mode: 'crash' })
       expect(result).toMatchObject({ outcome: 'failed', errorCode: 'nonzero_exit', exitCode: 3 })
       expect(result.errorMessage).toContain('Something broke.')
     })
 
-    test('knows a refused login', async () => {
+    test('recognizes a refused login', async () => {
       const { result } = await cli.run(await cli.fresh(), { mode: 'http401' })
       expect(result).toMatchObject({ outcome: 'failed', errorCode: 'not_logged_in' })
       expect(result).not.toHaveProperty('retryAt')
     })
 
-    test('knows a spent limit', async () => {
+    test('recognizes a spent limit', async () => {
       const { result } = await cli.run(await cli.fresh(), { mode: 'http429' })
       expect(result).toMatchObject({ outcome: 'failed', errorCode: 'rate_limited' })
       expect(result).toHaveProperty('retryAt')
     })
 
-    test('knows what a run used that was lost, from its log', async () => {
+    test('reads the usage of a lost run from its log', async () => {
       const home = await cli.fresh()
       const stop = new AbortController()
       const { result, heard } = await cli.run(home, {
@@ -293,7 +293,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(read.usageBasis).toBe(read.usage ? 'partial' : null)
     })
 
-    test('is not disturbed by hooks that fail, or that are not there', async () => {
+    test('is not disturbed by hooks that fail, or that are missing', async () => {
       const fails = async () => {
         throw new Error('The database is away')
       }
@@ -306,14 +306,14 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
   })
 
   describe(`${adapter.type} that cannot be run`, () => {
-    test('says how to install its program', async () => {
+    test('explains how to install its program', async () => {
       const { result } = await cli.run(await cli.fresh(), { config: { command: 'no-such-program' } })
       expect(result).toMatchObject({ outcome: 'failed', errorCode: 'adapter_not_installed', exitCode: null })
       expect(result.errorMessage).toMatch(/no-such-program.*npm install/s)
       expect(result.sessionId).toBe(null)
     })
 
-    test('says when its folder is not there, or is none', async () => {
+    test('reports a folder that does not exist, or is no folder', async () => {
       const home = await cli.fresh()
       for (const cwd of [join(home, 'nowhere'), scriptOf(program)]) {
         const { result } = await cli.run(home, { cwd })
@@ -340,7 +340,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
   })
 
   describe(`${adapter.type} probed`, () => {
-    test('says its version and that all is well', async () => {
+    test('reports its version and success', async () => {
       const home = await cli.fresh()
       const checks = await cli.probe(home)
       expect(checks.filter(({ ok }) => !ok)).toEqual([])
@@ -349,7 +349,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(cli.calls(home)).toEqual([])
     })
 
-    test('says with a hint what is missing', async () => {
+    test('reports what is missing, with a hint', async () => {
       const home = await cli.fresh()
       const missing = await cli.probe(home, { config: { command: 'no-such-program' } })
       expect(missing[0]).toMatchObject({
@@ -365,7 +365,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       ])
     })
 
-    test('knows whose limits it shares: by key, else by login', () => {
+    test('identifies whose limits it shares: by key, else by login', () => {
       const of = (env: Record<string, string>) => adapter.credentialOf!({ cwd: null, adapterConfig: {}, env })
       const key = of({ [expected.keyName]: 'sk-secret', HOME: '/a' })
       expect(key).toBe(of({ [expected.keyName]: 'sk-secret', HOME: '/b' }))

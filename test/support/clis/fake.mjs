@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * What the fake agent programs share. They behave as FAKE_CLI says: one word, or several with commas, one for each run, the last
- * for all further ones. Sessions and counters are kept in FAKE_CLI_HOME. FAKE_CLI_SAYS is their answer.
+ * What the fake agent programs share. They behave as FAKE_CLI says: one word, or several with commas, one for each run, the
+ * last for all further ones. Sessions and counters are stored in FAKE_CLI_HOME. FAKE_CLI_SAYS is their answer.
  */
 
 const env = process.env
 const home = env.FAKE_CLI_HOME ?? join(tmpdir(), 'fake-clis')
 mkdirSync(home, { recursive: true })
 
-// From its first moment on: whoever sees its first word may be sure of it.
+// From the start: a test that sees its first output may rely on it.
 if (env.FAKE_CLI?.includes('ignores_sigterm'))
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
 
@@ -20,7 +20,7 @@ export const says = env.FAKE_CLI_SAYS ?? 'Hello from fake'
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 export const forever = () => new Promise(() => setInterval(() => {}, 60_000))
 
-/** Takes the flags apart as the real program would, and refuses those it does not know. */
+/** Parses the flags as the real program would, and refuses unknown ones. */
 export function parse(args, { switches, values, refuse }) {
   const given = { rest: [] }
   for (let at = 0; at < args.length; at++) {
@@ -39,7 +39,7 @@ export async function stdin() {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** How this run is to go. Every run that asks is written down, so that tests can see how it was called. */
+/** How this run is to go. Every run is recorded, so that tests can see how it was called. */
 export function beginRun(program, prompt) {
   const record = { program, pid: process.pid, args: process.argv.slice(2), prompt, cwd: process.cwd() }
   const calls = join(home, 'calls.jsonl')
@@ -57,7 +57,7 @@ export const sessionOf = (program, id) => {
 export const keepSession = (program, id, session) =>
   writeFileSync(fileOf(program, id), JSON.stringify(session))
 
-/** Waits until it is taken, as a program that prints much must. */
+/** Waits until it is read, as a program that prints much must. */
 export const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve))
 export const printLine = (event) => print(`${JSON.stringify(event)}\n`)
 
@@ -66,7 +66,7 @@ export async function quit(code, complaint = '') {
   process.exit(code)
 }
 
-/** What any program may do to whoever runs it, between its first event and its last. */
+/** What any program may do to its parent, between its first event and its last. */
 export async function misbehave(mode) {
   if (mode === 'flood_100mb') {
     const noise = `${JSON.stringify({ type: 'noise', filling: 'x'.repeat(100_000) })}\n`
@@ -86,7 +86,7 @@ async function grandchild(options) {
   child.unref()
 }
 
-/** Prints a line as its bytes come, so that no character of more than one is whole. */
+/** Prints a line byte by byte, so that every multi-byte character is split. */
 export async function printByByte(event) {
   for (const byte of Buffer.from(`${JSON.stringify(event)}\n`)) {
     await new Promise((resolve) => process.stdout.write(Buffer.from([byte]), resolve))

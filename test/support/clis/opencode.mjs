@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import * as fake from './fake.mjs'
 
-/** A stand-in for the opencode CLI: its flags and events. It tells what it used after each step, and never that it is done. */
+/**
+ * A stand-in for the opencode CLI: its flags and events. It reports its usage after each step, and never that it is done.
+ */
 
 const args = process.argv.slice(2)
 if (args[0] === '--version')

@@ -12,7 +12,7 @@ import type {
   TokenUsage,
 } from '../../../src/adapters/protocol.ts'
 
-/** Runs of an adapter on its fake program, in a folder of their own that is gone afterwards. */
+/** Runs of an adapter on its fake program, in a folder of their own that is removed afterwards. */
 
 export const scriptOf = (program: string) => resolve(import.meta.dirname, `${program}.mjs`)
 
@@ -58,7 +58,7 @@ export function useCli(adapter: AgentRunAdapter, program: string) {
 
   return {
     fresh,
-    /** What a run is given besides, for whoever asks the adapter itself. */
+    /** The rest of a run's input, for tests that call the adapter itself. */
     async scenario(mode: string) {
       const home = await fresh()
       return {
@@ -67,7 +67,7 @@ export function useCli(adapter: AgentRunAdapter, program: string) {
         env: environment(home, { mode }),
       }
     },
-    /** One run; `home` is where the program keeps its sessions. */
+    /** One run; `home` is where the program stores its sessions. */
     async run(
       home: string,
       options: RunOptions = {},

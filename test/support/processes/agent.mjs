@@ -2,35 +2,36 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Agents, as people write them: each says that it is alive, takes work, keeps checkpoints, hands in results, and tries
- * again whatever was not answered. What they do is said on stdout, a line of JSON each. How they are, and how they
- * misbehave, is in BATON_AGENT; the test may also kill or stop the process, and lets work that waits go on by the line
- * "go" on stdin.
+ * Agents, as people write them: each sends heartbeats, gets work, stores checkpoints, submits results, and retries whatever
+ * was not answered. They print what they do on stdout, a line of JSON each. Their settings, and how they misbehave, are in
+ * BATON_AGENT; the test may also kill or stop the process, and lets waiting work continue by the line "go" on stdin.
  */
 const settings = {
   url: '',
   key: '',
   slugs: ['agent'],
-  /** The session its beats name; {} stands for the slug. Null: it names none, and works under the one it is given. */
+  /**
+   * The session its heartbeats name; {} stands for the slug. Null: it names none, and works under the one it is assigned.
+   */
   session: null,
   capacity: 1,
   batchSize: 1,
-  /** Takes its work from the queue instead of waiting to be given some. */
+  /** Claims its work from the queue instead of waiting for assignments. */
   claims: false,
   leaseSeconds: undefined,
   beatMs: 300,
   staleSeconds: 60,
-  /** Tells nobody that it is there when it is false. */
+  /** Sends no heartbeats when it is false. */
   registers: true,
   steps: 2,
   stepMs: 0,
-  /** It takes all it is given as one piece of work, and hands in the results together. */
+  /** It treats all it is assigned as one piece of work, and submits the results together. */
   together: false,
-  /** False: it takes what it is given and never begins. */
+  /** False: it accepts what it is assigned and never starts. */
   starts: true,
-  /** Work waits behind this step for "go": 0 is before the first. */
+  /** Work waits after this step for "go": 0 is before the first. */
   holdsAt: null,
-  /** False: from its first task on it gives no sign of life. */
+  /** False: from its first task on it sends no sign of life. */
   beatsAtWork: true,
   ...JSON.parse(process.env.BATON_AGENT ?? '{}'),
 }
@@ -45,7 +46,7 @@ const mayGoOn = new Promise((resolve) => {
 })
 createInterface({ input: process.stdin })
   .on('line', (line) => line === 'go' && goOn())
-  // Whoever started it is gone, and nobody else would end it.
+  // Its parent has ended, and nothing else would end it.
   .on('close', () => process.exit())
 
 async function once(method, path, body) {
@@ -61,7 +62,7 @@ async function once(method, path, body) {
   return { status: response.status, body: await response.json() }
 }
 
-/** Until there is an answer: what nobody answered, or what was answered "not now", is asked again. */
+/** Until there is an answer: what was not answered, or answered with 503, is repeated. */
 async function ask(method, path, body) {
   for (;;) {
     const answer = await once(method, path, body).catch(() => null)
@@ -73,7 +74,7 @@ async function ask(method, path, body) {
 class Agent {
   #slug
   #session
-  /** What it works on, or was given and will not begin. */
+  /** What it works on, or was assigned and will not start. */
   #inHand = new Set()
   #atWork = new Set()
   #beatsOn = true
@@ -97,7 +98,7 @@ class Agent {
     const { body } = await this.#beat(ask)
     say('lives', this.#slug, { state: body.state, claims: body.claims })
     void this.#beatOn()
-    // What it held in an earlier life under this session it still holds.
+    // What it held before its restart under this session it still holds.
     for (const claim of body.claims ?? [])
       if (claim.session === this.#mine()) this.#begin(() => this.#takeUp(claim))
     for (;;) {
@@ -125,7 +126,7 @@ class Agent {
     while (this.#beatsOn) {
       await sleep(settings.beatMs)
       if (!this.#beatsOn) return
-      // A beat that is not heard is not said again: the next one is as good.
+      // A lost heartbeat is not repeated: the next one is as good.
       const answer = await this.#beat(once).catch(() => null)
       if (answer === null || answer.status >= 500) continue
       const { status, body } = answer

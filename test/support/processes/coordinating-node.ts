@@ -7,8 +7,8 @@ import { Node } from '../../../src/upkeep/node.ts'
 import { newTask } from '../tasks.ts'
 
 /**
- * A node that coordinates whenever it may, and writes under its term until it is refused: it trusts its own clock in
- * nothing, so that only the database is left to stop it. Says what happens, a line each.
+ * A node that coordinates whenever it may, and writes under its term until it is refused: it ignores its own clock, so that
+ * only the database is left to stop it. Prints what happens, a line each.
  */
 const [url, workspaceId, name, leaseMs] = process.argv.slice(2)
 const store = await PostgresStore.open(url!)

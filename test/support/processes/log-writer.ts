@@ -2,8 +2,9 @@ import type { RunLogHandle } from '../../../src/logs/protocol.ts'
 import { type LogPlace, openLogs } from '../log-places.ts'
 
 /**
- * Writes to a log: numbered lines without end, saying each number when its line is acknowledged; so many megabytes, saying how
- * much memory it took to write, finish and read them; or first a line, then more than there is room for, then a line.
+ * Writes to a log: numbered lines without end, printing each number when its line is acknowledged; so many megabytes,
+ * printing how much memory it took to write, finish and read them; or first a line, then more than there is room for, then a
+ * line.
  */
 const [job, place, handle, megabytes] = process.argv.slice(2).map((word) => JSON.parse(word)) as [
   'lines' | 'megabytes' | 'overfull',

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * The program of an agent that Baton runs: `worker.mjs <kind> <home>`. It says what it used so far and then waits until there is
- * a file `go` in its home; then it hands in and ends. Its lives are written down in `lives.jsonl`, each with whoever of an
- * earlier life at the same task was still there when it began.
+ * The program of an agent that Baton runs: `worker.mjs <kind> <home>`. It prints its usage so far and then waits until there
+ * is a file `go` in its home; then it submits and ends. Its starts are recorded in `lives.jsonl`, each with the processes of
+ * earlier starts at the same task that were still alive.
  */
 
 const [kind, home] = process.argv.slice(2)
 const { env } = process
 const lives = join(home, 'lives.jsonl')
 
-// Whoever reads its output may be gone: that alone is no reason to end.
+// The reader of its output may have ended: that alone is no reason to end.
 process.stdout.on('error', () => undefined)
 const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve))
 const say = (line) => print(`${JSON.stringify(line)}\n`)
@@ -37,7 +37,7 @@ const predecessors = earlier
   .filter(isThere)
 
 if (kind === 'deaf') for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined)
-// Tidies up when it is told to end, which takes it a moment.
+// Cleans up when it is told to end, which takes it a moment.
 if (kind === 'tidy')
   process.on('SIGTERM', async () => {
     await say({ said: 'tidying up' })
@@ -64,7 +64,7 @@ appendFileSync(lives, `${JSON.stringify({ ...life, pids, predecessors })}\n`)
 
 await say({ baton: 'session', sessionId: `session-of-${env.BATON_TASK_ID ?? 'nothing'}` })
 await say({ baton: 'usage', usage: used(10, 3, 1) })
-// The next step is taken when somebody says so.
+// The next step is taken when the test says so.
 while (kind === 'steps' && !existsSync(join(home, 'step'))) await sleep(20)
 await say({ baton: 'usage', usage: used(30, 9, 4) })
 if (kind === 'submits') await submit()
@@ -81,7 +81,7 @@ while (!existsSync(join(home, 'go'))) {
 await say({ result: { by: env.BATON_RUN_ID }, summary: 'Done.', usage: used(50, 12, 9) })
 process.exit(0)
 
-/** Hands in by itself, as agents may, and lives on. */
+/** Submits by itself, as agents may, and keeps running. */
 async function submit() {
   const fence = { session: env.BATON_SESSION, generation: life.generation }
   const response = await fetch(`${env.BATON_URL}/api/v1/tasks/${env.BATON_TASK_ID}/submit`, {

@@ -7,7 +7,7 @@ const ENOUGH_BYTES = 4 * 1024 ** 3
 
 /**
  * Where servers of tests keep their data: in memory where there is room, since the disk takes a tenth of the time of the
- * whole suite. They are killed, but the machine is not; so it makes no difference to what they have kept.
+ * whole suite. They are killed, but the machine is not; so it makes no difference to what they have stored.
  */
 export function dataFolder(): string {
   try {

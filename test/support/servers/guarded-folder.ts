@@ -34,7 +34,7 @@ export class GuardedFolder {
   }
 
   run(program: string, args: string[]): Running {
-    // Into a file: a pipe would have to be emptied, and would end the program with us in the midst of a write.
+    // Into a file: a pipe would have to be read, and would end the program with us in the middle of a write.
     const log = openSync(this.#log, 'a')
     const child = spawn(program, args, {
       cwd: this.path,
@@ -51,7 +51,7 @@ export class GuardedFolder {
       child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
       child.once('error', (error) => resolve(error.message))
     })
-    // Once it has ended, its number may become somebody else's.
+    // Once it has ended, its pid may belong to another process.
     let group = child.pid
     ended.then(() => {
       group = undefined
@@ -69,7 +69,7 @@ export class GuardedFolder {
     return join(this.path, 'server.log')
   }
 
-  /** The last words of what ran here. */
+  /** The last output of what ran here. */
   endOfLog(): string {
     return readFileSync(this.#log, 'utf8').trimEnd().split('\n').slice(-LOG_LINES).join('\n')
   }

@@ -2,7 +2,7 @@ import { find, type Machine } from './machine.ts'
 
 export interface Packages {
   names: string[]
-  /** The service that comes along, if one does. */
+  /** The service that is installed with it, if any. */
   service?: string
   /** It would make a PostgreSQL cluster of its own, and start it with the machine. */
   makesCluster?: boolean
@@ -16,8 +16,8 @@ const PATIENT = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=2']
 let queue: Promise<unknown> = Promise.resolve()
 
 /**
- * Installs the first of these that the archive has, and says why if none could be.
- * One at a time: two servers are looked for at once, and apt's list of packages has a lock that it does not wait for.
+ * Installs the first of these that the archive has, and says why if none could be. One at a time: two servers are searched
+ * for at once, and apt's list of packages has a lock that it does not wait for.
  */
 export function installFirstOf(choices: readonly Packages[], machine: Machine): Promise<string | undefined> {
   const installed = queue.then(() => installNow(choices, machine))
@@ -31,7 +31,7 @@ async function installNow(choices: readonly Packages[], machine: Machine): Promi
   }
   if (!machine.isRoot) return 'only root can install it'
 
-  // The lists on the machine first: bringing them up to date takes longer than the installation.
+  // The lists on the machine first: updating them takes longer than the installation.
   const known = await firstKnown(choices, machine)
   const first = known ? await install(known, machine) : undefined
   if (known && !first) return undefined
@@ -45,7 +45,7 @@ async function installNow(choices: readonly Packages[], machine: Machine): Promi
 async function firstKnown(choices: readonly Packages[], machine: Machine): Promise<Packages | undefined> {
   for (const choice of choices) {
     const { output } = await machine.run('apt-cache', ['policy', choice.names[0]!])
-    // One that is installed is of no use to us, and its service may be of use to somebody.
+    // An installed one is of no use to us, and its service may be in use.
     const isTaken = choice.service !== undefined && !/^ *Installed: \(none\)/m.test(output)
     if (/^ *Candidate: (?!\(none\))\S/m.test(output) && !isTaken) return choice
   }
@@ -63,7 +63,7 @@ async function install(packages: Packages, machine: Machine): Promise<string | u
 }
 
 async function aptInstall(names: readonly string[], machine: Machine): Promise<string | undefined> {
-  // Never at the price of something that is installed: MariaDB and MySQL displace each other.
+  // Never at the price of an installed package: MariaDB and MySQL displace each other.
   const args = [...PATIENT, 'install', '--yes', '--no-install-recommends', '--no-remove', ...names]
   const { ok, output } = await machine.run('apt-get', args, { ...NO_QUESTIONS, ...NO_SERVICES })
   return ok ? undefined : complaint('apt-get install', output)
@@ -72,7 +72,7 @@ async function aptInstall(names: readonly string[], machine: Machine): Promise<s
 const CLUSTER_SETTINGS = '/etc/postgresql-common/createcluster.conf'
 const MAIN = 'create_main_cluster'
 
-/** Whether a cluster "main" is made is a setting of a package that comes before; afterwards it is as it was. */
+/** Whether a cluster "main" is made is a setting of a package that is installed before; afterwards it is restored. */
 async function withoutCluster(
   machine: Machine,
   act: () => Promise<string | undefined>,
@@ -90,7 +90,7 @@ async function withoutCluster(
   }
 }
 
-// systemd starts it all the same, as it knows no runlevels. It was not installed before, so nobody else uses it.
+// systemd starts it nevertheless, as it knows no runlevels. It was not installed before, so it is not in use.
 async function endService(service: string, machine: Machine): Promise<void> {
   await machine.run('service', [service, 'stop'])
   await machine.run('update-rc.d', [service, 'disable'])

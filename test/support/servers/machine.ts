@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** What looking for a server asks of the machine. A test puts another machine in its place. */
+/** What the search for a server needs of the machine. A test replaces the machine. */
 export interface Machine {
   env: Record<string, string | undefined>
   isRoot: boolean
   exists(path: string): boolean
-  /** Runs a program to its end; `output` is all that it said. */
+  /** Runs a program to its end; `output` is all that it printed. */
   run(program: string, args: string[], env?: Record<string, string>): Promise<Ran>
-  /** One line for whoever runs the tests. */
+  /** One line for the person who runs the tests. */
   say(line: string): void
 }
 
@@ -39,7 +39,7 @@ export const find = (program: string, { env, exists }: Machine): string | undefi
     .map((folder) => join(folder, program))
     .find((path) => exists(path))
 
-/** Servers, and what installs them, lie in folders that a PATH may leave out. */
+/** Servers and their installers are in folders that a PATH may leave out. */
 const USUAL_FOLDERS = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/bin', '/sbin']
 
 const foldersOf = ({ PATH = '' }: Machine['env']) => [

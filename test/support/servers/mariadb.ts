@@ -8,7 +8,7 @@ import { type PrivateServer, type Recipe, startPrivateServer } from './private-s
 
 interface Programs {
   server: string
-  /** What makes the data: MariaDB brings a script for it, MySQL's server does it itself. */
+  /** What makes the data: MariaDB has a script for it, MySQL's server does it itself. */
   script: string | undefined
 }
 
@@ -37,7 +37,7 @@ const MARIADB: Kind<Programs> = {
 export const startMariadb = (machine: Machine = thisMachine): Promise<Server | Skipped> =>
   obtain(MARIADB, machine)
 
-/** One of its own for a test; these arguments win over ours. */
+/** One of its own for a test; these arguments override ours. */
 export async function startPrivateMariadb(
   args: readonly string[] = [],
   machine: Machine = thisMachine,
@@ -48,12 +48,12 @@ export async function startPrivateMariadb(
 export const canStartPrivateMariadb = async (): Promise<boolean> =>
   (await MARIADB.locate(thisMachine)) !== undefined
 
-/** `loose` options are for one of the two, and passed over by the other. */
+/** `loose` options are for one of the two, and ignored by the other. */
 const onData = (data: string): string[] => [
   // Has to come first.
   '--no-defaults',
   `--datadir=${data}`,
-  // Of its own: a server that starts removes what others left in the common one, also if they are still at work on it.
+  // Of its own: a server that starts removes what others left in the common one, even if they still use it.
   `--tmpdir=${dirname(data)}`,
   // As root it would look for an account that cannot enter our folder.
   ...(thisMachine.isRoot ? ['--user=root'] : []),

@@ -17,7 +17,7 @@ export async function freshMysqlDatabase(url: string): Promise<{ url: string; dr
 
 export async function withMysql<T>(url: string, act: (client: mysql.Connection) => Promise<T>): Promise<T> {
   const client = await mysql.createConnection({ uri: url, connectTimeout: CONNECT_MS })
-  // A server that is killed while nothing is asked of it would end the test process.
+  // A server that is killed while idle would end the test process.
   client.on('error', () => undefined)
   try {
     return await act(client)

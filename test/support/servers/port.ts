@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that systems give to outgoing connections, and to whoever asks for port 0: any client on the machine
- * could be given one of those while its server is down for a restart.
+ * Below the ports that systems assign to outgoing connections, and for port 0: any client on the machine could get one of
+ * those while its server is down for a restart.
  */
 const LOWEST = 20_000
 const HIGHEST = 32_000

@@ -108,7 +108,7 @@ const recipe = (bin: string, { initdb = NOT_C, settings = {} }: PostgresSettings
     return { program: own.program, args: own.args(data, 0) }
   },
   url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
-  // Smart shutdown, the default, waits for everybody who is connected.
+  // Smart shutdown, the default, waits for all connections to close.
   endsBy: 'SIGINT',
   async isUp(url, { data }) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })

@@ -1,7 +1,7 @@
 import type { Machine } from './machine.ts'
 
 export interface Pretended extends Machine {
-  /** Every command that was run, with the variables it was given and without its `-o` options. */
+  /** Every command that was run, with its variables and without its `-o` options. */
   ran: string[]
   said: string[]
 }
@@ -16,13 +16,13 @@ export interface Pretence {
   knownAfterUpdate?: string[]
   /** Packages that are installed already. */
   installed?: string[]
-  /** What a program says; with an exclamation mark before it, it fails. */
+  /** What a program prints; with an exclamation mark before it, it fails. */
   says?: Record<string, string>
 }
 
 export const DEBIAN = ['/etc/debian_version', '/usr/bin/apt-get']
 
-/** A machine that has only what the test gives it, and does nothing. */
+/** A machine that has only what the test defines, and does nothing. */
 export function pretend(pretence: Pretence = {}): Pretended {
   const { env = {}, isRoot = false, files = [], says = {} } = pretence
   const { known = [], knownAfterUpdate = known, installed = [] } = pretence

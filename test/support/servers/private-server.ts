@@ -7,9 +7,9 @@ import { portForServer } from './port.ts'
 export interface PrivateServer extends Server {
   pid(): number
   folder: string
-  /** Settles when it is gone. */
+  /** Settles when it has ended. */
   kill9(): Promise<void>
-  /** On the same port and data: after kill9() a recovery, otherwise in order. */
+  /** On the same port and data: after kill9() a recovery, otherwise a clean start. */
   restart(): Promise<void>
 }
 
@@ -20,9 +20,9 @@ export interface Recipe {
   /** The program that makes the data, and ends. */
   initialise?(data: string): { program: string; args: string[] }
   url(port: number): string
-  /** The signal that ends it in order, if it is to be ended so. */
+  /** The signal for a clean stop, if it is to be stopped so. */
   endsBy?: NodeJS.Signals
-  /** Whether it serves, and is this very one, as another may have taken the port. Throws while nobody answers. */
+  /** Whether it serves, and is this very one, as another may have taken the port. Throws while nothing answers. */
   isUp(url: string, self: { pid: number; data: string }): Promise<boolean>
 }
 
@@ -50,7 +50,7 @@ export async function startPrivateServer(recipe: Recipe): Promise<PrivateServer>
         running = await serve(recipe, folder, port)
       },
       async stop() {
-        // Its data goes with it: there is nothing to put in order, except for one that has memory of the system's.
+        // Its data is deleted with it: a clean stop is not needed, except for one that uses shared memory of the system.
         if (recipe.endsBy) {
           running.terminate(recipe.endsBy)
           await running.ended
@@ -84,7 +84,7 @@ async function serveOnFreePort(recipe: Recipe, folder: GuardedFolder) {
   }
 }
 
-/** Settles when the server answers; if it does not come to that, none is left running. */
+/** Settles when the server answers; if it never does, none is left running. */
 async function serve(recipe: Recipe, folder: GuardedFolder, port: number): Promise<Running> {
   const running = folder.run(recipe.program, recipe.args(folder.data, port))
   const self = { pid: running.pid, data: folder.data }

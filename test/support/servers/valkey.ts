@@ -7,7 +7,7 @@ import { type PrivateServer, type Recipe, startPrivateServer } from './private-s
 /** As `valkey.conf` names them. */
 export type ValkeySettings = Record<string, string>
 
-/** What is acknowledged is on disk, and nothing is thrown out to make room. */
+/** What is acknowledged is on disk, and nothing is evicted. */
 const DURABLE: ValkeySettings = {
   appendonly: 'yes',
   appendfsync: 'always',
@@ -50,7 +50,7 @@ export async function startPrivateValkey(
 export const canStartPrivateValkey = async (): Promise<boolean> =>
   (await VALKEY.locate(thisMachine)) !== undefined
 
-/** Keys that begin with it are one test's own. */
+/** The prefix of one test's own keys. */
 export const freshValkeyPrefix = (): string => `test-${randomUUID()}:`
 
 const recipe = (program: string, settings: ValkeySettings): Recipe => ({

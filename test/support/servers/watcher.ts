@@ -16,11 +16,11 @@ for attempt in 1 2 3 4 5; do rm -rf -- "$1" && break; sleep 1; done
 `
 
 /**
- * Ends the server and removes its folder when this process is gone, however it went.
+ * Ends the server and removes its folder when this process has ended, for whatever reason.
  *
- * A shell waits for the end of a pipe whose other side we hold: the kernel closes it even after a SIGKILL, when no
- * code of ours runs any more. The kernel could also signal the server (setpriv --pdeathsig), but on Linux only, when
- * the thread ends that forked it instead of the process, and with the data left behind.
+ * A shell waits for the end of a pipe whose other side we hold: the kernel closes it even after a SIGKILL, when no code of
+ * ours runs any more. The kernel could also signal the server (setpriv --pdeathsig), but on Linux only, when the thread ends
+ * that forked it instead of the process, and with the data left behind.
  */
 export function startWatcher(folder: string): Watcher {
   const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', folder], {
@@ -30,7 +30,7 @@ export function startWatcher(folder: string): Watcher {
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   const exited = once(shell, 'exit')
-  // It may be killed itself: then nothing is watched, and the tests go on.
+  // It may be killed itself: then nothing is watched, and the tests continue.
   exited.catch(() => undefined)
   shell.stdin.on('error', () => undefined)
   return {
