@@ -1,5 +1,5 @@
-import type { Bed, Lot } from './bed.ts'
 import { closedLoop, type Measured } from './drive.ts'
+import type { Bed, Lot } from './setup.ts'
 
 /**
  * The bare limit: the same rows the kernel writes for a claim and for a result, one statement for each batch, with no rules,

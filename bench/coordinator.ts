@@ -3,8 +3,8 @@ import { openKernel } from '../src/flow/open-kernel.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { type CoordinatorContext, STEPS } from '../src/upkeep/pass.ts'
 import { BATCH } from '../src/upkeep/steps.ts'
-import { type Bed, makeBed } from './bed.ts'
 import { closedLoop, type Measured } from './drive.ts'
+import { type Bed, makeBed } from './setup.ts'
 
 const TASKS = 100_000
 const AGENTS = 1_000

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { uuidOf } from './bed.ts'
 import { closedLoop } from './drive.ts'
 import type { HttpLoad } from './http.ts'
+import { uuidOf } from './setup.ts'
 
 /** A client that costs little: keep-alive connections, hand-written requests, responses only counted and checked. */
 

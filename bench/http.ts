@@ -11,8 +11,8 @@ import { buildServer } from '../src/http/server.ts'
 import { LiveOutput } from '../src/kernel/live-output.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { createKey } from '../src/store/postgres/workspaces/keys.ts'
-import type { Bed, Lot } from './bed.ts'
 import type { Measured } from './drive.ts'
+import type { Bed, Lot } from './setup.ts'
 
 export interface HttpLoad {
   port: number

@@ -3,6 +3,7 @@ import { Combiner } from '../src/kernel/combiner.ts'
 import type { Reply } from '../test/support/replies.ts'
 import { type Bed, type Lot, uuidOf } from './bed.ts'
 import { closedLoop, type Measured, openLoop } from './drive.ts'
+import { type Bed, type Lot, uuidOf } from './setup.ts'
 
 const CALLERS = 1_000
 const fence = { session: 's-1', generation: 1 }

@@ -8,11 +8,11 @@ import { startPrivateMariadb } from '../test/support/servers/mariadb.ts'
 import { freshMysqlDatabase } from '../test/support/servers/mysql-database.ts'
 import type { PrivateServer } from '../test/support/servers/private-server.ts'
 import { startPrivateValkey } from '../test/support/servers/valkey.ts'
-import { makeBed } from './bed.ts'
 import { closedLoop, type Measured } from './drive.ts'
 import { nextOf } from './kernel.ts'
 import { measurePeer, type PeerFigure, type QueueServer } from './peers/run.ts'
 import { cpuMsOfProcessTree } from './server-cpu.ts'
+import { makeBed } from './setup.ts'
 
 export interface QueueFigure extends PeerFigure {
   on: string

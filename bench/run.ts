@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { type AnyPostgresFigures, anyPostgres } from './any-postgres.ts'
 import { bareClaims, bareResults } from './bare.ts'
-import { type Bed, makeBed } from './bed.ts'
 import { coordinatorPasses } from './coordinator.ts'
 import type { Measured } from './drive.ts'
 import { makeHttpBed } from './http.ts'
@@ -18,6 +17,7 @@ import {
   verdicts,
 } from './report.ts'
 import { runFigures } from './runs.ts'
+import { type Bed, makeBed } from './setup.ts'
 
 /** `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere. */
 

@@ -14,7 +14,7 @@ import {
   settledIn,
   terminate,
 } from './support/agents.ts'
-import { give } from './support/giving.ts'
+import { give } from './support/assign.ts'
 import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'

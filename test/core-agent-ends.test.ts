@@ -17,8 +17,8 @@ import {
   resume,
   terminate,
 } from './support/agents.ts'
-import { clockwork } from './support/clockwork.ts'
-import { give } from './support/giving.ts'
+import { give } from './support/assign.ts'
+import { clockwork } from './support/manual-clock.ts'
 import { granted, type Hold, handedOut, holder, newTask, outcome, type Work } from './support/tasks.ts'
 
 /** Agents that are paused, leaving or terminated, and how much they may hold. */

@@ -17,7 +17,7 @@ import {
   resume,
   settledIn,
 } from './support/agents.ts'
-import { clockwork } from './support/clockwork.ts'
+import { clockwork } from './support/manual-clock.ts'
 import { granted, type Hold, holder, newTask, outcome, type Work } from './support/tasks.ts'
 
 const SECOND = 1_000

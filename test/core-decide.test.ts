@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decide } from '../src/core/decide.ts'
 import { EVENTS, replay } from '../src/core/events.ts'
 import { CLAIM_ENDS, isHeld, isTerminal } from '../src/core/states.ts'
-import { life, live, type Moment } from './support/lives.ts'
+import { life, live, type Moment } from './support/histories.ts'
 
 const inEveryLife = (look: (moment: Moment) => void, numRuns = 200) =>
   fc.assert(

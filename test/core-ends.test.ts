@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureClass } from '../src/core/retry.ts'
 import { backoffMs, spreadBackoffMs } from '../src/core/retry.ts'
-import { clockwork } from './support/clockwork.ts'
+import { clockwork } from './support/manual-clock.ts'
 import { partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import {

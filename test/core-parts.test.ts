@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { NewTask } from '../src/core/commands.ts'
-import { clockwork } from './support/clockwork.ts'
+import { clockwork } from './support/manual-clock.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
 import type { Reply } from './support/replies.ts'
 import { granted, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
-import { clockwork } from './support/clockwork.ts'
+import { clockwork } from './support/manual-clock.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import type { Reply } from './support/replies.ts'
 import {

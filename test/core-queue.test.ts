@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ProjectFairness } from '../src/core/fairness.ts'
 import { PRIORITY_STEP_MS } from '../src/core/retry.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
-import { clockwork } from './support/clockwork.ts'
+import { clockwork } from './support/manual-clock.ts'
 import type { Reply } from './support/replies.ts'
 import { handedOut, holder, newTask, type Overrides, outcome, type Work } from './support/tasks.ts'
 

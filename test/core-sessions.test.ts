@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionOpening } from '../src/core/commands.ts'
 import type { SessionRecord } from '../src/core/records.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
-import { clockwork } from './support/clockwork.ts'
+import { clockwork } from './support/manual-clock.ts'
 import type { Reply } from './support/replies.ts'
 import { granted, type Hold, holder, newTask, outcome, type Work } from './support/tasks.ts'
 

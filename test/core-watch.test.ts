@@ -6,9 +6,9 @@ import { backoffMs, PRIORITY_STEP_MS, placeInQueue, spreadBackoffMs } from '../s
 import { abortsAt, firstDeadline, stallsAt, suspectedFrom, watchAnew } from '../src/core/rules/watch.ts'
 import { isHeld } from '../src/core/states.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
-import { clockwork } from './support/clockwork.ts'
-import { give } from './support/giving.ts'
-import { life, live } from './support/lives.ts'
+import { give } from './support/assign.ts'
+import { life, live } from './support/histories.ts'
+import { clockwork } from './support/manual-clock.ts'
 import { withLimits } from './support/nodes.ts'
 import { granted, handedOut, holder, type Overrides, outcome, type Task, type Work } from './support/tasks.ts'
 

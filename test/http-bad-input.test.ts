@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { bodyFor, pathTo, type Schema, sampleOf, send, takesPlan } from './support/http-routes.ts'
-import { all, besiege, label, problemIn, thingsIn } from './support/http-siege.ts'
+import { all, besiege, label, problemIn, thingsIn } from './support/http-under-attack.ts'
 import { openWorkspace } from './support/http-workspace.ts'
 
 /**

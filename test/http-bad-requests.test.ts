@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { allOf, namedIn, pathTo, type Route, send, type Things } from './support/http-routes.ts'
-import { all, besiege, label, problemIn } from './support/http-siege.ts'
+import { all, besiege, label, problemIn } from './support/http-under-attack.ts'
 
 /** What a hostile client may put anywhere but into a body: ids, queries, headers, methods. */
 

@@ -4,7 +4,6 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { contradictions } from './crash/checks.ts'
 import { type AgentProcess, type AgentSettings, launchAgents } from './support/agent-process.ts'
-import { openFrontDoor } from './support/front-door.ts'
 import { fence, openWorkspace, type Workspace } from './support/http-workspace.ts'
 import {
   allGone,
@@ -15,6 +14,7 @@ import {
   ownerKeyIn,
   processesOn,
 } from './support/launched.ts'
+import { openFrontDoor } from './support/load-balancer.ts'
 import { eventually, expectDoneOnce, missSoon, recordsOf } from './support/recovery.ts'
 import { callsTo } from './support/server.ts'
 import { dataFolder } from './support/servers/data-folder.ts'

@@ -9,10 +9,10 @@ import type { RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startOf } from '../src/embedded-postgres/process-identity.ts'
 import { compiledFile } from './support/launched.ts'
+import { DEBIAN, type Pretended, pretend } from './support/servers/fake-machine.ts'
 import { canStartPrivateMariadb, startMariadb, startPrivateMariadb } from './support/servers/mariadb.ts'
 import { freshMysqlDatabase, withMysql } from './support/servers/mysql-database.ts'
 import { obtainDistribution } from './support/servers/postgres.ts'
-import { DEBIAN, type Pretended, pretend } from './support/servers/pretended-machine.ts'
 import type { PrivateServer } from './support/servers/private-server.ts'
 import {
   canStartPrivateValkey,

@@ -1,4 +1,4 @@
-import { Life } from './life.ts'
+import { Life } from './client.ts'
 import type { AgentPlan } from './plan-agents.ts'
 import { START } from './scheduler.ts'
 import type { World } from './world.ts'

@@ -4,9 +4,9 @@ import { noEffects } from '../../src/core/records.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
 import type { Store, Transactor } from '../../src/store/store.ts'
 import { type LeaderLease, leaderLeaseOf, PacedLeaderLease } from './leader-lease.ts'
-import { NodeDied, type Pauses } from './pauses.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
+import { NodeDied, type Pauses } from './transaction-pauses.ts'
 
 /** Where the state of a run lives. Its transactions pause where the run lets others act. */
 export interface Backing extends Transactor {

@@ -1,10 +1,10 @@
 import { decideAll } from '../../src/core/batch/decide-all.ts'
 import { type Changes, type Request, readSetOf } from '../../src/core/batch/requests.ts'
 import { PausingMemory } from './backing.ts'
-import { bugsOfTheCoordinator } from './bugs-of-the-coordinator.ts'
-import { bugsOfWorkersAndParts } from './bugs-of-workers.ts'
+import { bugsOfTheCoordinator } from './coordinator-bugs.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { type Command, onCommand, withRecords } from './planting.ts'
+import { bugsOfWorkersAndParts } from './worker-bugs.ts'
 
 class MemoryWithoutLocks extends PausingMemory {
   protected override locked<T>(_workspaceId: number, act: () => Promise<T>): Promise<T> {

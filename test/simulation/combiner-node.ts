@@ -1,7 +1,7 @@
 import { Combiner } from '../../src/kernel/combiner.ts'
 import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, ServerNode } from './node.ts'
-import { NodeDied } from './pauses.ts'
+import { NodeDied } from './transaction-pauses.ts'
 
 /**
  * The real combiner. It starts its transactions in setImmediate, which the scheduler lets run before a step ends; so it is

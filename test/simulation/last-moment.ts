@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../../src/core/records.ts'
 import { isTerminal } from '../../src/core/states.ts'
-import { addDependencies } from './holding-back.ts'
+import { addDependencies } from './add-dependencies.ts'
 import { insist } from './operator.ts'
 import type { World } from './world.ts'
 

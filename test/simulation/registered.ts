@@ -1,10 +1,10 @@
 import type { Request } from '../../src/core/batch/requests.ts'
 import type { AgentCommand, Beat } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
+import type { Holding, Life } from './client.ts'
 import type { Reply } from '../support/replies.ts'
 import type { Grant } from './describe.ts'
 import { renew, work } from './holder.ts'
-import type { Holding, Life } from './life.ts'
 import type { Settled } from './session.ts'
 
 /** What a registered agent does beside its work: it heartbeats, and learns what it holds and was assigned. */

@@ -2,9 +2,9 @@ import type { Request } from '../../src/core/batch/requests.ts'
 import type { SessionCommand } from '../../src/core/commands.ts'
 import { idCarriedBy } from '../../src/core/ids.ts'
 import { renewAfterMs } from '../../src/core/retry.ts'
+import type { Life } from './client.ts'
 import type { Reply } from '../support/replies.ts'
 import { forget } from './holder.ts'
-import type { Life } from './life.ts'
 
 /** What happened to one of the tasks a session holds. */
 export interface Settled {

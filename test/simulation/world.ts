@@ -1,14 +1,13 @@
 import { uuidCarrying } from '../../src/core/ids.ts'
 import { Agent } from './agent.ts'
 import { PacedStore, PausingMemory, type RealStore } from './backing.ts'
+import { GatheringNode } from './batching-node.ts'
 import { CombinerNode } from './combiner-node.ts'
 import { Coordinator } from './coordinator.ts'
 import type { Coverage } from './coverage.ts'
-import { GatheringNode } from './gathering-node.ts'
 import { Ledger } from './ledger.ts'
 import { Network } from './network.ts'
 import type { ServerNode } from './node.ts'
-import { Pauses } from './pauses.ts'
 import { CALM, drawPlan, type Faults, type Plan } from './plan.ts'
 import type { TaskPlan } from './plan-tasks.ts'
 import type { PlantedBug } from './planted-bug.ts'
@@ -16,6 +15,7 @@ import { Random } from './random.ts'
 import { Scheduler } from './scheduler.ts'
 import { RunStore } from './store.ts'
 import { Trace } from './trace.ts'
+import { Pauses } from './transaction-pauses.ts'
 
 export interface TaskRef {
   readonly id: number

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { everythingIn } from './http-siege.ts'
+import { everythingIn } from './http-under-attack.ts'
 import { type Json, openWorkspace, type Task, type Workspace } from './http-workspace.ts'
 import { superuser } from './nodes.ts'
 import type { ServerUnderTest } from './server.ts'

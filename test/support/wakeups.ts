@@ -27,8 +27,8 @@ import { askForWakeups, type Wakeup } from '../../src/store/postgres/runs/wakeup
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.ts'
 import { Node } from '../../src/upkeep/node.ts'
+import { give } from './assign.ts'
 import { freshDatabase } from './database.ts'
-import { give } from './giving.ts'
 import { type Task, Work } from './tasks.ts'
 
 /** Wakeups and executors, on a real database and without a server in front. */

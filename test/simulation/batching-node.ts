@@ -4,7 +4,7 @@ import { ProjectFairness } from '../../src/core/fairness.ts'
 import type { Reply } from '../support/replies.ts'
 import { nameOf, outcomeOf } from './describe.ts'
 import { type Arrival, type Envelope, ServerNode } from './node.ts'
-import { NodeDied, type Transaction } from './pauses.ts'
+import { NodeDied, type Transaction } from './transaction-pauses.ts'
 
 /** Batches requests for a random time and decides a random number of them in one transaction. Bugs are planted here. */
 export class GatheringNode extends ServerNode {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createQueue } from '../src/queue/queue.ts'
-import { clockwork } from './support/clockwork.ts'
+import { clockwork } from './support/manual-clock.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
