@@ -27,7 +27,7 @@ export interface HttpLoad {
 /** Nothing is due while claims are measured. */
 const NOBODY: Coordination = {
   state: () => ({ nodeId: '', term: null, passes: 0, lastPassAt: null, lastPassMs: null, awaySince: null }),
-  recover: () => Promise.reject(new Error('nobody coordinates')),
+  recover: () => Promise.reject(new Error('no leader')),
 }
 
 /** Nor is anything run. */

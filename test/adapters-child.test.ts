@@ -213,7 +213,7 @@ describe('the identity of a child', () => {
 
   test('need not be recordable for the run to continue', async () => {
     const broken = async () => {
-      throw new Error('the database is away')
+      throw new Error('the database is unreachable')
     }
     const { end, lines } = await run(shell('echo fine'), { event: broken, log: broken })
     expect(end.exitCode).toBe(0)

@@ -90,7 +90,7 @@ describe('third-party adapters', () => {
       '"agent-run/v9"',
     ],
     [
-      'it says not what it can',
+      'it has no features',
       `export default ${adapterText('capabilities: {},')}`,
       'the capabilities of "parrot"',
     ],

@@ -43,7 +43,7 @@ describe('settings for running agents', () => {
         env: ['GIT_AUTHOR_*', 'PATH'],
       },
     })
-    expect(readConfig({ BATON_KEEP_LOGS_DAYS: '0' }).keepLogsDays, '0 is for ever').toBeNull()
+    expect(readConfig({ BATON_KEEP_LOGS_DAYS: '0' }).keepLogsDays, '0 is forever').toBeNull()
     expect(readConfig({ BATON_MAX_RUNS: '0' }).mostRuns, '0 is none').toBe(0)
     expect(readConfig({ BATON_MAX_LOG_BYTES: '0' }).maxLogBytes, '0 is all').toBeNull()
     expect(readConfig({}), 'unless it is set').toMatchObject({

@@ -347,7 +347,7 @@ describe.runIf(kinds.includes('postgres'))('on postgres alone', () => {
         await beat(work, 'alpha', { step: `step ${i}`, metadata: { text: 'x'.repeat(1_000), i } })
       grown.push((await sizes()).get('agent_health')! - begun!)
     }
-    expect(Math.min(...grown), 'a round of 250 takes no more than a few pages').toBeLessThan(64 * 1024)
+    expect(Math.min(...grown), 'a round of 250 uses no more than a few pages').toBeLessThan(64 * 1024)
     for (const [name, bytes] of await sizes())
       if (name !== 'agent_health') expect(bytes, name).toBeLessThanOrEqual(before.sizes.get(name)!)
     expect(await row(), 'the wide row is left alone').toEqual(before.row)

@@ -74,7 +74,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.record(task)).toMatchObject({ state: 'pending', blocked: true })
       await complete(work, second!)
       await unblockAll(kernel, read)
-      expect(await work.record(task), 'looked at anew').toMatchObject({ state: 'queued', blocked: false })
+      expect(await work.record(task), 'checked again').toMatchObject({ state: 'queued', blocked: false })
     })
 
     test('stays due if it was due before, so that it is checked for a cycle', async () => {

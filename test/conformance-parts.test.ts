@@ -48,7 +48,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(outcome(reply)).toBe('VALIDATION_FAILED')
       expect(await work.events()).toEqual(before)
       const again = await work.tryCreate([newTask({ key: 'A-001-x', unique: { key: 'k', bodyHash: 'b' } })])
-      expect(known(again), 'and no key is taken by it').toEqual([false])
+      expect(known(again), 'and it uses no key').toEqual([false])
     })
 
     test('may name tasks that are created once, however many nodes request them at once', async () => {
@@ -194,7 +194,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await here.unblock(second)
       expect(
         (await found(two!)).map(({ taskId }) => taskId),
-        'what went on waits no more',
+        'what continued waits no more',
       ).toEqual([both.id])
     })
 

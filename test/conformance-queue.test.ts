@@ -180,7 +180,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const replies = await Promise.all(tasks.map((task) => work.claim(task, alpha)))
       expect(replies.map(outcome)).toEqual(['GRANTED', 'GRANTED', 'LIMIT_REACHED', 'LIMIT_REACHED'])
       expect(replies[3]).toMatchObject({ limit: 'maxConcurrentClaims' })
-      expect(outcome(await work.next(alpha)), 'next says so too').toBe('LIMIT_REACHED')
+      expect(outcome(await work.next(alpha)), 'next reports it too').toBe('LIMIT_REACHED')
       await work.release(tasks[0]!, granted(replies[0]!))
       expect(handedOut(await work.next(alpha, { limit: 4 }))).toHaveLength(1)
     })

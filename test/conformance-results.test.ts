@@ -17,7 +17,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   describe('a result after the lease', () => {
     test.each([
-      ['before anybody noticed', async () => undefined],
+      ['before upkeep noticed', async () => undefined],
       ['after the sweep', (work: Work, task: Task) => work.elapse(task)],
     ])('is accepted while no one has claimed since, %s', async (_when, meanwhile) => {
       const work = await nodes.work()

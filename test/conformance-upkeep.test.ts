@@ -25,21 +25,21 @@ describe.each(storeKinds)('on %s', (kind) => {
       },
       due: (limit: number, only?: number) => nodes.store().dueTasks(limit, only),
     },
-    'hours that have come': {
+    'due scheduled times': {
       async make(work: Work, count: number, msAgo: number) {
         const runAt = Date.now() - msAgo + MINUTE
         await ago(work, msAgo).createAll(batch(count).map((task) => ({ ...task, runAt })))
       },
       due: (limit: number, only?: number) => nodes.store().dueTasks(limit, only),
     },
-    'sessions that fell silent': {
+    'silent sessions': {
       async make(work: Work, count: number, msAgo: number) {
         const then = ago(work, msAgo)
         await Promise.all(Array.from({ length: count }, (_, i) => then.register(`worker-${i}`, 1)))
       },
       due: (limit: number, only?: number) => nodes.store().dueSessions(limit, only),
     },
-    'tasks that nobody told to go on': {
+    'tasks that were not unblocked': {
       async make(work: Work, count: number) {
         const upstream = await work.create()
         await work.createAll(batch(count).map((task) => ({ ...task, ...newTask({}, [upstream]) })))
@@ -72,7 +72,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   test('places that other workspaces do not need are used for the one with a backlog', async () => {
     const [many, single] = [await newWork(), await newWork()]
-    for (const what of ['leases that are over', 'sessions that fell silent'] as const) {
+    for (const what of ['leases that are over', 'silent sessions'] as const) {
       await KINDS[what].make(many, BACKLOG, 3 * HOUR)
       await KINDS[what].make(single, 1, 2 * HOUR)
       expect((await KINDS[what].due(LIMIT)).length).toBeGreaterThanOrEqual(LIMIT)
@@ -82,7 +82,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   test('expired leases do not hide the scheduled tasks of another workspace', async () => {
     const [many, single] = [await newWork(), await newWork()]
     await KINDS['leases that are over'].make(many, BACKLOG, 3 * HOUR)
-    await KINDS['hours that have come'].make(single, 1, 2 * HOUR)
+    await KINDS['due scheduled times'].make(single, 1, 2 * HOUR)
     const found = await nodes.store().dueTasks(LIMIT)
     expect(found.filter(({ workspaceId }) => workspaceId === single.workspace)).toHaveLength(1)
   })

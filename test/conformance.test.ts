@@ -84,7 +84,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       const before = await everything(work, [task])
       await expect(work.submitText(task, hold, '{"this is": no JSON')).rejects.toThrow()
       expect(await everything(work, [task])).toEqual(before)
-      expect(outcome(await work.submit(task, hold)), 'the task goes on').toBe('ACCEPTED')
+      expect(outcome(await work.submit(task, hold)), 'the task continues').toBe('ACCEPTED')
     })
 
     test('that failed leaves the count of active claims right', async () => {

@@ -65,7 +65,7 @@ describe('a paused agent', () => {
     expect(await claimsAnyWay(work)).toEqual(Array(4).fill('AGENT_PAUSED'))
     expect(outcome(await work.renew(tasks[0]!, holds[0]!))).toBe('RENEWED')
     expect(outcome(await work.submit(tasks[0]!, holds[0]!))).toBe('ACCEPTED')
-    expect(outcome(await beat(work, 'alpha')), 'and may beat').toBe('DONE')
+    expect(outcome(await beat(work, 'alpha')), 'and may heartbeat').toBe('DONE')
     expect(recordIn(await pause(work, 'alpha', 'again')), 'twice is once').toMatchObject({
       stateReason: 'lunch',
       version: 2,
@@ -151,9 +151,9 @@ describe('an agent that is leaving', () => {
   })
 
   test.each([
-    ['falls silent', async () => undefined],
+    ['goes silent', async () => undefined],
     [
-      'falls silent and beats again',
+      'goes silent and heartbeats again',
       async (work: Work) => {
         await beat(work, 'alpha')
       },
@@ -215,7 +215,7 @@ describe('an agent that is terminated', () => {
       health: { hasBeaten: false, sentAt: null, dueAt: now() + STALE },
     })
     expect((await lastEvent(work)).type).toBe('agent_registered')
-    expect(outcome(await beat(work, 'alpha', { sentAt: now() - 5 })), 'a new life, a new clock').toBe('DONE')
+    expect(outcome(await beat(work, 'alpha', { sentAt: now() - 5 })), 'a new start, a new clock').toBe('DONE')
     expect(outcome(await work.next(alpha))).toBe('GRANTED')
   })
 
@@ -363,7 +363,7 @@ describe('in any history of an agent', () => {
               expect(after.health!.hasBeaten && after.coordinatorEnabled).toBe(true)
             const isMissed = after.state === 'error' || after.state === 'offline'
             if (!isMissed && after.state !== 'terminated' && after.state !== 'paused')
-              expect(after.health!.dueAt, 'somebody will look').not.toBeNull()
+              expect(after.health!.dueAt, 'it will be checked').not.toBeNull()
             reached.add(after.leaving ? `${after.state} leaving` : after.state)
           } else if (before) expect([command.kind, holds]).toEqual(['remove', 0])
           record = after && { ...after }

@@ -94,8 +94,8 @@ describe('an agent that registers', () => {
     expect(refused).toMatchObject({ code: 'VERSION_MISMATCH', currentVersion: 1 })
     expect(await typesOf(work)).toEqual(['agent_registered'])
     expect(outcome(await register(work, 'alpha', { name: 'x' }, 1))).toBe('DONE')
-    expect(outcome(await register(work, 'nobody', {}, 1)), 'not there').toBe('VERSION_MISMATCH')
-    expect(outcome(await register(work, 'new', {}, 0)), 'not there').toBe('DONE')
+    expect(outcome(await register(work, 'nobody', {}, 1)), 'unknown').toBe('VERSION_MISMATCH')
+    expect(outcome(await register(work, 'new', {}, 0)), 'unknown').toBe('DONE')
   })
 
   test('may not be missed sooner than its heartbeat interval', async () => {
@@ -300,9 +300,12 @@ describe('silence', () => {
   })
 
   test.each([
-    ['that never beat', async (work: Work) => register(work, 'alpha', { maxConcurrentTasks: null })],
     [
-      'that the coordinator does not look after',
+      'that never sent a heartbeat',
+      async (work: Work) => register(work, 'alpha', { maxConcurrentTasks: null }),
+    ],
+    [
+      'that the coordinator does not monitor',
       async (work: Work) => {
         await register(work, 'alpha', { maxConcurrentTasks: null, coordinatorEnabled: false })
         await beat(work, 'alpha')

@@ -35,7 +35,7 @@ describe('work is offered', () => {
       offersFor([candidate('a', { capabilities: ['rust'] })], waiting([[5, 'go', 'rust']]), MOST),
     ).toEqual([])
     expect(offersFor([candidate('a')], waiting([[5]]), 0)).toEqual([])
-    expect(offersFor([candidate('a')], waiting([], { b: 3 }), MOST), 'kept for another').toEqual([])
+    expect(offersFor([candidate('a')], waiting([], { b: 3 }), MOST), 'reserved for another').toEqual([])
   })
 
   test('to the least loaded agent, by the share of its limit', () => {
@@ -173,7 +173,7 @@ describe('for any agents and any waiting work', () => {
         const offers = offersFor(agents, { kinds: waits, reserved: kept }, MOST)
         expect(offers.length > 0).toBe(possible.length > 0)
         for (const agent of agents)
-          expect(times(offers, agent.slug), 'all that is kept for it').toBeGreaterThanOrEqual(
+          expect(times(offers, agent.slug), 'all that is reserved for it').toBeGreaterThanOrEqual(
             Math.min(roomOf(agent), kept.get(agent.slug) ?? 0),
           )
       }),

@@ -44,7 +44,7 @@ describe('for any history of a task, decide', () => {
       }
     }, 3000)
     const neverSeen = Object.keys(EVENTS).filter((type) => /^(task|claim)_/.test(type) && !seen.has(type))
-    expect(neverSeen, 'the lives are varied enough to show them all').toEqual(['task_created'])
+    expect(neverSeen, 'the histories are varied enough to show them all').toEqual(['task_created'])
   })
 
   test('emits one event for each change of state, and they replay to the state', () => {
@@ -93,7 +93,7 @@ describe('for any history of a task, decide', () => {
       expect(!['awaiting_retry', 'verifying'].includes(state) || record.dueAt !== null).toBe(true)
       expect(record.attempt).toBeGreaterThanOrEqual(0)
       if (state === 'queued')
-        expect(record.dueAt, 'waiting, it is given up when nobody needs it').toBe(record.expiresAt)
+        expect(record.dueAt, 'waiting, it is cancelled when it expires').toBe(record.expiresAt)
     })
   })
 

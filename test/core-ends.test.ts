@@ -269,8 +269,8 @@ describe('a rejected result', () => {
   const SITUATIONS: Record<string, (work: Work, task: Task, pass: (ms: number) => void) => Promise<unknown>> =
     {
       queued: async () => undefined,
-      'held by somebody': (work, task) => work.claim(task, beta),
-      'held by somebody whose lease is over': async (work, task, pass) => {
+      held: (work, task) => work.claim(task, beta),
+      'held with an expired lease': async (work, task, pass) => {
         await work.claim(task, beta)
         pass(LONG_LEASE_MS)
       },

@@ -220,7 +220,7 @@ describe('a task that is divided', () => {
     const { work, now, pass } = clockwork()
     const parent = await work.create({ expiresAt: now() + 1 })
     await work.createAll(partsOf(parent, 1))
-    expect((await work.record(parent)).dueAt, 'looked at for a circle, that is all').toBe(now())
+    expect((await work.record(parent)).dueAt, 'checked for a cycle, that is all').toBe(now())
     pass(1)
     await work.elapse(parent)
     expect(await work.record(parent)).toMatchObject({ state: 'pending', dueAt: null })
@@ -257,7 +257,7 @@ describe('a task that is divided', () => {
   test('to be joined by an agent is queued when its parts are done', async () => {
     const { work, parent, parts } = await divided('task')
     for (const part of parts) await complete(work, part)
-    expect(outcome(await merge(work, parent, parts)), 'nobody else joins them').toBe('NOTHING_DUE')
+    expect(outcome(await merge(work, parent, parts)), 'no one else merges them').toBe('NOTHING_DUE')
     await work.unblock(parent)
     expect(await work.record(parent)).toMatchObject({ state: 'queued', blocked: false, merge: 'task' })
     expect(outcome(await complete(work, parent, 'joined'))).toBe('ACCEPTED')

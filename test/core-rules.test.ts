@@ -74,7 +74,7 @@ describe.each(HOLDER_WRITES)('%s', (name, write) => {
     late.claim()
     late.now += LEASE_MS
     expect(outcome(late.say(write(late.fence)))).toBe('ALREADY_EXPIRED')
-    expect(late.record, 'whoever notices first settles it').toMatchObject({
+    expect(late.record, 'the first to notice settles it').toMatchObject({
       state: 'awaiting_retry',
       claimState: 'expired',
     })

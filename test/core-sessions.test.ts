@@ -190,7 +190,7 @@ describe('maxActiveSessions', () => {
     expect(outcome(await open(work, 's'))).toBe('LIMIT_REACHED')
     await over(work, pass)
     expect(outcome(await open(work, 's'))).toBe('DONE')
-    expect(outcome(await work.register('w', 5)), 'its place was given away').toBe('LIMIT_REACHED')
+    expect(outcome(await work.register('w', 5)), 'its place was taken').toBe('LIMIT_REACHED')
   })
 
   test('is what one batch can get, and what one batch releases', async () => {

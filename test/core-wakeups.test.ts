@@ -185,7 +185,7 @@ describe('an agent that', () => {
       expect(why({ task: TASK }, { agent: capped, recently })).toBe(because)
     expect(why({}, { agent: capped, recently: 100 }), 'about no task').toBe(null)
     expect(why({ task: TASK }, { recently: 59 })).toBe(null)
-    expect(why({ task: TASK }, { recently: 60 }), 'sixty unless it is said').toBe('RATE_CAPPED')
+    expect(why({ task: TASK }, { recently: 60 }), 'sixty by default').toBe('RATE_CAPPED')
   })
 })
 
@@ -329,44 +329,44 @@ describe('a waiting wakeup is', () => {
     ['run, when nothing speaks against it', {}, { kind: 'run' }],
     ['run, when it may be claimed', { standing: 'free' }, { kind: 'run' }],
     ['run, when it is held', { standing: 'held' }, { kind: 'run' }],
-    ['not run, when its task is gone', { standing: 'gone' }, { kind: 'skip', because: 'TASK_NOT_READY' }],
+    ['not run, when its task was deleted', { standing: 'gone' }, { kind: 'skip', because: 'TASK_NOT_READY' }],
     [
-      'not run by who runs by itself by now',
+      'not run by an agent that runs elsewhere by now',
       { agent: agent({ adapterType: 'external' }) },
       { kind: 'skip', because: 'NOT_MANAGED' },
     ],
     [
-      'not run by who is paused',
+      'not run by a paused agent',
       { agent: agent({ state: 'paused' }), standing: 'held' },
       { kind: 'skip', because: 'AGENT_PAUSED' },
     ],
     [
-      'not run by who is terminated',
+      'not run by a terminated agent',
       { agent: agent({ state: 'terminated' }), standing: 'held' },
       { kind: 'skip', because: 'AGENT_TERMINATED' },
     ],
     [
-      'not run by who leaves',
+      'not run by a leaving agent',
       { agent: agent({ leaving: true }), standing: 'free' },
       { kind: 'skip', because: 'AGENT_TERMINATED' },
     ],
     [
-      'run by who leaves, when it holds it',
+      'run by a leaving agent, when it holds it',
       { agent: agent({ leaving: true }), standing: 'held' },
       { kind: 'run' },
     ],
     [
-      'not run by who cannot work',
+      'not run by an agent in error',
       { agent: agent({ state: 'error' }), standing: 'held' },
       { kind: 'skip', because: 'AGENT_FAULTY' },
     ],
     [
-      'run by who could not work, when a person tries',
+      'run by an agent in error, when a person requests it',
       { agent: agent({ state: 'error' }), isAskedFor: true },
       { kind: 'run' },
     ],
     [
-      'not run by who is switched off',
+      'not run by a disabled agent',
       { agent: agent({}, { enabled: false }), isAskedFor: true },
       { kind: 'skip', because: 'DISABLED' },
     ],

@@ -188,7 +188,7 @@ describe('an agent that was assigned a task', () => {
     expect(await work.record(task)).toMatchObject({ dueAt: null, leaseExpiresAt: now() + 10 * MINUTE })
     expect(await work.claims(task)).toHaveLength(1)
     pass(5 * MINUTE)
-    expect(outcome(await work.elapse(task)), 'it asked for it now').toBe('NOTHING_DUE')
+    expect(outcome(await work.elapse(task)), 'it requested it now').toBe('NOTHING_DUE')
   })
 
   test('resumes it under another session: a new generation, and the attempt is not counted twice', async () => {
@@ -290,7 +290,7 @@ describe('a holder that goes silent', () => {
     pass(10 * SECOND)
     const before = await work.record(task)
     expect(outcome(await work.elapse(task))).toBe('MOVED')
-    expect(await work.record(task), 'a look is no sign of life').toEqual({
+    expect(await work.record(task), 'a check is no sign of life').toEqual({
       ...before,
       version: before.version + 1,
       dueAt: now() + 50 * SECOND,

@@ -11,7 +11,7 @@ async function toldOf(error: Error): Promise<unknown[]> {
   const store = new MemoryStore()
   store.downstreamOf = () => Promise.reject(error)
   const told: unknown[] = []
-  const nobody = () => Promise.reject(new Error('nobody is asked for'))
+  const nobody = () => Promise.reject(new Error('not requested'))
   const kernel = openKernel(store, { agentOf: nobody, projectOf: nobody }, (fault) => told.push(fault))
   await followAll(kernel, 1, [1])
   await kernel.close()

@@ -330,7 +330,7 @@ describe('a git that does not end', () => {
 
   test.each([
     ['by itself', ''],
-    ['though it is asked to', `trap '' TERM`],
+    ['even if requested', `trap '' TERM`],
   ])('%s is ended at its time limit, with all it started', async (_how, trap) => {
     const sleeping = mark()
     const PATH = fakeGit(`${trap}\n/bin/sleep ${sleeping}\n/bin/sleep ${sleeping}`)

@@ -481,7 +481,7 @@ describeGit('the record of a run', () => {
   })
 })
 
-describeGit('a worktree is cleaned away', () => {
+describeGit('a worktree is removed', () => {
   test('when nothing was done, together with its branch', async () => {
     const repository = makeRepository(join(home, 'repo'))
     const folder = await inWorktree()
@@ -557,7 +557,7 @@ describeGit('a worktree is cleaned away', () => {
   })
 })
 
-describeGit('a worktree is never cleaned away', () => {
+describeGit('a worktree is never removed', () => {
   const at = (path: string, ...args: string[]) => git(path, ...args)
   const left: [what: string, leave: (path: string) => void, why: RegExp][] = [
     ['a new file', (path) => put(path, 'new.ts', 'x'), /^1 file is not committed$/],
@@ -580,7 +580,7 @@ describeGit('a worktree is never cleaned away', () => {
       /^1 file/,
     ],
     [
-      'a staged file whose copy is gone',
+      'a staged file whose copy was deleted',
       (path) => {
         put(path, 'new.ts', 'x')
         at(path, 'add', 'new.ts')
@@ -592,7 +592,7 @@ describeGit('a worktree is never cleaned away', () => {
     ['a deleted file', (path) => rmSync(join(path, 'readme.md')), /^1 file/],
     ['a mode that was changed', (path) => chmodSync(join(path, 'readme.md'), 0o755), /^1 file/],
     [
-      'a change git was told to overlook',
+      'a change git is configured to ignore',
       (path) => {
         at(path, 'update-index', '--assume-unchanged', 'readme.md')
         put(path, 'readme.md', 'changed')
@@ -608,7 +608,7 @@ describeGit('a worktree is never cleaned away', () => {
       /ignore changes to some of its files/,
     ],
     [
-      'new files that git was told not to show',
+      'new files that git is configured to hide',
       (path) => {
         at(path, 'config', 'status.showUntrackedFiles', 'no')
         put(path, 'new.ts', 'x')
@@ -633,7 +633,7 @@ describeGit('a worktree is never cleaned away', () => {
       /no longer belongs to its repository/,
     ],
     [
-      'files in it and the link to the repository gone',
+      'files in it and the link to the repository deleted',
       (path) => {
         put(path, 'new.ts', 'x')
         rmSync(join(path, '.git'))

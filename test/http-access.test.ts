@@ -39,7 +39,7 @@ function knockAt(route: Route, options: { key?: string; headers?: Record<string,
 describe('a request without a valid key', () => {
   const BAD: [what: string, header: string][] = [
     ['no key', ''],
-    ['a key of nobody', `Bearer baton_${'x'.repeat(43)}`],
+    ['an unknown key', `Bearer baton_${'x'.repeat(43)}`],
     ['a key with one letter more', `Bearer ${w.ownerKey}x`],
     ['a key with one letter less', `Bearer ${w.ownerKey.slice(0, -1)}`],
     ['a key and something else', `Bearer ${w.ownerKey} ${w.ownerKey}`],
@@ -143,7 +143,7 @@ describe('a key may do what its role and scopes say', () => {
     await nothingIsWrittenBy(() =>
       all(closed, async (route) => {
         const needs = NEEDS_OTHER[label(route)] ?? NEEDS[route.tag]?.[route.method === 'GET' ? 0 : 1]
-        expect(needs, `what does ${label(route)} need? Say so in this test`).toBeDefined()
+        expect(needs, `what does ${label(route)} need? Add it to this test`).toBeDefined()
         const reply = await knockAt(route, { key })
         if (rights.includes(needs!))
           expect([200, 400, 404, 426], `${label(route)}: ${reply.text}`).toContain(reply.status)
@@ -209,7 +209,7 @@ describe('a key', () => {
     const made = await w.post('/keys', { name: 'once' }, { 'idempotency-key': 'k-1' })
     const { key, id, prefix } = made.body
     expect(key).toMatch(/^baton_[A-Za-z0-9_-]{43}$/)
-    expect(key.startsWith(prefix) && prefix.length <= 12, 'the prefix gives little away').toBe(true)
+    expect(key.startsWith(prefix) && prefix.length <= 12, 'the prefix reveals little').toBe(true)
     const listed = (await w.call('GET', '/keys')).body.items
     expect(listed.find((item: Json) => item.id === id)).toMatchObject({
       name: 'once',
@@ -268,7 +268,7 @@ describe('a key', () => {
     const [first] = (await team.call('GET', '/keys')).body.items
     await keyWith(team, { role: 'owner', ...more })
     expectRefusal(await team.call('DELETE', `/keys/${first.id}`), 409, 'WRONG_STATE')
-    expect((await team.call('GET', '/keys')).status, 'somebody can still administer').toBe(200)
+    expect((await team.call('GET', '/keys')).status, 'one can still administer').toBe(200)
   })
 })
 

@@ -23,7 +23,7 @@ describe('settings are refused in one sentence that names them', () => {
 
   test.each<[what: string, body: Json, field: string, message: string | RegExp]>([
     [
-      'an adapter nobody knows',
+      'an unknown adapter',
       { adapterType: 'magic' },
       'adapterType',
       /^is unknown; known types are external, claude_local, .*simulated$/,
@@ -198,7 +198,7 @@ describe('settings are refused in one sentence that names them', () => {
     const expected = typeof message === 'string' ? message : expect.stringMatching(message)
     expect(answer.body.errors[0]).toMatchObject({ field, message: expected })
     expect(answer.body.detail.startsWith(`${field}: `), answer.body.detail).toBe(true)
-    expect((await w.call('GET', '/agents/dev')).status, 'nobody was registered').toBe(404)
+    expect((await w.call('GET', '/agents/dev')).status, 'no agent was registered').toBe(404)
   })
 
   test('all of them at once, each by name, with line and column where there are lines', async () => {
@@ -420,7 +420,7 @@ test('a preview of the prompt shows the text, but never the key', async () => {
   await w.script('plain', '')
   const plain = (await w.call('GET', '/agents/plain/prompt-preview')).body
   expect([plain.prompt.includes('# Your task'), plain.sensitive]).toEqual([true, []])
-  expect(await w.runsOf('dev'), 'nobody was woken for that').toEqual([])
+  expect(await w.runsOf('dev'), 'no agent was woken for that').toEqual([])
 })
 
 describe('the probe reports check by check whether an agent could run, with a hint for each failure', () => {

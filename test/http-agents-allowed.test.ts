@@ -106,7 +106,7 @@ describe('a node without a policy of its operator', () => {
     expect(tried.ok).toBe(false)
     expect(
       tried.checks.map(({ name }: Json) => name),
-      'its program was not asked',
+      'its program was not called',
     ).not.toContain('program')
     const run = await runOf(other, 'smuggled')
     expect(run).toMatchObject({ status: 'failed', errorCode: 'not_allowed_here', pid: null })

@@ -324,7 +324,7 @@ describe('people', () => {
         expectRefusal(await w.call(method, `/agents/${name}`), 404, 'NOT_FOUND')
     expect((await w.claim(task, 'alpha')).body.code).toBe('MISSING_CAPABILITY')
     const byId = await w.claim(task, id, { session: 's-other' })
-    expect(byId.status, `by an id of nobody: ${JSON.stringify(byId.body)}`).toBeGreaterThanOrEqual(400)
+    expect(byId.status, `by an unknown id: ${JSON.stringify(byId.body)}`).toBeGreaterThanOrEqual(400)
   })
 
   test('change an agent’s capabilities, and the next claim uses them, by slug and by id', async () => {

@@ -169,7 +169,7 @@ describe('an admitted caller', () => {
       'POST /api/v1/tasks HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"t',
     ],
     ['does not answer on its socket', `GET /api/v1/events/ws HTTP/1.1\r\n${UPGRADE}\r\n`],
-    ['has asked for nothing yet', ''],
+    ['has sent no request yet', ''],
   ])('that %s does not keep the server from stopping', { timeout: 10_000 }, async (_what, request) => {
     const stopping = await startServer()
     const socket = line(stopping, request)

@@ -132,11 +132,8 @@ describe('an agent that heartbeats', () => {
 describe('nothing is assigned to an agent', () => {
   const able = { capabilities: ['go'] }
   const BAD: [what: string, make: (w: Workspace) => Promise<unknown>][] = [
-    ['that never beat', (w) => put(w, 'bad', able)],
-    [
-      'that the coordinator does not look after',
-      (w) => ready(w, 'bad', { ...able, coordinatorEnabled: false }),
-    ],
+    ['that never sent a heartbeat', (w) => put(w, 'bad', able)],
+    ['that the coordinator does not monitor', (w) => ready(w, 'bad', { ...able, coordinatorEnabled: false })],
     [
       'that Baton runs, and that work does not wake',
       (w) =>
@@ -273,7 +270,7 @@ describe('among free agents', () => {
       { project: 'shop', key: 'A-003-three' },
     ])
     const who = await holdersNow(w, more)
-    for (const agent of who) expect([null, 'own'], 'nobody else may').toContain(agent)
+    for (const agent of who) expect([null, 'own'], 'no one else may').toContain(agent)
     expect(who, 'it has room for more').toEqual(['own', 'own'])
   })
 })

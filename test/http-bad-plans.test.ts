@@ -58,12 +58,12 @@ tracks:
     [[4, 'tracks.A[0].depends_on[0]', 'itself']],
   ],
   [
-    'a key that is given twice',
+    'a duplicate key',
     inTrackA('{id: A-001-a}', '{id: A-002-b}', '{id: A-001-a}'),
     [[6, 'tracks.A[2].id', 'A-001-a, which is taken on line 4']],
   ],
   [
-    'a place that is given twice',
+    'a duplicate place',
     inTrackA('{id: A-001-a}', '{id: A-001-b}'),
     [[5, 'tracks.A[1].id', 'A-001, which A-001-a has on line 4']],
   ],
@@ -101,7 +101,7 @@ tracks:
     [[4, 'tracks.A[0].id', 'belongs into track B and not A']],
   ],
   [
-    'dependencies that are not there',
+    'unknown dependencies',
     inTrackA('{id: A-001-a, depends_on: [A-002-b, B-001-c]}'),
     [
       [4, 'tracks.A[0].depends_on[0]', 'A-002-b, and the plan has no such task'],
@@ -140,7 +140,7 @@ tracks:
   ],
   ['broken YAML', 'project: shop\ntracks: {A: "x}\n', [[3, '', 'YAML syntax error']]],
   [
-    'a mistake on every line, told with the others',
+    'a mistake on every line, reported with the others',
     `project: "a b"
 name: ""
 tracks:
@@ -225,7 +225,7 @@ describe('the size of a plan', () => {
     const answer = await putPlan(large, 'shop', plan, { 'content-type': 'application/json' })
     const tookMs = performance.now() - began
     console.log(
-      `a plan of 10,000 tasks (${(plan.length / 2 ** 20).toFixed(1)} MiB) was taken in ${Math.round(tookMs)} ms`,
+      `a plan of 10,000 tasks (${(plan.length / 2 ** 20).toFixed(1)} MiB) was imported in ${Math.round(tookMs)} ms`,
     )
     expect(answer.body).toMatchObject({ created: 10_000 })
     const { tracks } = (await large.call('GET', '/projects/shop')).body
@@ -233,7 +233,7 @@ describe('the size of a plan', () => {
     expect(pending.reduce((a: number, b: number) => a + b)).toBe(10_000)
     expect((await large.call('GET', '/tasks?state=queued&limit=200')).body.items).toHaveLength(10)
     const again = await putPlan(large, 'shop', plan, { 'content-type': 'application/json' })
-    console.log(`and taken again in ${Math.round(performance.now() - began - tookMs)} ms`)
+    console.log(`and imported again in ${Math.round(performance.now() - began - tookMs)} ms`)
     expect(again.body).toMatchObject({ created: 0, updated: 0, unchanged: 10_000 })
   })
 

@@ -181,7 +181,7 @@ describe('a batch', () => {
       expect(status, agent).toBe(200)
       expect(body.results).toMatchObject([{ taskId: NOBODYS, reason: 'NOT_FOUND', status: 404 }])
     }
-    expect(await w.count('agent_registered'), 'and makes nobody known').toBe(1)
+    expect(await w.count('agent_registered'), 'and registers no agent').toBe(1)
   })
 
   test('of renewals and results answers for each item', async () => {

@@ -66,12 +66,7 @@ describe('a claim is denied', () => {
       { taskState: 'pending' },
       async (w) => w.make({ dependsOn: [(await w.make()).id] }),
     ],
-    [
-      'that has an hour of its own',
-      'NOT_READY',
-      { taskState: 'pending' },
-      (w) => w.make({ runAt: inAnHour() }),
-    ],
+    ['that is scheduled', 'NOT_READY', { taskState: 'pending' }, (w) => w.make({ runAt: inAnHour() })],
     ['that waits for its next attempt', 'NOT_READY', { taskState: 'awaiting_retry' }, inState.awaiting_retry],
     ['that is paused', 'NOT_READY', { taskState: 'paused' }, inState.paused],
     ['that is cancelled', 'NOT_READY', { taskState: 'cancelled' }, inState.cancelled],
@@ -165,7 +160,7 @@ describe('a write that is not the holder’s', () => {
     await w.claim(task)
     const answer = await w.on(task, 'submit', { ...fence('s-alpha', 0), result: 1 })
     expectRefusal(answer, 409, 'STALE_GENERATION', { currentGeneration: 1 })
-    expect((await w.read(task, '/results')).items, 'nobody worked under it').toEqual([])
+    expect((await w.read(task, '/results')).items, 'no one worked under it').toEqual([])
   })
 
   test('another agent’s result for a generation it never held is refused and not stored', async () => {

@@ -197,7 +197,7 @@ describe('as a stream', () => {
       await until(async () => asked.mock.calls.length > 0)
       // What this creates would be lost to a reader that had its answer already.
       await w.make()
-      expect(isAnswered, 'while nobody knows yet where now is').toBe(false)
+      expect(isAnswered, 'before the reader’s position is known').toBe(false)
       release()
       const reader = await opening
       await w.make({ title: 'from now on' })
@@ -262,7 +262,7 @@ describe('as a stream', () => {
       ...Array.from({ length: 25 }, () => socket(w, '?after=0')),
     ])
     for (const reader of readers) await hasRead(reader, 1)
-    expect(open(), 'each has a timer for its beat').toBeGreaterThan(before + 30)
+    expect(open(), 'each has a timer for its heartbeat').toBeGreaterThan(before + 30)
     await Promise.all(readers.map((reader) => reader.leave()))
     await until(async () => open() < before + 15)
   })

@@ -76,7 +76,7 @@ describe('a failure', () => {
     await w.claim(patient, 'alpha', { leaseSeconds: 60 })
     await fail(w, patient, 1, { failureClass: 'timeout', retryAt: longAgo() })
     const more = await w.claim(patient, 'alpha', { leaseSeconds: 180 })
-    expect(more.body.claim.ttlMs, 'who asks for more gets it').toBe(180_000)
+    expect(more.body.claim.ttlMs, 'a holder that asks for more gets it').toBe(180_000)
   })
 
   test('that is a rate limit is parked until the limit is over, and spends no attempt', async () => {
@@ -109,7 +109,7 @@ describe('a failure', () => {
     ])
     expect(await w.read(task)).toMatchObject({ error: 'killed at 16 GB', failureClass: 'out_of_memory' })
     expect((await deadLetters(w)).items).toEqual([])
-    expect((await w.on(task, 'retry')).body.state, 'who may then try it again').toBe('queued')
+    expect((await w.on(task, 'retry')).body.state, 'which may then retry it').toBe('queued')
   })
 
   test('of any other class raises no alert', async () => {

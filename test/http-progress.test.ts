@@ -59,7 +59,7 @@ describe('a task’s time limits', () => {
     ['a timeout of nothing', { timeouts: { stallSeconds: 0 } }, 'timeouts.stallSeconds'],
     ['a timeout of more than a day', { timeouts: { assignSeconds: 86_401 } }, 'timeouts.assignSeconds'],
     ['half a second', { timeouts: { hangAbortSeconds: 0.5 } }, 'timeouts.hangAbortSeconds'],
-    ['a timeout nobody knows', { timeouts: { coffeeSeconds: 5 } }, 'timeouts.coffeeSeconds'],
+    ['an unknown timeout', { timeouts: { coffeeSeconds: 5 } }, 'timeouts.coffeeSeconds'],
     ['timeouts that are none', { timeouts: null }, 'timeouts'],
   ])('are refused: %s', async (_what, more, field) => {
     const w = await workspace()
@@ -182,7 +182,7 @@ describe('progress', () => {
     ['less than nothing', { percent: -1 }, 'percent'],
     ['an end that is past', { estimatedCompletionAt: '2020-01-01T00:00:00Z' }, 'estimatedCompletionAt'],
     ['an end that is no time', { estimatedCompletionAt: 'soon' }, 'estimatedCompletionAt'],
-    ['a field nobody knows', { progressPercent: 70 }, 'progressPercent'],
+    ['an unknown field', { progressPercent: 70 }, 'progressPercent'],
   ])('is refused: %s', async (_what, more, field) => {
     const w = await workspace()
     const task = await w.held()

@@ -175,7 +175,7 @@ describe('a track', () => {
     expect((await show(w)).tracks[0].agents).toEqual(['alpha', 'beta', 'gamma'])
     expect((await w.on(tasks[2]!, 'renew', fence('s-gamma', 1))).status).toBe(200)
     expectRefusal(await w.claim(tasks[3]!, 'delta'), 409, 'TRACK_FULL', { maxAgents: 1 })
-    expect((await w.claim(tasks[3]!, 'alpha')).status, 'who is on it may have more').toBe(200)
+    expect((await w.claim(tasks[3]!, 'alpha')).status, 'an agent on it may have more').toBe(200)
     await setAgents(w, 'A', null)
     const more = await w.make({ project: 'shop', key: 'A-005-e' })
     expect((await w.claim(more, 'delta')).status).toBe(200)

@@ -77,8 +77,8 @@ describe('a zombie’s result', () => {
       }),
     ])
     expect(nextCursor).toBeNull()
-    expect(await rejected(w, '?accepted=false&include=result'), 'said or not').toEqual({ items, nextCursor })
-    expect((await rejected(await workspace())).items, 'nobody else’s').toEqual([])
+    expect(await rejected(w, '?accepted=false&include=result'), 'given or not').toEqual({ items, nextCursor })
+    expect((await rejected(await workspace())).items, 'no one else’s').toEqual([])
   })
 
   const count = (to: number, step: number) => Array.from({ length: to }, (_, i) => (i + 1) * step)

@@ -124,7 +124,7 @@ describe('the token of a run', () => {
     expect(await end(), 'it may end in peace').toMatchObject({ status: 'succeeded', errorCode: null })
     const [accepted, ...others] = await w.resultsOf({ id: task })
     expect(accepted).toMatchObject({ accepted: true, generation, summary: 'done' })
-    expect(others, 'what its program said afterwards is no work that was lost').toEqual([])
+    expect(others, 'its program’s later output is no lost work').toEqual([])
     expect(await w.count('run_finished')).toBe(1)
     const said = (await w.events()).filter(
       ({ type }: Seen) => type === 'task_progress' || type === 'task_logged',

@@ -21,7 +21,7 @@ describe('a holder', () => {
     const task = await w.held()
     const started = await w.on(task, 'start', first)
     expect(started).toMatchObject({ status: 200, body: { reason: 'STARTED', task: { state: 'running' } } })
-    expect((await w.on(task, 'start', first)).body.reason, 'said twice is no mistake').toBe('STARTED')
+    expect((await w.on(task, 'start', first)).body.reason, 'repeated, it is no error').toBe('STARTED')
     const checkpointData = { page: 3, ключ: ['😀', null, 0.5] }
     const noted = await w.on(task, 'progress', { ...first, percent: 40, step: 'reading', checkpointData })
     expect(noted.body).toMatchObject({ reason: 'NOTED', task: { state: 'running' } })

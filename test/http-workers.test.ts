@@ -129,7 +129,7 @@ describe('a worker', () => {
     })
     const done = await w.on(held!, 'submit', { ...fence('w-1', 1), result: 1 })
     expect(done.body.reason).toBe('ACCEPTED')
-    expect((await register(w, 'w-1', 9)).body.state, 'by registering it takes work again').toBe('active')
+    expect((await register(w, 'w-1', 9)).body.state, 'by registering it gets work again').toBe('active')
     expect((await claimBy(w, waiting!, 'w-1')).body.reason).toBe('GRANTED')
   })
 
@@ -303,7 +303,7 @@ describe('stalled work', () => {
     await agoMs(renewed, 61_000)
     await w.on(renewed, 'renew', fence('s-alpha', 1))
     expect(await requeue(w, { silentMs: 3_600_000 })).toBe(0)
-    expect(await requeue(w), 'a minute unless it is said otherwise').toBe(1)
+    expect(await requeue(w), 'a minute by default').toBe(1)
     expect(await w.read(quiet)).toMatchObject({ state: 'awaiting_retry', attempt: 1, holder: null })
     for (const task of [renewed, alive]) expect((await w.read(task)).state).toBe('assigned')
     const [stalled] = await w.happens('task_stalled')

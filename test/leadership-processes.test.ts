@@ -92,7 +92,7 @@ test('a stopped leader is followed by another process when its lease has expired
     await leader.says(`refused ${term} NOT_LEADER`)
     ;[leader, other] = [other, leader]
   }
-  expect(await writers(), 'nobody writes once another has begun').toEqual(
+  expect(await writers(), 'no process writes once another has begun').toEqual(
     [1, 2, 3].map((term) => `term:${term}`),
   )
   const listed = await listNodes(store.control)

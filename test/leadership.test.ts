@@ -125,8 +125,8 @@ describe('the leader lease', () => {
   })
 
   test.each([
-    ['that nobody ever held', () => sql('truncate baton.leader_leases')],
-    ['whose lease is over', () => timePasses(LONG)],
+    ['that was never held', () => sql('truncate baton.leader_leases')],
+    ['whose lease expired', () => timePasses(LONG)],
     ['that was resigned', () => Promise.all([office(first, 'resign', a), office(first, 'resign', b)])],
   ])('%s goes to exactly one of all nodes that request it, round after round', async (_, becomesFree) => {
     for (let round = 1; round <= 20; round++) {
@@ -303,7 +303,7 @@ describe('a node’s leadership', () => {
       [1, a, 'RESIGNED'],
     ])
     await one.resign()
-    expect(other.term, 'who does not hold it resigns in vain').toBe(2)
+    expect(other.term, 'a node that does not hold it cannot resign it').toBe(2)
   })
 
   test('goes to another node when the lease has expired, and not before', async () => {
@@ -361,7 +361,7 @@ describe('a node’s leadership', () => {
     await until(async () => leadership.term === null)
     const other = new Leadership(second, b, { leaseMs })
     expect(await until(() => other.hold())).toBe(2)
-    await expect(leadership.resign(), 'nothing to be told').resolves.toBeUndefined()
+    await expect(leadership.resign(), 'nothing to report').resolves.toBeUndefined()
     way.mend()
     await store.close()
     await way.close()

@@ -80,7 +80,7 @@ async function expectAgreement(url: string) {
       where t.claim_state = 'active' and h.task_id is null`,
     'claims other than 1 to generation': `select 1 from baton_tasks t left join baton_claims c on t.workspace_id = c.workspace_id and t.id = c.task_id
       group by t.workspace_id, t.id, t.generation having count(c.generation) <> t.generation or max(c.generation) <> t.generation`,
-    'a claim that says otherwise': `select 1 from baton_tasks t join baton_claims c on t.workspace_id = c.workspace_id and t.id = c.task_id
+    'a different claim': `select 1 from baton_tasks t join baton_claims c on t.workspace_id = c.workspace_id and t.id = c.task_id
       and t.generation = c.generation where c.state <> t.claim_state`,
     'miscounted claims': `select 1 from baton_counters n where n.active_claims <>
       (select count(*) from baton_held h where h.workspace_id = n.workspace_id)`,
@@ -143,7 +143,7 @@ describe('a server', () => {
     ],
     ['that leaves its log to the system', but({ innodb_flush_log_at_trx_commit: '2' }), 'acknowledged work'],
     [
-      'of MySQL that says 3',
+      'of MySQL with the value 3',
       but({ innodb_flush_log_at_trx_commit: '3' }, { version: '8.4.0' }),
       'innodb_flush_log_at_trx_commit',
     ],
@@ -416,7 +416,7 @@ describe.skipIf(server === null)('a transaction', () => {
     expect((await work.events()).map(({ seq }) => seq)).toEqual(
       Array.from({ length: 10_000 }, (_, i) => i + 1),
     )
-    expect(await work.under('all').createAll(wanted), 'asked again').toEqual(tasks)
+    expect(await work.under('all').createAll(wanted), 'requested again').toEqual(tasks)
     const claims = await Promise.all(tasks.map((task) => work.claim(task, alpha)))
     expect(tally(claims)).toEqual({ GRANTED: 10_000 })
     const results = await Promise.all(
@@ -526,7 +526,7 @@ describe.skipIf(server === null)('upkeep', () => {
     stop()
     await work.create()
     await sleep(400)
-    expect(heard, 'nobody listens').toEqual([2, 1])
+    expect(heard, 'no one listens').toEqual([2, 1])
     await other.close()
   })
 })

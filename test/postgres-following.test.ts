@@ -233,7 +233,7 @@ describe('the log', () => {
     })
     await another(async (fresh) => {
       const { own } = await forgottenBy(fresh, work)
-      expect(own, 'the next process goes on from there').toEqual([])
+      expect(own, 'the next process continues from there').toEqual([])
       expect(await cursorOf(work)).toBeGreaterThan(100_000)
     })
   })
@@ -253,7 +253,7 @@ describe('the log', () => {
   })
 
   test.each([
-    ['never looked at its tables', null],
+    ['never analyzed its tables', null],
     ['knows its tables', 'analyze'],
     ['has tidied its tables', 'vacuum analyze'],
   ])('is followed without reading other blocked tasks, by a database that %s', async (_what, looks) => {

@@ -97,13 +97,13 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('limits', 'max_active_sessions = 0', workspace),
   ],
   [
-    'history is kept for a day at least',
+    'claim history is kept for a day at least',
     'limits',
     'claim_history_retention_days >= 1',
     ({ workspace }) => update('limits', 'claim_history_retention_days = 0', workspace),
   ],
   [
-    'a given task may take its time to be started',
+    'an assigned task has time to be started',
     'limits',
     'assign_timeout_seconds >= 1',
     ({ workspace }) => update('limits', 'assign_timeout_seconds = 0', workspace),
@@ -115,7 +115,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('limits', 'stall_timeout_seconds = 0', workspace),
   ],
   [
-    'a verdict may take its time',
+    'a verdict has time',
     'limits',
     'verify_timeout_seconds >= 1',
     ({ workspace }) => update('limits', 'verify_timeout_seconds = 0', workspace),
@@ -196,7 +196,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('agents', 'max_concurrent_tasks = 0', workspace),
   ],
   [
-    'an agent has time between two beats',
+    'an agent has time between two heartbeats',
     'agents',
     'heartbeat_ms > 0',
     ({ workspace }) => update('agents', 'heartbeat_ms = 0', workspace),
@@ -208,7 +208,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('agents', 'stale_ms = 0', workspace),
   ],
   [
-    'an agent may be given a task at a time',
+    'an agent may be assigned a task at a time',
     'agents',
     'batch_size >= 1',
     ({ workspace }) => update('agents', 'batch_size = 0', workspace),
@@ -226,7 +226,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('agents', "leaving = true, state = 'terminated'", workspace),
   ],
   [
-    'an agent says that it is well or that it is not',
+    'an agent is healthy or degraded',
     'agent_health',
     'status = ANY',
     ({ workspace }) => update('agent_health', "status = 'so-so'", workspace),
@@ -283,13 +283,13 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('sessions', `state = 'lost'`, workspace),
   ],
   [
-    'a session that is over says why',
+    'an ended session has a reason',
     'sessions',
     'end_reason IS NULL',
     ({ workspace }) => update('sessions', `end_reason = 'tired'`, workspace),
   ],
   [
-    'a session that is not over is looked at some time',
+    'an open session is checked at some time',
     'sessions',
     'due_at IS NOT NULL',
     ({ workspace }) => update('sessions', 'due_at = null', workspace),
@@ -383,7 +383,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   ],
   ['a part has no parts', 'tasks', 'parent_id IS NULL', ({ part }) => task(part, `merge = 'object'`)],
   [
-    'in the queue, a task is due when nobody needs it any more, and never else',
+    'in the queue, a task is due at its expiry, and never otherwise',
     'tasks',
     'due_at IS DISTINCT FROM expires_at',
     ({ queued }) => task(queued, 'due_at = now()'),
@@ -420,7 +420,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ queued }) => task(queued, `state = 'paused', rank = null`),
   ],
   [
-    'a task that waits for its hour has one',
+    'a task that waits for its scheduled time has one',
     'tasks',
     'due_at IS NOT NULL',
     ({ queued }) => task(queued, `state = 'awaiting_retry', rank = null`),
@@ -433,7 +433,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('task_details', "title = ''", workspace),
   ],
   [
-    'a dead letter says what ran out',
+    'a dead letter has what ran out',
     'task_details',
     'exhausted = ANY',
     ({ workspace }) => update('task_details', `exhausted = 'patience'`, workspace),
@@ -476,7 +476,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ held }) => `update claims set ended_at = now(), end_reason = 'EXPIRED' where task_id = ${held}`,
   ],
   [
-    'a claim that ended says why',
+    'an ended claim has a reason',
     'claims',
     'end_reason IS NULL',
     ({ completed }) => `update claims set end_reason = null where task_id = ${completed}`,
@@ -501,7 +501,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ completed, workspace }) => result(workspace, completed, 1, 0, `false, 'STALE_GENERATION'`),
   ],
   [
-    'a rejected result says why',
+    'a rejected result has a reason',
     'results',
     'rejection IS NOT NULL',
     ({ completed, workspace }) => result(workspace, completed, 1, 1, 'false, null'),
@@ -570,7 +570,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ claimed }) => wakeup(claimed, 'task_id = 0, task_uuid = null'),
   ],
   [
-    'a wakeup that was claimed has its hour',
+    'a claimed wakeup has a claim time',
     'wakeups',
     '(run_id IS NULL) = (claimed_at IS NULL)',
     ({ claimed }) => wakeup(claimed, 'claimed_at = null'),
@@ -588,13 +588,13 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ claimed }) => wakeup(claimed, "status = 'queued'"),
   ],
   [
-    'a wakeup that was taken along says by which',
+    'a merged wakeup names the other one',
     'wakeups',
     'into_id IS NOT NULL',
     ({ coalesced }) => wakeup(coalesced, 'into_id = null'),
   ],
   [
-    'a wakeup that was skipped says why',
+    'a skipped wakeup has a reason',
     'wakeups',
     'skip_reason IS NOT NULL',
     ({ claimed }) => wakeup(claimed, "status = 'skipped', finished_at = now()"),
@@ -606,7 +606,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ claimed }) => wakeup(claimed, 'finished_at = now()'),
   ],
   [
-    'of wakeups that say the same, one waits',
+    'of equal wakeups, one waits',
     'wakeups',
     'wakeups_one_queued',
     ({
@@ -615,7 +615,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
       select ${workspace}, gen_random_uuid(), 'alpha', 'timer', 'queued', 'system', 1, now(), now() from generate_series(1, 2)`,
   ],
   [
-    'what was asked for under one key was asked for once',
+    'one idempotency key makes one wakeup',
     'wakeups',
     'wakeups_idempotency_key',
     ({ workspace }) => update('wakeups', "idempotency_key = 'the same'", workspace),
@@ -640,7 +640,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('agent_runtime_state', 'total_output_tokens = -1', workspace),
   ],
   [
-    'an agent never remembered less than nothing',
+    'an agent never read less than nothing from its cache',
     'agent_runtime_state',
     'total_cached_input_tokens >= 0',
     ({ workspace }) => update('agent_runtime_state', 'total_cached_input_tokens = -1', workspace),
@@ -726,7 +726,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ over }) => run(over, 'output_tokens = -1'),
   ],
   [
-    'a run never remembered less than nothing',
+    'a run never read less than nothing from its cache',
     'runs',
     'cached_input_tokens >= 0',
     ({ over }) => run(over, 'cached_input_tokens = -1'),
@@ -745,7 +745,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ over }) => run(over, 'output_tokens = null'),
   ],
   [
-    'what a run remembered is part of what it used',
+    'the cached tokens of a run are part of its usage',
     'runs',
     'cached_input_tokens IS NULL',
     ({ running }) => run(running, 'cached_input_tokens = 1'),
@@ -764,7 +764,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ over }) => run(over, 'log_ref = null'),
   ],
   [
-    'a log that is gone was there',
+    'a deleted log existed',
     'runs',
     'log_deleted_at IS NULL',
     ({ running }) => run(running, 'log_deleted_at = now()'),
@@ -776,7 +776,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ over }) => run(over, 'finished_at = null'),
   ],
   [
-    'a run that failed says why',
+    'a failed run has a reason',
     'runs',
     'error_code IS NOT NULL',
     ({ over }) => run(over, "status = 'failed'"),
@@ -794,7 +794,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ running }) => run(running, "status = 'queued'"),
   ],
   [
-    'a run that goes on has begun',
+    'an active run has started',
     'runs',
     'started_at IS NOT NULL',
     ({ running }) => run(running, 'started_at = null'),
@@ -806,7 +806,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ running }) => run(running, 'generation = null'),
   ],
   [
-    'of one claim, one run goes on at a time',
+    'of one claim, one run is active at a time',
     'runs',
     'runs_one_per_claim',
     ({ running }) => `insert into runs select (jsonb_populate_record(null::runs, to_jsonb(r)
@@ -825,7 +825,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('run_events', "event_type = 'gossip'", workspace),
   ],
   [
-    'what a run says comes by one of three streams',
+    'output comes by one of three streams',
     'run_events',
     'stream = ANY',
     ({ workspace }) => update('run_events', "stream = 'upstream'", workspace),
@@ -855,18 +855,18 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('run_log_chunks', "stream = 'upstream'", workspace),
   ],
 
-  ['a node is of the house', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],
+  ['a node belongs to the cluster', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],
   ['a node has a name', 'nodes', "name <> ''", () => `update nodes set name = ''`],
   [
-    'a term of office is of the house',
+    'a leader term belongs to the cluster',
     'leader_leases',
     'workspace_id = 0',
     () => 'update leader_leases set workspace_id = 1',
   ],
-  ['an office has a name', 'leader_leases', "role <> ''", () => `update leader_leases set role = ''`],
+  ['a leader lease has a role', 'leader_leases', "role <> ''", () => `update leader_leases set role = ''`],
   ['terms count from 1', 'leader_leases', 'term >= 1', () => 'update leader_leases set term = 0'],
   [
-    'a term that ended says why',
+    'an ended term has a reason',
     'leader_leases',
     '= (end_reason IS NULL)',
     () => 'update leader_leases set ended_at = now()',
@@ -884,7 +884,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     () => 'update leader_leases set expires_at = renewed_at',
   ],
   [
-    'at most one term of an office goes on',
+    'at most one term of a lease is active',
     'leader_leases',
     'leader_leases_one_open',
     () => `insert into leader_leases (role, term, node_id, taken_at, renewed_at, expires_at)

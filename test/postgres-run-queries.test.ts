@@ -121,10 +121,10 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     const page = { agent: 'agent-3', before: null, limit: 10, withPayload: true }
     expect((await wakeups.listWakeups(readers, workspace, page)).rows).toHaveLength(10)
   },
-  'work that nobody was woken for': async ({ readers }) => {
+  'work without a wakeup': async ({ readers }) => {
     expect(await wakeups.workWithoutWakeup(readers, null)).toEqual([])
   },
-  'a wish, what is due, and a run of it': async (store) => {
+  'a request, what is due, and a run of it': async (store) => {
     const wish = {
       agent: 'agent-1',
       asked: asked({ idempotencyKey: 'new', task: { id: task, uuid, generation: null } }),
@@ -135,7 +135,7 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     const run = { runId: randomUUID(), nodeId: node, tokenHash: createHash('sha256').update('x').digest() }
     expect(await takeWakeup(store, due!, run)).toMatchObject({ decision: { kind: 'run' } })
   },
-  'a wish of a program, about no task': async (store) => {
+  'a request of a program, about no task': async (store) => {
     const wish = { agent: 'agent-2', asked: asked({ source: 'automation' }) }
     expect(await wakeups.askForWakeups(store, workspace, [wish])).toMatchObject([{ status: 'queued' }])
   },
@@ -145,7 +145,7 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   'how often a task took too long': async ({ readers }) => {
     expect(await reads.timeoutsBefore(readers, workspace, { innerId: task, generation: 2 })).toBe(0)
   },
-  'what is forgotten after a week, with all that it took along': async (store) => {
+  'what is deleted after a week, with all that it merged': async (store) => {
     await wakeups.forgetOldWakeups(store)
   },
 }

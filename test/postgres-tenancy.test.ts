@@ -173,13 +173,13 @@ describe('the server’s role', () => {
 
   /** What is deleted, and why: all else stays forever. */
   const DELETABLE: Record<string, string> = {
-    idempotency_keys: 'first answers are told again for a day',
-    track_claims: 'whoever lets go of a task leaves its track',
-    claims: 'a workspace says how long it keeps its history',
+    idempotency_keys: 'first answers are repeated for a day',
+    track_claims: 'a released task leaves its track',
+    claims: 'a workspace sets the retention of its history',
     agents: 'an agent that is not wanted any more is removed',
-    agent_health: 'what an agent last said goes with it',
+    agent_health: 'the health of an agent is deleted with it',
     agent_task_sessions: 'a person may let an agent begin afresh',
-    wakeups: 'what woke an agent is remembered for a week',
+    wakeups: 'wakeups are kept for a week',
     run_log_chunks: 'a log is kept for as long as the settings say',
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {

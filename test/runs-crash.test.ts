@@ -16,7 +16,7 @@ import { expectWholeLog, letGo, livesIn, USED } from './support/run-nodes.ts'
 
 const { open } = useRunPoints()
 
-onLinux('a claim that was taken and not begun is begun after all', MINUTES, async () => {
+onLinux('a claim that was made and not started is started after all', MINUTES, async () => {
   const { cluster, w, room } = await open('plain')
   await letGo(room)
   let task = { id: '' }
@@ -32,7 +32,7 @@ onLinux('a claim that was taken and not begun is begun after all', MINUTES, asyn
   await cluster.expectInOrder()
 })
 
-onLinux('a process whose identity was not written down is found and ended', MINUTES, async () => {
+onLinux('a process whose identity was not recorded is found and ended', MINUTES, async () => {
   const { cluster, w, room } = await open('setsid')
   let task = { id: '' }
   const left = await killedBefore(cluster, IDENTIFIED, async () => {
@@ -50,19 +50,23 @@ onLinux('a process whose identity was not written down is found and ended', MINU
   await cluster.expectInOrder()
 })
 
-onLinux('a run whose result was taken has succeeded, though nobody could say so', MINUTES, async () => {
-  const { cluster, w, room } = await open('plain')
-  await letGo(room)
-  let task = { id: '' }
-  const left = await killedBefore(cluster, FINISHED, async () => {
-    task = await w.make({ agent: 'worker' })
-  })
-  expect(left).toEqual([])
-  const [run, ...more] = await w.runsOf(task, 'succeeded')
-  expect(more).toEqual([])
-  expect(run).toMatchObject({ errorCode: null, generation: 1, usage: USED.inAll })
-  await expectWholeLog(w, run!)
-  await expectDoneOnce(w, [task])
-  expect(livesIn(room)).toHaveLength(1)
-  await cluster.expectInOrder()
-})
+onLinux(
+  'a run whose result was accepted has succeeded, even if that could not be recorded',
+  MINUTES,
+  async () => {
+    const { cluster, w, room } = await open('plain')
+    await letGo(room)
+    let task = { id: '' }
+    const left = await killedBefore(cluster, FINISHED, async () => {
+      task = await w.make({ agent: 'worker' })
+    })
+    expect(left).toEqual([])
+    const [run, ...more] = await w.runsOf(task, 'succeeded')
+    expect(more).toEqual([])
+    expect(run).toMatchObject({ errorCode: null, generation: 1, usage: USED.inAll })
+    await expectWholeLog(w, run!)
+    await expectDoneOnce(w, [task])
+    expect(livesIn(room)).toHaveLength(1)
+    await cluster.expectInOrder()
+  },
+)

@@ -71,7 +71,7 @@ async function expectEnd(w: Fleet, task: Task, slug: string, ends: Ends): Promis
 describe('a claude run', () => {
   const cases: [says: string, mode: string, ends: Ends][] = [
     [
-      'with a refused key, which says success,',
+      'with a refused key, which reports success,',
       'http401',
       { run: { status: 'failed', errorCode: 'not_logged_in', exitCode: 1 }, ...givenBack, agent: 'error' },
     ],
@@ -81,7 +81,7 @@ describe('a claude run', () => {
       { run: { status: 'failed', errorCode: 'not_logged_in', exitCode: 1 }, ...givenBack, agent: 'error' },
     ],
     [
-      'whose model is overloaded, which says success,',
+      'whose model is overloaded, which reports success,',
       'http529',
       { run: { status: 'failed', errorCode: 'api_error', exitCode: 1 }, ...retried('infrastructure') },
     ],
@@ -109,7 +109,7 @@ describe('a claude run', () => {
       { run: { status: 'failed', errorCode: 'nonzero_exit', exitCode: 3 }, ...retried('infrastructure') },
     ],
     [
-      'that is killed by somebody',
+      'that is killed from outside',
       'killed',
       {
         run: { status: 'failed', errorCode: 'nonzero_exit', exitCode: null, signal: 'SIGKILL' },
@@ -199,7 +199,7 @@ describe('a run', () => {
 
   test.each([
     ['a file', (home: string) => join(home, 'file')],
-    ['not there', (home: string) => join(home, 'nowhere')],
+    ['missing', (home: string) => join(home, 'nowhere')],
   ])('whose folder is %s starts nothing', async (_, cwdIn) => {
     const w = await fleet()
     const home = await w.freshHome()

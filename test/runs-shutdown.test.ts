@@ -23,7 +23,7 @@ async function stop(node: Served): Promise<number> {
 
 // SIGINT takes the same path: test/start.test.ts.
 onLinux(
-  'at SIGTERM agents get their grace, their runs end on record, and their work goes on after the next start',
+  'at SIGTERM agents get their grace period, their runs end on record, and their work continues after the next start',
   MINUTES,
   async () => {
     const cluster = await nodes.cluster()
@@ -87,7 +87,7 @@ async function openCut() {
 }
 
 onLinux(
-  'a run that ends while the database is away is on record when it is back, with its result',
+  'a run that ends while the database is unreachable is recorded when it is back, with its result',
   MINUTES,
   async () => {
     const { cluster, way, w, room, task, run, close } = await openCut()
@@ -137,7 +137,7 @@ onLinux(
   },
 )
 
-onLinux('a run whose log is deleted under it goes on without', MINUTES, async () => {
+onLinux('a run whose log is deleted continues without it', MINUTES, async () => {
   const cluster = await nodes.cluster()
   await cluster.serve()
   const w = await cluster.workspace()

@@ -7,7 +7,7 @@ function slowly() {
   const lookUp = () => new Promise<string>((resolve) => (answer = resolve))
   return { lookUp, answer: (value: string) => answer(value) }
 }
-const never = () => Promise.reject(new Error('it was looked up again'))
+const never = () => Promise.reject(new Error('it was read again'))
 
 test('a cached value is returned at once, and concurrent lookups share one read', async () => {
   const memory = new TtlCache<string>(60_000, 10)
@@ -20,7 +20,7 @@ test('a cached value is returned at once, and concurrent lookups share one read'
 
 test.each<[what: string, forget: (memory: TtlCache<string>) => void]>([
   ['forgotten', (memory) => memory.forget('key')],
-  ['forgotten with all else', (memory) => memory.clear()],
+  ['deleted with all else', (memory) => memory.clear()],
 ])('what was read before it was %s is not cached', async (_what, forget) => {
   const memory = new TtlCache<string>(60_000, 10)
   const { lookUp, answer } = slowly()

@@ -61,7 +61,7 @@ describe('a server that cannot guarantee durability is refused', () => {
     ['a Sentinel', { redis_version: '7.2.5', redis_mode: 'sentinel' }, 'Sentinel'],
     ['a cluster', { redis_version: '7.2.5', redis_mode: 'cluster', role: 'master' }, 'cluster'],
     ['a replica', { redis_version: '7.2.5', redis_mode: 'standalone', role: 'slave' }, 'replica'],
-    ['what says nothing', {}, 'unknown version'],
+    ['no answer', {}, 'unknown version'],
   ])('%s', (_what, info, why) => expect(said(info)).toContain(why))
 
   test.each([
@@ -75,7 +75,7 @@ describe('a server that cannot guarantee durability is refused', () => {
 
   test.each([
     ['no address', 'postgres://localhost/baton'],
-    ['nobody there', 'valkey://127.0.0.1:1'],
+    ['no server', 'valkey://127.0.0.1:1'],
   ])('%s', (_what, url) => expect(ValkeyStore.open(url)).rejects.toThrow(StartRefused))
 })
 
@@ -145,7 +145,7 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a private server', () =>
         expect((await work.record({ id })).generation).toBe(generation)
     }
     const [task] = await work.createAll([newTask()])
-    expect(outcome(await work.claim(task!, beta)), 'and it goes on').toBe('GRANTED')
+    expect(outcome(await work.claim(task!, beta)), 'and it continues').toBe('GRANTED')
     await isConsistent(work)
   })
 
@@ -303,7 +303,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     await raw.rpush(`${tag}writer-queue`, 'another one')
     const work = new Work(store, workspace)
     expect((await work.create()).state).toBe('queued')
-    expect(await raw.exists(`${tag}writer-lock`, `${tag}writer-queue`), 'nobody has it any more').toBe(0)
+    expect(await raw.exists(`${tag}writer-lock`, `${tag}writer-queue`), 'no one has it any more').toBe(0)
   })
 
   test('a turn that is not used is passed on at once', async () => {
@@ -603,7 +603,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const [first, second, alone] = await work.createAll(many(3, () => newTask()))
     const waiting = await work.create({}, [first!, second!])
     for (const task of [alone!, first!]) await work.submit(task, granted(await work.claim(task, alpha)))
-    expect(await notes(), 'only of what somebody waits for').toEqual([`d${first!.id}`])
+    expect(await notes(), 'only dependencies').toEqual([`d${first!.id}`])
     expect(await mine()).toEqual([])
     expect(await notes()).toEqual([])
     await work.submit(second!, granted(await work.claim(second!, alpha)))

@@ -44,7 +44,7 @@ describe('without a task', () => {
       'queued',
       'RATE_CAPPED',
     ])
-    expect(await runOnce(h, { ...ask, actor: 'key:ci' }), 'whoever it is').toBe('RATE_CAPPED')
+    expect(await runOnce(h, { ...ask, actor: 'key:ci' }), 'for any agent').toBe('RATE_CAPPED')
     expect(await h.events('wakeup_skipped')).toMatchObject([
       { actor: 'agent:beta', payload: { because: 'RATE_CAPPED', taskId: null } },
       { actor: 'key:ci', payload: { because: 'RATE_CAPPED' } },
@@ -226,7 +226,7 @@ describe('a continuation', () => {
     expect(await waiting()).toMatchObject([{ taskId: task.uuid, generation: 1, agent: AGENT }])
     expect(await waiting('elsewhere')).toEqual([])
     await h.work.start(task, hold)
-    expect(await waiting(), 'it goes on').toEqual([])
+    expect(await waiting(), 'it continues').toEqual([])
   })
 })
 

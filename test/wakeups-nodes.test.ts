@@ -179,7 +179,7 @@ describe('a node that stops', () => {
     dead.takesMs = null
     dead.run()
     await until(async () => h.invokedBy(dead).length === 1)
-    expect(await other.recover(), 'while it is there, nothing of it is touched').toBe(0)
+    expect(await other.recover(), 'while it is alive, nothing of it is touched').toBe(0)
     await dead.kill(h.rows)
     expect(await other.recover()).toBe(1)
     expect(await other.recover(), 'once').toBe(0)

@@ -155,15 +155,15 @@ describe('an interval that is changed', () => {
 
 describe('the timer does not fire', () => {
   test.each([
-    ['for who is paused', (h: House) => pause(h.work, AGENT)],
-    ['for who is terminated', (h: House) => terminate(h.work, AGENT, false)],
+    ['for a paused agent', (h: House) => pause(h.work, AGENT)],
+    ['for a terminated agent', (h: House) => terminate(h.work, AGENT, false)],
     [
-      'for who runs by itself',
+      'for an agent that runs elsewhere',
       (h: House) => h.agent(AGENT, { intervalSec: 3_600 }, { adapterType: 'external' }),
     ],
-    ['for who nothing wakes', (h: House) => h.agent(AGENT, { intervalSec: 3_600, enabled: false })],
+    ['for an agent that nothing wakes', (h: House) => h.agent(AGENT, { intervalSec: 3_600, enabled: false })],
     [
-      'for who is leaving',
+      'for a leaving agent',
       async (h: House) => {
         await h.give(AGENT, await h.work.create())
         await terminate(h.work, AGENT, true)
@@ -175,7 +175,7 @@ describe('the timer does not fire', () => {
     const before = await h.runtime(AGENT)
     expect(await look(h)).toBe(0)
     expect((await h.wakeups()).filter(({ source }) => source === 'timer')).toEqual([])
-    expect(await h.runtime(AGENT), 'nothing is written, look after look').toEqual(before)
+    expect(await h.runtime(AGENT), 'nothing is written, pass after pass').toEqual(before)
   })
 
   test('for a paused agent, and fires once when it is resumed', async () => {

@@ -40,7 +40,7 @@ describe('assigned work', () => {
     ])
     expect(await h.wakeForWork()).toBe(0)
     await h.take((await h.waiting())[0]!)
-    expect(await h.wakeForWork(), 'its run goes on').toBe(0)
+    expect(await h.wakeForWork(), 'its run is active').toBe(0)
   })
 
   test('wakes it at the next pass when the wakeup was lost', async () => {
@@ -64,7 +64,7 @@ describe('assigned work', () => {
     await h.work.release(task, atGeneration(OWN, 1))
     await h.give(AGENT, task)
     const [waiting] = await h.waiting()
-    expect((await h.take(waiting!))!, 'also before anybody looked').toMatchObject({
+    expect((await h.take(waiting!))!, 'also before the next pass').toMatchObject({
       decision: { kind: 'run' },
       wakeup: { generation: 2 },
     })
@@ -140,7 +140,7 @@ describe('work for which its agent cannot be woken goes to others, at once and w
     await act(h)
     await h.wakeForWork()
     expect(await h.work.record(task)).toMatchObject({ state: 'queued', attempt: 0 })
-    expect(await h.wakeForWork(), 'look after look there is nothing more').toBe(0)
+    expect(await h.wakeForWork(), 'pass after pass there is nothing more').toBe(0)
     expect(await h.wakeups()).toHaveLength(1)
   })
 })

@@ -23,7 +23,7 @@ const INVARIANTS: Record<string, string> = {
     having (t.state in ('assigned', 'running', 'continuing')) <> (count(c.generation) = 1)
         or count(c.generation) > 1 or max(c.generation) <> t.generation`,
 
-  'The row of a task tells the truth about its newest claim.': `
+  'The row of a task matches its newest claim.': `
     select t.uuid from tasks t join claims c
         on c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = t.generation
      where (c.state, c.session, c.agent) is distinct from (t.claim_state, t.session, t.agent)`,
@@ -82,7 +82,7 @@ const INVARIANTS: Record<string, string> = {
     union all select 'details', t.id from tasks t where not exists
       (select 1 from task_details d where d.workspace_id = t.workspace_id and d.task_id = t.id)`,
 
-  'Every session and agent of a claim is remembered, with one event each.': `
+  'Every session and agent of a claim is stored, with one event each.': `
     with said as (
       select workspace_id, payload->>'session' as name, count(*) from events where type = 'session_started' group by 1, 2
       union all
@@ -163,7 +163,7 @@ async function grants(ask: ReadSet, ledger: Ledger): Promise<string[]> {
     const isRight = told
       ? told.length === found.length && told.every((grant) => found.includes(grant))
       : found.length <= ((asked.body.limit as number | undefined) ?? 1)
-    if (!isRight) wrong.push(`a ${asked.kind} (${asked.outcome}) was told ${told} and made ${found}`)
+    if (!isRight) wrong.push(`a ${asked.kind} (${asked.outcome}) was answered ${told} and made ${found}`)
   }
   return wrong
 }
@@ -221,7 +221,7 @@ async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
       const count = stored.get(name) ?? 0
       if (count < (least.get(name) ?? 0) || count > (most.get(name) ?? 0))
         wrong.push(
-          `${type} of ${name}: ${count}, told ${least.get(name) ?? 0}, at most ${most.get(name) ?? 0}`,
+          `${type} of ${name}: ${count}, acknowledged ${least.get(name) ?? 0}, at most ${most.get(name) ?? 0}`,
         )
     }
   }
@@ -235,7 +235,7 @@ async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
       leases.map(({ answer }) => answer.leaseExpiresAt),
     ],
   )
-  return [...wrong, ...shortened.map((row) => `a lease is shorter than was told: ${JSON.stringify(row)}`)]
+  return [...wrong, ...shortened.map((row) => `a lease is shorter than acknowledged: ${JSON.stringify(row)}`)]
 }
 
 /** The log equals what readers saw of it, conforms to its catalogue, and replays to the state of every task. */

@@ -44,7 +44,7 @@ export function assertNotNow(response: Response, text: string): void {
   const type = response.headers.get('content-type') ?? ''
   const { code } = JSON.parse(text)
   if (!type.startsWith('application/problem+json') || code !== 'UNAVAILABLE')
-    throw new Error(`a 503 says ${type} ${text}`)
+    throw new Error(`a 503 has ${type} ${text}`)
   if (!/^\d+$/.test(response.headers.get('retry-after') ?? '')) throw new Error('a 503 lacks Retry-After')
 }
 
@@ -65,7 +65,7 @@ export class Client {
   }
 
   /** Works until it is stopped, or, unless it should continue, until the server is unreachable. */
-  async work(server: Server, stop: AbortSignal): Promise<'stopped' | 'server gone'> {
+  async work(server: Server, stop: AbortSignal): Promise<'stopped' | 'server unreachable'> {
     let waitMs = FIRST_WAIT_MS
     while (!stop.aborted) {
       const asked = await ask(server, this.#wish())
@@ -77,7 +77,7 @@ export class Client {
         this.#ledger.unavailable += 1
         await sleep(waitMs)
         waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)
-      } else if (asked.outcome === 'unknown') return 'server gone'
+      } else if (asked.outcome === 'unknown') return 'server unreachable'
     }
     return 'stopped'
   }

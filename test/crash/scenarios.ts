@@ -199,7 +199,7 @@ export async function killDatabaseIn(rounds: number): Promise<void> {
     // Only the server itself recovers.
     await goesOn(ledger.after(50))
     stop.abort()
-    expect(await goesOn(busy)).not.toContain('server gone')
+    expect(await goesOn(busy)).not.toContain('server unreachable')
     expect(ledger.unavailable, `503s after killing ${victim}`).toBeGreaterThan(unavailable)
     await verify(server, ledger, clients, `round ${round}, killed ${victim}`)
   }

@@ -37,17 +37,17 @@ onLinux('a run that was queued and had no claim yet ends, and its task is free',
 
 onLinux.each([
   { how: 'assigned', runtimeConfig: {} },
-  { how: 'asked for', runtimeConfig: ON_DEMAND },
-])('a claim of a run that did not begin is given back ($how)', MINUTES, async ({ how, runtimeConfig }) => {
+  { how: 'on demand', runtimeConfig: ON_DEMAND },
+])('a claim of a run that did not start is released ($how)', MINUTES, async ({ how, runtimeConfig }) => {
   const { cluster, w, room } = await open('plain', runtimeConfig)
   await letGo(room)
   let task = { id: '' }
   const attempt = async () => {
     task = await w.make({ agent: 'worker' })
-    if (how === 'asked for') await wakeFor(w, task.id)
+    if (how === 'on demand') await wakeFor(w, task.id)
   }
   await killedBefore(cluster, BEGUN, attempt)
-  if (how === 'asked for') {
+  if (how === 'on demand') {
     expect(await w.read(task)).toMatchObject({ state: 'queued', generation: 1 })
     await wakeFor(w, task.id)
   }
@@ -59,7 +59,7 @@ onLinux.each([
   await cluster.expectInOrder()
 })
 
-onLinux('a task that was to be gone on with is, under its session', MINUTES, async () => {
+onLinux('a task that was to be continued is, under its session', MINUTES, async () => {
   const { cluster, w, room } = await open('continues')
   let task = { id: '' }
   await killedBefore(cluster, FINISHED, async () => {
@@ -75,7 +75,7 @@ onLinux('a task that was to be gone on with is, under its session', MINUTES, asy
   await cluster.expectInOrder()
 })
 
-onLinux('a run that a person wanted stopped is not taken up again', MINUTES, async () => {
+onLinux('a run that a person stopped is not resumed', MINUTES, async () => {
   const { cluster, w, room } = await open('plain')
   const task = await w.make({ agent: 'worker' })
   const run = await w.waits(task)
@@ -115,7 +115,7 @@ onLinux('a log that ends in the middle of a character ends before it', MINUTES, 
   await cluster.expectInOrder()
 })
 
-onLinux('what a run used does not become less because its last words were lost', MINUTES, async () => {
+onLinux('the usage of a run does not shrink because its last output was lost', MINUTES, async () => {
   const cluster = await nodes.cluster()
   const env = { BATON_LOGS: 'postgres' }
   await cluster.serve(env)

@@ -9,7 +9,7 @@ const reason = 'because'
 export async function lookAfterAgents(world: World): Promise<void> {
   const { random, scheduler, store, plan } = world
   while (!world.calm && store.hasAgents) {
-    await scheduler.sleep(random.int(0, 6 * plan.operatorMs), 'personnel looks')
+    await scheduler.sleep(random.int(0, 6 * plan.operatorMs), 'agent operator')
     if (!world.calm) await actOnSomeAgent(world)
   }
 }

@@ -26,7 +26,7 @@ export class GatheringNode extends ServerNode {
     if (this.#gathering || this.#waiting.length === 0) return
     this.#gathering = true
     const { scheduler, random, plan } = this.world
-    scheduler.after(random.chance(0.3) ? 0 : random.int(0, plan.gatherMs), `${this.name} gathers`, () => {
+    scheduler.after(random.chance(0.3) ? 0 : random.int(0, plan.gatherMs), `${this.name} batches`, () => {
       this.#gathering = false
       const batch = this.#waiting.splice(0, random.int(1, 8))
       if (batch.length > 0) void this.#transact(batch)

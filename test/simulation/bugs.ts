@@ -40,7 +40,7 @@ const mistakes = {
     Memory: MemoryWithoutLocks,
   },
   clientsClock: {
-    says: 'Leases are judged by the clock of whoever asks.',
+    says: 'Leases are judged by the clock of the caller.',
     foundBy: ['eventTimesNeverFall', 'grantsDoNotOverlap', 'beliefsAreTrue'],
     view: (view, [first]) => ({ ...view, now: first!.clock }),
   },
@@ -61,7 +61,7 @@ const mistakes = {
     }),
   },
   renewsTheExpired: {
-    says: 'A renewal looks at the generation but not at the time.',
+    says: 'A renewal checks the generation but not the time.',
     foundBy: ['leasesAreExtendedOnlyWhileLive'],
     view(view, envelopes) {
       const renewed = new Set(
@@ -77,7 +77,7 @@ const mistakes = {
     },
   },
   generationFallsOnRelease: {
-    says: 'A released claim gives its generation back.',
+    says: 'A released claim returns its generation.',
     foundBy: ['generationNeverFalls'],
     changes: (changes) => ({
       ...changes,
@@ -90,7 +90,7 @@ const mistakes = {
     }),
   },
   noFence: {
-    says: 'A result is taken from whoever sends one, whatever generation it names.',
+    says: 'A result is accepted from any sender, whatever generation it names.',
     foundBy: ['acceptedResultIsTheHolders', 'resultHashIsTheStandingResult', 'completedMeansAccepted'],
     request: onCommand('submit', (command, { generation, session }) =>
       session === null ? command : { ...command, fence: { generation, session } },
@@ -170,7 +170,7 @@ const mistakes = {
     }),
   },
   acceptsTwice: {
-    says: 'A completed task takes another result.',
+    says: 'A completed task accepts another result.',
     foundBy: ['oneAcceptedResultAnEpoch'],
     changes: (changes) => ({
       ...changes,
@@ -197,7 +197,7 @@ const mistakes = {
     },
   },
   expiredClaimsStayCounted: {
-    says: 'The counter of active claims forgets those that expire.',
+    says: 'The counter of active claims misses those that expire.',
     foundBy: ['claimsAreCounted'],
     changes: (changes) => {
       const expired = changes.claims.filter(
@@ -207,7 +207,7 @@ const mistakes = {
     },
   },
   retriesInMemory: {
-    says: 'The wait before a retry is kept by a timer in the node, not in the row.',
+    says: 'The wait before a retry is a timer in the node, not in the row.',
     foundBy: ['everyRowCanMove'],
     changes: (changes) => ({
       ...changes,
@@ -215,7 +215,7 @@ const mistakes = {
     }),
   },
   dependentsAreForgotten: {
-    says: 'Nobody tells a task that the tasks it waits for have ended.',
+    says: 'A task is not unblocked when its dependencies have ended.',
     foundBy: ['everyTaskEnds'],
     request: onCommand('unblock', (command) => ({ ...command, readiness: 'wait' })),
   },

@@ -34,7 +34,7 @@ if (values.bug !== undefined && !(values.bug in BUGS))
 if (!STORES.includes(values.store))
   refuse(`There is no store "${values.store}". There are: ${STORES.join(', ')}.`)
 if (values.store !== 'memory' && values.url === undefined)
-  refuse(`A ${values.store} store needs --url. Its workspaces stay behind: take a database that is nobody's.`)
+  refuse(`A ${values.store} store needs --url. Its workspaces stay behind: use a database of its own.`)
 
 const bug = values.bug as BugName | undefined
 const coverage = new Coverage()
@@ -70,7 +70,7 @@ async function runMany(from: number, seeds: number): Promise<void> {
     }
   }
   const seconds = (performance.now() - began) / 1000
-  console.log(`${coverage}\nways not taken: ${coverage.missedTransitions.join(', ') || 'none'}`)
+  console.log(`${coverage}\ntransitions not taken: ${coverage.missedTransitions.join(', ') || 'none'}`)
   console.log(
     `${ran} seeds, ${steps} steps in ${seconds.toFixed(1)} s: ${(ran / seconds).toFixed(seconds > ran ? 2 : 0)} seeds/s`,
   )

@@ -36,22 +36,22 @@ const whereThereWas = (
 
 export const bugsOfTheCoordinator = {
   agentLimitIsAHint: {
-    says: 'Nobody asks how many tasks an agent may hold.',
+    says: 'The limit of tasks of an agent is not checked.',
     foundBy: ['agentsHoldWhatTheyMay'],
     view: (view) => withClaimingAgents(view, () => ({ maxConcurrentTasks: null })),
   },
   pausedAgentsGetWork: {
-    says: 'An agent that is paused is given work like any other.',
+    says: 'A paused agent is assigned work like any other.',
     foundBy: ['whoMayNotGetsNothing'],
     view: (view) => withClaimingAgents(view, ({ state }) => ({ state: state === 'paused' ? 'idle' : state })),
   },
   leavingAgentsGetWork: {
-    says: 'An agent that is to finish what it holds goes on getting more.',
+    says: 'A leaving agent keeps getting work.',
     foundBy: ['whoMayNotGetsNothing'],
     view: (view) => withClaimingAgents(view, () => ({ leaving: false })),
   },
   oldTermsCount: {
-    says: 'Whoever coordinated once is taken to coordinate still.',
+    says: 'A former leader is treated as the leader.',
     foundBy: ['termsAreObeyed'],
     view: (view, envelopes) => ({
       ...view,
@@ -59,7 +59,7 @@ export const bugsOfTheCoordinator = {
     }),
   },
   notStartedCostsAnAttempt: {
-    says: 'Work that was given and never begun counts as an attempt.',
+    says: 'Work that was assigned and never started counts as an attempt.',
     foundBy: ['attemptsAreCounted', 'attemptsAreBounded'],
     changes: (changes) =>
       whereThereWas(
@@ -69,7 +69,7 @@ export const bugsOfTheCoordinator = {
       ),
   },
   lostAgentsCostNothing: {
-    says: 'When an agent is lost, the attempt is given back.',
+    says: 'When an agent is lost, the attempt is returned.',
     foundBy: ['attemptsAreCounted'],
     changes: (changes) =>
       whereThereWas(
@@ -101,7 +101,7 @@ export const bugsOfTheCoordinator = {
       ),
   },
   suspicionStays: {
-    says: 'Who is suspected to hang stays so, whatever time it names.',
+    says: 'A suspected task stays suspected, whatever completion time its holder gives.',
     foundBy: ['newTimesClearSuspicion', 'hungMeansHung', 'deadlinesAreKept'],
     changes: (changes, _requests, view) =>
       whereThereWas(
@@ -114,7 +114,7 @@ export const bugsOfTheCoordinator = {
       ),
   },
   deadlinesAreForgotten: {
-    says: 'Nobody looks at work that has begun before its lease is over.',
+    says: 'Started work is not checked before its lease is over.',
     foundBy: ['deadlinesAreKept'],
     changes: (changes) =>
       whereThereWas(
@@ -132,12 +132,12 @@ export const bugsOfTheCoordinator = {
         : request,
   },
   goesOnThoughHeldBack: {
-    says: 'A task is told that it may go on by what was read before it was made to wait for more.',
+    says: 'A task is unblocked by a read from before it got more dependencies.',
     foundBy: ['unblockedMeansEnded'],
     request: onCommand('unblock', (command) => ({ ...command, version: undefined })),
   },
   beatsWakeTheTerminated: {
-    says: 'A beat brings back an agent that was terminated.',
+    says: 'A heartbeat brings back a terminated agent.',
     foundBy: ['agentsFollowTheirLog', 'whoMayNotGetsNothing'],
     view(view, envelopes) {
       const beating = new Set(
@@ -153,7 +153,7 @@ export const bugsOfTheCoordinator = {
     },
   },
   takenBackStaysHeld: {
-    says: 'What is taken back from a terminated agent stays claimed by it.',
+    says: 'What is revoked from a terminated agent stays claimed by it.',
     foundBy: ['heldMeansActiveClaim', 'oneActiveClaim', 'claimsAreCounted'],
     changes: (changes) => ({
       ...changes,
@@ -163,7 +163,7 @@ export const bugsOfTheCoordinator = {
     }),
   },
   beatsInAnyOrder: {
-    says: 'A beat that was overtaken by a later one is believed.',
+    says: 'A heartbeat that was overtaken by a later one is accepted.',
     foundBy: ['beatsGoForward'],
     view: (view) =>
       withAgents(view, (agent) => {

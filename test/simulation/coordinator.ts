@@ -61,7 +61,7 @@ export class Coordinator {
     const { store, trace, plan, random } = this.#world
     if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
     const holds = await store.leaderLease({ kind, nodeId: this.#nodeId, leaseMs: plan.officeMs })
-    trace.add(`  ${this.#name} wants to ${kind} its office → ${holds?.term ?? 'none'}`)
+    trace.add(`  ${this.#name} wants to ${kind} the leader lease → ${holds?.term ?? 'none'}`)
     if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
     return this.#mishap('lostReply') ? null : holds
   }

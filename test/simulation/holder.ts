@@ -165,7 +165,7 @@ function fence(life: Life, holding: Holding): Fence {
   return world.random.pick([
     { session, generation: generation + 1 },
     { session, generation: Math.max(1, generation - 1) },
-    { session: 'somebody else', generation },
+    { session: 'another session', generation },
   ])
 }
 

@@ -23,5 +23,5 @@ export async function notice(name: BugName): Promise<void> {
     expect(BUGS[name].foundBy).toContain(broken.invariant)
     return
   }
-  expect.fail(`Nobody noticed in ${WITHIN} runs.`)
+  expect.fail(`Not noticed in ${WITHIN} runs.`)
 }

@@ -15,7 +15,7 @@ export async function operate(world: World): Promise<void> {
   await createTasks(world)
   const { random, scheduler } = world
   while (!world.calm) {
-    await scheduler.sleep(random.int(0, 2 * world.plan.operatorMs), 'operator looks')
+    await scheduler.sleep(random.int(0, 2 * world.plan.operatorMs), 'operator')
     if (!world.calm) await actOnce(world)
   }
 }
@@ -67,7 +67,7 @@ async function endSomeSession(world: World): Promise<void> {
   const sessions = await world.store.sessions()
   if (sessions.length === 0) return
   const { name } = world.random.pick(sessions)
-  const command = { kind: 'end', reason: 'an operator said so' } as const
+  const command = { kind: 'end', reason: 'an operator decided so' } as const
   await insist(world, { on: 'session', actor: 'key:ops', name, uuid: world.uuid(), command })
 }
 

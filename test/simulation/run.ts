@@ -70,7 +70,7 @@ export function report(
   const replay = `npm run sim -- --seed ${seed}${bug ? ` --bug ${bug}` : ''}${store ? ` --store ${store} --url …` : ''}`
   return [
     `seed ${seed} breaks ${broken.invariant} after ${steps} steps (trace ${hash})`,
-    `  it says: ${INVARIANTS[broken.invariant].says}`,
+    `  invariant: ${INVARIANTS[broken.invariant].says}`,
     `  but:     ${broken.detail}`,
     `  replay:  ${replay}`,
     ...trace.map((trackQueue) => `    ${trackQueue}`),

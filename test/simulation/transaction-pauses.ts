@@ -60,7 +60,7 @@ export class Pauses {
         }
         const goesOn = !transaction.abandoned || (where === 'before commit' && transaction.committing)
         if (transaction.abandoned)
-          this.#coverage.fault(`node died ${where}${goesOn ? ', written all the same' : ''}`)
+          this.#coverage.fault(`node died ${where}${goesOn ? ', still written' : ''}`)
         if (goesOn) resolve()
         else reject(new NodeDied())
       })

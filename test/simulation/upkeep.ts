@@ -15,7 +15,7 @@ import type { World } from './world.ts'
 export async function sweepForever(world: World): Promise<void> {
   const { random, scheduler } = world
   for (;;) {
-    await scheduler.sleep(random.int(500, 6_000), 'upkeep looks')
+    await scheduler.sleep(random.int(500, 6_000), 'upkeep')
     await sweep(world)
     await sweepBlocked(world)
     await sweepSessions(world)

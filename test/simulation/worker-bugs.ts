@@ -34,12 +34,12 @@ export const bugsOfWorkersAndParts = {
     },
   },
   capacityIsAHint: {
-    says: 'Nobody asks how much a worker can hold.',
+    says: 'The capacity of a worker is not checked.',
     foundBy: ['workersHoldWhatTheyCan', 'goneWorkersHoldNothing'],
     view: (view) => ({ ...view, workers: new Map() }),
   },
   tracksAreOpen: {
-    says: 'Nobody asks how many agents a track may have.',
+    says: 'The limit of agents of a track is not checked.',
     foundBy: ['tracksHaveTheirAgents'],
     view: (view) => ({ ...view, tracks: new Map() }),
   },
@@ -58,7 +58,7 @@ export const bugsOfWorkersAndParts = {
     },
   },
   sessionsAreNotCounted: {
-    says: 'Sessions are opened without a look at how many there are.',
+    says: 'Sessions are opened without checking how many there are.',
     foundBy: ['sessionsAreCounted'],
     view: (view) => ({ ...view, activeSessions: 0 }),
   },
@@ -71,7 +71,7 @@ export const bugsOfWorkersAndParts = {
         : request,
   },
   mergesWhatWasRead: {
-    says: 'A merge does not look at the parts again when it is written.',
+    says: 'A merge does not check the parts again when it is written.',
     foundBy: ['mergedIsItsParts'],
     request: onCommand('merge', (command) => ({ ...command, parts: [] })),
   },
@@ -89,7 +89,7 @@ export const bugsOfWorkersAndParts = {
     }),
   },
   expiresWhatIsHeld: {
-    says: 'A task is given up at its hour even while somebody works on it.',
+    says: 'A task is cancelled at its expiry time even while it is held.',
     foundBy: ['heldMeansActiveClaim', 'oneEventForEachChange', 'claimsAreCounted', 'replayGivesTheTask'],
     view: (view, envelopes) =>
       withRecords(view, ({ id, claimState, expiresAt }) => {
@@ -102,7 +102,7 @@ export const bugsOfWorkersAndParts = {
       }),
   },
   forgetsTheHour: {
-    says: 'A task that comes back to the queue waits there for ever, though nobody needs it any more.',
+    says: 'A requeued task waits forever, even after its expiry time.',
     foundBy: ['queuedTasksKnowTheirEnd'],
     changes: (changes) => ({
       ...changes,

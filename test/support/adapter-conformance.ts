@@ -37,22 +37,22 @@ const NONSENSE: [string, unknown][] = [
   ['a list', []],
   ['a function', () => {}],
   ['a symbol', Symbol('config')],
-  ['a circle', circular],
+  ['a circular structure', circular],
   [
-    'something that throws when it is looked at',
+    'something that throws when it is read',
     new Proxy(
       {},
       {
         get() {
-          throw new Error('do not look')
+          throw new Error('do not read')
         },
         ownKeys() {
-          throw new Error('do not look')
+          throw new Error('do not read')
         },
       },
     ),
   ],
-  ['settings of nobody', { no: 'such', setting: true }],
+  ['unknown settings', { no: 'such', setting: true }],
 ]
 
 /** The contract of every adapter, whatever agent it runs. */
@@ -123,7 +123,7 @@ export function adapterConformance(name: string, conforming: Conforming) {
     })
 
     test.each([
-      ['reject', () => Promise.reject(new Error('the database is away'))],
+      ['reject', () => Promise.reject(new Error('the database is unreachable'))],
       [
         'throw',
         () => {

@@ -98,7 +98,7 @@ export const FAILURES: Record<string, Scenario> = {
     expect(await coordinator.submit(task, a, { by: 'A' })).toMatchObject(ACCEPTED)
   },
 
-  'Duplicate submission: the same again is told the same, a stale one is rejected once': async (
+  'Duplicate submission: the same again gets the same answer, a stale one is rejected once': async (
     coordinator,
   ) => {
     const task = await takenOver(coordinator)

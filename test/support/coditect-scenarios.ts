@@ -216,7 +216,7 @@ export const SCENARIOS: Record<string, Record<string, Scenario>> = {
   },
 
   '6.2 Conflict resolution rules': {
-    'RULE 1: the higher generation always wins, whoever comes first': async (coordinator) => {
+    'RULE 1: the higher generation always wins, in any order': async (coordinator) => {
       const task = await takenOver(coordinator)
       expect(await coordinator.submit(task, atGeneration(agentA, 1), { by: 'A' })).toMatchObject(STALE(2))
       expect(await coordinator.state(task)).toMatchObject({ state: 'assigned', generation: 2 })

@@ -55,7 +55,7 @@ export async function memoryDriver(): Promise<StoreDriver> {
   const store = new MemoryStore({ now: () => now })
   const reachable: Transactor = {
     transact: (...args) =>
-      gone ? Promise.reject(new StoreUnavailable('The database is gone.')) : store.transact(...args),
+      gone ? Promise.reject(new StoreUnavailable('The database is unreachable.')) : store.transact(...args),
   }
   let work: Work
   const restart = async () => {

@@ -324,7 +324,7 @@ export function live({ task, upstream, steps, ...surroundings }: Life, look: (mo
       look({ before, command, context, decision })
       record = { ...decision.record }
     } catch (error) {
-      throw new Error(`${(error as Error).message}\n  in this life:\n  ${told.join('\n  ')}`, {
+      throw new Error(`${(error as Error).message}\n  in this history:\n  ${told.join('\n  ')}`, {
         cause: error,
       })
     }

@@ -104,7 +104,7 @@ export const namedIn = ({ path }: Pick<Route, 'path'>): (keyof Things)[] =>
   [...path.matchAll(/\{\w+\}/g)].map(({ 0: placeholder, index }) => {
     const thing = STANDS_FOR[path.slice(0, index + placeholder.length)]
     if (!thing)
-      throw new Error(`${path}: what should stand for ${placeholder}? Say so in test/support/http-routes.ts.`)
+      throw new Error(`${path}: what is the value of ${placeholder}? Add it to test/support/http-routes.ts.`)
     return thing
   })
 

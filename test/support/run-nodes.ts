@@ -318,7 +318,7 @@ const OF_RUNS: Record<string, string> = {
     select a.slug, count(*) from runs r join agents a on a.workspace_id = r.workspace_id and a.slug = r.agent
      where r.finished_at is null group by a.slug, a.max_concurrent_tasks having count(*) > a.max_concurrent_tasks`,
 
-  'A wakeup is claimed exactly while its run goes on.': `
+  'A wakeup is claimed exactly while its run is active.': `
     select w.wakeup_id, w.status, r.status as run from wakeups w full join runs r
         on r.workspace_id = w.workspace_id and r.wakeup_id = w.wakeup_id
      where (w.status = 'claimed') is distinct from (r.run_id is not null and r.finished_at is null)`,

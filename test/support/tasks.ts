@@ -230,7 +230,7 @@ export class Work {
 
   async record(task: Pick<Task, 'id'>): Promise<TaskRecord> {
     const stored = await this.store.task(this.workspace, task.id)
-    if (!stored) throw new Error(`task ${task.id} is not there`)
+    if (!stored) throw new Error(`task ${task.id} does not exist`)
     return stored.record
   }
 

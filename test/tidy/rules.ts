@@ -57,7 +57,7 @@ export const arrows: Rule = (files) =>
     const room = roomOf(path)
     const uses = USES[room]
     if (!uses)
-      return [`${path} is in no room that the tidy test knows: say in its table what ${room} may use.`]
+      return [`${path} is in no folder that the tidy test knows: add to its table what ${room} may import.`]
     return importsOf(text)
       .filter((name) => name.startsWith('.'))
       .map((name) => normalize(join(dirname(path), name)))
@@ -171,7 +171,7 @@ const SOMEBODYS_MACHINE = /(^|[\s'"`(=:,])(\/(home|Users|root|work)\/[\w.-]+|[A-
 
 export const nothingForLater: Rule = (files) => everyLine(files, LATER, 'puts something off')
 export const noMachineOfOurs: Rule = (files) =>
-  everyLine(files, SOMEBODYS_MACHINE, "names a path on somebody's machine")
+  everyLine(files, SOMEBODYS_MACHINE, 'names a path on a personal machine')
 
 /** Migrations are numbered from 1 without gaps, or two branches could add the same number unnoticed. */
 export const migrationsInOrder: Rule = (files) =>
@@ -210,7 +210,7 @@ export const linksLeadSomewhere = (files: Files, exists: (path: string) => boole
             [target, normalize(join(dirname(path), decodeURI(target.replace(/[#?].*$/, ''))))] as const,
         )
         .filter(([, resolved]) => !exists(resolved))
-        .map(([target]) => `${path} links to ${target}, which is not there.`)
+        .map(([target]) => `${path} links to ${target}, which does not exist.`)
     })
 
 /** The map in ARCHITECTURE.md names every folder. */

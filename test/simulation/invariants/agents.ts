@@ -69,19 +69,19 @@ function walk(
 const nameOf = ({ state, leaving }: Standing) => `${state}${leaving ? ' and leaving' : ''}`
 
 const agentsFollowTheirLog: WorldInvariant = {
-  says: 'An agent changes as the log tells: what is terminated comes back by registering and in no other way.',
+  says: 'An agent changes as the log says: a terminated one comes back by registering and in no other way.',
   broken: (sight) => walk(sight, () => null),
 }
 
 const whoMayNotGetsNothing: WorldInvariant = {
-  says: 'Agents that are paused, terminated or on their way out are given nothing.',
+  says: 'Agents that are paused, terminated or leaving are assigned nothing.',
   broken: (sight) =>
     walk(sight, ({ type, payload }, standing) => {
       if (type !== 'task_assigned') return null
       const slug = payload.agent as string
       const is = standing(slug)
       const may = is.state !== 'paused' && is.state !== 'terminated' && !is.leaving
-      return may ? null : `${slug} is ${nameOf(is)} and was given a task`
+      return may ? null : `${slug} is ${nameOf(is)} and was assigned a task`
     }),
 }
 
@@ -89,7 +89,7 @@ const heldBy = ({ tasks }: Sight, slug: string) =>
   [...tasks.values()].filter(({ record }) => record.claimState === 'active' && record.agent === slug)
 
 const agentsHoldWhatTheyMay: WorldInvariant = {
-  says: 'No agent is given more than it may hold; what it held before somebody said so, it keeps.',
+  says: 'No agent gets more than its limit; what it held before the limit was lowered, it keeps.',
   broken: (sight) => {
     for (const { slug, record } of sight.agents.values()) {
       const most = record?.maxConcurrentTasks ?? null
@@ -122,7 +122,7 @@ const terminatedAgentsHoldNothing: WorldInvariant = {
 }
 
 const staleMeansSilent: WorldInvariant = {
-  says: 'An agent is taken to be gone only after its silence; then it loses what it held, if it had promised to beat.',
+  says: 'An agent is declared lost only after its silence; then it loses what it held, if it had sent heartbeats.',
   broken: (sight) => {
     for (const { type, seq, payload } of sight.newEvents) {
       if (type !== 'agent_stale') continue
@@ -135,7 +135,7 @@ const staleMeansSilent: WorldInvariant = {
       const since = (task: { events: readonly StoredEvent[] }) =>
         task.events.findLast((event) => event.type === 'task_assigned')!.seq
       const kept = heldBy(sight, slug).find((task) => since(task) < seq)
-      if (kept) return `${slug} fell silent and still holds task ${kept.record.id}`
+      if (kept) return `${slug} went silent and still holds task ${kept.record.id}`
     }
     return null
   },
@@ -159,7 +159,7 @@ const lostWithTheirAgent: WorldInvariant = {
 const IS_GONE = ['agent_stale', 'agent_terminated']
 
 const agentsAreJudged: WorldInvariant = {
-  says: 'An agent that is taken to be there has an hour at which its silence is judged; a terminated one has none.',
+  says: 'A live agent has a time at which its silence is judged; a terminated one has none.',
   broken: ({ changedAgents }) => {
     const isWrong = (record: AgentRecord | null) =>
       record?.health != null &&
@@ -171,7 +171,7 @@ const agentsAreJudged: WorldInvariant = {
 }
 
 const beatsGoForward: WorldInvariant = {
-  says: 'What the last beat told is never replaced by what an earlier one told.',
+  says: 'What the last heartbeat reported is never replaced by an earlier one.',
   broken: ({ changedAgents, newEvents }) => {
     for (const { slug, record, before } of changedAgents) {
       if (!record?.health || !before?.health || record.uuid !== before.uuid) continue

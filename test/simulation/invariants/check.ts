@@ -30,7 +30,7 @@ const rows = {
 }
 /** Found by the actors themselves rather than by reading the store. */
 const heard = {
-  oneTaskUnderItsKey: { says: 'A task that is made once under a key is the same one to all who ask for it.' },
+  oneTaskUnderItsKey: { says: 'A task that is created once under a key is the same one in every answer.' },
   sameKeyGivesTheSameReply: { says: 'The same idempotency key gives the same reply.' },
   rulesNeverThrow: { says: 'No request makes the rules throw.' },
   clientsNeverThrow: { says: 'No reply surprises a client.' },

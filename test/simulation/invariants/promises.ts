@@ -6,23 +6,24 @@ import { REVIEWED } from './results.ts'
 const toldOf = ({ record }: SeenTask, { ledger }: World) => ledger.told.get(record.uuid)
 
 const acknowledgedGrantsAreStored: TaskInvariant = {
-  says: 'A claim that was granted to somebody is in the lineage of its task.',
+  says: 'A granted claim is in the lineage of its task.',
   broken: (task, world) => {
     const lost = toldOf(task, world)?.grants.find(
       ({ generation, session }) => task.claims[generation - 1]?.session !== session,
     )
-    return lost && `${lost.session} was told of g${lost.generation}`
+    return lost && `${lost.session} was granted g${lost.generation}`
   },
 }
 
 const acknowledgedResultsAreStored: TaskInvariant = {
-  says: 'A result that somebody was told is accepted is stored as theirs, accepted or under review.',
+  says: "A result that was answered as accepted is stored as its holder's, accepted or under review.",
   broken: (task, world) => {
     for (const { ref, session, generation } of toldOf(task, world)?.results ?? []) {
       const found = task.results.find((result) => result.ref === ref)
-      if (found?.session !== session || found.generation !== generation) return `${session} was told ${ref}`
+      if (found?.session !== session || found.generation !== generation)
+        return `${session} was answered ${ref}`
       if (found.accepted === false && !REVIEWED.includes(found.rejection!))
-        return `${ref} was told accepted and is stored as ${found.rejection}`
+        return `${ref} was answered as accepted and is stored as ${found.rejection}`
     }
     return null
   },
@@ -44,14 +45,14 @@ const acceptedTwiceIsOneProduct: TaskInvariant = {
 }
 
 const grantsDoNotOverlap: TaskInvariant = {
-  says: 'Nobody is granted a task while another was told it holds it, unless that claim was ended by an act.',
+  says: 'No one is granted a task while another holds it by its last answer, unless an action ended that claim.',
   broken: (task, world) => {
     for (const { generation, session, until } of toldOf(task, world)?.grants ?? []) {
       const claim = task.claims[generation - 1]
       if (claim?.session !== session) continue
       const ended = task.endedAt.get(generation) ?? Infinity
       if (claim.endReason === 'EXPIRED' && ended < until)
-        return `g${generation} expired ${until - ended} ms before the time it was told`
+        return `g${generation} expired ${until - ended} ms before the time it was promised`
       const byAct = claim.endReason !== null && claim.endReason !== 'EXPIRED'
       const next = task.openedAt.get(generation + 1) ?? Infinity
       if (next < (byAct ? Math.min(until, ended) : until))

@@ -33,12 +33,12 @@ const acceptedResultIsTheHolders: TaskInvariant = {
       ({ accepted, generation, session }) =>
         accepted !== false && claims[generation - 1]?.session !== session,
     )
-    if (foreign) return `g${foreign.generation} by ${foreign.session}, who never held it`
+    if (foreign) return `g${foreign.generation} by ${foreign.session}, which never held it`
     const chosen = promoted(task) ?? { generation: record.generation, session: record.session }
     const stale = standing(task).find(
       ({ generation, session }) => generation !== chosen.generation || session !== chosen.session,
     )
-    return stale ? `g${stale.generation} was taken instead of g${chosen.generation}` : null
+    return stale ? `g${stale.generation} was accepted instead of g${chosen.generation}` : null
   },
 }
 
@@ -64,7 +64,7 @@ const resultHashIsTheStandingResult: TaskInvariant = {
   says: 'The row of a task names the result that is accepted or awaits its verdict, and no other.',
   broken: (task) => {
     const hash = standing(task)[0]?.hash ?? null
-    return task.record.resultHash !== hash && `the row says ${task.record.resultHash}, the results ${hash}`
+    return task.record.resultHash !== hash && `the row has ${task.record.resultHash}, the results ${hash}`
   },
 }
 

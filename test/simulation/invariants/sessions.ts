@@ -11,7 +11,7 @@ function holdings({ tasks }: Sight): Map<string, number> {
 }
 
 const workersHoldWhatTheyCan: WorldInvariant = {
-  says: 'No worker is given more than it said it can hold; what it held before it said so, it may keep.',
+  says: 'No worker gets more than its capacity; what it held before it lowered that, it may keep.',
   broken: (sight) => {
     const held = holdings(sight)
     for (const { record } of sight.view.sessions.values()) {
@@ -43,7 +43,7 @@ const goneWorkersHoldNothing: WorldInvariant = {
 }
 
 const sessionsAreCounted: WorldInvariant = {
-  says: 'The sessions that were opened and are not over are as many as is said, and within the limit.',
+  says: 'The number of open sessions equals the counter, and is within the limit.',
   broken: ({ view: { sessions, activeSessions, limits } }) => {
     const count = [...sessions.values()].filter(({ record }) => countsAsActive(record)).length
     return (
@@ -54,7 +54,7 @@ const sessionsAreCounted: WorldInvariant = {
 }
 
 const acknowledgedSessionsAreStored: WorldInvariant = {
-  says: 'A session that somebody was told of is known.',
+  says: 'A session in an answer is stored.',
   broken: ({ view }, { ledger }) => {
     const lost = [...ledger.sessions].find((name) => !view.sessions.has(name))
     return lost && `${lost} is nowhere`
@@ -62,7 +62,7 @@ const acknowledgedSessionsAreStored: WorldInvariant = {
 }
 
 const overMeansSilentOrSaid: WorldInvariant = {
-  says: 'A session is over because it or somebody said so, or after its silence, and the log tells so.',
+  says: 'A session is over because it or a person ended it, or after its silence, and the log has it.',
   broken: ({ changedSessions, newEvents }) => {
     const told = (type: string, name: string) =>
       newEvents.some((event) => event.type === type && event.payload.session === name)
@@ -70,9 +70,9 @@ const overMeansSilentOrSaid: WorldInvariant = {
       const { name, state, endReason, endedAt, lastSeenAt, silenceMs } = record
       if (before && lastSeenAt < before.lastSeenAt) return `${name} was seen earlier than before`
       if (before?.state === state) continue
-      if (!before && !told('session_started', name)) return `${name} began without a word`
-      if (state === 'lost' && !told('worker_lost', name)) return `${name} was lost without a word`
-      if (state === 'ended' && !told('session_ended', name)) return `${name} ended without a word`
+      if (!before && !told('session_started', name)) return `${name} began without an event`
+      if (state === 'lost' && !told('worker_lost', name)) return `${name} was lost without an event`
+      if (state === 'ended' && !told('session_ended', name)) return `${name} ended without an event`
       const bySilence = state === 'lost' || endReason === 'expired'
       if (bySilence && endedAt! - lastSeenAt < silenceMs)
         return `${name} was silent for ${endedAt! - lastSeenAt} ms of ${silenceMs}`
@@ -82,7 +82,7 @@ const overMeansSilentOrSaid: WorldInvariant = {
 }
 
 const sessionsAreJudged: WorldInvariant = {
-  says: 'A session has an hour at which its silence is judged exactly as long as it is not over.',
+  says: 'A session has a time at which its silence is judged exactly as long as it is not over.',
   broken: ({ changedSessions }) => {
     const wrong = changedSessions.find(
       ({ record }) =>

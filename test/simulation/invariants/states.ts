@@ -80,7 +80,7 @@ const everyRowCanMove: TaskInvariant = {
 }
 
 const dueTimesAreForTimeToMove: TaskInvariant = {
-  says: 'Only a task that time can move has a due time, or upkeep would ask about it for ever.',
+  says: 'Only a task that time can move has a due time, or upkeep would check it forever.',
   broken: ({ record: { state, dueAt } }) =>
     dueAt !== null &&
     !['pending', 'queued', 'awaiting_retry', 'verifying', 'paused'].includes(state) &&
@@ -89,23 +89,23 @@ const dueTimesAreForTimeToMove: TaskInvariant = {
 }
 
 const queuedTasksKnowTheirEnd: TaskInvariant = {
-  says: 'A task that waits in the queue is due when nobody needs it any more, and only then.',
+  says: 'A task in the queue is due at its expiry time, and only then.',
   broken: ({ record: { state, dueAt, expiresAt } }) =>
     state === 'queued' && dueAt !== expiresAt && `due at ${dueAt}, expires at ${expiresAt}`,
 }
 
 const givenUpInTime: TaskInvariant = {
-  says: 'A task is given up after the hour until which somebody needed it, and never before.',
+  says: 'A task expires at its expiry time, and never before.',
   broken: ({ news, record: { expiresAt } }) => {
     const early = news.find(
       ({ type, at }) => type === 'task_expired' && (expiresAt === null || at < expiresAt),
     )
-    return early && `given up at ${early.at}, expires at ${expiresAt}`
+    return early && `expired at ${early.at}, expires at ${expiresAt}`
   },
 }
 
 const stalledMeansSilent: TaskInvariant = {
-  says: 'A holder loses a task as stalled only if nothing was heard of it for as long as is said.',
+  says: 'A holder loses a task as stalled only if it was silent for as long as the limit.',
   broken: ({ news, events }) => {
     for (const { type, seq, at, payload } of news) {
       if (type !== 'task_stalled') continue
@@ -162,7 +162,7 @@ const attemptsAreBounded: TaskInvariant = {
 }
 
 const turnsAreOfOneClaim: TaskInvariant = {
-  says: 'Turns are counted within a claim: a new one begins at 0, and none goes beyond maxContinuations.',
+  says: 'Continuations are counted within a claim: a new one begins at 0, and none exceeds maxContinuations.',
   broken: ({ record: { state, continuations, maxContinuations } }) =>
     (continuations > maxContinuations || (state === 'assigned' && continuations !== 0)) &&
     `${state} after ${continuations} of ${maxContinuations} continuations`,

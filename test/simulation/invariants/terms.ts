@@ -7,7 +7,7 @@ function termOf(actor: string): number | null {
 }
 
 const termsAreObeyed: WorldInvariant = {
-  says: 'Nothing is written under a term that is over, and none follows another while somebody writes under that.',
+  says: 'Nothing is written under a term that is over, and none follows another during a write under it.',
   broken: ({ newEvents, terms, termsBefore }) => {
     for (const { actor, at, type } of newEvents) {
       const number = termOf(actor)

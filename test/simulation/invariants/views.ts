@@ -9,7 +9,7 @@ const isHeld = ({ claimState }: TaskRecord) => claimState === 'active'
 const isBefore = (a: TaskRecord, b: TaskRecord) => a.rank! < b.rank! || (a.rank === b.rank && a.id < b.id)
 
 const headsAreFound: WorldInvariant = {
-  says: 'Whoever asks for work is shown the first task of every line of every project.',
+  says: 'Each request for work sees the first task of every track queue of every project.',
   broken: (sight) => {
     const first = new Map<string, TaskRecord>()
     for (const record of recordsOf(sight)) {
@@ -29,7 +29,7 @@ const headsAreFound: WorldInvariant = {
 }
 
 const onlyTheQueueIsShown: WorldInvariant = {
-  says: 'Whoever asks for work is shown no task that is not queued for anybody.',
+  says: 'Each request for work sees no task that is not queued.',
   broken: ({ view }) => {
     const wrong = view.waiting[0]!.find((id) => {
       const record = view.records.get(id)
@@ -40,25 +40,25 @@ const onlyTheQueueIsShown: WorldInvariant = {
 }
 
 const holdingsAreTrue: WorldInvariant = {
-  says: 'What sessions, agents and tracks are said to hold is what they hold.',
+  says: 'What sessions, agents and tracks are recorded to hold is what they hold.',
   broken: (sight) => {
     const { view } = sight
     const held = recordsOf(sight).filter(isHeld)
     for (const [name, { holding }] of view.sessions) {
       const own = held.filter(({ session }) => session === name).map(({ id }) => id)
       if ([...holding].sort().join() !== own.sort().join())
-        return `${name} holds ${own}, it is said ${holding}`
+        return `${name} holds ${own}, recorded are ${holding}`
       const worker = view.workers.get(name)
       if (worker && worker.held !== own.length)
-        return `${name} holds ${own.length}, it is said ${worker.held}`
+        return `${name} holds ${own.length}, recorded are ${worker.held}`
     }
     for (const [slug, { holding }] of view.agents) {
       const own = held.filter(({ agent }) => agent === slug).map(({ id }) => id)
       if ([...holding].sort().join() !== own.sort().join())
-        return `${slug} holds ${own}, it is said ${holding}`
+        return `${slug} holds ${own}, recorded are ${holding}`
       const claiming = view.claimingAgents.get(slug)
       if (claiming && claiming.held !== own.length)
-        return `${slug} holds ${own.length}, it is said ${claiming.held}`
+        return `${slug} holds ${own.length}, recorded are ${claiming.held}`
     }
     for (const record of recordsOf(sight)) {
       const track = isOnTrack(record) && view.tracks.get(trackName(record.projectId, record.trackQueue))
@@ -68,7 +68,7 @@ const holdingsAreTrue: WorldInvariant = {
           agent === record.agent && projectId === record.projectId && trackQueue === record.trackQueue,
       )
       if (track.holders.get(record.agent!) !== own.length)
-        return `${record.agent} holds ${own.length} of "${record.trackQueue}", it is said ${track.holders.get(record.agent!)}`
+        return `${record.agent} holds ${own.length} of "${record.trackQueue}", recorded are ${track.holders.get(record.agent!)}`
     }
     return null
   },

@@ -43,7 +43,7 @@ const circlesAreFound: WorldInvariant = {
 }
 
 const entangledMeansCircle: WorldInvariant = {
-  says: 'Tasks fail because they wait for each other only if all of the circle fail together.',
+  says: 'Tasks fail because they wait for each other only if the whole cycle fails together.',
   broken: ({ newEvents, tasks }) => {
     for (const { type, payload, seq } of newEvents) {
       if (type !== 'dependency_cycle_found') continue
@@ -66,7 +66,7 @@ const entangledMeansCircle: WorldInvariant = {
 }
 
 const unblockedMeansEnded: WorldInvariant = {
-  says: 'A task goes on because those it waited for are done only when each of them has ended before.',
+  says: 'A task continues because its dependencies are done only when each of them has ended before.',
   broken: ({ changed, tasks }) => {
     for (const { record, news, waitsFor } of changed) {
       const on = news.find(
@@ -77,7 +77,7 @@ const unblockedMeansEnded: WorldInvariant = {
       const open = upstream.find(
         ({ events }) => !events.some(({ to, seq }) => to !== null && isTerminal(to) && seq < on.seq),
       )
-      if (open) return `task ${record.id} went on though task ${open.record.id} has never ended`
+      if (open) return `task ${record.id} continued but task ${open.record.id} has never ended`
     }
     return null
   },

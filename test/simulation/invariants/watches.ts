@@ -25,7 +25,7 @@ const abortMsOf = (watch: TaskRecord['watch'], limits: Limits) =>
   watch?.hangAbortMs ?? limits.hangAbortSeconds * SECOND_MS
 
 const deadlinesAreKept: TaskInvariant = {
-  says: 'A held task is looked at no later than at its first deadline, and not at all when it has none.',
+  says: 'A held task is checked no later than at its first deadline, and not at all when it has none.',
   broken: ({ record }, { plan: { limits } }) => {
     if (!isHeld(record.state)) return null
     const deadline = deadlineOf(record, limits)
@@ -59,7 +59,7 @@ const hungMeansHung: TaskInvariant = {
       if (event.type !== 'task_hung') continue
       const story = ofThisClaim(task, event)
       const suspected = story.findLast(({ type }) => type === 'task_hang_suspected')
-      if (!suspected) return 'nobody had suspected it'
+      if (!suspected) return 'it was not suspected'
       const progress = story.filter(({ type, seq }) => type === 'task_progress' && seq > suspected.seq)
       if (progress.some(({ payload }) => payload.doneBy !== undefined)) return 'it had named another time'
       const since = progress.at(-1)?.at ?? suspected.at
@@ -82,7 +82,7 @@ const newTimesClearSuspicion: TaskInvariant = {
     const should = last?.type === 'task_hang_suspected'
     return (
       should !== (record.watch?.suspectedAt !== undefined) &&
-      `suspected since ${record.watch?.suspectedAt}, the last word was ${last?.type}`
+      `suspected since ${record.watch?.suspectedAt}, the last event was ${last?.type}`
     )
   },
 }
@@ -98,7 +98,7 @@ const hungTasksComeSooner: TaskInvariant = {
 }
 
 const notStartedMeansLate: TaskInvariant = {
-  says: 'A claim ends as not started only if it was given or timed, nobody began, and the time for that was over.',
+  says: 'A claim ends as not started only if it was assigned or timed, was not started, and the time for that was over.',
   broken: ({ claims, events, record }, { plan: { limits } }) => {
     for (const { endReason, endedAt, acquiredAt, generation } of claims) {
       if (endReason !== 'NOT_STARTED') continue
@@ -132,10 +132,10 @@ const RESETS = ['task_retried', 'task_retried_to_wait', 'task_reset', 'task_rese
 const GIVES_BACK = ['task_released', 'task_requeued', 'task_budget_exceeded']
 
 const attemptsAreCounted: TaskInvariant = {
-  says: 'Each claim spends an attempt, and it is given back exactly when its holder did nothing wrong.',
+  says: 'Each claim spends an attempt, which is returned exactly when its holder did nothing wrong.',
   broken: ({ events, record }) => {
     const told = attemptsToldBy(events)
-    return told !== null && told !== record.attempt && `attempt ${record.attempt}, the log tells ${told}`
+    return told !== null && told !== record.attempt && `attempt ${record.attempt}, the log has ${told}`
   },
 }
 

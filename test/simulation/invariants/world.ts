@@ -25,16 +25,16 @@ const seqIsGapless: WorldInvariant = {
 }
 
 const createdOnce: WorldInvariant = {
-  says: 'A creation that is asked for again creates nothing more.',
+  says: 'A repeated creation creates nothing more.',
   broken: ({ tasks }, { taskPlans, partsAskedFor }) =>
     tasks.size > taskPlans.length + partsAskedFor && `${tasks.size} tasks`,
 }
 
 const acknowledgedTasksAreStored: WorldInvariant = {
-  says: 'A task that somebody was told of exists.',
+  says: 'A task in an answer exists.',
   broken: ({ tasks }, { ledger }) => {
     if (ledger.told.size <= tasks.size) return null
-    return `${ledger.told.size} tasks were told of, ${tasks.size} are stored`
+    return `${ledger.told.size} tasks were answered, ${tasks.size} are stored`
   },
 }
 

@@ -295,7 +295,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
 
     test('is not disturbed by hooks that fail, or that are missing', async () => {
       const fails = async () => {
-        throw new Error('The database is away')
+        throw new Error('The database is unreachable')
       }
       const hooks = { status: fails, log: fails, usage: fails, event: fails }
       for (const each of [hooks, {}]) {

@@ -98,6 +98,6 @@ async function endService(service: string, machine: Machine): Promise<void> {
 
 function complaint(command: string, output: string): string {
   const lines = output.split('\n').filter(Boolean)
-  const line = lines.find((one) => one.startsWith('E: ')) ?? lines.at(-1) ?? 'it said nothing'
+  const line = lines.find((one) => one.startsWith('E: ')) ?? lines.at(-1) ?? 'it printed nothing'
   return `${command} failed: ${line.replace(/^E: /, '').replace(/[.\s]+$/, '')}`
 }
