@@ -437,7 +437,7 @@ test('a file in place of the folder is refused in one sentence', async () => {
   await expect(start(file)).rejects.toThrow(
     `The data folder ${file} cannot be created, because a file has its name`,
   )
-  await expect(start(join(file, 'below'))).rejects.toThrow(/a file is in its way/)
+  await expect(start(join(file, 'below'))).rejects.toThrow(/a file has its name/)
   expect(readFileSync(file, 'utf8')).toBe('precious')
 })
 
@@ -454,7 +454,7 @@ test('a cluster folder that is no cluster is refused and unchanged', async () =>
   await mkdir(join(folder, 'cluster'), { recursive: true })
   await writeFile(join(folder, 'cluster', 'note'), 'mine')
   const before = await listing(folder)
-  await expect(start(folder)).rejects.toThrow(/holds no Postgres database/)
+  await expect(start(folder)).rejects.toThrow(/contains no Postgres database/)
   expect(await listing(folder)).toEqual(before)
 })
 

@@ -54,7 +54,7 @@ describe('settings are refused in one sentence that names them', () => {
       'a variable that is none',
       process_({ env: { 'A=B': 'x' } }),
       'adapterConfig',
-      /^env.A=B is no name of a variable/,
+      /^env.A=B is not a valid variable name/,
     ],
     [
       'a command that is a flag',

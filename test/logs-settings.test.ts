@@ -27,9 +27,9 @@ test('a URL names bucket, prefix, endpoint, region and style', () => {
 })
 
 test.each([
-  ['', 'must be local_file, postgres, or an address'],
-  ['disk', 'must be local_file, postgres, or an address'],
-  ['https://bucket', 'must be local_file, postgres, or an address'],
+  ['', 'must be local_file, postgres, or a URL'],
+  ['disk', 'must be local_file, postgres, or a URL'],
+  ['https://bucket', 'must be local_file, postgres, or a URL'],
   ['s3://', 'BATON_LOGS'],
   ['s3://B', 'has no valid bucket name'],
   ['s3://key:very-secret@bucket', 'must not contain keys'],
