@@ -1,7 +1,6 @@
 import type { TaskCommand } from '../src/core/commands.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import type { Reply } from '../test/support/replies.ts'
-import { type Bed, type Lot, uuidOf } from './bed.ts'
 import { closedLoop, type Measured, openLoop } from './drive.ts'
 import { type Bed, type Lot, uuidOf } from './setup.ts'
 

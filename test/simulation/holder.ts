@@ -1,8 +1,8 @@
 import type { Request } from '../../src/core/batch/requests.ts'
 import type { Fence, TaskCommand } from '../../src/core/commands.ts'
 import { FAILURE_CLASSES, renewAfterMs } from '../../src/core/retry.ts'
-import type { Holding, Life } from './client.ts'
 import type { Reply } from '../support/replies.ts'
+import type { Holding, Life } from './client.ts'
 import { Unanswered } from './network.ts'
 import { hashOf } from './trace.ts'
 

@@ -1,8 +1,8 @@
 import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { Transactor } from '../../src/store/store.ts'
-import { NodeDied, type Transaction } from './transaction-pauses.ts'
 import type { Reply } from '../support/replies.ts'
+import { NodeDied, type Transaction } from './transaction-pauses.ts'
 import type { World } from './world.ts'
 
 /** A request on its way, with what only a broken server would read. */

@@ -2,8 +2,8 @@ import type { Request } from '../../src/core/batch/requests.ts'
 import type { SessionCommand } from '../../src/core/commands.ts'
 import { idCarriedBy } from '../../src/core/ids.ts'
 import { renewAfterMs } from '../../src/core/retry.ts'
-import type { Life } from './client.ts'
 import type { Reply } from '../support/replies.ts'
+import type { Life } from './client.ts'
 import { forget } from './holder.ts'
 
 /** What happened to one of the tasks a session holds. */
