@@ -63,7 +63,14 @@ export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   })
   app.post(
     '/api/v1/tasks/:id/echo',
-    route({ summary: 'Echo', tag: 'bench', needs: 'work', params: IdParams, body: ClaimBody }),
+    route({
+      summary: 'Echo',
+      tag: 'bench',
+      needs: 'work',
+      params: IdParams,
+      body: ClaimBody,
+      answer: ClaimBody,
+    }),
     async ({ body }) => body,
   )
   await app.listen({ host: '127.0.0.1', port: 0 })

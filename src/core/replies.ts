@@ -8,9 +8,9 @@ import type { ClaimEnd, ClaimState } from './states.ts'
  * interfaces: replies are stored and sent as plain JSON objects.
  */
 
-export type Granted = {
+export type Granted<R extends string = string> = {
   readonly ok: true
-  readonly reason: string
+  readonly reason: R
 }
 
 /** When a lease ends: as an instant, and counted from the reply for clients with other clocks. */
@@ -36,34 +36,40 @@ export type HolderRequest = {
   abortAt: string
 }
 
-export type RecordGranted = Granted & {
+export type RecordGranted<R extends string = string> = Granted<R> & {
   readonly record: TaskRecord
 }
 
-export type ClaimGranted = Granted & {
+export type ClaimGranted = Granted<'GRANTED'> & {
   readonly claim: ClaimGrant
 }
 
-export type RenewGranted = Granted &
+export type RenewGranted = Granted<'RENEWED'> &
   LeaseEnd & {
     readonly requests: readonly HolderRequest[]
     readonly budget: null
   }
 
-export type ResultGranted = RecordGranted & {
+export type ResultGranted<R extends string = string> = RecordGranted<R> & {
   readonly workProductRef: string
 }
 
-export type ContinueGranted = RecordGranted & {
+export type ContinueGranted = RecordGranted<'CONTINUING'> & {
   readonly resumeAfterMs: number
 }
 
 type GrantedByCommand = {
   claim: ClaimGranted
   renew: RenewGranted
+  start: RecordGranted<'STARTED'>
+  progress: RecordGranted<'NOTED'>
+  log: RecordGranted<'NOTED'>
   continue: ContinueGranted
-  submit: ResultGranted
-  promote: ResultGranted
+  release: RecordGranted<'RELEASED'>
+  fail: RecordGranted<'FAILED'>
+  submit: ResultGranted<'ACCEPTED'>
+  promote: ResultGranted<'PROMOTED'>
+  retry: RecordGranted<'DONE'>
 }
 
 export type TaskGranted<K extends TaskCommand['kind']> = K extends keyof GrantedByCommand

@@ -6,7 +6,15 @@ import { isUuid } from '../core/ids.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import type { AgentGranted } from '../core/replies.ts'
 import { shownState } from '../core/rules/agent.ts'
-import type { AgentBody, HeartbeatBody } from '../core/shapes/agents.ts'
+import type {
+  AgentBody,
+  AgentView,
+  AssignmentsAnswer,
+  HealthView,
+  HeartbeatAnswer,
+  HeartbeatBody,
+} from '../core/shapes/agents.ts'
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import { isTerminal } from '../core/states.ts'
 import { BatchLoader } from '../kernel/batch-loader.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
@@ -15,6 +23,7 @@ import { HeartbeatBatcher } from '../kernel/heartbeats.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { AgentFilter, AgentSeen } from '../store/server-store.ts'
+import { renewalsIn } from './claims.ts'
 import type { Execution } from './execution.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { instant, taskView } from './views.ts'
@@ -69,7 +78,7 @@ export async function putAgent(
   name: string,
   body: z.output<typeof AgentBody>,
   ifVersion: number | null,
-) {
+): Promise<{ agent: AnswerOf<typeof AgentView>; isNew: boolean }> {
   const known = await kernel.store.agents.find(caller.workspaceId, name)
   if (!known && isUuid(name)) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   const profile = mayConfigure(caller)
@@ -140,7 +149,7 @@ export async function agentPage(
   caller: Caller,
   filter: AgentFilter,
   limit: number,
-) {
+): Promise<ListAnswer<AnswerOf<typeof AgentView>>> {
   const { rows, more } = await kernel.store.agents.page(caller.workspaceId, filter, limit)
   return {
     items: rows.map((agent) => agentView(execution, caller, agent)),
@@ -194,7 +203,7 @@ export async function heartbeat(
   caller: Caller,
   name: string,
   body: z.output<typeof HeartbeatBody>,
-) {
+): Promise<AnswerOf<typeof HeartbeatAnswer>> {
   const beat: Beat = {
     sentAt: body.sentAt === undefined ? null : Date.parse(body.sentAt),
     status: body.status,
@@ -215,19 +224,17 @@ export async function heartbeat(
     lastSeenAt: instant(health.lastSeenAt),
     nextExpectedAt: instant(health.lastSeenAt + record.heartbeatMs),
     claims: holding.map(claimOf),
-    renewed: settled
-      .filter(({ reply }) => reply.ok)
-      .map(({ taskId, generation, reply: { ok: _ok, ...rest } }) => ({ taskId, generation, ...rest })),
+    renewed: renewalsIn(settled),
   }
 }
 
-const claimOf = (record: TaskRecord) => ({
+const claimOf = (record: TaskRecord): AnswerOf<typeof HeartbeatAnswer>['claims'][number] => ({
   taskId: record.uuid,
   generation: record.generation,
-  session: record.session,
+  session: record.session!,
   state: record.state,
   attempt: record.attempt,
-  leaseExpiresAt: instant(record.leaseExpiresAt),
+  leaseExpiresAt: instant(record.leaseExpiresAt!),
 })
 
 /** What the agent was given and has not begun, waiting for it up to `waitMs`. */
@@ -237,7 +244,7 @@ export async function assignmentsOf(
   name: string,
   waitMs: number,
   waiter: Waiter,
-) {
+): Promise<AnswerOf<typeof AssignmentsAnswer>> {
   const { workspaceId } = caller
   const { slug } = (await theAgent(kernel, caller, name)).record
   const until = performance.now() + waitMs
@@ -256,7 +263,11 @@ export async function assignmentsOf(
   }
 }
 
-export async function showHealth(kernel: ServerKernel, caller: Caller, name: string) {
+export async function showHealth(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof HealthView>> {
   const { record, holds, runs, now } = await theAgent(kernel, caller, name)
   const { health, heartbeatMs, staleMs } = record
   const isStale = health !== null && now >= health.lastSeenAt + staleMs
@@ -283,11 +294,14 @@ export async function showHealth(kernel: ServerKernel, caller: Caller, name: str
 export const slugOf = async (kernel: ServerKernel, caller: Caller, name: string) =>
   (await theAgent(kernel, caller, name)).record.slug
 
+/** Both are written as objects or null (AgentBody). */
+type Settings = AnswerOf<typeof AgentView>['adapterConfig']
+
 function agentView(
   execution: Execution,
   caller: Caller,
   { record, holds, runs = 0 }: Pick<AgentSeen, 'record' | 'holds'> & { runs?: number },
-) {
+): AnswerOf<typeof AgentView> {
   const config = maskedConfig(record.adapterConfig, execution.knows(record.adapterType))
   const state = shownState(record, holds + runs)
   return {
@@ -296,9 +310,9 @@ function agentView(
     name: record.name,
     model: record.model,
     adapterType: record.adapterType,
-    adapterConfig: mayConfigure(caller) ? config : null,
+    adapterConfig: mayConfigure(caller) ? (config as Settings) : null,
     adapterConfigHidden: !mayConfigure(caller) && config !== null,
-    runtimeConfig: record.runtimeConfig,
+    runtimeConfig: record.runtimeConfig as Settings,
     capabilities: record.capabilities,
     maxConcurrentTasks: record.maxConcurrentTasks,
     heartbeatIntervalSeconds: record.heartbeatMs / 1000,

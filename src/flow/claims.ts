@@ -1,21 +1,23 @@
 import type { z } from 'zod'
 import type { OnTask } from '../core/batch/requests.ts'
-import type { TaskCommand } from '../core/commands.ts'
+import type { Fence, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
-import type { ClaimGrant, Granted, NextGranted, TaskReply } from '../core/replies.ts'
 import type {
-  ClaimBatchBody,
-  ClaimBody,
-  NextBody,
-  ProgressBody,
-  RenewBatchBody,
-} from '../core/shapes/claims.ts'
+  ClaimGrant,
+  Granted,
+  NextGranted,
+  RenewGranted,
+  SettledClaim,
+  TaskReply,
+} from '../core/replies.ts'
+import type * as shapes from '../core/shapes/claims.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { command, taskIdOf } from './tasks.ts'
+import { briefView, command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
@@ -35,7 +37,7 @@ export async function leaseMsOf(
 }
 
 /** Who claims, with a lease, and known to Baton from now on. */
-async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof ClaimBody>) {
+async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof shapes.ClaimBody>) {
   const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
   const known = kernel.agentOf(caller, body.agent)
   const { slug: agent, capabilities: ofAgent } = known instanceof Promise ? await known : known
@@ -57,8 +59,8 @@ export async function claimTask(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
-  body: z.output<typeof ClaimBody>,
-) {
+  body: z.output<typeof shapes.ClaimBody>,
+): Promise<AnswerOf<typeof shapes.ClaimAnswer>> {
   const taskId = taskIdOf(uuid)
   const isKnown = kernel.knows(caller, body.agent, body.session)
   if (!isKnown && !(await areThere(kernel, caller, [uuid]))) throw Refused.because(noSuchTask(uuid))
@@ -70,8 +72,14 @@ export async function claimTask(
   return { reason: reply.reason, claim: claim! }
 }
 
-/** What the holders before them left. A first claim has none before it, and costs no look. */
-async function withCheckpoints(kernel: Kernel, caller: Caller, claims: readonly ClaimGrant[]) {
+type Claim = AnswerOf<typeof shapes.ClaimView>
+
+/** With the checkpoints that earlier holders left. A first claim has none, and costs no read. */
+async function withCheckpoints(
+  kernel: Kernel,
+  caller: Caller,
+  claims: readonly ClaimGrant[],
+): Promise<Claim[]> {
   const later = claims.filter(({ generation }) => generation > 1).map(({ taskId }) => taskIdOf(taskId))
   const found = later.length === 0 ? [] : await kernel.store.tasksById(caller.workspaceId, later)
   const left = new Map(found.map(({ record, details }) => [record.uuid, details.checkpoint]))
@@ -81,20 +89,20 @@ async function withCheckpoints(kernel: Kernel, caller: Caller, claims: readonly 
 export async function claimBatch(
   kernel: ServerKernel,
   caller: Caller,
-  body: z.output<typeof ClaimBatchBody>,
-) {
+  body: z.output<typeof shapes.ClaimBatchBody>,
+): Promise<AnswerOf<typeof shapes.ClaimBatchAnswer>> {
   const { taskIds, ...claim } = body
   const isKnown = kernel.knows(caller, claim.agent, claim.session)
   if (!isKnown && !(await areThere(kernel, caller, taskIds)))
-    return { results: taskIds.map((uuid) => ({ taskId: uuid, ...outcome(noSuchTask(uuid), () => ({})) })) }
+    return { results: taskIds.map((uuid) => ({ taskId: uuid, ...refused(noSuchTask(uuid)) })) }
   const who = await claimant(kernel, caller, claim)
   const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
   const taken = replies.flatMap((reply) => (reply.ok ? [reply.claim] : []))
   const claims = await withCheckpoints(kernel, caller, taken)
   return {
     results: replies.map((reply, i) => ({
-      taskId: taskIds[i],
-      ...outcome(reply, () => ({ claim: claims.shift() })),
+      taskId: taskIds[i]!,
+      ...outcome(reply, ({ reason }) => ({ reason, claim: claims.shift()! })),
     })),
   }
 }
@@ -103,10 +111,10 @@ export async function claimBatch(
 export async function claimNext(
   kernel: Kernel,
   caller: Caller,
-  body: Omit<z.output<typeof NextBody>, 'project'>,
+  body: Omit<z.output<typeof shapes.NextBody>, 'project'>,
   waiter: Waiter,
   projectId?: number,
-) {
+): Promise<AnswerOf<typeof shapes.NextAnswer>> {
   const { limit, waitMs, capabilities = [], tracks, ...claim } = body
   const until = performance.now() + waitMs
   const { gone } = waiter
@@ -161,31 +169,74 @@ export async function renewTask(
   caller: Caller,
   uuid: string,
   body: { session: string; generation: number; leaseSeconds?: number | undefined },
-) {
+): Promise<AnswerOf<typeof shapes.RenewAnswer>> {
   const { leaseSeconds, ...fence } = body
   const leaseMs = leaseSeconds === undefined ? undefined : await leaseMsOf(kernel, caller, leaseSeconds)
-  const { ok: _ok, ...answer } = await command(kernel, caller, uuid, { kind: 'renew', fence, leaseMs })
-  return answer
+  return renewalIn(await command(kernel, caller, uuid, { kind: 'renew', fence, leaseMs }))
+}
+
+/** The rule gives it the fields of the answer (rules/holder.ts). */
+function renewalIn({ ok: _ok, ...renewal }: RenewGranted): AnswerOf<typeof shapes.RenewAnswer> {
+  return renewal
+}
+
+/** Of the claims that a heartbeat settled, those it renewed. */
+export const renewalsIn = (settled: readonly SettledClaim[]) =>
+  settled.flatMap(({ taskId, generation, reply }) =>
+    reply.ok && 'ttlMs' in reply ? [{ taskId, generation, ...renewalIn(reply) }] : [],
+  )
+
+export async function startTask(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  fence: Fence,
+): Promise<AnswerOf<typeof shapes.StartAnswer>> {
+  const reply = await command(kernel, caller, uuid, { kind: 'start', fence })
+  return { reason: reply.reason, task: briefView(reply.record) }
+}
+
+export async function continueTask(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  fence: Fence,
+): Promise<AnswerOf<typeof shapes.ContinueAnswer>> {
+  const reply = await command(kernel, caller, uuid, { kind: 'continue', fence })
+  const { reason, resumeAfterMs, record } = reply
+  return { reason, resumeAfterMs, task: briefView(record) }
+}
+
+export async function releaseTask(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  fence: Fence,
+  reason: string,
+): Promise<AnswerOf<typeof shapes.ReleaseAnswer>> {
+  const reply = await command(kernel, caller, uuid, { kind: 'release', fence, reason })
+  return { reason: reply.reason, task: briefView(reply.record) }
 }
 
 export async function reportProgress(
   kernel: Kernel,
   caller: Caller,
   uuid: string,
-  body: z.output<typeof ProgressBody>,
+  body: z.output<typeof shapes.ProgressBody>,
   ifVersion: number | null,
-) {
+): Promise<AnswerOf<typeof shapes.NotedAnswer>> {
   const { percent, step, checkpointData: checkpoint, estimatedCompletionAt, ...fence } = body
   const doneBy = estimatedCompletionAt === undefined ? undefined : Date.parse(estimatedCompletionAt)
   const said = { percent, step, checkpoint, doneBy, ifVersion }
-  return command(kernel, caller, uuid, { kind: 'progress', fence, ...said })
+  const reply = await command(kernel, caller, uuid, { kind: 'progress', fence, ...said })
+  return { reason: reply.reason, task: briefView(reply.record) }
 }
 
 export async function renewBatch(
   kernel: ServerKernel,
   caller: Caller,
-  { renewals }: z.output<typeof RenewBatchBody>,
-) {
+  { renewals }: z.output<typeof shapes.RenewBatchBody>,
+): Promise<AnswerOf<typeof shapes.RenewBatchAnswer>> {
   const replies = await runMany(
     kernel,
     caller,
@@ -196,11 +247,9 @@ export async function renewBatch(
     },
   )
   return {
-    results: replies.map((reply, i) => ({ taskId: renewals[i]!.taskId, ...outcome(reply, withoutOk) })),
+    results: replies.map((reply, i) => ({ taskId: renewals[i]!.taskId, ...outcome(reply, renewalIn) })),
   }
 }
-
-const withoutOk = ({ ok: _ok, ...rest }: object & { ok?: unknown }) => rest
 
 export const onTask = <C extends TaskCommand>(uuid: string, command: C): OnTask<C> => ({
   taskId: taskIdOf(uuid),
@@ -232,8 +281,11 @@ export async function runMany<T, C extends TaskCommand>(
 }
 
 /** An item of a batch's answer: what single requests answer, with the refusal's code as its reason. */
-export function outcome<G extends Granted>(reply: G | Refusal, view: (granted: G) => object) {
-  if (reply.ok) return { reason: reply.reason, ...view(reply) }
-  const { ok: _ok, code, detail, ...extra } = reply
+export const outcome = <G extends Granted, V extends { reason: string }>(
+  reply: G | Refusal,
+  view: (granted: G) => V,
+) => (reply.ok ? view(reply) : refused(reply))
+
+function refused({ ok: _ok, code, detail, ...extra }: Refusal): AnswerOf<typeof shapes.RefusedAct> {
   return { reason: code, status: ERRORS[code].status, detail, ...extra }
 }

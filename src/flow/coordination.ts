@@ -1,3 +1,5 @@
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type * as shapes from '../core/shapes/coordinator.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ListedNode } from '../store/server-store.ts'
@@ -6,15 +8,7 @@ import { instant } from './views.ts'
 /** What can be asked of the coordinator from outside. */
 
 /** What a pass did, step by step. */
-export interface PassReport {
-  agentsJudged: number
-  sessionsJudged: number
-  tasksMoved: number
-  tasksUnblocked: number
-  tasksAssigned: number
-  agentsWoken: number
-  countersCorrected: number
-}
+export type PassReport = AnswerOf<typeof shapes.PassReport>
 
 export interface CoordinatorState {
   nodeId: string
@@ -35,11 +29,13 @@ export interface Coordination {
 
 const TERMS_SHOWN = 20
 
+type Node = AnswerOf<typeof shapes.NodeView>
+
 export async function coordinatorStatus(
   kernel: ServerKernel,
   coordinator: Coordination,
   { workspaceId }: Caller,
-) {
+): Promise<AnswerOf<typeof shapes.CoordinatorStatus>> {
   const { workspaces, cluster } = kernel.store
   const [workspace, nodes, terms, stats] = await Promise.all([
     workspaces.read(workspaceId),
@@ -76,7 +72,7 @@ export async function coordinatorStatus(
   }
 }
 
-const nodeView = (node: ListedNode) => ({
+const nodeView = (node: ListedNode): Node => ({
   id: node.nodeId,
   name: node.name,
   pid: node.pid,
@@ -88,19 +84,26 @@ const nodeView = (node: ListedNode) => ({
   stoppedAt: instant(node.stoppedAt),
 })
 
-export async function nodesPage(kernel: ServerKernel) {
+export async function nodesPage(kernel: ServerKernel): Promise<ListAnswer<Node>> {
   return { items: (await kernel.store.cluster.nodes()).map(nodeView), nextCursor: null }
 }
 
 /** A person does not want to wait for the next pass. It is on record that somebody asked, and what it did. */
-export async function forceRecovery(kernel: ServerKernel, coordinator: Coordination, caller: Caller) {
+export async function forceRecovery(
+  kernel: ServerKernel,
+  coordinator: Coordination,
+  caller: Caller,
+): Promise<AnswerOf<typeof shapes.RecoverAnswer>> {
   const did = await coordinator.recover(caller.workspaceId)
   await kernel.store.workspaces.recordEvent(caller.workspaceId, 'recovery_forced', caller.actor, { did })
   return { did }
 }
 
 /** As Mosaic words it. Whether somebody coordinates is asked of the database, which all nodes share. */
-export async function coordinatorHealth(kernel: ServerKernel, coordinator: Coordination) {
+export async function coordinatorHealth(
+  kernel: ServerKernel,
+  coordinator: Coordination,
+): Promise<AnswerOf<typeof shapes.CoordinatorHealth>> {
   const own = coordinator.state()
   const nodes = await kernel.store.cluster.nodes()
   const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null)

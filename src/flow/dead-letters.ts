@@ -1,4 +1,5 @@
-import type { TaskCommand } from '../core/commands.ts'
+import type { RetryBatchAnswer } from '../core/shapes/claims.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { onTask, outcome, runMany } from './claims.ts'
 import { briefView } from './tasks.ts'
@@ -6,6 +7,8 @@ import { briefView } from './tasks.ts'
 /** Dead letters: tasks that failed because their attempts or generations ran out. A person decides what becomes of them. */
 
 const AT_ONCE = 500
+
+type Retried = AnswerOf<typeof RetryBatchAnswer>
 
 /** Each on its own account: of tasks that are no dead letters any more it is said why not. */
 export async function retryDeadLetters(
@@ -16,17 +19,17 @@ export async function retryDeadLetters(
     limit,
     reason,
   }: { taskIds?: readonly string[] | undefined; limit: number; reason: string | null },
-) {
-  const command: TaskCommand = { kind: 'retry', reason }
+): Promise<Retried> {
+  const command = { kind: 'retry', reason } as const
   // All of them are many requests, and under one key the second would get the answer of the first.
   const asking = taskIds ? caller : { ...caller, idempotency: undefined }
-  const results: { taskId: string; reason: unknown }[] = []
+  const results: Retried['results'][number][] = []
   const retry = async (uuids: readonly string[]) => {
     const replies = await runMany(kernel, asking, uuids, (uuid) => onTask(uuid, command))
     replies.forEach((reply, i) => {
       results.push({
         taskId: uuids[i]!,
-        ...outcome(reply, ({ record }) => ({ task: briefView(record) })),
+        ...outcome(reply, ({ reason, record }) => ({ reason, task: briefView(record) })),
       })
     })
   }

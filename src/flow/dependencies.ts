@@ -4,7 +4,8 @@ import { Refused } from '../core/errors.ts'
 import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../core/graph.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
-import type { DependenciesBody, TaskPatchBody } from '../core/shapes/tasks.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { DependenciesBody, TaskPatchBody, TaskView } from '../core/shapes/tasks.ts'
 import { isTerminal, type TriggerRule } from '../core/states.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { type DueVersion, StoreUnavailable, type TaskThatWaits, type Walked } from '../store/store.ts'
@@ -50,7 +51,7 @@ export async function addDependencies(
   uuid: string,
   request: DependencyRequest,
   { ifVersion = null, patch = null }: { ifVersion?: number | null; patch?: TaskPatch | null } = {},
-) {
+): Promise<AnswerOf<typeof TaskView>> {
   for (let tries = 1; ; tries++) {
     const { record } = await readTask(kernel, caller, uuid)
     const command = await dependencyCommand(kernel, caller, record, request)
@@ -74,7 +75,7 @@ export async function updateTask(
   uuid: string,
   body: z.output<typeof TaskPatchBody>,
   ifVersion: number | null,
-) {
+): Promise<AnswerOf<typeof TaskView>> {
   const { agent, dependsOn = [], ...rest } = body
   const patch = agent === undefined ? rest : { ...rest, onlyAgent: agent }
   if (dependsOn.length > 0) return addDependencies(kernel, caller, uuid, { dependsOn }, { ifVersion, patch })

@@ -1,8 +1,10 @@
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { EventView as EventShape } from '../core/shapes/events.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { EventWithTask } from '../store/server-store.ts'
 import { eventView } from './views.ts'
 
-export type EventView = ReturnType<typeof eventView>
+export type EventView = AnswerOf<typeof EventShape>
 
 /** A page of the log, with the names of those who acted. */
 export async function eventViews(

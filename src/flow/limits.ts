@@ -1,4 +1,5 @@
-import type { Limits } from '../core/limits.ts'
+import type { z } from 'zod'
+import type { Limits, LimitsInUse } from '../core/limits.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 
@@ -20,7 +21,10 @@ export async function changeLimits(
 }
 
 /** The limits, and how much of them is used. */
-export async function limitsInUse(kernel: ServerKernel, { workspaceId }: Caller) {
+export async function limitsInUse(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+): Promise<{ limits: Limits; usage: z.output<typeof LimitsInUse>['usage'] }> {
   const [limits, usage] = await Promise.all([kernel.limits(workspaceId), kernel.store.counts(workspaceId)])
   return { limits, usage }
 }

@@ -2,7 +2,15 @@ import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
 import { type EventType, eventTypes } from '../core/events.ts'
 import { isNameOfBaton, LOG_LEVELS, type LogLevel, levelOf, messageOf, typesAt } from '../core/log.ts'
-import { LineEvent, type LogBody, type LogQuery } from '../core/shapes/logs.ts'
+import type { NotedAnswer } from '../core/shapes/claims.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import {
+  type CoordinatorEntryView,
+  LineEvent,
+  type LogBody,
+  type LogEntryView,
+  type LogQuery,
+} from '../core/shapes/logs.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { EventWithTask, LogFilter, LogPage } from '../store/server-store.ts'
@@ -11,6 +19,7 @@ import { instant } from './views.ts'
 
 /** Logs are views of the one log there is, the events: each with a level and a sentence. */
 
+type Entry = AnswerOf<typeof LogEntryView>
 type Wanted = Pick<z.output<typeof LogQuery>, 'level' | 'minLevel' | 'event'>
 
 export async function readTaskLog(
@@ -19,7 +28,7 @@ export async function readTaskLog(
   uuid: string,
   wanted: Wanted,
   page: LogPage,
-) {
+): Promise<Entry[]> {
   const filter = filterOf(wanted)
   const { record } = await readTask(kernel, caller, uuid)
   const events = await kernel.store.logs.ofTask(caller.workspaceId, record.id, filter, page)
@@ -32,7 +41,7 @@ export async function readCoordinatorLog(
   caller: Caller,
   wanted: Wanted,
   page: LogPage,
-) {
+): Promise<AnswerOf<typeof CoordinatorEntryView>[]> {
   // Nobody holds the house: there are no lines of holders in its log.
   const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
   const events = await kernel.store.logs.ofWorkspace(caller.workspaceId, types, page)
@@ -84,7 +93,7 @@ async function entryViews(kernel: ServerKernel, { workspaceId }: Caller, events:
   return events.map((event) => entryView(event, nameOf(event.actor)))
 }
 
-function entryView(event: EventWithTask, actorName: string | null) {
+function entryView(event: EventWithTask, actorName: string | null): Entry {
   const { seq, type, payload, from, to, generation, actor, at } = event
   const isLine = type === 'task_logged'
   return {
@@ -115,7 +124,7 @@ export async function addToLog(
   caller: Caller,
   uuid: string,
   { entries, ...fence }: z.output<typeof LogBody>,
-) {
+): Promise<AnswerOf<typeof NotedAnswer>> {
   entries.forEach(({ event, details }, i) => {
     if (isNameOfBaton(event))
       throw Refused.field(
@@ -131,5 +140,5 @@ export async function addToLog(
       )
   })
   const reply = await command(kernel, caller, uuid, { kind: 'log', fence, entries })
-  return { reason: reply.reason, task: briefView(reply.record) }
+  return { reason: reply.reason as 'NOTED', task: briefView(reply.record) }
 }

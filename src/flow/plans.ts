@@ -5,6 +5,8 @@ import { Refused } from '../core/errors.ts'
 import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
 import type { PlanProblem } from '../core/plans/problems.ts'
 import { readPlan } from '../core/plans/read.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { PlanAnswer } from '../core/shapes/projects.ts'
 import { isTerminal } from '../core/states.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
@@ -12,7 +14,12 @@ import type { Project, Track } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
 
 /** A plan becomes tasks: all of it or nothing. What is there already keeps its place and may be worded anew. */
-export async function importPlan(kernel: ServerKernel, caller: Caller, project: Project, text: string) {
+export async function importPlan(
+  kernel: ServerKernel,
+  caller: Caller,
+  project: Project,
+  text: string,
+): Promise<AnswerOf<typeof PlanAnswer>> {
   const reading = readPlan(text)
   if (!reading.ok) throw refusedPlan('PLAN_INVALID', reading.problems)
   const { plan } = reading

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
-import type { ProjectBody } from '../core/shapes/projects.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { ProjectBody, ProjectView, ProjectWithTracks } from '../core/shapes/projects.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project } from '../store/server-store.ts'
@@ -27,7 +28,7 @@ export async function namedProject(kernel: ServerKernel, { workspaceId }: Caller
   return projectId
 }
 
-export const projectView = ({ uuid, slug, name, createdAt }: Project) => ({
+export const projectView = ({ uuid, slug, name, createdAt }: Project): AnswerOf<typeof ProjectView> => ({
   id: uuid,
   slug,
   name,
@@ -38,14 +39,18 @@ export async function makeProject(
   kernel: ServerKernel,
   caller: Caller,
   { slug, name }: z.output<typeof ProjectBody>,
-) {
+): Promise<AnswerOf<typeof ProjectView>> {
   const given = { slug, name: name ?? slug }
   const { workspaceId, actor, idempotency } = caller
   return projectView(await kernel.store.projects.create(workspaceId, given, actor, idempotency))
 }
 
 /** A project, and for each of its tracks who is on it and how far it is. */
-export async function showProject(kernel: ServerKernel, caller: Caller, slug: string) {
+export async function showProject(
+  kernel: ServerKernel,
+  caller: Caller,
+  slug: string,
+): Promise<AnswerOf<typeof ProjectWithTracks>> {
   const project = await theProject(kernel, caller, slug)
   const { projects } = kernel.store
   const [declared, progress, assignments] = await Promise.all([
@@ -70,7 +75,7 @@ export async function changeTrack(
   slug: string,
   track: string,
   maxAgents: number | null,
-) {
+): Promise<AnswerOf<typeof ProjectWithTracks>> {
   const project = await theProject(kernel, caller, slug)
   const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const sequential = known.find((one) => one.track === track)?.sequential ?? false

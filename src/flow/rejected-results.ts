@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createPatch, type Operation } from 'rfc6902'
 import { Refused } from '../core/errors.ts'
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type * as shapes from '../core/shapes/results.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ResultPosition } from '../store/server-store.ts'
@@ -30,7 +32,12 @@ async function whole(kernel: ServerKernel, { workspaceId }: Caller, uuid: string
   return { ...head, data }
 }
 
-export async function showResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
+export async function showResult(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  ref: string,
+): Promise<AnswerOf<typeof shapes.ResultOfTask>> {
   const { result } = await theResult(kernel, caller, uuid, ref)
   return { taskId: uuid, ...resultView(await whole(kernel, caller, uuid, result)) }
 }
@@ -47,7 +54,7 @@ export async function rejectedPage(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   part: Part & { withData: boolean },
-) {
+): Promise<ListAnswer<AnswerOf<typeof shapes.RejectedResult>>> {
   const { rows, more } = await kernel.store.resultPages.rejected(workspaceId, part)
   const view = part.withData ? resultView : listedResultView
   const items = rows.map(({ taskId, place: _place, ...result }) => ({ taskId, ...view(result) }))
@@ -55,7 +62,12 @@ export async function rejectedPage(
 }
 
 /** What became of a task: the results are what is asked for here, so they are shown. */
-export async function resultPage(kernel: ServerKernel, caller: Caller, uuid: string, part: Part) {
+export async function resultPage(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  part: Part,
+): Promise<ListAnswer<AnswerOf<typeof shapes.ResultView>>> {
   const { id } = await theRecord(kernel, caller, uuid)
   const { rows, more } = await kernel.store.resultPages.ofTask(caller.workspaceId, id, {
     ...part,
@@ -65,7 +77,12 @@ export async function resultPage(kernel: ServerKernel, caller: Caller, uuid: str
 }
 
 /** What would have to change in the accepted result to make it this one: a JSON Patch (RFC 6902). */
-export async function compareWithAccepted(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
+export async function compareWithAccepted(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  ref: string,
+): Promise<AnswerOf<typeof shapes.ResultDiff>> {
   const heads = await theResult(kernel, caller, uuid, ref)
   const result = await whole(kernel, caller, uuid, heads.result)
   const accepted = heads.accepted && (await whole(kernel, caller, uuid, heads.accepted))
@@ -102,7 +119,7 @@ export async function promoteResult(
   uuid: string,
   ref: string,
   reason: string | null,
-) {
+): Promise<AnswerOf<typeof shapes.PromoteAnswer>> {
   const { result } = await theResult(kernel, caller, uuid, ref)
   if (result.accepted === null)
     throw new Refused('WRONG_STATE', 'This result waits for a verdict: approve or reject the task.')

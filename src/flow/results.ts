@@ -2,7 +2,16 @@ import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Submission } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
-import type { FailBody, ResultBatchBody, SubmitBody } from '../core/shapes/claims.ts'
+import type { ResultGranted } from '../core/replies.ts'
+import type {
+  FailAnswer,
+  FailBody,
+  ResultBatchAnswer,
+  ResultBatchBody,
+  SubmitAnswer,
+  SubmitBody,
+} from '../core/shapes/claims.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { onTask, outcome, runMany } from './claims.ts'
@@ -28,7 +37,12 @@ async function submissionOf(
   return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }
 }
 
-export async function submitResult(kernel: Kernel, caller: Caller, uuid: string, body: Submit) {
+export async function submitResult(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  body: Submit,
+): Promise<AnswerOf<typeof SubmitAnswer>> {
   const { session, generation } = body
   const submission = await submissionOf(kernel, caller, body)
   const reply = await command(kernel, caller, uuid, {
@@ -36,14 +50,24 @@ export async function submitResult(kernel: Kernel, caller: Caller, uuid: string,
     fence: { session, generation },
     submission,
   })
-  return { reason: reply.reason, workProductRef: reply.workProductRef, task: briefView(reply.record) }
+  return acceptedView(reply)
 }
+
+const acceptedView = ({
+  reason,
+  workProductRef,
+  record,
+}: ResultGranted<'ACCEPTED'>): AnswerOf<typeof SubmitAnswer> => ({
+  reason,
+  workProductRef,
+  task: briefView(record),
+})
 
 export async function submitBatch(
   kernel: Kernel,
   caller: Caller,
   { results }: z.output<typeof ResultBatchBody>,
-) {
+): Promise<AnswerOf<typeof ResultBatchAnswer>> {
   const replies = await runMany(kernel, caller, results, async ({ taskId, session, generation, ...work }) => {
     const submission = await submissionOf(kernel, caller, work)
     return onTask(taskId, { kind: 'submit', fence: { session, generation }, submission })
@@ -57,7 +81,7 @@ export async function submitBatch(
   return {
     results: replies.map((reply, i) => ({
       taskId: results[i]!.taskId,
-      ...outcome(reply, ({ workProductRef, record }) => ({ workProductRef, task: briefView(record) })),
+      ...outcome(reply, acceptedView),
     })),
   }
 }
@@ -67,7 +91,7 @@ export async function failTask(
   caller: Caller,
   uuid: string,
   body: z.output<typeof FailBody>,
-) {
+): Promise<AnswerOf<typeof FailAnswer>> {
   const { session, generation, failureClass, error, retryAt } = body
   const reply = await command(kernel, caller, uuid, {
     kind: 'fail',

@@ -1,5 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { isOver } from '../core/runs/outcomes.ts'
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type * as shapes from '../core/shapes/runs.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Run, RunFilter } from '../store/server-store.ts'
@@ -16,8 +18,11 @@ export async function theRun(kernel: ServerKernel, { workspaceId }: Caller, runI
   return run
 }
 
-export const showRun = async (kernel: ServerKernel, caller: Caller, runId: string) =>
-  runView(await theRun(kernel, caller, runId))
+export const showRun = async (
+  kernel: ServerKernel,
+  caller: Caller,
+  runId: string,
+): Promise<AnswerOf<typeof shapes.RunView>> => runView(await theRun(kernel, caller, runId))
 
 /** How much of a list of runs is wanted, and whether with what they made. */
 interface PartOfRuns {
@@ -30,7 +35,7 @@ export async function runPage(
   { workspaceId }: Caller,
   filter: RunFilter,
   part: PartOfRuns,
-) {
+): Promise<ListAnswer<AnswerOf<typeof shapes.ListedRun>>> {
   const { rows, more } = await kernel.store.runs.list(workspaceId, filter, part)
   const items = rows.map(runView).map(({ result, ...view }) => ({
     ...view,
@@ -46,7 +51,7 @@ export async function runsOfTask(
   uuid: string,
   before: string | undefined,
   part: PartOfRuns,
-) {
+): Promise<AnswerOf<typeof shapes.TaskRuns>> {
   const { id: task } = await theRecord(kernel, caller, uuid)
   const [page, usage] = await Promise.all([
     runPage(kernel, caller, { task, before }, part),
@@ -61,7 +66,7 @@ export async function runTimeline(
   runId: string,
   afterSeq: number,
   limit: number,
-) {
+): Promise<ListAnswer<AnswerOf<typeof shapes.RunEventView>>> {
   const { id } = await theRun(kernel, caller, runId)
   const { rows, more } = await kernel.store.runs.eventsAfter(caller.workspaceId, id, afterSeq, limit)
   return {
@@ -73,7 +78,12 @@ export async function runTimeline(
 const CANCEL_SHOWN_AFTER_MS = 2_000
 
 /** Its node is told to stop it. Answers when it is over, or after a moment. */
-export async function cancelRun(kernel: ServerKernel, caller: Caller, runId: string, reason: string) {
+export async function cancelRun(
+  kernel: ServerKernel,
+  caller: Caller,
+  runId: string,
+  reason: string,
+): Promise<AnswerOf<typeof shapes.RunView>> {
   const { id, status } = await theRun(kernel, caller, runId)
   if (isOver(status)) throw new Refused('WRONG_STATE', `The run is over (${status}).`)
   await kernel.store.runs.requestCancel(caller.workspaceId, id, { reason, actor: caller.actor })
@@ -107,7 +117,7 @@ export async function readRunLog(
   caller: Caller,
   runId: string,
   range: { offset: number; limitBytes: number },
-) {
+): Promise<AnswerOf<typeof shapes.LogView>> {
   const run = await theRun(kernel, caller, runId)
   const page = run.logRef === null || run.logGoneAt !== null ? null : await execution.readLog(run, range)
   const about = {
@@ -133,7 +143,11 @@ export async function readRunLog(
   return { ...about, status: isOver(run.status) ? 'available' : 'writing', ...page }
 }
 
-export async function showRuntimeState(kernel: ServerKernel, caller: Caller, name: string) {
+export async function showRuntimeState(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof shapes.RuntimeStateView>> {
   const slug = await slugOf(kernel, caller, name)
   const state = await kernel.store.runtime.state(caller.workspaceId, slug)
   if (!state)
@@ -160,7 +174,11 @@ export async function showRuntimeState(kernel: ServerKernel, caller: Caller, nam
   }
 }
 
-export async function showTaskSessions(kernel: ServerKernel, caller: Caller, name: string) {
+export async function showTaskSessions(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+): Promise<ListAnswer<AnswerOf<typeof shapes.TaskSessionView>>> {
   const slug = await slugOf(kernel, caller, name)
   const sessions = await kernel.store.runtime.taskSessions(caller.workspaceId, slug)
   return {
@@ -178,7 +196,7 @@ export async function forgetSessions(
   caller: Caller,
   name: string,
   taskKey: string | undefined,
-) {
+): Promise<AnswerOf<typeof shapes.ResetSessionAnswer>> {
   const agent = await slugOf(kernel, caller, name)
   const cleared = await kernel.store.runtime.resetSessions(
     caller.workspaceId,
@@ -189,7 +207,7 @@ export async function forgetSessions(
   return { agent, cleared }
 }
 
-function runView(run: Run) {
+function runView(run: Run): AnswerOf<typeof shapes.RunView> {
   const { inputTokens, outputTokens, startedAt, finishedAt } = run
   return {
     id: run.id,
@@ -236,7 +254,7 @@ function runView(run: Run) {
 }
 
 /** Where it is kept is nobody's business but the store's. */
-const logOf = (run: Run) =>
+const logOf = (run: Run): AnswerOf<typeof shapes.RunView>['log'] =>
   run.logStore === null
     ? null
     : {

@@ -2,8 +2,11 @@ import { hash, randomUUID } from 'node:crypto'
 import type { SessionCommand } from '../core/commands.ts'
 import type { SessionRecord } from '../core/records.ts'
 import type { LostClaim, SessionGranted, SettledClaim } from '../core/replies.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { SessionHeartbeatAnswer, SessionView } from '../core/shapes/sessions.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
+import { renewalsIn } from './claims.ts'
 import { instant } from './views.ts'
 
 /** What can be asked of a session in any store, and how it is told. */
@@ -21,22 +24,26 @@ export async function commandSession(
 }
 
 /** What was renewed, and what is gone: lost before, or found expired just now. */
-export function beatView(settled: readonly SettledClaim[], lost: readonly LostClaim[]) {
-  const renewed = settled.filter(({ reply }) => reply.ok)
+export function beatView(
+  settled: readonly SettledClaim[],
+  lost: readonly LostClaim[],
+): Pick<AnswerOf<typeof SessionHeartbeatAnswer>, 'renewed' | 'lost'> {
   const expired = settled.filter(({ reply }) => !reply.ok)
   return {
-    renewed: renewed.map(({ taskId, generation, reply }) => {
-      const { ok: _ok, ...rest } = reply
-      return { taskId, generation, ...rest }
-    }),
+    renewed: renewalsIn(settled),
     lost: [
       ...lost.map(({ taskId, generation, reason, at }) => ({ taskId, generation, reason, at: instant(at) })),
-      ...expired.map(({ taskId, generation }) => ({ taskId, generation, reason: 'EXPIRED', at: null })),
+      ...expired.map(({ taskId, generation }) => ({
+        taskId,
+        generation,
+        reason: 'EXPIRED' as const,
+        at: null,
+      })),
     ],
   }
 }
 
-export const sessionView = (session: SessionRecord) => ({
+export const sessionView = (session: SessionRecord): AnswerOf<typeof SessionView> => ({
   id: session.uuid,
   session: session.name,
   agent: session.agent,

@@ -2,7 +2,13 @@ import type { z } from 'zod'
 import type { SessionOpening } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { SessionRecord } from '../core/records.ts'
-import type { SessionBody } from '../core/shapes/sessions.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type {
+  SessionBody,
+  SessionHeartbeatAnswer,
+  SessionMemoryView,
+  SessionView,
+} from '../core/shapes/sessions.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { namedProject } from './projects.ts'
@@ -21,7 +27,7 @@ export async function openSession(
   kernel: ServerKernel,
   caller: Caller,
   body: z.output<typeof SessionBody> | undefined,
-) {
+): Promise<{ session: AnswerOf<typeof SessionView>; isNew: boolean }> {
   const opening: SessionOpening = {
     agent: body?.agent ?? null,
     userId: body?.userId ?? null,
@@ -37,7 +43,11 @@ export async function openSession(
 }
 
 /** Session memory (Coditect 3.5): what it did, holds and finished, and how its project stands. */
-export async function showSession(kernel: ServerKernel, caller: Caller, nameOrId: string) {
+export async function showSession(
+  kernel: ServerKernel,
+  caller: Caller,
+  nameOrId: string,
+): Promise<AnswerOf<typeof SessionMemoryView>> {
   const session = await theSession(kernel, caller, nameOrId)
   const memory = await kernel.store.sessionMemory.read(caller.workspaceId, session)
   return {
@@ -57,7 +67,11 @@ export async function showSession(kernel: ServerKernel, caller: Caller, nameOrId
 }
 
 /** A beat renews all that the session holds, and says what it has lost since it was last seen. */
-export async function beat(kernel: ServerKernel, caller: Caller, nameOrId: string) {
+export async function beat(
+  kernel: ServerKernel,
+  caller: Caller,
+  nameOrId: string,
+): Promise<AnswerOf<typeof SessionHeartbeatAnswer>> {
   const { name } = await theSession(kernel, caller, nameOrId)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {

@@ -6,7 +6,8 @@ import { idCarriedBy } from '../core/ids.ts'
 import { parentKey } from '../core/keys.ts'
 import type { TaskRecord, TaskWatch } from '../core/records.ts'
 import type { TaskGranted } from '../core/replies.ts'
-import type { TaskCreate } from '../core/shapes/tasks.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { BriefTask, TaskCreate, TaskView } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
 import type { StoredTask } from '../store/store.ts'
@@ -25,7 +26,11 @@ export function taskIdOf(uuid: string): number {
 }
 
 /** All of them or none. */
-export async function createTasks(kernel: Kernel, caller: Caller, tasks: readonly Create[]) {
+export async function createTasks(
+  kernel: Kernel,
+  caller: Caller,
+  tasks: readonly Create[],
+): Promise<AnswerOf<typeof TaskView>[]> {
   const projects = await projectsOf(kernel, caller, tasks)
   const wanted = tasks.map((task, index) => newTask(task, index, projects, caller))
   await findParents(kernel, caller, tasks, wanted)
@@ -214,7 +219,11 @@ export async function theRecord(kernel: Kernel, caller: Caller, uuid: string): P
 }
 
 /** Coditect 5.2's batch_get_states: those that are there, in the order asked for. */
-export async function readStates(kernel: Kernel, { workspaceId }: Caller, uuids: readonly string[]) {
+export async function readStates(
+  kernel: Kernel,
+  { workspaceId }: Caller,
+  uuids: readonly string[],
+): Promise<AnswerOf<typeof BriefTask>[]> {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const records = await kernel.store.recordsById(workspaceId, ids)
   return records.filter(({ uuid }) => uuids.includes(uuid)).map(recordView)
@@ -235,7 +244,12 @@ export async function command<C extends TaskCommand>(
   return reply
 }
 
-export async function operate(kernel: Kernel, caller: Caller, uuid: string, act: TaskCommand) {
+export async function operate(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  act: TaskCommand,
+): Promise<AnswerOf<typeof TaskView>> {
   await command(kernel, caller, uuid, act)
   return taskView(await readTask(kernel, caller, uuid))
 }

@@ -1,6 +1,11 @@
 import type { TaskDetails } from '../core/commands.ts'
 import { trackOfQueue } from '../core/keys.ts'
 import type { TaskRecord, TaskWatch } from '../core/records.ts'
+import type { ClaimHistoryView } from '../core/shapes/claims.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { EventView } from '../core/shapes/events.ts'
+import type { ResultView } from '../core/shapes/results.ts'
+import type { BriefTask, ListedTask, TaskView } from '../core/shapes/tasks.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
 import type { EventWithTask, LargeDetail } from '../store/server-store.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
@@ -26,8 +31,11 @@ export function instant(ms: number | null): string | null {
   return text
 }
 
+type Brief = AnswerOf<typeof BriefTask>
+type Task = AnswerOf<typeof TaskView>
+
 /** What the narrow row alone tells of a task. */
-export function recordView(record: TaskRecord) {
+export function recordView(record: TaskRecord): Brief {
   const { type, board } = TASK_STATES[record.state]
   return {
     id: record.uuid,
@@ -50,10 +58,10 @@ export function recordView(record: TaskRecord) {
     verification: record.review === 'none' ? null : { kind: record.review },
     holder: isHeld(record.state)
       ? {
-          agent: record.agent,
-          session: record.session,
+          agent: record.agent!,
+          session: record.session!,
           generation: record.generation,
-          leaseExpiresAt: instant(record.leaseExpiresAt),
+          leaseExpiresAt: instant(record.leaseExpiresAt!),
         }
       : null,
     timeouts: record.watch && timeoutsView(record.watch),
@@ -70,7 +78,13 @@ export function recordView(record: TaskRecord) {
 }
 
 /** Those that the task has of its own; null when it has none. */
-function timeoutsView({ assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs }: TaskWatch) {
+function timeoutsView({
+  assignMs,
+  stallMs,
+  verifyMs,
+  hangGraceMs,
+  hangAbortMs,
+}: TaskWatch): Brief['timeouts'] {
   const own = [assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs]
   if (own.every((ms) => ms === undefined)) return null
   const [assignSeconds, stallSeconds, verifySeconds, hangGraceSeconds, hangAbortSeconds] = own.map((ms) =>
@@ -80,7 +94,10 @@ function timeoutsView({ assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs }:
 }
 
 /** What is known of how far it is; null when nothing is. */
-function progressView({ watch }: TaskRecord, { progressPercent, progressStep }: TaskDetails) {
+function progressView(
+  { watch }: TaskRecord,
+  { progressPercent, progressStep }: TaskDetails,
+): Task['progress'] {
   const isKnown =
     progressPercent != null ||
     progressStep != null ||
@@ -95,7 +112,7 @@ function progressView({ watch }: TaskRecord, { progressPercent, progressStep }: 
   }
 }
 
-export function taskView({ record, details }: StoredTask) {
+export function taskView({ record, details }: StoredTask): Task {
   const { title, taskType, description, input, tags, dependsOn, project, parent, userId } = details
   const { metadata, createdBy } = details
   const { error, failureClass, checkpoint } = details
@@ -116,11 +133,14 @@ export function taskView({ record, details }: StoredTask) {
     failureClass: failureClass ?? null,
     progress: progressView(record, details),
     checkpointData: checkpoint ?? null,
-  })
+  } satisfies Omit<Task, keyof Brief>)
 }
 
 /** A task in a list: what can be large is there only where it was asked for. */
-export function listedTaskView(task: StoredTask, include: ReadonlySet<LargeDetail>) {
+export function listedTaskView(
+  task: StoredTask,
+  include: ReadonlySet<LargeDetail>,
+): AnswerOf<typeof ListedTask> {
   const { input, checkpointData, ...view } = taskView(task)
   return {
     ...view,
@@ -130,7 +150,11 @@ export function listedTaskView(task: StoredTask, include: ReadonlySet<LargeDetai
 }
 
 /** A generation in a task's lineage; `resultAccepted` tells what became of the work done under it. */
-export function claimRowView(claim: StoredClaim, results: readonly StoredResult[]) {
+export function claimRowView(
+  claim: StoredClaim,
+  results: readonly StoredResult[],
+  userId: string | null,
+): AnswerOf<typeof ClaimHistoryView> {
   const own = results.filter(
     ({ generation, session }) => generation === claim.generation && session === claim.session,
   )
@@ -145,10 +169,11 @@ export function claimRowView(claim: StoredClaim, results: readonly StoredResult[
     releaseReason: claim.endReason,
     resultAccepted: accepted ? true : own.some((result) => result.accepted === false) ? false : null,
     workProductRef: accepted?.ref ?? null,
+    userId,
   }
 }
 
-export const resultView = (result: StoredResult) => ({
+export const resultView = (result: StoredResult): AnswerOf<typeof ResultView> => ({
   workProductRef: result.ref,
   generation: result.generation,
   epoch: result.epoch,
@@ -162,12 +187,12 @@ export const resultView = (result: StoredResult) => ({
 })
 
 /** The same in a list, without what it is. */
-export function listedResultView(listed: StoredResult) {
+export function listedResultView(listed: StoredResult): Omit<AnswerOf<typeof ResultView>, 'result'> {
   const { result: _result, ...view } = resultView(listed)
   return view
 }
 
-export const eventView = (event: EventWithTask, actorName: string | null) => ({
+export const eventView = (event: EventWithTask, actorName: string | null): AnswerOf<typeof EventView> => ({
   seq: event.seq,
   type: event.type,
   taskId: event.taskUuid,
@@ -175,7 +200,6 @@ export const eventView = (event: EventWithTask, actorName: string | null) => ({
   from: event.from,
   to: event.to,
   actor: event.actor,
-  /** The name of the key that acted. */
   actorName,
   payload: event.payload,
   at: instant(event.at),

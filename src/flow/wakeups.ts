@@ -3,7 +3,8 @@ import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
 import { type AskedWakeup, SKIP_REASONS, type SkipReason } from '../core/runs/wakeups.ts'
-import type { WakeupBody } from '../core/shapes/runs.ts'
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type { ListedWakeup, WakeupAnswer, WakeupBody, WakeupView } from '../core/shapes/runs.ts'
 import { BatchLoader } from '../kernel/batch-loader.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
@@ -53,7 +54,7 @@ export async function wakeAgent(
   caller: Caller,
   name: string,
   body: z.output<typeof WakeupBody>,
-) {
+): Promise<AnswerOf<typeof WakeupAnswer>> {
   const slug = await slugOf(kernel, caller, name)
   const { reason, payload, taskId, idempotencyKey } = body
   const task = taskId === undefined ? null : { id: taskIdOf(taskId), uuid: taskId, generation: null }
@@ -94,7 +95,7 @@ export async function wakeupPage(
   caller: Caller,
   name: string,
   part: { before: string | null; limit: number; withPayload: boolean },
-) {
+): Promise<ListAnswer<AnswerOf<typeof ListedWakeup>>> {
   const agent = await slugOf(kernel, caller, name)
   const { rows, more } = await kernel.store.wakeups.list(caller.workspaceId, { agent, ...part })
   const views = await wakeupViews(kernel, caller, rows)
@@ -108,7 +109,7 @@ async function wakeupViews(kernel: ServerKernel, { workspaceId }: Caller, wakeup
   return wakeups.map((wakeup) => wakeupView(wakeup, nameOf(wakeup.requestedBy)))
 }
 
-function wakeupView(wakeup: Wakeup, requestedByName: string | null) {
+function wakeupView(wakeup: Wakeup, requestedByName: string | null): AnswerOf<typeof WakeupView> {
   const { intoId, requestedAt, dueAt, claimedAt, finishedAt, skipReason, ...rest } = wakeup
   return {
     ...rest,

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
-import type { WorkerBody } from '../core/shapes/sessions.ts'
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type { DrainAnswer, SessionView, WorkerBody, WorkerHeartbeatAnswer } from '../core/shapes/sessions.ts'
 import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { runMany } from './claims.ts'
@@ -10,7 +11,11 @@ import { instant } from './views.ts'
 
 /** Workers (ADE 4): sessions that say how much they can hold, and lose it when they fall silent. */
 
-export async function registerWorker(kernel: Kernel, caller: Caller, body: z.output<typeof WorkerBody>) {
+export async function registerWorker(
+  kernel: Kernel,
+  caller: Caller,
+  body: z.output<typeof WorkerBody>,
+): Promise<{ worker: AnswerOf<typeof SessionView>; isNew: boolean }> {
   const name = body.worker ?? nameFor(caller, 'w')
   const { record, isNew } = await commandSession(kernel, caller, name, {
     kind: 'open',
@@ -38,13 +43,20 @@ export const showWorker = async (kernel: Kernel, caller: Caller, name: string) =
 
 const MOST_WORKERS = 1_000
 
-export async function listWorkers(kernel: Kernel, { workspaceId }: Caller) {
+export async function listWorkers(
+  kernel: Kernel,
+  { workspaceId }: Caller,
+): Promise<ListAnswer<AnswerOf<typeof SessionView>>> {
   const workers = await kernel.store.sessions(workspaceId, { workersOnly: true, limit: MOST_WORKERS })
   return { items: workers.map(sessionView), nextCursor: null }
 }
 
 /** Alive, and so is all it holds; the answer says what was lost in the meantime. */
-export async function beatWorker(kernel: Kernel, caller: Caller, name: string) {
+export async function beatWorker(
+  kernel: Kernel,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof WorkerHeartbeatAnswer>> {
   await theWorker(kernel, caller, name)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
@@ -56,7 +68,11 @@ export async function beatWorker(kernel: Kernel, caller: Caller, name: string) {
 }
 
 /** It takes no new work, and finishes what it holds. */
-export async function drainWorker(kernel: Kernel, caller: Caller, name: string) {
+export async function drainWorker(
+  kernel: Kernel,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof DrainAnswer>> {
   await theWorker(kernel, caller, name)
   const { record, holds } = await commandSession(kernel, caller, name, { kind: 'drain' })
   return { ...sessionView(record), holds }

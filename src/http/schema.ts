@@ -5,14 +5,23 @@ import type { Right } from '../core/shapes/administration.ts'
 import { Name } from '../core/shapes/common.ts'
 
 /** zod shapes as JSON Schema: Fastify's own compiler checks requests with them, and OpenAPI shows them. */
-function jsonSchema(shape: z.ZodType): Record<string, unknown> {
+function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _draft, ...schema } = z.toJSONSchema(shape, {
     target: 'draft-7',
-    io: 'input',
+    io,
     unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema }) => tellKindsApart(zodSchema._zod.def, jsonSchema),
+    override: ({ zodSchema, jsonSchema }) => {
+      tellKindsApart(zodSchema._zod.def, jsonSchema)
+      if (io === 'output') allowNewFields(zodSchema._zod.def, jsonSchema)
+    },
   })
   return schema
+}
+
+/** Answers may gain fields: a client must not refuse an answer because of a field it does not know. */
+function allowNewFields(def: object, schema: Record<string, unknown>): void {
+  const isStrict = 'catchall' in def && def.catchall !== undefined
+  if (!isStrict && schema.additionalProperties === false) delete schema.additionalProperties
 }
 
 /** Of several forms, the one that the body names is meant: what is wrong is said of that one, not of the first in the list. */
@@ -47,14 +56,26 @@ interface RouteShape {
   body?: z.ZodType
   /** The body may be left out altogether. */
   bodyIsOptional?: boolean
-  status?: number
-  answer?: z.ZodType
+  /** The status of a successful answer (200), or each of them. */
+  status?: number | readonly number[]
+  /** The body of a successful answer; null where there is none. */
+  answer: z.ZodType | null
+  /** Its media types, unless it is JSON alone. */
+  mediaTypes?: readonly string[]
   bodyLimit?: number
+}
+
+/** What a route answers, by status. The schemas are documentation: answers are not checked against them at run time. */
+function answersOf({ status = 200, answer, mediaTypes }: RouteShape): Record<string, unknown> {
+  const schema = answer ? jsonSchema(answer, 'output') : { type: 'null' }
+  const body = mediaTypes
+    ? { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) }
+    : schema
+  return Object.fromEntries([status].flat().map((one) => [one, { description: 'Done', ...body }]))
 }
 
 /** Everything a route declares, in one place. */
 export function route(shape: RouteShape): RouteShorthandOptions {
-  const answer = shape.answer ? jsonSchema(shape.answer) : { type: 'object', additionalProperties: true }
   return {
     config: { needs: shape.needs, ...(shape.bodyIsOptional ? { bodyIsOptional: true } : {}) },
     ...(shape.bodyLimit ? { bodyLimit: shape.bodyLimit } : {}),
@@ -63,11 +84,11 @@ export function route(shape: RouteShape): RouteShorthandOptions {
       ...(shape.description ? { description: shape.description } : {}),
       tags: [shape.tag],
       ...(shape.needs === 'nothing' ? { security: [] } : {}),
-      ...(shape.params ? { params: jsonSchema(shape.params) } : {}),
-      querystring: jsonSchema(shape.query ?? z.strictObject({})),
-      ...(shape.body ? { body: jsonSchema(shape.body) } : {}),
+      ...(shape.params ? { params: jsonSchema(shape.params, 'input') } : {}),
+      querystring: jsonSchema(shape.query ?? z.strictObject({}), 'input'),
+      ...(shape.body ? { body: jsonSchema(shape.body, 'input') } : {}),
       response: {
-        [shape.status ?? 200]: { description: 'Done', ...answer },
+        ...answersOf(shape),
         '4xx': { description: 'Refused', content: { 'application/problem+json': { schema: Problem } } },
       },
     } as RouteShorthandOptions['schema'] & object,

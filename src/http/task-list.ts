@@ -1,3 +1,5 @@
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type { ListedTask } from '../core/shapes/tasks.ts'
 import { listedTaskView } from '../flow/views.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
@@ -20,7 +22,7 @@ export async function taskPage(
   { workspaceId }: Caller,
   search: Omit<TaskSearch, 'before'>,
   asked: Asked,
-) {
+): Promise<ListAnswer<AnswerOf<typeof ListedTask>>> {
   const names = included(asked.include, 'input', 'checkpointData')
   const large = new Set<LargeDetail>()
   if (names.has('input')) large.add('input')

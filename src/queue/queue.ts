@@ -105,7 +105,7 @@ export class Queue {
     const closing = this.#closing.signal
     const gone = signal ? AbortSignal.any([signal, closing]) : closing
     const { claims } = await claimNext(this.#kernel, this.#caller, { ...body, agent }, { gone }, projectId)
-    return claims
+    return [...claims]
   }
 
   /** Keeps the lease; answers with how long it holds from now. Refused when the claim is not one any more. */

@@ -1,8 +1,12 @@
 import { Document, type YAMLSeq } from 'yaml'
+import type { z } from 'zod'
+import type { PlanView } from '../shapes/projects.ts'
 import { TaskCreate } from '../shapes/tasks.ts'
 import { defaultTitle, type Plan, type PlanTask, type PlanTrack } from './plan.ts'
 
-type Written = Record<string, unknown>
+type Written = z.output<typeof PlanView>
+type WrittenTrack = Written['tracks'][string]
+type WrittenTask = Extract<WrittenTrack, unknown[]>[number]
 
 /** The plan as text that readPlan understands. What a task would have anyway is left out. */
 export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
@@ -14,10 +18,10 @@ export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
     )}\n`
   // Words such as yes are text in YAML 1.2 but not in 1.1: quoted, other readers get them right too.
   const document = new Document(null, { compat: 'yaml-1.1' })
-  const onOneLine = (list: readonly string[]) => {
+  const onOneLine = (list: string[]) => {
     const node = document.createNode(list) as YAMLSeq
     node.flow = true
-    return node
+    return node as unknown as string[]
   }
   document.contents = document.createNode(planAsWritten(plan, onOneLine), {
     aliasDuplicateObjects: false,
@@ -25,7 +29,8 @@ export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
   return document.toString({ lineWidth: 0 })
 }
 
-type WriteList = (list: readonly string[]) => unknown
+/** YAML writes short lists on one line, by nodes of its own in their place. */
+type WriteList = (list: string[]) => string[]
 
 const planAsWritten = (plan: Plan, list: WriteList): Written => ({
   project: plan.project,
@@ -33,7 +38,7 @@ const planAsWritten = (plan: Plan, list: WriteList): Written => ({
   tracks: Object.fromEntries(plan.tracks.map((track) => [track.track, trackAsWritten(track, list)])),
 })
 
-function trackAsWritten({ maxAgents, sequential, tasks }: PlanTrack, list: WriteList): unknown {
+function trackAsWritten({ maxAgents, sequential, tasks }: PlanTrack, list: WriteList): WrittenTrack {
   const written = tasks.map((task) => taskAsWritten(task, list))
   if (maxAgents === null && !sequential) return written
   return {
@@ -52,8 +57,8 @@ const BY_DEFAULT = {
   maxContinuations: maxContinuations.parse(undefined),
 }
 
-function taskAsWritten(task: PlanTask, list: WriteList): Written {
-  const written: Written = { id: task.key }
+function taskAsWritten(task: PlanTask, list: WriteList): WrittenTask {
+  const written: WrittenTask = { id: task.key }
   if (task.title !== defaultTitle(task.key, task.description)) written.title = task.title
   if (task.description !== null) written.description = task.description
   if (task.taskType !== BY_DEFAULT.taskType) written.type = task.taskType

@@ -1,7 +1,7 @@
 import type { RuleContext, TaskCommand, Worker } from '../commands.ts'
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
-import type { TaskReply } from '../replies.ts'
+import type { ClaimGrant, TaskReply } from '../replies.ts'
 import { isHeld } from '../states.ts'
 import { whyNoWorkFor } from './agent.ts'
 import { expireLease, fail, requeue, whatRanOut } from './attempts.ts'
@@ -189,7 +189,7 @@ export const REFUSED_WHATEVER_IT_IS: ReadonlySet<ErrorCode> = new Set([
   'AGENT_TERMINATED',
 ])
 
-function claimView(record: TaskRecord, now: number) {
+function claimView(record: TaskRecord, now: number): ClaimGrant {
   return {
     taskId: record.uuid,
     generation: record.generation,

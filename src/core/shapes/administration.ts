@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LimitsSchema } from '../limits.ts'
-import { Instant, Name } from './common.ts'
+import { Instant, Name, Uuid } from './common.ts'
 
 const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
@@ -48,7 +48,12 @@ export const KeyView = z.object({
   revokedAt: z.string().nullable(),
 })
 
+/** The only answer that shows the key itself. */
+export const KeyMade = KeyView.extend({ key: z.string() })
+
 export const WorkspaceBody = z.strictObject({ name: Name })
+export const WorkspaceView = z.object({ id: Uuid, name: z.string() })
+export const WorkspaceMade = WorkspaceView.extend({ ownerKey: z.string() })
 
 /** Defaults are for new workspaces; a change names only what changes. */
 export const LimitsPatch = z.strictObject(

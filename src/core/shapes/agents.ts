@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { AGENT_STATES } from '../states.ts'
+import { AGENT_STATES, taskStates } from '../states.ts'
+import { RenewedClaim } from './claims.ts'
 import { Instant, Name, ShortText, Slug, Tag, Uuid } from './common.ts'
+import { TaskView } from './tasks.ts'
 
 const DAY_SECONDS = 86_400
 const SettingsObject = z.record(z.string(), z.unknown())
@@ -106,4 +108,28 @@ export const HealthView = z.object({
   cpuPercent: z.number().nullable(),
   metadata: z.unknown(),
   activeTasks: z.int(),
+})
+
+/** A claim of an agent; `state` is that of the task. */
+const HeldClaim = z.object({
+  taskId: Uuid,
+  generation: z.int(),
+  session: z.string(),
+  state: z.enum(taskStates),
+  attempt: z.int(),
+  leaseExpiresAt: z.string(),
+})
+
+export const HeartbeatAnswer = z.object({
+  agent: z.string(),
+  state: z.enum(AGENT_STATES),
+  leaving: z.boolean(),
+  lastSeenAt: z.string(),
+  nextExpectedAt: z.string(),
+  claims: z.array(HeldClaim).describe('All that it holds'),
+  renewed: z.array(RenewedClaim).describe('The leases that this heartbeat renewed'),
+})
+
+export const AssignmentsAnswer = z.object({
+  claims: z.array(HeldClaim.extend({ agent: z.string(), task: TaskView })),
 })

@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { ERRORS, type ErrorCode } from '../errors.ts'
 import { FAILURE_CLASSES } from '../retry.ts'
+import { CLAIM_ENDS, CLAIM_STATES, type ClaimEnd } from '../states.ts'
 import { fence, Instant, LeaseSeconds, Name, ShortText, Slug, Tag, Track, Uuid } from './common.ts'
+import { BriefTask, TaskView } from './tasks.ts'
 
 const holder = { agent: Slug, session: Name, leaseSeconds: LeaseSeconds.optional() }
 
@@ -45,12 +48,12 @@ export const FailBody = z.strictObject({
   retryAt: Instant.optional(),
 })
 
-const ClaimView = z.object({
+export const ClaimView = z.object({
   taskId: Uuid,
   generation: z.int(),
   session: z.string(),
   agent: z.string(),
-  state: z.string(),
+  state: z.enum(CLAIM_STATES),
   attempt: z.int(),
   leaseExpiresAt: z.string(),
   ttlMs: z.number(),
@@ -58,3 +61,65 @@ const ClaimView = z.object({
 })
 
 export const ClaimAnswer = z.object({ reason: z.literal('GRANTED'), claim: ClaimView })
+export const NextAnswer = z.object({ claims: z.array(ClaimView.extend({ task: TaskView })) })
+
+/** What a holder is asked to do: it is suspected to hang, and loses the task at `abortAt` without progress. */
+export const HolderRequestView = z.object({
+  type: z.literal('report_progress'),
+  since: z.string(),
+  abortAt: z.string(),
+})
+
+export const RenewAnswer = z.object({
+  reason: z.literal('RENEWED'),
+  leaseExpiresAt: z.string(),
+  ttlMs: z.number(),
+  requests: z.array(HolderRequestView),
+  budget: z.null(),
+})
+/** One of several leases that were renewed together. */
+export const RenewedClaim = z.object({ taskId: Uuid, generation: z.int(), ...RenewAnswer.shape })
+
+const onTask = <R extends string>(reason: R) => z.object({ reason: z.literal(reason), task: BriefTask })
+export const StartAnswer = onTask('STARTED')
+export const ReleaseAnswer = onTask('RELEASED')
+export const FailAnswer = onTask('FAILED')
+/** Of progress and of lines in a task's log. */
+export const NotedAnswer = onTask('NOTED')
+export const ContinueAnswer = onTask('CONTINUING').extend({ resumeAfterMs: z.int() })
+export const SubmitAnswer = onTask('ACCEPTED').extend({ workProductRef: z.string() })
+
+/** One of several acts, refused. Its further fields depend on the reason, as those of a problem do. */
+export const RefusedAct = z.looseObject({
+  reason: z.enum(Object.keys(ERRORS) as ErrorCode[]),
+  status: z.int(),
+  detail: z.string(),
+})
+const RefusedItem = RefusedAct.extend({ taskId: Uuid })
+export const ClaimBatchAnswer = z.object({
+  results: z.array(z.union([ClaimAnswer.extend({ taskId: Uuid }), RefusedItem])),
+})
+export const RenewBatchAnswer = z.object({
+  results: z.array(z.union([RenewAnswer.extend({ taskId: Uuid }), RefusedItem])),
+})
+export const ResultBatchAnswer = z.object({
+  results: z.array(z.union([SubmitAnswer.extend({ taskId: Uuid }), RefusedItem])),
+})
+export const RetryBatchAnswer = z.object({
+  retried: z.int(),
+  results: z.array(z.union([onTask('DONE').extend({ taskId: Uuid }), RefusedItem])),
+})
+
+/** A generation in a task's lineage. */
+export const ClaimHistoryView = z.object({
+  generation: z.int(),
+  session: z.string(),
+  agent: z.string(),
+  userId: z.string().nullable().describe('The user of the session'),
+  state: z.enum(CLAIM_STATES),
+  acquiredAt: z.string(),
+  releasedAt: z.string().nullable(),
+  releaseReason: z.enum(Object.keys(CLAIM_ENDS) as ClaimEnd[]).nullable(),
+  resultAccepted: z.boolean().nullable().describe('Null: it has submitted none, or none is judged yet'),
+  workProductRef: z.string().nullable().describe('Of the accepted result'),
+})

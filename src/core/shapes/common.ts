@@ -27,3 +27,17 @@ export const fence = { session: Name, generation: Generation }
 
 export const listOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
+
+/** The type of a list's answer, by the type of its items. */
+export interface ListAnswer<T> {
+  readonly items: readonly T[]
+  readonly nextCursor: string | null
+}
+
+/** The type of an answer of this shape. Its lists are read-only: records are shown without copying theirs. */
+export type AnswerOf<S extends z.ZodType> = ReadonlyLists<z.output<S>>
+type ReadonlyLists<T> = T extends readonly (infer I)[]
+  ? readonly ReadonlyLists<I>[]
+  : T extends object
+    ? { [K in keyof T]: ReadonlyLists<T[K]> }
+    : T

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TRIGGER_RULES } from '../states.ts'
 import { Name, Slug, Track } from './common.ts'
 
 export const ProjectBody = z.strictObject({ slug: Slug, name: Name.optional() })
@@ -43,4 +44,41 @@ export const PlanAnswer = z.object({
   notTaken: z
     .array(z.object({ key: z.string(), fields: z.array(z.string()) }))
     .describe('What the plan says otherwise, but a task keeps: its type, input and capabilities'),
+})
+
+const PlanSubtask = z.object({
+  id: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  type: z.string().optional(),
+  priority: z.int().optional(),
+  depends_on: z.array(z.string()).optional(),
+  trigger_rule: z.enum(TRIGGER_RULES).optional(),
+  tags: z.array(z.string()).optional(),
+  capabilities: z.array(z.string()).optional(),
+  agent: z.string().optional(),
+  max_retries: z.int().optional(),
+  max_continuations: z.int().optional(),
+  input: z.unknown().optional(),
+})
+const PlanTask = PlanSubtask.extend({
+  merge: z.literal('task').optional(),
+  subtasks: z.array(PlanSubtask).optional(),
+})
+
+/** A plan as it is written. What has its default value is left out. */
+export const PlanView = z.object({
+  project: z.string(),
+  name: z.string().optional(),
+  tracks: z.record(
+    z.string(),
+    z.union([
+      z.array(PlanTask),
+      z.object({
+        agents: z.int().optional(),
+        sequential: z.literal(true).optional(),
+        tasks: z.array(PlanTask),
+      }),
+    ]),
+  ),
 })

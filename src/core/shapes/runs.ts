@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { RUN_STATES } from '../runs/outcomes.ts'
 import { TRIGGER_DETAILS, WAKEUP_SOURCES, WAKEUP_STATES } from '../runs/wakeups.ts'
-import { Name, ShortText, Uuid } from './common.ts'
+import { HolderRequestView } from './claims.ts'
+import { listOf, Name, ShortText, Uuid } from './common.ts'
 
 export const WakeupBody = z.strictObject({
   source: z.enum(WAKEUP_SOURCES).default('on_demand'),
@@ -114,6 +115,19 @@ export const RunView = z.object({
 /** A run in a list. */
 export const ListedRun = RunView.extend({ result: z.unknown().optional().describe('With include=result') })
 
+/** The runs of a task, and what they used together. */
+export const TaskRuns = listOf(ListedRun).extend({
+  usage: z.object({
+    runs: z.int(),
+    inputTokens: z.number().nullable(),
+    cachedInputTokens: z.number().nullable(),
+    outputTokens: z.number().nullable(),
+    costUsd: z.string().nullable(),
+  }),
+})
+
+export const WakeupAnswer = z.object({ wakeup: WakeupView })
+
 export const RunEventView = z.object({
   seq: z.int(),
   type: z.enum(['lifecycle', 'status', 'usage', 'error', 'structured']),
@@ -139,16 +153,37 @@ export const LogView = z.object({
   detail: z.string().optional(),
 })
 
-export const RuntimeStateView = z.looseObject({
+export const RuntimeStateView = z.object({
   agent: z.string(),
   adapterType: z.string(),
   sessionId: z.string().nullable(),
+  state: z.unknown(),
+  lastRunId: Uuid.nullable(),
+  lastRunStatus: z.string().nullable(),
+  lastError: z.string().nullable(),
   runs: z.number(),
   totalInputTokens: z.number(),
   totalOutputTokens: z.number(),
   totalCachedInputTokens: z.number(),
   totalCostUsd: z.string(),
+  lastStartedAt: z.string().nullable(),
+  nextTimerAt: z.string().nullable(),
+  parkedUntil: z.string().nullable(),
+  updatedAt: z.string().nullable(),
 })
+
+export const TaskSessionView = z.object({
+  agent: z.string(),
+  adapterType: z.string(),
+  taskKey: z.string().describe('The id of the task; "" for runs without one'),
+  sessionParams: z.record(z.string(), z.unknown()),
+  sessionDisplayId: z.string().nullable(),
+  lastRunId: Uuid.nullable(),
+  lastError: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+export const ResetSessionAnswer = z.object({ agent: z.string(), cleared: z.int() })
 
 export const ProbeView = z.object({
   agent: z.string(),
@@ -157,3 +192,16 @@ export const ProbeView = z.object({
     z.object({ name: z.string(), ok: z.boolean(), detail: z.string(), hint: z.string().optional() }),
   ),
 })
+
+export const AdapterView = z.object({
+  type: z.string(),
+  capabilities: z.record(z.string(), z.boolean()),
+  configSchema: z.record(z.string(), z.unknown()).optional().describe('JSON Schema of adapterConfig'),
+  allowed: z.boolean().describe('Whether agents of this workspace may be of this type on this node'),
+})
+
+/** A heartbeat is answered with requests, a result or a failure with how the run ended. */
+export const CallbackAnswer = z.union([
+  z.object({ taken: z.literal(true), requests: z.array(HolderRequestView) }),
+  z.object({ taken: z.literal(true), status: z.enum(RUN_STATES) }),
+])

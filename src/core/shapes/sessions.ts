@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { SESSION_STATES } from '../states.ts'
-import { Name, Slug, Tag } from './common.ts'
+import { CLAIM_ENDS, type ClaimEnd, SESSION_STATES } from '../states.ts'
+import { RenewedClaim } from './claims.ts'
+import { Name, Slug, Tag, Uuid } from './common.ts'
 
 const WEEK_SECONDS = 604_800
 
@@ -56,4 +57,64 @@ export const SessionView = z.object({
   expiresAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   endReason: z.string().nullable(),
+})
+
+export const DrainAnswer = SessionView.extend({
+  holds: z.int().describe('How many tasks it has still to finish'),
+})
+
+const heartbeat = {
+  state: z.enum(SESSION_STATES),
+  expiresAt: z.string().nullable(),
+  renewed: z.array(RenewedClaim),
+  lost: z
+    .array(
+      z.object({
+        taskId: Uuid,
+        generation: z.int(),
+        reason: z.enum(Object.keys(CLAIM_ENDS) as ClaimEnd[]),
+        at: z.string().nullable(),
+      }),
+    )
+    .describe('Claims that ended since its last heartbeat'),
+}
+export const SessionHeartbeatAnswer = z.object({ session: z.string(), ...heartbeat })
+export const WorkerHeartbeatAnswer = z.object({ worker: z.string(), ...heartbeat })
+export const StalledAnswer = z.object({ requeued: z.int() })
+
+const SessionLogEntry = z.object({
+  timestamp: z.string(),
+  event: z.enum(['CLAIM_ACQUIRED', 'LEASE_RENEWED', 'RESULT_SUBMITTED', 'CLAIM_LOST', 'CLAIM_RELEASED']),
+  taskId: Uuid,
+  key: z.string().nullable(),
+  track: z.string().nullable(),
+  sequence: z.int().nullable(),
+  generation: z.int(),
+  agent: z.string(),
+  outcome: z.enum(['ACCEPTED', 'REJECTED', 'PENDING']).nullable(),
+  workProductRef: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()),
+})
+
+/** Session memory (Coditect 3.5). */
+export const SessionMemoryView = SessionView.extend({
+  lastActivity: z.string(),
+  taskLog: z.array(SessionLogEntry),
+  taskLogIsWhole: z.boolean().describe('Whether the log begins with the session'),
+  activeClaims: z.array(
+    z.object({
+      taskId: Uuid,
+      key: z.string().nullable(),
+      generation: z.int(),
+      agent: z.string(),
+      leaseExpiresAt: z.string(),
+      expiresAt: z.string().describe('The same as leaseExpiresAt'),
+    }),
+  ),
+  completedTasks: z.array(z.string()).describe('Their keys, or the ids of those without one'),
+  trackAssignments: z.record(z.string(), z.array(z.string())).describe('Agents by track'),
+  trackProgress: z.record(
+    z.string(),
+    z.object({ completed: z.int(), inProgress: z.int(), pending: z.int() }),
+  ),
 })

@@ -96,21 +96,12 @@ export const OperatorAct = z.strictObject({
   ),
 })
 
-export const TaskView = z.object({
+/** What the narrow row alone says of a task: answers to holders show this, not what people wrote. */
+export const BriefTask = z.object({
   id: Uuid,
   key: z.string().nullable(),
-  project: z.string().nullable(),
   track: z.string().nullable(),
-  parentId: Uuid.nullable(),
   merge: z.enum(['object', 'task']).nullable(),
-  userId: z.string().nullable(),
-  metadata: z.unknown(),
-  createdBy: z.string().nullable(),
-  title: z.string(),
-  taskType: z.string(),
-  description: z.string().nullable(),
-  input: z.unknown(),
-  tags: z.array(z.string()),
   state: z.enum(taskStates),
   stateType: z.enum(['pending', 'running', 'paused', 'terminal']),
   board: z.enum(['inbox', 'assigned', 'in_progress', 'review', 'done']),
@@ -124,12 +115,35 @@ export const TaskView = z.object({
   maxContinuations: z.int(),
   agent: z.string().nullable(),
   requiredCapabilities: z.array(z.string()),
-  dependsOn: z.array(Uuid),
+  verification: z.object({ kind: z.enum(['human', 'verifier']) }).nullable(),
   holder: z
     .object({ agent: z.string(), session: z.string(), generation: z.int(), leaseExpiresAt: z.string() })
     .nullable(),
   timeouts: Timeouts.nullable(),
   estimatedDurationMinutes: z.number().nullable(),
+  dueAt: z.string().nullable(),
+  expiresAt: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  startedAt: z.string().nullable(),
+  completedAt: z.string().nullable(),
+  archivedAt: z.string().nullable(),
+})
+
+export const TaskView = BriefTask.extend({
+  title: z.string(),
+  taskType: z.string(),
+  description: z.string().nullable(),
+  input: z.unknown(),
+  tags: z.array(z.string()),
+  dependsOn: z.array(Uuid),
+  project: z.string().nullable(),
+  parentId: Uuid.nullable(),
+  userId: z.string().nullable(),
+  metadata: z.unknown(),
+  createdBy: z.string().nullable(),
+  error: z.string().nullable(),
+  failureClass: z.string().nullable(),
   progress: z
     .object({
       percent: z.number().nullable(),
@@ -139,21 +153,18 @@ export const TaskView = z.object({
     })
     .nullable(),
   checkpointData: z.unknown(),
-  error: z.string().nullable(),
-  failureClass: z.string().nullable(),
-  expiresAt: z.string().nullable(),
-  dueAt: z.string().nullable(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  startedAt: z.string().nullable(),
-  completedAt: z.string().nullable(),
-  archivedAt: z.string().nullable(),
 })
 
 /** A task in a list. */
 export const ListedTask = TaskView.extend({
   input: z.unknown().optional().describe('With include=input'),
   checkpointData: z.unknown().optional().describe('With include=checkpointData'),
+})
+
+export const DependencyView = z.object({
+  taskId: Uuid,
+  state: z.enum(taskStates),
+  triggerRule: z.enum(TRIGGER_RULES),
 })
 
 export const isTaskKey = (text: string) => parseTaskKey(text) !== null

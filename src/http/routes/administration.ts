@@ -1,10 +1,18 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { type Limits, LimitsInUse, LimitsSchema } from '../../core/limits.ts'
-import { KeyBody, KeyView, LimitsPatch, WorkspaceBody } from '../../core/shapes/administration.ts'
-import { listOf } from '../../core/shapes/common.ts'
+import {
+  KeyBody,
+  KeyMade,
+  KeyView,
+  LimitsPatch,
+  WorkspaceBody,
+  WorkspaceMade,
+  WorkspaceView,
+} from '../../core/shapes/administration.ts'
+import { type AnswerOf, type ListAnswer, listOf } from '../../core/shapes/common.ts'
 import { changeLimits, limitsInUse } from '../../flow/limits.ts'
 import { instant } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
@@ -12,7 +20,7 @@ import type { ApiKey, KeyHolder } from '../../store/server-store.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { IdParams, route } from '../schema.ts'
 
-const keyView = (key: ApiKey) => ({
+const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
   id: key.keyId,
   name: key.name,
   prefix: key.prefix,
@@ -47,7 +55,8 @@ function limitRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     route({ summary: 'What this workspace may do', tag: 'limits', needs: 'read', answer: LimitsInUse }),
     async ({ caller }, reply) => {
       const { limits, usage } = await limitsInUse(kernel, caller)
-      return reply.header('etag', etagOf(limits)).send({ ...limits, usage })
+      const answer: AnswerOf<typeof LimitsInUse> = { ...limits, usage }
+      return reply.header('etag', etagOf(limits)).send(answer)
     },
   )
   app.patch<{ Body: z.output<typeof LimitsPatch> }>(
@@ -74,8 +83,13 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const { workspaces } = kernel.store
   app.get(
     '/workspaces',
-    route({ summary: 'The workspaces of this key', tag: 'workspaces', needs: 'read' }),
-    async ({ caller }) => {
+    route({
+      summary: 'The workspaces of this key',
+      tag: 'workspaces',
+      needs: 'read',
+      answer: listOf(WorkspaceView),
+    }),
+    async ({ caller }): Promise<ListAnswer<AnswerOf<typeof WorkspaceView>>> => {
       const { uuid, name } = await workspaces.read(caller.workspaceId)
       return { items: [{ id: uuid, name }], nextCursor: null }
     },
@@ -88,16 +102,19 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       needs: 'instance',
       body: WorkspaceBody,
       status: 201,
+      answer: WorkspaceMade,
     }),
     async ({ body, caller }, reply) => {
       const workspace = await workspaces.create(body.name, caller.actor)
       // Made by a key of another workspace, which is nothing to this one: it stays whatever becomes of that.
       const first = { name: 'owner', role: 'owner' } as const
       const owner = await kernel.store.keys.create(workspace.workspaceId, first, { actor: caller.actor })
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ id: workspace.uuid, name: workspace.name, ownerKey: owner.key })
+      const answer: AnswerOf<typeof WorkspaceMade> = {
+        id: workspace.uuid,
+        name: workspace.name,
+        ownerKey: owner.key,
+      }
+      return reply.code(201).header('cache-control', 'no-store').send(answer)
     },
   )
 }
@@ -119,20 +136,27 @@ function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
       needs: 'admin',
       body: KeyBody,
       status: 201,
-      answer: KeyView.extend({ key: z.string() }),
+      answer: KeyMade,
     }),
     async (request, reply) => {
       const { body, caller } = request
       const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
       const wanted = { ...body, expiresAt }
       const made = await kernel.store.keys.create(caller.workspaceId, wanted, holderOf(request))
-      const view = { ...keyView(made), key: made.key }
+      const view: AnswerOf<typeof KeyMade> = { ...keyView(made), key: made.key }
       return reply.code(201).header('cache-control', 'no-store').send(view)
     },
   )
   app.delete<{ Params: { id: string } }>(
     '/keys/:id',
-    route({ summary: 'Revoke a key', tag: 'keys', needs: 'admin', params: IdParams, status: 204 }),
+    route({
+      summary: 'Revoke a key',
+      tag: 'keys',
+      needs: 'admin',
+      params: IdParams,
+      status: 204,
+      answer: null,
+    }),
     async (request, reply) => {
       const { params, caller } = request
       const revoked = await kernel.store.keys.revoke(caller.workspaceId, params.id, holderOf(request))

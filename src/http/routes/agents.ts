@@ -6,7 +6,9 @@ import {
   AgentBody,
   AgentParams,
   AgentView,
+  AssignmentsAnswer,
   HealthView,
+  HeartbeatAnswer,
   HeartbeatBody,
   PauseBody,
   TerminateBody,
@@ -63,6 +65,7 @@ function registry(app: FastifyInstance, kernel: ServerKernel, execution: Executi
         'To change adapterType, adapterConfig or runtimeConfig needs the right "configure_agents" besides.',
       needs: 'operate',
       body: AgentBody,
+      status: [200, 201],
       answer: AgentView,
     }),
     async ({ params, body, caller, headers }, reply) => {
@@ -84,7 +87,13 @@ function registry(app: FastifyInstance, kernel: ServerKernel, execution: Executi
   )
   app.delete<OnAgent>(
     '/agents/:id',
-    route({ ...onAgent, summary: 'Remove an agent that holds nothing', needs: 'operate', status: 204 }),
+    route({
+      ...onAgent,
+      summary: 'Remove an agent that holds nothing',
+      needs: 'operate',
+      status: 204,
+      answer: null,
+    }),
     async ({ params, caller }, reply) => {
       await removeAgent(kernel, caller, params.id)
       return reply.code(204).send()
@@ -194,6 +203,7 @@ function signsOfLife(app: FastifyInstance, desk: AgentDesk, keys: KeyRing): void
       body: HeartbeatBody,
       bodyIsOptional: true,
       bodyLimit: 16 * 1024,
+      answer: HeartbeatAnswer,
     }),
     ({ params, body, caller }) => heartbeat(desk, caller, params.id, body),
   )
@@ -204,6 +214,7 @@ function signsOfLife(app: FastifyInstance, desk: AgentDesk, keys: KeyRing): void
       summary: 'What an agent was given and has not begun, waiting for it up to waitMs',
       needs: 'work',
       query: AssignmentsQuery,
+      answer: AssignmentsAnswer,
     }),
     (request, reply) => {
       const { params, query, caller } = request

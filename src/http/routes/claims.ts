@@ -1,11 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
-import type { RecordGranted } from '../../core/replies.ts'
 import * as shapes from '../../core/shapes/claims.ts'
-import { claimBatch, claimNext, claimTask, renewBatch, renewTask, reportProgress } from '../../flow/claims.ts'
+import {
+  claimBatch,
+  claimNext,
+  claimTask,
+  continueTask,
+  releaseTask,
+  renewBatch,
+  renewTask,
+  reportProgress,
+  startTask,
+} from '../../flow/claims.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { failTask, submitBatch, submitResult } from '../../flow/results.ts'
-import { briefView, command } from '../../flow/tasks.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
@@ -18,19 +26,20 @@ type OnTask<B extends z.ZodType> = { Params: { id: string }; Body: z.output<B> }
 const LARGEST_RESULT_BODY = 101 * 1024 * 1024
 
 export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
-  const onTask = (summary: string, body: z.ZodType, more: { bodyLimit?: number; answer?: z.ZodType } = {}) =>
-    route({ summary, tag: 'claims', needs: 'work', params: IdParams, body, ...more })
-  const onMany = (summary: string, body: z.ZodType, more: { bodyLimit?: number } = {}) =>
-    route({ summary, tag: 'claims', needs: 'work', body, ...more })
+  const common = { tag: 'claims', needs: 'work' } as const
+  const onTask = (summary: string, body: z.ZodType, answer: z.ZodType, more: { bodyLimit?: number } = {}) =>
+    route({ summary, ...common, params: IdParams, body, answer, ...more })
+  const onMany = (summary: string, body: z.ZodType, answer: z.ZodType, more: { bodyLimit?: number } = {}) =>
+    route({ summary, ...common, body, answer, ...more })
 
   app.post<OnTask<typeof shapes.ClaimBody>>(
     '/tasks/:id/claim',
-    onTask('Claim a task', shapes.ClaimBody, { answer: shapes.ClaimAnswer }),
+    onTask('Claim a task', shapes.ClaimBody, shapes.ClaimAnswer),
     ({ params, body, caller }) => claimTask(kernel, caller, params.id, body),
   )
   app.post<{ Body: z.output<typeof shapes.NextBody> }>(
     '/claims/next',
-    onMany('Claim the next tasks of the queue', shapes.NextBody),
+    onMany('Claim the next tasks of the queue', shapes.NextBody, shapes.NextAnswer),
     async (request, reply) => {
       const { caller } = request
       const { project, ...body } = request.body
@@ -42,32 +51,34 @@ export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: Ke
   )
   app.post<{ Body: z.output<typeof shapes.ClaimBatchBody> }>(
     '/claims/batch',
-    onMany('Claim several tasks', shapes.ClaimBatchBody),
+    onMany('Claim several tasks', shapes.ClaimBatchBody, shapes.ClaimBatchAnswer),
     ({ body, caller }) => claimBatch(kernel, caller, body),
   )
   app.post<{ Body: z.output<typeof shapes.RenewBatchBody> }>(
     '/claims/renew',
-    onMany('Renew several leases', shapes.RenewBatchBody),
+    onMany('Renew several leases', shapes.RenewBatchBody, shapes.RenewBatchAnswer),
     ({ body, caller }) => renewBatch(kernel, caller, body),
   )
   app.post<OnTask<typeof shapes.RenewBody>>(
     '/tasks/:id/renew',
-    onTask('Renew a lease', shapes.RenewBody),
+    onTask('Renew a lease', shapes.RenewBody, shapes.RenewAnswer),
     ({ params, body, caller }) => renewTask(kernel, caller, params.id, body),
   )
   app.post<OnTask<typeof shapes.SubmitBody>>(
     '/tasks/:id/submit',
-    onTask('Submit the result', shapes.SubmitBody, { bodyLimit: LARGEST_RESULT_BODY }),
+    onTask('Submit the result', shapes.SubmitBody, shapes.SubmitAnswer, { bodyLimit: LARGEST_RESULT_BODY }),
     ({ params, body, caller }) => submitResult(kernel, caller, params.id, body),
   )
   app.post<{ Body: z.output<typeof shapes.ResultBatchBody> }>(
     '/results/batch',
-    onMany('Submit several results', shapes.ResultBatchBody, { bodyLimit: LARGEST_RESULT_BODY }),
+    onMany('Submit several results', shapes.ResultBatchBody, shapes.ResultBatchAnswer, {
+      bodyLimit: LARGEST_RESULT_BODY,
+    }),
     ({ body, caller }) => submitBatch(kernel, caller, body),
   )
   app.post<OnTask<typeof shapes.FailBody>>(
     '/tasks/:id/fail',
-    onTask('Say that the work failed', shapes.FailBody),
+    onTask('Say that the work failed', shapes.FailBody, shapes.FailAnswer),
     ({ params, body, caller }) => failTask(kernel, caller, params.id, body),
   )
   holderRoutes(app, kernel, onTask)
@@ -76,43 +87,40 @@ export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: Ke
 function holderRoutes(
   app: FastifyInstance,
   kernel: ServerKernel,
-  onTask: (summary: string, body: z.ZodType) => ReturnType<typeof route>,
+  onTask: (summary: string, body: z.ZodType, answer: z.ZodType) => ReturnType<typeof route>,
 ): void {
   app.post<OnTask<typeof shapes.FenceBody>>(
     '/tasks/:id/start',
-    onTask('Say that work began', shapes.FenceBody),
-    async ({ params, body: fence, caller }) =>
-      answer(await command(kernel, caller, params.id, { kind: 'start', fence })),
+    onTask('Say that work began', shapes.FenceBody, shapes.StartAnswer),
+    async ({ params, body: fence, caller }) => startTask(kernel, caller, params.id, fence),
   )
   app.post<OnTask<typeof shapes.FenceBody>>(
     '/tasks/:id/continue',
-    onTask('Ask for another turn', shapes.FenceBody),
-    async ({ params, body: fence, caller }) =>
-      answer(await command(kernel, caller, params.id, { kind: 'continue', fence })),
+    onTask('Ask for another turn', shapes.FenceBody, shapes.ContinueAnswer),
+    async ({ params, body: fence, caller }) => continueTask(kernel, caller, params.id, fence),
   )
   app.post<OnTask<typeof shapes.ReleaseBody>>(
     '/tasks/:id/release',
-    onTask('Give the task back', shapes.ReleaseBody),
+    onTask('Give the task back', shapes.ReleaseBody, shapes.ReleaseAnswer),
     async ({ params, body: { reason, ...fence }, caller }) =>
-      answer(await command(kernel, caller, params.id, { kind: 'release', fence, reason })),
+      releaseTask(kernel, caller, params.id, fence, reason),
   )
   app.post<OnTask<typeof shapes.ProgressBody>>(
     '/tasks/:id/progress',
-    onTask('Report progress or a checkpoint', shapes.ProgressBody),
-    async ({ params, body, caller }) => answer(await reportProgress(kernel, caller, params.id, body, null)),
+    onTask('Report progress or a checkpoint', shapes.ProgressBody, shapes.NotedAnswer),
+    async ({ params, body, caller }) => reportProgress(kernel, caller, params.id, body, null),
   )
   app.patch<OnTask<typeof shapes.ProgressBody>>(
     '/tasks/:id/progress',
-    onTask('Report progress or a checkpoint, if the task is as it was read', shapes.ProgressBody),
+    onTask(
+      'Report progress or a checkpoint, if the task is as it was read',
+      shapes.ProgressBody,
+      shapes.NotedAnswer,
+    ),
     async ({ params, body, caller, headers }, reply) => {
       const ifVersion = versionIn(headers['if-match'])
-      const told = answer(await reportProgress(kernel, caller, params.id, body, ifVersion))
-      return reply.header('etag', etag(told.task.version)).send(told)
+      const noted = await reportProgress(kernel, caller, params.id, body, ifVersion)
+      return reply.header('etag', etag(noted.task.version)).send(noted)
     },
   )
 }
-
-const answer = ({ ok: _ok, record, ...rest }: RecordGranted) => ({
-  ...rest,
-  task: briefView(record),
-})

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
-import { Uuid } from '../../core/shapes/common.ts'
+import { listOf } from '../../core/shapes/common.ts'
+import { CoordinatorStatus, NodeView, RecoverAnswer, RecoverBody } from '../../core/shapes/coordinator.ts'
 import { type Coordination, coordinatorStatus, forceRecovery, nodesPage } from '../../flow/coordination.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { route } from '../schema.ts'
-
-const RecoverBody = z.strictObject({ workspaceId: Uuid.optional() })
 
 export function coordinatorRoutes(
   app: FastifyInstance,
@@ -16,11 +15,18 @@ export function coordinatorRoutes(
   const tag = 'coordinator'
   app.get(
     '/coordinator/status',
-    route({ summary: 'Who coordinates, and how this workspace stands', tag, needs: 'admin' }),
+    route({
+      summary: 'Who coordinates, and how this workspace stands',
+      tag,
+      needs: 'admin',
+      answer: CoordinatorStatus,
+    }),
     ({ caller }) => coordinatorStatus(kernel, coordinator, caller),
   )
-  app.get('/nodes', route({ summary: 'The processes on this database', tag, needs: 'admin' }), () =>
-    nodesPage(kernel),
+  app.get(
+    '/nodes',
+    route({ summary: 'The processes on this database', tag, needs: 'admin', answer: listOf(NodeView) }),
+    () => nodesPage(kernel),
   )
   app.post<{ Body: z.output<typeof RecoverBody> }>(
     '/coordinator/recover',
@@ -30,6 +36,7 @@ export function coordinatorRoutes(
       needs: 'admin',
       body: RecoverBody,
       bodyIsOptional: true,
+      answer: RecoverAnswer,
     }),
     async ({ body, caller }) => {
       const { uuid } = await kernel.store.workspaces.read(caller.workspaceId)

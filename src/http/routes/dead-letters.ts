@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { RetryBatchAnswer } from '../../core/shapes/claims.ts'
 import { listOf, ShortText, Uuid } from '../../core/shapes/common.ts'
 import { ListedTask } from '../../core/shapes/tasks.ts'
 import { retryDeadLetters } from '../../flow/dead-letters.ts'
@@ -38,6 +39,7 @@ export function deadLetterRoutes(app: FastifyInstance, kernel: ServerKernel): vo
       needs: 'operate',
       body: RetryBody,
       bodyIsOptional: true,
+      answer: RetryBatchAnswer,
     }),
     ({ body, caller }) => retryDeadLetters(kernel, caller, { ...body, reason: body.reason ?? null }),
   )

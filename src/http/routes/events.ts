@@ -5,7 +5,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
-import { type EventView, eventViews } from '../../flow/event-views.ts'
+import { type AnswerOf, type ListAnswer, listOf } from '../../core/shapes/common.ts'
+import { EventFrame, EventView } from '../../core/shapes/events.ts'
+import { eventViews } from '../../flow/event-views.ts'
 import type { LiveOutput } from '../../kernel/live-output.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
@@ -26,6 +28,7 @@ const SocketQuery = z.strictObject({
     .describe('What agents write, as it comes: of "all" runs, or of the one with this id'),
 })
 type Socketing = { Querystring: z.output<typeof SocketQuery> }
+type Shown = AnswerOf<typeof EventView>
 type Streaming = { Querystring: z.output<typeof StreamQuery> }
 
 declare module 'fastify' {
@@ -52,8 +55,8 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
 
   app.get<{ Querystring: z.output<typeof Query> }>(
     '/events',
-    route({ summary: 'The log, in order', tag, needs: 'read', query: Query }),
-    async ({ query, caller }) => {
+    route({ summary: 'The log, in order', tag, needs: 'read', query: Query, answer: listOf(EventView) }),
+    async ({ query, caller }): Promise<ListAnswer<Shown>> => {
       const limit = pageSize(query.limit)
       const events = await kernel.store.events(caller.workspaceId, numberOr(query.after, 0), limit)
       return {
@@ -78,6 +81,8 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
         tag,
         needs: 'read',
         query: StreamQuery,
+        answer: EventView,
+        mediaTypes: ['text/event-stream'],
       }),
       preHandler: begin,
     },
@@ -96,6 +101,8 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
       tag,
       needs: 'read',
       query: SocketQuery,
+      status: 101,
+      answer: EventFrame,
     }),
     preHandler: begin,
     handler: (_request, reply) => sendProblem(reply, 'UPGRADE_REQUIRED', 'Open this as a WebSocket.'),
@@ -163,7 +170,7 @@ async function serveEvents(
 }
 
 /** Readers hear of the end of their own key or run, and of nothing that came after it in the log. */
-function untilItsEnd({ key, caller: { run } }: FastifyRequest, events: readonly EventView[]) {
+function untilItsEnd({ key, caller: { run } }: FastifyRequest, events: readonly Shown[]) {
   const end = events.findIndex(({ type, payload }) =>
     run
       ? type === 'run_finished' && payload.runId === run.runId
@@ -172,7 +179,7 @@ function untilItsEnd({ key, caller: { run } }: FastifyRequest, events: readonly 
   return end === -1 ? { said: events, isEnd: false } : { said: events.slice(0, end + 1), isEnd: true }
 }
 
-const sseFrame = (event: EventView) =>
+const sseFrame = (event: Shown) =>
   `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 
 /** Where a reader left off: the header of a browser that reconnects, else the query, else now. */
@@ -211,7 +218,7 @@ async function serveSocket(
       // The key may have ended since the page was read.
       if (over.aborted) break
       const { said: events, isEnd } = untilItsEnd(request, page)
-      socket.send(JSON.stringify({ events }))
+      socket.send(JSON.stringify({ events } satisfies AnswerOf<typeof EventFrame>))
       while (socket.bufferedAmount > MOST_UNSENT_BYTES && !over.aborted) await sleep(20)
       if (isEnd) break
     }
@@ -242,6 +249,7 @@ function sendOutput(
       (wanted !== 'all' && wanted !== output.runId)
     )
       return
-    if (socket.bufferedAmount <= MOST_UNSENT_BYTES) socket.send(JSON.stringify({ output }))
+    if (socket.bufferedAmount <= MOST_UNSENT_BYTES)
+      socket.send(JSON.stringify({ output } satisfies AnswerOf<typeof EventFrame>))
   })
 }

@@ -1,23 +1,27 @@
 import type { FastifyInstance } from 'fastify'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import { CoordinatorHealth, HealthAnswer } from '../../core/shapes/coordinator.ts'
 import { type Coordination, coordinatorHealth } from '../../flow/coordination.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { sendProblem } from '../problems.ts'
 import { route } from '../schema.ts'
 
+const OK: AnswerOf<typeof HealthAnswer> = { status: 'ok' }
+
 export function healthRoutes(app: FastifyInstance, kernel: ServerKernel, coordinator: Coordination): void {
   app.get(
     '/health/live',
-    route({ summary: 'The process runs', tag: 'health', needs: 'nothing' }),
-    async () => ({ status: 'ok' }),
+    route({ summary: 'The process runs', tag: 'health', needs: 'nothing', answer: HealthAnswer }),
+    async () => OK,
   )
 
   app.get(
     '/health/ready',
-    route({ summary: 'The database answers', tag: 'health', needs: 'nothing' }),
+    route({ summary: 'The database answers', tag: 'health', needs: 'nothing', answer: HealthAnswer }),
     async (request, reply) => {
       try {
         await kernel.store.ping()
-        return { status: 'ok' }
+        return OK
       } catch (error) {
         request.log.warn({ err: error }, 'not ready')
         return sendProblem(reply, 'UNAVAILABLE', 'The database does not answer.')
@@ -27,7 +31,13 @@ export function healthRoutes(app: FastifyInstance, kernel: ServerKernel, coordin
 
   app.get(
     '/health/coordinator',
-    route({ summary: 'Somebody coordinates', tag: 'health', needs: 'nothing' }),
+    route({
+      summary: 'Somebody coordinates',
+      tag: 'health',
+      needs: 'nothing',
+      status: [200, 503],
+      answer: CoordinatorHealth,
+    }),
     async (request, reply) => {
       try {
         const health = await coordinatorHealth(kernel, coordinator)

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
-import { listOf } from '../../core/shapes/common.ts'
+import { NotedAnswer } from '../../core/shapes/claims.ts'
+import { type ListAnswer, listOf } from '../../core/shapes/common.ts'
 import { CoordinatorEntryView, LogBody, LogEntryView, LogQuery } from '../../core/shapes/logs.ts'
 import { addToLog, readCoordinatorLog, readTaskLog } from '../../flow/logs.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
@@ -36,6 +37,7 @@ export function logRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       needs: 'work',
       params: IdParams,
       body: LogBody,
+      answer: NotedAnswer,
     }),
     ({ params, body, caller }) => addToLog(kernel, caller, params.id, body),
   )
@@ -57,7 +59,7 @@ export function logRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 async function pageOfLog<T extends { seq: number }>(
   { after, limit, order = 'desc' }: Query,
   read: (page: LogPage) => Promise<T[]>,
-): Promise<{ items: T[]; nextCursor: string | null }> {
+): Promise<ListAnswer<T>> {
   const size = pageSize(limit)
   const entries = await read({ order, after: after === undefined ? null : Number(after), limit: size + 1 })
   const items = entries.slice(0, size)

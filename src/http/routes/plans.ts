@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { writePlan } from '../../core/plans/write.ts'
-import { PlanAnswer, ProjectParams } from '../../core/shapes/projects.ts'
+import { PlanAnswer, PlanView, ProjectParams } from '../../core/shapes/projects.ts'
 import { exportPlan } from '../../flow/plan-export.ts'
 import { importPlan } from '../../flow/plans.ts'
 import { theProject } from '../../flow/projects.ts'
@@ -53,6 +53,8 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       needs: 'read',
       params: ProjectParams,
       query: FormatQuery,
+      answer: PlanView,
+      mediaTypes: ['application/json', 'application/yaml'],
     }),
     async ({ params, query, caller, headers }, reply) => {
       const plan = await exportPlan(kernel, caller, await theProject(kernel, caller, params.slug))

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { previewTemplate } from '../../core/prompts/render.ts'
 import { LONGEST_TEMPLATE_BYTES, parseTemplate } from '../../core/prompts/template.ts'
 import { PROMPT_VARIABLES } from '../../core/prompts/variables.ts'
+import { type AnswerOf, type ListAnswer, listOf } from '../../core/shapes/common.ts'
+import { PromptVariableView, TemplatePreview } from '../../core/shapes/prompts.ts'
 import { route } from '../schema.ts'
 
 /** What prompt templates may speak of, and what comes of them: for whoever writes one. */
@@ -13,8 +15,16 @@ const PreviewBody = z.strictObject({ promptTemplate: z.string().max(LONGEST_TEMP
 export function promptRoutes(app: FastifyInstance): void {
   app.get(
     '/prompts/variables',
-    route({ summary: 'What a prompt template may speak of', tag, needs: 'read' }),
-    async () => ({ items: PROMPT_VARIABLES, nextCursor: null }),
+    route({
+      summary: 'What a prompt template may speak of',
+      tag,
+      needs: 'read',
+      answer: listOf(PromptVariableView),
+    }),
+    async (): Promise<ListAnswer<AnswerOf<typeof PromptVariableView>>> => ({
+      items: PROMPT_VARIABLES,
+      nextCursor: null,
+    }),
   )
   app.post<{ Body: z.output<typeof PreviewBody> }>(
     '/prompts/preview',
@@ -23,8 +33,9 @@ export function promptRoutes(app: FastifyInstance): void {
       tag,
       needs: 'read',
       body: PreviewBody,
+      answer: TemplatePreview,
     }),
-    async ({ body }) => {
+    async ({ body }): Promise<AnswerOf<typeof TemplatePreview>> => {
       const parsed = parseTemplate(body.promptTemplate)
       if (!parsed.ok) return { ok: false, problems: parsed.problems, prompt: null, sensitive: [] }
       const examples = Object.fromEntries(PROMPT_VARIABLES.map(({ path, example }) => [path, example]))

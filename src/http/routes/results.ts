@@ -1,7 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
-import { Generation, Name, ShortText } from '../../core/shapes/common.ts'
+import { Generation, listOf, Name, ShortText } from '../../core/shapes/common.ts'
+import {
+  PromoteAnswer,
+  RejectedResult,
+  ResultDiff,
+  ResultOfTask,
+  ResultView,
+} from '../../core/shapes/results.ts'
 import {
   compareWithAccepted,
   promoteResult,
@@ -38,7 +45,13 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/results',
-    route({ summary: 'Rejected results, newest first', tag, needs: 'read', query: ListQuery }),
+    route({
+      summary: 'Rejected results, newest first',
+      tag,
+      needs: 'read',
+      query: ListQuery,
+      answer: listOf(RejectedResult),
+    }),
     async ({ query, caller }) =>
       rejectedPage(kernel, caller, {
         after: placeIn(query.cursor),
@@ -55,6 +68,7 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       needs: 'read',
       params: IdParams,
       query: OfTaskQuery,
+      answer: listOf(ResultView),
     }),
     async ({ params, query, caller }) =>
       resultPage(kernel, caller, params.id, {
@@ -65,13 +79,18 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 
   app.get<{ Params: { id: string; ref: string } }>(
     '/tasks/:id/results/:ref',
-    route({ ...onResult, summary: 'A result', needs: 'read' }),
+    route({ ...onResult, summary: 'A result', needs: 'read', answer: ResultOfTask }),
     ({ params, caller }) => showResult(kernel, caller, params.id, params.ref),
   )
 
   app.get<{ Params: { id: string; ref: string } }>(
     '/tasks/:id/results/:ref/diff',
-    route({ ...onResult, summary: 'Compare a result with the accepted one (JSON Patch)', needs: 'read' }),
+    route({
+      ...onResult,
+      summary: 'Compare a result with the accepted one (JSON Patch)',
+      needs: 'read',
+      answer: ResultDiff,
+    }),
     ({ params, caller }) => compareWithAccepted(kernel, caller, params.id, params.ref),
   )
 
@@ -83,6 +102,7 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       needs: 'operate',
       body: PromoteBody,
       bodyIsOptional: true,
+      answer: PromoteAnswer,
     }),
     ({ params, body, caller }) => promoteResult(kernel, caller, params.id, params.ref, body?.reason ?? null),
   )

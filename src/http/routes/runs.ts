@@ -5,20 +5,26 @@ import { isUuid } from '../../core/ids.ts'
 import { RUN_STATES, type RunState } from '../../core/runs/outcomes.ts'
 import { AgentParams } from '../../core/shapes/agents.ts'
 import { CallbackMessage } from '../../core/shapes/callbacks.ts'
-import { listOf, Name } from '../../core/shapes/common.ts'
+import { type AnswerOf, type ListAnswer, listOf, Name } from '../../core/shapes/common.ts'
+import { PromptPreview } from '../../core/shapes/prompts.ts'
 import {
+  AdapterView,
+  CallbackAnswer,
   CancelBody,
   ListedRun,
   ListedWakeup,
   LogView,
   ProbeView,
+  ResetSessionAnswer,
   ResetSessionBody,
   RunEventView,
   RunParams,
   RuntimeStateView,
   RunView,
+  TaskRuns,
+  TaskSessionView,
+  WakeupAnswer,
   WakeupBody,
-  WakeupView,
 } from '../../core/shapes/runs.ts'
 import { slugOf, theAgent } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
@@ -106,6 +112,7 @@ function lists(app: FastifyInstance, kernel: ServerKernel): void {
       summary: 'The runs of a task, and what they used',
       needs: 'read',
       query: TaskRunsQuery,
+      answer: TaskRuns,
     }),
     async ({ params, query, caller }) =>
       runsOfTask(kernel, caller, params.id, cursorIn(query.cursor), partOfRuns(query)),
@@ -185,8 +192,9 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
       summary: 'What an agent that answers later says',
       needs: 'work',
       body: CallbackMessage,
+      answer: CallbackAnswer,
     }),
-    async ({ params, body, caller }) => {
+    async ({ params, body, caller }): Promise<AnswerOf<typeof CallbackAnswer>> => {
       await theRun(kernel, caller, params.id)
       if (caller.run?.runId !== params.id)
         throw new Refused('FORBIDDEN', 'Only the agent of a run answers for it: send the token it was given.')
@@ -204,7 +212,6 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
 }
 
 function wakeups(app: FastifyInstance, kernel: ServerKernel): void {
-  const Answer = z.object({ wakeup: WakeupView })
   const desk = new WakeupDesk(kernel)
   for (const path of ['wakeup', 'heartbeat/invoke'])
     app.post<On & { Body: z.output<typeof WakeupBody> }>(
@@ -216,7 +223,7 @@ function wakeups(app: FastifyInstance, kernel: ServerKernel): void {
         body: WakeupBody,
         bodyIsOptional: true,
         status: 202,
-        answer: Answer,
+        answer: WakeupAnswer,
       }),
       async ({ params, body, caller }, reply) =>
         reply.code(202).send(await wakeAgent(desk, caller, params.id, body)),
@@ -252,7 +259,12 @@ function remembered(app: FastifyInstance, kernel: ServerKernel): void {
   )
   app.get<On>(
     '/agents/:id/task-sessions',
-    route({ ...onAgent, summary: 'Sessions that an agent can take up again', needs: 'read' }),
+    route({
+      ...onAgent,
+      summary: 'Sessions that an agent can take up again',
+      needs: 'read',
+      answer: listOf(TaskSessionView),
+    }),
     ({ params, caller }) => showTaskSessions(kernel, caller, params.id),
   )
   for (const path of ['reset-session', 'runtime-state/reset-session'])
@@ -264,6 +276,7 @@ function remembered(app: FastifyInstance, kernel: ServerKernel): void {
         needs: 'operate',
         body: ResetSessionBody,
         bodyIsOptional: true,
+        answer: ResetSessionAnswer,
       }),
       ({ params, body, caller }) => forgetSessions(kernel, caller, params.id, body.taskKey),
     )
@@ -272,8 +285,16 @@ function remembered(app: FastifyInstance, kernel: ServerKernel): void {
 function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   app.get(
     '/adapters',
-    route({ summary: 'Kinds of agents that Baton can run, with their settings', tag, needs: 'read' }),
-    async ({ caller }) => ({ items: execution.adapters(caller.workspaceId), nextCursor: null }),
+    route({
+      summary: 'Kinds of agents that Baton can run, with their settings',
+      tag,
+      needs: 'read',
+      answer: listOf(AdapterView),
+    }),
+    async ({ caller }): Promise<ListAnswer<AnswerOf<typeof AdapterView>>> => ({
+      items: execution.adapters(caller.workspaceId),
+      nextCursor: null,
+    }),
   )
   app.post<On>(
     '/agents/:id/test',
@@ -285,7 +306,7 @@ function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution
       bodyIsOptional: true,
       answer: ProbeView,
     }),
-    async ({ params, caller }) => {
+    async ({ params, caller }): Promise<AnswerOf<typeof ProbeView>> => {
       const { record } = await theAgent(kernel, caller, params.id)
       const checks = await execution.probe(caller.workspaceId, record)
       return { agent: record.slug, ok: checks.every(({ ok }) => ok), checks }
@@ -297,8 +318,9 @@ function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution
       ...onAgent,
       summary: 'What an agent would be told, without what nobody should see',
       needs: 'configure_agents',
+      answer: PromptPreview,
     }),
-    async ({ params, caller }) => {
+    async ({ params, caller }): Promise<AnswerOf<typeof PromptPreview>> => {
       const { record } = await theAgent(kernel, caller, params.id)
       return { agent: record.slug, ...(await execution.preview(caller.workspaceId, record)) }
     },

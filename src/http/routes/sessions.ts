@@ -1,6 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { SessionBody } from '../../core/shapes/sessions.ts'
+import {
+  SessionBody,
+  SessionHeartbeatAnswer,
+  SessionMemoryView,
+  SessionView,
+} from '../../core/shapes/sessions.ts'
 import { beat, closeSession, openSession, showSession } from '../../flow/sessions.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
@@ -17,7 +22,8 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
       needs: 'work',
       body: SessionBody,
       bodyIsOptional: true,
-      status: 201,
+      status: [200, 201],
+      answer: SessionView,
     }),
     async ({ body, caller }, reply) => {
       const { session, isNew } = await openSession(kernel, caller, body)
@@ -27,14 +33,20 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
 
   app.get<{ Params: { id: string } }>(
     '/sessions/:id',
-    route({ ...onSession, summary: 'A session and what it holds', needs: 'read' }),
+    route({ ...onSession, summary: 'A session and what it holds', needs: 'read', answer: SessionMemoryView }),
     ({ params, caller }) => showSession(kernel, caller, params.id),
   )
 
   const nothing = { body: z.strictObject({}), bodyIsOptional: true }
   app.post<{ Params: { id: string } }>(
     '/sessions/:id/heartbeat',
-    route({ ...onSession, ...nothing, summary: 'Renew all that the session holds', needs: 'work' }),
+    route({
+      ...onSession,
+      ...nothing,
+      summary: 'Renew all that the session holds',
+      needs: 'work',
+      answer: SessionHeartbeatAnswer,
+    }),
     ({ params, caller }) => beat(kernel, caller, params.id),
   )
 
@@ -45,6 +57,7 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
       summary: 'End a session; its claims go back to the queue',
       needs: 'work',
       status: 204,
+      answer: null,
     }),
     async ({ params, caller }, reply) => {
       await closeSession(kernel, caller, params.id)

@@ -3,8 +3,21 @@ import { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
-import { listOf, Name, Slug, Tag, Track, Uuid } from '../../core/shapes/common.ts'
+import { ClaimHistoryView } from '../../core/shapes/claims.ts'
 import {
+  type AnswerOf,
+  type ListAnswer,
+  listOf,
+  Name,
+  Slug,
+  Tag,
+  Track,
+  Uuid,
+} from '../../core/shapes/common.ts'
+import { EventView } from '../../core/shapes/events.ts'
+import {
+  BriefTask,
+  DependencyView,
   ListedTask,
   OperatorAct,
   TaskCreate,
@@ -84,6 +97,7 @@ export function taskRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 }
 
 const StatesBody = z.strictObject({ taskIds: z.array(Uuid).min(1).max(1000) })
+const StatesAnswer = z.object({ items: z.array(BriefTask) })
 
 function statesOfTasks(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'tasks'
@@ -94,8 +108,11 @@ function statesOfTasks(app: FastifyInstance, kernel: ServerKernel): void {
       tag,
       needs: 'read',
       body: StatesBody,
+      answer: StatesAnswer,
     }),
-    async ({ body, caller }) => ({ items: await readStates(kernel, caller, body.taskIds) }),
+    async ({ body, caller }): Promise<AnswerOf<typeof StatesAnswer>> => ({
+      items: await readStates(kernel, caller, body.taskIds),
+    }),
   )
 }
 
@@ -155,13 +172,20 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
 }
 
 function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
-  const options = (summary: string, query?: z.ZodType) =>
-    route({ summary, tag: 'tasks', needs: 'read', params: IdParams, ...(query ? { query } : {}) })
+  const options = (summary: string, item: z.ZodType, query?: z.ZodType) =>
+    route({
+      summary,
+      tag: 'tasks',
+      needs: 'read',
+      params: IdParams,
+      ...(query ? { query } : {}),
+      answer: listOf(item),
+    })
 
   app.get<{ Params: { id: string } }>(
     '/tasks/:id/claims',
-    options('The lineage: every generation'),
-    async ({ params, caller }) => {
+    options('The lineage: every generation', ClaimHistoryView),
+    async ({ params, caller }): Promise<ListAnswer<AnswerOf<typeof ClaimHistoryView>>> => {
       const { id } = await theRecord(kernel, caller, params.id)
       const { workspaceId } = caller
       const [claims, results] = await Promise.all([
@@ -172,18 +196,15 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
         workspaceId,
         claims.map(({ session }) => session),
       )
-      const items = claims.map((claim) => ({
-        ...claimRowView(claim, results),
-        userId: users.get(claim.session) ?? null,
-      }))
+      const items = claims.map((claim) => claimRowView(claim, results, users.get(claim.session) ?? null))
       return { items, nextCursor: null }
     },
   )
 
   app.get<{ Params: { id: string } }>(
     '/tasks/:id/dependencies',
-    options('What the task waits for'),
-    async ({ params, caller }) => {
+    options('What the task waits for', DependencyView),
+    async ({ params, caller }): Promise<ListAnswer<AnswerOf<typeof DependencyView>>> => {
       const { id } = await theRecord(kernel, caller, params.id)
       const items = await kernel.store.dependencies(caller.workspaceId, id)
       return {
@@ -196,8 +217,8 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
   const EventsQuery = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
   app.get<{ Params: { id: string }; Querystring: z.output<typeof EventsQuery> }>(
     '/tasks/:id/events',
-    options('What happened to the task', EventsQuery),
-    async ({ params, caller, query }) => {
+    options('What happened to the task', EventView, EventsQuery),
+    async ({ params, caller, query }): Promise<ListAnswer<AnswerOf<typeof EventView>>> => {
       const { id } = await theRecord(kernel, caller, params.id)
       const limit = pageSize(query.limit)
       const after = numberOr(query.after, 0)

@@ -1,7 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { listOf, Name } from '../../core/shapes/common.ts'
-import { SessionView, StalledBody, WorkerBody } from '../../core/shapes/sessions.ts'
+import { type AnswerOf, listOf, Name } from '../../core/shapes/common.ts'
+import {
+  DrainAnswer,
+  SessionView,
+  StalledAnswer,
+  StalledBody,
+  WorkerBody,
+  WorkerHeartbeatAnswer,
+} from '../../core/shapes/sessions.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { sessionName } from '../../flow/sessions.ts'
 import {
@@ -30,7 +37,7 @@ export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       tag,
       needs: 'work',
       body: WorkerBody,
-      status: 201,
+      status: [200, 201],
       answer: SessionView,
     }),
     async ({ body, caller }, reply) => {
@@ -51,12 +58,24 @@ export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   )
   app.post<{ Params: { id: string } }>(
     '/workers/:id/heartbeat',
-    route({ ...onWorker, ...nothing, summary: 'Renew all that a worker holds', needs: 'work' }),
+    route({
+      ...onWorker,
+      ...nothing,
+      summary: 'Renew all that a worker holds',
+      needs: 'work',
+      answer: WorkerHeartbeatAnswer,
+    }),
     async ({ params, caller }) => beatWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
   app.post<{ Params: { id: string } }>(
     '/workers/:id/drain',
-    route({ ...onWorker, ...nothing, summary: 'Give a worker no new work', needs: 'work' }),
+    route({
+      ...onWorker,
+      ...nothing,
+      summary: 'Give a worker no new work',
+      needs: 'work',
+      answer: DrainAnswer,
+    }),
     async ({ params, caller }) => drainWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
   app.delete<{ Params: { id: string }; Querystring: z.output<typeof Unregister> }>(
@@ -67,6 +86,7 @@ export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       summary: 'Unregister a worker; its claims go back to the queue',
       needs: 'work',
       status: 204,
+      answer: null,
     }),
     async ({ params, query, caller }, reply) => {
       await unregisterWorker(
@@ -90,8 +110,10 @@ function stalledWork(app: FastifyInstance, kernel: ServerKernel): void {
       needs: 'operate',
       body: StalledBody,
       bodyIsOptional: true,
-      answer: z.object({ requeued: z.int() }),
+      answer: StalledAnswer,
     }),
-    async ({ body, caller }) => ({ requeued: await requeueStalled(kernel, caller, body.silentMs) }),
+    async ({ body, caller }): Promise<AnswerOf<typeof StalledAnswer>> => ({
+      requeued: await requeueStalled(kernel, caller, body.silentMs),
+    }),
   )
 }

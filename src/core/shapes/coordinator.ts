@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { Uuid } from './common.ts'
+
+export const RecoverBody = z.strictObject({ workspaceId: Uuid.optional() })
+
+/** What a pass of the coordinator did, step by step. */
+export const PassReport = z.object({
+  agentsJudged: z.int(),
+  sessionsJudged: z.int(),
+  tasksMoved: z.int(),
+  tasksUnblocked: z.int(),
+  tasksAssigned: z.int(),
+  agentsWoken: z.int(),
+  countersCorrected: z.int(),
+})
+export const RecoverAnswer = z.object({ did: PassReport })
+
+export const NodeView = z.object({
+  id: z.string(),
+  name: z.string(),
+  pid: z.int(),
+  version: z.string(),
+  state: z.enum(['alive', 'silent', 'stopped']),
+  leads: z.boolean(),
+  startedAt: z.string(),
+  lastSeenAt: z.string(),
+  stoppedAt: z.string().nullable(),
+})
+
+const TermView = z.object({
+  term: z.int(),
+  nodeId: z.string(),
+  takenAt: z.string(),
+  renewedAt: z.string(),
+  endedAt: z.string().nullable(),
+  endReason: z.string().nullable(),
+})
+
+export const CoordinatorStatus = z.object({
+  active: z.boolean(),
+  instanceId: z.string().nullable().describe('The id of the node that coordinates'),
+  term: z.int().nullable(),
+  workspaces: z.array(Uuid),
+  lastHeartbeat: z.string().nullable(),
+  stats: z.object({
+    pendingTasks: z.int(),
+    waitingTasks: z.int(),
+    blockedTasks: z.int(),
+    runningTasks: z.int(),
+    healthyAgents: z.int(),
+    staleAgents: z.int(),
+  }),
+  thisNode: z.object({
+    id: z.string(),
+    leads: z.boolean(),
+    passes: z.int(),
+    lastPassAt: z.string().nullable(),
+    lastPassMs: z.number().nullable(),
+  }),
+  nodes: z.array(NodeView),
+  terms: z.array(TermView),
+})
+
+export const CoordinatorHealth = z.object({
+  status: z.enum(['healthy', 'degraded']),
+  coordinator: z.object({
+    active: z.boolean(),
+    lastCycle: z.string().nullable(),
+    cycleCount: z.int(),
+    leads: z.boolean(),
+    nodes: z.int(),
+  }),
+  database: z.literal('connected'),
+  valkey: z.literal('not used'),
+  gateway: z.literal('not used'),
+})
+
+export const HealthAnswer = z.object({ status: z.literal('ok') })

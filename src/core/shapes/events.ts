@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { type EventType, eventTypes } from '../events.ts'
+import { taskStates } from '../states.ts'
+import { Uuid } from './common.ts'
+
+export const EventView = z.object({
+  seq: z.int(),
+  type: z.enum(eventTypes as [EventType, ...EventType[]]),
+  taskId: Uuid.nullable(),
+  generation: z.int().nullable(),
+  from: z.enum(taskStates).nullable(),
+  to: z.enum(taskStates).nullable(),
+  actor: z.string(),
+  actorName: z.string().nullable().describe('The name of the key that acted'),
+  payload: z.record(z.string(), z.unknown()),
+  at: z.string(),
+})
+
+/** What an agent writes, as it comes. */
+const OutputView = z.object({
+  runId: Uuid,
+  agent: z.string(),
+  stream: z.enum(['stdout', 'stderr', 'system']),
+  chunk: z.string(),
+  offset: z.int().describe('Where in the log of the run it begins'),
+})
+
+/** A message of the WebSocket. */
+export const EventFrame = z.union([
+  z.object({ events: z.array(EventView) }),
+  z.object({ output: OutputView }),
+])
