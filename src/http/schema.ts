@@ -67,7 +67,8 @@ interface RouteShape {
 
 /** What a route answers, by status. The schemas are documentation: answers are not checked against them at run time. */
 function answersOf({ status = 200, answer, mediaTypes }: RouteShape): Record<string, unknown> {
-  const schema = answer ? jsonSchema(answer, 'output') : { type: 'null' }
+  // Unions of objects do not say that they are objects.
+  const schema = answer ? { type: 'object', ...jsonSchema(answer, 'output') } : { type: 'null' }
   const body = mediaTypes
     ? { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) }
     : schema

@@ -25,11 +25,10 @@ import { IdParams, route } from '../schema.ts'
 
 const Unregister = z.strictObject({ reason: Name.optional() })
 
-export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
-  const tag = 'workers'
-  const onWorker = { tag, params: IdParams }
-  const nothing = { body: z.strictObject({}), bodyIsOptional: true }
+const tag = 'workers'
+const onWorker = { tag, params: IdParams }
 
+export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Body: z.output<typeof WorkerBody> }>(
     '/workers',
     route({
@@ -56,6 +55,12 @@ export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     route({ ...onWorker, summary: 'A worker', needs: 'read', answer: SessionView }),
     async ({ params, caller }) => showWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
+  singleWorker(app, kernel)
+  stalledWork(app, kernel)
+}
+
+function singleWorker(app: FastifyInstance, kernel: ServerKernel): void {
+  const nothing = { body: z.strictObject({}), bodyIsOptional: true }
   app.post<{ Params: { id: string } }>(
     '/workers/:id/heartbeat',
     route({
@@ -98,7 +103,6 @@ export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       return reply.code(204).send()
     },
   )
-  stalledWork(app, kernel)
 }
 
 function stalledWork(app: FastifyInstance, kernel: ServerKernel): void {

@@ -1,0 +1,316 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { faultsIn, watchAnswers } from './support/answers.ts'
+import { thingsIn } from './support/http-siege.ts'
+import { fence, type Json, openWorkspace, type Task, type Workspace } from './support/http-workspace.ts'
+import { until } from './support/nodes.ts'
+import { startServer } from './support/server.ts'
+
+/**
+ * The views are typed by the schemas of their routes, but what comes from the rules, the database and JSON is cast. So a
+ * workspace is driven through every route of /openapi.json, and each answer is compared with its schema, field by field.
+ */
+
+let server: Awaited<ReturnType<typeof watchAnswers>>
+let w: Workspace
+beforeAll(async () => {
+  server = await watchAnswers(await startServer())
+  w = await openWorkspace(server, { minLeaseSeconds: 1 })
+})
+afterAll(() => server.close())
+
+const held = fence('s-alpha', 1)
+const UNKNOWN = '0198c0de-0000-7000-8000-000000000001'
+
+/** Requests that must succeed. */
+async function all(...requests: [method: string, path: string, body?: Json | string][]): Promise<void> {
+  for (const [method, path, body] of requests) {
+    const answer = await w.call(method, path, body)
+    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300)
+  }
+}
+const get = (...paths: string[]) => all(...paths.map((path) => ['GET', path] as [string, string]))
+const on = ({ id }: Task, act: string, body?: Json) => all(['POST', `/tasks/${id}/${act}`, body ?? {}])
+
+describe('answers about work match their declared schemas', () => {
+  test('tasks, and what operators do to them', async () => {
+    const whole = await w.make({
+      metadata: { a: 1 },
+      input: [1],
+      timeouts: { stallSeconds: 60 },
+      userId: 'ada',
+    })
+    const part = await w.make({ parentId: whole.id, estimatedDurationMinutes: 5, tags: ['a'] })
+    await all(['POST', '/tasks/batch', { tasks: [{ title: 'a' }, { title: 'b', dependsOn: [part.id] }] }])
+    await all(['POST', '/tasks/states', { taskIds: [whole.id, UNKNOWN] }])
+    await all(['POST', `/tasks/${part.id}/dependencies`, { dependsOn: [(await w.make()).id] }])
+    await all(['PATCH', `/tasks/${part.id}`, { title: 'Another', agent: 'beta' }])
+    await get('/tasks', '/tasks?include=input,checkpointData', '/tasks?archived=true')
+    for (const what of ['', '/claims', '/dependencies', '/events', '/logs', '/results', '/runs'])
+      await get(`/tasks/${part.id}${what}`)
+    const task = await w.make()
+    for (const act of ['pause', 'resume', 'cancel', 'archive', 'reset']) await on(task, act)
+    const failed = await w.held()
+    await on(failed, 'fail', { ...held, failureClass: 'invalid', error: 'no' })
+    await on(failed, 'retry')
+    for (const verdict of ['approve', 'reject']) {
+      const judged = await w.held({ verification: { kind: 'human' } })
+      await on(judged, 'submit', { ...held, result: 1 })
+      await on(judged, verdict, { comment: 'read' })
+    }
+  })
+
+  test('writes of holders, single and in batches', async () => {
+    const task = await w.held({ timeouts: { hangGraceSeconds: 0 }, estimatedDurationMinutes: 0.0001 })
+    const progress = { ...held, percent: 10, step: 'one', checkpointData: { at: 1 } }
+    await on(task, 'start', held)
+    await on(task, 'progress', progress)
+    await all(['PATCH', `/tasks/${task.id}/progress`, progress])
+    await on(task, 'logs', { ...held, entries: [{ message: 'found it', details: { a: 1 } }] })
+    await get(`/tasks/${task.id}`, `/tasks/${task.id}/logs`)
+    await on(task, 'continue', held)
+    // Past its estimate, the holder is asked for progress.
+    await until(async () => (await w.on(task, 'renew', held)).body.requests.length > 0)
+    await on(task, 'release', held)
+    await w.claim(task)
+    await w.make({ priority: 10 })
+    expect((await w.next({ limit: 2 })).claims).not.toEqual([])
+    await w.next({ capabilities: ['none'], tracks: ['ZZ'] })
+    const taskIds = [(await w.make()).id, (await w.held()).id, UNKNOWN]
+    const holder = { agent: 'alpha', session: 's-alpha' }
+    await all(['POST', '/claims/batch', { ...holder, taskIds }])
+    const fences = taskIds.map((taskId) => ({ taskId, ...held }))
+    await all(['POST', '/claims/renew', { renewals: fences }])
+    await all(['POST', '/results/batch', { results: fences.map((one) => ({ ...one, result: 1 })) }])
+    await get(`/tasks/${taskIds[0]}/claims`, `/tasks/${taskIds[0]}/results`)
+  })
+
+  test('rejected results and dead letters', async () => {
+    const { task: id, ref } = await thingsIn(w)
+    const task = { id }
+    const result = `/tasks/${id}/results/${ref}`
+    await get('/results', '/results?include=result', result, `${result}/diff`)
+    await on(task, 'submit', { ...fence('s-alpha', 2), result: { another: true } })
+    await get(`${result}/diff`, `/tasks/${id}/claims`)
+    await all(['POST', `${result}/promote`, { reason: 'better' }])
+    const dead = await w.held({ maxRetries: 0 })
+    await on(dead, 'fail', held)
+    await get('/dead-letters')
+    await all(['POST', '/dead-letters/retry', { taskIds: [dead.id, id, UNKNOWN] }])
+  })
+
+  test('sessions and workers', async () => {
+    await all(['POST', '/projects', { slug: 'tracked' }])
+    const session = { session: 's-beta', userId: 'ada', project: 'tracked', ttlSeconds: 3_600 }
+    await all(['POST', '/sessions', session], ['POST', '/sessions', session])
+    await w.claim(await w.make(), 'beta')
+    await w.claim(await w.make({ project: 'tracked', key: 'A-001-x' }), 'beta', { leaseSeconds: 1 })
+    const beat = async () => (await w.post('/sessions/s-beta/heartbeat')).body
+    await all(['POST', '/sessions/s-beta/heartbeat'])
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    await until(async () => (await beat()).lost.length > 0)
+    await get('/sessions/s-beta')
+    await all(['DELETE', '/sessions/s-beta'])
+    const worker = { worker: 'w-1', capacity: 2, heartbeatSeconds: 3_600 }
+    await all(['POST', '/workers', worker], ['POST', '/workers', worker])
+    await w.claim(await w.make(), 'beta', { session: 'w-1' })
+    await get('/workers', '/workers/w-1')
+    await all(['POST', '/workers/w-1/heartbeat'], ['POST', '/workers/w-1/drain'])
+    await all(['DELETE', '/workers/w-1'], ['POST', '/workers/requeue-stalled', { silentMs: 3_600_000 }])
+  })
+
+  test('external agents', async () => {
+    const own = await openWorkspace(server)
+    const put = await own.call('PUT', '/agents/gamma', { maxConcurrentTasks: null, capabilities: ['a'] })
+    await own.call('PUT', '/agents/gamma', { model: 'small', runtimeConfig: { note: 1 } })
+    await own.call('GET', '/agents/gamma/health')
+    await own.make()
+    const health = { progressPercent: 1, currentStep: 'x', memoryMb: 1, metadata: { a: 1 } }
+    await until(async () => (await own.post('/agents/gamma/heartbeat', health)).body.claims[0])
+    const [given] = (await own.call('GET', '/agents/gamma/assignments')).body.claims
+    // A short lease, so that a heartbeat renews it.
+    const late = { ...fence('agent:gamma', given.generation), leaseSeconds: 30 }
+    await own.on({ id: given.taskId }, 'renew', late)
+    const paths = [
+      '',
+      '/gamma',
+      '/gamma/health',
+      '/gamma/tasks',
+      '/gamma/tasks?state=assigned',
+      '/gamma/wakeups',
+    ]
+    for (const path of paths) expect((await own.call('GET', `/agents${path}`)).status).toBe(200)
+    for (const act of ['pause', 'resume', 'terminate']) {
+      const body = act === 'terminate' ? { graceful: false } : {}
+      expect((await own.post(`/agents/${put.body.id}/${act}`, body)).status).toBe(200)
+    }
+    expect((await own.call('DELETE', '/agents/gamma')).status).toBe(204)
+  })
+})
+
+describe('all other answers match their declared schemas', () => {
+  test('runs and the agents that Baton runs', async () => {
+    const steps = [
+      { say: 'hello' },
+      { status: 'at work', color: 'blue' },
+      { progress: 10, step: 'one' },
+      { usage: { inputTokens: 1, outputTokens: 2 } },
+      { result: { done: true }, summary: 'done' },
+    ]
+    await all([
+      'PUT',
+      '/agents/sim',
+      { adapterType: 'simulated', adapterConfig: { steps, promptTemplate: '{{task.title}}' } },
+    ])
+    await get('/agents/sim/runtime-state')
+    const task = await w.make({ agent: 'sim' })
+    await w.reaches(task, 'completed')
+    const over = await until(
+      async () => (await w.call('GET', '/runs?agent=sim&status=succeeded')).body.items[0],
+    )
+    await get(`/runs/${over.id}`, `/runs/${over.id}/events`, `/runs/${over.id}/log`, '/runs?include=result')
+    await get(`/tasks/${task.id}/runs`, `/tasks/${task.id}/runs?include=result`)
+    for (const what of [
+      'runs',
+      'wakeups?include=payload',
+      'runtime-state',
+      'task-sessions',
+      'prompt-preview',
+    ])
+      await get(`/agents/sim/${what}`)
+    await all(['POST', '/agents/sim/reset-session'], ['POST', '/agents/sim/runtime-state/reset-session'])
+    await all(
+      ['POST', '/agents/sim/test'],
+      ['POST', '/agents/sim/wakeup', { payload: { a: 1 }, reason: 'now' }],
+    )
+    await get('/adapters', '/agents', '/agents/sim')
+    const idle = { adapterType: 'simulated', adapterConfig: { steps: [{ waitMs: 60_000 }] } }
+    await all(['PUT', '/agents/idle', idle], ['POST', '/agents/idle/heartbeat/invoke'])
+    const running = await until(
+      async () => (await w.call('GET', '/runs?agent=idle&status=running')).body.items[0],
+    )
+    await get(`/runs/${running.id}/log`)
+    await all(['POST', `/runs/${running.id}/cancel`])
+  })
+
+  test('callbacks of agents that answer later', async () => {
+    const asked: { runId: string; callback: { token: string } }[] = []
+    const agent = createServer(async (request, response) => {
+      asked.push(JSON.parse(Buffer.concat(await request.toArray()).toString()))
+      response.writeHead(202).end()
+    }).listen(0, '127.0.0.1')
+    await once(agent, 'listening')
+    onTestFinished(() => void agent.close())
+    const url = `http://127.0.0.1:${(agent.address() as AddressInfo).port}/`
+    await all(['PUT', '/agents/later', { adapterType: 'http', adapterConfig: { url } }])
+    await w.make({ agent: 'later' })
+    const { runId, callback } = await until(async () => asked[0])
+    for (const body of [{ kind: 'heartbeat' }, { kind: 'result', result: 1 }]) {
+      const said = await server.call('POST', `/runs/${runId}/callback`, body, { key: callback.token })
+      expect(said.body).toMatchObject({ taken: true })
+    }
+  })
+
+  test('projects, plans and prompts', async () => {
+    const tasks = [
+      {
+        id: 'A-001-x',
+        title: 'X',
+        input: { a: 1 },
+        tags: ['a'],
+        subtasks: [{ title: 'one' }],
+        merge: 'task',
+      },
+      { id: 'A-002-y', depends_on: ['A-001-x'], agent: 'beta', max_retries: 1, priority: 9 },
+    ]
+    const plan = {
+      project: 'shop',
+      tracks: { A: { agents: 2, sequential: true, tasks }, B: [{ id: 'B-001-z' }] },
+    }
+    await all(['POST', '/projects', { slug: 'shop' }], ['PUT', '/projects/shop/plan', plan])
+    await all(['PUT', '/projects/shop/tracks/A', { maxAgents: 3 }])
+    await get('/projects', '/projects/shop', '/projects/shop/plan')
+    const yaml = await fetch(`${server.api}/projects/shop/plan?format=yaml`, {
+      headers: { authorization: `Bearer ${w.ownerKey}` },
+    })
+    expect(yaml.headers.get('content-type')).toContain('application/yaml')
+    await get('/prompts/variables')
+    for (const promptTemplate of ['{{task.title}} {{credentials.apiKey}}', '{{nothing}}'])
+      await all(['POST', '/prompts/preview', { promptTemplate }])
+  })
+
+  test('the workspace, its keys and its limits', async () => {
+    await all(['PATCH', '/limits', { maxActiveSessions: 60 }])
+    await get('/limits', '/workspaces', '/keys')
+    const { body: key } = await w.post('/keys', { name: 'ci', scopes: ['read'] })
+    await all(['DELETE', `/keys/${key.id}`])
+  })
+
+  test('the coordinator, the nodes and their health', async () => {
+    await all(['POST', '/coordinator/recover'])
+    await get('/coordinator/status', '/nodes', '/coordinator/logs')
+    await get('/health/live', '/health/ready', '/health/coordinator')
+    for (const path of ['/health/live', '/health/ready', '/health/coordinator']) {
+      const answer = await fetch(`${server.url}${path}`)
+      const type = answer.headers.get('content-type')
+      server.see('GET', path, { status: answer.status, type, body: await answer.json() })
+    }
+  })
+
+  test('events, as pages, as a stream and over a WebSocket', async () => {
+    await get('/events', '/events?limit=200&after=100')
+    const headers = { authorization: `Bearer ${w.ownerKey}` }
+    const done = new AbortController()
+    const stream = await fetch(`${server.api}/events/stream?after=0`, { headers, signal: done.signal })
+    const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('data:') || !text.endsWith('\n\n')) text += (await reader.read()).value ?? ''
+    done.abort()
+    for (const [, data] of text.matchAll(/^data: (.*)$/gm))
+      server.see('GET', '/api/v1/events/stream', {
+        status: 200,
+        type: 'text/event-stream',
+        body: JSON.parse(data!),
+      })
+    const socket = new WebSocket(`${server.api.replace('http', 'ws')}/events/ws?after=0&output=all`, {
+      headers,
+    })
+    const frames: Json[] = []
+    socket.on('message', (data) => {
+      const body = JSON.parse(data.toString())
+      frames.push(body)
+      server.see('GET', '/api/v1/events/ws', { status: 101, type: null, body })
+    })
+    await once(socket, 'open')
+    await all(['POST', '/agents/sim/wakeup'])
+    await until(async () => frames.some(({ output }) => output) && frames.some(({ events }) => events))
+    socket.close()
+  })
+})
+
+test('every route was requested, and no answer differed from its schema', () => {
+  expect(server.faults()).toEqual([])
+  expect(server.unvisited()).toEqual([])
+})
+
+test('a field that is missing, not declared or of another type is noticed', () => {
+  const schema = {
+    type: 'object',
+    required: ['a'],
+    properties: {
+      a: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      b: { type: 'array', items: { enum: ['x'] } },
+    },
+  }
+  const faults = (value: unknown) => [...faultsIn(value, schema, 'body')]
+  expect(faults({ a: null, b: ['x'] })).toEqual([])
+  expect(faults({ b: [] })).toEqual(['body.a is missing'])
+  expect(faults({ a: 1, c: 1 })).toEqual(['body.c is not declared'])
+  expect(faults({ a: 1, b: ['y'] })).toEqual(['body.b[0] is y, not one of x'])
+  expect(faults({ a: 'text' })).toHaveLength(1)
+  expect(faults([])).toEqual(['body is array, not object'])
+  expect([...faultsIn({ c: 1 }, { ...schema, required: [], additionalProperties: {} }, 'body')]).toEqual([])
+})
