@@ -47,6 +47,43 @@ describe('folders import each other in one direction', () => {
   })
 })
 
+describe('only the start and the opener of queues import a store', () => {
+  test('in our sources', () => expect(rules.storesBehindInterfaces(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    const imports = (path: string) => source(path, `import { a } from '../store/postgres/store.ts'`)
+    bites(rules.storesBehindInterfaces(imports('src/flow/a.ts')))
+    bites(
+      rules.storesBehindInterfaces(source('src/flow/a.ts', `import type { a } from '../store/mysql/a.ts'`)),
+    )
+    bites(
+      rules.storesBehindInterfaces(source('src/start.ts', `import { a } from './store/postgres/store.ts'`)),
+      0,
+    )
+    bites(
+      rules.storesBehindInterfaces(source('src/flow/a.ts', `import { a } from '../store/server-store.ts'`)),
+      0,
+    )
+  })
+})
+
+describe('files do not import each other in cycles', () => {
+  test('in our sources', () => expect(rules.noImportCycles(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    const a = source('src/core/a.ts', `import type { B } from './b.ts'`)
+    bites(rules.noImportCycles({ ...a, ...source('src/core/b.ts', `export * from './a.ts'`) }))
+    bites(rules.noImportCycles({ ...a, ...source('src/core/b.ts', `export type B = 1`) }), 0)
+  })
+})
+
+describe('the walks of ARCHITECTURE.md are short and name files that exist', () => {
+  test('in our sources', () => expect(rules.walksAreShort(files)).toEqual([]))
+
+  test('and the rule finds violations', () =>
+    bites(rules.walksAreShort({ 'ARCHITECTURE.md': '## A claim, file by file\n`src/a.ts`\n' }), 3))
+})
+
 describe('the core is pure', () => {
   test('in our sources', () => expect(rules.pureCore(files)).toEqual([]))
 

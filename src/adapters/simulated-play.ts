@@ -11,7 +11,7 @@ import type {
   TokenUsage,
 } from './protocol.ts'
 import { sessionIn } from './reported.ts'
-import type { PlayStep } from './simulated.ts'
+import type { PlayStep } from './simulated-steps.ts'
 
 /** Errors that are an outcome of their own. */
 const OUTCOMES: Partial<Record<RunErrorCode, RunOutcome>> = { timeout: 'timed_out', cancelled: 'cancelled' }

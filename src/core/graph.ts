@@ -15,7 +15,7 @@ export function shortestCycles(graph: Graph, edgeLimit = EDGE_LIMIT): number[][]
 }
 
 /** Tarjan's algorithm: the sets of two or more nodes in which every node reaches every other. */
-export function stronglyConnected(graph: Graph): number[][] {
+function stronglyConnected(graph: Graph): number[][] {
   const components: number[][] = []
   const order = new Int32Array(graph.length).fill(-1)
   const lowest = new Int32Array(graph.length)
@@ -66,7 +66,7 @@ function shortestCycle(graph: Graph, component: readonly number[], edgeLimit: nu
 }
 
 /** The shortest cycle through a node, among the nodes that are left, starting at that node. */
-export const shortestCycleThrough = (graph: Graph, start: number, isLeft: (node: number) => boolean) =>
+const shortestCycleThrough = (graph: Graph, start: number, isLeft: (node: number) => boolean) =>
   cycleThrough(graph, start, isLeft, Number.POSITIVE_INFINITY, { visited: 0 })
 
 /** The same, if it is shorter than `limit`: breadth first. */

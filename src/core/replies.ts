@@ -40,7 +40,7 @@ export type RecordGranted<R extends string = string> = Granted<R> & {
   readonly record: TaskRecord
 }
 
-export type ClaimGranted = Granted<'GRANTED'> & {
+type ClaimGranted = Granted<'GRANTED'> & {
   readonly claim: ClaimGrant
 }
 
@@ -54,7 +54,7 @@ export type ResultGranted<R extends string = string> = RecordGranted<R> & {
   readonly workProductRef: string
 }
 
-export type ContinueGranted = RecordGranted<'CONTINUING'> & {
+type ContinueGranted = RecordGranted<'CONTINUING'> & {
   readonly resumeAfterMs: number
 }
 
@@ -78,7 +78,7 @@ export type TaskGranted<K extends TaskCommand['kind']> = K extends keyof Granted
 
 export type TaskReply<K extends TaskCommand['kind'] = TaskCommand['kind']> = TaskGranted<K> | Refusal
 
-export type ManyGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted & {
+type ManyGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted & {
   /** In the order of the items. */
   readonly replies: readonly TaskReply<K>[]
 }

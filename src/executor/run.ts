@@ -1,12 +1,12 @@
 import { endTree } from '../adapters/child/tree.ts'
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
-import type { AgentRecord } from '../core/records.ts'
 import { watchSettingsOf } from '../core/runs/policy.ts'
 import { watching } from '../core/runs/watchdog.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import type { DueWakeup, Wakeup } from '../store/server-store.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
+import type { Dispatched } from './dispatched.ts'
 import { applyOutcome, claimForRun, type Held, sessionOf, taskOf } from './holding.ts'
 import { RunOutput } from './output.ts'
 import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
@@ -18,14 +18,6 @@ import { Unfit } from './unfit.ts'
 
 /** An agent that does not stop is abandoned this long after its grace period. */
 const ABANDON_AFTER_MS = 15_000
-
-export interface Dispatched {
-  workspaceId: number
-  runId: string
-  token: string
-  agent: AgentRecord
-  wakeup: Wakeup
-}
 
 /** Turns a due wakeup into a run. Null: there is nothing to run now. */
 export async function dispatch(context: ExecutorContext, due: DueWakeup): Promise<Dispatched | null> {

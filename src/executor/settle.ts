@@ -10,13 +10,13 @@ import { system } from '../flow/unblock.ts'
 import { wakeForWork } from '../flow/wakeups.ts'
 import type { RunEnd } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
+import type { Dispatched } from './dispatched.ts'
 import { cleanFolder } from './folders/clean.ts'
 import { recordFolder } from './folders/record.ts'
 import { applyOutcome, type Held, taskOf } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import { credentialOf, type Prepared } from './prepare.ts'
 import type { RunReport } from './report.ts'
-import type { Dispatched } from './run.ts'
 
 /** The parts of a run that has started. */
 export interface Parts {

@@ -1,4 +1,5 @@
 import { dirname, join, normalize } from 'node:path'
+import { shortestCycles } from '../../src/core/graph.ts'
 import { dissect, functionsOf, importsOf, lineAt } from './source.ts'
 
 /** A file's path in the repository, with its text. */
@@ -58,12 +59,59 @@ export const arrows: Rule = (files) =>
     const uses = USES[room]
     if (!uses)
       return [`${path} is in no folder that the tidy test knows: add to its table what ${room} may import.`]
-    return importsOf(text)
-      .filter((name) => name.startsWith('.'))
-      .map((name) => normalize(join(dirname(path), name)))
+    return targetsOf(path, text)
       .filter((target) => !target.startsWith('src/') || ![room, ...uses].includes(roomOf(target)))
       .map((target) => `${path} must not import ${target}: ${room} uses only ${[room, ...uses].join(', ')}.`)
   })
+
+const STORE = /^src\/store\/(postgres|mysql|valkey|memory)\//
+const MAY_OPEN_STORES = ['src/start.ts', 'src/first-start.ts', 'src/queue/open-store.ts']
+
+const targetsOf = (path: string, text: string) =>
+  importsOf(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(path), name)))
+
+/** Everything but the start works with the interfaces of stores, not with one of them. */
+export const storesBehindInterfaces: Rule = (files) =>
+  overSource(files, (path, text) => {
+    if (path.startsWith('src/store/') || MAY_OPEN_STORES.includes(path)) return []
+    return targetsOf(path, text)
+      .filter((target) => STORE.test(target))
+      .map((target) => `${path} must not import ${target}: use src/store/store.ts or server-store.ts.`)
+  })
+
+/** No file imports itself by way of others, not even for types. */
+export const noImportCycles: Rule = (files) => {
+  const sources = Object.keys(files).filter((path) => /^src\/.*\.ts$/.test(path))
+  const placeOf = new Map(sources.map((path, place) => [path, place]))
+  const graph = sources.map((path) =>
+    targetsOf(path, files[path]!).flatMap((target) => placeOf.get(target) ?? []),
+  )
+  return shortestCycles(graph).map(
+    (cycle) => `These files import each other: ${cycle.map((place) => sources[place]).join(' → ')}.`,
+  )
+}
+
+/** How many files a reader of ARCHITECTURE.md visits for each walk through the code. */
+const LONGEST_WALKS = { 'A claim': 20, 'An expiry': 15, 'A run': 32 }
+
+/** The walks are short, and every file that ARCHITECTURE.md names exists. */
+export const walksAreShort = (files: Files): string[] => {
+  const text = files['ARCHITECTURE.md']
+  if (text === undefined) return []
+  const named = (part: string) =>
+    new Set([...part.matchAll(/`(src\/[\w/.-]+\.ts)`/g)].map(([, path]) => path!))
+  const missing = [...named(text)].filter((path) => files[path] === undefined)
+  const long = Object.entries(LONGEST_WALKS).flatMap(([name, most]) => {
+    const [, walk = ''] = text.split(`## ${name}, file by file`)
+    const { size } = named(walk.split('\n## ')[0]!)
+    return size > 0 && size <= most
+      ? []
+      : [`The walk "${name}" names ${size} files; at most ${most} are allowed.`]
+  })
+  return [...missing.map((path) => `ARCHITECTURE.md names ${path}, which does not exist.`), ...long]
+}
 
 const IMPURE: [RegExp, string][] = [
   [/\b(async|await)\b/g, 'waits'],

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { runErrorCodes } from '../core/runs/outcomes.ts'
+
+const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const Text = z.string().max(10_000)
+const WaitMs = z.int().min(0).max(86_400_000)
+/** Any step may be random; the seed decides when it happens. */
+const sometimes = { chance: z.number().min(0).max(1).optional() }
+
+/** One step of a simulated agent's script. */
+export const PlayStep = z.union([
+  z.strictObject({ ...sometimes, say: z.string().max(100_000) }),
+  z.strictObject({
+    ...sometimes,
+    status: Text.min(1),
+    color: z.enum(['neutral', 'blue', 'green', 'yellow', 'red']).optional(),
+  }),
+  z.strictObject({ ...sometimes, progress: z.number().min(0).max(100), step: Text.optional() }),
+  /** Usage since the previous step: steps add up. */
+  z.strictObject({
+    ...sometimes,
+    usage: z.strictObject({ inputTokens: Count, outputTokens: Count, cachedInputTokens: Count.optional() }),
+  }),
+  z.strictObject({ ...sometimes, checkpoint: z.json() }),
+  z.strictObject({ ...sometimes, call: Text.min(1), isError: z.boolean().optional() }),
+  /** A fixed time, or a range from which it is drawn. */
+  z.strictObject({ ...sometimes, waitMs: z.union([WaitMs, z.tuple([WaitMs, WaitMs])]) }),
+  z.strictObject({
+    ...sometimes,
+    fail: z.strictObject({
+      code: z.enum(runErrorCodes as [(typeof runErrorCodes)[number]]),
+      message: Text.optional(),
+      /** With rate_limited: when to retry. */
+      retryAfterMs: WaitMs.optional(),
+    }),
+  }),
+  z.strictObject({ ...sometimes, result: z.json(), summary: Text.optional() }),
+  /** The run ends here and wants to continue, at most `times` times; after that the script goes past this step. */
+  z.strictObject({ ...sometimes, wantsMore: z.literal(true), times: Count.optional() }),
+])
+export type PlayStep = z.infer<typeof PlayStep>
