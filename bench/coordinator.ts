@@ -29,7 +29,7 @@ export async function coordinatorPasses(
     // The last of several passes: a server is warm too.
     for (let round = 0; round < 3; round++) {
       await comeBack(bed)
-      await comeToBeGiven(bed)
+      await addWaitingTasks(bed)
       given = await closedLoop(1, 1, () => pass(turn))
       await fallSilent(bed)
       gone = await closedLoop(1, 1, () => pass(turn))
@@ -82,7 +82,7 @@ async function agents({ admin, workspaceId }: Bed): Promise<void> {
   )
 }
 
-async function comeToBeGiven({ admin, workspaceId, fill }: Bed): Promise<void> {
+async function addWaitingTasks({ admin, workspaceId, fill }: Bed): Promise<void> {
   const { firstId } = await fill(AGENTS)
   await admin.query(
     `update tasks set capabilities = '{typescript}', lane = '0//["typescript"]' where workspace_id = $1 and id >= $2`,

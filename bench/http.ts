@@ -25,7 +25,7 @@ export interface HttpLoad {
 }
 
 /** Nothing is due while claims are measured. */
-const NOBODY: Coordination = {
+const NO_LEADER: Coordination = {
   state: () => ({ nodeId: '', term: null, passes: 0, lastPassAt: null, lastPassMs: null, awaySince: null }),
   recover: () => Promise.reject(new Error('no leader')),
 }
@@ -56,7 +56,7 @@ export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   const doors = { hosts: ['127.0.0.1'], origins: [] }
   const app = await buildServer({
     kernel,
-    coordinator: NOBODY,
+    coordinator: NO_LEADER,
     execution: NOTHING_RUNS,
     doors,
     logger: pino({ level: 'silent' }),

@@ -77,7 +77,7 @@ const callsTo =
   }
 
 /** A named pipe that a program writes to as its first action: a shell needs nothing else for it. */
-class Door {
+class StartSignal {
   readonly path: string
   readonly #socket: Socket
 
@@ -91,7 +91,7 @@ class Door {
   }
 
   /** When the first program has written. */
-  async knock(): Promise<number> {
+  async received(): Promise<number> {
     await once(this.#socket, 'data')
     return performance.now()
   }
@@ -108,9 +108,9 @@ async function wakeLatencies(
   rounds: number,
   say: (what: string) => void,
 ): Promise<Omit<RunFigures, 'output'>> {
-  const door = new Door(join(folder, 'door'))
-  const knocks = { command: '/bin/sh', args: ['-c', 'echo > "$0"', door.path] }
-  const settings = { adapterType: 'process', adapterConfig: knocks, runtimeConfig: MANY_WAKEUPS }
+  const signal = new StartSignal(join(folder, 'started'))
+  const program = { command: '/bin/sh', args: ['-c', 'echo > "$0"', signal.path] }
+  const settings = { adapterType: 'process', adapterConfig: program, runtimeConfig: MANY_WAKEUPS }
   await call('PUT', '/agents/idle', { ...settings, coordinatorEnabled: false })
   await call('PUT', '/agents/eager', { ...settings, capabilities: ['eager'] })
   const timed = async (what: string, begin: () => unknown, end: () => Promise<unknown>) => {
@@ -118,10 +118,10 @@ async function wakeLatencies(
     const latencies: number[] = []
     const from = performance.now()
     for (let round = -WARM_UP; round < rounds; round++) {
-      const knock = door.knock()
+      const started = signal.received()
       const began = performance.now()
       const begun = begin()
-      const ms = (await knock) - began
+      const ms = (await started) - began
       await begun
       await end()
       if (round >= 0) latencies.push(ms)
@@ -130,7 +130,7 @@ async function wakeLatencies(
   }
   const bareSpawn = await timed(
     'k bare spawn',
-    () => once(spawn(knocks.command, knocks.args, { detached: true }), 'close'),
+    () => once(spawn(program.command, program.args, { detached: true }), 'close'),
     async () => undefined,
   )
   const wakeToWork = await timed(
@@ -138,13 +138,13 @@ async function wakeLatencies(
     () => call('POST', '/agents/idle/wakeup'),
     () => atRest(call, 'idle'),
   )
-  const task = { title: 'Knock', requiredCapabilities: ['eager'] }
+  const task = { title: 'Start', requiredCapabilities: ['eager'] }
   const taskToWork = await timed(
     'l new task',
     () => call('POST', '/tasks', task),
     () => atRest(call, 'eager'),
   )
-  door.close()
+  signal.close()
   return { bareSpawn, wakeToWork, taskToWork }
 }
 

@@ -91,7 +91,7 @@ describe('the output of a child', () => {
   test('is read only as fast as it is consumed, even 100 MB of it', async () => {
     const BYTES = 100_000_000
     let [taken, letOn] = [0, () => {}]
-    const mayGoOn = new Promise<void>((resolve) => {
+    const mayContinue = new Promise<void>((resolve) => {
       letOn = resolve
     })
     let pid = 0
@@ -101,7 +101,7 @@ describe('the output of a child', () => {
       },
       log: async ({ stream, chunk }) => {
         if (stream === 'stdout') taken += chunk.length
-        await mayGoOn
+        await mayContinue
       },
     }
     const over = run(shell(`exec head -c ${BYTES} /dev/zero`), hooks)
@@ -173,7 +173,7 @@ describe('the output of a child', () => {
 
 describe('the identity of a child', () => {
   test('is recorded before the child gets its prompt and before its output is read', async () => {
-    const { hooks, told } = recordingHooks()
+    const { hooks, reported } = recordingHooks()
     const file = freshFile()
     let seen: unknown = null
     const slow: AdapterHooks = {
@@ -184,14 +184,14 @@ describe('the identity of a child', () => {
         // It has printed something already; the prompt, and its answer, had time to arrive.
         await until(async () => existsSync(file))
         await sleep(300)
-        seen = { identity, toldBefore: [...told], prompt: readFileSync(file, 'utf8') }
+        seen = { identity, toldBefore: [...reported], prompt: readFileSync(file, 'utf8') }
         await hooks.event(type, what)
       },
     }
     const script = `echo early; : > ${file}; cat > ${file}; cat ${file}`
     const { lines } = await run(shell(script, { stdin: 'prompt' }), slow)
-    expect(seen).toEqual({ identity: told[0]!.what, toldBefore: [], prompt: '' })
-    expect(told[0]).toMatchObject({ hook: 'event', type: 'process' })
+    expect(seen).toEqual({ identity: reported[0]!.what, toldBefore: [], prompt: '' })
+    expect(reported[0]).toMatchObject({ hook: 'event', type: 'process' })
     expect(lines).toEqual(['early', 'prompt'])
   })
 
@@ -243,9 +243,9 @@ describe('a child is stopped', () => {
 
   test('on request', async () => {
     const stop = new AbortController()
-    const { hooks, told } = recordingHooks()
+    const { hooks, reported } = recordingHooks()
     const over = run(shell('echo ready; sleep 1000'), hooks, stop.signal)
-    await until(async () => told.some(({ hook }) => hook === 'log'))
+    await until(async () => reported.some(({ hook }) => hook === 'log'))
     stop.abort()
     expect((await over).end).toMatchObject({ exitCode: null, signal: 'SIGTERM', stopped: 'aborted' })
   })
@@ -380,11 +380,11 @@ describe('a child that cannot be started', () => {
     ['an argument has a NUL in it', { args: ['a\0b'] }, 'ERR_INVALID_ARG_VALUE', 'could not be started'],
     ['it is not on its own PATH', { env: { PATH: '/nowhere' } }, 'ENOENT', 'There is no program "sh".'],
   ])('reports why: %s', async (_why, more, code, message) => {
-    const { hooks, told } = recordingHooks()
+    const { hooks, reported } = recordingHooks()
     const { end } = await run(shell('exit 0', more), hooks)
     expect(end).toMatchObject({ exitCode: null, stopped: null, spawnError: { code } })
     expect(end.spawnError!.message).toContain(message)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 })
 

@@ -29,9 +29,9 @@ describe('claude_local', () => {
     const home = await cli.fresh()
     const { result, heard } = await cli.run(home)
     expect(heard.events.slice(0, 2).map(({ type }) => type)).toEqual(['session', 'process'])
-    const [told] = eventsOf(heard, 'session')
-    expect(cli.calls(home)[0]!.args).toEqual(expect.arrayContaining(['--session-id', told!.sessionId]))
-    expect(result.sessionId).toBe(told!.sessionId)
+    const [reported] = eventsOf(heard, 'session')
+    expect(cli.calls(home)[0]!.args).toEqual(expect.arrayContaining(['--session-id', reported!.sessionId]))
+    expect(result.sessionId).toBe(reported!.sessionId)
   })
 
   test('passes its settings on', async () => {

@@ -10,7 +10,7 @@ import { until } from './support/nodes.ts'
 
 /** Agents behind a URL, on a real server. */
 
-interface Asked {
+interface ReceivedRequest {
   method: string
   url: string
   headers: IncomingMessage['headers']
@@ -20,8 +20,8 @@ interface Asked {
 
 let server: Server
 let url: string
-let asked: Asked[]
-let answer: (response: ServerResponse, asked: Asked) => void
+let asked: ReceivedRequest[]
+let answer: (response: ServerResponse, asked: ReceivedRequest) => void
 const callbacks = new Callbacks()
 const adapter = httpAdapter(callbacks)
 
@@ -77,9 +77,9 @@ describe('an agent that answers immediately', () => {
       env: { SECRET: 'secret-in-env' },
       runtimeState: { sessionId: 's-0', other: 'private' },
     }
-    const { input, told } = await invoke(more, { headers: { authorization: 'Bearer secret-in-header' } })
+    const { input, reported } = await invoke(more, { headers: { authorization: 'Bearer secret-in-header' } })
     expect(asked).toHaveLength(1)
-    const [{ method, url: path, headers, body }] = asked as [Asked]
+    const [{ method, url: path, headers, body }] = asked as [ReceivedRequest]
     expect([method, path]).toEqual(['POST', '/run?key=secret-in-url'])
     expect(headers).toMatchObject({
       authorization: 'Bearer secret-in-header',
@@ -98,7 +98,7 @@ describe('an agent that answers immediately', () => {
       timeoutSec: 60,
       callback,
     })
-    expect(JSON.stringify(told)).not.toContain('secret')
+    expect(JSON.stringify(reported)).not.toContain('secret')
   })
 
   test('reports its result', async () => {
@@ -203,10 +203,10 @@ describe('an agent that answers immediately', () => {
   })
 
   test('that is unreachable was never started', async () => {
-    const nobody = createTcpServer()
-    await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve))
-    const { port } = nobody.address() as AddressInfo
-    await new Promise((resolve) => nobody.close(resolve))
+    const closed = createTcpServer()
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+    const { port } = closed.address() as AddressInfo
+    await new Promise((resolve) => closed.close(resolve))
     const { result } = await invoke({}, { url: `http://127.0.0.1:${port}/` })
     expect(result).toMatchObject({ outcome: 'failed', errorCode: 'spawn_failed' })
     expect(result.errorMessage).toContain('ECONNREFUSED')
@@ -240,11 +240,11 @@ describe('an agent that answers immediately', () => {
 describe('an agent that answers later', () => {
   test('reports progress, and then its result', async () => {
     answers(202)
-    const { input, over, told, events } = await beginLater()
+    const { input, over, reported, events } = await beginLater()
     const usage = { inputTokens: 1, outputTokens: 2 }
     const status = { message: 'busy', color: 'blue' as const }
     const progress = { percent: 40, step: 'half' }
-    const beat = {
+    const heartbeat = {
       kind: 'heartbeat',
       progress,
       status,
@@ -252,9 +252,9 @@ describe('an agent that answers later', () => {
       checkpoint: { at: 1 },
       sessionId: 's-2',
     } as const
-    expect(callbacks.deliver(input.runId, beat)).toBe('taken')
+    expect(callbacks.deliver(input.runId, heartbeat)).toBe('taken')
     await until(async () => events('session').length > 0)
-    expect(told.slice(-6)).toEqual([
+    expect(reported.slice(-6)).toEqual([
       { hook: 'event', type: 'heartbeat', what: {} },
       { hook: 'event', type: 'progress', what: progress },
       { hook: 'status', what: status },
@@ -330,10 +330,10 @@ describe('an agent that answers later', () => {
     const onWarning = (warning: Error) => warnings.push(warning)
     process.on('warning', onWarning)
     const { input, over, events } = await beginLater({}, { heartbeatTimeoutSec: 1 }, stop.signal)
-    for (let beats = 1; beats <= 30; beats++) {
+    for (let heartbeats = 1; heartbeats <= 30; heartbeats++) {
       await new Promise((resolve) => setTimeout(resolve, 60))
       callbacks.deliver(input.runId, { kind: 'heartbeat' })
-      await until(async () => events('heartbeat').length === beats)
+      await until(async () => events('heartbeat').length === heartbeats)
     }
     callbacks.deliver(input.runId, { kind: 'result' })
     expect(await over).toMatchObject({ outcome: 'succeeded' })

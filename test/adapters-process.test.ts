@@ -173,7 +173,7 @@ describe('its result', () => {
 
 describe('its reports during the run', () => {
   test('are passed on in order', async () => {
-    const { told } = await invoke(
+    const { reported } = await invoke(
       printing(
         { baton: 'progress', percent: 40, step: 'half' },
         { baton: 'usage', usage: { inputTokens: 1, outputTokens: 2 } },
@@ -184,7 +184,7 @@ describe('its reports during the run', () => {
         { baton: 'rate_limit', until: '2030-01-01T01:00:00+01:00' },
       ),
     )
-    expect(told.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([
+    expect(reported.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([
       { hook: 'event', type: 'progress', what: { percent: 40, step: 'half' } },
       { hook: 'usage', what: { inputTokens: 1, outputTokens: 2 } },
       { hook: 'event', type: 'checkpoint', what: { data: { at: 3 } } },
@@ -224,8 +224,8 @@ describe('its reports during the run', () => {
     [{ baton: null }],
     [{ usage: { inputTokens: 1e300 } }],
   ])('are ignored with a warning if malformed: %j', async (line) => {
-    const { told, logged, result } = await invoke(printing(line))
-    expect(told.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([])
+    const { reported, logged, result } = await invoke(printing(line))
+    expect(reported.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([])
     expect(logged('system')).toMatch(/^Ignored an invalid report: .+\.\n$/)
     expect(result).toMatchObject({ outcome: 'succeeded', usage: null, sessionId: null })
   })

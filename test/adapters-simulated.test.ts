@@ -14,7 +14,7 @@ async function play(adapterConfig: Record<string, unknown>, more: Partial<Adapte
 
 describe('a script', () => {
   test('is played step by step', async () => {
-    const { told, result } = await play({
+    const { reported, result } = await play({
       steps: [
         { say: 'Good morning.' },
         { status: 'reads', color: 'blue' },
@@ -26,7 +26,7 @@ describe('a script', () => {
         { result: { ok: true }, summary: 'Done.' },
       ],
     })
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { hook: 'event', type: 'session', what: { sessionId: 'simulated-run-1' } },
       { hook: 'log', what: { stream: 'stdout', chunk: 'Good morning.\n' } },
       { hook: 'event', type: 'activity', what: {} },
@@ -114,13 +114,13 @@ describe('a script', () => {
 
   test('without waits can be stopped too', async () => {
     const stop = new AbortController()
-    const { hooks, told } = recordingHooks()
+    const { hooks, reported } = recordingHooks()
     const input = inputFor({ adapterConfig: { steps: [{ progress: 1 }], repeat: 100_000 }, timeoutSec: 0 })
     const over = simulatedAdapter.invoke(input, hooks, stop.signal)
-    await until(async () => told.length > 10)
+    await until(async () => reported.length > 10)
     stop.abort()
     expect(await over).toMatchObject({ outcome: 'cancelled', errorCode: 'cancelled' })
-    expect(told.length).toBeLessThan(100_000)
+    expect(reported.length).toBeLessThan(100_000)
   })
 
   test('that was stopped in its last wait is no success', async () => {

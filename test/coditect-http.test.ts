@@ -9,7 +9,7 @@ import type { Answer, CoditectDriver, TaskRef } from './support/coditect-driver.
 import { SCENARIOS } from './support/coditect-scenarios.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser, until } from './support/nodes.ts'
-import { cuttableWayTo } from './support/proxy.ts'
+import { cuttableConnectionTo } from './support/proxy.ts'
 import type { Hold } from './support/tasks.ts'
 
 /** Coditect's scenarios through the whole server: requests over HTTP, upkeep that ends leases, a real database. */
@@ -23,9 +23,9 @@ const END_LEASE = `
 
 async function httpDriver(): Promise<CoditectDriver & { close(): Promise<void> }> {
   const database = await freshDatabase()
-  const way = await cuttableWayTo(database.url)
+  const connection = await cuttableConnectionTo(database.url)
   const folder = mkdtempSync(join(tmpdir(), 'baton-coditect-'))
-  const env = { BATON_DATA: folder, BATON_PORT: '0', DATABASE_URL: way.url, BATON_LOG_LEVEL: 'silent' }
+  const env = { BATON_DATA: folder, BATON_PORT: '0', DATABASE_URL: connection.url, BATON_LOG_LEVEL: 'silent' }
   let baton: Baton = await start(readConfig(env))
   const ownerKey = readFileSync(join(folder, 'owner-key'), 'utf8').trim()
   let key = ownerKey
@@ -105,13 +105,13 @@ async function httpDriver(): Promise<CoditectDriver & { close(): Promise<void> }
       await baton.stop()
       baton = await start(readConfig(env))
     },
-    async whileDatabaseIsGone(act) {
-      way.cut()
-      await act().finally(way.mend)
+    async whileDatabaseIsUnreachable(act) {
+      connection.cut()
+      await act().finally(connection.restore)
     },
     async close() {
       await baton.stop()
-      await way.close()
+      await connection.close()
       await database.drop()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -100,9 +100,9 @@ function expectRefused(name: string, value: string, sentence: string): void {
 
 test('every setting is in docs/settings.md, and every setting there is read', () => {
   const inSource = [...read('src/config.ts').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name)
-  const told = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name)
-  expect(told.sort()).toEqual(inSource.sort())
-  expect(told.length).toBeGreaterThan(10)
+  const reported = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name)
+  expect(reported.sort()).toEqual(inSource.sort())
+  expect(reported.length).toBeGreaterThan(10)
 })
 
 const read = (path: string) => readFileSync(resolve(import.meta.dirname, '..', path), 'utf8')

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { AgentProfile } from '../src/core/records.ts'
 import {
   agentEvents,
-  beat,
   commandAgent,
+  heartbeat,
   holdingIn,
   judge,
   pause,
@@ -14,7 +14,7 @@ import {
   settledIn,
   terminate,
 } from './support/agents.ts'
-import { give } from './support/assign.ts'
+import { assign } from './support/assign.ts'
 import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
@@ -54,7 +54,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(reply).toMatchObject({ ok: true, isNew: true })
       expect(await seen(there, 'alpha')).toEqual(recordIn(reply))
       expect(await seen(there, 'alpha')).toMatchObject(profile)
-      const told = {
+      const reported = {
         sentAt: Date.now(),
         status: 'degraded',
         session: 's-1',
@@ -65,8 +65,8 @@ describe.each(kinds)('on %s', (kind) => {
         cpuPercent: 250,
         metadata: { a: [1, { b: null }], '': '😀' },
       } as const
-      const heard = recordIn(await beat(there, 'alpha', told))
-      expect(heard.health).toMatchObject({ ...told, hasBeaten: true })
+      const heard = recordIn(await heartbeat(there, 'alpha', reported))
+      expect(heard.health).toMatchObject({ ...reported, hasBeaten: true })
       expect(await seen(here, 'alpha')).toEqual(heard)
       const left = recordIn(await pause(here, 'alpha', 'lunch'))
       expect(await seen(there, 'alpha')).toEqual(left)
@@ -75,7 +75,7 @@ describe.each(kinds)('on %s', (kind) => {
     test('of one workspace is invisible in another: neither changed nor heard there, and no limit', async () => {
       const [here, elsewhere] = [await nodes.work(), await nodes.work()]
       await register(here, 'alpha', { maxConcurrentTasks: 1 })
-      for (const command of [beat, pause, resume, remove, judge])
+      for (const command of [heartbeat, pause, resume, remove, judge])
         expect(outcome(await command(elsewhere, 'alpha'))).toBe('NOT_FOUND')
       expect(handedOut(await elsewhere.next(alpha))).toEqual([])
       const tasks = await tasksIn(elsewhere, 2)
@@ -84,7 +84,7 @@ describe.each(kinds)('on %s', (kind) => {
       const ended = await terminate(here, 'alpha', false)
       expect(settledIn(ended)).toEqual([])
       expect(holdingIn(await judge(elsewhere, 'alpha'))).toHaveLength(2)
-      await beat(elsewhere, 'alpha')
+      await heartbeat(elsewhere, 'alpha')
       expect(await seen(here, 'alpha')).toMatchObject({ state: 'terminated', health: { hasBeaten: false } })
     })
 
@@ -120,7 +120,7 @@ describe.each(kinds)('on %s', (kind) => {
           const node = i % 2 ? here : there
           const by = holder('alpha', sessions[i % 3])
           if (i % 5 < 2) return node.claim(task, by)
-          return i % 5 === 2 ? give(node, task, by) : node.next(by, { limit: 3 })
+          return i % 5 === 2 ? assign(node, task, by) : node.next(by, { limit: 3 })
         }),
       )
       const given = replies.flatMap((reply) => (reply.claim ? [reply.claim] : handedOut(reply)))
@@ -217,7 +217,7 @@ describe.each(kinds)('on %s', (kind) => {
       const replies = await Promise.all(
         tasks.flatMap((task, i) => {
           const [node, other] = i % 2 ? [here, there] : [there, here]
-          return i % 4 ? [node.claim(task, alpha)] : [node.claim(task, alpha), beat(other, 'alpha')]
+          return i % 4 ? [node.claim(task, alpha)] : [node.claim(task, alpha), heartbeat(other, 'alpha')]
         }),
       )
       expect(tally(replies)).toEqual({ GRANTED: 80, DONE: 20 })
@@ -231,7 +231,7 @@ describe.each(kinds)('on %s', (kind) => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)
       const before = ago(here, STALE)
       await register(before, 'alpha', { maxConcurrentTasks: null })
-      await beat(before, 'alpha')
+      await heartbeat(before, 'alpha')
       const tasks = await tasksIn(here, count)
       for (const task of tasks) granted(await here.claim(task, alpha))
       return [here, there, tasks]
@@ -254,7 +254,7 @@ describe.each(kinds)('on %s', (kind) => {
     test('and a heartbeat at the same moment leave the agent alive, with all its tasks or with none of them', async () => {
       for (let round = 0; round < 10; round++) {
         const [here, there] = await silent(3)
-        await Promise.all([judge(here, 'alpha'), beat(there, 'alpha'), judge(there, 'alpha')])
+        await Promise.all([judge(here, 'alpha'), heartbeat(there, 'alpha'), judge(there, 'alpha')])
         const { state, health } = await seen(here, 'alpha')
         expect(state).toBe('idle')
         expect(health!.dueAt).not.toBeNull()
@@ -283,9 +283,9 @@ describe.each(kinds)('on %s', (kind) => {
   test('an agent that was removed leaves nothing behind, and its name is free', async () => {
     const [here, there] = await nodes.pair()
     const { uuid } = recordIn(await register(here, 'alpha', { model: 'opus' }))
-    await beat(here, 'alpha', { sentAt: Date.now() })
+    await heartbeat(here, 'alpha', { sentAt: Date.now() })
     await remove(there, 'alpha')
-    expect(outcome(await beat(here, 'alpha'))).toBe('NOT_FOUND')
+    expect(outcome(await heartbeat(here, 'alpha'))).toBe('NOT_FOUND')
     const again = recordIn(await register(here, 'alpha'))
     expect(again).toMatchObject({ model: null, version: 1, health: { hasBeaten: false, sentAt: null } })
     expect(again.uuid).not.toBe(uuid)
@@ -295,7 +295,7 @@ describe.each(kinds)('on %s', (kind) => {
   test('silence is judged at the time of the judgement: no agent is declared lost early', async () => {
     const work = await nodes.work()
     await register(work, 'alpha')
-    await beat(work, 'alpha')
+    await heartbeat(work, 'alpha')
     expect(recordIn(await judge(later(work, STALE - MINUTE), 'alpha')).state).toBe('idle')
     expect(recordIn(await judge(later(work, STALE + MINUTE), 'alpha')).state).toBe('offline')
   })
@@ -323,7 +323,7 @@ describe.runIf(kinds.includes('postgres'))('on postgres alone', () => {
   test('a thousand heartbeats, one by one, grow no table and leave no event', async () => {
     const work = await nodes.work()
     await register(work, 'alpha')
-    await beat(work, 'alpha')
+    await heartbeat(work, 'alpha')
     // Without what vacuum keeps beside a table, which appears and disappears at any time.
     const sizes = () =>
       superuser(databaseUrlOf(work.store), async (client) => {
@@ -344,7 +344,7 @@ describe.runIf(kinds.includes('postgres'))('on postgres alone', () => {
     for (let round = 0; round < 4; round++) {
       const { agent_health: begun } = Object.fromEntries(await sizes())
       for (let i = 0; i < 250; i++)
-        await beat(work, 'alpha', { step: `step ${i}`, metadata: { text: 'x'.repeat(1_000), i } })
+        await heartbeat(work, 'alpha', { step: `step ${i}`, metadata: { text: 'x'.repeat(1_000), i } })
       grown.push((await sizes()).get('agent_health')! - begun!)
     }
     expect(Math.min(...grown), 'a round of 250 uses no more than a few pages').toBeLessThan(64 * 1024)

@@ -8,7 +8,7 @@ const alpha = holder('alpha')
 const beta = holder('beta')
 
 /** Requests a continuation and starts it. */
-async function takeTurn(work: Work, task: Task, hold: Hold): Promise<string> {
+async function continueOnce(work: Work, task: Task, hold: Hold): Promise<string> {
   const said = outcome(await work.continueLater(task, hold))
   if (said === 'CONTINUING') expect(outcome(await work.start(task, hold))).toBe('STARTED')
   return said
@@ -21,9 +21,9 @@ describe.each(storeKinds)('on %s', (kind) => {
     const [here, there] = await nodes.pair()
     const task = await here.create({ maxContinuations: 2 })
     const hold = granted(await here.claim(task, alpha))
-    expect(await takeTurn(here, task, hold)).toBe('CONTINUING')
-    expect(await takeTurn(there, task, hold)).toBe('CONTINUING')
-    expect(await takeTurn(there, task, hold)).toBe('CONTINUATION_LIMIT')
+    expect(await continueOnce(here, task, hold)).toBe('CONTINUING')
+    expect(await continueOnce(there, task, hold)).toBe('CONTINUING')
+    expect(await continueOnce(there, task, hold)).toBe('CONTINUATION_LIMIT')
     expect(await there.record(task)).toMatchObject({ continuations: 2, maxContinuations: 2, attempt: 1 })
   })
 
@@ -31,7 +31,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     const work = await nodes.work()
     const task = await work.create({ maxContinuations: 0 })
     const hold = granted(await work.claim(task, alpha))
-    expect(await takeTurn(work, task, hold)).toBe('CONTINUATION_LIMIT')
+    expect(await continueOnce(work, task, hold)).toBe('CONTINUATION_LIMIT')
     expect(await work.record(task)).toMatchObject({ state: 'assigned', continuations: 0 })
   })
 
@@ -39,22 +39,22 @@ describe.each(storeKinds)('on %s', (kind) => {
     const work = await nodes.work()
     const task = await work.create({ maxContinuations: 1 })
     const first = granted(await work.claim(task, alpha))
-    expect(await takeTurn(work, task, first)).toBe('CONTINUING')
+    expect(await continueOnce(work, task, first)).toBe('CONTINUING')
     await work.release(task, first)
     const second = granted(await work.claim(task, beta))
     expect(await work.record(task)).toMatchObject({ generation: 2, continuations: 0 })
-    expect(await takeTurn(work, task, second)).toBe('CONTINUING')
-    expect(await takeTurn(work, task, second)).toBe('CONTINUATION_LIMIT')
+    expect(await continueOnce(work, task, second)).toBe('CONTINUING')
+    expect(await continueOnce(work, task, second)).toBe('CONTINUATION_LIMIT')
   })
 
   test('the limit can be changed while the task is held', async () => {
     const work = await nodes.work()
     const task = await work.create({ maxContinuations: 1 })
     const hold = granted(await work.claim(task, alpha))
-    await takeTurn(work, task, hold)
+    await continueOnce(work, task, hold)
     await work.update(task, { maxContinuations: 2 })
-    expect(await takeTurn(work, task, hold)).toBe('CONTINUING')
+    expect(await continueOnce(work, task, hold)).toBe('CONTINUING')
     await work.update(task, { maxContinuations: 0 })
-    expect(await takeTurn(work, task, hold)).toBe('CONTINUATION_LIMIT')
+    expect(await continueOnce(work, task, hold)).toBe('CONTINUATION_LIMIT')
   })
 })

@@ -111,20 +111,20 @@ describe.each(storeKinds)('on %s', (kind) => {
       const work = await nodes.work()
       const upstream = await work.create()
       const later = await work.create({ runAt: Date.now() + DAY })
-      const perishable = await work.create({ expiresAt: Date.now() + DAY })
+      const expiring = await work.create({ expiresAt: Date.now() + DAY })
       await dependOn(work, later, [upstream])
-      await dependOn(work, perishable, [upstream])
+      await dependOn(work, expiring, [upstream])
       expect(await work.record(later)).toMatchObject({ state: 'pending', blocked: true, dueAt: later.dueAt })
       await sweep(work.store)
       await complete(work, upstream)
       await sweep(work.store)
       expect(await work.record(later)).toMatchObject({ state: 'pending', blocked: false, dueAt: later.dueAt })
-      expect(await work.record(perishable)).toMatchObject({ state: 'queued', dueAt: perishable.expiresAt })
+      expect(await work.record(expiring)).toMatchObject({ state: 'queued', dueAt: expiring.expiresAt })
     })
 
     test('is refused if it is running, finished or paused, and nothing is written', async () => {
       const work = await nodes.work()
-      const [upstream, held, paused, done, perished] = await work.createAll([
+      const [upstream, held, paused, done, expired] = await work.createAll([
         ...Array.from({ length: 4 }, () => newTask()),
         newTask({ expiresAt: Date.now() - 1 }),
       ])
@@ -138,7 +138,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         expect(await work.record(task)).toEqual(before)
         expect(await work.details(task)).toMatchObject({ title: 'Fix login', dependsOn: [] })
       }
-      expect(await dependOn(work, perished!, [upstream!])).toMatchObject({ taskState: 'cancelled' })
+      expect(await dependOn(work, expired!, [upstream!])).toMatchObject({ taskState: 'cancelled' })
     })
 
     test('is refused for an unknown task, and if it was changed since it was read', async () => {
@@ -203,8 +203,8 @@ describe.each(storeKinds)('on %s', (kind) => {
       const b = await work.create({}, [a])
       const c = await work.create({}, [b])
       const kernel = flowOn(work.store)
-      const wish = addDependencies(kernel, system(work.workspace), a.uuid, { dependsOn: [c.uuid] })
-      await expect(wish).rejects.toMatchObject({
+      const request = addDependencies(kernel, system(work.workspace), a.uuid, { dependsOn: [c.uuid] })
+      await expect(request).rejects.toMatchObject({
         code: 'DEPENDENCY_CYCLE',
         refusal: { cycle: [a.uuid, c.uuid, b.uuid] },
       })
@@ -226,12 +226,12 @@ describe.each(storeKinds)('on %s', (kind) => {
             return typeof value === 'function' ? value.bind(of) : value
           },
         })
-      const wishes = [
+      const requests = [
         [here, a!, b!],
         [there, b!, a!],
       ] as const
       await Promise.all(
-        wishes.map(([{ store, workspace }, task, on]) =>
+        requests.map(([{ store, workspace }, task, on]) =>
           addDependencies(flowOn(blind(store)), system(workspace), task.uuid, { dependsOn: [on.uuid] }),
         ),
       )
@@ -257,7 +257,7 @@ describe.each(storeKinds)('on %s', (kind) => {
             addDependencies(kernels[0]!, system(here.workspace), a!.uuid, { dependsOn: [b!.uuid] }),
             addDependencies(kernels[1]!, system(here.workspace), b!.uuid, { dependsOn: [a!.uuid] }),
           ])
-          .map((wish) => wish.catch(({ code }) => expect(code).toBe('DEPENDENCY_CYCLE'))),
+          .map((one) => one.catch(({ code }) => expect(code).toBe('DEPENDENCY_CYCLE'))),
       )
       await sweep(here.store)
       for (const pair of pairs) {

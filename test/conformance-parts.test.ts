@@ -242,7 +242,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     await past.fail(retried, granted(await past.claim(retried, alpha)))
     const begun = await make({ runAt: Date.now() - MINUTE })
     await make({ runAt: Date.now() + 60 * MINUTE })
-    const perished = await make({ expiresAt: Date.now() - MINUTE })
+    const expired = await make({ expiresAt: Date.now() - MINUTE })
     await make({ expiresAt: Date.now() + 60 * MINUTE })
     const heldOn = await make({ expiresAt: Date.now() - MINUTE })
     granted(await past.claim(heldOn, alpha, { leaseMs: 120 * MINUTE }))
@@ -253,10 +253,10 @@ describe.each(storeKinds)('on %s', (kind) => {
         .filter(({ workspaceId }) => workspaceId === here.workspace)
         .map(({ taskId }) => taskId)
         .toSorted((a, b) => a - b)
-    const expected = [leased, retried, begun, perished, verified]
+    const expected = [leased, retried, begun, expired, verified]
     expect(await due()).toEqual(expected.map(({ id }) => id).toSorted((a, b) => a - b))
     for (const task of expected) expect(outcome(await here.elapse(task))).toBe('MOVED')
-    expect(await there.record(perished)).toMatchObject({ state: 'cancelled', dueAt: null })
+    expect(await there.record(expired)).toMatchObject({ state: 'cancelled', dueAt: null })
     // The end of a lease is followed by a retry that is due at once.
     expect(await due()).toEqual([leased.id])
   })

@@ -21,7 +21,7 @@ const open = (work: Work, name: string, more: Partial<SessionOpening> = {}) => {
   }
   return work.session(name, { kind: 'open', opening: { ...nothing, ...more } })
 }
-const beat = (work: Work, name: string) => work.session(name, { kind: 'beat' })
+const heartbeat = (work: Work, name: string) => work.session(name, { kind: 'beat' })
 const elapse = (work: Work, name: string) => work.session(name, { kind: 'elapse' })
 const seen = async (work: Work, name: string) => (await work.store.session(work.workspace, name))!
 const settled = (reply: Reply) => reply.settled as { taskId: string; generation: number; reply: Reply }[]
@@ -32,21 +32,21 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   test('a session is the same for every node, with all its fields', async () => {
     const [here, there] = await nodes.pair()
-    const told = {
+    const reported = {
       agent: 'alpha',
       userId: 'ann',
       project: 'shop',
       capacity: 3,
       capabilities: ['rust', 'sql'],
     }
-    const reply = await open(here, 'w', { ...told, silenceMs: 5 * MINUTE })
+    const reply = await open(here, 'w', { ...reported, silenceMs: 5 * MINUTE })
     expect(reply).toMatchObject({ ok: true, isNew: true })
     const record = await seen(there, 'w')
     expect(record).toEqual(reply.record)
-    expect(record).toMatchObject({ ...told, state: 'active', declared: true, silenceMs: 5 * MINUTE })
+    expect(record).toMatchObject({ ...reported, state: 'active', declared: true, silenceMs: 5 * MINUTE })
     expect(record.dueAt).toBe(record.lastSeenAt + 5 * MINUTE)
     expect(await open(there, 'w', { userId: 'bob' })).toMatchObject({ isNew: false })
-    expect(await seen(here, 'w')).toMatchObject({ ...told, userId: 'bob', uuid: record.uuid })
+    expect(await seen(here, 'w')).toMatchObject({ ...reported, userId: 'bob', uuid: record.uuid })
     expect(await there.store.session(there.workspace, 'nobody')).toBeNull()
     const elsewhere = await nodes.work()
     expect(await elsewhere.store.session(elsewhere.workspace, 'w')).toBeNull()
@@ -123,7 +123,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       for (const task of tasks) granted(await claimed.claim(task, by, { leaseMs: 10 * MINUTE }))
       await there.cancel(tasks[0]!)
       await there.update(tasks[1]!, { onlyAgent: 'beta' })
-      const reply = await beat(here, 'w')
+      const reply = await heartbeat(here, 'w')
       expect(
         settled(reply)
           .map(({ taskId }) => taskId)
@@ -138,7 +138,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const { lastSeenAt } = await seen(there, 'w')
       for (const task of tasks.slice(2))
         expect((await there.record(task)).leaseExpiresAt).toBe(lastSeenAt + 10 * MINUTE)
-      expect((await beat(later(there, 1_000), 'w')).lost).toEqual([])
+      expect((await heartbeat(later(there, 1_000), 'w')).lost).toEqual([])
     })
 
     test('that went silent loses everything at once, and each task waits for its next attempt', async () => {
@@ -158,7 +158,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       }
       const types = (await here.events()).slice(-5).map(({ type, taskId }) => [type, taskId !== null])
       expect(types).toEqual([['worker_lost', false], ...tasks.map(() => ['task_worker_lost', true])])
-      expect(outcome(await beat(here, 'w'))).toBe('WORKER_GONE')
+      expect(outcome(await heartbeat(here, 'w'))).toBe('WORKER_GONE')
       expect(outcome(await there.next(by))).toBe('NO_WORK')
       await here.create()
       expect(outcome(await there.next(by))).toBe('WORKER_GONE')
@@ -190,11 +190,11 @@ describe.each(storeKinds)('on %s', (kind) => {
         await ago(here, MINUTE).register('w', 9)
         const tasks = await here.createAll([newTask(), newTask(), newTask()])
         for (const task of tasks) granted(await ago(here, MINUTE - 1).claim(task, by))
-        const [beaten] = await Promise.all([beat(here, 'w'), elapse(there, 'w')])
+        const [answer] = await Promise.all([heartbeat(here, 'w'), elapse(there, 'w')])
         const { state } = await seen(here, 'w')
-        expect(state).toBe(beaten.ok ? 'active' : 'lost')
+        expect(state).toBe(answer.ok ? 'active' : 'lost')
         for (const task of tasks)
-          expect((await here.record(task)).claimState).toBe(beaten.ok ? 'active' : 'expired')
+          expect((await here.record(task)).claimState).toBe(answer.ok ? 'active' : 'expired')
       }
     })
 
@@ -209,10 +209,10 @@ describe.each(storeKinds)('on %s', (kind) => {
         if (claim.ok && i % 3 === 1) await other.submit(task, granted(claim))
         return claim
       })
-      const beats = Array.from({ length: 12 }, (_, i) => beat(i % 2 ? here : there, 'w'))
-      const replies = await Promise.all([...busy, ...beats])
+      const heartbeats = Array.from({ length: 12 }, (_, i) => heartbeat(i % 2 ? here : there, 'w'))
+      const replies = await Promise.all([...busy, ...heartbeats])
       expect(tally(replies)).toEqual({ GRANTED: 20, DONE: 12 })
-      const last = await beat(here, 'w')
+      const last = await heartbeat(here, 'w')
       expect(
         settled(last)
           .map(({ taskId }) => taskId)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Limits } from '../src/core/limits.ts'
 import type { TaskWatch } from '../src/core/records.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
-import { give } from './support/assign.ts'
+import { assign } from './support/assign.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
@@ -80,8 +80,8 @@ describe.each(storeKinds)('on %s', (kind) => {
       const [here, there] = await nodes.pair()
       const early = ago(here, MINUTE)
       const [fresh, old] = [await here.create(), await early.create()]
-      granted(await give(here, fresh, alpha))
-      granted(await give(ago(here, 3 * MINUTE), old, alpha, HOUR))
+      granted(await assign(here, fresh, alpha))
+      granted(await assign(ago(here, 3 * MINUTE), old, alpha, HOUR))
       expect(await isDue(here, fresh)).toBe(false)
       expect(await isDue(there, old)).toBe(true)
       expect(outcome(await there.elapse(old))).toBe('MOVED')
@@ -95,7 +95,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('is resumed by its agent under its own session, on another node', async () => {
       const [here, there] = await nodes.pair()
       const task = await here.create()
-      granted(await give(here, task, alpha))
+      granted(await assign(here, task, alpha))
       const again = await there.claim(task, holder('alpha', 's-own'))
       expect(again).toMatchObject({ reason: 'GRANTED', claim: { generation: 2, attempt: 1 } })
       expect(await here.claims(task)).toMatchObject([
@@ -110,7 +110,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('is resumed once, however many sessions of its agent want it', async () => {
       const [here, there] = await nodes.pair({}, NO_COMPANY)
       const task = await here.create()
-      granted(await give(here, task, alpha))
+      granted(await assign(here, task, alpha))
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>
           (i % 2 === 0 ? here : there).claim(task, holder('alpha', `s-${i}`)),
@@ -225,7 +225,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     const [, there] = await nodes.pair(limits)
     expect(await there.store.limits(there.workspace)).toMatchObject(limits)
     const task = await there.create()
-    granted(await give(there, task, alpha))
+    granted(await assign(there, task, alpha))
     const { dueAt, updatedAt } = await there.record(task)
     expect(dueAt).toBe(updatedAt + 11 * SECOND)
     const plain = await nodes.work()

@@ -5,9 +5,9 @@ import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { AgentRecord, TaskRecord } from '../src/core/records.ts'
 import { type AgentDecision, decideAgent, shownState, whyNoWorkFor } from '../src/core/rules/agent.ts'
 import {
-  aBeat,
   agentEvents,
-  beat,
+  aHeartbeat,
+  heartbeat,
   holdingIn,
   judge,
   pause,
@@ -17,8 +17,8 @@ import {
   resume,
   terminate,
 } from './support/agents.ts'
-import { give } from './support/assign.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { assign } from './support/assign.ts'
+import { manualClock } from './support/manual-clock.ts'
 import { granted, type Hold, handedOut, holder, newTask, outcome, type Work } from './support/tasks.ts'
 
 /** Agents that are paused, leaving or terminated, and how much they may hold. */
@@ -28,10 +28,10 @@ const alpha = holder('alpha')
 const lastEvent = async (work: Work) => (await agentEvents(work)).at(-1)!
 
 async function holding(count: number, profile: Parameters<typeof register>[2] = {}) {
-  const clock = clockwork()
+  const clock = manualClock()
   const { work } = clock
   await register(work, 'alpha', { maxConcurrentTasks: null, ...profile })
-  await beat(work, 'alpha')
+  await heartbeat(work, 'alpha')
   const tasks = await work.createAll(Array.from({ length: count }, () => newTask()))
   const holds: Hold[] = []
   for (const task of tasks) holds.push(granted(await work.claim(task, alpha)))
@@ -50,7 +50,7 @@ async function claimsAnyWay(work: Work): Promise<string[]> {
       command: { kind: 'claim', ...alpha, leaseMs: 1_000, capabilities: [] },
     })),
   })
-  const replies = [await work.claim(one!, alpha), await work.next(alpha), await give(work, three!, alpha)]
+  const replies = [await work.claim(one!, alpha), await work.next(alpha), await assign(work, three!, alpha)]
   return [...replies, (many.replies as (typeof many)[])[0]!].map(outcome)
 }
 
@@ -65,7 +65,7 @@ describe('a paused agent', () => {
     expect(await claimsAnyWay(work)).toEqual(Array(4).fill('AGENT_PAUSED'))
     expect(outcome(await work.renew(tasks[0]!, holds[0]!))).toBe('RENEWED')
     expect(outcome(await work.submit(tasks[0]!, holds[0]!))).toBe('ACCEPTED')
-    expect(outcome(await beat(work, 'alpha')), 'and may heartbeat').toBe('DONE')
+    expect(outcome(await heartbeat(work, 'alpha')), 'and may heartbeat').toBe('DONE')
     expect(recordIn(await pause(work, 'alpha', 'again')), 'twice is once').toMatchObject({
       stateReason: 'lunch',
       version: 2,
@@ -78,7 +78,7 @@ describe('a paused agent', () => {
   test('may start what it was assigned before, under the session it was assigned to', async () => {
     const { work } = await holding(0)
     const task = await work.create()
-    granted(await give(work, task, alpha))
+    granted(await assign(work, task, alpha))
     await pause(work, 'alpha')
     expect(outcome(await work.claim(task, alpha))).toBe('GRANTED')
     expect(outcome(await work.claim(task, holder('alpha', 'another')))).toBe('DENIED_ACTIVE_CLAIM')
@@ -118,7 +118,7 @@ describe('an agent that is leaving', () => {
     expect(recordIn(await terminate(work, 'alpha', true)).version, 'twice is once').toBe(2)
     expect(outcome(await work.submit(tasks[0]!, holds[0]!))).toBe('ACCEPTED')
     expect(recordIn(await judge(work, 'alpha')).leaving).toBe(true)
-    expect(outcome(await beat(work, 'alpha'))).toBe('DONE')
+    expect(outcome(await heartbeat(work, 'alpha'))).toBe('DONE')
     await work.release(tasks[1]!, holds[1]!)
     expect(recordIn(await judge(work, 'alpha'))).toMatchObject({
       state: 'terminated',
@@ -155,7 +155,7 @@ describe('an agent that is leaving', () => {
     [
       'goes silent and heartbeats again',
       async (work: Work) => {
-        await beat(work, 'alpha')
+        await heartbeat(work, 'alpha')
       },
     ],
   ])('and %s is terminated for the reason given when it was told to leave', async (_how, then) => {
@@ -198,7 +198,7 @@ describe('an agent that is terminated', () => {
       })
     }
     expect(await claimsAnyWay(work)).toEqual(Array(4).fill('AGENT_TERMINATED'))
-    for (const command of [beat, pause, resume])
+    for (const command of [heartbeat, pause, resume])
       expect(outcome(await command(work, 'alpha'))).toBe('AGENT_TERMINATED')
     expect(outcome(await work.submit(tasks[0]!, holds[0]!))).toMatch(/NO_CLAIM|ACCEPTED/)
     expect((await work.store.counts(work.workspace)).activeClaims).toBe(0)
@@ -206,7 +206,7 @@ describe('an agent that is terminated', () => {
 
   test('comes back by registering, as if it had never sent a heartbeat', async () => {
     const { work, now } = await holding(1)
-    await beat(work, 'alpha', { sentAt: now() })
+    await heartbeat(work, 'alpha', { sentAt: now() })
     await terminate(work, 'alpha', false)
     const back = recordIn(await register(work, 'alpha'))
     expect(back).toMatchObject({
@@ -215,12 +215,14 @@ describe('an agent that is terminated', () => {
       health: { hasBeaten: false, sentAt: null, dueAt: now() + STALE },
     })
     expect((await lastEvent(work)).type).toBe('agent_registered')
-    expect(outcome(await beat(work, 'alpha', { sentAt: now() - 5 })), 'a new start, a new clock').toBe('DONE')
+    expect(outcome(await heartbeat(work, 'alpha', { sentAt: now() - 5 })), 'a new start, a new clock').toBe(
+      'DONE',
+    )
     expect(outcome(await work.next(alpha))).toBe('GRANTED')
   })
 
   test('a task whose generations are used up becomes a dead letter with it', async () => {
-    const { work } = clockwork({ maxGenerationsPerTask: 1 })
+    const { work } = manualClock({ maxGenerationsPerTask: 1 })
     await register(work, 'alpha')
     const task = await work.create()
     granted(await work.claim(task, alpha))
@@ -240,7 +242,7 @@ test('an agent is removed only when it holds nothing, and is unknown then', asyn
 
 describe('an agent’s limit of tasks', () => {
   test('is never exceeded in one batch, and lowering it revokes nothing', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await register(work, 'alpha', { maxConcurrentTasks: 3 })
     const tasks = await work.createAll(Array.from({ length: 8 }, () => newTask()))
     const replies = await Promise.all([
@@ -259,7 +261,7 @@ describe('an agent’s limit of tasks', () => {
   })
 
   test('counts what it released and what it was registered with in the same batch', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await register(work, 'alpha', { maxConcurrentTasks: 1 })
     const [one, two, three, four] = await work.createAll(Array.from({ length: 4 }, () => newTask()))
     const hold = granted(await work.claim(one!, alpha))
@@ -279,7 +281,7 @@ describe('an agent’s limit of tasks', () => {
   })
 
   test('does not prevent a new claim of a task whose lease the agent let expire', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await register(work, 'alpha', { maxConcurrentTasks: 1 })
     const task = await work.create()
     granted(await work.claim(task, alpha, { leaseMs: 1_000 }))
@@ -288,7 +290,7 @@ describe('an agent’s limit of tasks', () => {
   })
 
   test('an agent that was removed in a batch has no limit in the rest of it', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await register(work, 'alpha', { maxConcurrentTasks: 1 })
     await pause(work, 'alpha')
     const task = await work.create()
@@ -311,7 +313,7 @@ describe('in any history of an agent', () => {
     fc.record({ kind: fc.constant('register' as const), profile, ifVersion: fc.constantFrom(null, null, 1) }),
     fc.record({
       kind: fc.constant('beat' as const),
-      beat: fc.record({ sentAt: fc.constantFrom(null, 5_000, 500_000) }).map(aBeat),
+      beat: fc.record({ sentAt: fc.constantFrom(null, 5_000, 500_000) }).map(aHeartbeat),
     }),
     fc.record({ kind: fc.constantFrom('pause' as const), reason: fc.constantFrom(null, 'lunch') }),
     fc.record({ kind: fc.constantFrom('resume' as const, 'remove' as const, 'elapse' as const) }),

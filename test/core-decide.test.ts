@@ -3,17 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { decide } from '../src/core/decide.ts'
 import { EVENTS, replay } from '../src/core/events.ts'
 import { CLAIM_ENDS, isHeld, isTerminal } from '../src/core/states.ts'
-import { life, live, type Moment } from './support/histories.ts'
+import { history, type Moment, replayHistory } from './support/histories.ts'
 
-const inEveryLife = (look: (moment: Moment) => void, numRuns = 200) =>
+const inEveryHistory = (visit: (moment: Moment) => void, numRuns = 200) =>
   fc.assert(
-    fc.property(life, (one) => void live(one, look)),
+    fc.property(history, (one) => void replayHistory(one, visit)),
     { numRuns },
   )
 
 describe('for any history of a task, decide', () => {
   test('never changes its input record, and returns the very same one when nothing changed', () => {
-    inEveryLife(({ before, command, context, decision }) => {
+    inEveryHistory(({ before, command, context, decision }) => {
       const copy = structuredClone(before)
       decide(before, command, context)
       expect(before).toEqual(copy)
@@ -27,14 +27,14 @@ describe('for any history of a task, decide', () => {
   })
 
   test('decides the same twice: it has no clock and no randomness', () => {
-    inEveryLife(({ before, command, context, decision }) => {
+    inEveryHistory(({ before, command, context, decision }) => {
       expect(decide(before, command, context)).toEqual(decision)
     }, 250)
   })
 
   test('emits only events of the catalogue, with nothing missing and nothing more', () => {
     const seen = new Set<string>()
-    inEveryLife(({ context, decision }) => {
+    inEveryHistory(({ context, decision }) => {
       for (const { type, payload, at, actor, taskId } of decision.effects.events) {
         seen.add(type)
         const parsed = EVENTS[type].strict().safeParse(payload)
@@ -49,8 +49,8 @@ describe('for any history of a task, decide', () => {
 
   test('emits one event for each change of state, and they replay to the state', () => {
     fc.assert(
-      fc.property(life, (one) => {
-        const { record, log } = live(one, ({ before, decision }) => {
+      fc.property(history, (one) => {
+        const { record, log } = replayHistory(one, ({ before, decision }) => {
           let state = before.state
           for (const { from, to } of decision.effects.events) {
             expect((from === null) === (to === null)).toBe(true)
@@ -68,7 +68,7 @@ describe('for any history of a task, decide', () => {
   })
 
   test('raises the generation only by a claim, by one, and never beyond the limit', () => {
-    inEveryLife(({ before, command, context, decision: { record, reply } }) => {
+    inEveryHistory(({ before, command, context, decision: { record, reply } }) => {
       // An agent that resumes what its session was assigned has its claim already.
       const isHeldStill = before.state === 'assigned' && before.leaseExpiresAt! > context.now
       const isTakenUp = isHeldStill && before.watch?.given && record.session === before.session
@@ -82,7 +82,7 @@ describe('for any history of a task, decide', () => {
   })
 
   test('keeps every record inside the invariants the database checks', () => {
-    inEveryLife(({ decision: { record } }) => {
+    inEveryHistory(({ decision: { record } }) => {
       const { state } = record
       expect(record.rank !== null).toBe(state === 'queued')
       expect(record.completedAt !== null).toBe(isTerminal(state))
@@ -98,7 +98,7 @@ describe('for any history of a task, decide', () => {
   })
 
   test('leaves every unfinished task something that will move it', () => {
-    inEveryLife(({ decision: { record } }) => {
+    inEveryHistory(({ decision: { record } }) => {
       const { state, dueAt, blocked, leaseExpiresAt } = record
       const aPerson = ['awaiting_human', 'paused', 'budget_exceeded'].includes(state)
       const aLease = isHeld(state) && leaseExpiresAt !== null
@@ -110,7 +110,7 @@ describe('for any history of a task, decide', () => {
   })
 
   test('leaves no finished task a time at which something would be due', () => {
-    inEveryLife(({ decision: { record } }) => {
+    inEveryHistory(({ decision: { record } }) => {
       expect([record.state, isTerminal(record.state) && record.dueAt]).toEqual([
         record.state,
         isTerminal(record.state) ? null : false,
@@ -119,17 +119,17 @@ describe('for any history of a task, decide', () => {
   })
 
   test('never spends more attempts than the first and maxRetries more', () => {
-    inEveryLife(({ decision: { record } }) => {
+    inEveryHistory(({ decision: { record } }) => {
       expect(record.attempt).toBeLessThanOrEqual(record.maxRetries + 1)
     })
   })
 
   test('opens claims one generation after the other and never two at a time', () => {
     fc.assert(
-      fc.property(life, (one) => {
+      fc.property(history, (one) => {
         const active = new Set<number>()
         let last = 0
-        live(one, ({ decision: { effects, record } }) => {
+        replayHistory(one, ({ decision: { effects, record } }) => {
           for (const claim of effects.claims) {
             if (claim.kind === 'opened') {
               expect(claim.generation).toBe(++last)
@@ -148,9 +148,9 @@ describe('for any history of a task, decide', () => {
 
   test('accepts at most one result an epoch, of its holder, and has one exactly when the task is completed', () => {
     fc.assert(
-      fc.property(life, (one) => {
+      fc.property(history, (one) => {
         const open = new Map<number, boolean | null>()
-        live(one, ({ before, command, decision: { effects, record } }) => {
+        replayHistory(one, ({ before, command, decision: { effects, record } }) => {
           for (const result of effects.results) {
             if (result.kind === 'judged') {
               expect(open.get(result.epoch), 'only what waits is judged').toBeNull()
@@ -177,7 +177,7 @@ describe('for any history of a task, decide', () => {
   })
 
   test('lets a write behind a wrong fence change nothing', () => {
-    inEveryLife(({ before, command, context, decision }) => {
+    inEveryHistory(({ before, command, context, decision }) => {
       if (!('fence' in command)) return
       const { fence } = command
       if (fence.generation === before.generation && fence.session === before.session) return
@@ -194,7 +194,7 @@ describe('for any history of a task, decide', () => {
   })
 
   test('does what is due once: a second pass at the same moment has nothing to do', () => {
-    inEveryLife(({ context, decision }) => {
+    inEveryHistory(({ context, decision }) => {
       let { record } = decision
       for (let asked = 0; ; asked++) {
         const elapsed = decide(record, { kind: 'elapse' }, context)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createQueue } from '../src/queue/queue.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { manualClock } from './support/manual-clock.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
@@ -16,7 +16,7 @@ const complete = async (work: Work, task: Task) =>
 
 describe('a task that is divided', () => {
   test('is not merged without a part that was added since the others were read', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const parent = await work.create()
     const parts = await work.createAll(partsOf(parent, 1))
     await complete(work, parts[0]!)
@@ -26,7 +26,7 @@ describe('a task that is divided', () => {
   })
 
   test('is not queued without a part that was added since the others were seen done', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const parent = await work.create()
     const parts = await work.createAll(partsOf(parent, 1, { merge: 'task' }))
     await complete(work, parts[0]!)
@@ -42,7 +42,7 @@ describe('a task that is divided', () => {
   })
 
   test('has no part that waits for it', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const parent = await work.create()
     const reply = await work.tryCreate([newTask({ parent: { id: parent.id, uuid: parent.uuid } }, [parent])])
     expect(reply.ok).toBe(false)
@@ -60,14 +60,14 @@ describe('a task that is divided', () => {
   })
 
   test('in one request has no part that waits for it through another task', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const parent = await work.create()
     const part = newTask({ parent: { id: parent.id, uuid: parent.uuid }, dependsOnNew: [1] })
     expect((await work.tryCreate([part, newTask({}, [parent])])).ok).toBe(false)
   })
 
   test('in one request has no parts of parts either', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const tasks = [
       { merge: 'object' },
       { merge: 'object', parent: { at: 0 } },
@@ -77,14 +77,14 @@ describe('a task that is divided', () => {
   })
 
   test('in one request waits for its parts, whatever its rule', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const whole = newTask({ merge: 'object', triggerRule: 'always' })
     const [parent] = await work.createAll([whole, newTask({ parent: { at: 0 } })])
     expect(parent!.state).toBe('pending')
   })
 
   test('accepts no late result from before its division', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     const parent = await work.create()
     const hold = granted(await work.claim(parent, alpha, { leaseMs: MINUTE }))
     pass(MINUTE)
@@ -97,7 +97,7 @@ describe('a task that is divided', () => {
   })
 
   test('without parts is a task like any other after its reset', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create({ merge: 'object' })
     await complete(work, task)
     await work.reset(task)
@@ -109,7 +109,7 @@ describe('a task with its own idempotency key', () => {
   const unique = { key: 'k', bodyHash: 'a' }
 
   test('is the answer when it is requested again, even if its parent is done', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const parent = await work.create()
     const asked = partsOf(parent, 1, { unique })
     const parts = await work.createAll(asked)
@@ -119,7 +119,7 @@ describe('a task with its own idempotency key', () => {
   })
 
   test('that exists already gets parts by its id, not by its place in a request', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const whole = newTask({ unique })
     await work.createAll([whole])
     expect((await work.tryCreate([whole, newTask({ parent: { at: 0 } })])).ok).toBe(false)
@@ -128,14 +128,14 @@ describe('a task with its own idempotency key', () => {
 
 describe('within a batch', () => {
   test('a worker that has just registered gets no more than its capacity', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.createAll([newTask(), newTask()])
     const [, next] = await Promise.all([work.register('w', 1), work.next(worker, { limit: 2 })])
     expect(handedOut(next)).toHaveLength(1)
   })
 
   test('a task that was just reserved for another agent does not hide those behind it', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const [first] = await work.createAll([newTask(), newTask()])
     const [, next] = await Promise.all([
       work.update(first!, { onlyAgent: 'beta' }),
@@ -145,7 +145,7 @@ describe('within a batch', () => {
   })
 
   test('a task that expired does not hide those behind it', async () => {
-    const { work, now, pass } = clockwork()
+    const { work, now, pass } = manualClock()
     await work.createAll([newTask({ expiresAt: now() + 1 }), newTask()])
     pass(1)
     expect(await work.next(alpha)).toMatchObject({ reason: 'NO_WORK', lookAgain: true })
@@ -155,7 +155,7 @@ describe('within a batch', () => {
 
 describe('a claim on a lapsed lease', () => {
   test('finds room on the track that the lapsed one leaves', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await work.store.setTrack(work.workspace, 1, 'A', 1)
     const task = await work.create({ projectId: 1, key: 'A-001-x' })
     granted(await work.claim(task, alpha, { leaseMs: MINUTE }))
@@ -164,7 +164,7 @@ describe('a claim on a lapsed lease', () => {
   })
 
   test('finds room with the worker that held it', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await work.register('w', 1, { silenceMs: 60 * MINUTE })
     const task = await work.create()
     granted(await work.claim(task, worker, { leaseMs: MINUTE }))
@@ -175,7 +175,7 @@ describe('a claim on a lapsed lease', () => {
 
 describe('a repeated answer', () => {
   test('has the same refusals', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const [one, two] = await work.createAll([newTask(), newTask()])
     await work.claim(two!, beta)
     const items = [one!, two!].map(({ id, uuid }) => {
@@ -187,7 +187,7 @@ describe('a repeated answer', () => {
   })
 
   test('has the time left now, also for a worker’s heartbeat', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await work.register('w', 1)
     await work.claim(await work.create(), worker, { leaseMs: MINUTE })
     const command = { kind: 'beat' } as const
@@ -199,7 +199,7 @@ describe('a repeated answer', () => {
 })
 
 test('a submission equal to a promoted result names no work product that does not exist', async () => {
-  const { work } = clockwork()
+  const { work } = manualClock()
   const task = await work.create()
   const late = await rejectedResult(work, task, alpha, 'the same')
   const hold = granted(await work.claim(task, beta))
@@ -210,7 +210,7 @@ test('a submission equal to a promoted result names no work product that does no
 })
 
 test('a timeout never gives the next holder less time than the timeout before it', async () => {
-  const { work, pass } = clockwork()
+  const { work, pass } = manualClock()
   const task = await work.create()
   await work.fail(task, granted(await work.claim(task, alpha, { leaseMs: MINUTE })), 'timeout')
   pass(10 * MINUTE)
@@ -222,7 +222,7 @@ test('a timeout never gives the next holder less time than the timeout before it
 
 describe('a session opened again', () => {
   test('after its end leaves an event', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.register('w', 1)
     const opening = {
       agent: null,
@@ -240,7 +240,7 @@ describe('a session opened again', () => {
   })
 
   test('without a silence limit keeps the one it has', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.register('w', 1, { silenceMs: 5 * MINUTE })
     await work.register('w', 1)
     expect((await work.store.session(work.workspace, 'w'))!.silenceMs).toBe(5 * MINUTE)

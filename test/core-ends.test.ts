@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureClass } from '../src/core/retry.ts'
 import { backoffMs, spreadBackoffMs } from '../src/core/retry.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { manualClock } from './support/manual-clock.ts'
 import { partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import {
@@ -24,14 +24,14 @@ const MINUTE = 60_000
 const lastEvent = async (work: Work, task: Task) => (await work.eventsOf(task)).at(-1)!
 
 describe('a task with an expiry time', () => {
-  async function perishable(afterMs = MINUTE) {
-    const clock = clockwork()
+  async function expiring(afterMs = MINUTE) {
+    const clock = manualClock()
     const task = await clock.work.create({ expiresAt: clock.now() + afterMs })
     return { ...clock, task }
   }
 
   test('is cancelled when that time comes and it still waits, not before', async () => {
-    const { work, task, pass, now } = await perishable()
+    const { work, task, pass, now } = await expiring()
     pass(MINUTE - 1)
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
     pass(1)
@@ -47,7 +47,7 @@ describe('a task with an expiry time', () => {
   })
 
   test('is found expired by the first claim on it', async () => {
-    const { work, task, pass } = await perishable()
+    const { work, task, pass } = await expiring()
     pass(MINUTE)
     expect(await work.claim(task, alpha)).toMatchObject({ code: 'NOT_READY', taskState: 'cancelled' })
     expect(await work.record(task)).toMatchObject({ state: 'cancelled', generation: 0 })
@@ -55,7 +55,7 @@ describe('a task with an expiry time', () => {
   })
 
   test('is found expired by next, which returns the task behind it', async () => {
-    const { work, task, pass } = await perishable()
+    const { work, task, pass } = await expiring()
     const fresh = await work.create()
     pass(MINUTE)
     expect(handedOut(await work.next(alpha, { limit: 2 })).map(({ id }) => id)).toEqual([fresh.id])
@@ -63,7 +63,7 @@ describe('a task with an expiry time', () => {
   })
 
   test('is not revoked from its holder, and is cancelled when it comes back too late', async () => {
-    const { work, task, pass } = await perishable()
+    const { work, task, pass } = await expiring()
     const hold = granted(await work.claim(task, alpha))
     expect((await work.record(task)).dueAt).toBeNull()
     pass(MINUTE)
@@ -75,14 +75,14 @@ describe('a task with an expiry time', () => {
   })
 
   test('is completed by a holder that started in time', async () => {
-    const { work, task, pass } = await perishable()
+    const { work, task, pass } = await expiring()
     const hold = granted(await work.claim(task, alpha))
     pass(MINUTE)
     expect(outcome(await work.submit(task, hold))).toBe('ACCEPTED')
   })
 
   test('does not expire while it is paused or waits for others, only in the queue', async () => {
-    const { work, task, pass, now } = await perishable()
+    const { work, task, pass, now } = await expiring()
     const upstream = await work.create()
     const blocked = await work.create({ expiresAt: now() + MINUTE }, [upstream])
     await work.pause(task)
@@ -94,7 +94,7 @@ describe('a task with an expiry time', () => {
   })
 
   test('is due at its expiry time each time it is queued', async () => {
-    const { work, task, pass } = await perishable(60 * MINUTE)
+    const { work, task, pass } = await expiring(60 * MINUTE)
     const { expiresAt } = task
     const isDue = async () =>
       expect(await work.record(task)).toMatchObject({ state: 'queued', dueAt: expiresAt })
@@ -124,7 +124,7 @@ describe('a failure by timeout', () => {
   }
 
   test('gives the next holder twice the time, up to the limit of the workspace', async () => {
-    const { work, pass } = clockwork({ maxLeaseSeconds: 200 })
+    const { work, pass } = manualClock({ maxLeaseSeconds: 200 })
     const task = await work.create({ maxRetries: 9 })
     const leases: number[] = []
     for (let i = 0; i < 4; i++) {
@@ -135,7 +135,7 @@ describe('a failure by timeout', () => {
   })
 
   test('takes nothing from a holder that asks for more', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     const task = await work.create({ maxRetries: 9 })
     await failed(work, task, 60 * SECOND)
     pass(10 * MINUTE)
@@ -143,7 +143,7 @@ describe('a failure by timeout', () => {
   })
 
   test('is retried with backoff as long as there are attempts', async () => {
-    const { work, now } = clockwork()
+    const { work, now } = manualClock()
     const task = await work.create({ maxRetries: 1 })
     await failed(work, task, MINUTE)
     expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', dueAt: now() + backoffMs(1) })
@@ -153,7 +153,7 @@ describe('a failure by timeout', () => {
 
 describe('a failure by lack of memory', () => {
   test('is final at once, with an alert, and no dead letter', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create({ maxRetries: 9 })
     await work.fail(task, granted(await work.claim(task, alpha)), 'out_of_memory', 'heap')
     expect(await work.record(task)).toMatchObject({ state: 'failed', attempt: 1, claimState: 'error' })
@@ -178,7 +178,7 @@ describe('the description of a failure', () => {
   ])(
     'exists after %s with %i retries, and says what ran out: %s',
     async (failureClass, maxRetries, ranOut) => {
-      const { work } = clockwork()
+      const { work } = manualClock()
       const task = await work.create({ maxRetries })
       await work.fail(task, granted(await work.claim(task, alpha)), failureClass, 'no luck')
       expect(await work.details(task)).toMatchObject({ failureClass, error: 'no luck', exhausted: ranOut })
@@ -186,7 +186,7 @@ describe('the description of a failure', () => {
   )
 
   test('is no dead letter any more when it is retried', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create({ maxRetries: 0 })
     await work.fail(task, granted(await work.claim(task, alpha)))
     await work.retry(task)
@@ -198,7 +198,7 @@ describe('a stall', () => {
   const stall = (work: Work, task: Task, silentMs: number) =>
     work.command(task, { kind: 'stall', silentMs }, 'key:ops')
   async function held() {
-    const clock = clockwork()
+    const clock = manualClock()
     const task = await clock.work.create()
     const hold = granted(await clock.work.claim(task, alpha, { leaseMs: 10 * MINUTE }))
     return { ...clock, task, hold }
@@ -245,7 +245,7 @@ describe('a stall', () => {
   })
 
   test('spends the attempt, and the last one leaves a dead letter', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     const task = await work.create({ maxRetries: 0 })
     granted(await work.claim(task, alpha))
     pass(MINUTE)
@@ -291,7 +291,7 @@ describe('a rejected result', () => {
     }
 
   test.each(Object.entries(SITUATIONS))('is promoted when the task is %s', async (_what, arrange) => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     const task = await work.create()
     const late = await rejectedResult(work, task, alpha)
     await arrange(work, task, pass)
@@ -319,7 +319,7 @@ describe('a rejected result', () => {
   })
 
   test('that replaces another rejects that one', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create()
     const late = await rejectedResult(work, task, alpha)
     await work.submit(task, granted(await work.claim(task, beta)), 'another')
@@ -331,7 +331,7 @@ describe('a rejected result', () => {
   })
 
   test('ends the claim of the current holder, which learns it from its next request', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create()
     const late = await rejectedResult(work, task, alpha)
     const hold = granted(await work.claim(task, beta))
@@ -343,7 +343,7 @@ describe('a rejected result', () => {
   })
 
   test('replaces a result that waits for its verdict', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create({ review: 'human' })
     const late = await rejectedResult(work, task, alpha)
     await work.submit(task, granted(await work.claim(task, beta)), 'to be approved')
@@ -356,7 +356,7 @@ describe('a rejected result', () => {
   })
 
   test('promoted twice is promoted once, and then another may be', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create()
     const [one, two] = [await rejectedResult(work, task, alpha, 1), await rejectedResult(work, task, beta, 2)]
     await work.command(task, promotion(one))
@@ -370,12 +370,12 @@ describe('a rejected result', () => {
 })
 
 test('in a batch that expires, claims and divides, each task gets one outcome', async () => {
-  const { work, now, pass } = clockwork()
-  const [perished, fresh] = await work.createAll([newTask({ expiresAt: now() + 1 }), newTask()])
+  const { work, now, pass } = manualClock()
+  const [expired, fresh] = await work.createAll([newTask({ expiresAt: now() + 1 }), newTask()])
   pass(1)
   const [elapsed, claimed, again] = await Promise.all([
-    work.elapse(perished!),
-    work.claim(perished!, alpha),
+    work.elapse(expired!),
+    work.claim(expired!, alpha),
     work.claim(fresh!, alpha),
   ])
   expect([elapsed, claimed, again].map(outcome)).toEqual(['MOVED', 'NOT_READY', 'GRANTED'])

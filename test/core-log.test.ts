@@ -92,24 +92,24 @@ describe('every event', () => {
 })
 
 test('sentences say what happened', () => {
-  const told = (type: EventType, payload: Record<string, unknown>) => messageOf({ type, payload })
+  const reported = (type: EventType, payload: Record<string, unknown>) => messageOf({ type, payload })
   const held = { agent: 'alpha', session: 's-1' }
-  expect(told('task_lease_expired', { ...held, attempt: 2, leaseExpiredAt: 0 })).toBe(
+  expect(reported('task_lease_expired', { ...held, attempt: 2, leaseExpiredAt: 0 })).toBe(
     'The lease of alpha ended at 1970-01-01T00:00:00.000Z (attempt 2).',
   )
-  expect(told('task_failed', { attempt: 4, reason: 'attempts', error: 'exit 1.\nno disk' })).toBe(
+  expect(reported('task_failed', { attempt: 4, reason: 'attempts', error: 'exit 1.\nno disk' })).toBe(
     'The task failed for good (attempts, attempt 4): exit 1. no disk.',
   )
-  expect(told('task_failed', { attempt: 4, reason: 'attempts', error: null })).toBe(
+  expect(reported('task_failed', { attempt: 4, reason: 'attempts', error: null })).toBe(
     'The task failed for good (attempts, attempt 4).',
   )
-  expect(told('task_progress', { ...held, percent: 40, step: 'tests', checkpoint: true })).toBe(
+  expect(reported('task_progress', { ...held, percent: 40, step: 'tests', checkpoint: true })).toBe(
     'alpha reports 40 % with a checkpoint: tests.',
   )
-  expect(told('agent_stale', { agent: 'alpha', silentMs: 180_400, claims: 1 })).toBe(
+  expect(reported('agent_stale', { agent: 'alpha', silentMs: 180_400, claims: 1 })).toBe(
     'The agent alpha has been silent for 180 s, holding 1 task.',
   )
-  expect(told('task_started', {})).toBe('Task started.')
+  expect(reported('task_started', {})).toBe('Task started.')
 })
 
 test('long texts are cut in a sentence, and never inside a character', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { NewTask } from '../src/core/commands.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { manualClock } from './support/manual-clock.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
 import type { Reply } from './support/replies.ts'
 import { granted, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
@@ -17,7 +17,7 @@ describe('a task with its own idempotency key', () => {
   const once = (bodyHash = 'a', title = 'once') => newTask({ title, unique: { key: 'k', bodyHash } })
 
   test('is created once: requested again, the first one is the answer', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const first = await work.tryCreate([once()])
     const again = await work.tryCreate([once()])
     expect([known(first), known(again)]).toEqual([[false], [true]])
@@ -26,14 +26,14 @@ describe('a task with its own idempotency key', () => {
   })
 
   test('is created once by one batch too', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const replies = await Promise.all([work.tryCreate([once()]), work.tryCreate([once()])])
     expect(replies.map(known)).toEqual([[false], [true]])
     expect(await work.events()).toHaveLength(1)
   })
 
   test('may be among others: the new ones are created', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.tryCreate([once()])
     const reply = await work.tryCreate([newTask(), once(), newTask()])
     expect(known(reply)).toEqual([false, true, false])
@@ -41,7 +41,7 @@ describe('a task with its own idempotency key', () => {
   })
 
   test('is refused for another body, with the whole request', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.tryCreate([once()])
     const reply = await work.tryCreate([newTask(), once('b', 'another')])
     expect(reply).toMatchObject({
@@ -52,20 +52,20 @@ describe('a task with its own idempotency key', () => {
   })
 
   test('is refused when it is in the request twice', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const reply = await work.tryCreate([once(), once()])
     expect(reply).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field: 'tasks[1].idempotencyKey' }] })
     expect(await work.events()).toEqual([])
   })
 
   test('is not confused with a request under the same key', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     expect((await work.under('k').tryCreate([newTask()])).ok).toBe(true)
     expect(known(await work.tryCreate([once()]))).toEqual([false])
   })
 
   test('may repeat its task key, which is its own', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const keyed = () => newTask({ key: 'A-001-x', projectId: 1, unique: { key: 'k', bodyHash: 'a' } })
     await work.tryCreate([keyed()])
     expect(known(await work.tryCreate([keyed()]))).toEqual([true])
@@ -74,14 +74,14 @@ describe('a task with its own idempotency key', () => {
 
 describe('a task key', () => {
   test('is used once in a project, and is free in another', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const keyed = (projectId: number) => newTask({ key: 'A-001-x', projectId })
     expect((await work.tryCreate([keyed(1), keyed(2), keyed(0)])).ok).toBe(true)
     expect(await work.tryCreate([newTask(), keyed(2)])).toMatchObject({
       code: 'ALREADY_EXISTS',
       errors: [{ field: 'tasks[1].key' }],
     })
-    const { work: fresh } = clockwork()
+    const { work: fresh } = manualClock()
     expect(outcome(await fresh.tryCreate([keyed(1), keyed(1)]))).toBe('ALREADY_EXISTS')
     const batch = await Promise.all([fresh.tryCreate([keyed(1)]), fresh.tryCreate([keyed(1)])])
     expect(tally(batch)).toEqual({ CREATED: 1, ALREADY_EXISTS: 1 })
@@ -92,7 +92,7 @@ describe('tasks of one request', () => {
   const waitingFor = (...places: number[]) => newTask({ dependsOnNew: places })
 
   test('may depend on each other, in any order', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const [last, first, middle] = await work.createAll([waitingFor(2, 1), waitingFor(), waitingFor(1)])
     expect([first, middle, last].map((task) => task!.state)).toEqual(['queued', 'pending', 'pending'])
     expect((await work.details(last!)).dependsOn.toSorted()).toEqual([middle!.uuid, first!.uuid].toSorted())
@@ -102,7 +102,7 @@ describe('tasks of one request', () => {
   })
 
   test('may depend on tasks of the request and on others at once', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const there = await work.create()
     const both = { ...newTask({}, [there]), dependsOnNew: [1] }
     const [task, fresh] = await work.createAll([both, newTask()])
@@ -110,13 +110,13 @@ describe('tasks of one request', () => {
   })
 
   test('that name one twice depend on it once', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const [first, second] = await work.createAll([newTask(), waitingFor(0, 0)])
     expect((await work.details(second!)).dependsOn).toEqual([first!.uuid])
   })
 
   test('are skipped with their dependency', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const failed = await work.create()
     await giveUp(work, failed)
     const [a, b] = await work.createAll([newTask({}, [failed]), waitingFor(0)])
@@ -133,7 +133,7 @@ describe('tasks of one request', () => {
     ],
     ['itself, as its own part', [newTask({ merge: 'object', parent: { at: 0 } })]],
   ])('cannot depend on each other in a cycle: %s', async (_what, tasks) => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     expect(outcome(await work.tryCreate([newTask(), ...tasks.map(later)]))).toBe('VALIDATION_FAILED')
     expect(await work.events(), 'none of the request is made').toEqual([])
   })
@@ -148,7 +148,7 @@ describe('tasks of one request', () => {
 
 describe('a task that is divided', () => {
   async function divided(mode: 'object' | 'task' = 'object', count = 2) {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     const parent = await work.create({ title: 'whole' })
     const parts = await work.createAll(partsOf(parent, count, { merge: mode === 'task' ? 'task' : 'none' }))
     return { work, pass, parent, parts }
@@ -171,7 +171,7 @@ describe('a task that is divided', () => {
   })
 
   test('may be created with its parts in one request', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const [part, parent] = await work.createAll([
       newTask({ parent: { at: 1 } }),
       newTask({ merge: 'object' }),
@@ -207,7 +207,7 @@ describe('a task that is divided', () => {
   })
 
   test('is not merged while a part’s result still waits for its verdict', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const parent = await work.create()
     const parts = await work.createAll(partsOf(parent, 1, { review: 'human' }))
     await complete(work, parts[0]!)
@@ -217,7 +217,7 @@ describe('a task that is divided', () => {
   })
 
   test('does not expire while it waits for its parts, however late it gets', async () => {
-    const { work, now, pass } = clockwork()
+    const { work, now, pass } = manualClock()
     const parent = await work.create({ expiresAt: now() + 1 })
     await work.createAll(partsOf(parent, 1))
     expect((await work.record(parent)).dueAt, 'checked for a cycle, that is all').toBe(now())
@@ -308,7 +308,7 @@ describe('a task that is divided', () => {
   })
 
   test('fails when the results of its parts together are too large', async () => {
-    const { work } = clockwork({ maxResultBytes: 1024 })
+    const { work } = manualClock({ maxResultBytes: 1024 })
     const parent = await work.create()
     const parts = await work.createAll(partsOf(parent, 2))
     for (const part of parts) await complete(work, part, 'x'.repeat(600))
@@ -335,7 +335,7 @@ describe('a task that is divided', () => {
   ])(
     'must be waiting itself: one that is %s is not divided, and nothing of the request is created',
     async (_state, act) => {
-      const { work } = clockwork()
+      const { work } = manualClock()
       const parent = await work.create()
       await act(work, parent)
       const before = (await work.events()).length

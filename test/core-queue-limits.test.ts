@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { manualClock } from './support/manual-clock.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import type { Reply } from './support/replies.ts'
 import {
@@ -25,7 +25,7 @@ const keys = (reply: Reply) => handedOut(reply).map(({ key }) => key)
 
 /** A project whose track A may have this many agents, with some tasks on it. */
 async function track(maxAgents: number | null | undefined, more: string[] = []) {
-  const { work, pass } = clockwork()
+  const { work, pass } = manualClock()
   if (maxAgents !== undefined) await work.store.setTrack(work.workspace, PROJECT, 'A', maxAgents)
   const tasks = await work.createAll(['A-001-x', 'A-002-x', 'A-003-x', ...more].map(keyed))
   return { work, pass, one: tasks[0]!, two: tasks[1]!, three: tasks[2]!, tasks }
@@ -164,7 +164,7 @@ describe('a track', () => {
 describe('a worker', () => {
   const worker = holder('alpha', 'worker-1')
   async function hired(capacity: number) {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await work.register(worker.session, capacity)
     const tasks = await work.createAll(Array.from({ length: 6 }, () => newTask()))
     return { work, pass, tasks }
@@ -179,7 +179,7 @@ describe('a worker', () => {
   })
 
   test('gets NO_WORK, and nothing else, when nothing waits', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create()
     await work.register(worker.session, 1)
     granted(await work.claim(task, worker))
@@ -266,7 +266,7 @@ describe('a worker', () => {
 
 describe('next', () => {
   test('says LIMIT_REACHED only when something waits, and returns what fits under the limit', async () => {
-    const { work } = clockwork({ maxConcurrentClaims: 2 })
+    const { work } = manualClock({ maxConcurrentClaims: 2 })
     expect(outcome(await work.next(alpha))).toBe('NO_WORK')
     await work.createAll([newTask(), newTask(), newTask()])
     const reply = await work.next(alpha, { limit: 3 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ProjectFairness } from '../src/core/fairness.ts'
 import { PRIORITY_STEP_MS } from '../src/core/retry.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { manualClock } from './support/manual-clock.ts'
 import type { Reply } from './support/replies.ts'
 import { handedOut, holder, newTask, type Overrides, outcome, type Work } from './support/tasks.ts'
 
@@ -28,7 +28,7 @@ describe('fairness between projects', () => {
   const roomy = { maxConcurrentClaims: 10_000 }
 
   test('a flood of one project does not starve another: ten tasks are assigned within the first twenty', async () => {
-    const { work } = clockwork(roomy)
+    const { work } = manualClock(roomy)
     await work.createAll(many(1_000, { projectId: A }))
     await work.createAll(many(10, { projectId: B }))
     const first = await projects(work, 20)
@@ -37,7 +37,7 @@ describe('fairness between projects', () => {
   })
 
   test('holds within one request, whatever the priority of the flood', async () => {
-    const { work } = clockwork(roomy)
+    const { work } = manualClock(roomy)
     await work.createAll(many(1_000, { projectId: A, priority: 10 }))
     await work.createAll(many(10, { projectId: B, priority: 1 }))
     const given = handedOut(await work.next(alpha, { limit: 20 })).map(({ projectId }) => projectId)
@@ -45,14 +45,14 @@ describe('fairness between projects', () => {
   })
 
   test('requests for one project only do not count against the others', async () => {
-    const { work } = clockwork(roomy)
+    const { work } = manualClock(roomy)
     await work.createAll([...many(40, { projectId: A }), ...many(40, { projectId: B })])
     for (let i = 0; i < 20; i++) await work.next(alpha, { projectId: A })
     expect(await projects(work, 6)).toEqual([B, A, B, A, B, A])
   })
 
   test('a project that comes back has no saved-up share', async () => {
-    const { work } = clockwork(roomy)
+    const { work } = manualClock(roomy)
     await work.createAll([...many(100, { projectId: A }), newTask({ projectId: B })])
     await projects(work, 60)
     await work.createAll(many(20, { projectId: B }))
@@ -61,7 +61,7 @@ describe('fairness between projects', () => {
   })
 
   test('at equal shares the queue order decides: priority, then arrival', async () => {
-    const { work } = clockwork(roomy)
+    const { work } = manualClock(roomy)
     await work.createAll([
       newTask({ projectId: 1, priority: 3 }),
       newTask({ projectId: 2, priority: 9 }),
@@ -72,14 +72,14 @@ describe('fairness between projects', () => {
   })
 
   test('tasks in no project count as one project', async () => {
-    const { work } = clockwork(roomy)
+    const { work } = manualClock(roomy)
     await work.createAll([...many(10), ...many(10, { projectId: A })])
     const first = await projects(work, 10)
     expect(first.filter((project) => project === 0)).toHaveLength(5)
   })
 
   test('a refused task does not count for its project', async () => {
-    const { work } = clockwork(roomy)
+    const { work } = manualClock(roomy)
     await work.store.setTrack(1, A, 'A', 1)
     await work.createAll([
       newTask({ projectId: A, key: 'A-001-x' }),
@@ -124,7 +124,7 @@ describe('fairness between projects', () => {
 
 describe('inside a project', () => {
   test('the order is priority, then arrival, over all of its tracks', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = (title: string, priority: number, key: string | null = null) =>
       newTask({ projectId: A, title, priority, key })
     await work.createAll([
@@ -144,7 +144,7 @@ describe('inside a project', () => {
   })
 
   test('a step of priority is worth ten minutes of waiting', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await work.create({ projectId: A, title: 'old', priority: 5 })
     pass(PRIORITY_STEP_MS + 1)
     await work.create({ projectId: A, title: 'new and more urgent', priority: 6 })
@@ -157,7 +157,7 @@ describe('inside a project', () => {
   })
 
   test('reserved tasks are queued with unreserved ones', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.createAll([
       newTask({ projectId: A, title: 'anybody’s' }),
       newTask({ projectId: A, title: 'alpha’s', onlyAgent: 'alpha' }),
@@ -169,7 +169,7 @@ describe('inside a project', () => {
   })
 
   test('a reserved task that the agent cannot do does not hide one it can do', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.createAll([
       newTask({ title: 'needs sql', onlyAgent: 'alpha', capabilities: ['sql'], priority: 9 }),
       newTask({ title: 'needs nothing', onlyAgent: 'alpha' }),
@@ -188,7 +188,7 @@ describe('a request for a project or tracks', () => {
   const keyed = (key: string | null, projectId: number) =>
     newTask({ title: `${projectId} ${key}`, key, projectId })
   const some = async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.createAll([
       keyed('A-001-x', A),
       keyed('A-002-x::1', A),
@@ -217,7 +217,7 @@ describe('a request for a project or tracks', () => {
   })
 
   test('also applies to tasks reserved for the agent', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.createAll([
       newTask({ title: 'A', key: 'A-001-x', projectId: A, onlyAgent: 'alpha' }),
       newTask({ title: 'A part', key: 'A-002-x::1', projectId: A, onlyAgent: 'alpha' }),
@@ -247,7 +247,7 @@ describe('a request for a project or tracks', () => {
 
 describe('the fairness state', () => {
   test('outlives a batch, and belongs to one process', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.createAll([...many(4, { projectId: A }), ...many(4, { projectId: B })])
     expect(await projects(work, 1)).toEqual([A])
     expect(await projects(work, 1)).toEqual([B])

@@ -221,7 +221,7 @@ describe('attempts', () => {
 })
 
 describe('continuations', () => {
-  const goOn = (life: Life) => {
+  const continueTask = (life: Life) => {
     life.say({ kind: 'start', fence: life.fence })
     return life.say({ kind: 'continue', fence: life.fence })
   }
@@ -229,16 +229,16 @@ describe('continuations', () => {
   test('are the same attempt by the same holder, ten at most', () => {
     const life = new Life()
     life.claim()
-    for (let n = 1; n <= 10; n++) expect(outcome(goOn(life))).toBe('CONTINUING')
+    for (let n = 1; n <= 10; n++) expect(outcome(continueTask(life))).toBe('CONTINUING')
     expect(life.record).toMatchObject({ continuations: 10, attempt: 1, generation: 1, claimState: 'active' })
-    expect(outcome(goOn(life))).toBe('CONTINUATION_LIMIT')
+    expect(outcome(continueTask(life))).toBe('CONTINUATION_LIMIT')
   })
 
   test('sent twice are one, the last one too: the first answer may have been lost', () => {
     const life = new Life()
     life.claim()
     for (let n = 1; n <= 10; n++) {
-      goOn(life)
+      continueTask(life)
       expect(outcome(life.say({ kind: 'continue', fence: life.fence }))).toBe('CONTINUING')
       expect(life.record.continuations).toBe(n)
     }

@@ -31,9 +31,9 @@ describe('an adapter’s answer is made storable', () => {
   })
 
   test('an endlessly nested list is cut', () => {
-    const circle: unknown[] = []
-    circle.push(circle)
-    expect(() => JSON.stringify(plainJson(circle))).not.toThrow()
+    const cycle: unknown[] = []
+    cycle.push(cycle)
+    expect(() => JSON.stringify(plainJson(cycle))).not.toThrow()
   })
 
   test.each([

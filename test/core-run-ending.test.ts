@@ -94,14 +94,14 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   adapter_error: ['failed', 'infrastructure'],
   control_plane_restart: ['failed', 'release'],
 }
-const wayOf = (step: ReturnType<typeof taskOutcomeOf>) =>
+const outcomeOf = (step: ReturnType<typeof taskOutcomeOf>) =>
   step.kind === 'fail' ? step.failureClass : step.kind
 
 describe('a run that failed', () => {
-  test.each(Object.entries(ends))('with %s ends as it should', (code, [status, way]) => {
+  test.each(Object.entries(ends))('with %s ends as it should', (code, [status, outcome]) => {
     const { ending, step } = both(badly(code as RunErrorCode))
     expect(ending).toEqual({ status, errorCode: code, errorMessage: 'so it said' })
-    expect(wayOf(step)).toBe(way)
+    expect(outcomeOf(step)).toBe(outcome)
     if (step.kind === 'fail') expect(step).toMatchObject({ error: 'so it said', retryAt: undefined })
     if (step.kind === 'release') expect(step).toEqual({ kind: 'release', reason: code })
   })
@@ -134,7 +134,7 @@ describe('a run that failed', () => {
     (code) => {
       const { ending, step } = both(badly(code as RunErrorCode))
       expect(ending).toMatchObject({ status: 'failed', errorCode: 'adapter_error' })
-      expect(wayOf(step)).toBe('infrastructure')
+      expect(outcomeOf(step)).toBe('infrastructure')
     },
   )
 
@@ -167,7 +167,7 @@ const stops: Record<Stop['code'], [Ending['status'], string]> = {
 describe('a run that was stopped', () => {
   test.each(Object.entries(stops))(
     'because of %s ends for that reason, whatever its program says',
-    (code, [status, way]) => {
+    (code, [status, outcome]) => {
       const by = stop(code as Stop['code'])
       for (const answer of [
         badly(),
@@ -177,7 +177,7 @@ describe('a run that was stopped', () => {
       ] as Answer[]) {
         const { ending, step } = both(answer, by)
         expect(ending).toEqual({ status, errorCode: code, errorMessage: 'because we say so' })
-        expect(wayOf(step)).toBe(way)
+        expect(outcomeOf(step)).toBe(outcome)
       }
     },
   )
@@ -185,7 +185,7 @@ describe('a run that was stopped', () => {
   test('by a person waits for a person; when its claim has ended there is nothing to do', () => {
     for (const code of STOPS) {
       const { step } = both({ outcome: 'cancelled' }, stop(code, true))
-      expect([code, wayOf(step)]).toEqual([code, code === 'claim_lost' ? 'none' : 'human'])
+      expect([code, outcomeOf(step)]).toEqual([code, code === 'claim_lost' ? 'none' : 'human'])
     }
   })
 })

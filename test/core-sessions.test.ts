@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionOpening } from '../src/core/commands.ts'
 import type { SessionRecord } from '../src/core/records.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { manualClock } from './support/manual-clock.ts'
 import type { Reply } from './support/replies.ts'
 import { granted, type Hold, holder, newTask, outcome, type Work } from './support/tasks.ts'
 
@@ -22,7 +22,7 @@ const opening = (more: Partial<SessionOpening> = {}): SessionOpening => ({
 const open = (work: Work, name: string, more: Partial<SessionOpening> = {}) =>
   work.session(name, { kind: 'open', opening: opening(more) })
 const touch = (work: Work, name: string, agent = 'alpha') => work.session(name, { kind: 'touch', agent })
-const beat = (work: Work, name: string) => work.session(name, { kind: 'beat' })
+const heartbeat = (work: Work, name: string) => work.session(name, { kind: 'beat' })
 const end = (work: Work, name: string) => work.session(name, { kind: 'end', reason: 'done' })
 const elapse = (work: Work, name: string, silentMs?: number) =>
   work.session(name, { kind: 'elapse', silentMs })
@@ -32,7 +32,7 @@ const settled = (reply: Reply) => reply.settled as { taskId: string; generation:
 
 describe('a session', () => {
   test('opened explicitly has its details, and may be silent for an hour at most', async () => {
-    const { work, now } = clockwork()
+    const { work, now } = manualClock()
     const reply = await open(work, 's', { agent: 'alpha', userId: 'ann', project: 'shop' })
     expect(reply).toMatchObject({ ok: true, isNew: true, holds: 0, lost: [] })
     expect(await seen(work, 's')).toMatchObject({
@@ -49,7 +49,7 @@ describe('a session', () => {
   })
 
   test('opened again is the same one, with the new details', async () => {
-    const { work, now, pass } = clockwork()
+    const { work, now, pass } = manualClock()
     await open(work, 's', { agent: 'alpha', userId: 'ann' })
     const { uuid, startedAt } = await seen(work, 's')
     pass(MINUTE)
@@ -65,7 +65,7 @@ describe('a session', () => {
   })
 
   test('named by a claim is known from then on, undeclared, for a day', async () => {
-    const { work, now } = clockwork()
+    const { work, now } = manualClock()
     expect(await touch(work, 's')).toMatchObject({ isNew: true })
     expect(await seen(work, 's')).toMatchObject({ agent: 'alpha', declared: false, dueAt: now() + 24 * HOUR })
     expect(await touch(work, 's', 'beta')).toMatchObject({ isNew: false })
@@ -74,14 +74,14 @@ describe('a session', () => {
   })
 
   test.each(['beat', 'drain', 'end', 'elapse'] as const)('that is unknown does not %s', async (kind) => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const command = kind === 'end' ? { kind, reason: 'x' } : { kind }
     expect(outcome(await work.session('nobody', command))).toBe('NOT_FOUND')
     expect(await seen(work, 'nobody')).toBeNull()
   })
 
   test('that ends releases all it holds, and returns the attempts', async () => {
-    const { work, now } = clockwork()
+    const { work, now } = manualClock()
     const tasks = await work.createAll([newTask(), newTask(), newTask()])
     await open(work, 's')
     for (const task of tasks) granted(await work.claim(task, holder('alpha', 's')))
@@ -101,7 +101,7 @@ describe('a session', () => {
   })
 
   test('ends once: a second end does nothing', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await open(work, 's')
     await end(work, 's')
     const before = await work.events()
@@ -110,8 +110,8 @@ describe('a session', () => {
   })
 
   test('that ended comes back by being named or by a heartbeat, but replaces no other', async () => {
-    const { work } = clockwork({ maxActiveSessions: 1 })
-    for (const again of [beat, touch]) {
+    const { work } = manualClock({ maxActiveSessions: 1 })
+    for (const again of [heartbeat, touch]) {
       await open(work, 's')
       await end(work, 's')
       expect(outcome(await again(work, 's'))).toBe('DONE')
@@ -121,7 +121,7 @@ describe('a session', () => {
   })
 
   test('that holds nothing ends after its silence limit, not before', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await open(work, 's')
     pass(HOUR - 1)
     await elapse(work, 's')
@@ -136,7 +136,7 @@ describe('a session', () => {
   })
 
   test('that holds something is not ended by silence: its leases decide', async () => {
-    const { work, now, pass } = clockwork()
+    const { work, now, pass } = manualClock()
     const task = await work.create()
     await open(work, 's', { silenceMs: MINUTE })
     granted(await work.claim(task, holder('alpha', 's')))
@@ -147,7 +147,7 @@ describe('a session', () => {
   })
 
   test('is judged by another silence limit when one is given', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await open(work, 's')
     pass(MINUTE)
     await elapse(work, 's', 2 * MINUTE)
@@ -157,7 +157,7 @@ describe('a session', () => {
   })
 
   test('is no worker, and cannot be drained', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await open(work, 's')
     expect(outcome(await work.session('s', { kind: 'drain' }))).toBe('WRONG_STATE')
   })
@@ -170,7 +170,7 @@ function fallSilent(work: Work, pass: (ms: number) => void) {
 
 describe('maxActiveSessions', () => {
   test('counts sessions that were opened explicitly, and only those', async () => {
-    const { work } = clockwork({ maxActiveSessions: 2 })
+    const { work } = manualClock({ maxActiveSessions: 2 })
     for (const name of ['m-1', 'm-2', 'm-3']) await touch(work, name)
     expect(outcome(await open(work, 's-1'))).toBe('DONE')
     expect(outcome(await work.register('w-1', 5))).toBe('DONE')
@@ -185,7 +185,7 @@ describe('maxActiveSessions', () => {
     ['ended', (work) => end(work, 'w')],
     ['lost', fallSilent],
   ])('has room again when one is %s', async (_how, over) => {
-    const { work, pass } = clockwork({ maxActiveSessions: 1 })
+    const { work, pass } = manualClock({ maxActiveSessions: 1 })
     await work.register('w', 5)
     expect(outcome(await open(work, 's'))).toBe('LIMIT_REACHED')
     await over(work, pass)
@@ -194,7 +194,7 @@ describe('maxActiveSessions', () => {
   })
 
   test('is what one batch can get, and what one batch releases', async () => {
-    const { work } = clockwork({ maxActiveSessions: 2 })
+    const { work } = manualClock({ maxActiveSessions: 2 })
     const replies = await Promise.all(['a', 'b', 'c'].map((name) => open(work, name)))
     expect(replies.map(outcome)).toEqual(['DONE', 'DONE', 'LIMIT_REACHED'])
     const [, next] = await Promise.all([end(work, 'a'), open(work, 'c')])
@@ -205,7 +205,7 @@ describe('maxActiveSessions', () => {
 describe('a worker', () => {
   const by = holder('alpha', 'w')
   async function working(count: number, maxRetries = 3) {
-    const clock = clockwork()
+    const clock = manualClock()
     await clock.work.register('w', 10)
     const tasks = await clock.work.createAll(Array.from({ length: count }, () => newTask({ maxRetries })))
     const holds: Hold[] = []
@@ -214,7 +214,7 @@ describe('a worker', () => {
   }
 
   test('registers with its capacity and capabilities, and may be silent for a minute', async () => {
-    const { work, now } = clockwork()
+    const { work, now } = manualClock()
     await work.register('w', 3, { capabilities: ['sql'], agent: 'alpha' })
     expect(await seen(work, 'w')).toMatchObject({ capacity: 3, capabilities: ['sql'], dueAt: now() + MINUTE })
     expect(await types(work)).toEqual(['session_started', 'worker_registered'])
@@ -229,7 +229,7 @@ describe('a worker', () => {
   test('that heartbeats renews all it holds, and its own time', async () => {
     const { work, tasks, now, pass } = await working(3)
     pass(MINUTE - 1)
-    const reply = await beat(work, 'w')
+    const reply = await heartbeat(work, 'w')
     expect(reply).toMatchObject({ holds: 3, lost: [] })
     expect(settled(reply).map((one) => outcome(one.reply))).toEqual(['RENEWED', 'RENEWED', 'RENEWED'])
     expect(settled(reply).map(({ taskId }) => taskId)).toEqual(tasks.map(({ uuid }) => uuid))
@@ -244,23 +244,23 @@ describe('a worker', () => {
     await work.update(tasks[1]!, { onlyAgent: 'beta' })
     await work.submit(tasks[2]!, holds[2]!)
     pass(10 * SECOND)
-    const reply = await beat(work, 'w')
+    const reply = await heartbeat(work, 'w')
     expect(reply.lost).toMatchObject([
       { taskId: tasks[0]!.uuid, generation: 1, reason: 'CANCELLED' },
       { taskId: tasks[1]!.uuid, generation: 1, reason: 'REASSIGNED' },
     ])
     expect(settled(reply).map(({ taskId }) => taskId)).toEqual([tasks[3]!.uuid])
     pass(10 * SECOND)
-    expect((await beat(work, 'w')).lost).toEqual([])
+    expect((await heartbeat(work, 'w')).lost).toEqual([])
   })
 
   test('that heartbeats too late for a lease learns that, and the task continues without it', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await work.register('w', 10, { silenceMs: HOUR })
     const task = await work.create()
     granted(await work.claim(task, by, { leaseMs: MINUTE }))
     pass(MINUTE)
-    const reply = await beat(work, 'w')
+    const reply = await heartbeat(work, 'w')
     expect(settled(reply).map((one) => outcome(one.reply))).toEqual(['ALREADY_EXPIRED'])
     expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', claimState: 'expired' })
   })
@@ -308,7 +308,7 @@ describe('a worker', () => {
   ])('that is %s must register again: neither heartbeats nor claims bring it back', async (state, over) => {
     const { work, pass } = await working(1)
     await over(work, pass)
-    expect(outcome(await beat(work, 'w'))).toBe('WORKER_GONE')
+    expect(outcome(await heartbeat(work, 'w'))).toBe('WORKER_GONE')
     await touch(work, 'w')
     expect(await seen(work, 'w')).toMatchObject({ state })
     expect(outcome(await work.session('w', { kind: 'drain' }))).toBe('WRONG_STATE')
@@ -321,7 +321,7 @@ describe('a worker', () => {
     await work.session('w', { kind: 'drain' })
     await work.session('w', { kind: 'drain' })
     expect((await types(work)).filter((type) => type === 'worker_draining')).toHaveLength(1)
-    await beat(work, 'w')
+    await heartbeat(work, 'w')
     expect(await seen(work, 'w')).toMatchObject({ state: 'draining' })
     expect((await work.record(tasks[0]!)).claimState).toBe('active')
     await work.register('w', 10)
@@ -338,7 +338,7 @@ describe('a worker', () => {
   })
 
   test('loses what it claimed in the same batch too', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     await work.register('w', 10)
     const task = await work.create()
     pass(MINUTE)

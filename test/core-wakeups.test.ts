@@ -264,7 +264,7 @@ const anyAgent = fc
   })
   .map(({ heartbeat, ...more }) => agent(more, heartbeat))
 const aTime = fc.integer({ min: NOW - HOUR_MS, max: NOW + HOUR_MS })
-const anyAsk = fc
+const anyRequest = fc
   .record({
     source: anySource,
     actor: fc.constantFrom('system', 'key:ci', 'agent:alpha', 'agent:beta'),
@@ -272,7 +272,7 @@ const anyAsk = fc
     delayMs: fc.constantFrom(0, 1_000, HOUR_MS),
   })
   .map(asked)
-const anyCircumstances = fc
+const anyContext = fc
   .record({
     agent: anyAgent,
     waiting: fc.option(
@@ -287,9 +287,9 @@ const anyCircumstances = fc
 
 test('any wakeup gets one answer, is never due in the past, and never violates the policy', () => {
   fc.assert(
-    fc.property(anyAsk, anyCircumstances, (ask, circumstances) => {
-      const decision = decideWakeup(ask, circumstances)
-      const { agent: who, waiting, running } = circumstances
+    fc.property(anyRequest, anyContext, (ask, context) => {
+      const decision = decideWakeup(ask, context)
+      const { agent: who, waiting, running } = context
       expect(decision.events).toHaveLength(1)
       if (decision.status === 'skipped') {
         expect(SKIP_REASONS).toHaveProperty(decision.because)
@@ -308,7 +308,7 @@ test('any wakeup gets one answer, is never due in the past, and never violates t
       expect(policyOf(who.runtimeConfig).enabled).toBe(true)
       expect(ask.actor).not.toBe('agent:alpha')
       if (ask.task)
-        expect(circumstances.recently).toBeLessThan(policyOf(who.runtimeConfig).maxWakeupsPerTaskPerHour)
+        expect(context.recently).toBeLessThan(policyOf(who.runtimeConfig).maxWakeupsPerTaskPerHour)
     }),
     { numRuns: 2_000 },
   )

@@ -6,9 +6,9 @@ import { backoffMs, PRIORITY_STEP_MS, placeInQueue, spreadBackoffMs } from '../s
 import { abortsAt, firstDeadline, stallsAt, suspectedFrom, watchAnew } from '../src/core/rules/watch.ts'
 import { isHeld } from '../src/core/states.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
-import { give } from './support/assign.ts'
-import { life, live } from './support/histories.ts'
-import { clockwork } from './support/manual-clock.ts'
+import { assign } from './support/assign.ts'
+import { history, replayHistory } from './support/histories.ts'
+import { manualClock } from './support/manual-clock.ts'
 import { withLimits } from './support/nodes.ts'
 import { granted, handedOut, holder, type Overrides, outcome, type Task, type Work } from './support/tasks.ts'
 
@@ -23,7 +23,7 @@ const lastEvent = async (work: Work, task: Task) => (await work.eventsOf(task)).
 
 /** A started task, with a lease that does not matter here. */
 async function begun(more: Overrides = {}, limits: Partial<Limits> = {}) {
-  const clock = clockwork(limits)
+  const clock = manualClock(limits)
   const { work } = clock
   const task = await work.create(more)
   const hold = granted(await work.claim(task, alpha, { leaseMs: 10 * HOUR }))
@@ -34,8 +34,8 @@ async function begun(more: Overrides = {}, limits: Partial<Limits> = {}) {
 describe('in any history of a task', () => {
   test('it is checked no later than its first deadline, and is not due without one', () => {
     fc.assert(
-      fc.property(life, (one) => {
-        live(one, ({ context: { limits, now }, decision: { record, reply } }) => {
+      fc.property(history, (one) => {
+        replayHistory(one, ({ context: { limits, now }, decision: { record, reply } }) => {
           if (!isHeld(record.state)) return
           const first = firstDeadline(record, limits)
           if (first !== null) expect(record.dueAt).toBeLessThanOrEqual(first)
@@ -51,8 +51,8 @@ describe('in any history of a task', () => {
 
   test('a new holder inherits the time limits of the task and nothing of the last holder’s status', () => {
     fc.assert(
-      fc.property(life, (one) => {
-        live(one, ({ before, command, decision: { record } }) => {
+      fc.property(history, (one) => {
+        replayHistory(one, ({ before, command, decision: { record } }) => {
           if (command.kind !== 'claim' || record.generation === before.generation) return
           const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = before.watch ?? {}
           const given = command.byCoordinator
@@ -104,9 +104,9 @@ describe('the arithmetic', () => {
 
 describe('an assigned task that is not started in time', () => {
   test('returns to the queue at its deadline, with its attempt', async () => {
-    const { work, now, pass } = clockwork()
+    const { work, now, pass } = manualClock()
     const task = await work.create()
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     expect(await work.record(task)).toMatchObject({ state: 'assigned', dueAt: now() + 2 * MINUTE })
     pass(2 * MINUTE - 1)
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
@@ -121,17 +121,17 @@ describe('an assigned task that is not started in time', () => {
   })
 
   test('has its whole time, however short its lease', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     const task = await work.create()
-    await give(work, task, alpha, SECOND)
+    await assign(work, task, alpha, SECOND)
     pass(2 * MINUTE - 1)
     expect(outcome(await work.start(task, { ...alpha, generation: 1 }))).toBe('STARTED')
   })
 
   test('is no failure, even if the end of its lease is noticed first', async () => {
-    const { work, pass } = clockwork()
+    const { work, pass } = manualClock()
     const task = await work.create({ maxRetries: 0 })
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     pass(5 * MINUTE)
     expect(outcome(await work.claim(task, beta))).toBe('GRANTED')
     expect(await work.record(task)).toMatchObject({ generation: 2, attempt: 1 })
@@ -139,9 +139,9 @@ describe('an assigned task that is not started in time', () => {
   })
 
   test('is a dead letter when there are no more generations', async () => {
-    const { work, pass } = clockwork({ maxGenerationsPerTask: 1 })
+    const { work, pass } = manualClock({ maxGenerationsPerTask: 1 })
     const task = await work.create()
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     pass(2 * MINUTE)
     await work.elapse(task)
     expect(await work.record(task)).toMatchObject({ state: 'failed', attempt: 0 })
@@ -149,7 +149,7 @@ describe('an assigned task that is not started in time', () => {
   })
 
   test('is not one that an agent claimed itself: its lease decides, unless the task says otherwise', async () => {
-    const { work, now, pass } = clockwork()
+    const { work, now, pass } = manualClock()
     const [plain, strict] = [await work.create(), await work.create({ watch: { assignMs: MINUTE } })]
     await work.claim(plain, alpha)
     await work.claim(strict, alpha)
@@ -163,9 +163,9 @@ describe('an assigned task that is not started in time', () => {
 
   test('is one no more after any kind of start', async () => {
     for (const begin of ['start', 'progress', 'continueLater'] as const) {
-      const { work, pass } = clockwork()
+      const { work, pass } = manualClock()
       const task = await work.create()
-      const hold = granted(await give(work, task, alpha, HOUR))
+      const hold = granted(await assign(work, task, alpha, HOUR))
       await work[begin](task, hold)
       expect((await work.record(task)).dueAt, begin).toBeNull()
       pass(10 * MINUTE)
@@ -176,9 +176,9 @@ describe('an assigned task that is not started in time', () => {
 
 describe('an agent that was assigned a task', () => {
   test('resumes it under the same session: the claim is the same, and its lease starts anew', async () => {
-    const { work, now, pass } = clockwork()
+    const { work, now, pass } = manualClock()
     const task = await work.create()
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     pass(MINUTE)
     const reply = await work.claim(task, alpha, { leaseMs: 10 * MINUTE })
     expect(reply).toMatchObject({
@@ -192,9 +192,9 @@ describe('an agent that was assigned a task', () => {
   })
 
   test('resumes it under another session: a new generation, and the attempt is not counted twice', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create({ maxRetries: 0 })
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     const reply = await work.claim(task, holder('alpha', 's-2'))
     expect(reply).toMatchObject({ reason: 'GRANTED', claim: { generation: 2, attempt: 1, session: 's-2' } })
     expect(await work.claims(task)).toMatchObject([
@@ -206,34 +206,34 @@ describe('an agent that was assigned a task', () => {
   })
 
   test('uses no capacity twice where there is room for one', async () => {
-    const { work } = clockwork({ maxConcurrentClaims: 1 })
+    const { work } = manualClock({ maxConcurrentClaims: 1 })
     const task = await work.create()
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('GRANTED')
   })
 
   test('keeps it from its own other sessions once it resumed it, as from everyone else', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create()
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     expect(outcome(await work.claim(task, beta))).toBe('DENIED_ACTIVE_CLAIM')
     await work.claim(task, alpha)
     expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
   })
 
   test('keeps it once it has started', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create()
-    await work.start(task, granted(await give(work, task, alpha)))
+    await work.start(task, granted(await assign(work, task, alpha)))
     expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
   })
 
   test('is refused under a session without capacity, and keeps what it was assigned', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     await work.register('w', 1)
     await work.claim(await work.create(), holder('alpha', 'w'))
     const task = await work.create()
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     expect(outcome(await work.claim(task, holder('alpha', 'w')))).toBe('NO_CAPACITY')
     expect(await work.record(task)).toMatchObject({
       state: 'assigned',
@@ -243,18 +243,18 @@ describe('an agent that was assigned a task', () => {
   })
 
   test('keeps the assigned claim when no generation is left for another session', async () => {
-    const { work } = clockwork({ maxGenerationsPerTask: 1 })
+    const { work } = manualClock({ maxGenerationsPerTask: 1 })
     const task = await work.create()
-    await give(work, task, alpha)
+    await assign(work, task, alpha)
     expect(outcome(await work.claim(task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
     expect(outcome(await work.claim(task, alpha))).toBe('GRANTED')
   })
 
   test('does not lose it to another assignment', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const task = await work.create()
-    await give(work, task, alpha)
-    expect(outcome(await give(work, task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
+    await assign(work, task, alpha)
+    expect(outcome(await assign(work, task, holder('alpha', 's-2')))).toBe('DENIED_ACTIVE_CLAIM')
   })
 })
 
@@ -312,7 +312,7 @@ describe('a holder that goes silent', () => {
   })
 
   test('may be silent before it has started, for as long as its lease lasts', async () => {
-    const { work, pass } = clockwork({ stallTimeoutSeconds: 60 })
+    const { work, pass } = manualClock({ stallTimeoutSeconds: 60 })
     const task = await work.create()
     await work.claim(task, alpha, { leaseMs: HOUR })
     pass(30 * MINUTE)
@@ -475,7 +475,7 @@ describe('progress', () => {
 })
 
 test('a verdict has the time limit of the task, or else of the workspace', async () => {
-  const { work, now, pass } = clockwork({ verifyTimeoutSeconds: 7 })
+  const { work, now, pass } = manualClock({ verifyTimeoutSeconds: 7 })
   for (const [watch, ms] of [
     [null, 7 * SECOND],
     [{ verifyMs: MINUTE }, MINUTE],
@@ -522,7 +522,7 @@ describe('the backoff after a holder was lost', () => {
 
 describe('shortest first', () => {
   test('among equals shorter work comes first, and work without an estimate counts as half an hour', async () => {
-    const { work } = clockwork({ queueOrder: 'shortest_first' })
+    const { work } = manualClock({ queueOrder: 'shortest_first' })
     const long = await work.create({ watch: { estimateMs: HOUR } })
     const unknown = await work.create()
     const short = await work.create({ watch: { estimateMs: 5 * MINUTE } })
@@ -531,7 +531,7 @@ describe('shortest first', () => {
   })
 
   test('long work ages past newer short work', async () => {
-    const { work, pass } = clockwork({ queueOrder: 'shortest_first' })
+    const { work, pass } = manualClock({ queueOrder: 'shortest_first' })
     const long = await work.create({ watch: { estimateMs: HOUR } })
     pass(HOUR)
     await work.create({ watch: { estimateMs: MINUTE } })
@@ -539,7 +539,7 @@ describe('shortest first', () => {
   })
 
   test('applies to whatever is requeued, and a new priority keeps the effect of the estimate', async () => {
-    const { work, now } = clockwork({ queueOrder: 'shortest_first' })
+    const { work, now } = manualClock({ queueOrder: 'shortest_first' })
     const task = await work.create({ watch: { estimateMs: MINUTE } })
     await work.release(task, granted(await work.claim(task, alpha)))
     expect((await work.record(task)).rank).toBe(placeInQueue('shortest_first', now(), 5, MINUTE))
@@ -548,7 +548,7 @@ describe('shortest first', () => {
   })
 
   test('by priority alone, no estimate counts', async () => {
-    const { work } = clockwork()
+    const { work } = manualClock()
     const long = await work.create({ watch: { estimateMs: HOUR } })
     await work.create({ watch: { estimateMs: MINUTE } })
     expect(handedOut(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])

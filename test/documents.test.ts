@@ -71,12 +71,12 @@ function isTestOf(file: string): (title: string) => boolean {
   const sources = existsSync(file) ? sourcesOf(file) : []
   const titles = new Set(sources.flatMap(titlesOf))
   // A title of `%s` alone is searched for where its values are: as a key, or first in a list.
-  const byCoordinator = (title: string) => {
+  const isRowName = (title: string) => {
     const text = `'${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}'`
     const given = new RegExp(`\\[\\s*${text},|${text}:\\s`)
     return titles.has('%s') && sources.some((source) => given.test(source))
   }
-  return (title) => titles.has(title) || byCoordinator(title)
+  return (title) => titles.has(title) || isRowName(title)
 }
 
 describe('the map of the documents', () => {

@@ -119,25 +119,28 @@ function connect(url: string): Sql {
   return sql
 }
 
-interface Told {
+interface Reported {
   url: string
   pid: number
   refused?: string
 }
 
-function spawnChild(folder: string, as: Partial<Account> = {}): { child: ChildProcess; told: Promise<Told> } {
+function spawnChild(
+  folder: string,
+  as: Partial<Account> = {},
+): { child: ChildProcess; reported: Promise<Reported> } {
   const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     cwd: '/',
     ...(as.uid ? { uid: as.uid, gid: as.gid } : {}),
   })
   children.push(child)
-  const told = once(createInterface({ input: child.stdout! }), 'line').then(([line]) => {
-    const fact = JSON.parse(line) as Told
+  const reported = once(createInterface({ input: child.stdout! }), 'line').then(([line]) => {
+    const fact = JSON.parse(line) as Reported
     if (fact.pid) left.push({ pid: fact.pid, start: startOf(fact.pid) })
     return fact
   })
-  return { child, told }
+  return { child, reported }
 }
 
 async function killed(child: ChildProcess): Promise<void> {
@@ -244,8 +247,8 @@ test('the server is in a process group of its own, so Ctrl-C in the terminal doe
 })
 
 test('a Baton server that exits without a stop stops its database', async () => {
-  const { child, told } = spawnChild(usedFolder())
-  const { pid } = await told
+  const { child, reported } = spawnChild(usedFolder())
+  const { pid } = await reported
   child.kill('SIGUSR2')
   expect(await once(child, 'exit')).toEqual([7, null])
   await until(() => startOf(pid) === undefined)
@@ -253,8 +256,8 @@ test('a Baton server that exits without a stop stops its database', async () => 
 
 test('a server orphaned by kill -9 is stopped cleanly and keeps its data', async () => {
   const folder = usedFolder()
-  const { child, told } = spawnChild(folder)
-  const orphan = await told
+  const { child, reported } = spawnChild(folder)
+  const orphan = await reported
   const sql = connect(orphan.url)
   await sql`create table kept as select 42 as answer`
   await sql.end()
@@ -273,8 +276,8 @@ test('a server orphaned by kill -9 is stopped cleanly and keeps its data', async
 
 test('a folder in use by a running Baton server is refused and unchanged', async () => {
   const folder = usedFolder()
-  const { told } = spawnChild(folder)
-  const other = await told
+  const { reported } = spawnChild(folder)
+  const other = await reported
   const before = await readdir(folder)
   await expect(start(folder)).rejects.toThrow(
     new RegExp(`^The data folder ${folder} is in use by another Baton server`),
@@ -285,9 +288,9 @@ test('a folder in use by a running Baton server is refused and unchanged', async
 
 test('of several starts on one fresh folder exactly one wins', async () => {
   const folder = join(await scratchFolder(), 'postgres')
-  const told = await Promise.all([1, 2, 3, 4].map(() => spawnChild(folder).told))
-  const winners = told.filter((fact) => fact.url)
-  const refusals = told.flatMap((fact) => fact.refused ?? [])
+  const reported = await Promise.all([1, 2, 3, 4].map(() => spawnChild(folder).reported))
+  const winners = reported.filter((fact) => fact.url)
+  const refusals = reported.flatMap((fact) => fact.refused ?? [])
   expect(winners).toHaveLength(1)
   expect(refusals).toHaveLength(3)
   for (const refusal of refusals)
@@ -298,11 +301,11 @@ test('of several starts on one fresh folder exactly one wins', async () => {
 test('of several starts after a kill -9 exactly one wins', async () => {
   const folder = usedFolder()
   const first = spawnChild(folder)
-  await first.told
+  await first.reported
   await killed(first.child)
-  const told = await Promise.all([1, 2, 3, 4].map(() => spawnChild(folder).told))
-  expect(told.filter((fact) => fact.url)).toHaveLength(1)
-  expect(told.filter((fact) => fact.refused?.startsWith('StartRefused'))).toHaveLength(3)
+  const reported = await Promise.all([1, 2, 3, 4].map(() => spawnChild(folder).reported))
+  expect(reported.filter((fact) => fact.url)).toHaveLength(1)
+  expect(reported.filter((fact) => fact.refused?.startsWith('StartRefused'))).toHaveLength(3)
 })
 
 test('a start killed in the middle of initdb leaves nothing that the next start trusts', async () => {
@@ -419,13 +422,13 @@ test('the lock of another container is valid for as long as its file is touched'
   await mkdir(folder)
   const lock = join(folder, 'lock.1')
   await writeFile(lock, JSON.stringify({ realm: 'another', pid: 7, startedAt: '1', folder: '1:1' }))
-  const beat = setInterval(() => utimes(lock, new Date(), new Date()), 100)
+  const heartbeat = setInterval(() => utimes(lock, new Date(), new Date()), 100)
   try {
     await expect(lockFolder(folder, 1_000)).rejects.toThrow(
       /in use by another Baton server \(process 7 of another container/,
     )
   } finally {
-    clearInterval(beat)
+    clearInterval(heartbeat)
   }
   await utimes(lock, new Date(Date.now() - 60_000), new Date(Date.now() - 60_000))
   await start(folder)
@@ -538,11 +541,11 @@ ordinaryUserTest('an ordinary user starts it, and starts it again after a kill -
   await mkdir(folder)
   await chown(folder, nobody.uid, nobody.gid)
   const first = spawnChild(join(folder, 'postgres'), nobody)
-  const { pid } = await first.told
+  const { pid } = await first.reported
   expect(statSync(`/proc/${pid}`).uid).toBe(nobody.uid)
   await killed(first.child)
   const second = spawnChild(join(folder, 'postgres'), nobody)
-  expect(await connect((await second.told).url)`select 1 as one`).toEqual([{ one: 1 }])
+  expect(await connect((await second.reported).url)`select 1 as one`).toEqual([{ one: 1 }])
   second.child.kill('SIGTERM')
   expect(await once(second.child, 'exit')).toEqual([0, null])
 })
@@ -551,8 +554,8 @@ ordinaryUserTest('a folder that the user may not write is refused in one sentenc
   const folder = await scratchFolder(0o755)
   await mkdir(join(folder, 'postgres'))
   for (const path of [join(folder, 'postgres'), join(folder, 'fresh', 'postgres')]) {
-    const { told } = spawnChild(path, nobody)
-    expect((await told).refused).toBe(
+    const { reported } = spawnChild(path, nobody)
+    expect((await reported).refused).toBe(
       `StartRefused: The data folder ${path} cannot be written by this user: change its owner or mode, or choose another folder with BATON_DATA.`,
     )
   }
@@ -563,6 +566,6 @@ ordinaryUserTest("another user's cluster is refused in one sentence", async () =
   const folder = await copyOfUsedFolder()
   await chown(folder, nobody.uid, nobody.gid)
   await chown(join(folder, 'cluster'), 0, 0)
-  const { told } = spawnChild(folder, nobody)
-  expect((await told).refused).toMatch(/^StartRefused: .* belongs to another user \(id 0\)/)
+  const { reported } = spawnChild(folder, nobody)
+  expect((await reported).refused).toMatch(/^StartRefused: .* belongs to another user \(id 0\)/)
 })

@@ -7,22 +7,24 @@ import { StoreUnavailable } from '../src/store/store.ts'
 /** Tasks that depend on finished ones are checked after all callers are answered: no caller is left to get an error. */
 
 /** What is logged when the check fails in this way. */
-async function toldOf(error: Error): Promise<unknown[]> {
+async function answeredFor(error: Error): Promise<unknown[]> {
   const store = new MemoryStore()
   store.downstreamOf = () => Promise.reject(error)
-  const told: unknown[] = []
-  const nobody = () => Promise.reject(new Error('not requested'))
-  const kernel = openKernel(store, { agentOf: nobody, projectOf: nobody }, (fault) => told.push(fault))
+  const reported: unknown[] = []
+  const notRequested = () => Promise.reject(new Error('not requested'))
+  const kernel = openKernel(store, { agentOf: notRequested, projectOf: notRequested }, (fault) =>
+    reported.push(fault),
+  )
   await followAll(kernel, 1, [1])
   await kernel.close()
-  return told
+  return reported
 }
 
 test('an unreachable store is not logged: upkeep finds the missed tasks', async () => {
-  expect(await toldOf(new StoreUnavailable('away'))).toEqual([])
+  expect(await answeredFor(new StoreUnavailable('away'))).toEqual([])
 })
 
 test('any other error is logged, and stops nothing', async () => {
   const mistake = new TypeError('records is not iterable')
-  expect(await toldOf(mistake)).toEqual([mistake])
+  expect(await answeredFor(mistake)).toEqual([mistake])
 })

@@ -63,7 +63,7 @@ const checkOutAnew = () => {
   plainly(repository, 'checkout', '--', 'a.txt')
 }
 /** Of the same size: so git has to read it. */
-const lookAtChange = (folder = repository) => {
+const statusOfChange = (folder = repository) => {
   put(folder, 'a.txt', 'two\n')
   plainly(folder, 'status')
   put(folder, 'a.txt', 'one\n')
@@ -115,11 +115,11 @@ describeGit('what is planted in a repository', () => {
     [
       'a file system monitor',
       () => void git(repository, 'config', 'core.fsmonitor', payload()),
-      lookAtChange,
+      statusOfChange,
     ],
     ['a smudge filter', () => filterIn(config(), 'smudge'), checkOutAnew],
-    ['a clean filter', () => filterIn(config(), 'clean'), lookAtChange],
-    ['a filter process', () => filterIn(config(), 'process'), lookAtChange],
+    ['a clean filter', () => filterIn(config(), 'clean'), statusOfChange],
+    ['a filter process', () => filterIn(config(), 'process'), statusOfChange],
     [
       'a filter that is required',
       () => {
@@ -134,7 +134,7 @@ describeGit('what is planted in a repository', () => {
         filterIn(config(), 'clean', 'a=b.c')
         writeFileSync(join(repository, '.git/info/attributes'), '*.txt filter=a=b.c\n')
       },
-      lookAtChange,
+      statusOfChange,
     ],
     [
       'a filter in a file that is included',
@@ -146,7 +146,7 @@ describeGit('what is planted in a repository', () => {
         filterIn(join(repository, 'two'), 'clean')
         writeFileSync(join(repository, '.git/info/exclude'), 'two\n')
       },
-      lookAtChange,
+      statusOfChange,
     ],
     [
       'a filter in a file that is included for worktrees only',
@@ -181,7 +181,7 @@ describeGit('what is planted in a repository', () => {
     const { cleaned } = await makeRecordAndClean((root) => {
       git(repository, 'config', 'extensions.worktreeConfig', 'true')
       filterIn(join(repository, '.git/worktrees/gen-1/config.worktree'), 'clean')
-      lookAtChange(root)
+      statusOfChange(root)
       expect(hasRun()).toBe(true)
       rmSync(join(home, 'ran'))
     })

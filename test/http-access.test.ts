@@ -8,15 +8,15 @@ import { readConfig } from '../src/config.ts'
 import { start } from '../src/start.ts'
 import { freshDatabase } from './support/database.ts'
 import { allOf, pathTo, type Route, send, takesPlan } from './support/http-routes.ts'
-import { all, besiege, label, problemIn } from './support/http-under-attack.ts'
+import { all, label, problemIn, serverUnderAttack } from './support/http-under-attack.ts'
 import { expectRefusal, type Json, openWorkspace, type Workspace } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
-import { cuttableWayTo } from './support/proxy.ts'
+import { cuttableConnectionTo } from './support/proxy.ts'
 import { startServer } from './support/server.ts'
 
 /** Authentication, and what each key may do. */
 
-const { server, routes, w, nothingIsWrittenBy, close } = await besiege()
+const { server, routes, w, nothingIsWrittenBy, close } = await serverUnderAttack()
 afterAll(close)
 const closed = routes.filter(({ isOpen }) => !isOpen)
 
@@ -28,9 +28,9 @@ async function keyWith(workspace: Workspace, more: Json): Promise<{ id: string; 
 const statusWith = async (key: string, path = '/limits') => (await send(server, 'GET', path, { key })).status
 
 /** A request that is admitted or not, and can do nothing if it is: its body is no object, its id unknown. */
-function knockAt(route: Route, options: { key?: string; headers?: Record<string, string> }) {
-  const nobody = '01890000-0000-7000-8000-00000000ffff'
-  const path = pathTo(route, allOf(nobody))
+function tryKey(route: Route, options: { key?: string; headers?: Record<string, string> }) {
+  const unknownId = '01890000-0000-7000-8000-00000000ffff'
+  const path = pathTo(route, allOf(unknownId))
   const query = route.path === '/events/stream' ? '?after=x' : ''
   const takesBody = route.body !== null || takesPlan(route)
   return send(server, route.method, path + query, { ...options, ...(takesBody ? { body: '[]' } : {}) })
@@ -53,7 +53,7 @@ describe('a request without a valid key', () => {
     async (what, authorization) => {
       await nothingIsWrittenBy(() =>
         all(closed, async (route) => {
-          const reply = await knockAt(route, { headers: { authorization } })
+          const reply = await tryKey(route, { headers: { authorization } })
           expect(problemIn(reply, `${what} at ${label(route)}`)).toMatchObject({
             status: 401,
             code: 'UNAUTHENTICATED',
@@ -144,7 +144,7 @@ describe('a key may do what its role and scopes say', () => {
       all(closed, async (route) => {
         const needs = NEEDS_OTHER[label(route)] ?? NEEDS[route.tag]?.[route.method === 'GET' ? 0 : 1]
         expect(needs, `what does ${label(route)} need? Add it to this test`).toBeDefined()
-        const reply = await knockAt(route, { key })
+        const reply = await tryKey(route, { key })
         if (rights.includes(needs!))
           expect([200, 400, 404, 426], `${label(route)}: ${reply.text}`).toContain(reply.status)
         else expect(problemIn(reply, label(route))).toMatchObject({ status: 403, code: 'FORBIDDEN' })
@@ -154,9 +154,9 @@ describe('a key may do what its role and scopes say', () => {
 
   test('only the key of the first start creates workspaces', async () => {
     const { key } = await keyWith(await openWorkspace(server), { role: 'owner' })
-    for (const nobody of [key, w.ownerKey])
+    for (const other of [key, w.ownerKey])
       expectRefusal(
-        await server.call('POST', '/workspaces', { name: 'mine' }, { key: nobody }),
+        await server.call('POST', '/workspaces', { name: 'mine' }, { key: other }),
         403,
         'FORBIDDEN',
       )
@@ -310,13 +310,13 @@ test('no key is ever in the log, whatever the log level and the error', async ()
     process.nextTick(rest.at(-1) as (error: null, written: number) => void, null, Buffer.byteLength(data))
   }) as typeof fs.write)
   const database = await freshDatabase()
-  const way = await cuttableWayTo(database.url)
-  const loud = await startServer({ BATON_LOG_LEVEL: 'trace', DATABASE_URL: way.url })
+  const connection = await cuttableConnectionTo(database.url)
+  const loud = await startServer({ BATON_LOG_LEVEL: 'trace', DATABASE_URL: connection.url })
   try {
     const { key } = (await loud.call('POST', '/keys', { name: 'loud' })).body
     await loud.call('POST', '/tasks', '{', { key })
     await fetch(`${loud.api}/tasks`, { headers: { authorization: `Bearer ${key} x` } })
-    way.cut()
+    connection.cut()
     for (const secret of [key, loud.ownerKey])
       expect((await loud.call('POST', '/keys', { name: 'cut off' }, { key: secret })).status).toBeGreaterThan(
         400,
@@ -324,9 +324,9 @@ test('no key is ever in the log, whatever the log level and the error', async ()
     expect(log).toContain('the store is unavailable')
     for (const secret of [loud.ownerKey, key]) expect(log).not.toContain(secret.slice(13))
   } finally {
-    way.mend()
+    connection.restore()
     await loud.close()
-    await way.close()
+    await connection.close()
     await database.drop()
     spy.mockRestore()
   }

@@ -19,7 +19,7 @@ describe('settings are refused in one sentence that names them', () => {
   const process_ = (more: Json) => ({ adapterType: 'process', adapterConfig: { ...PROCESS, ...more } })
   const claude = (more: Json) => ({ adapterType: 'claude_local', adapterConfig: more })
   const runtime = (runtimeConfig: Json) => ({ ...process_({}), runtimeConfig })
-  const beats = (heartbeat: Json) => runtime({ heartbeat })
+  const heartbeats = (heartbeat: Json) => runtime({ heartbeat })
 
   test.each<[what: string, body: Json, field: string, message: string | RegExp]>([
     [
@@ -136,41 +136,46 @@ describe('settings are refused in one sentence that names them', () => {
     ],
     [
       'an interval of less than nothing',
-      beats({ intervalSec: -5 }),
+      heartbeats({ intervalSec: -5 }),
       'runtimeConfig',
       'heartbeat.intervalSec must not be less than 1.',
     ],
     [
       'an interval that is a word',
-      beats({ intervalSec: 'soon' }),
+      heartbeats({ intervalSec: 'soon' }),
       'runtimeConfig',
       'heartbeat.intervalSec must be a number.',
     ],
     [
       'half a second',
-      beats({ intervalSec: 0.5 }),
+      heartbeats({ intervalSec: 0.5 }),
       'runtimeConfig',
       /^heartbeat.intervalSec must be a whole number/,
     ],
     [
       'a wake that is none',
-      beats({ wakeOnMoon: true }),
+      heartbeats({ wakeOnMoon: true }),
       'runtimeConfig',
       'heartbeat.wakeOnMoon is not a setting of runtimeConfig.',
     ],
     [
       'a pause of less than nothing',
-      beats({ cooldownSec: -1 }),
+      heartbeats({ cooldownSec: -1 }),
       'runtimeConfig',
       'heartbeat.cooldownSec must not be less than 0.',
     ],
     [
       'no wakeups at all',
-      beats({ maxWakeupsPerTaskPerHour: 0 }),
+      heartbeats({ maxWakeupsPerTaskPerHour: 0 }),
       'runtimeConfig',
       'heartbeat.maxWakeupsPerTaskPerHour must not be less than 1.',
     ],
-    ['yes for true', beats({ enabled: 'yes' }), 'runtimeConfig', 'heartbeat.enabled must be true or false.'],
+    [
+      'yes for true',
+      heartbeats({ enabled: 'yes' }),
+      'runtimeConfig',
+      'heartbeat.enabled must be true or false.',
+    ],
     ['a list for a heartbeat', runtime({ heartbeat: [] }), 'runtimeConfig', 'heartbeat must be an object.'],
     [
       'a loop of one call',
@@ -266,12 +271,12 @@ describe('no shell ever interprets a value', () => {
     const args = [...adapterConfig.args, '--', words, '-x', '$HOME']
     await put(w, { adapterConfig: { ...adapterConfig, args, env: { WORDS: words } } })
     const title = words.replaceAll('\n', ' ')
-    await w.give('dev', { title, description: words })
+    await w.assign('dev', { title, description: words })
     const [{ status, errorMessage }] = await w.over('dev')
     expect([status, errorMessage]).toEqual(['succeeded', null])
     expect(readdirSync(home)).toEqual(['told.json'])
-    const told = JSON.parse(readFileSync(join(home, 'told.json'), 'utf8'))
-    expect(told).toEqual({ prompt: `${title}\n${words}`, args: [words, '-x', '$HOME'], env: words })
+    const reported = JSON.parse(readFileSync(join(home, 'told.json'), 'utf8'))
+    expect(reported).toEqual({ prompt: `${title}\n${words}`, args: [words, '-x', '$HOME'], env: words })
     expect(existsSync(canary)).toBe(false)
   })
 
@@ -282,7 +287,7 @@ describe('no shell ever interprets a value', () => {
       config: { promptTemplate: '{{task.title}}', model: 'opus[1m]' },
     })
     const title = `--dangerously-skip-permissions $(touch ${canary})`
-    await w.give('dev', { title })
+    await w.assign('dev', { title })
     await w.over('dev')
     const [call] = callsIn(home)
     expect(call!.prompt.trim()).toBe(title)
@@ -340,7 +345,7 @@ describe('secrets in settings', () => {
       .map((name) => name + ' ' + createHash('sha256').update(process.env[name]).digest('hex'))
     console.log(JSON.stringify({ result: told }))`
   const SECRET = 'hunter2-hunter2-hunter2'
-  async function told(w: Fleet, runs: number): Promise<string[]> {
+  async function secretsSeen(w: Fleet, runs: number): Promise<string[]> {
     await w.wake('dev')
     return (await w.over('dev', runs)).at(-1).result
   }
@@ -353,15 +358,24 @@ describe('secrets in settings', () => {
     })
     const shown = async (): Promise<Seen> => (await w.agent('dev')).adapterConfig
     expect((await shown()).env).toEqual({ SECRET_A: '********', SECRET_B: '********' })
-    expect(await told(w, 1)).toEqual([`SECRET_A ${hashed(SECRET)}`, `SECRET_B ${hashed('second-secret')}`])
+    expect(await secretsSeen(w, 1)).toEqual([
+      `SECRET_A ${hashed(SECRET)}`,
+      `SECRET_B ${hashed('second-secret')}`,
+    ])
     expect((await put(w, { adapterConfig: await shown() })).status).toBe(200)
-    expect(await told(w, 2)).toEqual([`SECRET_A ${hashed(SECRET)}`, `SECRET_B ${hashed('second-secret')}`])
+    expect(await secretsSeen(w, 2)).toEqual([
+      `SECRET_A ${hashed(SECRET)}`,
+      `SECRET_B ${hashed('second-secret')}`,
+    ])
     const changed = { ...(await shown()), env: { SECRET_A: SECRET, SECRET_C: 'third-secret' } }
     expect((await put(w, { adapterConfig: changed })).status).toBe(200)
-    expect(await told(w, 3)).toEqual([`SECRET_A ${hashed(SECRET)}`, `SECRET_C ${hashed('third-secret')}`])
+    expect(await secretsSeen(w, 3)).toEqual([
+      `SECRET_A ${hashed(SECRET)}`,
+      `SECRET_C ${hashed('third-secret')}`,
+    ])
     const { env: _env, ...without } = await shown()
     expect((await put(w, { adapterConfig: without })).status).toBe(200)
-    expect(await told(w, 4)).toEqual([])
+    expect(await secretsSeen(w, 4)).toEqual([])
   })
 
   test('never become masks: a mask without a stored value is refused', async () => {
@@ -379,7 +393,7 @@ describe('secrets in settings', () => {
       `console.log(process.env.SECRET); console.error(process.env.SECRET); console.log(JSON.stringify({ result: process.env.SECRET, summary: process.env.SECRET }))`,
       { env: { SECRET: secret } },
     )
-    await w.give('dev')
+    await w.assign('dev')
     const [run] = await w.over('dev')
     expect(run.status).toBe('succeeded')
     await put(w, { name: 'renamed' })
@@ -521,18 +535,18 @@ describe('the probe reports check by check whether an agent could run, with a hi
           ...[id, type, JSON.stringify(config)],
         ]),
       )
-    const look = async (): Promise<Seen> => (await w.post('/agents/dev/test')).body
+    const probe = async (): Promise<Seen> => (await w.post('/agents/dev/test')).body
     await store('process', { url: 'http://127.0.0.1' })
-    expect(failing(await look())).toEqual([false, 'settings'])
-    expect(check(await look(), 'settings')).toMatchObject({
+    expect(failing(await probe())).toEqual([false, 'settings'])
+    expect(check(await probe(), 'settings')).toMatchObject({
       detail: expect.stringContaining('url is not a setting of process'),
       hint: expect.stringContaining('PUT /agents'),
     })
     await store('process', { ...PROCESS, promptTemplate: '{{task.titel}}' })
-    expect(failing(await look())).toEqual([false, 'template'])
-    expect(check(await look(), 'template').detail).toContain('task.titel')
+    expect(failing(await probe())).toEqual([false, 'template'])
+    expect(check(await probe(), 'template').detail).toContain('task.titel')
     await store('gone', {})
-    expect(failing(await look())).toEqual([false, 'settings'])
+    expect(failing(await probe())).toEqual([false, 'settings'])
     await w.wake('dev')
     expect((await w.over('dev'))[0]).toMatchObject({
       status: 'failed',

@@ -131,8 +131,8 @@ describe('an agent', () => {
 
   test('cannot have the form of an id as its name: it could not be found again', async () => {
     const w = await workspace()
-    const nobodys = '01890000-0000-7000-8000-00000000ffff'
-    const { status } = await put(w, nobodys)
+    const unknownId = '01890000-0000-7000-8000-00000000ffff'
+    const { status } = await put(w, unknownId)
     expect([400, 404]).toContain(status)
     expect((await get(w, '')).body.items).toEqual([])
   })

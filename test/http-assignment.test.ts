@@ -13,12 +13,12 @@ import { until } from './support/nodes.ts'
 
 const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}) => w.call('PUT', `/agents/${slug}`, body)
-const beat = async (w: Workspace, slug: string, body: Json = {}) =>
+const heartbeat = async (w: Workspace, slug: string, body: Json = {}) =>
   (await w.call('POST', `/agents/${slug}/heartbeat`, body)).body
 /** An agent that is ready for work. */
-async function ready(w: Workspace, slug: string, profile: Json = {}, told: Json = {}) {
+async function ready(w: Workspace, slug: string, profile: Json = {}, reported: Json = {}) {
   expect((await put(w, slug, profile)).status).toBeLessThan(300)
-  expect((await beat(w, slug, told)).agent).toBe(slug)
+  expect((await heartbeat(w, slug, reported)).agent).toBe(slug)
 }
 const makeAll = async (w: Workspace, tasks: readonly Json[]): Promise<Task[]> =>
   (await w.post('/tasks/batch', { tasks: tasks.map((task) => ({ title: 'x', ...task })) })).body.items
@@ -50,7 +50,7 @@ describe('an agent that heartbeats', () => {
     const w = await workspace()
     const task = await w.make({ description: 'all of it' })
     await ready(w, 'alpha')
-    const given = await until(async () => (await beat(w, 'alpha')).claims[0])
+    const given = await until(async () => (await heartbeat(w, 'alpha')).claims[0])
     expect(given).toMatchObject({
       taskId: task.id,
       generation: 1,
@@ -98,7 +98,7 @@ describe('an agent that heartbeats', () => {
     const w = await workspace()
     await put(w, 'alpha', { coordinatorEnabled: false })
     const task = await w.held()
-    expect((await beat(w, 'alpha')).claims).toMatchObject([{ taskId: task.id }])
+    expect((await heartbeat(w, 'alpha')).claims).toMatchObject([{ taskId: task.id }])
     expect(await assignments(w, 'alpha')).toEqual([])
   })
 
@@ -107,14 +107,14 @@ describe('an agent that heartbeats', () => {
     await ready(w, 'alpha', { maxConcurrentTasks: 3 })
     await makeAll(w, times(10))
     const claims = Promise.all(times(6).map(() => w.next()))
-    await until(async () => (await beat(w, 'alpha')).claims.length === 3)
+    await until(async () => (await heartbeat(w, 'alpha')).claims.length === 3)
     await claims
     await recover(w)
     expect((await w.call('GET', '/agents/alpha')).body.activeTasks).toBe(3)
-    const [first] = (await beat(w, 'alpha')).claims
+    const [first] = (await heartbeat(w, 'alpha')).claims
     await w.on({ id: first.taskId }, 'submit', { ...fence(first.session, first.generation), result: 1 })
     await until(async () => {
-      const { claims: now } = await beat(w, 'alpha')
+      const { claims: now } = await heartbeat(w, 'alpha')
       return now.length === 3 && now.every(({ taskId }: Json) => taskId !== first.taskId)
     })
   })
@@ -147,7 +147,7 @@ describe('nothing is assigned to an agent', () => {
       async (w) => {
         await put(w, 'bad', able)
         await w.post('/agents/bad/pause')
-        await beat(w, 'bad')
+        await heartbeat(w, 'bad')
       },
     ],
     [
@@ -156,7 +156,7 @@ describe('nothing is assigned to an agent', () => {
         await put(w, 'bad', { ...able, maxConcurrentTasks: 5 })
         await w.claim(await w.make({ agent: 'bad' }), 'bad')
         await w.post('/agents/bad/terminate')
-        await beat(w, 'bad')
+        await heartbeat(w, 'bad')
       },
     ],
     [
@@ -237,7 +237,7 @@ describe('among free agents', () => {
     const blog = await makeAll(w, times(4, { project: 'blog' }))
     const [urgent] = await makeAll(w, [{ project: 'blog', priority: 10 }])
     await ready(w, 'alpha', { maxConcurrentTasks: 4 })
-    await until(async () => (await beat(w, 'alpha')).claims.length === 4)
+    await until(async () => (await heartbeat(w, 'alpha')).claims.length === 4)
     const held = await holdersNow(w, [...shop, ...blog, urgent!])
     expect(held.slice(0, 4).filter(Boolean), 'of shop').toHaveLength(2)
     expect(held.slice(0, 2), 'the first of them first').toEqual(['alpha', 'alpha'])

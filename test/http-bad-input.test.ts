@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { bodyFor, pathTo, type Schema, sampleOf, send, takesPlan } from './support/http-routes.ts'
-import { all, besiege, label, problemIn, thingsIn } from './support/http-under-attack.ts'
+import { all, label, problemIn, serverUnderAttack, thingsIn } from './support/http-under-attack.ts'
 import { openWorkspace } from './support/http-workspace.ts'
 
 /**
@@ -8,7 +8,7 @@ import { openWorkspace } from './support/http-workspace.ts'
  * as well. Every wrong value is refused as a problem, by name, and leaves every table unchanged.
  */
 
-const { server, routes, w, own, foreign, post, nothingIsWrittenBy, close } = await besiege()
+const { server, routes, w, own, foreign, post, nothingIsWrittenBy, close } = await serverUnderAttack()
 afterAll(close)
 const withBody = routes.filter(({ body }) => body !== null)
 const plan = routes.find(takesPlan)!

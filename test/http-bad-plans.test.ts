@@ -17,9 +17,9 @@ afterAll(() => server.close())
 
 const inTrackA = (...tasks: string[]) =>
   `project: shop\ntracks:\n  A:\n${tasks.map((task) => `    - ${task}\n`).join('')}`
-type Told = [line: number, field: string, message: string | RegExp]
+type Reported = [line: number, field: string, message: string | RegExp]
 
-const WRONG: [what: string, plan: string, told: Told[]][] = [
+const WRONG: [what: string, plan: string, reported: Reported[]][] = [
   [
     'a cycle',
     inTrackA(
@@ -80,7 +80,7 @@ tracks:
       ],
       ...['{id: ""}', '{id: 7}', '{title: no key}', '{id: A-002-x::1}'],
     ),
-    Array.from({ length: 10 }, (_, i): Told => [4 + i, `tracks.A[${i}].id`, /./]),
+    Array.from({ length: 10 }, (_, i): Reported => [4 + i, `tracks.A[${i}].id`, /./]),
   ],
   [
     'sequences beyond 999 and below 1',
@@ -165,15 +165,15 @@ tracks:
 ]
 
 describe('a plan is refused, with all errors by line and nothing written, when it has', () => {
-  test.each(WRONG)('%s', async (_what, plan, told) => {
+  test.each(WRONG)('%s', async (_what, plan, reported) => {
     await nothingIsWrittenBy(server, async () => {
       const answer = await putPlan(w, 'shop', plan)
       expectRefusal(answer, 400, 'PLAN_INVALID')
       const errors = answer.body.errors.toSorted((a: Json, b: Json) => Number(a.line) - Number(b.line))
       expect(errors.map(({ line, field }: Json) => [line, field])).toEqual(
-        told.map(([line, field]) => [line, field]),
+        reported.map(([line, field]) => [line, field]),
       )
-      for (const [i, [, , message]] of told.entries())
+      for (const [i, [, , message]] of reported.entries())
         expect(errors[i].message).toMatch(
           typeof message === 'string' ? new RegExp(escaped(message)) : message,
         )

@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { allOf, namedIn, pathTo, type Route, send, type Things } from './support/http-routes.ts'
-import { all, besiege, label, problemIn } from './support/http-under-attack.ts'
+import { all, label, problemIn, serverUnderAttack } from './support/http-under-attack.ts'
 
 /** What a hostile client may put anywhere but into a body: ids, queries, headers, methods. */
 
-const { server, routes, w, own, foreign, post, nothingIsWrittenBy, close } = await besiege()
+const { server, routes, w, own, foreign, post, nothingIsWrittenBy, close } = await serverUnderAttack()
 afterAll(close)
 const withId = routes.filter(({ path }) => path.includes('{'))
 const closed = routes.filter(({ isOpen }) => !isOpen)

@@ -133,11 +133,11 @@ describe('under an idempotency key', () => {
 })
 
 describe('a batch', () => {
-  const NOBODYS = '01890000-0000-7000-8000-00000000ffff'
+  const UNKNOWN_ID = '01890000-0000-7000-8000-00000000ffff'
 
   test('of tasks is created as a whole or not at all', async () => {
     const w = await workspace()
-    const bad = { tasks: [{ title: 'good' }, { title: 'bad', dependsOn: [NOBODYS] }] }
+    const bad = { tasks: [{ title: 'good' }, { title: 'bad', dependsOn: [UNKNOWN_ID] }] }
     const refused = await w.post('/tasks/batch', bad)
     expectRefusal(refused, 400, 'VALIDATION_FAILED', { errors: [{ field: 'tasks[1].dependsOn[0]' }] })
     const twins = {
@@ -157,13 +157,13 @@ describe('a batch', () => {
   test('of claims answers for each task: the free one is granted, the others say why not', async () => {
     const w = await workspace()
     const [free, taken, done] = [await w.make(), await w.held(), await inState.completed(w)]
-    const taskIds = [free.id, taken.id, NOBODYS, done.id, free.id]
+    const taskIds = [free.id, taken.id, UNKNOWN_ID, done.id, free.id]
     const { status, body } = await w.post('/claims/batch', { agent: 'beta', session: 's-b', taskIds })
     expect(status).toBe(200)
     expect(body.results).toMatchObject([
       { taskId: free.id, reason: 'GRANTED', claim: { generation: 1, agent: 'beta', state: 'active' } },
       { taskId: taken.id, reason: 'DENIED_ACTIVE_CLAIM', status: 409, currentHolder: 'alpha' },
-      { taskId: NOBODYS, reason: 'NOT_FOUND', status: 404 },
+      { taskId: UNKNOWN_ID, reason: 'NOT_FOUND', status: 404 },
       { taskId: done.id, reason: 'DENIED_COMPLETED', status: 409 },
       { taskId: free.id, reason: 'DENIED_ACTIVE_CLAIM', status: 409, currentHolder: 'beta' },
     ])
@@ -176,10 +176,10 @@ describe('a batch', () => {
       const { status, body } = await w.post('/claims/batch', {
         agent,
         session: `s-${agent}`,
-        taskIds: [NOBODYS],
+        taskIds: [UNKNOWN_ID],
       })
       expect(status, agent).toBe(200)
-      expect(body.results).toMatchObject([{ taskId: NOBODYS, reason: 'NOT_FOUND', status: 404 }])
+      expect(body.results).toMatchObject([{ taskId: UNKNOWN_ID, reason: 'NOT_FOUND', status: 404 }])
     }
     expect(await w.count('agent_registered'), 'and registers no agent').toBe(1)
   })
@@ -189,18 +189,18 @@ describe('a batch', () => {
     const [good, stale] = [await w.held(), await w.held()]
     await w.on(stale, 'release', fence('s-alpha', 1))
     await w.claim(stale, 'beta')
-    const items = [good.id, stale.id, NOBODYS].map((taskId) => ({ taskId, ...fence('s-alpha', 1) }))
+    const items = [good.id, stale.id, UNKNOWN_ID].map((taskId) => ({ taskId, ...fence('s-alpha', 1) }))
     const renewals = await w.post('/claims/renew', { renewals: items })
     expect(renewals.body.results).toMatchObject([
       { taskId: good.id, reason: 'RENEWED', ttlMs: 300_000, requests: [] },
       { taskId: stale.id, reason: 'GENERATION_MISMATCH', status: 409, currentGeneration: 2 },
-      { taskId: NOBODYS, reason: 'NOT_FOUND', status: 404 },
+      { taskId: UNKNOWN_ID, reason: 'NOT_FOUND', status: 404 },
     ])
     const results = await w.post('/results/batch', { results: items.map((item) => ({ ...item, result: 1 })) })
     expect(results.body.results).toMatchObject([
       { taskId: good.id, reason: 'ACCEPTED', task: { state: 'completed' } },
       { taskId: stale.id, reason: 'STALE_GENERATION', status: 409, workLost: true },
-      { taskId: NOBODYS, reason: 'NOT_FOUND', status: 404 },
+      { taskId: UNKNOWN_ID, reason: 'NOT_FOUND', status: 404 },
     ])
   })
 

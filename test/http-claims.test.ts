@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
-  inAnHour,
+  inOneHour,
   inState,
   type Json,
   type Task,
@@ -66,7 +66,7 @@ describe('a claim is denied', () => {
       { taskState: 'pending' },
       async (w) => w.make({ dependsOn: [(await w.make()).id] }),
     ],
-    ['that is scheduled', 'NOT_READY', { taskState: 'pending' }, (w) => w.make({ runAt: inAnHour() })],
+    ['that is scheduled', 'NOT_READY', { taskState: 'pending' }, (w) => w.make({ runAt: inOneHour() })],
     ['that waits for its next attempt', 'NOT_READY', { taskState: 'awaiting_retry' }, inState.awaiting_retry],
     ['that is paused', 'NOT_READY', { taskState: 'paused' }, inState.paused],
     ['that is cancelled', 'NOT_READY', { taskState: 'cancelled' }, inState.cancelled],

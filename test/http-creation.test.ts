@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
-  inAnHour,
+  inOneHour,
   type Json,
   type Task,
   useServer,
@@ -52,7 +52,7 @@ describe('a task with an expiry time', () => {
         tasks: [
           { title: 'past', expiresAt: inMs(-60_000) },
           { title: 'past too', expiresAt: inMs(-60_000) },
-          { title: 'fresh', expiresAt: inAnHour() },
+          { title: 'fresh', expiresAt: inOneHour() },
         ],
       })
     ).body

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
-  inAnHour,
+  inOneHour,
   inState,
   type Json,
   openWorkspace,
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 const workspace = () => openWorkspace(server)
-const NOBODY = '01890000-0000-7000-8000-00000000ffff'
+const UNKNOWN_ID = '01890000-0000-7000-8000-00000000ffff'
 
 describe('POST /tasks/:id/dependencies', () => {
   test('adds dependencies to a task, and it continues when they are done', async () => {
@@ -79,7 +79,7 @@ describe('POST /tasks/:id/dependencies', () => {
     const foreign = await (await workspace()).make()
     const [task, upstream] = [await w.make(), await w.make()]
     const wrong: [Json, string][] = [
-      [{ dependsOn: [upstream.id, NOBODY] }, 'dependsOn[1]'],
+      [{ dependsOn: [upstream.id, UNKNOWN_ID] }, 'dependsOn[1]'],
       [{ dependsOn: [foreign.id] }, 'dependsOn[0]'],
       [{ dependsOn: ['00000000-0000-4000-8000-000000000000'] }, 'dependsOn[0]'],
       [{ dependsOn: [upstream.id, task.id] }, 'dependsOn[1]'],
@@ -93,7 +93,7 @@ describe('POST /tasks/:id/dependencies', () => {
       expect(answer.body.errors[0].field).toBe(field)
     }
     expectRefusal(
-      await w.post(`/tasks/${NOBODY}/dependencies`, { dependsOn: [upstream.id] }),
+      await w.post(`/tasks/${UNKNOWN_ID}/dependencies`, { dependsOn: [upstream.id] }),
       404,
       'NOT_FOUND',
     )
@@ -125,7 +125,7 @@ describe('POST /tasks/:id/dependencies', () => {
   test('keeps the scheduled time of a task', async () => {
     const w = await workspace()
     const upstream = await w.make()
-    const task = await w.make({ runAt: inAnHour() })
+    const task = await w.make({ runAt: inOneHour() })
     const answer = await w.on(task, 'dependencies', { dependsOn: [upstream.id] })
     expect(answer.body).toMatchObject({ state: 'pending', dueAt: task.dueAt })
   })
@@ -211,7 +211,7 @@ describe('PATCH /tasks/:id with dependsOn', () => {
     })
     expectRefusal(await patch(w, held, body), 409, 'WRONG_STATE')
     expectRefusal(await patch(w, task, { ...body, dependsOn: [below.id] }), 409, 'DEPENDENCY_CYCLE')
-    expectRefusal(await patch(w, task, { ...body, dependsOn: [NOBODY] }), 400, 'VALIDATION_FAILED')
+    expectRefusal(await patch(w, task, { ...body, dependsOn: [UNKNOWN_ID] }), 400, 'VALIDATION_FAILED')
     expect([await w.read(task), await w.read(held)]).toEqual(before)
   })
 })

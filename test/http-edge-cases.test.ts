@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 const memory = async (w: Workspace, session = 's-alpha') => (await w.call('GET', `/sessions/${session}`)).body
-const told = async (w: Workspace, session?: string) =>
+const reported = async (w: Workspace, session?: string) =>
   (await memory(w, session)).taskLog.map(({ event, outcome }: Json) => [event, outcome])
 const ACQUIRED = ['CLAIM_ACQUIRED', null]
 
@@ -21,17 +21,17 @@ describe('the log of a session', () => {
     const task = await w.held()
     await w.on(task, 'release', fence('s-alpha', 1))
     await w.on(task, 'cancel')
-    expect(await told(w)).toEqual([ACQUIRED, ['CLAIM_RELEASED', null]])
+    expect(await reported(w)).toEqual([ACQUIRED, ['CLAIM_RELEASED', null]])
   })
   test('shows a released claim, not a result, when the agent asks for a person', async () => {
     const w = await openWorkspace(server)
     await w.on(await w.held(), 'fail', { ...fence('s-alpha', 1), failureClass: 'human' })
-    expect(await told(w)).toEqual([ACQUIRED, ['CLAIM_RELEASED', null]])
+    expect(await reported(w)).toEqual([ACQUIRED, ['CLAIM_RELEASED', null]])
   })
   test('shows a lost claim when its lease ended, also when that was the last attempt', async () => {
     const w = await openWorkspace(server, { minLeaseSeconds: 1 })
     await w.expired({ maxRetries: 0 })
-    expect(await told(w)).toEqual([ACQUIRED, ['CLAIM_LOST', null]])
+    expect(await reported(w)).toEqual([ACQUIRED, ['CLAIM_LOST', null]])
   })
   test('shows a claim lost to a promoted result', async () => {
     const w = await openWorkspace(server)
@@ -41,13 +41,18 @@ describe('the log of a session', () => {
     await w.claim(task, 'beta')
     const [{ workProductRef }] = (await w.read(task, '/results')).items
     await w.post(`/tasks/${task.id}/results/${workProductRef}/promote`)
-    expect(await told(w, 's-beta')).toEqual([ACQUIRED, ['CLAIM_LOST', null]])
+    expect(await reported(w, 's-beta')).toEqual([ACQUIRED, ['CLAIM_LOST', null]])
   })
   test('shows a released claim when the agent gives the task up', async () => {
     const w = await openWorkspace(server)
     for (const failureClass of ['dependency', 'cancelled'])
       await w.on(await w.held(), 'fail', { ...fence('s-alpha', 1), failureClass })
-    expect(await told(w)).toEqual([ACQUIRED, ['CLAIM_RELEASED', null], ACQUIRED, ['CLAIM_RELEASED', null]])
+    expect(await reported(w)).toEqual([
+      ACQUIRED,
+      ['CLAIM_RELEASED', null],
+      ACQUIRED,
+      ['CLAIM_RELEASED', null],
+    ])
   })
 })
 

@@ -13,7 +13,7 @@ import { superuser } from './support/nodes.ts'
 /** What happens to failed work: retried, failed at once, or left for a person as a dead letter (ADE 7 and 8). */
 
 const { served, workspace } = useServer()
-const NOBODYS = '01890000-0000-7000-8000-00000000ffff'
+const UNKNOWN_ID = '01890000-0000-7000-8000-00000000ffff'
 const longAgo = () => new Date(Date.now() - 3_600_000).toISOString()
 const fail = (w: Workspace, task: Task, generation: number, more: Json) =>
   w.on(task, 'fail', { ...fence('s-alpha', generation), ...more })
@@ -149,14 +149,14 @@ describe('a dead letter', () => {
     const w = await workspace()
     const [one, other, held] = [await dead(w), await dead(w), await w.held()]
     const answer = await w.post('/dead-letters/retry', {
-      taskIds: [one.id, held.id, NOBODYS],
+      taskIds: [one.id, held.id, UNKNOWN_ID],
       reason: 'mended',
     })
     expect(answer).toMatchObject({ status: 200, body: { retried: 1 } })
     expect(answer.body.results).toMatchObject([
       { taskId: one.id, reason: 'DONE', task: { state: 'queued', attempt: 0, generation: 1 } },
       { taskId: held.id, reason: 'WRONG_STATE', status: 409, taskState: 'assigned' },
-      { taskId: NOBODYS, reason: 'NOT_FOUND', status: 404 },
+      { taskId: UNKNOWN_ID, reason: 'NOT_FOUND', status: 404 },
     ])
     expect(idsOf(await deadLetters(w))).toEqual([other.id])
     expect(await w.happens('task_retried')).toMatchObject([

@@ -14,7 +14,8 @@ import { superuser, until } from './support/nodes.ts'
 
 const { served, workspace } = useServer()
 const put = (w: Workspace, slug: string, body: Json = {}) => w.call('PUT', `/agents/${slug}`, body)
-const beat = (w: Workspace, slug = 'alpha', body?: Json) => w.call('POST', `/agents/${slug}/heartbeat`, body)
+const heartbeat = (w: Workspace, slug = 'alpha', body?: Json) =>
+  w.call('POST', `/agents/${slug}/heartbeat`, body)
 const health = async (w: Workspace, slug = 'alpha') => (await w.call('GET', `/agents/${slug}/health`)).body
 const stateOf = async (w: Workspace, slug = 'alpha') => (await w.call('GET', `/agents/${slug}`)).body.state
 const sql = <T = Json>(text: string, values: unknown[] = []): Promise<T[]> =>
@@ -32,7 +33,7 @@ describe('a heartbeat', () => {
     const w = await workspace()
     await put(w, 'alpha')
     const task = await w.held()
-    const told = {
+    const reported = {
       status: 'degraded',
       session: 's-alpha',
       currentTaskId: task.id,
@@ -42,7 +43,7 @@ describe('a heartbeat', () => {
       cpuPercent: 180,
       metadata: { tokens: 12_000 },
     }
-    const answer = await beat(w, 'alpha', told)
+    const answer = await heartbeat(w, 'alpha', reported)
     expect(answer).toMatchObject({
       status: 200,
       body: {
@@ -56,7 +57,7 @@ describe('a heartbeat', () => {
     const { lastSeenAt, nextExpectedAt } = answer.body
     expect(Date.parse(nextExpectedAt) - Date.parse(lastSeenAt)).toBe(30_000)
     const shown = await health(w)
-    expect(shown).toMatchObject({ ...told, state: 'running', lastSeenAt, nextExpectedAt, activeTasks: 1 })
+    expect(shown).toMatchObject({ ...reported, state: 'running', lastSeenAt, nextExpectedAt, activeTasks: 1 })
     expect(Date.parse(shown.staleAt) - Date.parse(lastSeenAt)).toBe(180_000)
     expect(shown.silentForMs).toBeGreaterThanOrEqual(0)
   })
@@ -65,15 +66,15 @@ describe('a heartbeat', () => {
     const w = await workspace()
     const { id } = (await put(w, 'alpha')).body
     const events = await w.events()
-    for (const name of ['alpha', id]) expect((await beat(w, name)).body.agent).toBe('alpha')
+    for (const name of ['alpha', id]) expect((await heartbeat(w, name)).body.agent).toBe('alpha')
     expect(await health(w)).toMatchObject({ status: 'healthy', progressPercent: null })
     expect(await w.events(), 'nothing happened').toEqual(events)
   })
 
   test('of an unknown agent is 404, and registers nothing', async () => {
     const w = await workspace()
-    expectRefusal(await beat(w, 'nobody'), 404, 'NOT_FOUND')
-    expectRefusal(await beat(w, '01890000-0000-7000-8000-00000000ffff'), 404, 'NOT_FOUND')
+    expectRefusal(await heartbeat(w, 'nobody'), 404, 'NOT_FOUND')
+    expectRefusal(await heartbeat(w, '01890000-0000-7000-8000-00000000ffff'), 404, 'NOT_FOUND')
     expect((await w.call('GET', '/agents')).body.items).toEqual([])
   })
 
@@ -82,7 +83,7 @@ describe('a heartbeat', () => {
     for (const one of [w, elsewhere]) await put(one, 'alpha')
     const before = await health(w)
     await until(async () => {
-      await beat(elsewhere, 'alpha', { currentStep: 'theirs' })
+      await heartbeat(elsewhere, 'alpha', { currentStep: 'theirs' })
       return (await health(elsewhere)).lastSeenAt > before.lastSeenAt
     })
     expect(await health(w)).toMatchObject({ lastSeenAt: before.lastSeenAt, currentStep: null })
@@ -105,7 +106,7 @@ describe('a heartbeat', () => {
   ])('with %s %j is refused by name', async (field, value) => {
     const w = await workspace()
     await put(w, 'alpha')
-    const refused = await beat(w, 'alpha', { [field]: value })
+    const refused = await heartbeat(w, 'alpha', { [field]: value })
     expectRefusal(refused, 400, 'VALIDATION_FAILED')
     expect(refused.body.errors[0].field).toBe(field)
     expect((await health(w)).currentStep).toBeNull()
@@ -114,18 +115,18 @@ describe('a heartbeat', () => {
   test('from the future is refused, a clock that is a little ahead is not', async () => {
     const w = await workspace()
     await put(w, 'alpha')
-    const ahead = await beat(w, 'alpha', { sentAt: inMs(90_000) })
+    const ahead = await heartbeat(w, 'alpha', { sentAt: inMs(90_000) })
     expectRefusal(ahead, 400, 'VALIDATION_FAILED', { errors: [{ field: 'sentAt' }] })
-    expect((await beat(w, 'alpha', { sentAt: inMs(30_000) })).status).toBe(200)
+    expect((await heartbeat(w, 'alpha', { sentAt: inMs(30_000) })).status).toBe(200)
   })
 
   test('that was overtaken by a later one is refused, and changes nothing', async () => {
     const w = await workspace()
     await put(w, 'alpha')
-    await beat(w, 'alpha', { sentAt: inMs(-5_000), currentStep: 'later' })
+    await heartbeat(w, 'alpha', { sentAt: inMs(-5_000), currentStep: 'later' })
     const sentAt = inMs(-10_000)
     await until(async () => {
-      const late = await beat(w, 'alpha', { sentAt, currentStep: 'earlier' })
+      const late = await heartbeat(w, 'alpha', { sentAt, currentStep: 'earlier' })
       expectRefusal(late, 409, 'OUT_OF_ORDER')
       return true
     })
@@ -137,10 +138,10 @@ describe('a heartbeat', () => {
     await put(w, 'alpha')
     for (let round = 0; round < 5; round++) {
       const [first, right, wrong, after] = await Promise.all([
-        beat(w, 'alpha'),
-        beat(w, 'alpha', { currentStep: 'right' }),
-        beat(w, 'alpha', { sentAt: inMs(3_600_000) }),
-        beat(w, 'alpha', { sentAt: new Date().toISOString() }),
+        heartbeat(w, 'alpha'),
+        heartbeat(w, 'alpha', { currentStep: 'right' }),
+        heartbeat(w, 'alpha', { sentAt: inMs(3_600_000) }),
+        heartbeat(w, 'alpha', { sentAt: new Date().toISOString() }),
       ])
       expect([first.status, right.status, wrong.status, after.status], JSON.stringify(right.body)).toEqual([
         ...[200, 200, 400, 200],
@@ -159,11 +160,11 @@ describe('a heartbeat', () => {
     ] as const)
       await w.claim(task, 'alpha', { session })
     await leaseLeft([one, other], 170)
-    const named = await beat(w, 'alpha', { session: 's-1' })
+    const named = await heartbeat(w, 'alpha', { session: 's-1' })
     expect(named.body.renewed).toMatchObject([{ taskId: one.id, generation: 1, ttlMs: 300_000 }])
     expect(named.body.claims).toHaveLength(3)
     const all = await until(async () => {
-      const { body } = await beat(w, 'alpha')
+      const { body } = await heartbeat(w, 'alpha')
       return body.renewed.length > 0 && body
     })
     expect(all.renewed).toMatchObject([{ taskId: other.id }])
@@ -182,7 +183,7 @@ describe('a flood of heartbeats', () => {
     const w = await workspace({ maxConcurrentClaims: 10_000 })
     const count = 5
     for (let i = 0; i < count; i++) await put(w, `a-${i}`, { coordinatorEnabled: false })
-    await beat(w, 'a-0')
+    await heartbeat(w, 'a-0')
     const tasks = await Promise.all(Array.from({ length: 120 }, () => w.make()))
     const claimAll = async (some: readonly Task[]) => {
       for (const task of some) expect((await w.claim(task, 'claimant')).status).toBe(200)
@@ -202,7 +203,7 @@ describe('a flood of heartbeats', () => {
     const flood = Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
         for (let n = 0; n < 5 || !isOver; n++) {
-          const answer = await beat(w, `a-${i % count}`, { currentStep: `step ${n}` })
+          const answer = await heartbeat(w, `a-${i % count}`, { currentStep: `step ${n}` })
           expect(answer.status).toBe(200)
         }
       }),
@@ -210,7 +211,7 @@ describe('a flood of heartbeats', () => {
     await claimAll(tasks.slice(80))
     isOver = true
     await flood
-    await beat(w, 'a-0', { currentStep: 'the last step' })
+    await heartbeat(w, 'a-0', { currentStep: 'the last step' })
     const claimed = 40
     expect((await eventsSoFar()) - eventsBefore).toBeLessThanOrEqual(claimed + 2)
     expect(await sizeOf('agent_health')).toBeLessThanOrEqual(before.health + 64 * 1024)
@@ -223,7 +224,7 @@ describe('a flood of heartbeats', () => {
     const w = await workspace()
     await put(w, 'alpha')
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, i) => beat(w, 'alpha', { progressPercent: i })),
+      Array.from({ length: 60 }, (_, i) => heartbeat(w, 'alpha', { progressPercent: i })),
     )
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     const writes = new Set(answers.map(({ body }) => body.lastSeenAt))
@@ -238,7 +239,7 @@ describe('an agent that goes silent', () => {
     const w = await workspace()
     await put(w, 'alpha', quick)
     const tasks = [await w.held(), await w.held()]
-    await beat(w)
+    await heartbeat(w)
     const [stale] = await w.happens('agent_stale')
     expect(stale).toMatchObject({ actor: 'system', payload: { agent: 'alpha', claims: 2 } })
     expect(stale!.payload.silentMs).toBeGreaterThanOrEqual(1_000)
@@ -257,16 +258,16 @@ describe('an agent that goes silent', () => {
       ])
     }
     expectRefusal(await w.on(tasks[0]!, 'renew', fence('s-alpha', 1)), 409, 'ALREADY_EXPIRED')
-    expect((await beat(w)).body).toMatchObject({ state: 'idle', claims: [] })
+    expect((await heartbeat(w)).body).toMatchObject({ state: 'idle', claims: [] })
     expect(await w.happens('agent_recovered')).toMatchObject([{ payload: { after: 'error' } }])
   })
 
   test('without work is offline, and back with its next heartbeat', async () => {
     const w = await workspace()
     await put(w, 'alpha', { ...quick, coordinatorEnabled: false })
-    await beat(w)
+    await heartbeat(w)
     await until(async () => (await stateOf(w)) === 'offline')
-    expect((await beat(w)).body.state).toBe('idle')
+    expect((await heartbeat(w)).body.state).toBe('idle')
     expect(await w.happens('agent_recovered')).toMatchObject([{ payload: { after: 'offline' } }])
   })
 
@@ -274,7 +275,7 @@ describe('an agent that goes silent', () => {
     const w = await workspace()
     await put(w, 'alpha', quick)
     await put(w, 'beta', { ...quick, coordinatorEnabled: false })
-    await beat(w, 'beta')
+    await heartbeat(w, 'beta')
     const [own, theirs] = [await w.held(), await w.make()]
     await w.claim(theirs, 'beta')
     for (const slug of ['alpha', 'beta']) await until(async () => (await stateOf(w, slug)) === 'offline')
@@ -290,12 +291,12 @@ describe('an agent that goes silent', () => {
     await put(w, 'alpha', { ...quick, staleThresholdSeconds: 2 })
     const task = await w.held()
     await w.on(task, 'start', fence('s-alpha', 1))
-    await beat(w)
+    await heartbeat(w)
     const other = await openWorkspace(served())
     for (let round = 0; round < 2; round++) {
       // While another is lost after the same silence, this one keeps working.
       await put(other, `other-${round}`, { ...quick, staleThresholdSeconds: 2 })
-      await beat(other, `other-${round}`)
+      await heartbeat(other, `other-${round}`)
       await until(async () => {
         expect((await w.on(task, 'progress', { ...fence('s-alpha', 1), percent: round })).status).toBe(200)
         return (await stateOf(other, `other-${round}`)) === 'offline'
@@ -309,7 +310,7 @@ describe('an agent that goes silent', () => {
     const w = await workspace()
     await put(w, 'alpha', { maxConcurrentTasks: null })
     const task = await w.held()
-    await beat(w)
+    await heartbeat(w)
     expect(await stateOf(w)).toBe('running')
     // From 180.
     await put(w, 'alpha', { staleThresholdSeconds: 1 })
@@ -321,7 +322,7 @@ describe('an agent that goes silent', () => {
     const w = await workspace()
     await put(w, 'alpha', quick)
     await w.held()
-    await beat(w)
+    await heartbeat(w)
     await w.post('/agents/alpha/terminate', { reason: 'too dear' })
     const [ended] = await w.happens('agent_terminated')
     expect(ended!.payload.reason).toBe('too dear')

@@ -89,7 +89,7 @@ function holdUpTheLog() {
 }
 
 /** The key is revoked in the database, without a notification. */
-async function revokeSilently(w: Workspace, { id }: Key, ...after: string[]): Promise<void> {
+async function revokeWithoutNotice(w: Workspace, { id }: Key, ...after: string[]): Promise<void> {
   const [{ id: workspace }] = (await w.call('GET', '/workspaces')).body.items
   const store = await PostgresStore.open(here.databaseUrl)
   try {
@@ -134,7 +134,7 @@ describe.each(ways)('over %s', (_way, listen) => {
     const w = await openWorkspace(here)
     const key = await keyOf(w, { role: 'viewer' })
     const { heard, ended } = await listen(key)
-    await revokeSilently(w, key, 'a-secret')
+    await revokeWithoutNotice(w, key, 'a-secret')
     await ended
     expect(heard.join('')).toContain('key_revoked')
     expect(heard.join('')).not.toContain('a-secret')
@@ -167,7 +167,7 @@ describe.each(ways)('over %s', (_way, listen) => {
     const key = await keyOf(w, { role: 'viewer' })
     const { ended } = await listen(key, there)
     const release = holdUpTheLog()
-    await revokeSilently(w, key)
+    await revokeWithoutNotice(w, key)
     await superuser(here.databaseUrl, (client) =>
       client.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'baton-notices' and datname = current_database()`),
@@ -241,7 +241,7 @@ describe('a request that waits', () => {
     const w = await openWorkspace(here)
     const key = await keyOf(w)
     const { answer } = await waiting(key, '/claims/next', NEXT)
-    await revokeSilently(w, key)
+    await revokeWithoutNotice(w, key)
     await until(async () => (await here.call('GET', '/limits', undefined, { key: key.key })).status === 401)
     const task = await w.make()
     expectRefusal(await answer, 401, 'UNAUTHENTICATED')

@@ -35,7 +35,7 @@ async function admitted(ring: KeyRing) {
   } as unknown as FastifyRequest
   return { ...made, request }
 }
-const revokeSilently = ({ keyId }: { keyId: string }) =>
+const revokeWithoutNotice = ({ keyId }: { keyId: string }) =>
   superuser(database.url, (client) =>
     client.query('update baton.api_keys set revoked_at = now() where key_id = $1', [keyId]),
   )
@@ -81,7 +81,7 @@ describe('a revocation', () => {
       const { request, ...key } = await admitted(ring)
       const opening = ring.open(request)
       const over = once(opening.over, 'abort')
-      await revokeSilently(key)
+      await revokeWithoutNotice(key)
       await over
       opening.close()
     }, 20))

@@ -153,8 +153,8 @@ test('the actor is recorded as the id of a key, with its name beside it, in ever
     text += Buffer.from(chunk)
     if (text.includes('second')) break
   }
-  const told = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!))
-  expect(told.filter(({ type }) => type === 'task_created')).toEqual(created)
+  const reported = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!))
+  expect(reported.filter(({ type }) => type === 'task_created')).toEqual(created)
   const [first] = await w.events()
   expect(first, 'by a key of another workspace').toMatchObject({
     ...{ type: 'workspace_created', actor: expect.stringMatching(KEY), actorName: null },

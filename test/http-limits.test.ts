@@ -149,7 +149,7 @@ describe('a limit holds:', () => {
   })
 
   test('claimHistoryRetentionDays: of finished tasks, older claims are deleted; results and the log stay', async () => {
-    const [w, patient] = [await workspace(), await workspace({ claimHistoryRetentionDays: 365 })]
+    const [w, longRetention] = [await workspace(), await workspace({ claimHistoryRetentionDays: 365 })]
     /** A task with two generations, the first of them long ago. */
     const aged = async (of: Workspace, days: number, end: (task: Task) => Promise<unknown>) => {
       const task = await of.held()
@@ -171,8 +171,8 @@ describe('a limit holds:', () => {
     const old = await aged(w, 91, complete(w))
     const young = await aged(w, 89, complete(w))
     const unfinished = await aged(w, 91, async () => undefined)
-    const kept = await aged(patient, 91, complete(patient))
-    const older = await aged(patient, 366, complete(patient))
+    const kept = await aged(longRetention, 91, complete(longRetention))
+    const older = await aged(longRetention, 366, complete(longRetention))
     const before = [await w.read(old, '/results'), await w.read(old, '/events')]
     const store = await PostgresStore.open(served().databaseUrl)
     await store.applyRetention().finally(() => store.close())
@@ -181,8 +181,8 @@ describe('a limit holds:', () => {
     expect(await generations(w, old)).toEqual([2])
     expect(await generations(w, young)).toEqual([1, 2])
     expect(await generations(w, unfinished)).toEqual([1, 2])
-    expect(await generations(patient, kept)).toEqual([1, 2])
-    expect(await generations(patient, older)).toEqual([2])
+    expect(await generations(longRetention, kept)).toEqual([1, 2])
+    expect(await generations(longRetention, older)).toEqual([2])
     expect([await w.read(old, '/results'), await w.read(old, '/events')]).toEqual(before)
   })
 })

@@ -34,7 +34,7 @@ const logOf = async (w: Workspace, task: Task, query = ''): Promise<Entry[]> => 
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   return answer.body.items
 }
-const houseLog = async (w: Workspace, query = ''): Promise<Entry[]> => {
+const coordinatorLog = async (w: Workspace, query = ''): Promise<Entry[]> => {
   const answer = await w.call('GET', `/coordinator/logs${query}`)
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   return answer.body.items
@@ -56,7 +56,7 @@ async function failedTask(w: Workspace): Promise<Task> {
   await w.on(task, 'fail', { ...first, failureClass: 'out_of_memory', error: 'heap\nfull' })
   return task
 }
-const ITS_STORY = [
+const ITS_LOG = [
   'task_created',
   'task_assigned',
   'task_started',
@@ -78,7 +78,7 @@ describe('the log of a task', () => {
 
   test('shows what happened to it, newest first, with a level and a sentence', async () => {
     const entries = await logOf(w, task)
-    expect(names(entries)).toEqual([...ITS_STORY].reverse())
+    expect(names(entries)).toEqual([...ITS_LOG].reverse())
     expect(entries[0]).toMatchObject({
       level: 'ERROR',
       event: 'task_failed',
@@ -104,7 +104,7 @@ describe('the log of a task', () => {
       generation: 1,
     })
     expect(entries[2]).toMatchObject({ level: 'INFO', event: 'note', details: null })
-    expect(names(await logOf(w, task, '?order=asc'))).toEqual(ITS_STORY)
+    expect(names(await logOf(w, task, '?order=asc'))).toEqual(ITS_LOG)
   })
 
   test.each([
@@ -303,7 +303,7 @@ describe("the coordinator's log", () => {
   })
 
   test('shows the workspace, its agents and workers, and what happened to tasks without a holder', async () => {
-    const entries = await houseLog(w, '?order=asc&limit=200')
+    const entries = await coordinatorLog(w, '?order=asc&limit=200')
     expect(new Set(names(entries))).toEqual(
       new Set([
         'workspace_created',
@@ -325,7 +325,7 @@ describe("the coordinator's log", () => {
       session: 'w-1',
       message: 'The worker w-1 was registered; it can hold 2 tasks.',
     })
-    expect(await houseLog(w)).toEqual([...entries].reverse())
+    expect(await coordinatorLog(w)).toEqual([...entries].reverse())
   })
 
   test.each([
@@ -334,18 +334,18 @@ describe("the coordinator's log", () => {
     ['event=worker_registered,task_lease_expired', ['task_lease_expired', 'worker_registered']],
     ['event=task_started', []],
   ])('is filtered by %s', async (query, expected) => {
-    expect(names(await houseLog(w, `?${query}`))).toEqual(expected)
+    expect(names(await coordinatorLog(w, `?${query}`))).toEqual(expected)
   })
 
   test('has no lines of holders, and accepts no names of theirs', async () => {
-    expect(await houseLog(w, '?event=task_logged')).toEqual([])
+    expect(await coordinatorLog(w, '?event=task_logged')).toEqual([])
     expectRefusal(await w.call('GET', '/coordinator/logs?event=tests_run'), 400, 'VALIDATION_FAILED', {
       errors: [{ field: 'event', message: 'names no event: "tests_run"' }],
     })
   })
 
   test.each(['asc', 'desc'])('is read page by page, %s', async (order) => {
-    const whole = await houseLog(w, `?order=${order}&limit=200`)
+    const whole = await coordinatorLog(w, `?order=${order}&limit=200`)
     const read: Entry[] = []
     for (let after = ''; ; ) {
       const page = (await w.call('GET', `/coordinator/logs?order=${order}&limit=2${after}`)).body
@@ -358,8 +358,8 @@ describe("the coordinator's log", () => {
 
   test('has one workspace only', async () => {
     const other = await openWorkspace(server)
-    expect(names(await houseLog(other, '?order=asc'))).toEqual(['workspace_created', 'key_created'])
-    const ids = (await houseLog(w)).map(({ taskId }) => taskId).filter((id) => id !== null)
+    expect(names(await coordinatorLog(other, '?order=asc'))).toEqual(['workspace_created', 'key_created'])
+    const ids = (await coordinatorLog(w)).map(({ taskId }) => taskId).filter((id) => id !== null)
     expect(new Set(ids)).toEqual(new Set([failed.id, expired.id]))
   })
 

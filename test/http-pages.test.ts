@@ -273,8 +273,8 @@ describe('events', () => {
     await w.on(task, 'submit', { ...held, result: { planted } })
     await w.claim(task, 'beta')
     await w.on(task, 'submit', { ...fence('s-beta', 2), result: [planted] })
-    const told = await w.events()
-    expect(told.map(({ type }: Json) => type)).toEqual(
+    const reported = await w.events()
+    expect(reported.map(({ type }: Json) => type)).toEqual(
       expect.arrayContaining([
         'wakeup_skipped',
         'task_created',
@@ -283,7 +283,7 @@ describe('events', () => {
         'task_completed',
       ]),
     )
-    expect(JSON.stringify(told)).not.toContain(planted)
+    expect(JSON.stringify(reported)).not.toContain(planted)
     expect(JSON.stringify(await w.read(task, '/logs?limit=200'))).not.toContain(planted)
   })
 })

@@ -228,8 +228,8 @@ describe('a task in parts', () => {
     expectRefusal(await w.post('/tasks', { title: 'x', parentId: parts[0]!.id }), 400, 'VALIDATION_FAILED', {
       errors: [{ field: 'parentId' }],
     })
-    const nobody = '01890000-0000-7000-8000-00000000ffff'
-    expectRefusal(await w.post('/tasks', { title: 'x', parentId: nobody }), 400, 'VALIDATION_FAILED', {
+    const unknownId = '01890000-0000-7000-8000-00000000ffff'
+    expectRefusal(await w.post('/tasks', { title: 'x', parentId: unknownId }), 400, 'VALIDATION_FAILED', {
       errors: [{ field: 'parentId' }],
     })
     expect((await w.read(held)).state).toBe('assigned')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   expectRefusal,
   fence,
-  inAnHour,
+  inOneHour,
   type Json,
   type Task,
   useServer,
@@ -106,13 +106,13 @@ describe('a task beyond its estimate', () => {
     const task = await w.held({ ...HANGING, timeouts: { hangGraceSeconds: 0, hangAbortSeconds: 600 } })
     await w.on(task, 'start', first)
     await w.happens('task_hang_suspected')
-    const beat = async () => (await w.post('/sessions/s-alpha/heartbeat')).body.renewed
+    const heartbeat = async () => (await w.post('/sessions/s-alpha/heartbeat')).body.renewed
     const [asked] = (await w.on(task, 'renew', first)).body.requests
     expect(asked).toEqual({ type: 'report_progress', since: expect.any(String), abortAt: expect.any(String) })
     expect(Date.parse(asked.abortAt) - Date.parse(asked.since)).toBe(600_000)
-    expect(await beat()).toMatchObject([{ taskId: task.id, requests: [asked] }])
-    await w.on(task, 'progress', { ...first, estimatedCompletionAt: inAnHour() })
-    expect(await beat()).toMatchObject([{ taskId: task.id, requests: [] }])
+    expect(await heartbeat()).toMatchObject([{ taskId: task.id, requests: [asked] }])
+    await w.on(task, 'progress', { ...first, estimatedCompletionAt: inOneHour() })
+    expect(await heartbeat()).toMatchObject([{ taskId: task.id, requests: [] }])
   })
 })
 
@@ -122,7 +122,7 @@ describe('progress', () => {
     const task = await w.held({ estimatedDurationMinutes: 60 })
     const before = await w.on(task, 'progress', { ...first, percent: 10, step: 'reading' })
     expect(before).toMatchObject({ status: 200, body: { reason: 'NOTED', task: { state: 'running' } } })
-    const estimatedCompletionAt = inAnHour()
+    const estimatedCompletionAt = inOneHour()
     const body = {
       ...first,
       percent: 70,
@@ -137,8 +137,8 @@ describe('progress', () => {
       progress: { percent: 70, step: 'fixing', estimatedCompletionAt, updatedAt: shown.updatedAt },
       checkpointData: { files: 15 },
     })
-    const [, told] = await w.happens('task_progress', 2)
-    expect(told!.payload).toMatchObject({
+    const [, reported] = await w.happens('task_progress', 2)
+    expect(reported!.payload).toMatchObject({
       percent: 70,
       checkpoint: true,
       doneBy: Date.parse(estimatedCompletionAt),

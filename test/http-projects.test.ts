@@ -144,7 +144,7 @@ describe('a track', () => {
       () => w.call('DELETE', '/sessions/s-alpha'),
       (task) => until(async () => (await w.read(task)).holder === null),
     ]
-    for (const [i, letGo] of ways.entries()) {
+    for (const [i, release] of ways.entries()) {
       const track = 'ABCDEFGH'[i]!
       await setAgents(w, track, 1)
       const make = (place: string) => w.make({ project: 'shop', key: `${track}-00${place}-x` })
@@ -152,7 +152,7 @@ describe('a track', () => {
       await w.claim(held, 'alpha', { leaseSeconds: 1 })
       await w.on(held, 'renew', { ...fence('s-alpha', 1), leaseSeconds: i === ways.length - 1 ? 1 : 60 })
       expectRefusal(await w.claim(waiting, 'beta'), 409, 'TRACK_FULL')
-      await letGo(held)
+      await release(held)
       expect((await w.claim(waiting, 'beta')).status, `way ${i}`).toBe(200)
     }
   })

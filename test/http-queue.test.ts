@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { expectRefusal, fence, inAnHour, type Json, useServer } from './support/http-workspace.ts'
+import { expectRefusal, fence, inOneHour, type Json, useServer } from './support/http-workspace.ts'
 import { until } from './support/nodes.ts'
 
 /** What external agents rely on: the queue and sessions. */
@@ -53,7 +53,7 @@ describe('the queue', () => {
     const w = await workspace()
     await w.make({ title: 'for beta', agent: 'beta', priority: 10 })
     await w.make({ title: 'rust and go', requiredCapabilities: ['rust', 'go'], priority: 9 })
-    await w.make({ title: 'waits', runAt: inAnHour(), priority: 9 })
+    await w.make({ title: 'waits', runAt: inOneHour(), priority: 9 })
     await w.make({ title: 'anybody' })
     expect(titles(await w.next({ limit: 9, capabilities: ['rust'] }))).toEqual(['anybody'])
     expect(titles(await w.next({ limit: 9, capabilities: ['go', 'rust', 'sql'] }))).toEqual(['rust and go'])
@@ -119,8 +119,8 @@ describe('a session', () => {
     const held = tasks.slice(0, 2).map(({ id }) => ({ taskId: id, generation: 1 }))
     for (const name of ['s-1', begun.body.id]) {
       expect((await w.call('GET', `/sessions/${name}`)).body.activeClaims).toMatchObject(held)
-      const beat = await w.call('POST', `/sessions/${name}/heartbeat`)
-      expect(beat.body.renewed).toMatchObject(
+      const heartbeat = await w.call('POST', `/sessions/${name}/heartbeat`)
+      expect(heartbeat.body.renewed).toMatchObject(
         held.map((claim) => ({ ...claim, reason: 'RENEWED', ttlMs: 60_000 })),
       )
     }

@@ -23,7 +23,7 @@ const WAITS = `
   renameSync('draft', 'told')
   while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20))`
 
-interface Told {
+interface Reported {
   token: string
   task: string
   generation: number
@@ -33,17 +33,17 @@ interface Told {
 /** An agent at work on a task, and what it knows. */
 async function atWork(w: Fleet, slug = 'dev') {
   const { home } = await w.script(slug, WAITS)
-  await w.give(slug)
-  const told: Told = await eventually(
+  await w.assign(slug)
+  const reported: Reported = await eventually(
     async () => existsSync(join(home, 'told')) && JSON.parse(readFileSync(join(home, 'told'), 'utf8')),
   )
   const [run] = await w.runsOf(slug)
   const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    served().call(method, path, body, { key: told.token, headers })
+    served().call(method, path, body, { key: reported.token, headers })
   return {
-    ...told,
+    ...reported,
     runId: run.id as string,
-    held: fence(told.session, told.generation),
+    held: fence(reported.session, reported.generation),
     call,
     post: (path: string, body: Json = {}) => call('POST', path, body),
     async end() {
@@ -75,7 +75,7 @@ describe('the token of a run', () => {
     const opened: string[] = []
     const closedReads: string[] = []
     for (const route of routes) {
-      const reply = await knock(route, things, token)
+      const reply = await tryToken(route, things, token)
       expect(reply.status, label(route)).not.toBe(401)
       if (reply.status !== 403) opened.push(label(route))
       else problemIn(reply, label(route))
@@ -88,7 +88,7 @@ describe('the token of a run', () => {
   })
 
   /** A request that would be valid for a caller that may. Streams are not opened. */
-  function knock(route: Route, things: Things, key: string) {
+  function tryToken(route: Route, things: Things, key: string) {
     const query = route.path.startsWith('/events/') ? '?after=x' : ''
     const body = bodyFor(route, things)
     return send(served(), route.method, pathTo(route, things) + query, {
@@ -349,13 +349,14 @@ describe('streams that were opened with the token of a run', () => {
     const [own, other] = [await open(first.token), await open(second.token)]
     await first.end()
     await w.make({ title: 'after its end', requiredCapabilities: ['magic'] })
-    const told = (text: string) => [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!))
-    expect(told(await own.text()).at(-1)).toMatchObject({
+    const eventsIn = (text: string) =>
+      [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!))
+    expect(eventsIn(await own.text()).at(-1)).toMatchObject({
       type: 'run_finished',
       payload: { runId: first.runId },
     })
     await second.end()
-    const rest = told(await other.text()).filter(({ type }) => /^(task_created|run_finished)$/.test(type))
+    const rest = eventsIn(await other.text()).filter(({ type }) => /^(task_created|run_finished)$/.test(type))
     expect(rest.map(({ type }) => type)).toEqual(['run_finished', 'task_created', 'run_finished'])
   })
 

@@ -12,7 +12,7 @@ import { type Fleet, type Seen, scripts, useFleets } from './support/runs.ts'
 /** Runs over HTTP: single, in lists, their timeline and their log; and how they are stopped. */
 
 const { served, fleet } = useFleets()
-const NOBODY = '01890000-0000-7000-8000-00000000ffff'
+const UNKNOWN_ID = '01890000-0000-7000-8000-00000000ffff'
 const ISO = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 
@@ -34,7 +34,7 @@ describe('a run', () => {
   test('is shown in full: its task, its usage, its end, and where its log is', async () => {
     const w = await fleet()
     await w.script('dev', ends)
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const [over] = await w.over('dev')
     expect(await w.run(over.id)).toMatchObject({
       id: UUID,
@@ -89,7 +89,7 @@ describe('a run', () => {
     const w = await fleet()
     const other = await fleet()
     const { id } = await woken(w, 'dev', '')
-    for (const run of [id, NOBODY]) {
+    for (const run of [id, UNKNOWN_ID]) {
       for (const what of ['', '/events', '/log'])
         expectRefusal(await other.call('GET', `/runs/${run}${what}`), 404, 'NOT_FOUND')
       expectRefusal(await other.post(`/runs/${run}/cancel`), 404, 'NOT_FOUND')
@@ -113,7 +113,7 @@ describe('a run', () => {
       detail: 'The run is over (succeeded).',
     })
     await w.script('stays', scripts.stays)
-    const task = await w.give('stays')
+    const task = await w.assign('stays')
     const { id } = await w.saying('stays', 'up')
     const reason = 'it is not needed any more'
     const answers = await Promise.all([1, 2, 3].map(() => w.post(`/runs/${id}/cancel`, { reason })))
@@ -135,7 +135,7 @@ describe('lists of runs', () => {
   beforeAll(async () => {
     w = await fleet()
     await w.script('good', ends, { maxConcurrentTasks: 1 })
-    tasks = [await w.give('good'), await w.give('good'), await w.give('good')]
+    tasks = [await w.assign('good'), await w.assign('good'), await w.assign('good')]
     await w.over('good', 3)
     await woken(w, 'bad', 'process.exit(1)')
     ids = (await w.call('GET', '/runs')).body.items.map(({ id }: Seen) => id)
@@ -183,7 +183,7 @@ describe('lists of runs', () => {
     const other = await fleet()
     for (const path of ['/agents/good/runs', `/tasks/${tasks[0]!.id}/runs`, '/agents/good/wakeups'])
       expectRefusal(await other.call('GET', path), 404, 'NOT_FOUND')
-    expectRefusal(await w.call('GET', `/tasks/${NOBODY}/runs`), 404, 'NOT_FOUND')
+    expectRefusal(await w.call('GET', `/tasks/${UNKNOWN_ID}/runs`), 404, 'NOT_FOUND')
   })
 
   test.each([
@@ -430,9 +430,9 @@ describe('the runtime state of an agent', () => {
       totalCostUsd: '0',
       lastRunId: null,
     })
-    const first = await w.give('dev')
+    const first = await w.assign('dev')
     await w.over('dev', 1)
-    const second = await w.give('dev')
+    const second = await w.assign('dev')
     const [, last] = await w.over('dev', 2)
     expect(await state()).toMatchObject({
       ...{

@@ -13,10 +13,10 @@ import { until } from './support/nodes.ts'
 
 const { workspace } = useServer()
 const memory = async (w: Workspace, session: string) => (await w.call('GET', `/sessions/${session}`)).body
-const beat = async (w: Workspace, session: string) =>
+const heartbeat = async (w: Workspace, session: string) =>
   (await w.call('POST', `/sessions/${session}/heartbeat`)).body
 /** The entries of a log, without times and details. */
-const told = ({ taskLog }: { taskLog: Json[] }) => taskLog.map(({ event, outcome }) => [event, outcome])
+const reported = ({ taskLog }: { taskLog: Json[] }) => taskLog.map(({ event, outcome }) => [event, outcome])
 
 describe('session memory, as in the example of Coditect 3.5,', () => {
   const SESSION = 'sess-alice-20260104-001'
@@ -166,7 +166,7 @@ describe('the log of a session', () => {
     const failing = await w.held()
     await w.on(failing, 'fail', { ...fence('s-alpha', 1), error: 'broke' })
     const log = await memory(w, 's-alpha')
-    expect(told(log)).toEqual([
+    expect(reported(log)).toEqual([
       ['CLAIM_ACQUIRED', null],
       ['LEASE_RENEWED', null],
       ['CLAIM_RELEASED', null],
@@ -185,7 +185,7 @@ describe('the log of a session', () => {
     })
     expect(refused.workProductRef).toMatch(/-gen1-/)
     expect(log.taskLog.at(-1).details).toMatchObject({ error: 'broke', failureClass: 'infrastructure' })
-    expect(told(await memory(w, 's-beta')), 'each has its own').toEqual([['CLAIM_ACQUIRED', null]])
+    expect(reported(await memory(w, 's-beta')), 'each has its own').toEqual([['CLAIM_ACQUIRED', null]])
   })
 
   test('shows claims that were lost: expired, cancelled, paused or reassigned', async () => {
@@ -229,7 +229,7 @@ describe('a heartbeat', () => {
     await w.on(cancelled, 'cancel')
     await w.on(paused, 'pause')
     await w.call('PATCH', `/tasks/${reassigned.id}`, { agent: 'beta' })
-    const { renewed, lost, state } = await beat(w, 's-alpha')
+    const { renewed, lost, state } = await heartbeat(w, 's-alpha')
     expect(state).toBe('active')
     expect(renewed).toMatchObject([{ taskId: kept.id, generation: 1, reason: 'RENEWED', ttlMs: 300_000 }])
     const why = (task: Task, reason: string) => ({
@@ -244,7 +244,7 @@ describe('a heartbeat', () => {
       why(paused, 'PAUSED'),
       why(reassigned, 'REASSIGNED'),
     ])
-    expect((await beat(w, 's-alpha')).lost).toEqual([])
+    expect((await heartbeat(w, 's-alpha')).lost).toEqual([])
   })
 
   test('does not list what was done, released or failed: that is no loss', async () => {
@@ -253,25 +253,25 @@ describe('a heartbeat', () => {
     await w.on(done, 'submit', { ...fence('s-alpha', 1), result: 1 })
     await w.on(released, 'release', fence('s-alpha', 1))
     await w.on(failed, 'fail', fence('s-alpha', 1))
-    expect(await beat(w, 's-alpha')).toMatchObject({ renewed: [], lost: [] })
+    expect(await heartbeat(w, 's-alpha')).toMatchObject({ renewed: [], lost: [] })
   })
 
   test('lists a task that another agent has claimed since', async () => {
     const w = await workspace({ minLeaseSeconds: 1 })
     const task = await w.expired()
     await w.claim(task, 'beta')
-    expect(await beat(w, 's-alpha')).toMatchObject({
+    expect(await heartbeat(w, 's-alpha')).toMatchObject({
       renewed: [],
       lost: [{ taskId: task.id, generation: 1 }],
     })
-    expect((await beat(w, 's-beta')).renewed).toMatchObject([{ taskId: task.id, generation: 2 }])
+    expect((await heartbeat(w, 's-beta')).renewed).toMatchObject([{ taskId: task.id, generation: 2 }])
   })
 
   test('of a session that ended opens it again', async () => {
     const w = await workspace()
     await w.post('/sessions', { session: 's-1' })
     await w.call('DELETE', '/sessions/s-1')
-    expect(await beat(w, 's-1')).toMatchObject({ state: 'active', renewed: [], lost: [] })
+    expect(await heartbeat(w, 's-1')).toMatchObject({ state: 'active', renewed: [], lost: [] })
   })
 })
 
@@ -286,11 +286,11 @@ describe('a session that is silent for longer than its limit', () => {
     const [ended] = await w.happens('session_ended')
     expect(ended).toMatchObject({ actor: 'system', payload: { session: 's-idle', reason: 'expired' } })
     expect(await memory(w, 's-idle')).toMatchObject({ state: 'ended', endReason: 'expired', expiresAt: null })
-    const looked = await until(async () => {
+    const checked = await until(async () => {
       const now = await memory(w, 's-alpha')
       return now.expiresAt !== expiresAt && now
     })
-    expect(looked).toMatchObject({ state: 'active', activeClaims: [{ taskId: task.id }] })
+    expect(checked).toMatchObject({ state: 'active', activeClaims: [{ taskId: task.id }] })
     await w.on(task, 'submit', { ...fence('s-alpha', 1), result: 1 })
     await until(async () => (await memory(w, 's-alpha')).state === 'ended')
     expect((await memory(w, 's-alpha')).completedTasks).toEqual([task.id])
@@ -302,7 +302,7 @@ describe('a session that is silent for longer than its limit', () => {
     for (let round = 0; round < 4; round++) {
       await w.post('/sessions', { session: `s-${round}`, ttlSeconds: 1 })
       await until(async () => {
-        expect((await beat(w, 's-beating')).state).toBe('active')
+        expect((await heartbeat(w, 's-beating')).state).toBe('active')
         return (await memory(w, `s-${round}`)).state === 'ended'
       })
     }

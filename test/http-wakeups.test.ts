@@ -353,7 +353,7 @@ describe('the token of a run', () => {
     await put(w, 'alpha', { adapterType: 'process', adapterConfig })
     const { runId } = await isOver(w, 'alpha', (await wake(w, 'alpha')).id)
     const { result } = (await w.call('GET', `/runs/${runId}`)).body
-    const [own, other, nobody] = (result.result ?? result) as { status: number; body: { wakeup: Json } }[]
+    const [own, other, unknown] = (result.result ?? result) as { status: number; body: { wakeup: Json } }[]
     expect(own).toMatchObject({
       status: 202,
       body: { wakeup: { status: 'skipped', skipReason: 'SELF_AUTHORED' } },
@@ -362,7 +362,7 @@ describe('the token of a run', () => {
       status: 202,
       body: { wakeup: { status: 'queued', requestedBy: 'agent:alpha' } },
     })
-    expect(nobody!.status).toBe(404)
+    expect(unknown!.status).toBe(404)
     expect(await isOver(w, 'beta', other!.body.wakeup.id as string)).toMatchObject({ status: 'completed' })
     expect(await runs(w, 'alpha')).toHaveLength(1)
   })

@@ -101,12 +101,12 @@ describe('a worker', () => {
     const { expiresAt: before } = (await register(w, 'w-1', 2)).body
     const tasks = await makeAll(w, 2)
     for (const task of tasks) await claimBy(w, task, 'w-1')
-    const beat = await until(async () => {
+    const heartbeat = await until(async () => {
       const { body } = await w.call('POST', '/workers/w-1/heartbeat')
       return body.expiresAt > before && body
     })
-    expect(beat).toMatchObject({ worker: 'w-1', state: 'active', lost: [] })
-    expect(beat.renewed).toMatchObject(
+    expect(heartbeat).toMatchObject({ worker: 'w-1', state: 'active', lost: [] })
+    expect(heartbeat.renewed).toMatchObject(
       tasks.map(({ id }) => ({ taskId: id, generation: 1, reason: 'RENEWED', ttlMs: 300_000 })),
     )
   })

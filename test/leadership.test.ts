@@ -15,7 +15,7 @@ import { StoreUnavailable } from '../src/store/store.ts'
 import { Leadership } from '../src/upkeep/leadership.ts'
 import { freshDatabase } from './support/database.ts'
 import { NO_COMPANY, superuser, until } from './support/nodes.ts'
-import { cuttableWayTo } from './support/proxy.ts'
+import { cuttableConnectionTo } from './support/proxy.ts'
 import type { Reply } from './support/replies.ts'
 import { newTask, outcome } from './support/tasks.ts'
 
@@ -62,14 +62,18 @@ const timePasses = (ms: number) =>
     [ms],
   )
 
-const office = (store: PostgresStore, kind: LeaderLeaseCommand['kind'], nodeId: string, leaseMs = LONG) =>
-  updateLeaderLease(store.control, { kind, nodeId, leaseMs })
+const requestLease = (
+  store: PostgresStore,
+  kind: LeaderLeaseCommand['kind'],
+  nodeId: string,
+  leaseMs = LONG,
+) => updateLeaderLease(store.control, { kind, nodeId, leaseMs })
 const numberOf = (term: LeaderTerm | null) => term?.term ?? null
 const history = async () =>
   (await listLeaderTerms(second.control, 200)).map(({ term, nodeId, endReason }) => [term, nodeId, endReason])
 
 /** Repeats while the answer is no, or the store is unreachable. */
-const whileStoreIsAway = <T>(ask: () => Promise<T | null>) =>
+const whileStoreIsUnreachable = <T>(ask: () => Promise<T | null>) =>
   until(() => ask().catch((error) => (error instanceof StoreUnavailable ? null : Promise.reject(error))))
 
 /** A write under a term; the log shows which. */
@@ -86,25 +90,25 @@ const writtenUnder = async (term: number): Promise<number> =>
 
 describe('the leader lease', () => {
   test('is acquired by one node, renewed by it and refused to another', async () => {
-    const taken = await office(first, 'take', a)
+    const taken = await requestLease(first, 'take', a)
     expect(taken).toMatchObject({ term: 1, nodeId: a })
-    expect(await office(second, 'take', b)).toBeNull()
+    expect(await requestLease(second, 'take', b)).toBeNull()
     await timePasses(1_000)
-    const renewed = await office(first, 'renew', a)
+    const renewed = await requestLease(first, 'renew', a)
     expect(renewed!.term).toBe(1)
     expect(renewed!.expiresAt).toBeGreaterThanOrEqual(taken!.expiresAt)
-    expect(await office(second, 'renew', b)).toBeNull()
+    expect(await requestLease(second, 'renew', b)).toBeNull()
     expect(await history()).toEqual([[1, a, null]])
   })
 
   test('is free when it has expired, and never renewed after that, but acquired anew', async () => {
-    await office(first, 'take', a)
+    await requestLease(first, 'take', a)
     await timePasses(LONG)
-    expect(await office(first, 'renew', a)).toBeNull()
-    expect(await office(second, 'take', b)).toMatchObject({ term: 2, nodeId: b })
-    expect(await office(first, 'take', a)).toBeNull()
+    expect(await requestLease(first, 'renew', a)).toBeNull()
+    expect(await requestLease(second, 'take', b)).toMatchObject({ term: 2, nodeId: b })
+    expect(await requestLease(first, 'take', a)).toBeNull()
     await timePasses(LONG)
-    expect(numberOf(await office(second, 'take', b))).toBe(3)
+    expect(numberOf(await requestLease(second, 'take', b))).toBe(3)
     expect(await history()).toEqual([
       [3, b, null],
       [2, b, 'EXPIRED'],
@@ -113,11 +117,11 @@ describe('the leader lease', () => {
   })
 
   test('is free at once when it is resigned, and only its holder can resign', async () => {
-    await office(first, 'take', a)
-    expect(await office(second, 'resign', b)).toBeNull()
-    expect(await office(second, 'take', b)).toBeNull()
-    await office(first, 'resign', a)
-    expect(numberOf(await office(second, 'take', b))).toBe(2)
+    await requestLease(first, 'take', a)
+    expect(await requestLease(second, 'resign', b)).toBeNull()
+    expect(await requestLease(second, 'take', b)).toBeNull()
+    await requestLease(first, 'resign', a)
+    expect(numberOf(await requestLease(second, 'take', b))).toBe(2)
     expect(await history()).toEqual([
       [2, b, null],
       [1, a, 'RESIGNED'],
@@ -127,16 +131,19 @@ describe('the leader lease', () => {
   test.each([
     ['that was never held', () => sql('truncate baton.leader_leases')],
     ['whose lease expired', () => timePasses(LONG)],
-    ['that was resigned', () => Promise.all([office(first, 'resign', a), office(first, 'resign', b)])],
+    [
+      'that was resigned',
+      () => Promise.all([requestLease(first, 'resign', a), requestLease(first, 'resign', b)]),
+    ],
   ])('%s goes to exactly one of all nodes that request it, round after round', async (_, becomesFree) => {
     for (let round = 1; round <= 20; round++) {
       await becomesFree()
       const [{ max }] = await sql('select coalesce(max(term), 0)::int as max from baton.leader_leases')
       const answers = await Promise.all([
-        office(first, 'take', a),
-        office(second, 'take', b),
-        office(first, 'take', a),
-        office(second, 'take', b),
+        requestLease(first, 'take', a),
+        requestLease(second, 'take', b),
+        requestLease(first, 'take', a),
+        requestLease(second, 'take', b),
       ])
       const winners = answers.filter((answer) => answer !== null)
       expect(new Set(winners.map(({ nodeId }) => nodeId)).size).toBe(1)
@@ -145,11 +152,11 @@ describe('the leader lease', () => {
   })
 
   test('is lost by a node that waited for the lock while its lease expired', async () => {
-    await office(first, 'take', a)
+    await requestLease(first, 'take', a)
     await superuser(database.url, async (blocker) => {
       await blocker.query('begin')
       await blocker.query('select 1 from baton.leader_leases for update')
-      const renewal = office(first, 'renew', a)
+      const renewal = requestLease(first, 'renew', a)
       await waitingForLocks(blocker, 1)
       await blocker.query(
         `update baton.leader_leases set renewed_at = renewed_at - interval '61 s', expires_at = clock_timestamp()`,
@@ -175,10 +182,10 @@ describe('a write under a term', () => {
     const kernel = openKernel(first, serverDirectory(first))
     const caller = { workspaceId: workspace, actor: 'system', rights: new Set<never>() }
     const create = (term: number) => kernel.run({ ...caller, term }, { on: 'new', tasks: [newTask()] })
-    await office(first, 'take', a)
+    await requestLease(first, 'take', a)
     expect(outcome((await create(1)) as Reply)).toBe('CREATED')
     await timePasses(LONG)
-    await office(second, 'take', b)
+    await requestLease(second, 'take', b)
     const before = await sql('select * from baton.events where workspace_id = $1', [workspace])
     expect(outcome((await create(1)) as Reply)).toBe('NOT_LEADER')
     expect(await sql('select * from baton.events where workspace_id = $1', [workspace])).toEqual(before)
@@ -192,14 +199,14 @@ describe('a write under a term', () => {
   test('is refused when the lease expired, even without a successor, when it was resigned, and for future terms', async () => {
     const combiner = new Combiner(first)
     expect(outcome(await fenced(combiner, 1))).toBe('NOT_LEADER')
-    await office(first, 'take', a)
+    await requestLease(first, 'take', a)
     expect(outcome(await fenced(combiner, 2))).toBe('NOT_LEADER')
     await timePasses(LONG)
     expect(outcome(await fenced(combiner, 1))).toBe('NOT_LEADER')
-    await office(first, 'take', a)
+    await requestLease(first, 'take', a)
     expect(outcome(await fenced(combiner, 1))).toBe('NOT_LEADER')
     expect(outcome(await fenced(combiner, 2))).toBe('CREATED')
-    await office(first, 'resign', a)
+    await requestLease(first, 'resign', a)
     expect(outcome(await fenced(combiner, 2))).toBe('NOT_LEADER')
   })
 
@@ -213,7 +220,7 @@ describe('a write under a term', () => {
   })
 
   test('is finished before another node follows, while its own node renews undisturbed', async () => {
-    await office(first, 'take', a)
+    await requestLease(first, 'take', a)
     const combiner = new Combiner(first)
     await superuser(database.url, async (blocker) => {
       await blocker.query('begin')
@@ -222,10 +229,10 @@ describe('a write under a term', () => {
       ])
       const write = fenced(combiner, 1)
       await waitingForLocks(blocker, 1)
-      expect(numberOf(await office(first, 'renew', a)), 'the renewal did not wait').toBe(1)
+      expect(numberOf(await requestLease(first, 'renew', a)), 'the renewal did not wait').toBe(1)
       await timePasses(LONG)
       let followed = false
-      const following = office(second, 'take', b).finally(() => {
+      const following = requestLease(second, 'take', b).finally(() => {
         followed = true
       })
       await waitingForLocks(blocker, 2)
@@ -247,7 +254,7 @@ describe('a write under a term', () => {
     let written = 0
     for (let round = 1; round <= 50; round++) {
       const [node, nextNode] = round % 2 ? [a, b] : [b, a]
-      const { term } = await whileStoreIsAway(() => office(first, 'take', node, leaseMs))
+      const { term } = await whileStoreIsUnreachable(() => requestLease(first, 'take', node, leaseMs))
       const writeOn = async () => {
         for (;;) {
           const reply = await fenced(combiner, term).catch(() => null)
@@ -255,7 +262,7 @@ describe('a write under a term', () => {
         }
       }
       const writing = Promise.all([writeOn(), writeOn(), writeOn()])
-      const next = await whileStoreIsAway(() => office(second, 'take', nextNode, LONG))
+      const next = await whileStoreIsUnreachable(() => requestLease(second, 'take', nextNode, LONG))
       const committed = await writtenUnder(term)
       await writing
       expect(next.term).toBeGreaterThan(term)
@@ -263,13 +270,13 @@ describe('a write under a term', () => {
       const late = `select 1 from baton.events where workspace_id = $1 and actor = $2 and baton.ms(at) > $3`
       expect(await sql(late, [workspace, `term:${term}`, next.takenAt])).toEqual([])
       written += committed
-      await office(second, 'resign', nextNode)
+      await requestLease(second, 'resign', nextNode)
     }
     expect(written, 'written under any of the terms').toBeGreaterThan(0)
   })
 
   test('delays its successor no longer than a lease when its node stops in the middle of it', async () => {
-    await office(first, 'take', a, 300)
+    await requestLease(first, 'take', a, 300)
     const stopped = await first.writers.connect()
     const broken = new Promise<Error>((resolve) => stopped.on('error', resolve))
     await stopped.query('begin')
@@ -279,7 +286,7 @@ describe('a write under a term', () => {
     const { rows } = await stopped.query('show idle_in_transaction_session_timeout')
     expect(Number.parseInt(rows[0].idle_in_transaction_session_timeout, 10)).toBeLessThanOrEqual(300)
     expect(rows[0].idle_in_transaction_session_timeout).toMatch(/^\d+ms$/)
-    const followed = await whileStoreIsAway(() => office(second, 'take', b))
+    const followed = await whileStoreIsUnreachable(() => requestLease(second, 'take', b))
     expect(followed.term).toBe(2)
     const { expiresAt } = (await listLeaderTerms(second.control, 2))[1]!
     expect(followed.takenAt).toBeGreaterThanOrEqual(expiresAt)
@@ -347,12 +354,12 @@ describe('a node’s leadership', () => {
   })
 
   test('is released in time by a node that cannot reach the database, and another acquires it', async () => {
-    const way = await cuttableWayTo(database.url)
-    const store = await PostgresStore.open(way.url)
+    const connection = await cuttableConnectionTo(database.url)
+    const store = await PostgresStore.open(connection.url)
     const leaseMs = 500
     const leadership = new Leadership(store, a, { leaseMs })
     expect(await leadership.hold()).toBe(1)
-    way.cut()
+    connection.cut()
     const holdOn = async () => {
       await leadership.hold()
       return false
@@ -362,47 +369,47 @@ describe('a node’s leadership', () => {
     const other = new Leadership(second, b, { leaseMs })
     expect(await until(() => other.hold())).toBe(2)
     await expect(leadership.resign(), 'nothing to report').resolves.toBeUndefined()
-    way.mend()
+    connection.restore()
     await store.close()
-    await way.close()
+    await connection.close()
   })
 
   test('delays no one when its node stops while it acquires the lease', async () => {
-    const way = await cuttableWayTo(database.url)
-    const store = await PostgresStore.open(way.url)
-    const { takenAt: firstTakenAt } = (await office(first, 'take', b))!
+    const connection = await cuttableConnectionTo(database.url)
+    const store = await PostgresStore.open(connection.url)
+    const { takenAt: firstTakenAt } = (await requestLease(first, 'take', b))!
     await timePasses(LONG)
-    way.loseAnswersTo('lock_to_take')
-    const taking = expect(office(store, 'take', a, 300)).rejects.toThrow(StoreUnavailable)
+    connection.loseAnswersTo('lock_to_take')
+    const taking = expect(requestLease(store, 'take', a, 300)).rejects.toThrow(StoreUnavailable)
     await superuser(database.url, (client) =>
       until(async () => {
         const locked = `select 1 from baton.leader_leases for update skip locked`
         return (await client.query(locked)).rowCount === 0
       }),
     )
-    const { term, takenAt } = (await office(second, 'take', b))!
+    const { term, takenAt } = (await requestLease(second, 'take', b))!
     expect(term).toBe(2)
     // Before the node itself would have given up retrying.
     expect(takenAt - firstTakenAt).toBeLessThan(4_500)
     await taking
     await store.close()
-    await way.close()
+    await connection.close()
   })
 
   test('uses another connection when the first one is dead', async () => {
-    const way = await cuttableWayTo(database.url)
-    const store = await PostgresStore.open(way.url)
-    way.loseAnswersTo('newest_term')
+    const connection = await cuttableConnectionTo(database.url)
+    const store = await PostgresStore.open(connection.url)
+    connection.loseAnswersTo('newest_term')
     const leadership = new Leadership(store, a, { leaseMs: LONG })
     await expect(leadership.hold()).rejects.toThrow(StoreUnavailable)
-    way.mend()
-    expect(numberOf(await office(store, 'take', a))).toBe(1)
+    connection.restore()
+    expect(numberOf(await requestLease(store, 'take', a))).toBe(1)
     await store.close()
-    await way.close()
+    await connection.close()
   })
 
   test('whose answer was lost is found again: the same node has the same term', async () => {
-    await office(first, 'take', a)
+    await requestLease(first, 'take', a)
     expect(await new Leadership(first, a).hold()).toBe(1)
   })
 })
@@ -410,11 +417,13 @@ describe('a node’s leadership', () => {
 describe('in memory', () => {
   test('terms are judged by the same rules, and a successor waits for transactions under way', async () => {
     let now = 1_000
-    let goOn: () => void = () => undefined
+    let continueTask: () => void = () => undefined
     const store = new MemoryStore({
       now: () => now,
       pause: (where) =>
-        where === 'before commit' ? new Promise<void>((resolve) => (goOn = resolve)) : Promise.resolve(),
+        where === 'before commit'
+          ? new Promise<void>((resolve) => (continueTask = resolve))
+          : Promise.resolve(),
     })
     store.addWorkspace(1)
     const combiner = new Combiner(store)
@@ -437,13 +446,13 @@ describe('in memory', () => {
     })
     await new Promise((resolve) => setImmediate(resolve))
     expect(order).toEqual([])
-    goOn()
+    continueTask()
     expect(outcome(await written)).toBe('CREATED')
     expect(await following).toMatchObject({ term: 2 })
     expect(store.leaderLease.terms.map(({ endReason }) => endReason)).toEqual(['EXPIRED', null])
     const late = create(1)
     await new Promise((resolve) => setImmediate(resolve))
-    goOn()
+    continueTask()
     expect(outcome(await late)).toBe('NOT_LEADER')
   })
 })

@@ -161,9 +161,9 @@ test('a log in files continues when there is room again, with the gap marked', a
 })
 
 test('the disk is checked once for so many bytes of all logs together', async () => {
-  let looks = 0
+  let checks = 0
   const freeBytes = async () => {
-    looks++
+    checks++
     return FLOOR
   }
   const logs = localFileStore(join(folder, 'looks'), {
@@ -175,7 +175,7 @@ test('the disk is checked once for so many bytes of all logs together', async ()
   const [one, two] = [await begin(logs), await begin(logs)]
   for (let time = 0; time < 10; time++)
     for (const handle of [one, two]) await logs.append(handle, [entry('0123456789')])
-  expect(looks).toBe(2)
+  expect(checks).toBe(2)
 })
 
 test('the real disk is checked', async () => {

@@ -13,7 +13,7 @@ import { PostgresStore } from '../src/store/postgres/store.ts'
 import { Node } from '../src/upkeep/node.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser, until } from './support/nodes.ts'
-import { cuttableWayTo } from './support/proxy.ts'
+import { cuttableConnectionTo } from './support/proxy.ts'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let store: PostgresStore
@@ -148,32 +148,32 @@ describe('a process', () => {
   })
 
   test('heartbeats by itself, also after the database was unreachable and after it was deleted', async () => {
-    const way = await cuttableWayTo(database.url)
-    const mine = await PostgresStore.open(way.url)
+    const connection = await cuttableConnectionTo(database.url)
+    const mine = await PostgresStore.open(connection.url)
     const node = await Node.start(mine, { version: '1', name: 'mine' })
     const seenAt = async () => (await listed(node.id))?.lastSeenAt ?? 0
     const started = await seenAt()
     await until(async () => (await seenAt()) > started)
-    way.cut()
+    connection.cut()
     await sql('delete from baton.nodes')
-    way.mend()
+    connection.restore()
     await until(async () => (await listed(node.id)) !== undefined)
     expect(await listed(node.id)).toMatchObject({ name: 'mine', state: 'alive', version: '1' })
     await node.stop()
     expect(await listed(node.id)).toMatchObject({ state: 'stopped' })
     await mine.close()
-    await way.close()
+    await connection.close()
   })
 
   test('that stops while the database is unreachable still stops', async () => {
-    const way = await cuttableWayTo(database.url)
-    const mine = await PostgresStore.open(way.url)
+    const connection = await cuttableConnectionTo(database.url)
+    const mine = await PostgresStore.open(connection.url)
     const node = await Node.start(mine, { version: '1' })
-    way.cut()
+    connection.cut()
     await expect(node.stop()).resolves.toBeUndefined()
     expect(await listed(node.id)).toMatchObject({ state: 'alive' })
     await mine.close()
-    way.mend()
-    await way.close()
+    connection.restore()
+    await connection.close()
   })
 })

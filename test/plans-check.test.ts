@@ -201,17 +201,21 @@ tracks:
       fc.property(graphs, (graph) => {
         // Length of the shortest path from each to each, by Floyd and Warshall.
         const nodes = graph.map((_, i) => i)
-        const way = graph.map((edges, i) => nodes.map((j) => (i !== j && edges.includes(j) ? 1 : Infinity)))
+        const distance = graph.map((edges, i) =>
+          nodes.map((j) => (i !== j && edges.includes(j) ? 1 : Infinity)),
+        )
         for (const k of nodes)
           for (const i of nodes)
-            for (const j of nodes) way[i]![j] = Math.min(way[i]![j]!, way[i]![k]! + way[k]![j]!)
-        const knots = new Map<string, number>()
+            for (const j of nodes)
+              distance[i]![j] = Math.min(distance[i]![j]!, distance[i]![k]! + distance[k]![j]!)
+        const components = new Map<string, number>()
         for (const i of nodes) {
-          const knot = nodes.filter((j) => j === i || way[i]![j]! + way[j]![i]! < Infinity)
-          if (knot.length > 1) knots.set(knot.join(), Math.min(...knot.map((j) => way[j]![j]!)))
+          const component = nodes.filter((j) => j === i || distance[i]![j]! + distance[j]![i]! < Infinity)
+          if (component.length > 1)
+            components.set(component.join(), Math.min(...component.map((j) => distance[j]![j]!)))
         }
         const cycles = shortestCycles(graph)
-        expect(cycles.map((found) => found.length).sort()).toEqual([...knots.values()].sort())
+        expect(cycles.map((found) => found.length).sort()).toEqual([...components.values()].sort())
         for (const found of cycles) {
           expect(new Set(found).size).toBe(found.length)
           expect(found[0]).toBe(Math.min(...found))

@@ -4,30 +4,30 @@ import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser, until } from './support/nodes.ts'
-import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
+import { type CuttableConnection, cuttableConnectionTo } from './support/proxy.ts'
 import { granted, holder, outcome, type Task, Work } from './support/tasks.ts'
 
 const alpha = holder('alpha')
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
-let way: CuttableWay
+let connection: CuttableConnection
 let store: PostgresStore
 let work: Work
 
 beforeAll(async () => {
   database = await freshDatabase()
-  way = await cuttableWayTo(database.url)
-  store = await PostgresStore.open(way.url)
+  connection = await cuttableConnectionTo(database.url)
+  store = await PostgresStore.open(connection.url)
   work = new Work(store, (await createWorkspace(store.writers, 'test', 'test')).workspaceId)
 })
 afterAll(async () => {
   await store.close()
-  await way.close()
+  await connection.close()
   await database.drop()
 })
 
 /** Repeats while the store is unreachable, as a client with an idempotency key may. */
-const whileStoreIsAway = <T>(ask: () => Promise<T>) =>
+const whileStoreIsUnreachable = <T>(ask: () => Promise<T>) =>
   until(() =>
     ask().catch((error: unknown) => {
       if (error instanceof StoreUnavailable) return null
@@ -57,12 +57,12 @@ test.each(['writers', 'readers'] as const)(
 describe('when the connection to the database is cut', () => {
   test('requests and reads are refused as UNAVAILABLE, and work again when it is restored', async () => {
     const task = await work.create()
-    way.cut()
+    connection.cut()
     await expect(work.claim(task, alpha)).rejects.toThrow(StoreUnavailable)
     await expect(work.claims(task)).rejects.toThrow(StoreUnavailable)
-    way.mend()
-    expect(outcome(await whileStoreIsAway(() => work.claim(task, alpha)))).toBe('GRANTED')
-    expect(await whileStoreIsAway(() => work.claims(task))).toHaveLength(1)
+    connection.restore()
+    expect(outcome(await whileStoreIsUnreachable(() => work.claim(task, alpha)))).toBe('GRANTED')
+    expect(await whileStoreIsUnreachable(() => work.claims(task))).toHaveLength(1)
   })
 
   test('a transaction that waits for a lock leaves nothing behind', async () => {
@@ -76,33 +76,36 @@ describe('when the connection to the database is cut', () => {
                           and application_name = 'baton' and wait_event_type = 'Lock'`
         return (await blocker.query(waiting)).rowCount
       })
-      way.cut()
+      connection.cut()
       await expect(claim).rejects.toThrow(StoreUnavailable)
       await blocker.query('commit')
     })
-    way.mend()
-    expect(outcome(await whileStoreIsAway(() => work.claim(task, alpha)))).toBe('GRANTED')
-    expect(await whileStoreIsAway(() => work.record(task))).toMatchObject({ generation: 1, attempt: 1 })
+    connection.restore()
+    expect(outcome(await whileStoreIsUnreachable(() => work.claim(task, alpha)))).toBe('GRANTED')
+    expect(await whileStoreIsUnreachable(() => work.record(task))).toMatchObject({
+      generation: 1,
+      attempt: 1,
+    })
   })
 
   test('a claim whose answer is lost after commit gets the same answer under its key, once', async () => {
     const task = await work.create()
-    way.loseAnswersTo('commit')
+    connection.loseAnswersTo('commit')
     const lost = work.under('claim-1').claim(task, alpha)
     await until(async () => (await committedClaims(task)) === 1)
-    way.cut()
+    connection.cut()
     await expect(lost).rejects.toThrow(StoreUnavailable)
-    way.mend()
-    const again = await whileStoreIsAway(() => work.under('claim-1').claim(task, alpha))
+    connection.restore()
+    const again = await whileStoreIsUnreachable(() => work.under('claim-1').claim(task, alpha))
     expect(granted(again)).toMatchObject({ ...alpha, generation: 1 })
-    expect(await whileStoreIsAway(() => work.claims(task))).toHaveLength(1)
+    expect(await whileStoreIsUnreachable(() => work.claims(task))).toHaveLength(1)
     expect(outcome(await work.claim(task, alpha)), 'without the key').toBe('DENIED_ACTIVE_CLAIM')
   })
 
   test('a submission whose answer is lost after commit gets the accepted answer again', async () => {
     const task = await work.create()
     const hold = granted(await work.claim(task, alpha))
-    way.loseAnswersTo('commit')
+    connection.loseAnswersTo('commit')
     const lost = work.submit(task, hold, { answer: 42 })
     await until(async () =>
       superuser(database.url, async (client) => {
@@ -110,10 +113,12 @@ describe('when the connection to the database is cut', () => {
         return (await client.query(done, [task.id])).rowCount
       }),
     )
-    way.cut()
+    connection.cut()
     await expect(lost).rejects.toThrow(StoreUnavailable)
-    way.mend()
-    expect(outcome(await whileStoreIsAway(() => work.submit(task, hold, { answer: 42 })))).toBe('ACCEPTED')
-    expect(await whileStoreIsAway(() => work.results(task))).toMatchObject([{ accepted: true }])
+    connection.restore()
+    expect(outcome(await whileStoreIsUnreachable(() => work.submit(task, hold, { answer: 42 })))).toBe(
+      'ACCEPTED',
+    )
+    expect(await whileStoreIsUnreachable(() => work.results(task))).toMatchObject([{ accepted: true }])
   })
 })

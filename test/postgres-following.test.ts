@@ -184,10 +184,10 @@ describe('a task whose dependency ended while no node could unblock it', () => {
   })
 
   test('is found in every workspace, and of many no more at a time than requested', async () => {
-    const crowd = await newWork()
-    const done = await crowd.create()
-    const waiting = await crowd.createAll(Array.from({ length: 40 }, () => newTask({}, [done])))
-    await complete(crowd, done)
+    const busy = await newWork()
+    const done = await busy.create()
+    const waiting = await busy.createAll(Array.from({ length: 40 }, () => newTask({}, [done])))
+    await complete(busy, done)
     const others = await Promise.all(
       Array.from({ length: 30 }, async () => {
         const work = await newWork()
@@ -205,7 +205,7 @@ describe('a task whose dependency ended while no node could unblock it', () => {
       await followed()
     }
     for (const { work, task } of others) expect(await stateOf(work, task)).toBe('queued')
-    for (const task of waiting) expect(await stateOf(crowd, task)).toBe('queued')
+    for (const task of waiting) expect(await stateOf(busy, task)).toBe('queued')
   })
 })
 
@@ -256,7 +256,7 @@ describe('the log', () => {
     ['never analyzed its tables', null],
     ['knows its tables', 'analyze'],
     ['has tidied its tables', 'vacuum analyze'],
-  ])('is followed without reading other blocked tasks, by a database that %s', async (_what, looks) => {
+  ])('is followed without reading other blocked tasks, by a database that %s', async (_what, analyze) => {
     const blocksRead = async (blocked: number) => {
       const work = await newWork()
       const [never, done] = await work.createAll([newTask(), newTask()])
@@ -268,7 +268,7 @@ describe('the log', () => {
       const before = (await work.events(blocked)).at(-1)!.seq
       granted(await work.claim(done!, alpha))
       await work.submit(done!, { ...alpha, generation: 1 })
-      if (looks) await query(`${looks} tasks, task_dependencies, events`)
+      if (analyze) await query(`${analyze} tasks, task_dependencies, events`)
       const values = [[work.workspace], [before], [before + 1_000], 501]
       const plan = await asUpkeep(store, `explain (analyze, buffers, format json) ${FORGOTTEN_IN}`, values)
       const found = await asUpkeep(store, FORGOTTEN_IN, values)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { superuser } from './support/nodes.ts'
 import {
-  HOUSE_TABLES,
+  CLUSTER_TABLES,
   type Seeded,
   type SeededDatabase,
   seededDatabase,
@@ -946,7 +946,7 @@ describe('the database repeats the invariants', () => {
       attempt(`insert into ${table} select * from ${table} where workspace_id = $1 limit 1`, [workspace])
     for (const table of await workspaceTables(database.url))
       expect(await twice(table, database.a.workspace), table).toMatchObject({ code: '23505' })
-    for (const table of HOUSE_TABLES) expect(await twice(table, 0), table).toMatchObject({ code: '23505' })
+    for (const table of CLUSTER_TABLES) expect(await twice(table, 0), table).toMatchObject({ code: '23505' })
   })
 })
 
@@ -988,7 +988,7 @@ describe('no row points across workspaces', () => {
 
   test('a row of one workspace cannot be copied to another, or to none', async () => {
     const { a, b } = database
-    const keys = (await foreignKeys()).filter(({ table }) => !HOUSE_TABLES.includes(table))
+    const keys = (await foreignKeys()).filter(({ table }) => !CLUSTER_TABLES.includes(table))
     const pointing = new Set([...HELD_BY_TRIGGER, ...keys.map(({ table }) => table)])
     const inside = keys.filter(({ target }) => !target.endsWith('workspaces'))
     const pointsInside = new Set([...HELD_BY_TRIGGER, ...inside.map(({ table }) => table)])

@@ -150,7 +150,7 @@ async function aDay(work: Work): Promise<Task> {
 }
 
 /** The same for reads. */
-async function lookAround(work: Work, first: Task): Promise<void> {
+async function readAll(work: Work, first: Task): Promise<void> {
   const { workspace } = work
   const store = work.store as PostgresStore
   await work.results(first)
@@ -201,7 +201,7 @@ describe('ordinary work reads no large part of a large table', () => {
     const long = await readAtLength(() =>
       withStore(async (store) => {
         const work = new Work(store, workspace)
-        await lookAround(work, await aDay(work))
+        await readAll(work, await aDay(work))
       }),
     )
     expect(long).toEqual([])

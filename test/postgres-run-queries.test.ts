@@ -80,7 +80,7 @@ const asked = (about: Partial<AskedWakeup> = {}): AskedWakeup => ({
 })
 
 /** Each by its own connections, so that their reads are counted when they are closed. */
-const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
+const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   'a run by its token': async ({ readers }) => {
     const hash = createHash('sha256').update('a token').digest()
     expect(await reads.findRunByToken(readers, hash)).toMatchObject({ runId: alive })
@@ -125,19 +125,19 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(await wakeups.workWithoutWakeup(readers, null)).toEqual([])
   },
   'a request, what is due, and a run of it': async (store) => {
-    const wish = {
+    const request = {
       agent: 'agent-1',
       asked: asked({ idempotencyKey: 'new', task: { id: task, uuid, generation: null } }),
     }
-    expect(await wakeups.askForWakeups(store, workspace, [wish])).toMatchObject([{ status: 'queued' }])
+    expect(await wakeups.askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
     const [due] = await dueWakeups(store.readers, 'a node', 10)
     expect(due).toMatchObject({ agent: 'agent-1' })
     const run = { runId: randomUUID(), nodeId: node, tokenHash: createHash('sha256').update('x').digest() }
     expect(await takeWakeup(store, due!, run)).toMatchObject({ decision: { kind: 'run' } })
   },
   'a request of a program, about no task': async (store) => {
-    const wish = { agent: 'agent-2', asked: asked({ source: 'automation' }) }
-    expect(await wakeups.askForWakeups(store, workspace, [wish])).toMatchObject([{ status: 'queued' }])
+    const request = { agent: 'agent-2', asked: asked({ source: 'automation' }) }
+    expect(await wakeups.askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
   },
   'claims that wait for room': async ({ readers }) => {
     expect(await waitingClaims(readers, 'a node')).toEqual([])
@@ -150,10 +150,10 @@ const LOOKS: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   },
 }
 
-test.each(Object.entries(LOOKS))('%s', async (_what, look) => {
+test.each(Object.entries(QUERIES))('%s', async (_what, query) => {
   const before = await rowsRead()
   const store = await PostgresStore.open(url)
-  await look(store).finally(() => store.close())
+  await query(store).finally(() => store.close())
   const after = await rowsRead()
   for (const table of ['runs', 'wakeups'] as const)
     expect(

@@ -111,7 +111,7 @@ async function opened(url: string): Promise<PostgresStore> {
 /** The settings of each kind of connection: of the three pools, of migrations and of LISTEN. */
 async function settingsOn(url: string) {
   const names = [...Object.keys(HOSTILE), 'transaction_timeout']
-  const look = {
+  const settingsQuery = {
     text: `select s.name, current_setting(s.name, true) as value from unnest($1::text[]) as s(name)`,
     values: [names],
   }
@@ -119,7 +119,7 @@ async function settingsOn(url: string) {
   const single = await openClient(await findDatabase(url), 'test')
   const [writers, readers, control, other] = await Promise.all(
     [store.writers, store.readers, store.control, single].map(async (connection) => {
-      const { rows } = await connection.query<{ name: string; value: string }>(look)
+      const { rows } = await connection.query<{ name: string; value: string }>(settingsQuery)
       return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
     }),
   )

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SERVER_ROLE } from '../src/store/postgres/store.ts'
 import { superuser } from './support/nodes.ts'
-import { HOUSE_TABLES, type SeededDatabase, seededDatabase, workspaceTables } from './support/seed.ts'
+import { CLUSTER_TABLES, type SeededDatabase, seededDatabase, workspaceTables } from './support/seed.ts'
 
 let database: SeededDatabase
 let tables: string[]
@@ -122,8 +122,8 @@ describe('row-level security', () => {
       }
       shown += 1
       expect([table, change.rowCount]).toEqual([table, 0])
-      const gift = await asServer(a.workspace, `update ${table} set workspace_id = ${b.workspace}`)
-      expect(gift, table).toMatchObject(NOT_ITS_ROW)
+      const moved = await asServer(a.workspace, `update ${table} set workspace_id = ${b.workspace}`)
+      expect(moved, table).toMatchObject(NOT_ITS_ROW)
     }
     expect(shown, 'tables the server may update at all').toBeGreaterThanOrEqual(10)
   })
@@ -268,8 +268,8 @@ describe('the server’s role', () => {
     const { a, b } = database
     const seen: string[] = []
     for (const table of tables) {
-      const look = `select distinct workspace_id as id from ${table} order by 1`
-      const { rows } = (await asServer(null, look, [], upkeep)) as pg.QueryResult
+      const workspaces = `select distinct workspace_id as id from ${table} order by 1`
+      const { rows } = (await asServer(null, workspaces, [], upkeep)) as pg.QueryResult
       if (rows.length > 0)
         expect([table, rows.map(({ id }) => id)]).toEqual([table, [a.workspace, b.workspace]])
       if (rows.length > 0) seen.push(table)
@@ -346,7 +346,7 @@ describe('the tables of the cluster', () => {
         `select tablename as table from pg_policies where schemaname = 'baton' and policyname = 'cluster_scope' order by 1`,
       ),
     )
-    expect(rows.map(({ table }) => table)).toEqual(HOUSE_TABLES)
+    expect(rows.map(({ table }) => table)).toEqual(CLUSTER_TABLES)
     const { rows: own } = await superuser(database.url, (client) =>
       client.query(
         `select tablename as table from pg_policies where schemaname = 'baton' and policyname = 'own_workspace' order by 1`,
@@ -356,7 +356,7 @@ describe('the tables of the cluster', () => {
   })
 
   test('are read and changed in the name of the cluster, which sees no workspace', async () => {
-    for (const table of HOUSE_TABLES) {
+    for (const table of CLUSTER_TABLES) {
       expect((await seen(null, table, cluster)).rowCount, table).toBe(1)
       const changed = await asServer(null, `update ${table} set node_id = node_id`, [], cluster)
       expect(changed, table).toMatchObject({ rowCount: 1 })
@@ -367,7 +367,7 @@ describe('the tables of the cluster', () => {
 
   test('are hidden from all others: nodes from everyone, terms from all but workspaces, which must know whether one lasts', async () => {
     const { workspace } = database.a
-    for (const table of HOUSE_TABLES) {
+    for (const table of CLUSTER_TABLES) {
       expect((await seen(null, table)).rowCount, table).toBe(0)
       expect((await seen(null, table, { 'baton.scope': 'upkeep' })).rowCount, table).toBe(0)
     }
@@ -383,7 +383,7 @@ describe('the tables of the cluster', () => {
     ['nobody', () => null, {}],
   ]
   test.each(others)('are not changed by %s', async (_, workspace, settings) => {
-    for (const table of HOUSE_TABLES) {
+    for (const table of CLUSTER_TABLES) {
       const as = (sql: string, values: unknown[] = []) => asServer(workspace(), sql, values, settings)
       const row = await rowOf(table, 0)
       expect(await as(copyInto(table), [row]), table).toMatchObject(NOT_ITS_ROW)

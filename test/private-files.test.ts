@@ -8,7 +8,7 @@ import { refuseUnsafeData } from '../src/private-files.ts'
 import { start } from '../src/start.ts'
 
 const self = process.geteuid!()
-const SOMEBODY = 54_321
+const OTHER_USER = 54_321
 const ELSE = 'or choose another folder with BATON_DATA'
 
 let place = ''
@@ -50,15 +50,15 @@ describe('a data folder', () => {
 
   test('that belongs to another user is refused, even if it is private', async () => {
     // For the user of this test it is their own: Baton runs as another.
-    const owner = self === 0 ? SOMEBODY : self
+    const owner = self === 0 ? OTHER_USER : self
     await chown(folder, owner, -1)
-    expect(await refusal(folder, SOMEBODY + 1)).toBe(
-      `The data folder ${folder} belongs to user ${owner}, and Baton runs as user ${SOMEBODY + 1}; start Baton as user ${owner}, or run "chown ${SOMEBODY + 1} ${folder}", ${ELSE}.`,
+    expect(await refusal(folder, OTHER_USER + 1)).toBe(
+      `The data folder ${folder} belongs to user ${owner}, and Baton runs as user ${OTHER_USER + 1}; start Baton as user ${owner}, or run "chown ${OTHER_USER + 1} ${folder}", ${ELSE}.`,
     )
   })
 
   test('that belongs to root is no reason for refusal', async () => {
-    expect(await refusal('/usr', SOMEBODY)).toBe(null)
+    expect(await refusal('/usr', OTHER_USER)).toBe(null)
   })
 
   test('is judged where a link to it points, and so is the link', async () => {
@@ -68,10 +68,10 @@ describe('a data folder', () => {
     await chmod(folder, 0o777)
     expect(await refusal(link)).toContain(`The data folder ${link} can be written by other users`)
     await chmod(folder, 0o700)
-    const owner = self === 0 ? SOMEBODY : self
+    const owner = self === 0 ? OTHER_USER : self
     await lchown(link, owner, -1)
-    expect(await refusal(link, SOMEBODY + 1)).toContain(
-      `${link} is a link that belongs to user ${owner}, and Baton runs as user ${SOMEBODY + 1}`,
+    expect(await refusal(link, OTHER_USER + 1)).toContain(
+      `${link} is a link that belongs to user ${owner}, and Baton runs as user ${OTHER_USER + 1}`,
     )
   })
 
@@ -105,9 +105,9 @@ describe('an owner key', () => {
 
   test.runIf(self === 0)('that belongs to another user is refused', async () => {
     await writeFile(key, SECRET, { mode: 0o600 })
-    await chown(key, SOMEBODY, SOMEBODY)
+    await chown(key, OTHER_USER, OTHER_USER)
     expect(await refusal(folder)).toContain(
-      `The owner key ${key} belongs to user ${SOMEBODY}, and Baton runs as`,
+      `The owner key ${key} belongs to user ${OTHER_USER}, and Baton runs as`,
     )
   })
 
@@ -145,9 +145,9 @@ describe('a start', () => {
   })
 
   test.runIf(self === 0)('as root on a folder of another user is refused', async () => {
-    await chown(folder, SOMEBODY, SOMEBODY)
+    await chown(folder, OTHER_USER, OTHER_USER)
     await expect(starting()).rejects.toThrow(
-      `The data folder ${folder} belongs to user ${SOMEBODY}, and Baton runs as user 0`,
+      `The data folder ${folder} belongs to user ${OTHER_USER}, and Baton runs as user 0`,
     )
   })
 })

@@ -112,8 +112,8 @@ test('an agent is registered, assigned a task and done with it by the commands o
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line))
-  const [agent, beat, task, started, progress, done, health, logs, status] = answers
-  expect([agent.state, beat.agent, task.state]).toEqual(['idle', 'dev-1', 'queued'])
+  const [agent, heartbeat, task, started, progress, done, health, logs, status] = answers
+  expect([agent.state, heartbeat.agent, task.state]).toEqual(['idle', 'dev-1', 'queued'])
   expect([started.reason, progress.reason, done.reason]).toEqual(['STARTED', 'NOTED', 'ACCEPTED'])
   expect(health).toMatchObject({ agent: 'dev-1', status: 'healthy', memoryMb: 512, activeTasks: 0 })
   expect(logs.items.map(({ event }: { event: string }) => event)).toContain('task_completed')
@@ -159,12 +159,12 @@ test('docs/runs.md lists every way in which a run can fail, and every variable o
   const rows = [...page.matchAll(/^\| `(\w+)` \| (.+?) \| (.+?) \|/gm)].filter(
     ([, code]) => code! in RUN_ERRORS,
   )
-  const told = Object.fromEntries(rows.map(([, code, ...cells]) => [code, cells]))
+  const reported = Object.fromEntries(rows.map(([, code, ...cells]) => [code, cells]))
   const wanted = Object.entries(RUN_ERRORS).map(([code, { title, task }]) => {
     const isLeft = (code as RunErrorCode) === 'claim_lost'
     return [code, [title, task ? MEANS[task] : isLeft ? 'is left alone' : 'goes back to the queue']]
   })
-  expect(told).toEqual(Object.fromEntries(wanted))
+  expect(reported).toEqual(Object.fromEntries(wanted))
   const stopping = [...page.matchAll(/^\| `(\w+)` \|.*\| stops \|$/gm)].map(([, code]) => code)
   expect(stopping).toEqual(
     Object.keys(RUN_ERRORS).filter((code) => RUN_ERRORS[code as RunErrorCode].stopsAgent),

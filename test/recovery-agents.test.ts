@@ -35,7 +35,7 @@ describe.concurrent('an agent', () => {
       expect(lost).toMatchObject({ task: task!.id, generation: 1 })
       expect(lost!.payload).toMatchObject({ agent: 'first', session: 'agent:first', attempt: 1 })
       expect(lost!.payload.silentMs).toBeGreaterThanOrEqual(1_000)
-      const [stale] = await w.told('agent_stale')
+      const [stale] = await w.reported('agent_stale')
       expect(stale!.payload).toMatchObject({ agent: 'first', claims: 1 })
       expect((await w.call('GET', '/agents/first')).body).toMatchObject({ state: 'error', activeTasks: 0 })
       const waiting = await w.read(task!)
@@ -64,7 +64,10 @@ describe.concurrent('an agent', () => {
       // After its restart it may work, but not on what it held.
       const back = w.agents(['first'])
       await back.says('lives')
-      expect((await w.told('agent_recovered'))[0]!.payload).toMatchObject({ agent: 'first', after: 'error' })
+      expect((await w.reported('agent_recovered'))[0]!.payload).toMatchObject({
+        agent: 'first',
+        after: 'error',
+      })
       const late = await w.on(task!, 'submit', { ...fence('agent:first', 1), result: 'late' })
       expect(late).toMatchObject({ status: 409, body: { code: 'STALE_GENERATION' } })
     },
@@ -100,7 +103,7 @@ describe.concurrent('an agent', () => {
     expect(await after.says('has')).toMatchObject({ generation: 1, attempt: 1, checkpointData: { step: 1 } })
     await after.says('done')
     await expectDoneOnce(w, [task!])
-    expect(await w.told('agent_stale', 'task_agent_lost')).toEqual([])
+    expect(await w.reported('agent_stale', 'task_agent_lost')).toEqual([])
   })
 
   test(
@@ -207,7 +210,7 @@ describe.concurrent('a whole fleet', () => {
 
       const lost = await w.isTold('task_agent_lost', 100)
       expect(new Set(lost.map(({ task }) => task)).size).toBe(100)
-      expect(await w.told('agent_stale')).toHaveLength(20)
+      expect(await w.reported('agent_stale')).toHaveLength(20)
       const waits = await waitsAfter(w.workspaceId, lost)
       expect(Math.min(...waits)).toBeGreaterThanOrEqual(SHORTEST_WAIT_MS)
       expect(Math.max(...waits)).toBeLessThanOrEqual(LONGEST_WAIT_MS)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fence } from './support/http-workspace.ts'
-import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
+import { type CuttableConnection, cuttableConnectionTo } from './support/proxy.ts'
 import { eventually, expectDoneOnce, type Served, useProcesses } from './support/recovery.ts'
 import { callsTo } from './support/server.ts'
 
@@ -9,16 +9,20 @@ import { callsTo } from './support/server.ts'
 
 const MINUTES = { timeout: 120_000 }
 const processes = useProcesses()
-let way: CuttableWay
+let connection: CuttableConnection
 let server: Served
 beforeAll(async () => {
-  way = await cuttableWayTo(processes.databaseUrl())
-  server = await processes.serve({ DATABASE_URL: way.url, BATON_NODE_NAME: 'cut', BATON_LOG_LEVEL: 'info' })
+  connection = await cuttableConnectionTo(processes.databaseUrl())
+  server = await processes.serve({
+    DATABASE_URL: connection.url,
+    BATON_NODE_NAME: 'cut',
+    BATON_LOG_LEVEL: 'info',
+  })
 })
 afterAll(async () => {
   server.child.kill('SIGKILL')
-  way.cut()
-  await way.close()
+  connection.cut()
+  await connection.close()
 })
 
 const get = async (path: string) => {
@@ -49,7 +53,7 @@ test(
     const [mine] = await w.makeMany(1, { agent: 'me' })
     expect((await w.claim(mine!, 'me')).status).toBe(200)
     await w.isTold('task_completed', 10)
-    way.cut()
+    connection.cut()
 
     await expectNotNow(await w.call('GET', `/tasks/${mine!.id}`))
     await expectNotNow(await w.post('/tasks', { title: 'In vain' }))
@@ -63,7 +67,7 @@ test(
     expect(await get('/health/coordinator')).toEqual({ status: 503, retryAfter: '1' })
     await eventually(async () => server.stderr().includes('the database cannot be reached'))
 
-    way.mend()
+    connection.restore()
     await eventually(async () => (await get('/health/coordinator')).status === 200)
     await eventually(async () => server.stderr().includes('the database is back'))
     expect((await w.on(mine!, 'submit', { ...fence('s-me', 1), result: 1 })).status).toBe(200)
@@ -77,11 +81,11 @@ test(
 )
 
 test('the longer it is unreachable the less often it is retried', MINUTES, async () => {
-  way.cut()
-  const before = way.inVain()
+  connection.cut()
+  const before = connection.inVain()
   await sleep(5_000)
-  const tries = way.inVain() - before
-  way.mend()
+  const tries = connection.inVain() - before
+  connection.restore()
   // Waits that do not grow would make hundreds of them; no waits at all, thousands.
   expect(tries).toBeGreaterThanOrEqual(3)
   expect(tries).toBeLessThanOrEqual(40)
@@ -111,7 +115,7 @@ test(
     expect((await terms())[0]!.name).toBe('cut')
     const before = await w.makeMany(25)
     await w.isTold('task_assigned', 5)
-    way.cut()
+    connection.cut()
     const [newest, last] = await eventually(async () => {
       const found = await terms()
       return found[0]!.name === 'other' && found
@@ -122,7 +126,7 @@ test(
     const after = (await through('POST', '/tasks/batch', body)).body.items
     await w.isTold('task_completed', 50)
 
-    way.mend()
+    connection.restore()
     const own = callsTo(`${server.url}/api/v1`, w.ownerKey)
     const status = await eventually(async () => {
       const answer = await own('GET', '/coordinator/status')

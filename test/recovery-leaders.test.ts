@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
+import { type CuttableConnection, cuttableConnectionTo } from './support/proxy.ts'
 import {
   eventually,
   expectDoneOnce,
@@ -13,20 +13,20 @@ import { callsTo } from './support/server.ts'
 
 const LEASE_MS = 1_000
 /** No agent is to be lost here: every task is done by the agent it was assigned to. */
-const PATIENT = { staleSeconds: 600, capacity: 4, stepMs: 10 }
+const NEVER_LOST = { staleSeconds: 600, capacity: 4, stepMs: 10 }
 const MINUTES = { timeout: 120_000 }
 
 const processes = useProcesses()
-const ways: CuttableWay[] = []
+const connections: CuttableConnection[] = []
 let nodes: Served[]
 let w: RecoveringWorkspace
 const made: { id: string }[] = []
 
 beforeAll(async () => {
   for (const name of ['one', 'two']) {
-    const way = await cuttableWayTo(processes.databaseUrl())
-    ways.push(way)
-    nodes = [...(nodes ?? []), await processes.serve({ BATON_NODE_NAME: name, DATABASE_URL: way.url })]
+    const connection = await cuttableConnectionTo(processes.databaseUrl())
+    connections.push(connection)
+    nodes = [...(nodes ?? []), await processes.serve({ BATON_NODE_NAME: name, DATABASE_URL: connection.url })]
   }
   w = await processes.workspace(nodes[0]!.url)
   const agents = nodes.flatMap(({ url }, i) =>
@@ -35,7 +35,7 @@ beforeAll(async () => {
         url,
         key: w.ownerKey,
         slugs: [0, 1, 2].map((k) => `agent-${i}-${j}-${k}`),
-        ...PATIENT,
+        ...NEVER_LOST,
       }),
     ),
   )
@@ -43,8 +43,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const { child } of nodes) child.kill('SIGKILL')
-  for (const way of ways) way.cut()
-  await Promise.all(ways.map((way) => way.close()))
+  for (const connection of connections) connection.cut()
+  await Promise.all(connections.map((connection) => connection.close()))
 })
 
 interface LeaderTerm {
@@ -67,7 +67,7 @@ const terms = () =>
 async function standing() {
   const { term, pid } = await eventually(async () => (await terms())[0])
   const i = nodes.findIndex(({ child }) => child.pid === pid)
-  return { term, leader: nodes[i]!, other: nodes[1 - i]!, wayOfLeader: ways[i]! }
+  return { term, leader: nodes[i]!, other: nodes[1 - i]!, leaderConnection: connections[i]! }
 }
 
 /** Waits for the term after this one, and returns both. */
@@ -94,12 +94,14 @@ const statusOf = async ({ url }: Served) =>
   (await callsTo(`${url}/api/v1`, w.ownerKey)('GET', '/coordinator/status')).body
 
 /** Every task was assigned once, to one agent, and done. */
-async function expectAllGivenOnce(): Promise<void> {
+async function expectAllAssignedOnce(): Promise<void> {
   await w.isTold('task_completed', made.length)
   await expectDoneOnce(w, made)
   const claims = await w.claims()
   expect(claims.filter(({ generation }) => generation !== 1)).toEqual([])
-  expect(await w.told('agent_stale', 'task_agent_lost', 'task_requeued', 'task_lease_expired')).toEqual([])
+  expect(await w.reported('agent_stale', 'task_agent_lost', 'task_requeued', 'task_lease_expired')).toEqual(
+    [],
+  )
 }
 
 test(
@@ -123,7 +125,7 @@ test(
       expect((await statusOf(leader)).thisNode.leads).toBe(false)
       await w.isTold('task_completed', made.length)
     }
-    await expectAllGivenOnce()
+    await expectAllAssignedOnce()
   },
 )
 
@@ -131,7 +133,7 @@ test(
   'a leader that is stopped with its transaction open is followed as soon as that is terminated',
   MINUTES,
   async () => {
-    const { term, leader, other, wayOfLeader } = await standing()
+    const { term, leader, other, leaderConnection: wayOfLeader } = await standing()
     wayOfLeader.loseAnswersTo('keep_terms')
     await makeThrough(other, 20)
     await eventually(async () => {
@@ -145,13 +147,13 @@ test(
     // A transaction may usually be idle for fifteen seconds; one under a term only as long as its lease.
     expect(next.takenAt - before.renewedAt).toBeLessThan(10_000)
     await w.isTold('task_assigned', made.length)
-    wayOfLeader.mend()
+    wayOfLeader.restore()
     leader.child.kill('SIGCONT')
-    await expectAllGivenOnce()
+    await expectAllAssignedOnce()
     // Both serve.
     await makeThrough(leader, 5)
     await makeThrough(other, 5)
-    await expectAllGivenOnce()
+    await expectAllAssignedOnce()
   },
 )
 
@@ -167,7 +169,7 @@ test(
     expect(await leader.ended).toEqual({ code: 0, signal: null })
 
     const i = nodes.indexOf(leader)
-    const third = await processes.serve({ BATON_NODE_NAME: 'three', DATABASE_URL: ways[i]!.url })
+    const third = await processes.serve({ BATON_NODE_NAME: 'three', DATABASE_URL: connections[i]!.url })
     nodes[i] = third
     other.child.kill('SIGKILL')
     const killed = await termAfter(next.term)

@@ -14,7 +14,7 @@ import {
   ownerKeyIn,
   processesOn,
 } from './support/launched.ts'
-import { openFrontDoor } from './support/load-balancer.ts'
+import { openLoadBalancer } from './support/load-balancer.ts'
 import { eventually, expectDoneOnce, missSoon, recordsOf } from './support/recovery.ts'
 import { callsTo } from './support/server.ts'
 import { dataFolder } from './support/servers/data-folder.ts'
@@ -25,32 +25,32 @@ const MINUTES = { timeout: 120_000 }
 const isLinux = process.platform === 'linux'
 
 let folder: string
-let door: Awaited<ReturnType<typeof openFrontDoor>>
+let balancer: Awaited<ReturnType<typeof openLoadBalancer>>
 let node: Launched
 const agents: AgentProcess[] = []
 
 beforeEach(async () => {
   folder = await mkdtemp(join(dataFolder(), 'baton-restart-'))
   await chmod(folder, 0o755)
-  door = await openFrontDoor()
+  balancer = await openLoadBalancer()
 })
 afterEach(async () => {
   for (const { child } of [node, ...agents]) child.kill('SIGKILL')
   await Promise.all([node, ...agents.splice(0)].map(({ ended }) => ended))
   for (const process_ of processesOn(folder)) killProcess(process_)
   await allGone(folder)
-  await door.close()
+  await balancer.close()
   await rm(folder, { recursive: true, force: true })
 })
 
 async function startNode(): Promise<void> {
   node = launch({ BATON_DATA: folder })
-  door.leadsTo(await node.ready)
+  balancer.leadsTo(await node.ready)
 }
 
 async function killNode(): Promise<void> {
   node.child.kill('SIGKILL')
-  door.leadsTo(null)
+  balancer.leadsTo(null)
   expect(await node.ended).toEqual({ code: null, signal: 'SIGKILL' })
 }
 
@@ -67,12 +67,12 @@ async function rows<T>(sql: string, values: unknown[] = []): Promise<T[]> {
 const now = async () => (await rows<{ now: number }>('select ms(clock_timestamp())::float8 as now'))[0]!.now
 
 /** The second workspace of the database, through the proxy, and what is stored of it. */
-async function openHouse(limits: Record<string, unknown>) {
-  const call = callsTo(`${door.url}/api/v1`, ownerKeyIn(folder))
+async function openWorkspaceAgain(limits: Record<string, unknown>) {
+  const call = callsTo(`${balancer.url}/api/v1`, ownerKeyIn(folder))
   const w = await openWorkspace({ call }, { minLeaseSeconds: 1, ...limits })
   const [found] = await rows<{ id: number }>('select max(workspace_id) as id from workspaces')
   const start = (slugs: string[], more: Partial<AgentSettings>) => {
-    const started = launchAgents({ url: door.url, key: w.ownerKey, slugs, ...more })
+    const started = launchAgents({ url: balancer.url, key: w.ownerKey, slugs, ...more })
     agents.push(started)
     return started
   }
@@ -112,7 +112,7 @@ async function prepare(w: Workspace) {
   const mine = (task: { id: string }, leaseSeconds: number) => w.claim(task, 'me', { leaseSeconds })
   const held = await make('held with a long lease')
   expect((await mine(held, 300)).status).toBe(200)
-  const retried = await make('due while nobody is there')
+  const retried = await make('due during the outage')
   await mine(retried, 300)
   const failure = { ...fence('s-me', 1), retryAt: new Date(Date.now() + 1_000).toISOString() }
   expect((await w.on(retried, 'fail', failure)).status).toBe(200)
@@ -129,10 +129,10 @@ test.runIf(isLinux)(
   MINUTES,
   async () => {
     await startNode()
-    const w = await openHouse({})
-    const patient = { staleSeconds: 600 }
+    const w = await openWorkspaceAgain({})
+    const neverLost = { staleSeconds: 600 }
     // One finishes its work during the outage, one dies in it, one was assigned something and has not started.
-    const steady = w.start(['steady'], { ...patient, capacity: 2, holdsAt: 1 })
+    const steady = w.start(['steady'], { ...neverLost, capacity: 2, holdsAt: 1 })
     await steady.says('lives')
     const [done, alsoDone] = [await w.make({ agent: 'steady' }), await w.make({ agent: 'steady' })]
     await steady.says('got on', { taskId: done.id })
@@ -140,7 +140,7 @@ test.runIf(isLinux)(
     const dying = w.start(['dying'], { holdsAt: 1 })
     const orphan = await w.make({ agent: 'dying', title: 'its agent dies' })
     await dying.says('got on', { taskId: orphan.id })
-    const slow = w.start(['slow'], { ...patient, starts: false })
+    const slow = w.start(['slow'], { ...neverLost, starts: false })
     const given = await w.make({ agent: 'slow', title: 'given and not begun' })
     await slow.says('has', { taskId: given.id })
     const { held, retried, upstream, downstream, lapsing } = await prepare(w)
@@ -184,7 +184,7 @@ test.runIf(isLinux)(
     const [lost] = await w.isTold('task_agent_lost')
     expect(lost).toMatchObject({ task: orphan.id, payload: { agent: 'dying', attempt: 1 } })
     await w.retriesAreDue()
-    const heir = w.start(['dying'], patient)
+    const heir = w.start(['dying'], neverLost)
     expect(await heir.says('has')).toMatchObject({ generation: 2, attempt: 2, checkpointData: { step: 1 } })
     await heir.says('done')
 
@@ -199,7 +199,7 @@ test.runIf(isLinux)(
   MINUTES,
   async () => {
     await startNode()
-    const w = await openHouse({})
+    const w = await openWorkspaceAgain({})
     const there = w.start(['there'], { beatMs: 2_000, staleSeconds: 3, capacity: 3, holdsAt: 1 })
     const tasks = [await w.make(), await w.make(), await w.make()]
     for (const { id } of tasks) await there.says('got on', { taskId: id })
@@ -209,7 +209,7 @@ test.runIf(isLinux)(
     await startNode()
     // The agent was not silent: its next heartbeat would have been received.
     await isHeard('there', await now())
-    expect(await w.told('agent_stale', 'task_agent_lost')).toEqual([])
+    expect(await w.reported('agent_stale', 'task_agent_lost')).toEqual([])
     there.go()
     await w.isTold('task_completed', 3)
     await expectDoneOnce(w, tasks)

@@ -71,12 +71,12 @@ describe.concurrent('a cycle of tasks', () => {
         expect(error).toContain(a.id)
         expect(error).toContain(b.id)
       }
-      const failed = await w.told('task_failed')
+      const failed = await w.reported('task_failed')
       expect(failed.map(({ task, payload }) => [task, payload.reason]).sort()).toEqual(
         [a, b].map(({ id }) => [id, 'dependency_cycle']).sort(),
       )
       await w.reaches(below, 'skipped')
-      expect(await w.told('dependency_cycle_found')).toHaveLength(1)
+      expect(await w.reported('dependency_cycle_found')).toHaveLength(1)
       const agent = w.agents(['agent'])
       await agent.says('done', { taskId: aside.id })
     },
@@ -92,19 +92,19 @@ describe.concurrent('a cycle of tasks', () => {
     expect([...body.cycle].sort()).toEqual([a.id, b.id, c.id].sort())
     const agent = w.agents(['agent'])
     await agent.says('done', { taskId: a.id })
-    expect((await w.told('task_completed')).map(({ task }) => task)).toEqual([c.id, b.id, a.id])
+    expect((await w.reported('task_completed')).map(({ task }) => task)).toEqual([c.id, b.id, a.id])
   })
 })
 
 /** Leases of two seconds: heartbeats renew them, so their answers can carry a request soon. */
 const SHORT = { minLeaseSeconds: 1, maxLeaseSeconds: 2, assignTimeoutSeconds: 2 }
 /** Should take 0.6 s, and is suspected at once when it takes longer. */
-const HURRIED = { estimatedDurationMinutes: 0.01, priority: 5 }
+const URGENT = { estimatedDurationMinutes: 0.01, priority: 5 }
 
 describe.concurrent('a task that hangs', () => {
   test('is asked for progress, then revoked from its live holder and retried sooner', MINUTES, async () => {
     const w = await open({ ...SHORT, hangGraceSeconds: 0, hangAbortSeconds: 3 })
-    const [task] = await w.makeMany(1, { ...HURRIED, agent: 'hung' })
+    const [task] = await w.makeMany(1, { ...URGENT, agent: 'hung' })
     const hung = w.agents(['hung'], { holdsAt: 1, staleSeconds: 60 })
     await hung.says('got on', { step: 1 })
     const [suspected] = await w.isTold('task_hang_suspected')
@@ -119,7 +119,7 @@ describe.concurrent('a task that hangs', () => {
     expect((await w.claims())[0]).toMatchObject({ state: 'expired', reason: 'HUNG' })
     expect(await w.read(task!)).toMatchObject({ state: 'awaiting_retry', priority: 6, attempt: 1 })
     // Alive all the time: it was never declared lost.
-    expect(await w.told('agent_stale', 'task_agent_lost', 'task_lease_expired')).toEqual([])
+    expect(await w.reported('agent_stale', 'task_agent_lost', 'task_lease_expired')).toEqual([])
 
     // Another agent may do it, and continues from its checkpoint.
     await w.call('PATCH', `/tasks/${task!.id}`, { agent: null })
@@ -139,13 +139,13 @@ describe.concurrent('a task that hangs', () => {
 
   test('only for a while is left alone when its holder answers with progress', MINUTES, async () => {
     const w = await open({ ...SHORT, hangGraceSeconds: 0, hangAbortSeconds: 30 })
-    const [task] = await w.makeMany(1, HURRIED)
+    const [task] = await w.makeMany(1, URGENT)
     const slow = w.agents(['slow'], { holdsAt: 1, staleSeconds: 60 })
     await slow.says('is asked', { taskId: task!.id })
     slow.go()
     await slow.says('done', { generation: 1 })
     await expectDoneOnce(w, [task!])
-    expect(await w.told('task_hung')).toEqual([])
-    expect(await w.told('task_hang_suspected')).toHaveLength(1)
+    expect(await w.reported('task_hung')).toEqual([])
+    expect(await w.reported('task_hang_suspected')).toHaveLength(1)
   })
 })

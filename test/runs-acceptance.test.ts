@@ -37,7 +37,7 @@ describe('15.1', () => {
   test.each(programs)('an agent on %s runs, exits, and its result is recorded', async (program) => {
     const w = await fleet()
     const { calls, home } = await w[program]('dev', '', { env: { FAKE_CLI_SAYS: '{"files":["a.ts"]}' } })
-    const task = await w.give('dev', { title: 'Write it', description: 'All of it' })
+    const task = await w.assign('dev', { title: 'Write it', description: 'All of it' })
     const [run] = await w.over('dev')
     expect(run).toMatchObject({
       ...{ agent: 'dev', adapterType: `${program}_local`, source: 'assignment', status: 'succeeded' },
@@ -64,9 +64,9 @@ describe('15.2', () => {
   test.each(programs)('%s resumes the session of the same task, and of no other', async (program) => {
     const w = await fleet()
     const { calls } = await w[program]('dev')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const [first] = await w.over('dev')
-    const other = await w.give('dev')
+    const other = await w.assign('dev')
     const [, second] = await w.over('dev', 2)
     const third = await again(w, task, 'dev', 3)
     expect(first.sessionIdBefore).toBeNull()
@@ -93,7 +93,7 @@ describe('15.2', () => {
     const w = await fleet()
     const one = await w.claude('one')
     const two = await w.claude('two')
-    const task = await w.give('one')
+    const task = await w.assign('one')
     await w.over('one')
     await w.taskIn(task, 'completed')
     await w.call('PATCH', `/tasks/${task.id}`, { agent: 'two' })
@@ -107,7 +107,7 @@ describe('15.2', () => {
   test('a session that was reset is not resumed', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     await w.over('dev')
     const reset = await w.post('/agents/dev/runtime-state/reset-session', { taskKey: task.id })
     expect(reset.body).toEqual({ agent: 'dev', cleared: 1 })
@@ -123,7 +123,7 @@ describe('15.3', () => {
     async (program) => {
       const w = await fleet()
       await w[program]('dev')
-      const task = await w.give('dev')
+      const task = await w.assign('dev')
       await w.over('dev')
       for (const count of [2, 3]) await again(w, task, 'dev', count)
       const runs = await w.runsOf('dev')
@@ -157,7 +157,7 @@ describe('15.3', () => {
     const w = await fleet()
     await w.claude('dev', 'max_budget')
     await w.script('mute', `console.log('nothing of tokens')`)
-    await Promise.all([w.give('dev'), w.give('mute')])
+    await Promise.all([w.assign('dev'), w.assign('mute')])
     const [failed] = await w.over('dev')
     expect(failed).toMatchObject({ errorCode: 'budget_blocked', usage: PER_RUN.claude })
     expect(await runtimeState(w, 'dev')).toMatchObject({ totalInputTokens: 100, totalOutputTokens: 7 })
@@ -179,7 +179,7 @@ describe('15.4', () => {
     const sourced = (source: string) =>
       eventually(async () => (await w.runsOf('dev')).find((run) => run.source === source && run.finishedAt))
     await idle()
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     expect(await sourced('assignment')).toMatchObject({ taskId: task.id, status: 'succeeded' })
     await idle()
     await w.wake('dev', { reason: 'look at it', payload: { pr: 7 } })
@@ -231,7 +231,7 @@ describe('15.5', () => {
     async (act, body, state, because) => {
       const w = await fleet()
       const { home } = await w.script('dev', scripts.withGrandchild)
-      const task = await w.give('dev')
+      const task = await w.assign('dev')
       const [own, grandchild] = await Promise.all([
         numberIn(home, 'own.pid'),
         numberIn(home, 'grandchild.pid'),
@@ -257,7 +257,7 @@ describe('15.5', () => {
   test.each(programs)('a %s that ignores SIGTERM is killed after its grace period', async (program) => {
     const w = await fleet()
     const { calls } = await w[program]('dev', 'ignores_sigterm')
-    await w.give('dev')
+    await w.assign('dev')
     await eventually(async () => calls().length > 0)
     const { pid } = calls()[0]!
     expect((await w.post('/agents/dev/pause')).status).toBe(200)
@@ -269,7 +269,7 @@ describe('15.5', () => {
   test('resumed, it continues its task, in the same session', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'hang,tool')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const { sessionIdAfter } = await eventually(async () =>
       (await w.runsOf('dev')).find((run) => run.statusMessage !== null),
     )
@@ -296,7 +296,7 @@ describe('15.6', () => {
       setInterval(() => {}, 60_000)`,
     )
     const board = await listen(served().api, w.ownerKey, '?output=all')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     await board.hears('task_created', { taskId: task.id })
     await board.hears('task_assigned', { taskId: task.id })
     const { payload } = await board.hears('run_started', { agent: 'dev', taskId: task.id })
@@ -337,7 +337,7 @@ describe('15.6', () => {
     const w = await fleet()
     const talks = `setInterval(() => console.log('tick'), 20)`
     await Promise.all([w.script('one', talks), w.script('two', talks)])
-    await Promise.all([w.give('one'), w.give('two')])
+    await Promise.all([w.assign('one'), w.assign('two')])
     const [one, two] = [await w.saying('one', 'tick'), await w.saying('two', 'tick')]
     const all = await listen(served().api, w.ownerKey, '?output=all')
     const only = await listen(served().api, w.ownerKey, `?output=${one.id}`)
@@ -363,7 +363,7 @@ describe('15.7', () => {
     async (program) => {
       const w = await fleet()
       await w[program]('dev', 'crash')
-      await w.give('dev')
+      await w.assign('dev')
       const [run] = await w.over('dev')
       expect(run).toMatchObject({ status: 'failed', errorCode: 'nonzero_exit', exitCode: 3 })
       expect(run.errorMessage).toContain('Something broke.')
@@ -387,7 +387,7 @@ describe('15.7', () => {
       text += 'the very last line\\n'
       process.stdout.write(text, () => { console.error('out of paper'); process.exitCode = 9 })`,
     )
-    await w.give('dev')
+    await w.assign('dev')
     const [run] = await w.over('dev')
     expect(run).toMatchObject({ errorCode: 'nonzero_exit', exitCode: 9 })
     expect(run.stdoutExcerpt).toMatch(/^the very first line\n/)
@@ -466,7 +466,7 @@ describe('15.8', () => {
       console.log('up')
       setInterval(() => {}, 60_000)`,
     )
-    await w.give('dev')
+    await w.assign('dev')
     const run = await w.saying('dev', 'up')
     const { content } = await w.log(run.id)
     const key = content.split('up')[0].replaceAll('\n', '')
@@ -495,15 +495,15 @@ describe('15.8', () => {
     const events = await w.events()
     const owner = events.find(({ type }: Seen) => type === 'wakeup_requested').actor
     expect(owner).toMatch(/^key:/)
-    const told = (type: string) => events.filter((event: Seen) => event.type === type)
+    const reported = (type: string) => events.filter((event: Seen) => event.type === type)
     for (const type of ['wakeup_requested', 'wakeup_coalesced', 'wakeup_skipped', 'run_cancel_requested'])
-      expect(told(type)).toMatchObject([{ actor: owner }])
+      expect(reported(type)).toMatchObject([{ actor: owner }])
     for (const type of ['runtime_state_reset', 'agent_paused', 'agent_resumed', 'agent_terminated'])
-      expect(told(type)).toMatchObject([{ actor: owner, payload: { agent: 'dev' } }])
-    expect(told('run_cancel_requested')[0].payload).toMatchObject({ runId: id, reason: 'wrong way' })
+      expect(reported(type)).toMatchObject([{ actor: owner, payload: { agent: 'dev' } }])
+    expect(reported('run_cancel_requested')[0].payload).toMatchObject({ runId: id, reason: 'wrong way' })
     for (const type of ['run_queued', 'run_started', 'run_finished'])
-      expect(told(type)).toMatchObject([{ payload: { runId: id, agent: 'dev' } }])
-    expect(told('run_finished')[0].payload).toMatchObject({ status: 'cancelled', errorCode: 'cancelled' })
-    expect(told('runtime_state_updated')).toMatchObject([{ payload: { agent: 'dev', lastRunId: id } }])
+      expect(reported(type)).toMatchObject([{ payload: { runId: id, agent: 'dev' } }])
+    expect(reported('run_finished')[0].payload).toMatchObject({ status: 'cancelled', errorCode: 'cancelled' })
+    expect(reported('runtime_state_updated')).toMatchObject([{ payload: { agent: 'dev', lastRunId: id } }])
   })
 })

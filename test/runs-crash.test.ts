@@ -10,7 +10,7 @@ import {
   useRunPoints,
 } from './crash/run-points.ts'
 import { eventually, expectDoneOnce } from './support/recovery.ts'
-import { expectWholeLog, letGo, livesIn, USED } from './support/run-nodes.ts'
+import { expectWholeLog, livesIn, release, USED } from './support/run-nodes.ts'
 
 /** kill -9 exactly between two steps of a run; test/long/runs-crash.test.ts has the other steps. */
 
@@ -18,7 +18,7 @@ const { open } = useRunPoints()
 
 onLinux('a claim that was made and not started is started after all', MINUTES, async () => {
   const { cluster, w, room } = await open('plain')
-  await letGo(room)
+  await release(room)
   let task = { id: '' }
   await killedBefore(cluster, STARTED, async () => {
     task = await w.make({ agent: 'worker' })
@@ -41,7 +41,7 @@ onLinux('a process whose identity was not recorded is found and ended', MINUTES,
     await eventually(async () => livesIn(room).length === 1)
   })
   expect(left).toEqual(expect.arrayContaining(livesIn(room)[0]!.pids))
-  await letGo(room)
+  await release(room)
   const [lost, next] = await w.runsOf(task, 'succeeded')
   expect(lost).toMatchObject({ ...LOST, pid: null, generation: 1 })
   expect(next).toMatchObject({ generation: 2 })
@@ -55,7 +55,7 @@ onLinux(
   MINUTES,
   async () => {
     const { cluster, w, room } = await open('plain')
-    await letGo(room)
+    await release(room)
     let task = { id: '' }
     const left = await killedBefore(cluster, FINISHED, async () => {
       task = await w.make({ agent: 'worker' })

@@ -43,7 +43,7 @@ describe('the environment of an agent', () => {
   test('has what was configured, what every program needs, and nothing else of the server', async () => {
     const w = await fleet()
     await w.script('dev', tells, { env: { OWN: 'mine' } })
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const run = await w.saying('dev', 'up')
     const env = environmentOf(run.pid)
     expect(Object.keys(env).sort()).toEqual(
@@ -78,7 +78,7 @@ describe('the environment of an agent', () => {
     async (program, key) => {
       const w = await fleet()
       const { calls, home } = await w[program]('dev', 'hang', { env: { TOKEN: 'tok_very_secret' } })
-      await w.give('dev', { title: 'The words of the prompt', input: { also: 'the words of the input' } })
+      await w.assign('dev', { title: 'The words of the prompt', input: { also: 'the words of the input' } })
       await eventually(async () => calls().length > 0)
       const [call] = calls()
       const env = environmentOf(call!.pid)
@@ -120,7 +120,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     const w = await fleet()
     const repository = await withRepository(w, COMMITS)
     const base = git(repository, 'rev-parse', 'main')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const [run] = await w.over('dev')
     const branch = `baton/${task.id}/gen-1`
     expect(run.folder).toMatchObject({
@@ -156,7 +156,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
       writeFileSync('draft.txt', 'generation ' + generation)
       process.exitCode = generation === '1' ? 1 : 0`,
     )
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const [first] = await w.over('dev')
     expect(first).toMatchObject({
       status: 'failed',
@@ -188,7 +188,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
       writeFileSync('half.txt', 'x')
       console.log(JSON.stringify(isSecond ? { result: 'whole' } : { continue: true }))`,
     )
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     await w.taskIn(task, 'completed')
     const [first, second] = await w.over('dev', 2)
     expect(second.folder.path).toBe(first.folder.path)
@@ -201,7 +201,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     await w.script('dev', works(COMMITS), {
       config: { cwd: folder(), workspace: 'git_worktree' },
     })
-    await w.give('dev')
+    await w.assign('dev')
     const [run] = await w.over('dev')
     expect(run).toMatchObject({ errorCode: 'invalid_working_directory', pid: null })
     expect(run.errorMessage).toContain('git repository')
@@ -223,7 +223,7 @@ test('what an agent submits itself has none of its secrets in it', async () => {
     await say('submit', { result: { key: OWN_KEY, mine: BATON_API_KEY }, summary: 'used ' + OWN_KEY })`,
     { env: { OWN_KEY: 'hunter2-hunter2' } },
   )
-  const task = await w.give('dev')
+  const task = await w.assign('dev')
   await w.over('dev')
   const { body } = await w.call('GET', `/tasks/${task.id}/results`)
   expect(body.items).toMatchObject([
@@ -298,7 +298,7 @@ describe('a secret', () => {
         env: { ...env, FAKE_CLI_SAYS: `I was told ${PLAIN} and sk-ant-of-the-server` },
       }),
     ]
-    const tasks = await Promise.all(agents.map(({ slug }) => w.give(slug)))
+    const tasks = await Promise.all(agents.map(({ slug }) => w.assign(slug)))
     const runs: Seen[] = []
     for (const { slug } of agents) runs.push((await w.over(slug))[0])
     for (const { slug } of agents) await w.post(`/agents/${slug}/pause`)

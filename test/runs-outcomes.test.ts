@@ -120,13 +120,13 @@ describe('a claude run', () => {
   test.each(cases)('%s ends as the table says', async (_, mode, ends) => {
     const w = await fleet()
     await w.claude('dev', mode)
-    await expectEnd(w, await w.give('dev'), 'dev', ends)
+    await expectEnd(w, await w.assign('dev'), 'dev', ends)
   })
 
   test('that has transient errors and denied tools is a success', async () => {
     const w = await fleet()
     await Promise.all([w.claude('flaky', 'transient'), w.claude('denied', 'denied')])
-    await Promise.all([w.give('flaky'), w.give('denied')])
+    await Promise.all([w.assign('flaky'), w.assign('denied')])
     for (const slug of ['flaky', 'denied']) expect((await w.over(slug))[0].status).toBe('succeeded')
   })
 })
@@ -160,7 +160,7 @@ describe('a codex run', () => {
   test.each(cases)('%s ends as the table says', async (_, mode, ends) => {
     const w = await fleet()
     await w.codex('dev', mode)
-    await expectEnd(w, await w.give('dev'), 'dev', ends)
+    await expectEnd(w, await w.assign('dev'), 'dev', ends)
   })
 })
 
@@ -168,7 +168,7 @@ describe('a run', () => {
   test('whose program does not exist stops its agent until a person has fixed it', async () => {
     const w = await fleet()
     await w.script('dev', scripts.echoes, { config: { command: '/nowhere/agent' } })
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const run = await expectEnd(w, task, 'dev', {
       run: { status: 'failed', errorCode: 'adapter_not_installed' },
       ...givenBack,
@@ -187,7 +187,7 @@ describe('a run', () => {
     const slugs = Array.from({ length: 12 }, (_, i) => `dev-${i}`)
     const steps = [{ fail: { code: 'not_logged_in' } }]
     for (const slug of slugs) await w.put(slug, { adapterType: 'simulated', adapterConfig: { steps } })
-    await Promise.all(slugs.flatMap((slug) => [w.give(slug), w.give(slug)]))
+    await Promise.all(slugs.flatMap((slug) => [w.assign(slug), w.assign(slug)]))
     for (const slug of slugs) await w.isIn(slug, 'error')
     await w.pass()
     const runs = await Promise.all(slugs.map((slug) => w.runsOf(slug)))
@@ -205,7 +205,7 @@ describe('a run', () => {
     const home = await w.freshHome()
     writeFileSync(join(home, 'file'), '')
     const { calls } = await w.claude('dev', '', { config: { cwd: cwdIn(home) } })
-    await expectEnd(w, await w.give('dev'), 'dev', {
+    await expectEnd(w, await w.assign('dev'), 'dev', {
       run: { status: 'failed', errorCode: 'invalid_working_directory', pid: null },
       ...givenBack,
       agent: 'error',
@@ -222,7 +222,7 @@ describe('a run', () => {
           and workspace_id = (select max(workspace_id) from baton.agents)`,
       ),
     )
-    await expectEnd(w, await w.give('dev'), 'dev', {
+    await expectEnd(w, await w.assign('dev'), 'dev', {
       run: { status: 'failed', errorCode: 'invalid_configuration', pid: null },
       ...givenBack,
       agent: 'error',
@@ -232,7 +232,7 @@ describe('a run', () => {
   test('that takes longer than its timeout is ended, with its whole process tree', async () => {
     const w = await fleet()
     const { home } = await w.script('dev', scripts.withGrandchild, { config: { timeoutSec: 5 } })
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const pids = [await numberIn(home, 'own.pid'), await numberIn(home, 'grandchild.pid')]
     await expectEnd(w, task, 'dev', {
       run: { status: 'timed_out', errorCode: 'timeout', signal: 'SIGTERM' },
@@ -244,7 +244,7 @@ describe('a run', () => {
   test('that a person cancels leaves its task to a person', async () => {
     const w = await fleet()
     await w.script('dev', scripts.stays)
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const { id } = await w.saying('dev', 'up')
     const answer = await w.post(`/runs/${id}/cancel`, { reason: 'not now' })
     expect(answer.status).toBe(200)
@@ -271,7 +271,7 @@ describe('a run', () => {
     const w = await fleet()
     await w.put('dev', { adapterType: 'simulated', adapterConfig: { steps: [{ fail: { code } }] } })
     const { status } = { status: code === 'timeout' ? 'timed_out' : code === 'cancelled' ? code : 'failed' }
-    await expectEnd(w, await w.give('dev'), 'dev', { run: { status, errorCode: code }, ...ends })
+    await expectEnd(w, await w.assign('dev'), 'dev', { run: { status, errorCode: code }, ...ends })
     expect(RUN_ERRORS[code].stopsAgent).toBe(ends.agent === 'error')
   })
 })
@@ -280,7 +280,7 @@ describe('a session that its program does not know any more', () => {
   test('is started anew, once, within the same run', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'tool,unknown_session,tool')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const [first] = await w.over('dev')
     await w.taskIn(task, 'completed')
     await w.on(task, 'reset')
@@ -304,7 +304,7 @@ describe('a session that its program does not know any more', () => {
   test('and cannot be started anew either fails the run', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'tool,never_begins')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     await w.over('dev')
     await w.taskIn(task, 'completed')
     await w.on(task, 'reset')
@@ -318,7 +318,7 @@ describe('an agent that asks to continue', () => {
   test('continues under the same claim and attempt, in the same session', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'max_turns,max_turns,tool')
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     await w.taskIn(task, 'completed')
     const runs = await w.over('dev', 3)
     expect(runs.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded'])
@@ -344,7 +344,7 @@ describe('an agent that asks to continue', () => {
   test('repeatedly is stopped by the limit, as a failure of quality', async () => {
     const w = await fleet()
     await w.put('dev', { adapterType: 'simulated', adapterConfig: { steps: [{ wantsMore: true }] } })
-    const task = await w.give('dev', { maxRetries: 0, maxContinuations: 2 })
+    const task = await w.assign('dev', { maxRetries: 0, maxContinuations: 2 })
     await w.taskIn(task, 'failed')
     const runs = await w.over('dev', 3)
     expect(new Set(runs.map(({ generation }) => generation))).toEqual(new Set([1]))
@@ -364,12 +364,12 @@ describe('a rate limit', () => {
     await w.claude('first', 'http429', onKey('sk-ant-one-and-the-same'))
     const same = await w.claude('same', '', onKey('sk-ant-one-and-the-same'))
     const other = await w.claude('other', '', onKey('sk-ant-another'))
-    const task = await w.give('first')
+    const task = await w.assign('first')
     const [run] = await w.over('first')
     expect(run).toMatchObject({ status: 'failed', errorCode: 'rate_limited', exitCode: 1 })
     expect(await w.taskIn(task, 'awaiting_retry')).toMatchObject({ attempt: 0, dueAt: until })
     expect(await w.agent('first')).toMatchObject({ state: 'idle' })
-    const [given, free] = [await w.give('same'), await w.give('other')]
+    const [given, free] = [await w.assign('same'), await w.assign('other')]
     const woken = await w.wake('same', { reason: 'now' })
     expect(woken).toMatchObject({ status: 'queued', dueAt: until })
     await w.taskIn(free, 'completed')
@@ -382,7 +382,7 @@ describe('a rate limit', () => {
       expect((await w.call('GET', `/agents/${slug}/runtime-state`)).body.parkedUntil).toBe(until)
     // One that was registered only later is on that account as well.
     const late = await w.claude('late', '', onKey('sk-ant-one-and-the-same'))
-    const lateTask = await w.give('late')
+    const lateTask = await w.assign('late')
     await w.taskIn(lateTask, 'awaiting_retry')
     expect(await w.read(lateTask)).toMatchObject({ dueAt: until, attempt: 0 })
     expect(late.calls()).toEqual([])
@@ -392,7 +392,7 @@ describe('a rate limit', () => {
     const w = await fleet()
     const resetsAt = Math.ceil(Date.now() / 1000) + 2
     await w.claude('dev', 'http429,tool', { env: { FAKE_CLI_RESETS_AT: String(resetsAt) } })
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     await w.taskIn(task, 'completed')
     const [first, second] = await w.over('dev', 2)
     expect(first.errorCode).toBe('rate_limited')
@@ -410,7 +410,7 @@ describe('being alive is not progress', () => {
     const { calls } = await w.claude('dev', mode, {
       runtimeConfig: { watch: { sameCalls: 2, errors: 2 } },
     })
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const run = await expectEnd(w, task, 'dev', {
       run: { status: 'failed', errorCode: 'loop_detected' },
       ...retried('quality'),
@@ -432,7 +432,7 @@ describe('being alive is not progress', () => {
     const w = await fleet()
     await w.claude('dev', 'silent', { runtimeConfig: { watch: { silentSec: 1, stopSilentSec: 2 } } })
     const board = await listen(served().api, w.ownerKey)
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const flag = await board.hears('run_flagged', { agent: 'dev' })
     expect(flag.payload).toMatchObject({ code: 'no_progress', taskId: task.id })
     const run = await expectEnd(w, task, 'dev', {
@@ -454,7 +454,7 @@ describe('being alive is not progress', () => {
         runtimeConfig: { watch: { idleSec: 1, stopIdleSec: 2 } },
       },
     )
-    const run = await expectEnd(w, await w.give('dev'), 'dev', {
+    const run = await expectEnd(w, await w.assign('dev'), 'dev', {
       run: { status: 'failed', errorCode: 'no_progress' },
       ...retried('quality'),
     })
@@ -474,7 +474,7 @@ describe('what an agent reports during its run', () => {
       say({ baton: 'usage', usage: { inputTokens: 5, outputTokens: 2 } })
       say({ result: { files: ['a.ts'] }, summary: 'made a.ts', usage: { inputTokens: 11, outputTokens: 3 }, costUsd: '0.25' })`,
     )
-    const task = await w.give('dev')
+    const task = await w.assign('dev')
     const [run] = await w.over('dev')
     expect(run).toMatchObject({
       ...{ status: 'succeeded', summary: 'made a.ts', costUsd: '0.25' },
@@ -500,7 +500,7 @@ describe('what an agent reports during its run', () => {
       console.log(JSON.stringify({ baton: 'checkpoint', data: { reached: 'page 7' } }))
       console.log(JSON.stringify({ result: { prompt } }))`,
     )
-    const task = await w.give('dev', { verification: { kind: 'human' }, description: 'all of it' })
+    const task = await w.assign('dev', { verification: { kind: 'human' }, description: 'all of it' })
     await w.taskIn(task, 'awaiting_human')
     const first = (await w.resultsOf(task))[0].result.prompt
     expect(first).not.toContain('What was wrong')
@@ -519,8 +519,8 @@ describe('what an agent reports during its run', () => {
       `console.log(JSON.stringify({ result: { port: 4711 }, summary: 'found the port' }))`,
     )
     await w.script('next', scripts.echoes, { config: { promptTemplate: 'Before: {{upstream.outputs}}' } })
-    const before = await w.give('first', { title: 'Find it' })
-    const after = await w.give('next', { dependsOn: [before.id] })
+    const before = await w.assign('first', { title: 'Find it' })
+    const after = await w.assign('next', { dependsOn: [before.id] })
     await w.taskIn(after, 'completed')
     const { prompt } = (await w.resultsOf(after))[0].result
     for (const part of ['Find it', '4711', 'found the port']) expect(prompt).toContain(part)
@@ -549,7 +549,7 @@ describe('a run whose claim has ended', () => {
   async function aZombie(limits?: Json) {
     const w = await fleet(limits)
     await w.script('dev', zombie, { config })
-    const task = await w.give('dev', { maxRetries: 5 })
+    const task = await w.assign('dev', { maxRetries: 5 })
     return { w, task, run: await w.saying('dev', 'up') }
   }
 

@@ -31,7 +31,7 @@ describe('a request to a holder', () => {
        await turn(() => read()[0]?.abortAt !== asked[0].abortAt)
        console.log(JSON.stringify({ result: { file, before, asked, after: read() } }))`,
     )
-    const task = await w.give('dev', LATE)
+    const task = await w.assign('dev', LATE)
     await w.taskIn(task, 'completed')
     const [run] = await w.over('dev')
     const [{ result }] = await w.resultsOf(task)
@@ -56,16 +56,16 @@ describe('a request to a holder', () => {
     onTestFinished(() => void server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     await w.put('later', { adapterType: 'http', adapterConfig: { url } })
-    const task = await w.give('later', LATE)
+    const task = await w.assign('later', LATE)
     const ask = await eventually(async () => taken[0])
     const say = (body: object) =>
       served().call('POST', `/runs/${ask.runId}/callback`, body, { key: ask.callback.token })
-    const beat = await eventually(async () => {
+    const heartbeat = await eventually(async () => {
       const { status, body } = await say({ kind: 'heartbeat' })
       expect(status).toBe(200)
       return body.requests.length > 0 && body
     })
-    expect(beat).toEqual({ taken: true, requests: [ASKED] })
+    expect(heartbeat).toEqual({ taken: true, requests: [ASKED] })
     expect((await say({ kind: 'result', result: 1 })).body).toMatchObject({ status: 'succeeded' })
     await w.taskIn(task, 'completed')
   }, 60_000)

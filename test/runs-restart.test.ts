@@ -6,12 +6,12 @@ import { expect, test } from 'vitest'
 import { scriptOf } from './support/clis/runs.ts'
 import { eventually, expectDoneOnce } from './support/recovery.ts'
 import {
+  type Cluster,
   expectWholeLog,
-  type House,
   isThere,
-  letGo,
   livesIn,
   type RunsWorkspace,
+  release,
   type ShownRun,
   USED,
   useRunNodes,
@@ -50,7 +50,7 @@ async function startWorkers(w: RunsWorkspace) {
 }
 
 /** Fake programs of agents: the first time they hang in the middle, then they do their work. */
-async function startClis(cluster: House, w: RunsWorkspace) {
+async function startClis(cluster: Cluster, w: RunsWorkspace) {
   const started: { program: string; room: string; task: { id: string }; run: ShownRun }[] = []
   for (const program of ['claude', 'codex', 'claude']) {
     const slug = `${program}-${started.length}`
@@ -86,7 +86,7 @@ test.runIf(isLinux)(
     const pids = [...rooms.values()].flatMap(livesIn).flatMap((life) => life.pids)
     expect(pids).toHaveLength(17 + 6)
     expect(pids.filter(isThere)).toEqual(pids)
-    for (const room of rooms.values()) await letGo(room)
+    for (const room of rooms.values()) await release(room)
     await cluster.serve()
     // Any claim from now on is without competition.
     expect(pids.filter(isThere)).toEqual([])
@@ -222,7 +222,7 @@ test.runIf(isLinux)(
       still.child.kill('SIGCONT')
     }
     expect(livesIn(there)[0]!.pids.filter(isThere)).toHaveLength(1)
-    for (const room of [frozen, gone, there]) await letGo(room)
+    for (const room of [frozen, gone, there]) await release(room)
     await w.hire('gone', { runtimeConfig: {} })
     await w.isTold('task_completed', 2)
     expect(await w.runsOf(held, 'succeeded')).toMatchObject([{ id: sleeping.id, generation: 1 }])
@@ -251,7 +251,7 @@ test.runIf(isLinux)(
       await once(innocent, 'spawn')
       await cluster.rows('update runs set pid = $1 where run_id = $2', [innocent.pid, id])
       await cluster.rows('update nodes set pid = $1 where pid = $2', [process.pid, first.child.pid])
-      await letGo(room)
+      await release(room)
       await cluster.serve()
       expect(isThere(innocent.pid!)).toBe(true)
       // The right one is identified by its environment.

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type CuttableWay, cuttableWayTo } from './support/proxy.ts'
+import { type CuttableConnection, cuttableConnectionTo } from './support/proxy.ts'
 import { eventually, expectDoneOnce, type Served } from './support/recovery.ts'
-import { expectWholeLog, isThere, letGo, livesIn, USED, useRunNodes } from './support/run-nodes.ts'
+import { expectWholeLog, isThere, livesIn, release, USED, useRunNodes } from './support/run-nodes.ts'
 
 /** Agents at work while their server is stopped cleanly, or while it loses its database or disk. */
 
@@ -51,7 +51,7 @@ onLinux(
     expect(existsSync(join(tidy, 'tidied'))).toBe(true)
     await cluster.expectInOrder()
 
-    for (const room of [tidy, deaf, setsid]) await letGo(room)
+    for (const room of [tidy, deaf, setsid]) await release(room)
     await cluster.serve()
     await w.isTold('task_completed', tasks.length)
     for (const task of tasks) {
@@ -61,8 +61,8 @@ onLinux(
       expect(second).toMatchObject({ sessionIdBefore: `session-of-${task.id}`, usage: USED.inAll })
       await expectWholeLog(w, first!)
     }
-    const [told] = (await w.runsOf(tasks[0]!, 'failed')).map(({ id }) => id)
-    expect(await w.log(told!)).toContain('tidying up')
+    const [reported] = (await w.runsOf(tasks[0]!, 'failed')).map(({ id }) => id)
+    expect(await w.log(reported!)).toContain('tidying up')
     await expectDoneOnce(w, tasks)
     await cluster.expectInOrder()
   },
@@ -71,8 +71,8 @@ onLinux(
 /** A server with a database that can be cut off, and a worker at work. */
 async function openCut() {
   const cluster = await nodes.cluster()
-  const way: CuttableWay = await cuttableWayTo(cluster.databaseUrl)
-  const node = await cluster.serve({ DATABASE_URL: way.url })
+  const connection: CuttableConnection = await cuttableConnectionTo(cluster.databaseUrl)
+  const node = await cluster.serve({ DATABASE_URL: connection.url })
   const w = await cluster.workspace()
   const room = await w.hireWorker('worker', 'plain')
   const task = await w.make({ agent: 'worker' })
@@ -80,28 +80,28 @@ async function openCut() {
   const close = async () => {
     node.child.kill('SIGKILL')
     await node.ended
-    way.cut()
-    await way.close()
+    connection.cut()
+    await connection.close()
   }
-  return { cluster, way, node, w, room, task, run, close }
+  return { cluster, connection, node, w, room, task, run, close }
 }
 
 onLinux(
   'a run that ends while the database is unreachable is recorded when it is back, with its result',
   MINUTES,
   async () => {
-    const { cluster, way, w, room, task, run, close } = await openCut()
+    const { cluster, connection, w, room, task, run, close } = await openCut()
     try {
-      way.cut()
-      await letGo(room)
+      connection.cut()
+      await release(room)
       const { pids } = livesIn(room)[0]!
       await eventually(async () => pids.filter(isThere).length === 0)
       // Its end should be stored by now, and could not be.
-      const tries = way.inVain()
-      await eventually(async () => way.inVain() > tries + 2)
+      const tries = connection.inVain()
+      await eventually(async () => connection.inVain() > tries + 2)
       const [before] = await cluster.rows('select status from runs')
       expect(before).toEqual({ status: 'running' })
-      way.mend()
+      connection.restore()
       const [ended, ...more] = await w.runsOf(task, 'succeeded')
       expect(more).toEqual([])
       expect(ended).toMatchObject({ id: run.id, generation: 1, usage: USED.inAll })
@@ -119,12 +119,12 @@ onLinux(
   'a server can be stopped while the database is gone for good; the next one ends its runs',
   MINUTES,
   async () => {
-    const { cluster, way, node, w, room, task, run, close } = await openCut()
+    const { cluster, connection, node, w, room, task, run, close } = await openCut()
     try {
-      way.cut()
+      connection.cut()
       await stop(node)
       expect(await cluster.processes()).toEqual([])
-      await letGo(room)
+      await release(room)
       await cluster.serve()
       const [lost, next] = await w.runsOf(task, 'succeeded')
       expect(lost).toMatchObject({ id: run.id, ...STOPPED })
@@ -146,7 +146,7 @@ onLinux('a run whose log is deleted continues without it', MINUTES, async () => 
   const run = await w.waits(task)
   await rm(join(cluster.data, 'run-logs'), { recursive: true })
   await eventually(async () => cluster.serving.stderr().includes('a log could not be written'))
-  await letGo(room)
+  await release(room)
   const [ended, ...more] = await w.runsOf(task, 'succeeded')
   expect(more).toEqual([])
   expect(ended).toMatchObject({ id: run.id, usage: USED.inAll })

@@ -4,10 +4,10 @@ import { dueTimers, workWithoutWakeup } from '../src/store/postgres/runs/wakeups
 import { dueAgents } from '../src/store/postgres/upkeep/due.ts'
 import { Coordinator } from '../src/upkeep/coordinator.ts'
 import { Leadership } from '../src/upkeep/leadership.ts'
-import { beat, register, terminate } from './support/agents.ts'
+import { heartbeat, register, terminate } from './support/agents.ts'
 import { granted, holder, newTask } from './support/tasks.ts'
 import { ago } from './support/times.ts'
-import { type House, useCluster } from './support/wakeups.ts'
+import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -27,14 +27,14 @@ const coordinator = () =>
 const external = { coordinatorEnabled: false, adapterType: 'external' }
 
 /** Something for every step of the coordinator. */
-async function neglect(h: House): Promise<void> {
+async function neglect(h: WakeupWorkspace): Promise<void> {
   const then = ago(h.work, 2 * HOUR)
   granted(await then.claim(await then.create(), alpha, { leaseMs: MINUTE }))
   const retried = await then.create()
   await then.fail(retried, granted(await then.claim(retried, alpha)))
   await then.register('silent-worker', 1)
   await register(then, 'silent', external)
-  await beat(then, 'silent')
+  await heartbeat(then, 'silent')
   await register(h.work, 'leaving', external)
   const last = await h.work.create({ onlyAgent: 'leaving' })
   const hold = granted(await h.work.claim(last, holder('leaving')))
@@ -50,7 +50,7 @@ async function neglect(h: House): Promise<void> {
     [h.id],
   )
   await h.agent('given', {}, { coordinatorEnabled: false })
-  await h.give('given', await h.work.create({ onlyAgent: 'given' }))
+  await h.assign('given', await h.work.create({ onlyAgent: 'given' }))
   await h.agent('idle', {}, { coordinatorEnabled: true })
   await h.work.create()
   await cluster.rows(
@@ -60,7 +60,7 @@ async function neglect(h: House): Promise<void> {
 }
 
 /** Everything that a step could change. */
-const everythingIn = async ({ id }: House) => ({
+const everythingIn = async ({ id }: WakeupWorkspace) => ({
   events: await cluster.rows('select * from events where workspace_id = $1 order by seq', [id]),
   tasks: await cluster.rows('select * from tasks where workspace_id = $1 order by id', [id]),
   claims: await cluster.rows('select * from claims where workspace_id = $1 order by task_id, generation', [
@@ -118,8 +118,8 @@ test('work without a wakeup of one workspace does not hide that of another', asy
   const roomy = { coordinatorEnabled: false, maxConcurrentTasks: 10 }
   for (const h of [many, single]) await h.agent('busy', {}, roomy)
   for (const task of await many.work.createAll(Array.from({ length: 10 }, () => newTask())))
-    await many.give('busy', task)
-  await single.give('busy', await single.work.create())
+    await many.assign('busy', task)
+  await single.assign('busy', await single.work.create())
   const found = await workWithoutWakeup(cluster.store().readers, null, 10)
   expect(found.filter(({ workspaceId }) => workspaceId === single.id)).toHaveLength(1)
   expect(found).toHaveLength(10)

@@ -254,7 +254,7 @@ function shown(view: View, ask: ReadSet) {
     waiting: view.waiting.map((ids) => ids.toSorted((a, b) => a - b)),
     asked: ask.taskIds.map((id) => view.records.get(id)),
     taken: [...view.takenKeys].toSorted(),
-    remembered: ask.idempotencyKeys.map((key) => view.remembered.get(key)),
+    stored: ask.idempotencyKeys.map((key) => view.remembered.get(key)),
     workers: [...view.workers].toSorted(byText),
     sessions: [...view.sessions].toSorted(byName),
     tracks:

@@ -12,7 +12,7 @@ import { StoreUnavailable } from '../src/store/store.ts'
 import { whatIsWrong } from '../src/store/valkey/ready.ts'
 import { ValkeyStore } from '../src/store/valkey/store.ts'
 import { NO_COMPANY, until } from './support/nodes.ts'
-import { cuttableWayTo } from './support/proxy.ts'
+import { cuttableConnectionTo } from './support/proxy.ts'
 import type { Reply } from './support/replies.ts'
 import type { PrivateServer } from './support/servers/private-server.ts'
 import {
@@ -259,8 +259,8 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       // A claim on a track takes a second read.
       if (where === 'on a track') await store.setTrack(workspace, projectId, 'A', 1)
       const [task] = await new Work(store, workspace).createAll([newTask({ key: 'A-001-x', projectId })])
-      const way = await wayTo(url, { pass: () => sleep(20) })
-      const far = await ValkeyStore.open(way.url, { prefix })
+      const connection = await connectionTo(url, { pass: () => sleep(20) })
+      const far = await ValkeyStore.open(connection.url, { prefix })
       let isDone = false
       // One alone never queues.
       const hasty = (async () => {
@@ -273,7 +273,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       // Once to lose, once because a writer was under way when it took the turn, and once more to be fair to slow machines.
       expect(decided).toBeLessThanOrEqual(3)
       await far.close()
-      await way.close()
+      await connection.close()
     },
   )
 
@@ -281,19 +281,19 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const workspace = await newWorkspace()
     const [task] = await new Work(store, workspace).createAll([newTask()])
     let writes = 0
-    const way = await wayTo(url, {
+    const connection = await connectionTo(url, {
       async pass(data) {
         if (!data.includes('task_assigned') || writes++ > 0) return
         // Somebody takes the turn between the look and the write.
         await raw.set(`{${prefix}:${workspace}}:writer-lock`, 'somebody', 'PX', 100)
       },
     })
-    const far = await ValkeyStore.open(way.url, { prefix })
+    const far = await ValkeyStore.open(connection.url, { prefix })
     const { decided, answer } = await claimThrough(far, workspace, task!)
     expect(outcome(answer)).toBe('GRANTED')
     expect(decided).toBe(2)
     await far.close()
-    await way.close()
+    await connection.close()
   })
 
   test('a client that died with the turn, or queued for it, stops the others only for a moment', async () => {
@@ -350,26 +350,26 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
 
   test('a write whose answer is lost is done once, and its answer is recovered', async () => {
     const workspace = await newWorkspace()
-    const way = await cuttableWayTo(url)
-    const far = await ValkeyStore.open(way.url, options)
+    const connection = await cuttableConnectionTo(url)
+    const far = await ValkeyStore.open(connection.url, options)
     const work = new Work(store, workspace)
     const task = await work.create()
     // No read writes an event.
-    way.loseAnswersTo('task_assigned')
+    connection.loseAnswersTo('task_assigned')
     const claim = new Work(far, workspace).claim(task, alpha)
     await until(async () => (await work.record(task)).generation === 1)
-    way.mend()
+    connection.restore()
     expect(granted(await claim)).toMatchObject({ generation: 1, ...alpha })
     expect(await work.claims(task)).toHaveLength(1)
     await far.close()
-    await way.close()
+    await connection.close()
   })
 
   test('a write that arrives after it was given up is not done', async () => {
     const workspace = await newWorkspace()
     let first: (() => Promise<void>) | null = null
     let isOvertaken = false
-    const way = await wayTo(url, {
+    const connection = await connectionTo(url, {
       async pass(data, deliver) {
         if (!data.includes('task_assigned')) return
         if (!first) {
@@ -381,7 +381,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
         isOvertaken = true
       },
     })
-    const far = await ValkeyStore.open(way.url, options)
+    const far = await ValkeyStore.open(connection.url, options)
     const work = new Work(store, workspace)
     const task = await work.create()
     expect(outcome(await new Work(far, workspace).claim(task, alpha))).toBe('GRANTED')
@@ -389,27 +389,27 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await work.claims(task)).toMatchObject([{ generation: 1, state: 'active', ...alpha }])
     await isConsistent(work)
     await far.close()
-    await way.close()
+    await connection.close()
   })
 
   test('where it cannot be recovered, the caller gets an unknown outcome', async () => {
     const workspace = await newWorkspace()
-    const way = await cuttableWayTo(url)
-    const far = await ValkeyStore.open(way.url, options)
+    const connection = await cuttableConnectionTo(url)
+    const far = await ValkeyStore.open(connection.url, options)
     const work = new Work(store, workspace)
     const task = await work.create()
-    way.loseAnswersTo('task_assigned')
+    connection.loseAnswersTo('task_assigned')
     const claim = new Work(far, workspace).claim(task, alpha)
     claim.catch(() => undefined)
     await until(async () => (await work.record(task)).generation === 1)
-    way.cut()
+    connection.cut()
     await expect(claim).rejects.toThrow(/unknown whether/)
     await expect(new Work(far, workspace).create()).rejects.toThrow(StoreUnavailable)
     await expect(far.task(workspace, task.id)).rejects.toThrow(StoreUnavailable)
-    way.mend()
+    connection.restore()
     expect(await until(() => far.task(workspace, task.id).catch(() => null))).not.toBeNull()
     await far.close()
-    await way.close()
+    await connection.close()
   })
 
   test('prefixes do not see each other', async () => {
@@ -623,17 +623,17 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     await work.submit(first, granted(await work.claim(first, alpha)))
     await work.unblock(waiting)
     // The note of the first end is still there, with nothing to do. While it is processed, the same happens once more.
-    const way = await wayTo(url, {
+    const connection = await connectionTo(url, {
       async pass(data) {
         if (data.includes(`${tag}unsettled`) && !/zcard|zrandmember/.test(String(data)))
           await raw.zadd(`${tag}unsettled`, 999, `d${first.id}`)
       },
     })
-    const far = await ValkeyStore.open(way.url, { prefix })
+    const far = await ValkeyStore.open(connection.url, { prefix })
     await far.forgottenTasks(1_000)
     expect(await raw.zrange(`${tag}unsettled`, 0, -1)).toEqual([`d${first.id}`])
     await far.close()
-    await way.close()
+    await connection.close()
   })
 
   test('a task that gets an ended dependency again is noted as well', async () => {
@@ -707,8 +707,8 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       }))
       expect(new Set(shown).size).toBe(151)
       expect(shown.filter((projectId) => projectId === 999)).toHaveLength(1_000)
-      const crowd = await Promise.all(many(1_000, (i) => work.next(holder(`agent-${i}`), { limit: 2 })))
-      expect(crowd.flatMap(handedOut)).toHaveLength(2_000)
+      const claims = await Promise.all(many(1_000, (i) => work.next(holder(`agent-${i}`), { limit: 2 })))
+      expect(claims.flatMap(handedOut)).toHaveLength(2_000)
     })
   })
 })
@@ -737,7 +737,7 @@ interface Direction {
 }
 
 /** A connection to the server on which faults happen. The server's side stays open when the client's is closed. */
-async function wayTo(url: string, { pass }: Direction) {
+async function connectionTo(url: string, { pass }: Direction) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   const proxy = createServer((client) => {

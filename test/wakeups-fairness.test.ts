@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { dueWakeups } from '../src/store/postgres/runs/dispatch.ts'
 import { until } from './support/nodes.ts'
-import { HERE, type House, type RunningNode, useCluster } from './support/wakeups.ts'
+import { HERE, type RunningNode, useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
 /** Workspaces that share the capacity of a node: none of them is starved by another with many requests. */
 
@@ -11,7 +11,10 @@ const cluster = useCluster()
 beforeEach(() => cluster.rows('delete from wakeups'))
 
 /** A workspace with so many agents, each with a wakeup. */
-async function wanting(agents: number, source: 'on_demand' | 'automation' = 'on_demand'): Promise<House> {
+async function wanting(
+  agents: number,
+  source: 'on_demand' | 'automation' = 'on_demand',
+): Promise<WakeupWorkspace> {
   const h = await cluster.workspace()
   for (let i = 0; i < agents; i++) {
     await h.agent(`agent-${i}`)
@@ -21,9 +24,9 @@ async function wanting(agents: number, source: 'on_demand' | 'automation' = 'on_
 }
 
 /** The workspaces that are next, with room for so many. */
-const turns = async (room: number, ...houses: House[]) =>
-  (await dueWakeups(houses[0]!.store.readers, HERE, room)).map(({ workspaceId }) =>
-    houses.findIndex(({ id }) => id === workspaceId),
+const turns = async (room: number, ...workspaces: WakeupWorkspace[]) =>
+  (await dueWakeups(workspaces[0]!.store.readers, HERE, room)).map(({ workspaceId }) =>
+    workspaces.findIndex(({ id }) => id === workspaceId),
   )
 
 describe('due wakeups', () => {

@@ -5,7 +5,7 @@ import { waitingClaims } from '../src/store/postgres/runs/dispatch.ts'
 import { askForWakeups } from '../src/store/postgres/runs/wakeups.ts'
 import { until } from './support/nodes.ts'
 import { granted, type Hold, type Task } from './support/tasks.ts'
-import { HERE, type House, useCluster, wish } from './support/wakeups.ts'
+import { HERE, useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
 
 /** What keeps agents from waking each other forever, and what must not be mistaken for that. */
 
@@ -23,13 +23,13 @@ async function withAgent(heartbeat: Record<string, unknown> = {}, more = {}) {
 }
 
 /** Its run begins and ends at once. */
-async function runOnce(h: House, ask: Parameters<House['wake']>[1]) {
+async function runOnce(h: WakeupWorkspace, ask: Parameters<WakeupWorkspace['wake']>[1]) {
   const wakeup = await h.wake(AGENT, ask)
   if (wakeup.status === 'queued') await h.end((await h.take(wakeup))!.runId, AGENT)
   return wakeup.skipReason ?? wakeup.status
 }
 
-const isDueNow = (h: House) =>
+const isDueNow = (h: WakeupWorkspace) =>
   cluster.rows(
     `update wakeups set due_at = clock_timestamp() where workspace_id = $1 and status = 'queued'`,
     [h.id],
@@ -70,7 +70,7 @@ describe('without a task', () => {
     expect(await runOnce(h, { source: 'automation' })).toBe('queued')
     const asks = [AGENT, OTHER, AGENT, OTHER].map((agent) => ({
       agent,
-      asked: wish({ source: 'automation' }),
+      asked: wakeupRequest({ source: 'automation' }),
     }))
     const asked = await askForWakeups(h.store, h.id, asks)
     expect(asked.map((wakeup) => wakeup!.skipReason ?? wakeup!.status)).toEqual([
@@ -91,7 +91,7 @@ describe('a chain of wakeups', () => {
     expect(await h.events('wakeup_skipped')).toMatchObject([{ payload: { because: 'CHAIN_TOO_DEEP' } }])
   })
 
-  const depths = (h: House) =>
+  const depths = (h: WakeupWorkspace) =>
     cluster.rows<{ depth: number }>('select depth from runs where workspace_id = $1 order by created_at', [
       h.id,
     ])
@@ -143,7 +143,7 @@ describe('a chain of wakeups', () => {
 })
 
 /** The agent claims the task, starts, and requests a continuation. */
-async function wantsMore(h: House, task: Task, hold?: Hold): Promise<Hold> {
+async function wantsMore(h: WakeupWorkspace, task: Task, hold?: Hold): Promise<Hold> {
   const held = hold ?? granted(await h.work.claim(task, { agent: AGENT, session: `agent:${AGENT}` }))
   await h.work.start(task, held)
   await h.work.continueLater(task, held)
@@ -174,14 +174,14 @@ describe('a continuation', () => {
     })
   })
 
-  const leaseLeftMs = async (h: House, { id }: Task) =>
+  const leaseLeftMs = async (h: WakeupWorkspace, { id }: Task) =>
     (
       await cluster.rows<{ left: number }>(
         `select (ms(lease_expires_at) - ms(clock_timestamp()))::float8 as left from tasks where workspace_id = $1 and id = $2`,
         [h.id, id],
       )
     )[0]!.left
-  const shortenLease = (h: House, { id }: Task) =>
+  const shortenLease = (h: WakeupWorkspace, { id }: Task) =>
     cluster.rows(
       `update tasks set lease_expires_at = clock_timestamp() + interval '100 seconds' where workspace_id = $1 and id = $2`,
       [h.id, id],

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { dispatch } from '../src/executor/run.ts'
 import { until } from './support/nodes.ts'
 import { granted, type Task } from './support/tasks.ts'
-import { type House, type RunningNode, useCluster } from './support/wakeups.ts'
+import { type RunningNode, useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
 /** Several nodes that run agents, on one database; some of them die without notice. */
 
 const cluster = useCluster()
 const AGENT = 'alpha'
 
-const isSettled = async (h: House) =>
+const isSettled = async (h: WakeupWorkspace) =>
   (await h.wakeups()).every(({ status }) => status !== 'queued' && status !== 'claimed')
 
 /** What must hold for all runs of a workspace, on any node. Each names its violations. */
-async function contradictions(h: House) {
+async function contradictions(h: WakeupWorkspace) {
   const [tooMany, twice, unfinished, uncounted, overlapping] = await Promise.all([
     // At the start of each run: those of its agent that had started and were not over.
     h.rows(
@@ -47,7 +47,7 @@ async function contradictions(h: House) {
 const NONE = { tooMany: [], twice: [], unfinished: [], uncounted: [], overlapping: [] }
 
 /** Each of these tasks has one accepted result. */
-async function expectDone(h: House, tasks: readonly Task[]) {
+async function expectDone(h: WakeupWorkspace, tasks: readonly Task[]) {
   const sql = `select task_id::int as id from results where workspace_id = $1 and accepted order by task_id`
   const accepted = await h.rows<{ id: number }>(sql, [h.id])
   expect(accepted.map(({ id }) => id)).toEqual(tasks.map(({ id }) => id).sort((a, b) => a - b))
@@ -172,7 +172,7 @@ describe('a node that stops', () => {
     const h = await cluster.workspace()
     await h.agent(AGENT)
     const task = await h.work.create()
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     await h.wakeForWork()
     const [wakeup] = await h.waiting()
     const [dead, other] = [await cluster.node('dead'), await cluster.node('other')]
@@ -187,7 +187,7 @@ describe('a node that stops', () => {
     expect(await h.wakeup(wakeup!.id)).toMatchObject({ status: 'failed', error: 'Its node went away.' })
     expect(await h.work.record(task)).toMatchObject({ state: 'queued', attempt: 0 })
     other.run()
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     await h.wakeForWork()
     await until(async () => (await h.work.record(task)).state === 'completed')
     await until(() => isSettled(h))
@@ -222,11 +222,11 @@ test('for any kill at any time each task is done once, and no agent exceeds its 
       if ((await h.work.record(task)).state !== 'queued') continue
       if (i % 3 === 0) await h.wake(agent, { task })
       // It may have no room by now, or have been claimed meanwhile: retried later.
-      else await h.give(agent, task, 5_000).catch(() => undefined)
+      else await h.assign(agent, task, 5_000).catch(() => undefined)
     }
     await h.wakeForWork()
   }
-  const lookAfter = async () => {
+  const keepAssigning = async () => {
     while (!isOver) {
       await coordinate()
       // All nodes that are left, at the same time.
@@ -244,14 +244,14 @@ test('for any kill at any time each task is done once, and no agent exceeds its 
       killed += 1
     }
   }
-  const looking = lookAfter()
+  const assigning = keepAssigning()
   const killing = killer()
   await until(async () => {
     const states = await Promise.all(tasks.map(async ({ task }) => (await h.work.record(task)).state))
     return states.every((state) => state === 'completed')
   })
   isOver = true
-  await Promise.all([looking, killing])
+  await Promise.all([assigning, killing])
   await until(async () => {
     await Promise.all(nodes.map((node) => node.recover()))
     return isSettled(h)

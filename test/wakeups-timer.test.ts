@@ -5,7 +5,7 @@ import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { askForWakeups, windTimers } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { pause, resume, terminate } from './support/agents.ts'
-import { type House, useCluster, wish } from './support/wakeups.ts'
+import { useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
 
 /** Agents that a timer wakes. Due times are moved in the database instead of being waited for. */
 
@@ -15,25 +15,27 @@ const HOUR_MS = 3_600_000
 /** Times this far apart are not the same by chance, however long a test takes. */
 const MINUTE_MS = 60_000
 
-async function withTimer(heartbeat: Record<string, unknown> = { intervalSec: 3_600 }): Promise<House> {
+async function withTimer(
+  heartbeat: Record<string, unknown> = { intervalSec: 3_600 },
+): Promise<WakeupWorkspace> {
   const h = await cluster.workspace()
   await h.agent(AGENT, heartbeat)
   return h
 }
-const look = (h: House) => wakeByClock(h.kernel, h.id, 1_000)
+const fireDue = (h: WakeupWorkspace) => wakeByClock(h.kernel, h.id, 1_000)
 /** The timer is set; it was due this long ago. */
-async function withHour(agoMs: number): Promise<House> {
+async function withDueTime(agoMs: number): Promise<WakeupWorkspace> {
   const h = await withTimer()
-  await look(h)
-  await setHour(h, agoMs)
+  await fireDue(h)
+  await setDueTime(h, agoMs)
   return h
 }
-const setHour = (h: House, agoMs: number) =>
+const setDueTime = (h: WakeupWorkspace, agoMs: number) =>
   cluster.rows(
     `update agent_runtime_state set next_timer_at = clock_timestamp() - $2 * interval '1 millisecond' where workspace_id = $1`,
     [h.id, agoMs],
   )
-const inMs = async (h: House) => {
+const inMs = async (h: WakeupWorkspace) => {
   const [now] = await cluster.rows<{ now: number }>('select ms(clock_timestamp())::float8 as now')
   return (await h.runtime(AGENT))!.next! - now!.now
 }
@@ -41,41 +43,41 @@ const inMs = async (h: House) => {
 describe('the timer', () => {
   test('fires for the first time one interval after it was set', async () => {
     const h = await withTimer()
-    expect(await look(h)).toBe(0)
+    expect(await fireDue(h)).toBe(0)
     expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
     expect(await inMs(h)).toBeLessThanOrEqual(HOUR_MS)
     expect(await h.wakeups()).toEqual([])
-    expect(await look(h), 'it is set').toBe(0)
+    expect(await fireDue(h), 'it is set').toBe(0)
   })
 
   test('fires when it is due, and is set to one interval from now', async () => {
-    const h = await withHour(1)
-    expect(await look(h)).toBe(1)
+    const h = await withDueTime(1)
+    expect(await fireDue(h)).toBe(1)
     expect(await h.waiting()).toMatchObject([
       { source: 'timer', reason: 'timer', requestedBy: 'system', priority: 1 },
     ])
     expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
-    expect(await look(h)).toBe(0)
+    expect(await fireDue(h)).toBe(0)
   })
 
   test('fires once after a long outage, whatever was missed', async () => {
-    const h = await withHour(1_000 * HOUR_MS)
-    await look(h)
-    await look(h)
+    const h = await withDueTime(1_000 * HOUR_MS)
+    await fireDue(h)
+    await fireDue(h)
     expect(await h.wakeups()).toHaveLength(1)
     expect(await inMs(h)).toBeGreaterThan(HOUR_MS - 60_000)
   })
 
   test('fires once even if several nodes check it at the same moment', async () => {
-    const h = await withHour(1)
+    const h = await withDueTime(1)
     const stores = await Promise.all([1, 2].map(() => PostgresStore.open(cluster.url())))
     const kernels = [h.kernel, ...stores.map((store) => openKernel(store, serverDirectory(store)))]
     try {
-      for (let strikes = 1; strikes <= 10; strikes++) {
+      for (let fires = 1; fires <= 10; fires++) {
         await Promise.all(kernels.flatMap((kernel) => [1, 2].map(() => wakeByClock(kernel, h.id, 1_000))))
         const asked = (await h.wakeups()).length
-        expect(asked).toBe(strikes)
-        await setHour(h, strikes * MINUTE_MS)
+        expect(asked).toBe(fires)
+        await setDueTime(h, fires * MINUTE_MS)
       }
       expect(await h.waiting()).toMatchObject([{ coalescedCount: 9 }])
     } finally {
@@ -85,22 +87,22 @@ describe('the timer', () => {
   })
 
   test('fires once even if the checking node died before it set the next time', async () => {
-    const h = await withHour(5)
+    const h = await withDueTime(5)
     const at = (await h.runtime(AGENT))!.next!
-    const asked = wish({ source: 'timer', actor: 'system', idempotencyKey: `timer:${at}` })
+    const asked = wakeupRequest({ source: 'timer', actor: 'system', idempotencyKey: `timer:${at}` })
     const [first] = await askForWakeups(h.store, h.id, [{ agent: AGENT, asked }])
-    await look(h)
+    await fireDue(h)
     expect((await h.wakeups()).map(({ id }) => id)).toEqual([first!.id])
     expect(await inMs(h)).toBeGreaterThan(0)
   })
 
   test('that fires during a run starts no other', async () => {
-    const h = await withHour(1)
+    const h = await withDueTime(1)
     const wakeup = await h.wake(AGENT)
     const { runId } = (await h.take(wakeup))!
     for (let i = 0; i < 3; i++) {
-      await setHour(h, 1 + i * MINUTE_MS)
-      await look(h)
+      await setDueTime(h, 1 + i * MINUTE_MS)
+      await fireDue(h)
     }
     expect(await h.waiting()).toEqual([])
     expect(await h.wakeup(wakeup.id)).toMatchObject({ coalescedCount: 3 })
@@ -110,7 +112,7 @@ describe('the timer', () => {
 
   test('keeps its due time over a restart', async () => {
     const h = await withTimer()
-    await look(h)
+    await fireDue(h)
     const before = (await h.runtime(AGENT))!.next
     const store = await PostgresStore.open(cluster.url())
     const kernel = openKernel(store, serverDirectory(store))
@@ -127,64 +129,67 @@ describe('the timer', () => {
 describe('an interval that is changed', () => {
   test('to a shorter one applies from now on', async () => {
     const h = await withTimer()
-    await look(h)
+    await fireDue(h)
     await h.agent(AGENT, { intervalSec: 60 })
-    await look(h)
+    await fireDue(h)
     expect(await inMs(h)).toBeLessThanOrEqual(60_000)
     expect(await h.wakeups()).toEqual([])
   })
 
   test('to a longer one leaves the current due time, and applies from then on', async () => {
     const h = await withTimer({ intervalSec: 60 })
-    await look(h)
+    await fireDue(h)
     await h.agent(AGENT, { intervalSec: 3_600 })
-    await look(h)
+    await fireDue(h)
     expect(await inMs(h)).toBeLessThanOrEqual(60_000)
-    await setHour(h, 1)
-    expect(await look(h)).toBe(1)
+    await setDueTime(h, 1)
+    expect(await fireDue(h)).toBe(1)
     expect(await inMs(h)).toBeGreaterThan(60_000)
   })
 
   test('to none stops the timer', async () => {
-    const h = await withHour(1)
+    const h = await withDueTime(1)
     await h.agent(AGENT, { intervalSec: null })
-    expect(await look(h)).toBe(0)
+    expect(await fireDue(h)).toBe(0)
     expect(await h.wakeups()).toEqual([])
   })
 })
 
 describe('the timer does not fire', () => {
   test.each([
-    ['for a paused agent', (h: House) => pause(h.work, AGENT)],
-    ['for a terminated agent', (h: House) => terminate(h.work, AGENT, false)],
+    ['for a paused agent', (h: WakeupWorkspace) => pause(h.work, AGENT)],
+    ['for a terminated agent', (h: WakeupWorkspace) => terminate(h.work, AGENT, false)],
     [
       'for an agent that runs elsewhere',
-      (h: House) => h.agent(AGENT, { intervalSec: 3_600 }, { adapterType: 'external' }),
+      (h: WakeupWorkspace) => h.agent(AGENT, { intervalSec: 3_600 }, { adapterType: 'external' }),
     ],
-    ['for an agent that nothing wakes', (h: House) => h.agent(AGENT, { intervalSec: 3_600, enabled: false })],
+    [
+      'for an agent that nothing wakes',
+      (h: WakeupWorkspace) => h.agent(AGENT, { intervalSec: 3_600, enabled: false }),
+    ],
     [
       'for a leaving agent',
-      async (h: House) => {
-        await h.give(AGENT, await h.work.create())
+      async (h: WakeupWorkspace) => {
+        await h.assign(AGENT, await h.work.create())
         await terminate(h.work, AGENT, true)
       },
     ],
   ] as const)('%s', async (_name, act) => {
-    const h = await withHour(1)
+    const h = await withDueTime(1)
     await act(h)
     const before = await h.runtime(AGENT)
-    expect(await look(h)).toBe(0)
+    expect(await fireDue(h)).toBe(0)
     expect((await h.wakeups()).filter(({ source }) => source === 'timer')).toEqual([])
     expect(await h.runtime(AGENT), 'nothing is written, pass after pass').toEqual(before)
   })
 
   test('for a paused agent, and fires once when it is resumed', async () => {
-    const h = await withHour(24 * HOUR_MS)
+    const h = await withDueTime(24 * HOUR_MS)
     await pause(h.work, AGENT)
-    await look(h)
+    await fireDue(h)
     await resume(h.work, AGENT)
-    expect(await look(h)).toBe(1)
-    expect(await look(h)).toBe(0)
+    expect(await fireDue(h)).toBe(1)
+    expect(await fireDue(h)).toBe(0)
   })
 
   test.each([
@@ -196,14 +201,14 @@ describe('the timer does not fire', () => {
     [60],
     null,
   ])('with stored settings from before validation existed: %j, and others still fire', async (heartbeat) => {
-    const h = await withHour(1)
+    const h = await withDueTime(1)
     await h.agent('odd')
     await cluster.rows(`update agents set runtime_config = $2 where workspace_id = $1 and slug = 'odd'`, [
       h.id,
       JSON.stringify({ heartbeat }),
     ])
-    expect(await look(h)).toBe(1)
-    expect(await look(h), 'and that is all').toBe(0)
+    expect(await fireDue(h)).toBe(1)
+    expect(await fireDue(h), 'and that is all').toBe(0)
     expect(await h.waiting()).toMatchObject([{ agent: AGENT }])
   })
 })

@@ -3,7 +3,7 @@ import { ActiveRun } from '../src/executor/active-run.ts'
 import { dispatch, run } from '../src/executor/run.ts'
 import { commandAgent, pause, remove } from './support/agents.ts'
 import { atGeneration, holder, type Task } from './support/tasks.ts'
-import { type House, useCluster } from './support/wakeups.ts'
+import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
 /**
  * Assigned work wakes its agent, whatever happened to the wakeup; and a waiting wakeup is checked again when it is claimed.
@@ -13,20 +13,20 @@ const cluster = useCluster()
 const AGENT = 'alpha'
 const OWN = holder(AGENT, `agent:${AGENT}`)
 
-async function withTask(more = {}): Promise<{ h: House; task: Task }> {
+async function withTask(more = {}): Promise<{ h: WakeupWorkspace; task: Task }> {
   const h = await cluster.workspace()
   await h.agent(AGENT, {}, more)
   return { h, task: await h.work.create() }
 }
-async function withGiven(more = {}) {
+async function withAssigned(more = {}) {
   const { h, task } = await withTask(more)
-  await h.give(AGENT, task)
+  await h.assign(AGENT, task)
   return { h, task }
 }
 
 describe('assigned work', () => {
   test('wakes its agent under its claim, once', async () => {
-    const { h, task } = await withGiven()
+    const { h, task } = await withAssigned()
     expect(await h.wakeForWork()).toBe(1)
     expect(await h.waiting()).toMatchObject([
       {
@@ -44,7 +44,7 @@ describe('assigned work', () => {
   })
 
   test('wakes it at the next pass when the wakeup was lost', async () => {
-    const { h } = await withGiven()
+    const { h } = await withAssigned()
     await h.wakeForWork()
     await cluster.rows('delete from wakeups where workspace_id = $1', [h.id])
     expect(await h.wakeForWork()).toBe(1)
@@ -52,17 +52,17 @@ describe('assigned work', () => {
   })
 
   test('is searched for by several nodes at once, and wakes it once', async () => {
-    const { h } = await withGiven()
+    const { h } = await withAssigned()
     await Promise.all(Array.from({ length: 8 }, () => h.wakeForWork()))
     expect(await h.waiting()).toHaveLength(1)
     expect((await h.wakeups()).filter(({ status }) => status !== 'coalesced')).toHaveLength(1)
   })
 
   test('again to the same agent, after it did not start it, is run under the newer claim', async () => {
-    const { h, task } = await withGiven()
+    const { h, task } = await withAssigned()
     await h.wakeForWork()
     await h.work.release(task, atGeneration(OWN, 1))
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     const [waiting] = await h.waiting()
     expect((await h.take(waiting!))!, 'also before the next pass').toMatchObject({
       decision: { kind: 'run' },
@@ -71,10 +71,10 @@ describe('assigned work', () => {
   })
 
   test('again to the same agent requests a wakeup again, which is merged into the waiting one', async () => {
-    const { h, task } = await withGiven()
+    const { h, task } = await withAssigned()
     await h.wakeForWork()
     await h.work.release(task, atGeneration(OWN, 1))
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     expect(await h.wakeForWork()).toBe(1)
     expect(await h.waiting()).toMatchObject([{ generation: 2, coalescedCount: 1 }])
     expect(await h.wakeForWork()).toBe(0)
@@ -83,7 +83,7 @@ describe('assigned work', () => {
   test('is run under its claim, when a person requested the same task meanwhile', async () => {
     const { h, task } = await withTask()
     const asked = await h.wake(AGENT, { task })
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     expect(await h.wakeForWork()).toBe(1)
     expect(await h.waiting()).toMatchObject([{ id: asked.id, generation: 1, priority: 3 }])
     expect((await h.take(asked))!).toMatchObject({ decision: { kind: 'run' }, wakeup: { generation: 1 } })
@@ -93,7 +93,7 @@ describe('assigned work', () => {
     const h = await cluster.workspace()
     await h.agent('outside', {}, { adapterType: 'external' })
     await h.agent(AGENT, {}, { maxConcurrentTasks: null })
-    await h.give('outside', await h.work.create())
+    await h.assign('outside', await h.work.create())
     await h.work.claim(await h.work.create(), holder(AGENT, 'a terminal'))
     expect(await h.wakeForWork()).toBe(0)
   })
@@ -101,7 +101,7 @@ describe('assigned work', () => {
 
 describe('work to be continued', () => {
   test('wakes its agent after a moment, under the same claim', async () => {
-    const { h, task } = await withGiven()
+    const { h, task } = await withAssigned()
     await h.work.continueLater(task, atGeneration(OWN, 1))
     expect(await h.wakeForWork()).toBe(1)
     const [waiting] = await h.waiting()
@@ -122,7 +122,7 @@ describe('work to be continued', () => {
     const h = await cluster.workspace()
     await h.agent(AGENT, { wakeOnAutomation: false })
     const task = await h.work.create()
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     await h.work.continueLater(task, atGeneration(OWN, 1))
     await h.wakeForWork()
     expect(await h.waiting()).toMatchObject([{ reason: 'continuation' }])
@@ -131,12 +131,12 @@ describe('work to be continued', () => {
 
 describe('work for which its agent cannot be woken goes to others, at once and with its attempt', () => {
   test.each([
-    ['paused', (h: House) => pause(h.work, AGENT)],
-    ['faulty', (h: House) => commandAgent(h.work, AGENT, { kind: 'fault', reason: 'no program' })],
-    ['switched off', (h: House) => h.agent(AGENT, { enabled: false })],
-    ['not to be woken by it', (h: House) => h.agent(AGENT, { wakeOnAssignment: false })],
+    ['paused', (h: WakeupWorkspace) => pause(h.work, AGENT)],
+    ['faulty', (h: WakeupWorkspace) => commandAgent(h.work, AGENT, { kind: 'fault', reason: 'no program' })],
+    ['switched off', (h: WakeupWorkspace) => h.agent(AGENT, { enabled: false })],
+    ['not to be woken by it', (h: WakeupWorkspace) => h.agent(AGENT, { wakeOnAssignment: false })],
   ] as const)('%s', async (_name, act) => {
-    const { h, task } = await withGiven()
+    const { h, task } = await withAssigned()
     await act(h)
     await h.wakeForWork()
     expect(await h.work.record(task)).toMatchObject({ state: 'queued', attempt: 0 })
@@ -146,7 +146,7 @@ describe('work for which its agent cannot be woken goes to others, at once and w
 })
 
 describe('a waiting wakeup is checked again when it is claimed', () => {
-  const gone: Record<string, (h: House, task: Task) => Promise<unknown>> = {
+  const gone: Record<string, (h: WakeupWorkspace, task: Task) => Promise<unknown>> = {
     'is done': async (h, task) => {
       await h.work.claim(task, holder('beta'))
       await h.work.submit(task, atGeneration(holder('beta'), 1))
@@ -173,7 +173,7 @@ describe('a waiting wakeup is checked again when it is claimed', () => {
   })
 
   test('a task whose claim has ended is not run by its former holder, even if it waits again', async () => {
-    const { h, task } = await withGiven()
+    const { h, task } = await withAssigned()
     await h.wakeForWork()
     await h.work.release(task, atGeneration(OWN, 1))
     const [waiting] = await h.waiting()

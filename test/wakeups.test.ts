@@ -8,14 +8,14 @@ import { askForWakeups, forgetOldWakeups, windTimers } from '../src/store/postgr
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { commandAgent, pause, register, remove, resume, terminate } from './support/agents.ts'
 import { until } from './support/nodes.ts'
-import { type House, useCluster, wish } from './support/wakeups.ts'
+import { useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
 
 /** Wakeups: requested, waiting, and claimed; on a real database. */
 
 const cluster = useCluster()
 const AGENT = 'alpha'
 
-async function withAgent(heartbeat: Record<string, unknown> = {}, more = {}): Promise<House> {
+async function withAgent(heartbeat: Record<string, unknown> = {}, more = {}): Promise<WakeupWorkspace> {
   const h = await cluster.workspace()
   await h.agent(AGENT, heartbeat, more)
   return h
@@ -160,7 +160,10 @@ describe('a wakeup equal to a waiting one', () => {
 
   test('requested in the same batch', async () => {
     const h = await withAgent()
-    const asks = Array.from({ length: 5 }, (_, i) => ({ agent: AGENT, asked: wish({ reason: `${i}` }) }))
+    const asks = Array.from({ length: 5 }, (_, i) => ({
+      agent: AGENT,
+      asked: wakeupRequest({ reason: `${i}` }),
+    }))
     const answers = await askForWakeups(h.store, h.id, asks)
     expect(answers.map((one) => one?.status)).toEqual(['queued', ...Array(4).fill('coalesced')])
     expect(await h.waiting()).toMatchObject([{ coalescedCount: 4, reason: '4' }])
@@ -218,7 +221,7 @@ describe('the same idempotency key', () => {
 
   test('twice in one batch makes one wakeup', async () => {
     const h = await withAgent()
-    const asks = [1, 2].map(() => ({ agent: AGENT, asked: wish({ idempotencyKey: 'k' }) }))
+    const asks = [1, 2].map(() => ({ agent: AGENT, asked: wakeupRequest({ idempotencyKey: 'k' }) }))
     const [one, two] = await askForWakeups(h.store, h.id, asks)
     expect(two!.id).toBe(one!.id)
   })
@@ -325,7 +328,7 @@ describe('with one run at a time', () => {
 })
 
 describe('no agent is woken', () => {
-  const states: Record<string, (h: House) => Promise<unknown>> = {
+  const states: Record<string, (h: WakeupWorkspace) => Promise<unknown>> = {
     AGENT_PAUSED: (h) => pause(h.work, AGENT),
     AGENT_TERMINATED: (h) => terminate(h.work, AGENT, false),
     AGENT_FAULTY: (h) => commandAgent(h.work, AGENT, { kind: 'fault', reason: 'no program' }),
@@ -342,9 +345,9 @@ describe('no agent is woken', () => {
       if (isTrial) expect(wakeup, 'a person may try').toMatchObject({ status: 'queued' })
       else expect(wakeup, source).toMatchObject({ status: 'skipped', skipReason: because })
     }
-    const told = await h.events('wakeup_skipped')
-    expect(told.length).toBe(because === 'AGENT_FAULTY' ? 3 : 4)
-    expect(told[0]!.payload).toMatchObject({ agent: AGENT, because })
+    const reported = await h.events('wakeup_skipped')
+    expect(reported.length).toBe(because === 'AGENT_FAULTY' ? 3 : 4)
+    expect(reported[0]!.payload).toMatchObject({ agent: AGENT, because })
   })
 
   test.each(Object.keys(states).filter((because) => because !== 'NOT_MANAGED'))(
@@ -352,7 +355,7 @@ describe('no agent is woken', () => {
     async (because) => {
       const h = await withAgent()
       const task = await h.work.create()
-      await h.give(AGENT, task)
+      await h.assign(AGENT, task)
       await h.wakeForWork()
       const [waiting] = await h.waiting()
       expect(waiting).toMatchObject({ generation: 1, taskId: task.uuid })
@@ -394,7 +397,7 @@ describe('no agent is woken', () => {
   test('a leaving agent is woken for what it holds and for nothing else', async () => {
     const h = await withAgent()
     const task = await h.work.create()
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     await terminate(h.work, AGENT, true)
     expect(await h.wake(AGENT)).toMatchObject({ skipReason: 'AGENT_TERMINATED' })
     expect(await h.wake(AGENT, { task, generation: 1, source: 'assignment' })).toMatchObject({
@@ -409,7 +412,7 @@ describe('no agent is woken', () => {
     await h.wake(AGENT)
     await h.wake(AGENT)
     await remove(h.work, AGENT)
-    expect(await askForWakeups(h.store, h.id, [{ agent: AGENT, asked: wish() }])).toEqual([null])
+    expect(await askForWakeups(h.store, h.id, [{ agent: AGENT, asked: wakeupRequest() }])).toEqual([null])
     expect(await h.wakeups()).toEqual([])
     await expect(ask(h)).rejects.toMatchObject({
       code: 'NOT_FOUND',
@@ -418,9 +421,9 @@ describe('no agent is woken', () => {
 })
 
 /** As the routes do it. */
-const ask = (h: House, reason = 'asked', desk = new WakeupDesk(h.kernel)) => {
+const ask = (h: WakeupWorkspace, reason = 'asked', wakeups = new WakeupDesk(h.kernel)) => {
   const caller = { workspaceId: h.id, actor: 'key:test', rights: new Set<never>() }
-  return wakeAgent(desk, caller, AGENT, { source: 'on_demand', reason })
+  return wakeAgent(wakeups, caller, AGENT, { source: 'on_demand', reason })
 }
 
 describe('how often an agent may be woken for a task', () => {
@@ -455,7 +458,7 @@ describe('how often an agent may be woken for a task', () => {
     const h = await withAgent({ maxWakeupsPerTaskPerHour: 1 })
     const task = await h.work.create()
     await h.end((await h.take(await h.wake(AGENT, { task })))!.runId, AGENT)
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     await h.wakeForWork()
     expect(await h.work.record(task)).toMatchObject({ state: 'awaiting_human' })
     expect(await h.wakeForWork(), 'and that is all').toBe(0)
@@ -490,7 +493,7 @@ describe('between the starts of two runs', () => {
     const h = await withAgent({ cooldownSec: 3_600 })
     await h.end((await h.take(await h.wake(AGENT)))!.runId, AGENT)
     const task = await h.work.create()
-    await h.give(AGENT, task)
+    await h.assign(AGENT, task)
     await h.wakeForWork()
     const [due] = await h.due()
     expect((await h.take(due!))!.decision.kind).toBe('run')
@@ -516,8 +519,8 @@ describe('many at once', () => {
     const other = await PostgresStore.open(cluster.url())
     const kernel = openKernel(other, serverDirectory(other))
     try {
-      const desks = [new WakeupDesk(h.kernel), new WakeupDesk(kernel)]
-      const storm = Promise.all(Array.from({ length: 1_000 }, (_, i) => ask(h, `${i}`, desks[i % 2])))
+      const nodes = [new WakeupDesk(h.kernel), new WakeupDesk(kernel)]
+      const storm = Promise.all(Array.from({ length: 1_000 }, (_, i) => ask(h, `${i}`, nodes[i % 2])))
       const [due] = await until(async () => {
         const found = await h.due()
         return found.length > 0 && found
@@ -539,7 +542,7 @@ describe('many at once', () => {
   test('concurrent requests do not delay what one of them advanced', async () => {
     const h = await withAgent()
     await h.wake(AGENT, { delayMs: 3_600_000 })
-    const asks = [0, 3_600_000].map((delayMs) => ({ agent: AGENT, asked: wish({ delayMs }) }))
+    const asks = [0, 3_600_000].map((delayMs) => ({ agent: AGENT, asked: wakeupRequest({ delayMs }) }))
     await askForWakeups(h.store, h.id, asks)
     expect(await h.due()).toHaveLength(1)
   })
@@ -593,7 +596,7 @@ describe('many at once', () => {
         askForWakeups(
           h.store,
           h.id,
-          some(i % 5).map((agent) => ({ agent, asked: wish() })),
+          some(i % 5).map((agent) => ({ agent, asked: wakeupRequest() })),
         ),
       (i: number) => runOne(slugs[i % 5]!),
       (i: number) => windTimers(h.store, h.id, some(i % 5).reverse()),

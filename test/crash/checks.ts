@@ -114,9 +114,9 @@ export async function contradictions(url: string, ledger: Ledger | null): Promis
   }
 }
 
-type ReadSet = (sql: string, values?: unknown[]) => Promise<Rows>
+type Query = (sql: string, values?: unknown[]) => Promise<Rows>
 
-async function lostWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
+async function lostWrites(ask: Query, ledger: Ledger): Promise<string[]> {
   return [
     ...(await creations(ask, ledger)),
     ...(await grants(ask, ledger)),
@@ -126,7 +126,7 @@ async function lostWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
 }
 
 /** Titles are unique to a request, so the number of tasks with a title is how often that request was executed. */
-async function creations(ask: ReadSet, ledger: Ledger): Promise<string[]> {
+async function creations(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select d.title, t.uuid from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id`,
   )
@@ -136,9 +136,9 @@ async function creations(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const wrong: string[] = []
   for (const asked of ledger.all.filter(({ kind }) => kind === 'create')) {
     const made = titlesIn(asked).map((title) => stored.get(title) ?? [])
-    const told = asked.outcome === 'acknowledged' ? tasksIn(asked) : null
-    const isRight = told
-      ? told.every(({ id }, i) => made[i]!.length === 1 && made[i]![0] === id)
+    const reported = asked.outcome === 'acknowledged' ? tasksIn(asked) : null
+    const isRight = reported
+      ? reported.every(({ id }, i) => made[i]!.length === 1 && made[i]![0] === id)
       : asked.outcome === 'refused'
         ? made.every((ids) => ids.length === 0)
         : made.every((ids) => ids.length === made[0]!.length && ids.length <= 1)
@@ -148,7 +148,7 @@ async function creations(ask: ReadSet, ledger: Ledger): Promise<string[]> {
 }
 
 /** So are the sessions of claims. */
-async function grants(ask: ReadSet, ledger: Ledger): Promise<string[]> {
+async function grants(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select c.session, t.uuid || ' ' || c.generation as grant
        from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id`,
@@ -159,11 +159,11 @@ async function grants(ask: ReadSet, ledger: Ledger): Promise<string[]> {
   const wrong: string[] = []
   for (const asked of ledger.all.filter(({ kind }) => kind === 'claim' || kind === 'next')) {
     const found = stored.get(asked.body.session as string) ?? []
-    const told = grantsOf(asked)
-    const isRight = told
-      ? told.length === found.length && told.every((grant) => found.includes(grant))
+    const granted = grantsOf(asked)
+    const isRight = granted
+      ? granted.length === found.length && granted.every((grant) => found.includes(grant))
       : found.length <= ((asked.body.limit as number | undefined) ?? 1)
-    if (!isRight) wrong.push(`a ${asked.kind} (${asked.outcome}) was answered ${told} and made ${found}`)
+    if (!isRight) wrong.push(`a ${asked.kind} (${asked.outcome}) was answered ${granted} and made ${found}`)
   }
   return wrong
 }
@@ -175,7 +175,7 @@ function grantsOf(asked: Parameters<typeof grantsIn>[0]): string[] | null {
   return grantsIn(asked).map(({ taskId, generation }) => `${taskId} ${generation}`)
 }
 
-async function acceptances(ask: ReadSet, ledger: Ledger): Promise<string[]> {
+async function acceptances(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select t.uuid, r.generation, r.session, r.ref, r.data::text as data
        from results r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id where r.accepted`,
@@ -198,7 +198,7 @@ async function acceptances(ask: ReadSet, ledger: Ledger): Promise<string[]> {
 const LEAVES = { renew: 'claim_renewed', release: 'task_released', submit: 'task_completed' } as const
 
 /** Each of these leaves one event: as many as were acknowledged, and at most one more for each unanswered request. */
-async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
+async function holderWrites(ask: Query, ledger: Ledger): Promise<string[]> {
   const wrong: string[] = []
   for (const [kind, type] of Object.entries(LEAVES) as [keyof typeof LEAVES, string][]) {
     const rows = await ask(
@@ -239,7 +239,7 @@ async function holderWrites(ask: ReadSet, ledger: Ledger): Promise<string[]> {
 }
 
 /** The log equals what readers saw of it, conforms to its catalogue, and replays to the state of every task. */
-async function contradictingEvents(ask: ReadSet, ledger: Ledger): Promise<string[]> {
+async function contradictingEvents(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select e.seq::int, e.type, e.task_id::int as "taskId", t.uuid, e.generation, e.from_state as "from",
             e.to_state as "to", e.actor, e.payload, t.state, t.generation as now
@@ -256,9 +256,9 @@ async function contradictingEvents(ask: ReadSet, ledger: Ledger): Promise<string
     if (!EVENTS[event.type as EventType].safeParse(event.payload).success || !isInTheTable(event))
       wrong.push(`event ${event.seq} is not in the catalogue: ${JSON.stringify(event)}`)
     if (event.taskId === null) continue
-    const story = stories.get(event.taskId) ?? { events: [], state: row.state, now: row.now }
-    story.events.push(event)
-    stories.set(event.taskId, story)
+    const history = stories.get(event.taskId) ?? { events: [], state: row.state, now: row.now }
+    history.events.push(event)
+    stories.set(event.taskId, history)
   }
   const lastRead = Math.max(0, ...ledger.readEvents.keys())
   if (lastRead > rows.length) wrong.push(`event ${lastRead} was read, and the log ends at ${rows.length}`)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../simulation/random.ts'
-import { type Asked, grantsIn, type Hold, type Kind, type Ledger, tasksIn } from './ledger.ts'
+import { grantsIn, type Hold, type Kind, type Ledger, type SentRequest, tasksIn } from './ledger.ts'
 
 export interface Server {
   url: string
@@ -13,7 +13,7 @@ const FIRST_WAIT_MS = 25
 const LONGEST_WAIT_MS = 400
 
 /** Sends a request and classifies the answer: done, refused for good, or unknown. */
-async function ask(server: Server, asked: Asked): Promise<Asked> {
+async function ask(server: Server, asked: SentRequest): Promise<SentRequest> {
   let response: Response
   let text: string
   try {
@@ -68,7 +68,7 @@ export class Client {
   async work(server: Server, stop: AbortSignal): Promise<'stopped' | 'server unreachable'> {
     let waitMs = FIRST_WAIT_MS
     while (!stop.aborted) {
-      const asked = await ask(server, this.#wish())
+      const asked = await ask(server, this.#nextRequest())
       this.#ledger.record(asked)
       if (asked.status !== 503) waitMs = FIRST_WAIT_MS
       if (asked.outcome === 'acknowledged') this.learn(asked)
@@ -82,7 +82,7 @@ export class Client {
     return 'stopped'
   }
 
-  #wish(): Asked {
+  #nextRequest(): SentRequest {
     const kind = this.#random.weighted(WORK)
     const hold = this.#random.pick(this.#holds)
     switch (kind) {
@@ -97,14 +97,14 @@ export class Client {
     }
   }
 
-  #asked(kind: Kind, path: string, body: Record<string, unknown>, hold: Hold | null = null): Asked {
+  #asked(kind: Kind, path: string, body: Record<string, unknown>, hold: Hold | null = null): SentRequest {
     const key = this.#random.chance(0.6) ? `key-${this.#unique()}` : null
     return { kind, path, body, key, hold, outcome: 'unknown', status: 0, answer: null }
   }
 
   #unique = () => `${this.#name}-${++this.#count}`
 
-  #create(): Asked {
+  #create(): SentRequest {
     const titles = Array.from({ length: this.#random.chance(0.2) ? 5 : 1 }, () => `task ${this.#unique()}`)
     const tasks = titles.map((title) => ({ title, maxRetries: 50, input: { for: title } }))
     return tasks.length === 1
@@ -119,27 +119,27 @@ export class Client {
     leaseSeconds: this.#random.chance(0.15) ? 1 : 300,
   })
 
-  #claim(): Asked {
+  #claim(): SentRequest {
     // Near the end of the list, where other clients claim too.
     const { open } = this.#ledger
     const task = open[open.length - 1 - this.#random.int(0, Math.min(open.length, 40) - 1)]!
     return this.#asked('claim', `/tasks/${task}/claim`, this.#claimant())
   }
 
-  #next(): Asked {
+  #next(): SentRequest {
     const limit = this.#random.int(1, 3)
     const waitMs = this.#random.chance(0.2) ? 50 : 0
     return this.#asked('next', '/claims/next', { ...this.#claimant(), limit, waitMs })
   }
 
-  #underHold(kind: 'renew' | 'submit' | 'release', hold: Hold): Asked {
+  #underHold(kind: 'renew' | 'submit' | 'release', hold: Hold): SentRequest {
     const { session, generation, taskId } = hold
     const fence = { session, generation }
     const said = kind === 'submit' ? { result: { by: session, nonce: this.#unique() } } : {}
     return this.#asked(kind, `/tasks/${taskId}/${kind}`, { ...fence, ...said }, hold)
   }
 
-  learn(asked: Asked): void {
+  learn(asked: SentRequest): void {
     if (asked.kind === 'create') this.#ledger.open.push(...tasksIn(asked).map(({ id }) => id))
     for (const { taskId, session, generation } of grantsIn(asked))
       this.#holds.push({ taskId, session, generation })
@@ -205,11 +205,11 @@ export async function settle(server: Server, ledger: Ledger, clients: readonly C
 }
 
 /** Whether the answer is stored for good under its key: something was done. */
-export const isKept = ({ kind, outcome, answer }: Asked) =>
+export const isKept = ({ kind, outcome, answer }: SentRequest) =>
   outcome === 'acknowledged' && (kind !== 'next' || answer.claims.length > 0)
 
 /** A repeated request under the same key gets the same answer, whatever happened since. */
-export async function askAgain(server: Server, answered: readonly Asked[]): Promise<void> {
+export async function repeatRequests(server: Server, answered: readonly SentRequest[]): Promise<void> {
   await Promise.all(
     answered.map(async (first) => {
       const again = await ask(server, first)
@@ -218,13 +218,14 @@ export async function askAgain(server: Server, answered: readonly Asked[]): Prom
   )
 }
 
-const sameAnswer = (one: Asked, two: Asked) => one.status === two.status && wordsOf(one) === wordsOf(two)
+const sameAnswer = (one: SentRequest, two: SentRequest) =>
+  one.status === two.status && bodyOf(one) === bodyOf(two)
 
 /** Except for current values: the time a lease has left, and the tasks beside the claims of `next`. */
-const wordsOf = ({ kind, answer }: Asked) =>
+const bodyOf = ({ kind, answer }: SentRequest) =>
   JSON.stringify(answer, (field, value) =>
     field === 'ttlMs' || (kind === 'next' && field === 'task') ? undefined : value,
   )
 
-const describeDifference = (one: Asked, two: Asked) =>
+const describeDifference = (one: SentRequest, two: SentRequest) =>
   `${one.path} under ${one.key} was answered ${one.status} ${JSON.stringify(one.answer)}, and then ${two.status} ${JSON.stringify(two.answer)}`

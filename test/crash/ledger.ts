@@ -8,7 +8,7 @@ export interface Hold {
   generation: number
 }
 
-export interface Asked {
+export interface SentRequest {
   kind: Kind
   path: string
   body: Record<string, unknown>
@@ -23,7 +23,7 @@ export interface Asked {
 }
 
 export class Ledger {
-  readonly all: Asked[] = []
+  readonly all: SentRequest[] = []
   /** Tasks that were created and perhaps are not finished: many clients compete for the same ones. */
   readonly open: string[] = []
   /** Events that a client has read, by seq. */
@@ -32,44 +32,44 @@ export class Ledger {
   unavailable = 0
   #onAcknowledged: (() => void)[] = []
 
-  record(asked: Asked): void {
+  record(asked: SentRequest): void {
     this.all.push(asked)
     if (asked.outcome === 'acknowledged') this.count()
   }
 
   count(): void {
     this.acknowledged += 1
-    for (const look of [...this.#onAcknowledged]) look()
+    for (const check of [...this.#onAcknowledged]) check()
   }
 
   /** Resolves with the n-th acknowledged answer from now. */
   after(n: number): Promise<void> {
     const goal = this.acknowledged + n
     return new Promise((resolve) => {
-      const look = () => {
+      const count = () => {
         if (this.acknowledged < goal) return
-        this.#onAcknowledged = this.#onAcknowledged.filter((other) => other !== look)
+        this.#onAcknowledged = this.#onAcknowledged.filter((other) => other !== count)
         resolve()
       }
-      this.#onAcknowledged.push(look)
+      this.#onAcknowledged.push(count)
     })
   }
 
-  of(outcome: Asked['outcome'], ...kinds: Kind[]): Asked[] {
+  of(outcome: SentRequest['outcome'], ...kinds: Kind[]): SentRequest[] {
     return this.all.filter((asked) => asked.outcome === outcome && kinds.includes(asked.kind))
   }
 }
 
 /** The claims an answer grants. */
-export function grantsIn({ kind, answer }: Asked): Hold[] {
+export function grantsIn({ kind, answer }: SentRequest): Hold[] {
   if (kind === 'claim') return [answer.claim]
   return kind === 'next' ? answer.claims : []
 }
 
 /** The tasks a creation asks for, by their titles, which are unique. */
-export const titlesIn = ({ body }: Asked): string[] =>
+export const titlesIn = ({ body }: SentRequest): string[] =>
   'tasks' in body
     ? (body.tasks as { title: string }[]).map(({ title }) => title)
     : [(body as { title: string }).title]
 
-export const tasksIn = ({ answer }: Asked): { id: string; title: string }[] => answer.items ?? [answer]
+export const tasksIn = ({ answer }: SentRequest): { id: string; title: string }[] => answer.items ?? [answer]

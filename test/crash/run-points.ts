@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type House, isThere, type RunsWorkspace, useRunNodes } from '../support/run-nodes.ts'
+import { type Cluster, isThere, type RunsWorkspace, useRunNodes } from '../support/run-nodes.ts'
 
 /** kill -9 exactly between two steps of a run. After the next start its task continues, and nothing is done twice. */
 
@@ -15,7 +15,7 @@ export const ASKS_A_PERSON = ['tasks', 'update', "new.state = 'awaiting_human'"]
 
 /** The server is killed where it is about to do this, the agents at work then are noted, and another server is started. */
 export async function killedBefore(
-  cluster: House,
+  cluster: Cluster,
   step: readonly [string, string, string],
   act: () => Promise<unknown>,
   env: Record<string, string> = {},

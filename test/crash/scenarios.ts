@@ -16,7 +16,7 @@ import {
 } from '../support/launched.ts'
 import { dataFolder } from '../support/servers/data-folder.ts'
 import { contradictions } from './checks.ts'
-import { askAgain, assertNotNow, Client, followEvents, isKept, type Server, settle } from './clients.ts'
+import { assertNotNow, Client, followEvents, isKept, repeatRequests, type Server, settle } from './clients.ts'
 import { Ledger } from './ledger.ts'
 
 /**
@@ -75,7 +75,7 @@ async function verify(server: Server, ledger: Ledger, clients: readonly Client[]
   await settle(server, ledger, clients)
   const kept = ledger.all.filter((asked) => asked.key !== null && isKept(asked))
   const some = Array.from({ length: Math.min(20, kept.length) }, () => random.pick(kept))
-  await askAgain(server, some)
+  await repeatRequests(server, some)
   expect(await contradictions(embeddedUrl(folder), ledger), `${round}, seed ${seed}`).toEqual([])
 }
 
@@ -188,18 +188,18 @@ export async function killDatabaseIn(rounds: number): Promise<void> {
       await Promise.race([died(baton, victim), sleep(1_000)])
       throw error
     })
-    const goesOn = (promise: Promise<unknown>) =>
+    const continues = (promise: Promise<unknown>) =>
       Promise.race([promise, busy, died(baton, victim), tooLong(`no work after killing ${victim}`)])
-    await goesOn(ledger.after(random.int(1, 250)))
+    await continues(ledger.after(random.int(1, 250)))
     await kill(victim)
     if (round % 4 === 0) {
-      await goesOn(sleep(random.int(0, 300)))
+      await continues(sleep(random.int(0, 300)))
       await kill('all of it')
     }
     // Only the server itself recovers.
-    await goesOn(ledger.after(50))
+    await continues(ledger.after(50))
     stop.abort()
-    expect(await goesOn(busy)).not.toContain('server unreachable')
+    expect(await continues(busy)).not.toContain('server unreachable')
     expect(ledger.unavailable, `503s after killing ${victim}`).toBeGreaterThan(unavailable)
     await verify(server, ledger, clients, `round ${round}, killed ${victim}`)
   }

@@ -15,7 +15,7 @@ import {
   wakeFor,
 } from '../crash/run-points.ts'
 import { eventually, expectDoneOnce } from '../support/recovery.ts'
-import { expectWholeLog, letGo, livesIn, USED } from '../support/run-nodes.ts'
+import { expectWholeLog, livesIn, release, USED } from '../support/run-nodes.ts'
 
 /** kill -9 exactly between two steps of a run, beside those of test/runs-crash.test.ts. */
 
@@ -24,7 +24,7 @@ const { nodes, open } = useRunPoints()
 onLinux('a run that was queued and had no claim yet ends, and its task is free', MINUTES, async () => {
   const { cluster, w, room } = await open('plain', ON_DEMAND)
   const task = await w.make({ agent: 'worker' })
-  await letGo(room)
+  await release(room)
   await killedBefore(cluster, CLAIMED, () => wakeFor(w, task.id))
   expect(await w.runs()).toMatchObject([{ ...LOST, taskId: null, log: null }])
   expect(await w.read(task)).toMatchObject({ state: 'queued', generation: 0 })
@@ -40,7 +40,7 @@ onLinux.each([
   { how: 'on demand', runtimeConfig: ON_DEMAND },
 ])('a claim of a run that did not start is released ($how)', MINUTES, async ({ how, runtimeConfig }) => {
   const { cluster, w, room } = await open('plain', runtimeConfig)
-  await letGo(room)
+  await release(room)
   let task = { id: '' }
   const attempt = async () => {
     task = await w.make({ agent: 'worker' })
@@ -65,7 +65,7 @@ onLinux('a task that was to be continued is, under its session', MINUTES, async 
   await killedBefore(cluster, FINISHED, async () => {
     task = await w.make({ agent: 'worker' })
   })
-  await letGo(room)
+  await release(room)
   const [lost, next] = await w.runsOf(task, 'succeeded')
   expect(lost).toMatchObject({ ...LOST, usage: USED.inAll })
   expect(next).toMatchObject({ sessionIdBefore: `session-of-${task.id}`, usage: USED.inAll })
@@ -82,7 +82,7 @@ onLinux('a run that a person stopped is not resumed', MINUTES, async () => {
   await killedBefore(cluster, ASKS_A_PERSON, async () => {
     void w.post(`/runs/${run.id}/cancel`, { reason: 'It deletes files.' }).catch(() => undefined)
   })
-  await letGo(room)
+  await release(room)
   expect((await w.call('GET', `/runs/${run.id}`)).body).toMatchObject({
     status: 'cancelled',
     errorCode: 'cancelled',
@@ -106,7 +106,7 @@ onLinux('a log that ends in the middle of a character ends before it', MINUTES, 
   // Its span covers more than there is, as after a crash between the two.
   const middle = text.lastIndexOf('🦀') + 2
   await truncate(file, middle)
-  await letGo(room)
+  await release(room)
   await cluster.serve()
   const [lost] = await w.runsOf(task, 'succeeded')
   const kept = await expectWholeLog(w, lost!)
@@ -130,7 +130,7 @@ onLinux('the usage of a run does not shrink because its last output was lost', M
     await eventually(async () => (await w.runs())[0]!.usage?.inputTokens === 30)
   }
   await killedBefore(cluster, step, act, env)
-  await letGo(room)
+  await release(room)
   const [lost] = await w.runsOf(task, 'succeeded')
   expect(await expectWholeLog(w, lost!)).not.toContain('"inputTokens":30')
   expect(lost).toMatchObject({ ...LOST, usage: USED.sofar })

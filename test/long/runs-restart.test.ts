@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eventually, expectDoneOnce } from '../support/recovery.ts'
-import { isThere, letGo, livesIn, USED, useRunNodes } from '../support/run-nodes.ts'
+import { isThere, livesIn, release, USED, useRunNodes } from '../support/run-nodes.ts'
 
 /** What other nodes do about a dead one: they check every ten seconds. */
 
@@ -35,7 +35,7 @@ test.runIf(isLinux)(
     expect(livesIn(kept)).toHaveLength(1)
     expect(livesIn(kept)[0]!.pids.filter(isThere)).toHaveLength(1)
     expect(await w.runs('&status=running')).toMatchObject([{ id: own.id, pid: own.pid }])
-    for (const room of [lost, kept]) await letGo(room)
+    for (const room of [lost, kept]) await release(room)
     // The node it was bound to does not come back: it may run anywhere.
     await w.hire('lost', { runtimeConfig: {} })
     await w.isTold('task_completed', 2)
@@ -65,7 +65,7 @@ test.runIf(isLinux)(
     expect(await w.runsOf(task, 'failed')).toMatchObject([{ id, errorCode: 'control_plane_restart' }])
     const [lost] = livesIn(room)
     expect(lost!.pids.filter(isThere)).toEqual(lost!.pids)
-    await letGo(room)
+    await release(room)
     await cluster.kill(other)
     await cluster.serve({ BATON_NODE_NAME: 'away' })
     expect(lost!.pids.filter(isThere)).toEqual([])

@@ -68,7 +68,7 @@ describe('whatever goes wrong', () => {
   })
 
   test('the runs took every transition of the table', () => {
-    expect(coverage.missedTransitions.filter((way) => !(way in UNREACHABLE))).toEqual([])
+    expect(coverage.missedTransitions.filter((transition) => !(transition in UNREACHABLE))).toEqual([])
   })
 
   test('the runs left every event about agents and cycles', () => {

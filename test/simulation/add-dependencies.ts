@@ -11,7 +11,7 @@ const ALL = 1_000
 const MAY_WAIT = ['pending', 'queued']
 
 /** A person makes a task depend on another. False when there are no two tasks that could wait. */
-export async function holdSomethingBack(world: World): Promise<boolean> {
+export async function addSomeDependency(world: World): Promise<boolean> {
   const { random, store } = world
   const records = (await store.tasks()).map(({ record }) => record)
   const waiting = records.filter(({ state }) => MAY_WAIT.includes(state))

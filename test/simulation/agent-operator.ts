@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 const reason = 'because'
 
 /** Another person than the operator of the tasks. */
-export async function lookAfterAgents(world: World): Promise<void> {
+export async function operateAgents(world: World): Promise<void> {
   const { random, scheduler, store, plan } = world
   while (!world.calm && store.hasAgents) {
     await scheduler.sleep(random.int(0, 6 * plan.operatorMs), 'agent operator')

@@ -15,7 +15,7 @@ export interface Backing extends Transactor {
   readonly leaderLease: LeaderLease | null
   newWorkspace(limits: Limits): Promise<number>
   /** A transaction that changes nothing, past all locks of the run and without a pause. */
-  look(workspaceId: number, ask: ReadSet): Promise<View>
+  read(workspaceId: number, ask: ReadSet): Promise<View>
   /** Around every other wait for the store. */
   waitFor<T>(answer: Promise<T>): Promise<T>
 }
@@ -39,13 +39,13 @@ export class PausingMemory extends MemoryStore implements Backing {
   readonly store = this
 
   constructor(scheduler: Scheduler, random: Random, pauses: Pauses) {
-    const looking = { now: false }
+    const reading = { now: false }
     super({
       now: () => scheduler.now,
       random: () => random.next(),
-      pause: async (where) => (looking.now ? undefined : pauses.pause(where)),
+      pause: async (where) => (reading.now ? undefined : pauses.pause(where)),
     })
-    this.#looking = looking
+    this.#looking = reading
   }
 
   protected override locked<T>(workspaceId: number, act: () => Promise<T>): Promise<T> {
@@ -55,7 +55,7 @@ export class PausingMemory extends MemoryStore implements Backing {
   newWorkspace = (limits: Limits) => this.workspace('run', limits)
   waitFor = <T>(answer: Promise<T>) => answer
 
-  async look(workspaceId: number, ask: ReadSet): Promise<View> {
+  async read(workspaceId: number, ask: ReadSet): Promise<View> {
     this.#looking.now = true
     try {
       return await this.transact(workspaceId, ask, seeing)
@@ -123,7 +123,7 @@ export class PacedStore implements Backing {
 
   waitFor = <T>(answer: Promise<T>) => this.#scheduler.outside(answer)
 
-  look = async (workspaceId: number, ask: ReadSet): Promise<View> => {
+  read = async (workspaceId: number, ask: ReadSet): Promise<View> => {
     const view = await this.store.transact(workspaceId, ask, seeing)
     return { ...view, now: this.#scheduler.now }
   }

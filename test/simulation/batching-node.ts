@@ -3,17 +3,17 @@ import { readSetOf } from '../../src/core/batch/requests.ts'
 import { ProjectFairness } from '../../src/core/fairness.ts'
 import type { Reply } from '../support/replies.ts'
 import { nameOf, outcomeOf } from './describe.ts'
-import { type Arrival, type Envelope, ServerNode } from './node.ts'
+import { type Envelope, type IncomingRequest, ServerNode } from './node.ts'
 import { NodeDied, type Transaction } from './transaction-pauses.ts'
 
 /** Batches requests for a random time and decides a random number of them in one transaction. Bugs are planted here. */
-export class GatheringNode extends ServerNode {
-  readonly #waiting: Arrival[] = []
+export class BatchingNode extends ServerNode {
+  readonly #waiting: IncomingRequest[] = []
   #gathering = false
   #fairness = new ProjectFairness()
 
-  protected override take(arrival: Arrival): void {
-    this.#waiting.push(arrival)
+  protected override take(incoming: IncomingRequest): void {
+    this.#waiting.push(incoming)
     this.#gather()
   }
 
@@ -26,7 +26,7 @@ export class GatheringNode extends ServerNode {
     if (this.#gathering || this.#waiting.length === 0) return
     this.#gathering = true
     const { scheduler, random, plan } = this.world
-    scheduler.after(random.chance(0.3) ? 0 : random.int(0, plan.gatherMs), `${this.name} batches`, () => {
+    scheduler.after(random.chance(0.3) ? 0 : random.int(0, plan.batchMs), `${this.name} batches`, () => {
       this.#gathering = false
       const batch = this.#waiting.splice(0, random.int(1, 8))
       if (batch.length > 0) void this.#transact(batch)
@@ -34,7 +34,7 @@ export class GatheringNode extends ServerNode {
     })
   }
 
-  async #transact(batch: Arrival[]): Promise<void> {
+  async #transact(batch: IncomingRequest[]): Promise<void> {
     const { world } = this
     const envelopes = batch.map(({ envelope }) => envelope)
     world.coverage.batch('gathered', batch.length)
@@ -55,8 +55,8 @@ export class GatheringNode extends ServerNode {
   #decide(transaction: Transaction, envelopes: readonly Envelope[]): Promise<Reply[]> {
     const { bug, trace, scheduler, nameOf: called } = this.world
     const requests = envelopes.map(({ request }) => request)
-    const door = this.through(transaction)
-    const { transact } = bug.wrap?.(door, () => scheduler.now) ?? door
+    const store = this.through(transaction)
+    const { transact } = bug.wrap?.(store, () => scheduler.now) ?? store
     return transact(0, readSetOf(requests), (view) => {
       const seen = bug.view?.(view, envelopes) ?? view
       const understood = requests.map((request) => bug.request?.(request, seen) ?? request)

@@ -1,10 +1,10 @@
 import { decideAll } from '../../src/core/batch/decide-all.ts'
 import { type Changes, type Request, readSetOf } from '../../src/core/batch/requests.ts'
 import { PausingMemory } from './backing.ts'
-import { bugsOfTheCoordinator } from './coordinator-bugs.ts'
+import { coordinatorBugs } from './coordinator-bugs.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { type Command, onCommand, withRecords } from './planting.ts'
-import { bugsOfWorkersAndParts } from './worker-bugs.ts'
+import { workerAndPartBugs } from './worker-bugs.ts'
 
 class MemoryWithoutLocks extends PausingMemory {
   protected override locked<T>(_workspaceId: number, act: () => Promise<T>): Promise<T> {
@@ -34,7 +34,7 @@ const mistakes = {
       'createdOnce',
       'overMeansSilentOrSaid',
       'agentsFollowTheirLog',
-      'beatsGoForward',
+      'heartbeatsGoForward',
       'attemptsAreCounted',
     ],
     Memory: MemoryWithoutLocks,
@@ -53,10 +53,10 @@ const mistakes = {
       'beliefsAreTrue',
       'overMeansSilentOrSaid',
     ],
-    wrap: (door, now) => ({
+    wrap: (balancer, now) => ({
       transact(workspaceId, ask, decide) {
         const before = now()
-        return door.transact(workspaceId, ask, (view) => decide({ ...view, now: before }))
+        return balancer.transact(workspaceId, ask, (view) => decide({ ...view, now: before }))
       },
     }),
   },
@@ -134,15 +134,15 @@ const mistakes = {
   eventsOutsideTheTransaction: {
     says: 'Events are written after the commit, in a transaction of their own.',
     foundBy: ['oneEventForEachChange', 'overMeansSilentOrSaid', 'agentsFollowTheirLog'],
-    wrap: (door) => ({
+    wrap: (store) => ({
       async transact(workspaceId, ask, decide) {
         let events: Changes['events'] = []
-        const answer = await door.transact(workspaceId, ask, (view) => {
+        const answer = await store.transact(workspaceId, ask, (view) => {
           const { answer, changes } = decide(view)
           events = changes.events
           return { answer, changes: { ...changes, events: [] } }
         })
-        return door.transact(workspaceId, readSetOf([]), (view) => ({
+        return store.transact(workspaceId, readSetOf([]), (view) => ({
           answer,
           changes: { ...decideAll(view, []).changes, events },
         }))
@@ -157,7 +157,7 @@ const mistakes = {
       'acknowledgedResultsAreStored',
       'acknowledgedSessionsAreStored',
     ],
-    wrap: (door) => ({
+    wrap: (store) => ({
       transact: (workspaceId, ask, decide) =>
         new Promise((resolve, reject) => {
           const decideAloud: typeof decide = (view) => {
@@ -165,7 +165,7 @@ const mistakes = {
             resolve(decision.answer)
             return decision
           }
-          door.transact(workspaceId, ask, decideAloud).catch(reject)
+          store.transact(workspaceId, ask, decideAloud).catch(reject)
         }),
     }),
   },
@@ -219,8 +219,8 @@ const mistakes = {
     foundBy: ['everyTaskEnds'],
     request: onCommand('unblock', (command) => ({ ...command, readiness: 'wait' })),
   },
-  ...bugsOfWorkersAndParts,
-  ...bugsOfTheCoordinator,
+  ...workerAndPartBugs,
+  ...coordinatorBugs,
 } satisfies Record<string, PlantedBug>
 
 export type BugName = keyof typeof mistakes

@@ -26,7 +26,7 @@ const SAFETY = 0.95
 const NO_WORKER = ['WORKER_GONE', 'WORKER_DRAINING']
 const NO_AGENT = ['AGENT_PAUSED', 'AGENT_TERMINATED']
 
-class Gone extends Error {
+class ClientDied extends Error {
   override name = 'Gone'
 }
 
@@ -41,7 +41,7 @@ export class Life {
   alive = true
   /** It is a worker, as far as it knows. */
   registered = false
-  beating = false
+  heartbeating = false
   #keys = 0
 
   constructor(agent: Agent, session: string, isFirst: boolean) {
@@ -65,7 +65,7 @@ export class Life {
   /** Something this client does beside its other work, until it is done or the client dies. */
   begin(deed: Promise<unknown>): void {
     deed.catch((error) => {
-      if (!(error instanceof Gone)) this.world.breaks('clientsNeverThrow', String(error.stack))
+      if (!(error instanceof ClientDied)) this.world.breaks('clientsNeverThrow', String(error.stack))
     })
   }
 
@@ -125,7 +125,7 @@ export class Life {
       while (this.alive && this.agent.pausedUntil > scheduler.now)
         await scheduler.sleep(this.agent.pausedUntil - scheduler.now, `${this.session} wakes up`)
       // biome-ignore lint/correctness/noUnsafeFinally: a dead client gets neither answers nor errors.
-      if (!this.alive) throw new Gone()
+      if (!this.alive) throw new ClientDied()
     }
   }
 

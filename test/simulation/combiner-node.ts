@@ -1,6 +1,6 @@
 import { Combiner } from '../../src/kernel/combiner.ts'
 import { nameOf, outcomeOf } from './describe.ts'
-import { type Arrival, ServerNode } from './node.ts'
+import { type IncomingRequest, ServerNode } from './node.ts'
 import { NodeDied } from './transaction-pauses.ts'
 
 /**
@@ -12,7 +12,7 @@ export class CombinerNode extends ServerNode {
   /** The decision whose answers are being delivered: at most one transaction ends in a step. */
   #answering = 0
 
-  protected override take({ envelope, answer }: Arrival): void {
+  protected override take({ envelope, answer }: IncomingRequest): void {
     const { world } = this
     const { request } = envelope
     this.#combiner.run(0, request).then(

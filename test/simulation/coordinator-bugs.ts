@@ -34,7 +34,7 @@ const whereThereWas = (
   }
 }
 
-export const bugsOfTheCoordinator = {
+export const coordinatorBugs = {
   agentLimitIsAHint: {
     says: 'The limit of tasks of an agent is not checked.',
     foundBy: ['agentsHoldWhatTheyMay'],
@@ -123,30 +123,30 @@ export const bugsOfTheCoordinator = {
         () => ({ dueAt: null }),
       ),
   },
-  circlesAreLeftAlone: {
+  cyclesAreLeftAlone: {
     says: 'Tasks that wait for each other are found, and nothing is done about it.',
-    foundBy: ['circlesAreFound', 'everyTaskEnds'],
+    foundBy: ['cyclesAreFound', 'everyTaskEnds'],
     request: (request) =>
       request.on === 'many' && request.items.some(({ command }) => command.kind === 'failCycle')
         ? { ...request, items: [] }
         : request,
   },
-  goesOnThoughHeldBack: {
+  continuesThoughBlocked: {
     says: 'A task is unblocked by a read from before it got more dependencies.',
     foundBy: ['unblockedMeansEnded'],
     request: onCommand('unblock', (command) => ({ ...command, version: undefined })),
   },
-  beatsWakeTheTerminated: {
+  heartbeatsWakeTheTerminated: {
     says: 'A heartbeat brings back a terminated agent.',
     foundBy: ['agentsFollowTheirLog', 'whoMayNotGetsNothing'],
     view(view, envelopes) {
-      const beating = new Set(
+      const heartbeating = new Set(
         envelopes.map(({ request }) =>
           request.on === 'agent' && request.command.kind === 'beat' ? request.slug : '',
         ),
       )
       return withAgents(view, (agent) =>
-        beating.has(agent.record.slug) && agent.record.state === 'terminated'
+        heartbeating.has(agent.record.slug) && agent.record.state === 'terminated'
           ? { ...agent, record: { ...agent.record, state: 'offline' } }
           : agent,
       )
@@ -162,9 +162,9 @@ export const bugsOfTheCoordinator = {
       ),
     }),
   },
-  beatsInAnyOrder: {
+  heartbeatsInAnyOrder: {
     says: 'A heartbeat that was overtaken by a later one is accepted.',
-    foundBy: ['beatsGoForward'],
+    foundBy: ['heartbeatsGoForward'],
     view: (view) =>
       withAgents(view, (agent) => {
         const { health } = agent.record

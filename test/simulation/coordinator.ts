@@ -32,7 +32,7 @@ export class Coordinator {
       // The lease it holds now may be lost when it acts.
       if (this.#mishap('stall')) await this.#rest(this.#world.random.int(1_000, 30_000))
       await this.#pass(term)
-      if (!this.#world.calm && this.#world.random.chance(0.03)) await this.#office('resign')
+      if (!this.#world.calm && this.#world.random.chance(0.03)) await this.#requestLease('resign')
     }
   }
 
@@ -51,16 +51,16 @@ export class Coordinator {
     const { scheduler, plan } = this.#world
     const askedAt = scheduler.now
     const isOver = this.#held === null || askedAt >= this.#held.until
-    const holds = await this.#office(isOver ? 'take' : 'renew')
-    if (holds) this.#held = { term: holds.term, until: askedAt + plan.officeMs }
+    const holds = await this.#requestLease(isOver ? 'take' : 'renew')
+    if (holds) this.#held = { term: holds.term, until: askedAt + plan.leaderLeaseMs }
     if (!this.#held || (scheduler.now >= this.#held.until && !this.#plan.stubborn)) return null
     return this.#held.term
   }
 
-  async #office(kind: LeaderLeaseCommand['kind']) {
+  async #requestLease(kind: LeaderLeaseCommand['kind']) {
     const { store, trace, plan, random } = this.#world
     if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
-    const holds = await store.leaderLease({ kind, nodeId: this.#nodeId, leaseMs: plan.officeMs })
+    const holds = await store.leaderLease({ kind, nodeId: this.#nodeId, leaseMs: plan.leaderLeaseMs })
     trace.add(`  ${this.#name} wants to ${kind} the leader lease → ${holds?.term ?? 'none'}`)
     if (random.chance(0.3)) await this.#rest(random.int(0, 2_000))
     return this.#mishap('lostReply') ? null : holds
@@ -82,7 +82,7 @@ export class Coordinator {
       }),
     )
     await Promise.all([...judged, ...this.#moveSome(term, tasks)])
-    const free = agents.filter(({ record }) => isToBeGiven(record, now) || random.chance(0.05))
+    const free = agents.filter(({ record }) => isAssignable(record, now) || random.chance(0.05))
     const offers = offersFor(free.map(candidateOf), waitingAmong(tasks), random.int(1, 4))
     await Promise.all(
       offers.map((slug) => this.#offer(term, free.find(({ record }) => record.slug === slug)!)),
@@ -136,7 +136,7 @@ type Agent = AgentView['record']
 export const isToBeJudged = ({ health, leaving }: Agent, holds: number, now: number) =>
   (leaving && holds === 0) || (health !== null && health.dueAt !== null && health.dueAt <= now)
 
-const isToBeGiven = ({ state, leaving, coordinatorEnabled, health, staleMs }: Agent, now: number) =>
+const isAssignable = ({ state, leaving, coordinatorEnabled, health, staleMs }: Agent, now: number) =>
   state === 'idle' &&
   !leaving &&
   coordinatorEnabled &&

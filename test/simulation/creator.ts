@@ -16,7 +16,7 @@ export async function createTasks(world: World): Promise<void> {
     // Under a key, or each task under its own: either way it is created once.
     const isUnique = request.every(({ unique }) => unique)
     const asked = isUnique ? asking(tasks) : keyed(asking(tasks), `create-${i}`)
-    remember(world, await insist(world, asked))
+    addCreated(world, await insist(world, asked))
     if (isUnique && random.chance(0.5)) await insist(world, asking(tasks))
   }
 }
@@ -24,7 +24,7 @@ export async function createTasks(world: World): Promise<void> {
 const asking = (tasks: NewTask[]): Request => ({ on: 'new', actor: 'key:ops', tasks })
 
 /** These tasks are now to be worked on and monitored. */
-export function remember({ tasks }: World, reply: Reply): void {
+export function addCreated({ tasks }: World, reply: Reply): void {
   const { records } = reply as unknown as { records: TaskRecord[] }
   tasks.push(...records.map(({ id, uuid }) => ({ id, uuid })))
 }
@@ -59,18 +59,18 @@ const details = (title: string, waitsFor: readonly TaskRef[] = []): NewTask['det
 /** Something like the request that must be refused as a whole. */
 function mistake({ random, tasks: made, taskPlans }: World, tasks: readonly NewTask[]): NewTask[] {
   const free = { ...tasks.at(-1)!, parent: null, key: null, unique: null }
-  const nobody = { id: 999_999, uuid: '01900000-0000-7000-8000-0000000f423f' }
-  const onNobody = { ...free, dependsOn: [nobody.id], details: details('wrong', [nobody]) }
+  const unknown = { id: 999_999, uuid: '01900000-0000-7000-8000-0000000f423f' }
+  const onUnknownTask = { ...free, dependsOn: [unknown.id], details: details('wrong', [unknown]) }
   const twice = { ...free, key: 'Z-001-sim' }
   const once = { ...free, unique: { key: 'twice', bodyHash: 'a' } }
   const another = { ...free, unique: { key: 'once-0', bodyHash: 'another' } }
   const wrong = random.pick([
-    [onNobody],
+    [onUnknownTask],
     [{ ...free, dependsOnNew: [tasks.length] }],
     [twice, twice],
     [once, once],
-    [{ ...free, parent: nobody }],
-    ...(made.length > 0 ? [[{ ...onNobody, parent: random.pick(made) }]] : []),
+    [{ ...free, parent: unknown }],
+    ...(made.length > 0 ? [[{ ...onUnknownTask, parent: random.pick(made) }]] : []),
     ...(made.length > 0 && taskPlans[0]!.unique ? [[another]] : []),
   ])
   return [...tasks, ...wrong]
@@ -85,7 +85,7 @@ export function division(
   const { random } = world
   const merge = random.pick(['none', 'none', 'task'] as const)
   const count = random.int(1, 2)
-  world.partsAskedFor += count
+  world.partsRequested += count
   const part = (i: number): NewTask => ({
     key: trackQueue === '' ? null : `${key}::${i + 1}`,
     projectId,

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
  * Upkeep's own search for cycles among tasks that are due, sent over the run's network. False when it did not finish: then
  * these tasks must stay due, or a closed cycle would be missed.
  */
-export async function lookedForCycles(world: World, due: readonly TaskRecord[]): Promise<boolean> {
+export async function cyclesWereSearched(world: World, due: readonly TaskRecord[]): Promise<boolean> {
   if (due.length === 0) return true
   const tasks = due.map(({ id, uuid, version }) => ({
     workspaceId: 0,
@@ -31,8 +31,8 @@ function kernelOf({ store, network, scheduler }: World): Kernel {
   const sender = { name: 'upkeep', clock: () => scheduler.now }
   const kernel = {
     store: {
-      blockedFrom: (_: number, ids: readonly number[], way: Direction, limit: number) =>
-        store.blockedFrom(ids, way, limit),
+      blockedFrom: (_: number, ids: readonly number[], direction: Direction, limit: number) =>
+        store.blockedFrom(ids, direction, limit),
     },
     run: ({ actor }: Caller, request: Request) => network.call(sender, { ...request, actor }),
     ended: { ask: async () => [] },

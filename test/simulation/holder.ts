@@ -28,8 +28,8 @@ export async function work(life: Life, holding: Holding): Promise<void> {
   const { random } = world
   const { talkative, zombie } = agent.plan
   // The heartbeats of a worker or an agent are enough; still some do both.
-  const beatsAnyway = life.registered || (agent.plan.registers !== null && world.store.hasAgents)
-  if (agent.plan.beats && (!beatsAnyway || random.chance(0.2))) life.begin(beat(life, holding))
+  const heartbeatsAnyway = life.registered || (agent.plan.registers !== null && world.store.hasAgents)
+  if (agent.plan.heartbeats && (!heartbeatsAnyway || random.chance(0.2))) life.begin(heartbeat(life, holding))
   const fairness = talkative ? random.int(5, 40) : random.int(0, 4)
   for (let turn = 0; turn < fairness && !world.calm; turn++) {
     await life.rest(workMs(life))
@@ -50,7 +50,7 @@ export async function work(life: Life, holding: Holding): Promise<void> {
 }
 
 /** Keeps the lease alive beside the work, as the SDK does. */
-async function beat(life: Life, holding: Holding): Promise<void> {
+async function heartbeat(life: Life, holding: Holding): Promise<void> {
   const { agent, world } = life
   for (;;) {
     await life.rest(renewAfterMs(agent.plan.leaseMs, world.random.next()))

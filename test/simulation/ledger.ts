@@ -5,31 +5,31 @@ import type { Grant } from './describe.ts'
 import type { Envelope } from './node.ts'
 import type { Settled } from './session.ts'
 
-interface ToldGrant {
+interface AnsweredGrant {
   readonly generation: number
   readonly session: string
   /** The latest instant, on the server's clock, up to which this holder was granted the task. */
   until: number
 }
 
-interface ToldResult {
+interface AnsweredResult {
   readonly generation: number
   readonly session: string
   readonly ref: string
 }
 
 /** A person or a verifier judged one generation's work; its action applied to another's. */
-interface ToldJudgement {
+interface AnsweredJudgement {
   readonly kind: string
   readonly seen: number
   readonly struck: number
 }
 
 /** The answers about one task. */
-interface Told {
-  readonly grants: ToldGrant[]
-  readonly results: ToldResult[]
-  readonly judgements: ToldJudgement[]
+interface AnswersAboutTask {
+  readonly grants: AnsweredGrant[]
+  readonly results: AnsweredResult[]
+  readonly judgements: AnsweredJudgement[]
 }
 
 const JUDGEMENTS: readonly string[] = ['approve', 'reject', 'verdict']
@@ -37,7 +37,7 @@ const JUDGEMENTS: readonly string[] = ['approve', 'reject', 'verdict']
 /** Every answer the servers gave. What is written here was acknowledged, so it must stay true. */
 export class Ledger {
   /** By the external id of the task. */
-  readonly told = new Map<string, Told>()
+  readonly answers = new Map<string, AnswersAboutTask>()
   /** Sessions that a client got an answer about. */
   readonly sessions = new Set<string>()
   /** Something was answered since this was last set to false. */
@@ -100,13 +100,13 @@ export class Ledger {
     }
   }
 
-  #about(uuid: string): Told {
-    let told = this.told.get(uuid)
-    if (!told) {
-      told = { grants: [], results: [], judgements: [] }
-      this.told.set(uuid, told)
+  #about(uuid: string): AnswersAboutTask {
+    let known = this.answers.get(uuid)
+    if (!known) {
+      known = { grants: [], results: [], judgements: [] }
+      this.answers.set(uuid, known)
     }
-    return told
+    return known
   }
 
   #answeredOnTask(
@@ -129,8 +129,8 @@ export class Ledger {
     const { generation, session } = claim
     const until = Date.parse(claim.leaseExpiresAt)
     const { grants } = this.#about(uuid)
-    const told = grants.find((grant) => grant.generation === generation && grant.session === session)
-    if (told) told.until = Math.max(told.until, until)
+    const known = grants.find((grant) => grant.generation === generation && grant.session === session)
+    if (known) known.until = Math.max(known.until, until)
     else grants.push({ generation, session, until })
   }
 

@@ -15,7 +15,7 @@ export interface Envelope {
   readonly seen: TaskRecord | null
 }
 
-export interface Arrival {
+export interface IncomingRequest {
   readonly envelope: Envelope
   /** Gets null when the connection breaks. */
   readonly answer: (reply: Reply | null) => void
@@ -34,12 +34,12 @@ export abstract class ServerNode {
     this.name = name
   }
 
-  receive(arrival: Arrival): void {
-    if (this.#alive) this.take(arrival)
-    else arrival.answer(null)
+  receive(incoming: IncomingRequest): void {
+    if (this.#alive) this.take(incoming)
+    else incoming.answer(null)
   }
 
-  protected abstract take(arrival: Arrival): void
+  protected abstract take(incoming: IncomingRequest): void
   /** Everything it knows is lost. */
   protected abstract forget(): void
 

@@ -9,7 +9,7 @@ export const RARE_BUGS: readonly BugName[] = [
   'stallsByOldSight',
   'suspicionStays',
   'mergesWhatWasRead',
-  'goesOnThoughHeldBack',
+  'continuesThoughBlocked',
 ]
 
 const WITHIN = 500

@@ -60,7 +60,7 @@ export class Observer {
   #lastSeq = 0
   #termsSeen = 0
   #last: Sight | null = null
-  #looks = 0
+  #reads = 0
   #commitsSeen = 0
 
   constructor(world: World) {
@@ -68,11 +68,11 @@ export class Observer {
   }
 
   /** What the last step has left behind. Between two commits nothing can change; still it is read from time to time. */
-  async look(): Promise<Sight> {
+  async read(): Promise<Sight> {
     const { pauses, scheduler } = this.#world
-    this.#looks += 1
+    this.#reads += 1
     const { now } = scheduler
-    if (this.#last && pauses.commits === this.#commitsSeen && this.#looks % 20 !== 0)
+    if (this.#last && pauses.commits === this.#commitsSeen && this.#reads % 20 !== 0)
       return this.#nothingNew(this.#last, now)
     this.#commitsSeen = pauses.commits
     this.#last = await this.#lookAtAll()
@@ -90,7 +90,7 @@ export class Observer {
   async #lookAtAll(): Promise<Sight> {
     const { store, scheduler, coverage } = this.#world
     const newEvents = await store.events(this.#lastSeq)
-    const view = await store.look()
+    const view = await store.readAll()
     const changed: SeenTask[] = []
     for (const record of view.records.values()) {
       const known = this.tasks.get(record.id)

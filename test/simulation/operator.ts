@@ -2,9 +2,9 @@ import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskCommand } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { isHeld, type TaskState } from '../../src/core/states.ts'
+import { addSomeDependency } from './add-dependencies.ts'
+import { addCreated, createTasks, division } from './creator.ts'
 import type { Reply } from '../support/replies.ts'
-import { holdSomethingBack } from './add-dependencies.ts'
-import { createTasks, division, remember } from './creator.ts'
 import { actAtTheLastMoment } from './last-moment.ts'
 import { Unanswered } from './network.ts'
 import { hashOf } from './trace.ts'
@@ -41,7 +41,7 @@ async function actOnce(world: World): Promise<void> {
   const { random, store, tasks } = world
   if (random.chance(0.04)) return endSomeSession(world)
   if (random.chance(0.3) && (await actAtTheLastMoment(world))) return
-  if (random.chance(0.1) && (await holdSomethingBack(world))) return
+  if (random.chance(0.1) && (await addSomeDependency(world))) return
   const task = random.pick(tasks)
   const seen = await store.task(task.id)
   if (!seen) return
@@ -52,8 +52,8 @@ async function actOnce(world: World): Promise<void> {
     return
   if (random.chance(record.generation > 0 ? 0.4 : 0.15) && mayBeDivided(record))
     return divide(world, record, task.uuid)
-  const looked = random.chance(0.75)
-  await say(world, task, looked ? sensible(world, record) : anything(world, record), looked ? record : null)
+  const checked = random.chance(0.75)
+  await say(world, task, checked ? sensible(world, record) : anything(world, record), checked ? record : null)
 }
 
 async function say(world: World, { id, uuid }: TaskRef, command: TaskCommand, seen: TaskRecord | null) {
@@ -85,7 +85,7 @@ const mayBeDivided = ({ merge, parentId }: TaskRecord) => merge === 'none' && pa
 
 async function divide(world: World, record: TaskRecord, uuid: string): Promise<void> {
   const reply = await insist(world, division(world, record, uuid))
-  if (reply.ok) remember(world, reply)
+  if (reply.ok) addCreated(world, reply)
 }
 
 const NEEDS_A_PERSON: readonly TaskState[] = [

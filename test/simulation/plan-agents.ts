@@ -17,7 +17,7 @@ export interface AgentPlan {
   clockRate: number
   leaseMs: number
   /** Renews its leases beside its work, as a worker or a registered agent all of them at once. */
-  beats: boolean
+  heartbeats: boolean
   /** Continues work it may have lost, and reports nothing. */
   zombie: boolean
   /** Asks to continue all the time. */
@@ -34,7 +34,7 @@ export interface AgentPlan {
   /** Its heartbeats name the session it works under. */
   namesSession: boolean
   /** What it does with tasks it was assigned. */
-  whenGiven: 'begins' | 'never begins' | 'claims them itself'
+  whenAssigned: 'begins' | 'never begins' | 'claims them itself'
 }
 
 export function drawAgent(random: Random, i: number): AgentPlan {
@@ -45,7 +45,7 @@ export function drawAgent(random: Random, i: number): AgentPlan {
     clockOffsetMs: random.int(-90_000, 90_000),
     clockRate: 1 + random.int(-20, 20) / 1000,
     leaseMs: random.pick([5_000, 15_000, 40_000]),
-    beats: talkative || random.chance(0.7),
+    heartbeats: talkative || random.chance(0.7),
     zombie: random.chance(0.4),
     talkative,
     confused: random.chance(0.25),
@@ -54,7 +54,7 @@ export function drawAgent(random: Random, i: number): AgentPlan {
     silenceMs: random.pick([10_000, 20_000, 60_000]),
     registers: random.chance(0.5) ? drawRegistration(random) : null,
     namesSession: random.chance(0.6),
-    whenGiven: random.weighted({ begins: 3, 'never begins': 1, 'claims them itself': 1 }),
+    whenAssigned: random.weighted({ begins: 3, 'never begins': 1, 'claims them itself': 1 }),
   }
 }
 

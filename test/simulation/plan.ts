@@ -37,11 +37,11 @@ export interface Plan {
   /** Nodes that want to coordinate, where there are agents. */
   coordinators: CoordinatorPlan[]
   /** How long a coordinator's leader lease lasts without a renewal. */
-  officeMs: number
+  leaderLeaseMs: number
   /** The nodes use the real combiner rather than one that batches at random. */
   combiner: boolean
   /** How long a node may wait for more requests. */
-  gatherMs: number
+  batchMs: number
   faults: Faults
   /** Mean time between two actions of the operator. */
   operatorMs: number
@@ -67,9 +67,9 @@ export function drawPlan(random: Random): Plan {
     requests: drawRequests(random, projects.length),
     nodes: random.int(1, 2),
     coordinators: Array.from({ length: random.pick([1, 2, 2]) }, () => drawCoordinator(random)),
-    officeMs: random.pick([4_000, 10_000, 30_000]),
+    leaderLeaseMs: random.pick([4_000, 10_000, 30_000]),
     combiner: random.chance(0.3),
-    gatherMs: random.pick([0, 200, 3_000]),
+    batchMs: random.pick([0, 200, 3_000]),
     faults: drawFaults(random),
     operatorMs: random.pick([2_000, 5_000, 20_000]),
     stormMs: random.int(50_000, 200_000),

@@ -17,5 +17,5 @@ export interface PlantedBug {
   /** What it writes instead of what was decided. */
   readonly changes?: (changes: Changes, requests: readonly Request[], view: View) => Changes
   /** How it goes to the store. */
-  readonly wrap?: (door: Transactor, now: () => number) => Transactor
+  readonly wrap?: (store: Transactor, now: () => number) => Transactor
 }

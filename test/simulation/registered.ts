@@ -20,7 +20,7 @@ export async function beginAsAgent(life: Life): Promise<void> {
   if (!agent.plan.registers || !world.store.hasAgents) return
   // After a restart it may count on being known.
   if (life.isFirst || world.random.chance(0.4)) await register(life)
-  life.begin(beatForever(life))
+  life.begin(heartbeatForever(life))
 }
 
 async function register(life: Life): Promise<void> {
@@ -37,19 +37,19 @@ export async function isNotWanted(life: Life, code: string): Promise<void> {
   else await register(life)
 }
 
-async function beatForever(life: Life): Promise<void> {
+async function heartbeatForever(life: Life): Promise<void> {
   const { world, agent } = life
   const { random } = world
   const { heartbeatMs, staleMs } = agent.plan.registers!
   let strange = new Set<string>()
   for (;;) {
     await life.rest(heartbeatMs * (0.7 + random.next() * 0.6))
-    if (!agent.plan.beats && !world.calm) continue
+    if (!agent.plan.heartbeats && !world.calm) continue
     if (!world.calm && random.chance(0.04)) await life.rest(random.int(staleMs, 2 * staleMs))
-    const answer = await tell(life, { kind: 'beat', beat: beatOf(life) })
+    const answer = await tell(life, { kind: 'beat', beat: heartbeatOf(life) })
     if (!answer) continue
     const { reply, askedAt } = answer
-    if (reply.ok) strange = hear(life, reply, askedAt, strange)
+    if (reply.ok) strange = handleReply(life, reply, askedAt, strange)
     else if (reply.code === 'AGENT_TERMINATED' || reply.code === 'NOT_FOUND') {
       for (const holding of life.holdings) holding.over = true
       await isNotWanted(life, String(reply.code))
@@ -57,7 +57,7 @@ async function beatForever(life: Life): Promise<void> {
   }
 }
 
-function beatOf({ agent, session, world: { random } }: Life): Beat {
+function heartbeatOf({ agent, session, world: { random } }: Life): Beat {
   return {
     sentAt: random.chance(0.5) ? agent.clock() : null,
     status: random.chance(0.1) ? 'degraded' : 'healthy',
@@ -75,7 +75,7 @@ const isThis = ({ task, generation }: Holding, taskId: string, of: number) =>
   task.uuid === taskId && generation === of
 
 /** Returns what it holds without knowing why; what is unknown twice, it resolves. */
-function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<string>): Set<string> {
+function handleReply(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<string>): Set<string> {
   const known = (taskId: string, generation: number) =>
     life.holdings.find((holding) => isThis(holding, taskId, generation))
   for (const { taskId, generation, reply: renewed } of reply.settled as Settled[]) {
@@ -88,7 +88,7 @@ function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<st
     if (known(record.uuid, record.generation)) continue
     const name = `${record.uuid} ${record.generation}`
     const byCoordinator = record.watch?.given && record.state === 'assigned'
-    if (byCoordinator && !strange.has(name)) life.begin(takeUp(life, record))
+    if (byCoordinator && !strange.has(name)) life.begin(resume(life, record))
     else if (strange.has(name)) life.begin(seeTo(life, record))
     unknown.add(name)
   }
@@ -96,8 +96,8 @@ function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<st
 }
 
 /** It was assigned this. */
-async function takeUp(life: Life, record: TaskRecord): Promise<void> {
-  const how = life.world.calm ? 'begins' : life.agent.plan.whenGiven
+async function resume(life: Life, record: TaskRecord): Promise<void> {
+  const how = life.world.calm ? 'begins' : life.agent.plan.whenAssigned
   if (how === 'begins') await adopt(life, record)
   if (how === 'claims them itself') await claimItself(life, record)
 }

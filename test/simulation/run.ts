@@ -1,4 +1,4 @@
-import { lookAfterAgents } from './agent-operator.ts'
+import { operateAgents } from './agent-operator.ts'
 import type { RealStore } from './backing.ts'
 import { BUGS, type BugName } from './bugs.ts'
 import { Coverage } from './coverage.ts'
@@ -40,7 +40,7 @@ export async function runSeed(
   await world.prepare()
   const { scheduler, trace, plan } = world
   const observer = new Observer(world)
-  for (const act of [operate, lookAfterAgents, sweepForever])
+  for (const act of [operate, operateAgents, sweepForever])
     act(world).catch((error) => world.breaks('clientsNeverThrow', String(error.stack)))
   for (const agent of world.agents) agent.start()
   for (const coordinator of world.coordinators)
@@ -50,7 +50,7 @@ export async function runSeed(
   for (; !world.broken; steps++) {
     signal?.throwIfAborted()
     await scheduler.step()
-    check(world, await observer.look())
+    check(world, await observer.read())
     if (!world.calm && scheduler.now >= START + plan.stormMs) world.calmDown()
     if (!world.calm) continue
     const left = unsettled(world, observer.tasks)

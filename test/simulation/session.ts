@@ -45,8 +45,8 @@ async function register(life: Life): Promise<void> {
   const answer = await tell(life, opening(life, life.agent.plan.capacity))
   if (!answer) return
   const { ok } = answer.reply
-  if (ok && !life.beating) life.begin(beatForever(life))
-  life.beating ||= ok
+  if (ok && !life.heartbeating) life.begin(heartbeatForever(life))
+  life.heartbeating ||= ok
   life.registered = ok
 }
 
@@ -63,17 +63,17 @@ async function leave(life: Life): Promise<void> {
 }
 
 /** Keeps the worker and all it holds alive. One that does not heartbeat during faults goes silent. */
-async function beatForever(life: Life): Promise<void> {
+async function heartbeatForever(life: Life): Promise<void> {
   const { world, agent } = life
-  const { leaseMs, silenceMs, beats } = agent.plan
+  const { leaseMs, silenceMs, heartbeats } = agent.plan
   let strange = new Set<string>()
   for (;;) {
     const soonest = life.holdings.length > 0 ? Math.min(leaseMs, silenceMs) : silenceMs
     await life.rest(renewAfterMs(soonest, world.random.next()))
-    if (!beats && !world.calm) continue
+    if (!heartbeats && !world.calm) continue
     const answer = await tell(life, { kind: 'beat' })
     if (!answer) continue
-    if (answer.reply.ok) strange = hear(life, answer.reply, answer.askedAt, strange)
+    if (answer.reply.ok) strange = handleReply(life, answer.reply, answer.askedAt, strange)
     else {
       for (const holding of life.holdings) holding.over = true
       await comeBack(life)
@@ -82,14 +82,14 @@ async function beatForever(life: Life): Promise<void> {
 }
 
 /** Returns what it holds without knowing of it; what is unknown twice, it releases. */
-function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<string>): Set<string> {
+function handleReply(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<string>): Set<string> {
   const unknown = new Set<string>()
   for (const { taskId, generation, reply: renewed } of reply.settled as Settled[]) {
     const holding = life.holdings.find((one) => one.task.uuid === taskId && one.generation === generation)
     const name = `${taskId} ${generation}`
     if (holding && renewed.ok) life.believes(holding, renewed.ttlMs as number, askedAt)
     else if (holding) holding.over = true
-    else if (renewed.ok && strange.has(name)) life.begin(giveBack(life, taskId, generation))
+    else if (renewed.ok && strange.has(name)) life.begin(releaseUnknown(life, taskId, generation))
     else if (renewed.ok) unknown.add(name)
   }
   for (const { taskId, generation } of reply.lost as Settled[]) {
@@ -99,7 +99,7 @@ function hear(life: Life, reply: Reply, askedAt: number, strange: ReadonlySet<st
   return unknown
 }
 
-async function giveBack(life: Life, uuid: string, generation: number): Promise<void> {
+async function releaseUnknown(life: Life, uuid: string, generation: number): Promise<void> {
   const { session, agent } = life
   const command = { kind: 'release', fence: { session, generation }, reason: 'unknown' } as const
   await life.insist({ on: 'task', actor: `agent:${agent.name}`, taskId: idCarriedBy(uuid)!, uuid, command })

@@ -52,8 +52,8 @@ export class RunStore {
   sessions = () =>
     this.#in.waitFor(this.#in.store.sessions(this.#workspaceId, { workersOnly: false, limit: ALL }))
   dependencies = (taskId: number) => this.#in.waitFor(this.#in.store.dependencies(this.#workspaceId, taskId))
-  blockedFrom = (taskIds: readonly number[], way: Direction, limit: number) =>
-    this.#in.waitFor(this.#in.store.blockedFrom(this.#workspaceId, taskIds, way, limit))
+  blockedFrom = (taskIds: readonly number[], direction: Direction, limit: number) =>
+    this.#in.waitFor(this.#in.store.blockedFrom(this.#workspaceId, taskIds, direction, limit))
   downstreamOf = (taskIds: readonly number[]) =>
     this.#in.waitFor(this.#in.store.downstreamOf(this.#workspaceId, taskIds))
 
@@ -67,13 +67,13 @@ export class RunStore {
 
   async agents(): Promise<AgentView[]> {
     const ask = { ...readSetOf([]), agents: [...this.#slugs] }
-    return [...(await this.#in.waitFor(this.#in.look(this.#workspaceId, ask))).agents.values()]
+    return [...(await this.#in.waitFor(this.#in.read(this.#workspaceId, ask))).agents.values()]
   }
 
   /** Everything as it is committed, as far as the log was read. */
-  async look(): Promise<View> {
+  async readAll(): Promise<View> {
     const sessions = (await this.sessions()).map(({ name }) => name)
-    return this.#in.look(this.#workspaceId, {
+    return this.#in.read(this.#workspaceId, {
       ...readSetOf([]),
       taskIds: this.#allIds(),
       sessions,

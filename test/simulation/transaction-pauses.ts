@@ -58,10 +58,10 @@ export class Pauses {
           this.#committing = transaction
           this.commits += 1
         }
-        const goesOn = !transaction.abandoned || (where === 'before commit' && transaction.committing)
+        const continues = !transaction.abandoned || (where === 'before commit' && transaction.committing)
         if (transaction.abandoned)
-          this.#coverage.fault(`node died ${where}${goesOn ? ', still written' : ''}`)
-        if (goesOn) resolve()
+          this.#coverage.fault(`node died ${where}${continues ? ', still written' : ''}`)
+        if (continues) resolve()
         else reject(new NodeDied())
       })
     })

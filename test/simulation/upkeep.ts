@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../src/core/records.ts'
 import { readinessOf } from '../../src/core/rules/create.ts'
 import type { BlockedTask } from '../../src/store/store.ts'
 import { isToBeJudged } from './coordinator.ts'
-import { lookedForCycles } from './cycles.ts'
+import { cyclesWereSearched } from './cycles.ts'
 import { hashOf } from './trace.ts'
 import type { World } from './world.ts'
 
@@ -37,12 +37,12 @@ async function sweep(world: World): Promise<void> {
     if (record.state === 'verifying' && random.chance(0.25))
       ask(world, record, verdict(world, record.generation), random.int(0, 30_000))
   const due = records.filter(isDue)
-  const looked = await lookedForCycles(
+  const checked = await cyclesWereSearched(
     world,
     due.filter(({ blocked }) => blocked),
   )
   for (const record of due)
-    if (looked || !record.blocked) ask(world, record, { kind: 'elapse', version: record.version })
+    if (checked || !record.blocked) ask(world, record, { kind: 'elapse', version: record.version })
 }
 
 async function sweepBlocked(world: World): Promise<void> {

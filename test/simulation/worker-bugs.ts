@@ -18,7 +18,7 @@ function wantedBy(session: string, request: Request): number {
 const promotionIn = (request: Request) =>
   request.on === 'task' && request.command.kind === 'promote' ? request.command : null
 
-export const bugsOfWorkersAndParts = {
+export const workerAndPartBugs = {
   capacityCountedOnceABatch: {
     says: 'What a worker holds is counted when a batch begins, and not again in it.',
     foundBy: ['workersHoldWhatTheyCan'],
@@ -101,7 +101,7 @@ export const bugsOfWorkersAndParts = {
         return { state: 'queued', claimState: 'released', rank: 0, dueAt: expiresAt }
       }),
   },
-  forgetsTheHour: {
+  forgetsTheExpiry: {
     says: 'A requeued task waits forever, even after its expiry time.',
     foundBy: ['queuedTasksKnowTheirEnd'],
     changes: (changes) => ({

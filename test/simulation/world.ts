@@ -1,7 +1,7 @@
 import { uuidCarrying } from '../../src/core/ids.ts'
 import { Agent } from './agent.ts'
 import { PacedStore, PausingMemory, type RealStore } from './backing.ts'
-import { GatheringNode } from './batching-node.ts'
+import { BatchingNode } from './batching-node.ts'
 import { CombinerNode } from './combiner-node.ts'
 import { Coordinator } from './coordinator.ts'
 import type { Coverage } from './coverage.ts'
@@ -59,7 +59,7 @@ export class World {
   /** The numbers of the plan's projects. */
   readonly projects: number[] = []
   /** Parts that a person wanted to divide a task into. */
-  partsAskedFor = 0
+  partsRequested = 0
   faults: Faults
   calm = false
   decisions = 0
@@ -87,7 +87,7 @@ export class World {
       this.plan.agents.map(({ name }) => name),
     )
     // Bugs are planted where requests are batched, so a broken server does not use the real combiner.
-    const Node = this.plan.combiner && !bug.says ? CombinerNode : GatheringNode
+    const Node = this.plan.combiner && !bug.says ? CombinerNode : BatchingNode
     this.nodes = Array.from({ length: this.plan.nodes }, (_, i) => new Node(this, `n${i + 1}`))
     this.network = new Network(this)
     this.ledger = new Ledger((invariant, detail) => this.breaks(invariant, detail), coverage.reply)

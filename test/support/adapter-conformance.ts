@@ -144,10 +144,10 @@ export function adapterConformance(name: string, conforming: Conforming) {
 
     test('stops on request, and leaves no process behind', async () => {
       const stop = new AbortController()
-      const { hooks, told } = recordingHooks()
+      const { hooks, reported } = recordingHooks()
       const input = await inputOf(conforming.lasts)
       const over = adapter.invoke(input, hooks, stop.signal)
-      await until(async () => told.length > 0 && (conforming.hasBegun?.() ?? true))
+      await until(async () => reported.length > 0 && (conforming.hasBegun?.() ?? true))
       stop.abort()
       const result = await over
       expect(result).toMatchObject({ outcome: 'cancelled', errorCode: 'cancelled' })

@@ -26,7 +26,7 @@ export const inputFor = (more: Partial<AdapterInvokeInput> = {}): AdapterInvokeI
   ...more,
 })
 
-export interface Told {
+export interface Reported {
   hook: 'status' | 'log' | 'usage' | 'event'
   /** Of an event. */
   type?: string
@@ -36,20 +36,20 @@ export interface Told {
 
 /** Hooks that record their calls, in order. */
 export function recordingHooks() {
-  const told: Told[] = []
+  const reported: Reported[] = []
   const hooks: Required<AdapterHooks> = {
-    status: async (what) => void told.push({ hook: 'status', what }),
-    log: async (what) => void told.push({ hook: 'log', what }),
-    usage: async (what) => void told.push({ hook: 'usage', what }),
-    event: async (type, what) => void told.push({ hook: 'event', type, what }),
+    status: async (what) => void reported.push({ hook: 'status', what }),
+    log: async (what) => void reported.push({ hook: 'log', what }),
+    usage: async (what) => void reported.push({ hook: 'usage', what }),
+    event: async (type, what) => void reported.push({ hook: 'event', type, what }),
   }
   const logged = (stream: string) =>
-    told
+    reported
       .filter(({ hook, what }) => hook === 'log' && what.stream === stream)
       .map(({ what }) => what.chunk)
       .join('')
-  const events = (type: string) => told.filter((one) => one.type === type).map(({ what }) => what)
-  return { hooks, told, logged, events }
+  const events = (type: string) => reported.filter((one) => one.type === type).map(({ what }) => what)
+  return { hooks, reported: reported, logged, events }
 }
 
 export function isAlive(pid: number): boolean {

@@ -16,7 +16,7 @@ export const register = (
   ifVersion: number | null = null,
 ) => commandAgent(work, slug, { kind: 'register', profile, ifVersion })
 
-export const aBeat = (more: Partial<Beat> = {}): Beat => ({
+export const aHeartbeat = (more: Partial<Beat> = {}): Beat => ({
   sentAt: null,
   status: 'healthy',
   session: null,
@@ -29,8 +29,8 @@ export const aBeat = (more: Partial<Beat> = {}): Beat => ({
   ...more,
 })
 
-export const beat = (work: Work, slug: string, more: Partial<Beat> = {}) =>
-  commandAgent(work, slug, { kind: 'beat', beat: aBeat(more) }, `agent:${slug}`)
+export const heartbeat = (work: Work, slug: string, more: Partial<Beat> = {}) =>
+  commandAgent(work, slug, { kind: 'beat', beat: aHeartbeat(more) }, `agent:${slug}`)
 export const pause = (work: Work, slug: string, reason: string | null = null) =>
   commandAgent(work, slug, { kind: 'pause', reason })
 export const resume = (work: Work, slug: string) => commandAgent(work, slug, { kind: 'resume' })

@@ -2,7 +2,7 @@ import type { TaskCommand } from '../../src/core/commands.ts'
 import { type Holder, LONG_LEASE_MS, type Task, type Work } from './tasks.ts'
 
 /** As the coordinator does it: the agent did not ask. */
-export function give(work: Work, task: Task, { agent, session }: Holder, leaseMs = LONG_LEASE_MS) {
+export function assign(work: Work, task: Task, { agent, session }: Holder, leaseMs = LONG_LEASE_MS) {
   const command: TaskCommand = {
     kind: 'claim',
     agent,

@@ -46,7 +46,7 @@ export interface CoditectDriver {
   /** The coordinator dies; another one starts on what is stored. */
   restart(): Promise<void>
   /** The connection to the database is cut while `act` runs. Answers meanwhile have the code UNAVAILABLE. */
-  whileDatabaseIsGone(act: () => Promise<void>): Promise<void>
+  whileDatabaseIsUnreachable(act: () => Promise<void>): Promise<void>
 }
 
 export interface ClaimHistory extends Hold {

@@ -82,7 +82,7 @@ export const FAILURES: Record<string, Scenario> = {
   'Database unavailable: requests fail at once, and tried again they are done once': async (coordinator) => {
     const task = await coordinator.newTask(TASK_101)
     const once = { idempotencyKey: 'claim-of-agent-a' }
-    await coordinator.whileDatabaseIsGone(async () => {
+    await coordinator.whileDatabaseIsUnreachable(async () => {
       expect(await coordinator.claim(task, agentA, once)).toMatchObject(refused('UNAVAILABLE'))
       expect(await coordinator.submit(task, a, { by: 'A' })).toMatchObject(refused('UNAVAILABLE'))
     })

@@ -7,7 +7,7 @@ import { type Store, StoreUnavailable, type Transactor } from '../../src/store/s
 import type { Answer, CoditectDriver, TaskRef } from './coditect-driver.ts'
 import { freshDatabase } from './database.ts'
 import { superuser, until } from './nodes.ts'
-import { cuttableWayTo } from './proxy.ts'
+import { cuttableConnectionTo } from './proxy.ts'
 import { type Hold, LONG_LEASE_MS, type Task, Work } from './tasks.ts'
 
 export type StoreDriver = CoditectDriver & { close(): Promise<void> }
@@ -80,7 +80,7 @@ export async function memoryDriver(): Promise<StoreDriver> {
       await hasExpired(work, inside(task))
     },
     restart,
-    async whileDatabaseIsGone(act) {
+    async whileDatabaseIsUnreachable(act) {
       gone = true
       await act().finally(() => (gone = false))
     },
@@ -97,11 +97,11 @@ async function hasExpired(work: Work, task: Task): Promise<void> {
  */
 export async function postgresDriver(): Promise<StoreDriver> {
   const database = await freshDatabase()
-  const way = await cuttableWayTo(database.url)
+  const connection = await cuttableConnectionTo(database.url)
   let store: PostgresStore
   let work: Work
   const open = async (workspace: number) => {
-    store = await PostgresStore.open(way.url)
+    store = await PostgresStore.open(connection.url)
     work = new Work(store as Store, workspace)
   }
   await open(0)
@@ -125,13 +125,13 @@ export async function postgresDriver(): Promise<StoreDriver> {
       await store.close()
       await open(work.workspace)
     },
-    async whileDatabaseIsGone(act) {
-      way.cut()
-      await act().finally(way.mend)
+    async whileDatabaseIsUnreachable(act) {
+      connection.cut()
+      await act().finally(connection.restore)
     },
     async close() {
       await store.close()
-      await way.close()
+      await connection.close()
       await database.drop()
     },
   }

@@ -53,7 +53,7 @@ const held = <T extends object>(more: fc.Arbitrary<T>) =>
 const plain = (command: fc.Arbitrary<TaskCommand>) => command.map((said) => () => said)
 const kind = <K extends string>(name: K) => fc.constant(name)
 
-const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
+const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
   claim: plain(
     fc.record({
       kind: kind('claim'),
@@ -201,16 +201,16 @@ const SAYINGS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
   ),
 }
 
-const anything = fc.oneof(...Object.values(SAYINGS))
+const anything = fc.oneof(...Object.values(COMMANDS))
 const { claim, elapse, unblock, resume, reset, retry, archive, verdict, approve, reject, submit, fail } =
-  SAYINGS
-const { divide, merge, lose, stall, promote } = SAYINGS
-const { start, progress } = SAYINGS
-const byHolder = fc.oneof(start, start, progress, SAYINGS.continue, SAYINGS.release, submit, fail)
+  COMMANDS
+const { divide, merge, lose, stall, promote } = COMMANDS
+const { start, progress } = COMMANDS
+const byHolder = fc.oneof(start, start, progress, COMMANDS.continue, COMMANDS.release, submit, fail)
 const whileHeld = fc.oneof(
   { weight: 16, arbitrary: byHolder },
-  { weight: 8, arbitrary: fc.oneof(elapse, SAYINGS.renew) },
-  { weight: 3, arbitrary: fc.oneof(lose, stall, SAYINGS.update) },
+  { weight: 8, arbitrary: fc.oneof(elapse, COMMANDS.renew) },
+  { weight: 3, arbitrary: fc.oneof(lose, stall, COMMANDS.update) },
 )
 /** What a caller that knows the state would send: else most histories would be over before they began. */
 const sensible: fc.Arbitrary<Step['say']> = fc
@@ -261,7 +261,7 @@ const times: fc.Arbitrary<TaskWatch> = fc.record(
 )
 
 const START = 1_767_506_400_000
-export const life = fc.record({
+export const history = fc.record({
   task: fc
     .record({
       review: fc.constantFrom('none' as const, 'none' as const, 'human' as const, 'verifier' as const),
@@ -295,7 +295,7 @@ export const life = fc.record({
   trackIsFull: fc.constantFrom(...Array(9).fill(false), true),
   steps: fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
 })
-type Life = typeof life extends fc.Arbitrary<infer T> ? T : never
+type History = typeof history extends fc.Arbitrary<infer T> ? T : never
 
 export interface Moment {
   before: TaskRecord
@@ -305,26 +305,29 @@ export interface Moment {
 }
 
 /** Runs a history through `decide`, and shows each moment of it. */
-export function live({ task, upstream, steps, ...surroundings }: Life, look: (moment: Moment) => void) {
+export function replayHistory(
+  { task, upstream, steps, ...surroundings }: History,
+  visit: (moment: Moment) => void,
+) {
   const identity = { id: 7, uuid: 'u', parentId: null, dependsOn: [] }
   const { record: born, event } = createTask(task, upstream, identity, 'key:test', START)
   const log: EventDraft[] = [event]
   let record = born
   let now = START
-  const told: string[] = []
+  const reported: string[] = []
   for (const { waitMs, say } of steps) {
     now += waitMs
-    const context = circumstances(surroundings, now)
+    const context = contextOf(surroundings, now)
     const command = say(record, now)
-    told.push(`+${waitMs} ms, ${record.state} at ${record.generation}: ${JSON.stringify(command)}`)
+    reported.push(`+${waitMs} ms, ${record.state} at ${record.generation}: ${JSON.stringify(command)}`)
     const before = Object.freeze(record)
     try {
       const decision = decide(before, command, context)
       log.push(...decision.effects.events)
-      look({ before, command, context, decision })
+      visit({ before, command, context, decision })
       record = { ...decision.record }
     } catch (error) {
-      throw new Error(`${(error as Error).message}\n  in this history:\n  ${told.join('\n  ')}`, {
+      throw new Error(`${(error as Error).message}\n  in this history:\n  ${reported.join('\n  ')}`, {
         cause: error,
       })
     }
@@ -332,8 +335,8 @@ export function live({ task, upstream, steps, ...surroundings }: Life, look: (mo
   return { record, log }
 }
 
-function circumstances(
-  { limits, roomForClaims, worker, trackIsFull }: Omit<Life, 'task' | 'upstream' | 'steps'>,
+function contextOf(
+  { limits, roomForClaims, worker, trackIsFull }: Omit<History, 'task' | 'upstream' | 'steps'>,
   now: number,
 ): RuleContext {
   return {

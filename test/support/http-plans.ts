@@ -31,8 +31,8 @@ export async function nothingIsWrittenBy(
   server: ServerUnderTest,
   act: () => Promise<unknown>,
 ): Promise<void> {
-  const look = () => superuser(server.databaseUrl, everythingIn)
-  const before = await look()
+  const snapshot = () => superuser(server.databaseUrl, everythingIn)
+  const before = await snapshot()
   await act()
-  expect(await look()).toEqual(before)
+  expect(await snapshot()).toEqual(before)
 }

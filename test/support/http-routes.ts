@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import { inAnHour } from './http-workspace.ts'
+import { inOneHour } from './http-workspace.ts'
 import type { ServerUnderTest } from './server.ts'
 
 /** The routes of a server according to its own OpenAPI document, with a well-formed body for each. */
@@ -207,10 +207,10 @@ const KNOWN: Record<string, unknown> = {
   adapterType: 'external',
   silentMs: 60_000,
   sentAt: '2026-01-01T00:00:00Z',
-  runAt: inAnHour(),
-  retryAt: inAnHour(),
-  estimatedCompletionAt: inAnHour(),
-  expiresAt: inAnHour(),
+  runAt: inOneHour(),
+  retryAt: inOneHour(),
+  estimatedCompletionAt: inOneHour(),
+  expiresAt: inOneHour(),
 }
 
 export interface Reply {

@@ -7,7 +7,7 @@ import { until } from './nodes.ts'
 import { startServer } from './server.ts'
 
 /** A server under attack: its routes, two workspaces, and a read of every row it stores. */
-export async function besiege() {
+export async function serverUnderAttack() {
   const server = await startServer()
   const database = new pg.Client({ connectionString: server.databaseUrl })
   await database.connect()
@@ -24,7 +24,7 @@ export async function besiege() {
     own,
     foreign,
     /** A request that is valid except for what is given. */
-    post(route: Route, { query = '', things = own, ...given }: Given = {}): Promise<Reply> {
+    post(route: Route, { query = '', things = own, ...given }: Overrides = {}): Promise<Reply> {
       const { body = bodyFor(route, own), headers } = given
       const path = pathTo(route, things) + query
       return send(server, route.method, path, { body, headers, key: keyFor(route) })
@@ -41,7 +41,7 @@ export async function besiege() {
   }
 }
 
-interface Given {
+interface Overrides {
   body?: string | Buffer
   headers?: Record<string, string>
   query?: string
@@ -88,7 +88,7 @@ async function runIn(workspace: Workspace, agent: string): Promise<string> {
 }
 
 /** What the server writes all the time by itself: its heartbeat, its leader lease, its position in the log. */
-const OF_THE_HOUSE = ['nodes', 'leader_leases', 'follow_cursors']
+const CLUSTER_TABLES = ['nodes', 'leader_leases', 'follow_cursors']
 
 /** A fingerprint of every row of every other table, as only a superuser sees them. */
 export async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
@@ -98,7 +98,7 @@ export async function everythingIn(database: pg.Client): Promise<Record<string, 
   const tables = await database.query(
     `select table_name as name from information_schema.tables
       where table_schema = 'baton' and table_name <> all($1) order by 1`,
-    [OF_THE_HOUSE],
+    [CLUSTER_TABLES],
   )
   const prints: Record<string, string> = {}
   for (const { name } of tables.rows) {

@@ -18,7 +18,7 @@ interface Event {
 export const KEY = /^key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const fence = (session: string, generation: number) => ({ session, generation })
-export const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+export const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
 /** A new workspace on the server, and a client of it. */
 export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limits?: Json) {
@@ -95,7 +95,7 @@ const failing = (failureClass: string) => async (w: Workspace) =>
 
 /** A task in each state that can be reached over HTTP; those that were ever held, by alpha at generation 1. */
 export const inState = {
-  pending: (w) => w.make({ runAt: inAnHour() }),
+  pending: (w) => w.make({ runAt: inOneHour() }),
   queued: (w) => w.make(),
   awaiting_retry: failing('infrastructure'),
   assigned: (w) => w.held(),

@@ -3,7 +3,7 @@ import { MemoryStore } from '../../src/store/memory/store.ts'
 import { Work } from './tasks.ts'
 
 /** Work on a memory store whose clock stands still until the test moves it. */
-export function clockwork(limits: Partial<Limits> = {}) {
+export function manualClock(limits: Partial<Limits> = {}) {
   let now = Date.UTC(2026, 0, 4, 6)
   const store = new MemoryStore({ now: () => now })
   store.addWorkspace(1, limits)

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 /**
  * A connection to the database that can be cut, and restored: what a network does, without touching the server others use.
  */
-export async function cuttableWayTo(url: string) {
+export async function cuttableConnectionTo(url: string) {
   const target = new URL(url)
   const open = new Set<Socket>()
   let isCut = false
@@ -50,7 +50,7 @@ export async function cuttableWayTo(url: string) {
       isCut = true
       for (const socket of open) socket.destroy()
     },
-    mend() {
+    restore() {
       isCut = false
       keepAnswersBackAfter = null
     },
@@ -62,4 +62,4 @@ export async function cuttableWayTo(url: string) {
   }
 }
 
-export type CuttableWay = Awaited<ReturnType<typeof cuttableWayTo>>
+export type CuttableConnection = Awaited<ReturnType<typeof cuttableConnectionTo>>

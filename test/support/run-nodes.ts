@@ -98,7 +98,7 @@ export function useRunNodes() {
       await chmod(home, 0o755)
       const database = kind === 'shared' ? await freshDatabase() : null
       if (database) undo.push(database.drop)
-      return new House(home, database?.url ?? null, (env) => {
+      return new Cluster(home, database?.url ?? null, (env) => {
         const launched = launch({ BATON_DATA: join(home, 'data'), ...env })
         started.push(launched)
         return launched
@@ -107,7 +107,7 @@ export function useRunNodes() {
   }
 }
 
-export class House {
+export class Cluster {
   readonly home: string
   readonly #databaseUrl: string | null
   readonly #launch: (env: Record<string, string>) => Launched
@@ -279,10 +279,10 @@ export class House {
     expect(over.filter(({ id }) => found.has(id))).toEqual([])
   }
 }
-export type RunsWorkspace = Awaited<ReturnType<House['workspace']>>
+export type RunsWorkspace = Awaited<ReturnType<Cluster['workspace']>>
 
 /** From now on workers in this folder do not wait. */
-export const letGo = (room: string) => writeFile(join(room, 'go'), '')
+export const release = (room: string) => writeFile(join(room, 'go'), '')
 
 export function livesIn(room: string): Life[] {
   const file = join(room, 'lives.jsonl')

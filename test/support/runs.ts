@@ -111,7 +111,7 @@ export async function openFleet(server: Pick<ServerUnderTest, 'call'>, folder: s
     agent,
     log,
     /** A task reserved for this agent. */
-    give: (slug: string, more: Json = {}): Promise<Seen> => w.make({ agent: slug, ...more }),
+    assign: (slug: string, more: Json = {}): Promise<Seen> => w.make({ agent: slug, ...more }),
     wake: async (slug: string, more: Json = {}): Promise<Seen> =>
       (await w.post(`/agents/${slug}/wakeup`, more)).body.wakeup,
     wakeups: async (slug: string): Promise<Seen[]> =>

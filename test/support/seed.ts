@@ -150,7 +150,7 @@ async function seedRuns(
 }
 
 /** What belongs to no workspace but to the cluster. */
-export const HOUSE_TABLES = ['leader_leases', 'nodes']
+export const CLUSTER_TABLES = ['leader_leases', 'nodes']
 
 /** Every table of the schema that belongs to workspaces, present and future. */
 export async function workspaceTables(url: string): Promise<string[]> {
@@ -161,7 +161,7 @@ export async function workspaceTables(url: string): Promise<string[]> {
         order by relname`,
     ),
   )
-  return rows.map(({ name }) => name).filter((name) => !HOUSE_TABLES.includes(name))
+  return rows.map(({ name }) => name).filter((name) => !CLUSTER_TABLES.includes(name))
 }
 
 /** Tables that contain this text, in any column. */

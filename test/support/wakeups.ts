@@ -27,7 +27,7 @@ import { askForWakeups, type Wakeup } from '../../src/store/postgres/runs/wakeup
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.ts'
 import { Node } from '../../src/upkeep/node.ts'
-import { give } from './assign.ts'
+import { assign } from './assign.ts'
 import { freshDatabase } from './database.ts'
 import { type Task, Work } from './tasks.ts'
 
@@ -38,10 +38,14 @@ const ANY_AGENT = { adapters: ['*'], commands: null, env: [] }
 /** The name of the node that decides in tests without executors. */
 export const HERE = 'here'
 
-type ReadSet = Partial<Omit<AskedWakeup, 'task'>> & { task?: Task | null; generation?: number | null }
+type WakeupFields = Partial<Omit<AskedWakeup, 'task'>> & { task?: Task | null; generation?: number | null }
 
 /** A request to wake an agent. */
-export const wish = ({ task = null, generation = null, ...more }: ReadSet = {}): AskedWakeup => ({
+export const wakeupRequest = ({
+  task = null,
+  generation = null,
+  ...more
+}: WakeupFields = {}): AskedWakeup => ({
   id: freshUuid(),
   source: 'on_demand',
   triggerDetail: null,
@@ -114,7 +118,7 @@ export function useCluster() {
         maxConcurrentClaims: 100_000,
         ...limits,
       })
-      return new House(store, kernel, workspaceId, rows)
+      return new WakeupWorkspace(store, kernel, workspaceId, rows)
     },
     /** A process that runs agents, as far as the database can tell; until the test is over. */
     async node(name: string, mostRuns = 64): Promise<RunningNode> {
@@ -128,7 +132,7 @@ export function useCluster() {
 export type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
 
 /** A workspace, its agents and what wakes them. */
-export class House {
+export class WakeupWorkspace {
   readonly store: PostgresStore
   readonly kernel: ServerKernel
   readonly id: number
@@ -156,13 +160,13 @@ export class House {
   invokedBy = (...nodes: readonly RunningNode[]) =>
     nodes.flatMap(({ invoked }) => invoked).filter(({ input }) => this.#agents.has(input.agentId))
 
-  async wake(agent: string, ask: ReadSet = {}, store = this.store): Promise<Wakeup> {
-    return (await askForWakeups(store, this.id, [{ agent, asked: wish(ask) }]))[0]!
+  async wake(agent: string, ask: WakeupFields = {}, store = this.store): Promise<Wakeup> {
+    return (await askForWakeups(store, this.id, [{ agent, asked: wakeupRequest(ask) }]))[0]!
   }
 
   /** As the coordinator does it: the task is claimed for the agent, which did not ask. */
-  async give(agent: string, task: Task, leaseMs?: number): Promise<void> {
-    const reply = await give(this.work, task, { agent, session: `agent:${agent}` }, leaseMs)
+  async assign(agent: string, task: Task, leaseMs?: number): Promise<void> {
+    const reply = await assign(this.work, task, { agent, session: `agent:${agent}` }, leaseMs)
     if (!reply.ok) throw new Error(`${reply.code}: ${reply.detail}`)
   }
 

@@ -7,10 +7,10 @@ export type Files = Record<string, string>
 /** What is wrong, one sentence each. */
 type Rule = (files: Files) => string[]
 
-const overSource = (files: Files, look: (path: string, text: string) => string[]) =>
+const overSource = (files: Files, check: (path: string, text: string) => string[]) =>
   Object.entries(files)
     .filter(([path]) => /^src\/.*\.ts$/.test(path))
-    .flatMap(([path, text]) => look(path, text))
+    .flatMap(([path, text]) => check(path, text))
 
 /** Which folders a folder may import, beside itself. Files at the top are folders of their own. */
 const USES: Record<string, readonly string[]> = {
@@ -215,11 +215,11 @@ const everyLine = (files: Files, pattern: RegExp, says: string) =>
 const LATER = new RegExp(
   `\\b(${['TO', 'FIX'].map((word) => word + (word === 'TO' ? 'DO' : 'ME')).join('|')})\\b`,
 )
-const SOMEBODYS_MACHINE = /(^|[\s'"`(=:,])(\/(home|Users|root|work)\/[\w.-]+|[A-Z]:\\Users\\)/
+const PERSONAL_PATHS = /(^|[\s'"`(=:,])(\/(home|Users|root|work)\/[\w.-]+|[A-Z]:\\Users\\)/
 
 export const nothingForLater: Rule = (files) => everyLine(files, LATER, 'puts something off')
 export const noMachineOfOurs: Rule = (files) =>
-  everyLine(files, SOMEBODYS_MACHINE, 'names a path on a personal machine')
+  everyLine(files, PERSONAL_PATHS, 'names a path on a personal machine')
 
 /** Migrations are numbered from 1 without gaps, or two branches could add the same number unnoticed. */
 export const migrationsInOrder: Rule = (files) =>

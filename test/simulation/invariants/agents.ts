@@ -57,11 +57,12 @@ function walk(
     if (next) standings.set(slug, next)
   }
   for (const { slug, record } of changedAgents) {
-    const told = standing(slug)
+    const reported = standing(slug)
     const is = standingOf(record)
-    const agree = told.state === 'resumed' ? ['idle', 'offline'].includes(is.state) : told.state === is.state
-    if (!agree || told.leaving !== is.leaving)
-      return `the log makes ${slug} ${nameOf(told)}, it is ${nameOf(is)}`
+    const agree =
+      reported.state === 'resumed' ? ['idle', 'offline'].includes(is.state) : reported.state === is.state
+    if (!agree || reported.leaving !== is.leaving)
+      return `the log makes ${slug} ${nameOf(reported)}, it is ${nameOf(is)}`
   }
   return null
 }
@@ -170,7 +171,7 @@ const agentsAreJudged: WorldInvariant = {
   },
 }
 
-const beatsGoForward: WorldInvariant = {
+const heartbeatsGoForward: WorldInvariant = {
   says: 'What the last heartbeat reported is never replaced by an earlier one.',
   broken: ({ changedAgents, newEvents }) => {
     for (const { slug, record, before } of changedAgents) {
@@ -194,5 +195,5 @@ export const agentInvariants = {
   staleMeansSilent,
   lostWithTheirAgent,
   agentsAreJudged,
-  beatsGoForward,
+  heartbeatsGoForward: heartbeatsGoForward,
 }

@@ -3,12 +3,12 @@ import type { World } from '../world.ts'
 import type { TaskInvariant } from './invariant.ts'
 import { REVIEWED } from './results.ts'
 
-const toldOf = ({ record }: SeenTask, { ledger }: World) => ledger.told.get(record.uuid)
+const answeredFor = ({ record }: SeenTask, { ledger }: World) => ledger.answers.get(record.uuid)
 
 const acknowledgedGrantsAreStored: TaskInvariant = {
   says: 'A granted claim is in the lineage of its task.',
   broken: (task, world) => {
-    const lost = toldOf(task, world)?.grants.find(
+    const lost = answeredFor(task, world)?.grants.find(
       ({ generation, session }) => task.claims[generation - 1]?.session !== session,
     )
     return lost && `${lost.session} was granted g${lost.generation}`
@@ -18,7 +18,7 @@ const acknowledgedGrantsAreStored: TaskInvariant = {
 const acknowledgedResultsAreStored: TaskInvariant = {
   says: "A result that was answered as accepted is stored as its holder's, accepted or under review.",
   broken: (task, world) => {
-    for (const { ref, session, generation } of toldOf(task, world)?.results ?? []) {
+    for (const { ref, session, generation } of answeredFor(task, world)?.results ?? []) {
       const found = task.results.find((result) => result.ref === ref)
       if (found?.session !== session || found.generation !== generation)
         return `${session} was answered ${ref}`
@@ -32,7 +32,7 @@ const acknowledgedResultsAreStored: TaskInvariant = {
 const acceptedTwiceIsOneProduct: TaskInvariant = {
   says: 'A submission that is accepted twice has one work product, unless a person chose another one of the same holder.',
   broken: (task, world) => {
-    const results = toldOf(task, world)?.results ?? []
+    const results = answeredFor(task, world)?.results ?? []
     const chosen = task.events
       .filter(({ type }) => type === 'task_result_promoted')
       .map(({ payload }) => payload.promotedGeneration)
@@ -47,7 +47,7 @@ const acceptedTwiceIsOneProduct: TaskInvariant = {
 const grantsDoNotOverlap: TaskInvariant = {
   says: 'No one is granted a task while another holds it by its last answer, unless an action ended that claim.',
   broken: (task, world) => {
-    for (const { generation, session, until } of toldOf(task, world)?.grants ?? []) {
+    for (const { generation, session, until } of answeredFor(task, world)?.grants ?? []) {
       const claim = task.claims[generation - 1]
       if (claim?.session !== session) continue
       const ended = task.endedAt.get(generation) ?? Infinity
@@ -79,7 +79,7 @@ const beliefsAreTrue: TaskInvariant = {
 const judgementsAreOfWhatWasSeen: TaskInvariant = {
   says: 'A verdict judges the result it was made for, not one that came after it.',
   broken: (task, world) => {
-    const wrong = toldOf(task, world)?.judgements.find(({ seen, struck }) => seen !== struck)
+    const wrong = answeredFor(task, world)?.judgements.find(({ seen, struck }) => seen !== struck)
     return wrong && `${wrong.kind} of g${wrong.seen} struck g${wrong.struck}`
   },
 }

@@ -17,7 +17,7 @@ const workersHoldWhatTheyCan: WorldInvariant = {
     for (const { record } of sight.view.sessions.values()) {
       const { name, capacity } = record
       const count = held.get(name) ?? 0
-      if (capacity === null || count <= capacity || !wasGivenSomething(sight, name)) continue
+      if (capacity === null || count <= capacity || !wasAssignedSomething(sight, name)) continue
       const change = sight.changedSessions.find((session) => session.record.name === name)
       if (!change || change.before?.capacity === capacity) return `${name} holds ${count} of ${capacity}`
     }
@@ -25,7 +25,7 @@ const workersHoldWhatTheyCan: WorldInvariant = {
   },
 }
 
-const wasGivenSomething = ({ changed }: Sight, name: string) =>
+const wasAssignedSomething = ({ changed }: Sight, name: string) =>
   changed.some(
     ({ record, before }) =>
       record.session === name && record.claimState === 'active' && before?.generation !== record.generation,
@@ -64,15 +64,15 @@ const acknowledgedSessionsAreStored: WorldInvariant = {
 const overMeansSilentOrSaid: WorldInvariant = {
   says: 'A session is over because it or a person ended it, or after its silence, and the log has it.',
   broken: ({ changedSessions, newEvents }) => {
-    const told = (type: string, name: string) =>
+    const reported = (type: string, name: string) =>
       newEvents.some((event) => event.type === type && event.payload.session === name)
     for (const { record, before } of changedSessions) {
       const { name, state, endReason, endedAt, lastSeenAt, silenceMs } = record
       if (before && lastSeenAt < before.lastSeenAt) return `${name} was seen earlier than before`
       if (before?.state === state) continue
-      if (!before && !told('session_started', name)) return `${name} began without an event`
-      if (state === 'lost' && !told('worker_lost', name)) return `${name} was lost without an event`
-      if (state === 'ended' && !told('session_ended', name)) return `${name} ended without an event`
+      if (!before && !reported('session_started', name)) return `${name} began without an event`
+      if (state === 'lost' && !reported('worker_lost', name)) return `${name} was lost without an event`
+      if (state === 'ended' && !reported('session_ended', name)) return `${name} ended without an event`
       const bySilence = state === 'lost' || endReason === 'expired'
       if (bySilence && endedAt! - lastSeenAt < silenceMs)
         return `${name} was silent for ${endedAt! - lastSeenAt} ms of ${silenceMs}`

@@ -94,7 +94,7 @@ const queuedTasksKnowTheirEnd: TaskInvariant = {
     state === 'queued' && dueAt !== expiresAt && `due at ${dueAt}, expires at ${expiresAt}`,
 }
 
-const givenUpInTime: TaskInvariant = {
+const expiresInTime: TaskInvariant = {
   says: 'A task expires at its expiry time, and never before.',
   broken: ({ news, record: { expiresAt } }) => {
     const early = news.find(
@@ -177,7 +177,7 @@ export const stateInvariants = {
   everyRowCanMove,
   dueTimesAreForTimeToMove,
   queuedTasksKnowTheirEnd,
-  givenUpInTime,
+  expiresInTime: expiresInTime,
   stalledMeansSilent,
   rankedMeansQueued,
   marksFitTheState,

@@ -27,22 +27,22 @@ function reachedFrom(task: SeenTask, graph: ReadonlyMap<SeenTask, SeenTask[]>): 
   return reached
 }
 
-const circlesAreFound: WorldInvariant = {
+const cyclesAreFound: WorldInvariant = {
   says: 'Of tasks that wait for each other one is due, or paused: upkeep or a person will come by.',
   broken: (sight) => {
     const graph = waitingFor(sight)
     const reach = new Map([...graph.keys()].map((task) => [task, reachedFrom(task, graph)]))
     for (const [task, reached] of reach) {
       if (!reached.has(task)) continue
-      const circle = [...reached].filter((other) => reach.get(other)!.has(task))
-      const moves = circle.some(({ record }) => record.dueAt !== null || record.state === 'paused')
-      if (!moves) return `${circle.map(({ record }) => record.id).join(', ')} wait for each other`
+      const cycle = [...reached].filter((other) => reach.get(other)!.has(task))
+      const moves = cycle.some(({ record }) => record.dueAt !== null || record.state === 'paused')
+      if (!moves) return `${cycle.map(({ record }) => record.id).join(', ')} wait for each other`
     }
     return null
   },
 }
 
-const entangledMeansCircle: WorldInvariant = {
+const cycleFailureMeansCycle: WorldInvariant = {
   says: 'Tasks fail because they wait for each other only if the whole cycle fails together.',
   broken: ({ newEvents, tasks }) => {
     for (const { type, payload, seq } of newEvents) {
@@ -91,5 +91,9 @@ const blockedMeansWaiting: TaskInvariant = {
     `${state}, blocked, waits for ${waitsFor.length}`,
 }
 
-export const waitingInvariants = { circlesAreFound, entangledMeansCircle, unblockedMeansEnded }
+export const waitingInvariants = {
+  cyclesAreFound: cyclesAreFound,
+  cycleFailureMeansCycle: cycleFailureMeansCycle,
+  unblockedMeansEnded,
+}
 export const waitingTaskInvariants = { blockedMeansWaiting }

@@ -57,10 +57,10 @@ const hungMeansHung: TaskInvariant = {
   broken: (task, { plan: { limits } }) => {
     for (const event of task.news) {
       if (event.type !== 'task_hung') continue
-      const story = ofThisClaim(task, event)
-      const suspected = story.findLast(({ type }) => type === 'task_hang_suspected')
+      const history = ofThisClaim(task, event)
+      const suspected = history.findLast(({ type }) => type === 'task_hang_suspected')
       if (!suspected) return 'it was not suspected'
-      const progress = story.filter(({ type, seq }) => type === 'task_progress' && seq > suspected.seq)
+      const progress = history.filter(({ type, seq }) => type === 'task_progress' && seq > suspected.seq)
       if (progress.some(({ payload }) => payload.doneBy !== undefined)) return 'it had named another time'
       const since = progress.at(-1)?.at ?? suspected.at
       if (event.at - since < abortMsOf(task.record.watch, limits))
@@ -112,7 +112,7 @@ const notStartedMeansLate: TaskInvariant = {
 }
 
 /** How many attempts are spent, according to the log; null: unknown, since a failure may have returned its last one. */
-function attemptsToldBy(events: readonly StoredEvent[]): number | null {
+function attemptsInLog(events: readonly StoredEvent[]): number | null {
   let attempt: number | null = 0
   for (const { type, from, payload } of events) {
     if (type === 'task_failed') attempt = null
@@ -134,8 +134,10 @@ const GIVES_BACK = ['task_released', 'task_requeued', 'task_budget_exceeded']
 const attemptsAreCounted: TaskInvariant = {
   says: 'Each claim spends an attempt, which is returned exactly when its holder did nothing wrong.',
   broken: ({ events, record }) => {
-    const told = attemptsToldBy(events)
-    return told !== null && told !== record.attempt && `attempt ${record.attempt}, the log has ${told}`
+    const reported = attemptsInLog(events)
+    return (
+      reported !== null && reported !== record.attempt && `attempt ${record.attempt}, the log has ${reported}`
+    )
   },
 }
 

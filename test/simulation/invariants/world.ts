@@ -26,15 +26,15 @@ const seqIsGapless: WorldInvariant = {
 
 const createdOnce: WorldInvariant = {
   says: 'A repeated creation creates nothing more.',
-  broken: ({ tasks }, { taskPlans, partsAskedFor }) =>
-    tasks.size > taskPlans.length + partsAskedFor && `${tasks.size} tasks`,
+  broken: ({ tasks }, { taskPlans, partsRequested }) =>
+    tasks.size > taskPlans.length + partsRequested && `${tasks.size} tasks`,
 }
 
 const acknowledgedTasksAreStored: WorldInvariant = {
   says: 'A task in an answer exists.',
   broken: ({ tasks }, { ledger }) => {
-    if (ledger.told.size <= tasks.size) return null
-    return `${ledger.told.size} tasks were answered, ${tasks.size} are stored`
+    if (ledger.answers.size <= tasks.size) return null
+    return `${ledger.answers.size} tasks were answered, ${tasks.size} are stored`
   },
 }
 
@@ -50,7 +50,7 @@ const mergedIsItsParts: WorldInvariant = {
       const result = parent.results.find(({ generation }) => generation === merge.generation)
       const { parts: merged } = (result?.data ?? { parts: [] }) as { parts: unknown[] }
       const wrong = parts.find(
-        (part, i) => !acceptedAround(part, changed).includes(JSON.stringify(merged[i])),
+        (part, i) => !acceptedBeforeAndAfter(part, changed).includes(JSON.stringify(merged[i])),
       )
       if (wrong || merged.length !== parts.length)
         return `task ${parent.record.id} has ${JSON.stringify(merged)}; ${wrong?.record.id} of ${parts.length} parts differs`
@@ -60,7 +60,7 @@ const mergedIsItsParts: WorldInvariant = {
 }
 
 /** What is accepted for a task, and what was before the last step if that changed it: a batch may do more than merge. */
-function acceptedAround(task: SeenTask, changed: readonly SeenTask[]): string[] {
+function acceptedBeforeAndAfter(task: SeenTask, changed: readonly SeenTask[]): string[] {
   const { record, before, results, resultsBefore } = task
   const now = results.filter(({ epoch, accepted }) => epoch === record.epoch && accepted)
   const then = resultsBefore.filter(({ epoch, accepted }) => epoch === before?.epoch && accepted)

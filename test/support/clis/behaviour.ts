@@ -111,10 +111,12 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
         signal: stop.signal,
         onEvent: (type) => void (type === 'call' && ++calls === 8 && stop.abort()),
       })
-      const told = eventsOf(heard, 'call')
-      expect(told.length).toBeGreaterThanOrEqual(8)
-      expect(told.every((call) => call.isError === isError)).toBe(true)
-      expect(new Set(told.map(({ signature }) => signature)).size).toBe(mode === 'loop' ? 1 : told.length)
+      const reported = eventsOf(heard, 'call')
+      expect(reported.length).toBeGreaterThanOrEqual(8)
+      expect(reported.every((call) => call.isError === isError)).toBe(true)
+      expect(new Set(reported.map(({ signature }) => signature)).size).toBe(
+        mode === 'loop' ? 1 : reported.length,
+      )
     })
   })
 

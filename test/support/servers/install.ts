@@ -11,7 +11,7 @@ export interface Packages {
 const NO_QUESTIONS = { DEBIAN_FRONTEND: 'noninteractive' }
 // At runlevel 1 a package's own script starts no service.
 const NO_SERVICES = { RUNLEVEL: '1' }
-const PATIENT = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=2']
+const WITH_RETRIES = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=2']
 
 let queue: Promise<unknown> = Promise.resolve()
 
@@ -36,7 +36,7 @@ async function installNow(choices: readonly Packages[], machine: Machine): Promi
   const first = known ? await install(known, machine) : undefined
   if (known && !first) return undefined
 
-  const update = await machine.run('apt-get', [...PATIENT, 'update'], NO_QUESTIONS)
+  const update = await machine.run('apt-get', [...WITH_RETRIES, 'update'], NO_QUESTIONS)
   const nowKnown = await firstKnown(choices, machine)
   if (nowKnown) return await install(nowKnown, machine)
   return first ?? (update.ok ? 'the archive does not have it' : complaint('apt-get update', update.output))
@@ -64,7 +64,7 @@ async function install(packages: Packages, machine: Machine): Promise<string | u
 
 async function aptInstall(names: readonly string[], machine: Machine): Promise<string | undefined> {
   // Never at the price of an installed package: MariaDB and MySQL displace each other.
-  const args = [...PATIENT, 'install', '--yes', '--no-install-recommends', '--no-remove', ...names]
+  const args = [...WITH_RETRIES, 'install', '--yes', '--no-install-recommends', '--no-remove', ...names]
   const { ok, output } = await machine.run('apt-get', args, { ...NO_QUESTIONS, ...NO_SERVICES })
   return ok ? undefined : complaint('apt-get install', output)
 }
