@@ -25,17 +25,17 @@ describe.concurrent('an agent', () => {
       const w = await open()
       const [task] = await w.makeMany(1)
       const first = w.agents(['first'], { holdsAt: 1 })
-      expect(await first.says('has')).toMatchObject({ generation: 1, attempt: 1, checkpointData: null })
-      await first.says('got on', { step: 1 })
+      expect(await first.reports('has')).toMatchObject({ generation: 1, attempt: 1, checkpointData: null })
+      await first.reports('progress', { step: 1 })
       first.child.kill('SIGKILL')
       await first.ended
       await missSoon(w, 'first')
 
-      const [lost] = await w.isTold('task_agent_lost')
+      const [lost] = await w.isRecorded('task_agent_lost')
       expect(lost).toMatchObject({ task: task!.id, generation: 1 })
       expect(lost!.payload).toMatchObject({ agent: 'first', session: 'agent:first', attempt: 1 })
       expect(lost!.payload.silentMs).toBeGreaterThanOrEqual(1_000)
-      const [stale] = await w.reported('agent_stale')
+      const [stale] = await w.recorded('agent_stale')
       expect(stale!.payload).toMatchObject({ agent: 'first', claims: 1 })
       expect((await w.call('GET', '/agents/first')).body).toMatchObject({ state: 'error', activeTasks: 0 })
       const waiting = await w.read(task!)
@@ -48,13 +48,13 @@ describe.concurrent('an agent', () => {
       expect((await w.next({ agent: 'second', session: 'too early' })).claims).toEqual([])
       await w.retriesAreDue()
       const second = w.agents(['second'])
-      expect(await second.says('has')).toMatchObject({
+      expect(await second.reports('has')).toMatchObject({
         taskId: task!.id,
         generation: 2,
         attempt: 2,
         checkpointData: { step: 1 },
       })
-      await second.says('done')
+      await second.reports('done')
       await expectDoneOnce(w, [task!])
       expect((await w.results())[0]!.data).toEqual({ by: 'second', generation: 2, from: 1 })
       const [one, two] = await w.claims()
@@ -63,8 +63,8 @@ describe.concurrent('an agent', () => {
 
       // After its restart it may work, but not on what it held.
       const back = w.agents(['first'])
-      await back.says('lives')
-      expect((await w.reported('agent_recovered'))[0]!.payload).toMatchObject({
+      await back.reports('online')
+      expect((await w.recorded('agent_recovered'))[0]!.payload).toMatchObject({
         agent: 'first',
         after: 'error',
       })
@@ -80,7 +80,7 @@ describe.concurrent('an agent', () => {
       const w = await open()
       const [task] = await w.makeMany(1, { maxRetries: 0 })
       const agent = w.agents(['only'], { holdsAt: 1 })
-      await agent.says('got on')
+      await agent.reports('progress')
       agent.child.kill('SIGKILL')
       await agent.ended
       await missSoon(w, 'only')
@@ -96,14 +96,18 @@ describe.concurrent('an agent', () => {
     const [task] = await w.makeMany(1)
     const life = { session: 'life of {}' }
     const before = w.agents(['phoenix'], { ...life, holdsAt: 1 })
-    await before.says('got on', { step: 1 })
+    await before.reports('progress', { step: 1 })
     before.child.kill('SIGKILL')
     await before.ended
     const after = w.agents(['phoenix'], life)
-    expect(await after.says('has')).toMatchObject({ generation: 1, attempt: 1, checkpointData: { step: 1 } })
-    await after.says('done')
+    expect(await after.reports('has')).toMatchObject({
+      generation: 1,
+      attempt: 1,
+      checkpointData: { step: 1 },
+    })
+    await after.reports('done')
     await expectDoneOnce(w, [task!])
-    expect(await w.reported('agent_stale', 'task_agent_lost')).toEqual([])
+    expect(await w.recorded('agent_stale', 'task_agent_lost')).toEqual([])
   })
 
   test(
@@ -113,14 +117,14 @@ describe.concurrent('an agent', () => {
       const w = await open({ assignTimeoutSeconds: 1 })
       const [task] = await w.makeMany(1)
       const sleeper = w.agents(['sleeper'], { starts: false })
-      expect(await sleeper.says('has')).toMatchObject({ taskId: task!.id, generation: 1, attempt: 1 })
+      expect(await sleeper.reports('has')).toMatchObject({ taskId: task!.id, generation: 1, attempt: 1 })
       // It may finish what it has, and gets nothing more.
       expect((await w.post('/agents/sleeper/pause')).status).toBe(200)
       const worker = w.agents(['worker'])
-      const [requeued] = await w.isTold('task_requeued')
+      const [requeued] = await w.isRecorded('task_requeued')
       expect(requeued).toMatchObject({ task: task!.id, payload: { because: 'not started in time' } })
-      expect(await worker.says('has')).toMatchObject({ generation: 2, attempt: 1 })
-      await worker.says('done')
+      expect(await worker.reports('has')).toMatchObject({ generation: 2, attempt: 1 })
+      await worker.reports('done')
       const [claim] = await w.claims()
       expect(claim).toMatchObject({ agent: 'sleeper', state: 'expired', reason: 'NOT_STARTED' })
       expect(claim!.endedAt! - claim!.acquiredAt).toBeGreaterThanOrEqual(1_000)
@@ -136,9 +140,9 @@ describe.concurrent('an agent', () => {
       // Of two that are equally loaded the first by name is offered work first.
       const sleeper = w.agents(['a-sleeper'], { starts: false })
       const worker = w.agents(['b-worker'])
-      await Promise.all([sleeper.says('lives'), worker.says('lives')])
+      await Promise.all([sleeper.reports('online'), worker.reports('online')])
       const [task] = await w.makeMany(1)
-      await w.isTold('task_completed')
+      await w.isRecorded('task_completed')
       // After the sleeper, the one that was free. On a busy machine that one may need a second offer.
       expect((await w.claims()).map(({ agent }) => agent).slice(0, 2)).toEqual(['a-sleeper', 'b-worker'])
       await expectDoneOnce(w, [task!])
@@ -152,23 +156,23 @@ describe.concurrent('an agent', () => {
       const w = await open({ stallTimeoutSeconds: 1 })
       const [task] = await w.makeMany(1)
       const hung = w.agents(['hung'], { claims: true, holdsAt: 1 })
-      await hung.says('got on', { step: 1 })
+      await hung.reports('progress', { step: 1 })
       hung.child.kill('SIGSTOP')
-      const [stalled] = await w.isTold('task_stalled')
+      const [stalled] = await w.isRecorded('task_stalled')
       expect(stalled!.payload).toMatchObject({ agent: 'hung', attempt: 1 })
       expect(stalled!.payload.silentMs).toBeGreaterThanOrEqual(1_000)
       expect((await w.claims())[0]).toMatchObject({ state: 'expired', reason: 'STALLED' })
       await w.retriesAreDue()
       const other = w.agents(['other'])
-      expect(await other.says('has')).toMatchObject({
+      expect(await other.reports('has')).toMatchObject({
         generation: 2,
         attempt: 2,
         checkpointData: { step: 1 },
       })
-      await other.says('done')
+      await other.reports('done')
       hung.go()
       hung.child.kill('SIGCONT')
-      expect(await hung.says('refused')).toMatchObject({ act: 'progress', code: 'STALE_GENERATION' })
+      expect(await hung.reports('refused')).toMatchObject({ act: 'progress', code: 'STALE_GENERATION' })
       await expectDoneOnce(w, [task!])
     },
   )
@@ -177,13 +181,13 @@ describe.concurrent('an agent', () => {
     const w = await open({ stallTimeoutSeconds: 1 })
     const [task] = await w.makeMany(1)
     const slow = w.agents(['slow'], { claims: true, holdsAt: 2 })
-    await slow.says('got on', { step: 2 })
+    await slow.reports('progress', { step: 2 })
     slow.child.kill('SIGSTOP')
-    await w.isTold('task_stalled')
+    await w.isRecorded('task_stalled')
     slow.go()
     slow.child.kill('SIGCONT')
-    await slow.says('done', { generation: 1 })
-    const [completed] = await w.isTold('task_completed')
+    await slow.reports('done', { generation: 1 })
+    const [completed] = await w.isRecorded('task_completed')
     expect(completed).toMatchObject({ generation: 1, payload: { agent: 'slow', late: true } })
     expect(await w.states()).toEqual({ completed: 1 })
     expect((await w.results()).filter(({ accepted }) => accepted)).toMatchObject([
@@ -203,14 +207,14 @@ describe.concurrent('a whole fleet', () => {
       const fleet = (more: object) =>
         [0, 1, 2, 3].map((i) => w.agents(slugs.slice(i * 5, i * 5 + 5), { capacity: 5, ...more }))
       const gone = fleet({ holdsAt: 1 })
-      await w.isTold('task_progress', 100)
+      await w.isRecorded('task_progress', 100)
       for (const { child } of gone) child.kill('SIGKILL')
       await Promise.all(gone.map(({ ended }) => ended))
       await missSoon(w, ...slugs)
 
-      const lost = await w.isTold('task_agent_lost', 100)
+      const lost = await w.isRecorded('task_agent_lost', 100)
       expect(new Set(lost.map(({ task }) => task)).size).toBe(100)
-      expect(await w.reported('agent_stale')).toHaveLength(20)
+      expect(await w.recorded('agent_stale')).toHaveLength(20)
       const waits = await waitsAfter(w.workspaceId, lost)
       expect(Math.min(...waits)).toBeGreaterThanOrEqual(SHORTEST_WAIT_MS)
       expect(Math.max(...waits)).toBeLessThanOrEqual(LONGEST_WAIT_MS)
@@ -225,7 +229,7 @@ describe.concurrent('a whole fleet', () => {
 
       await w.retriesAreDue()
       fleet({})
-      await w.isTold('task_completed', 100)
+      await w.isRecorded('task_completed', 100)
       await expectDoneOnce(w, tasks)
       const results = await w.results()
       expect(results.every(({ generation, data }) => generation === 2 && data.from === 1)).toBe(true)

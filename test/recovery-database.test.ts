@@ -52,7 +52,7 @@ test(
     )
     const [mine] = await w.makeMany(1, { agent: 'me' })
     expect((await w.claim(mine!, 'me')).status).toBe(200)
-    await w.isTold('task_completed', 10)
+    await w.isRecorded('task_completed', 10)
     connection.cut()
 
     await expectNotNow(await w.call('GET', `/tasks/${mine!.id}`))
@@ -71,7 +71,7 @@ test(
     await eventually(async () => (await get('/health/coordinator')).status === 200)
     await eventually(async () => server.stderr().includes('the database is back'))
     expect((await w.on(mine!, 'submit', { ...fence('s-me', 1), result: 1 })).status).toBe(200)
-    await w.isTold('task_completed', tasks.length + 1)
+    await w.isRecorded('task_completed', tasks.length + 1)
     await expectDoneOnce(w, [...tasks, mine!])
     expect((await w.claims()).every(({ generation }) => generation === 1)).toBe(true)
     // The same process, and the same agents.
@@ -106,7 +106,7 @@ test(
       stepMs: 20,
       staleSeconds: 600,
     })
-    await agents.says('lives', { agent: 'c' })
+    await agents.reports('online', { agent: 'c' })
     const terms = () =>
       processes.rows<{ term: number; name: string; taken: number; renewed: number; reason: string | null }>(
         `select term, name, ms(taken_at)::float8 as taken, ms(renewed_at)::float8 as renewed, end_reason as reason
@@ -114,7 +114,7 @@ test(
       )
     expect((await terms())[0]!.name).toBe('cut')
     const before = await w.makeMany(25)
-    await w.isTold('task_assigned', 5)
+    await w.isRecorded('task_assigned', 5)
     connection.cut()
     const [newest, last] = await eventually(async () => {
       const found = await terms()
@@ -124,7 +124,7 @@ test(
     const through = callsTo(`${other.url}/api/v1`, w.ownerKey)
     const body = { tasks: Array.from({ length: 25 }, (_, i) => ({ title: `Then ${i}` })) }
     const after = (await through('POST', '/tasks/batch', body)).body.items
-    await w.isTold('task_completed', 50)
+    await w.isRecorded('task_completed', 50)
 
     connection.restore()
     const own = callsTo(`${server.url}/api/v1`, w.ownerKey)
@@ -135,7 +135,7 @@ test(
     expect(status.thisNode.leads).toBe(false)
     expect(status.instanceId).not.toBe(status.thisNode.id)
     expect((await own('POST', '/tasks', { title: 'One more' })).status).toBe(201)
-    await w.isTold('task_completed', 51)
+    await w.isRecorded('task_completed', 51)
     const all = (await own('GET', '/tasks?limit=200')).body.items as { id: string }[]
     expect(all).toHaveLength(before.length + after.length + 1)
     await expectDoneOnce(w, all)

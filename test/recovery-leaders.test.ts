@@ -39,7 +39,7 @@ beforeAll(async () => {
       }),
     ),
   )
-  await Promise.all(agents.map((agent) => agent.says('lives')))
+  await Promise.all(agents.map((agent) => agent.reports('online')))
 })
 afterAll(async () => {
   for (const { child } of nodes) child.kill('SIGKILL')
@@ -95,11 +95,11 @@ const statusOf = async ({ url }: Served) =>
 
 /** Every task was assigned once, to one agent, and done. */
 async function expectAllAssignedOnce(): Promise<void> {
-  await w.isTold('task_completed', made.length)
+  await w.isRecorded('task_completed', made.length)
   await expectDoneOnce(w, made)
   const claims = await w.claims()
   expect(claims.filter(({ generation }) => generation !== 1)).toEqual([])
-  expect(await w.reported('agent_stale', 'task_agent_lost', 'task_requeued', 'task_lease_expired')).toEqual(
+  expect(await w.recorded('agent_stale', 'task_agent_lost', 'task_requeued', 'task_lease_expired')).toEqual(
     [],
   )
 }
@@ -112,7 +112,7 @@ test(
       const { term, leader, other } = await standing()
       // Stopped while it assigns work.
       await makeThrough(other, 60)
-      await w.isTold('task_assigned', made.length - 45)
+      await w.isRecorded('task_assigned', made.length - 45)
       leader.child.kill('SIGSTOP')
       const { next, before } = await termAfter(term)
       expect(next.pid).toBe(other.child.pid)
@@ -120,10 +120,10 @@ test(
       expect(next.takenAt - before.renewedAt).toBeGreaterThanOrEqual(LEASE_MS)
       // The other one continues alone: for those who can reach it.
       await makeThrough(other, 20)
-      await w.isTold('task_completed', made.length - 50)
+      await w.isRecorded('task_completed', made.length - 50)
       leader.child.kill('SIGCONT')
       expect((await statusOf(leader)).thisNode.leads).toBe(false)
-      await w.isTold('task_completed', made.length)
+      await w.isRecorded('task_completed', made.length)
     }
     await expectAllAssignedOnce()
   },
@@ -146,7 +146,7 @@ test(
     expect(next.pid).toBe(other.child.pid)
     // A transaction may usually be idle for fifteen seconds; one under a term only as long as its lease.
     expect(next.takenAt - before.renewedAt).toBeLessThan(10_000)
-    await w.isTold('task_assigned', made.length)
+    await w.isRecorded('task_assigned', made.length)
     wayOfLeader.restore()
     leader.child.kill('SIGCONT')
     await expectAllAssignedOnce()

@@ -133,16 +133,16 @@ test.runIf(isLinux)(
     const neverLost = { staleSeconds: 600 }
     // One finishes its work during the outage, one dies in it, one was assigned something and has not started.
     const steady = w.start(['steady'], { ...neverLost, capacity: 2, holdsAt: 1 })
-    await steady.says('lives')
+    await steady.reports('online')
     const [done, alsoDone] = [await w.make({ agent: 'steady' }), await w.make({ agent: 'steady' })]
-    await steady.says('got on', { taskId: done.id })
-    await steady.says('got on', { taskId: alsoDone.id })
+    await steady.reports('progress', { taskId: done.id })
+    await steady.reports('progress', { taskId: alsoDone.id })
     const dying = w.start(['dying'], { holdsAt: 1 })
     const orphan = await w.make({ agent: 'dying', title: 'its agent dies' })
-    await dying.says('got on', { taskId: orphan.id })
+    await dying.reports('progress', { taskId: orphan.id })
     const slow = w.start(['slow'], { ...neverLost, starts: false })
     const given = await w.make({ agent: 'slow', title: 'given and not begun' })
-    await slow.says('has', { taskId: given.id })
+    await slow.reports('has', { taskId: given.id })
     const { held, retried, upstream, downstream, lapsing } = await prepare(w)
     const leaseOf = (await w.read(held)).holder.leaseExpiresAt
     expect((await w.on(upstream, 'submit', { ...fence('s-me', 1), result: 1 })).status).toBe(200)
@@ -169,8 +169,8 @@ test.runIf(isLinux)(
     expect(await w.claim(held, 'thief')).toMatchObject({ status: 409, body: { code: 'DENIED_ACTIVE_CLAIM' } })
     expect((await w.on(held, 'submit', { ...fence('s-me', 1), result: 1 })).status).toBe(200)
     // What was finished during the outage is submitted now.
-    await steady.says('done', { taskId: done.id, generation: 1 })
-    await steady.says('done', { taskId: alsoDone.id, generation: 1 })
+    await steady.reports('done', { taskId: done.id, generation: 1 })
+    await steady.reports('done', { taskId: alsoDone.id, generation: 1 })
     // Assigned before, still assigned.
     expect(await w.read(given)).toMatchObject({ state: 'assigned', generation: 1 })
     expect((await w.on(given, 'submit', { ...fence('agent:slow', 1), result: 1 })).status).toBe(200)
@@ -181,12 +181,16 @@ test.runIf(isLinux)(
       const { generation } = body.claim
       expect((await w.on(task, 'submit', { ...fence('s-heir', generation), result: 1 })).status).toBe(200)
     }
-    const [lost] = await w.isTold('task_agent_lost')
+    const [lost] = await w.isRecorded('task_agent_lost')
     expect(lost).toMatchObject({ task: orphan.id, payload: { agent: 'dying', attempt: 1 } })
     await w.retriesAreDue()
     const heir = w.start(['dying'], neverLost)
-    expect(await heir.says('has')).toMatchObject({ generation: 2, attempt: 2, checkpointData: { step: 1 } })
-    await heir.says('done')
+    expect(await heir.reports('has')).toMatchObject({
+      generation: 2,
+      attempt: 2,
+      checkpointData: { step: 1 },
+    })
+    await heir.reports('done')
 
     const all = [done, alsoDone, orphan, given, held, retried, upstream, downstream, lapsing]
     await expectDoneOnce(w, all)
@@ -200,18 +204,18 @@ test.runIf(isLinux)(
   async () => {
     await startNode()
     const w = await openWorkspaceAgain({})
-    const there = w.start(['there'], { beatMs: 2_000, staleSeconds: 3, capacity: 3, holdsAt: 1 })
+    const there = w.start(['there'], { heartbeatMs: 2_000, staleSeconds: 3, capacity: 3, holdsAt: 1 })
     const tasks = [await w.make(), await w.make(), await w.make()]
-    for (const { id } of tasks) await there.says('got on', { taskId: id })
+    for (const { id } of tasks) await there.reports('progress', { taskId: id })
     const heard = await now()
     await killNode()
     await eventually(async () => (await now()) > heard + 3_500)
     await startNode()
     // The agent was not silent: its next heartbeat would have been received.
     await isHeard('there', await now())
-    expect(await w.reported('agent_stale', 'task_agent_lost')).toEqual([])
+    expect(await w.recorded('agent_stale', 'task_agent_lost')).toEqual([])
     there.go()
-    await w.isTold('task_completed', 3)
+    await w.isRecorded('task_completed', 3)
     await expectDoneOnce(w, tasks)
     expect((await w.claims()).every(({ generation }) => generation === 1)).toBe(true)
   },

@@ -62,7 +62,7 @@ describe.concurrent('a cycle of tasks', () => {
       const answers = await atOnce([a, b], [waitsFor(w, nodes[0]!, a, b), waitsFor(w, nodes[1]!, b, a)])
       expect(answers.map(({ status }) => status)).toEqual([200, 200])
 
-      const [found] = await w.isTold('dependency_cycle_found')
+      const [found] = await w.isRecorded('dependency_cycle_found')
       expect([...found!.payload.cycle].sort()).toEqual([a.id, b.id].sort())
       for (const task of [a, b]) {
         await w.reaches(task, 'failed')
@@ -71,14 +71,14 @@ describe.concurrent('a cycle of tasks', () => {
         expect(error).toContain(a.id)
         expect(error).toContain(b.id)
       }
-      const failed = await w.reported('task_failed')
+      const failed = await w.recorded('task_failed')
       expect(failed.map(({ task, payload }) => [task, payload.reason]).sort()).toEqual(
         [a, b].map(({ id }) => [id, 'dependency_cycle']).sort(),
       )
       await w.reaches(below, 'skipped')
-      expect(await w.reported('dependency_cycle_found')).toHaveLength(1)
+      expect(await w.recorded('dependency_cycle_found')).toHaveLength(1)
       const agent = w.agents(['agent'])
-      await agent.says('done', { taskId: aside.id })
+      await agent.reports('done', { taskId: aside.id })
     },
   )
 
@@ -91,8 +91,8 @@ describe.concurrent('a cycle of tasks', () => {
     expect([status, body.code]).toEqual([409, 'DEPENDENCY_CYCLE'])
     expect([...body.cycle].sort()).toEqual([a.id, b.id, c.id].sort())
     const agent = w.agents(['agent'])
-    await agent.says('done', { taskId: a.id })
-    expect((await w.reported('task_completed')).map(({ task }) => task)).toEqual([c.id, b.id, a.id])
+    await agent.reports('done', { taskId: a.id })
+    expect((await w.recorded('task_completed')).map(({ task }) => task)).toEqual([c.id, b.id, a.id])
   })
 })
 
@@ -106,34 +106,34 @@ describe.concurrent('a task that hangs', () => {
     const w = await open({ ...SHORT, hangGraceSeconds: 0, hangAbortSeconds: 3 })
     const [task] = await w.makeMany(1, { ...URGENT, agent: 'hung' })
     const hung = w.agents(['hung'], { holdsAt: 1, staleSeconds: 60 })
-    await hung.says('got on', { step: 1 })
-    const [suspected] = await w.isTold('task_hang_suspected')
+    await hung.reports('progress', { step: 1 })
+    const [suspected] = await w.isRecorded('task_hang_suspected')
     expect(suspected).toMatchObject({ task: task!.id, generation: 1, payload: { agent: 'hung' } })
-    await hung.says('is asked', { taskId: task!.id })
+    await hung.reports('requests', { taskId: task!.id })
     expect((await w.read(task!)).state).toBe('running')
 
-    const [taken] = await w.isTold('task_hung')
+    const [taken] = await w.isRecorded('task_hung')
     expect(taken).toMatchObject({ task: task!.id, payload: { agent: 'hung', attempt: 1, priority: 6 } })
     expect(taken!.payload.withoutProgressMs).toBeGreaterThanOrEqual(3_000)
     expect(taken!.at - suspected!.at).toBeGreaterThanOrEqual(3_000)
     expect((await w.claims())[0]).toMatchObject({ state: 'expired', reason: 'HUNG' })
     expect(await w.read(task!)).toMatchObject({ state: 'awaiting_retry', priority: 6, attempt: 1 })
     // Alive all the time: it was never declared lost.
-    expect(await w.reported('agent_stale', 'task_agent_lost', 'task_lease_expired')).toEqual([])
+    expect(await w.recorded('agent_stale', 'task_agent_lost', 'task_lease_expired')).toEqual([])
 
     // Another agent may do it, and continues from its checkpoint.
     await w.call('PATCH', `/tasks/${task!.id}`, { agent: null })
     await w.post('/agents/hung/pause')
     await w.retriesAreDue()
     const other = w.agents(['other'])
-    expect(await other.says('has')).toMatchObject({
+    expect(await other.reports('has')).toMatchObject({
       generation: 2,
       attempt: 2,
       checkpointData: { step: 1 },
     })
-    await other.says('done')
+    await other.reports('done')
     hung.go()
-    expect(await hung.says('refused')).toMatchObject({ generation: 1, code: 'STALE_GENERATION' })
+    expect(await hung.reports('refused')).toMatchObject({ generation: 1, code: 'STALE_GENERATION' })
     await expectDoneOnce(w, [task!])
   })
 
@@ -141,11 +141,11 @@ describe.concurrent('a task that hangs', () => {
     const w = await open({ ...SHORT, hangGraceSeconds: 0, hangAbortSeconds: 30 })
     const [task] = await w.makeMany(1, URGENT)
     const slow = w.agents(['slow'], { holdsAt: 1, staleSeconds: 60 })
-    await slow.says('is asked', { taskId: task!.id })
+    await slow.reports('requests', { taskId: task!.id })
     slow.go()
-    await slow.says('done', { generation: 1 })
+    await slow.reports('done', { generation: 1 })
     await expectDoneOnce(w, [task!])
-    expect(await w.reported('task_hung')).toEqual([])
-    expect(await w.reported('task_hang_suspected')).toHaveLength(1)
+    expect(await w.recorded('task_hung')).toEqual([])
+    expect(await w.recorded('task_hang_suspected')).toHaveLength(1)
   })
 })

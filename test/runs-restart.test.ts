@@ -92,7 +92,7 @@ test.runIf(isLinux)(
     expect(pids.filter(isThere)).toEqual([])
 
     const tasks = [...work, ...clis].map(({ task }) => task)
-    await w.isTold('task_completed', tasks.length)
+    await w.isRecorded('task_completed', tasks.length)
     await eventually(async () => (await w.runs('&status=queued,running')).length === 0)
     await expectDoneOnce(w, tasks)
     const lives = [...rooms.values()].flatMap(livesIn)
@@ -224,7 +224,7 @@ test.runIf(isLinux)(
     expect(livesIn(there)[0]!.pids.filter(isThere)).toHaveLength(1)
     for (const room of [frozen, gone, there]) await release(room)
     await w.hire('gone', { runtimeConfig: {} })
-    await w.isTold('task_completed', 2)
+    await w.isRecorded('task_completed', 2)
     expect(await w.runsOf(held, 'succeeded')).toMatchObject([{ id: sleeping.id, generation: 1 }])
     expect(await other.w.runsOf(theirs, 'succeeded')).toMatchObject([{ id: run.id, generation: 1 }])
     await expectDoneOnce(w, [held, freed])

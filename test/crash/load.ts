@@ -42,7 +42,7 @@ export async function workUnderKills(
     w.agents(slugsOf(i), {
       session: `life ${name} of {}`,
       capacity: 10,
-      beatMs: 1_000,
+      heartbeatMs: 1_000,
       staleSeconds: 5,
       steps: 1,
       stepMs: 20,
@@ -51,7 +51,7 @@ export async function workUnderKills(
     })
   const crew = Array.from({ length: PROCESSES }, (_, i) => ({ i, name: ++life, agents: startOne(i, life) }))
   const alive = new Set(crew)
-  await Promise.all(crew.map(({ agents }) => agents.says('lives')))
+  await Promise.all(crew.map(({ agents }) => agents.reports('online')))
 
   const began = performance.now()
   const tasks = await w.makeMany(count, { maxRetries: 50 })

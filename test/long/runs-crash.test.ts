@@ -30,7 +30,7 @@ onLinux('a run that was queued and had no claim yet ends, and its task is free',
   expect(await w.read(task)).toMatchObject({ state: 'queued', generation: 0 })
   await cluster.expectInOrder()
   await wakeFor(w, task.id)
-  await w.isTold('task_completed')
+  await w.isRecorded('task_completed')
   await expectDoneOnce(w, [task])
   expect(livesIn(room)).toHaveLength(1)
 })

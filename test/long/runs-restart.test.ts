@@ -38,7 +38,7 @@ test.runIf(isLinux)(
     for (const room of [lost, kept]) await release(room)
     // The node it was bound to does not come back: it may run anywhere.
     await w.hire('lost', { runtimeConfig: {} })
-    await w.isTold('task_completed', 2)
+    await w.isRecorded('task_completed', 2)
     await eventually(async () => (await w.runs('&status=queued,running')).length === 0)
     expect(await w.runsOf(ours, 'succeeded')).toMatchObject([{ id: own.id, generation: 1 }])
     await expectDoneOnce(w, [theirs, ours])

@@ -16,7 +16,7 @@ export interface AgentSettings {
   batchSize?: number
   claims?: boolean
   leaseSeconds?: number
-  beatMs?: number
+  heartbeatMs?: number
   staleSeconds?: number
   registers?: boolean
   steps?: number
@@ -24,12 +24,12 @@ export interface AgentSettings {
   together?: boolean
   starts?: boolean
   holdsAt?: number
-  beatsAtWork?: boolean
+  heartbeatsAtWork?: boolean
 }
 
 /** What an agent reported. */
-export interface Said {
-  is: 'lives' | 'is told' | 'is asked' | 'has' | 'began' | 'got on' | 'done' | 'refused'
+export interface Report {
+  is: 'online' | 'state' | 'requests' | 'has' | 'started' | 'progress' | 'done' | 'refused'
   agent: string
   taskId?: string
   generation?: number
@@ -43,10 +43,10 @@ export interface Said {
 
 export interface AgentProcess {
   child: ChildProcess
-  said: Said[]
+  said: Report[]
   ended: Promise<unknown>
   /** Resolves when it has reported an entry that matches these fields. */
-  says(is: Said['is'], more?: Partial<Said>): Promise<Said>
+  reports(is: Report['is'], more?: Partial<Report>): Promise<Report>
   /** Lets waiting work continue. */
   go(): void
 }
@@ -56,22 +56,22 @@ export function launchAgents(settings: AgentSettings): AgentProcess {
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', BATON_AGENT: JSON.stringify(settings) },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const said: Said[] = []
+  const said: Report[] = []
   let rest = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop()!
-    said.push(...lines.map((line) => JSON.parse(line) as Said))
+    said.push(...lines.map((line) => JSON.parse(line) as Report))
   })
   // A killed process does not read its input.
   child.stdin.on('error', () => undefined)
-  const isIt = (one: Said, wanted: Partial<Said>) =>
-    Object.entries(wanted).every(([name, value]) => one[name as keyof Said] === value)
+  const isIt = (one: Report, wanted: Partial<Report>) =>
+    Object.entries(wanted).every(([name, value]) => one[name as keyof Report] === value)
   return {
     child,
     said,
     ended: once(child, 'close'),
-    says: (is, more = {}) => until(async () => said.find((one) => isIt(one, { is, ...more }))),
+    reports: (is, more = {}) => until(async () => said.find((one) => isIt(one, { is, ...more }))),
     go: () => void child.stdin.write('go\n'),
   }
 }

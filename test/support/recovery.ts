@@ -132,7 +132,7 @@ type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
 
 /** What is stored of a workspace, read from the tables themselves. */
 export function recordsOf(workspaceId: number, rows: Rows) {
-  const reported = (...types: string[]) =>
+  const recorded = (...types: string[]) =>
     rows<Event>(
       `select e.seq::int, e.type, t.uuid as task, e.generation, e.actor, e.payload, ms(e.at)::float8 as at
          from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
@@ -140,11 +140,11 @@ export function recordsOf(workspaceId: number, rows: Rows) {
       [workspaceId, types],
     )
   return {
-    reported: reported,
+    recorded,
     /** Waits for so many events of a type. */
-    isTold: (type: string, times = 1, which: (event: Event) => boolean = () => true) =>
+    isRecorded: (type: string, times = 1, which: (event: Event) => boolean = () => true) =>
       eventually(async () => {
-        const found = (await reported(type)).filter(which)
+        const found = (await recorded(type)).filter(which)
         return found.length >= times && found
       }),
     /** As if the waits before the next attempts were over; they are ten seconds and more. */

@@ -19,7 +19,7 @@ const settings = {
   /** Claims its work from the queue instead of waiting for assignments. */
   claims: false,
   leaseSeconds: undefined,
-  beatMs: 300,
+  heartbeatMs: 300,
   staleSeconds: 60,
   /** Sends no heartbeats when it is false. */
   registers: true,
@@ -32,20 +32,20 @@ const settings = {
   /** Work waits after this step for "go": 0 is before the first. */
   holdsAt: null,
   /** False: from its first task on it sends no sign of life. */
-  beatsAtWork: true,
+  heartbeatsAtWork: true,
   ...JSON.parse(process.env.BATON_AGENT ?? '{}'),
 }
-const PATIENCE_MS = 20_000
+const REQUEST_TIMEOUT_MS = 20_000
 const LONG_POLL_MS = 5_000
 
 const say = (is, agent, more) => console.log(JSON.stringify({ is, agent, ...more }))
 
-let goOn = () => undefined
-const mayGoOn = new Promise((resolve) => {
-  goOn = resolve
+let letContinue = () => undefined
+const mayContinue = new Promise((resolve) => {
+  letContinue = resolve
 })
 createInterface({ input: process.stdin })
-  .on('line', (line) => line === 'go' && goOn())
+  .on('line', (line) => line === 'go' && letContinue())
   // Its parent has ended, and nothing else would end it.
   .on('close', () => process.exit())
 
@@ -57,7 +57,7 @@ async function once(method, path, body) {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   })
   return { status: response.status, body: await response.json() }
 }
@@ -77,8 +77,8 @@ class Agent {
   /** What it works on, or was assigned and will not start. */
   #inHand = new Set()
   #atWork = new Set()
-  #beatsOn = true
-  #lastTold = ''
+  #isHeartbeating = true
+  #lastState = ''
 
   constructor(slug) {
     this.#slug = slug
@@ -95,15 +95,15 @@ class Agent {
         staleThresholdSeconds: staleSeconds,
         coordinatorEnabled: !settings.claims,
       })
-    const { body } = await this.#beat(ask)
-    say('lives', this.#slug, { state: body.state, claims: body.claims })
-    void this.#beatOn()
+    const { body } = await this.#heartbeat(ask)
+    say('online', this.#slug, { state: body.state, claims: body.claims })
+    void this.#heartbeatLoop()
     // What it held before its restart under this session it still holds.
     for (const claim of body.claims ?? [])
-      if (claim.session === this.#mine()) this.#begin(() => this.#takeUp(claim))
+      if (claim.session === this.#mine()) this.#begin(() => this.#resume(claim))
     for (;;) {
       while (this.#atWork.size >= settings.capacity) await Promise.race(this.#atWork)
-      const found = settings.claims ? await this.#next() : await this.#given()
+      const found = settings.claims ? await this.#next() : await this.#assigned()
       const fresh = found.filter((claim) => !this.#inHand.has(nameOf(claim)))
       if (fresh.length === 0) await sleep(50)
       if (settings.together && fresh.length > 0) await this.#workTogether(fresh)
@@ -118,27 +118,27 @@ class Agent {
 
   #mine = () => this.#session ?? `agent:${this.#slug}`
 
-  #beat(how) {
+  #heartbeat(how) {
     return how('POST', `/agents/${this.#slug}/heartbeat`, this.#session ? { session: this.#session } : {})
   }
 
-  async #beatOn() {
-    while (this.#beatsOn) {
-      await sleep(settings.beatMs)
-      if (!this.#beatsOn) return
+  async #heartbeatLoop() {
+    while (this.#isHeartbeating) {
+      await sleep(settings.heartbeatMs)
+      if (!this.#isHeartbeating) return
       // A lost heartbeat is not repeated: the next one is as good.
-      const answer = await this.#beat(once).catch(() => null)
+      const answer = await this.#heartbeat(once).catch(() => null)
       if (answer === null || answer.status >= 500) continue
       const { status, body } = answer
-      const told = status === 200 ? body.state : body.code
-      if (told !== this.#lastTold) say('is told', this.#slug, { state: told })
-      this.#lastTold = told
+      const state = status === 200 ? body.state : body.code
+      if (state !== this.#lastState) say('state', this.#slug, { state })
+      this.#lastState = state
       for (const { taskId, requests } of body.renewed ?? [])
-        if (requests?.length > 0) say('is asked', this.#slug, { taskId, requests })
+        if (requests?.length > 0) say('requests', this.#slug, { taskId, requests })
     }
   }
 
-  async #given() {
+  async #assigned() {
     const { body } = await ask('GET', `/agents/${this.#slug}/assignments?waitMs=${LONG_POLL_MS}`)
     return (body.claims ?? []).map((claim) => ({ ...claim, checkpointData: claim.task.checkpointData }))
   }
@@ -151,7 +151,7 @@ class Agent {
     return body.claims ?? []
   }
 
-  async #takeUp(claim) {
+  async #resume(claim) {
     this.#inHand.add(nameOf(claim))
     const { body } = await ask('GET', `/tasks/${claim.taskId}`)
     await this.#work({ ...claim, checkpointData: body.checkpointData })
@@ -163,17 +163,17 @@ class Agent {
     say('has', this.#slug, { taskId, generation, attempt, checkpointData })
     if (!settings.starts) return
     if (!(await this.#act(claim, 'start'))) return
-    if (!settings.beatsAtWork) this.#beatsOn = false
-    say('began', this.#slug, { taskId, generation })
+    if (!settings.heartbeatsAtWork) this.#isHeartbeating = false
+    say('started', this.#slug, { taskId, generation })
     const from = checkpointData?.step ?? 0
     for (let step = from; step < settings.steps; step++) {
-      if (settings.holdsAt === step) await mayGoOn
+      if (settings.holdsAt === step) await mayContinue
       await sleep(settings.stepMs)
       const percent = ((step + 1) / settings.steps) * 100
       if (!(await this.#act(claim, 'progress', { percent, checkpointData: { step: step + 1 } }))) return
-      say('got on', this.#slug, { taskId, generation, step: step + 1 })
+      say('progress', this.#slug, { taskId, generation, step: step + 1 })
     }
-    if (settings.holdsAt === settings.steps) await mayGoOn
+    if (settings.holdsAt === settings.steps) await mayContinue
     if (await this.#act(claim, 'submit', { result: { by: this.#slug, generation, from } }))
       say('done', this.#slug, { taskId, generation })
     this.#inHand.delete(nameOf(claim))
