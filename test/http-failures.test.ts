@@ -150,7 +150,7 @@ describe('a dead letter', () => {
     const [one, other, held] = [await dead(w), await dead(w), await w.held()]
     const answer = await w.post('/dead-letters/retry', {
       taskIds: [one.id, held.id, UNKNOWN_ID],
-      reason: 'mended',
+      reason: 'fixed',
     })
     expect(answer).toMatchObject({ status: 200, body: { retried: 1 } })
     expect(answer.body.results).toMatchObject([
@@ -164,7 +164,7 @@ describe('a dead letter', () => {
         taskId: one.id,
         actor: expect.stringMatching(KEY),
         actorName: 'owner',
-        payload: { reason: 'mended' },
+        payload: { reason: 'fixed' },
       },
     ])
     expect((await w.claim(one)).body.claim, 'with all its attempts').toMatchObject({

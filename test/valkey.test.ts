@@ -284,8 +284,8 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const connection = await connectionTo(url, {
       async pass(data) {
         if (!data.includes('task_assigned') || writes++ > 0) return
-        // Somebody takes the turn between the look and the write.
-        await raw.set(`{${prefix}:${workspace}}:writer-lock`, 'somebody', 'PX', 100)
+        // Another client takes the writer lock between the read and the write.
+        await raw.set(`{${prefix}:${workspace}}:writer-lock`, 'another', 'PX', 100)
       },
     })
     const far = await ValkeyStore.open(connection.url, { prefix })
@@ -299,7 +299,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   test('a client that died with the turn, or queued for it, stops the others only for a moment', async () => {
     const workspace = await newWorkspace()
     const tag = `{${prefix}:${workspace}}:`
-    await raw.set(`${tag}writer-lock`, 'somebody who died', 'PX', 700)
+    await raw.set(`${tag}writer-lock`, 'a dead client', 'PX', 700)
     await raw.rpush(`${tag}writer-queue`, 'another one')
     const work = new Work(store, workspace)
     expect((await work.create()).state).toBe('queued')

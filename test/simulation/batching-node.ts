@@ -14,7 +14,7 @@ export class BatchingNode extends ServerNode {
 
   protected override take(incoming: IncomingRequest): void {
     this.#waiting.push(incoming)
-    this.#gather()
+    this.#batch()
   }
 
   protected override forget(): void {
@@ -22,7 +22,7 @@ export class BatchingNode extends ServerNode {
     for (const { answer } of this.#waiting.splice(0)) answer(null)
   }
 
-  #gather(): void {
+  #batch(): void {
     if (this.#gathering || this.#waiting.length === 0) return
     this.#gathering = true
     const { scheduler, random, plan } = this.world
@@ -30,14 +30,14 @@ export class BatchingNode extends ServerNode {
       this.#gathering = false
       const batch = this.#waiting.splice(0, random.int(1, 8))
       if (batch.length > 0) void this.#transact(batch)
-      this.#gather()
+      this.#batch()
     })
   }
 
   async #transact(batch: IncomingRequest[]): Promise<void> {
     const { world } = this
     const envelopes = batch.map(({ envelope }) => envelope)
-    world.coverage.batch('gathered', batch.length)
+    world.coverage.batch('batched', batch.length)
     try {
       await this.within(async (transaction) => {
         const replies = await this.#decide(transaction, envelopes)

@@ -28,7 +28,7 @@ export class Coverage {
     raise(this.faults, name)
   }
 
-  batch(kind: 'gathered' | 'combined', size: number): void {
+  batch(kind: 'batched' | 'combined', size: number): void {
     raise(this.batches, `${kind} ${size}`)
   }
 

@@ -69,7 +69,7 @@ export class Ledger {
           if (one.reply.ok && request.command.kind === 'beat') this.#renewed(request.name, one)
         break
       case 'agent':
-        if (request.command.kind === 'beat') this.#beaten(reply)
+        if (request.command.kind === 'beat') this.#heartbeatAnswered(reply)
         break
       case 'next':
         for (const { claim } of reply.claims as { claim: Grant }[]) this.#granted(claim.taskId, claim)
@@ -93,7 +93,7 @@ export class Ledger {
   }
 
   /** A heartbeat renews what its agent holds, under any session. */
-  #beaten({ settled, holding }: Reply): void {
+  #heartbeatAnswered({ settled, holding }: Reply): void {
     for (const one of settled as Settled[]) {
       const held = (holding as TaskRecord[]).find(({ uuid }) => uuid === one.taskId)
       if (one.reply.ok && held) this.#renewed(held.session!, one)

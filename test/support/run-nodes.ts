@@ -94,7 +94,7 @@ export function useRunNodes() {
   return {
     /** A data folder and a database for servers; `embedded` is the one a server starts itself. */
     async cluster(kind: 'embedded' | 'shared' = 'shared') {
-      const home = await mkdtemp(join(folder, 'house-'))
+      const home = await mkdtemp(join(folder, 'cluster-'))
       await chmod(home, 0o755)
       const database = kind === 'shared' ? await freshDatabase() : null
       if (database) undo.push(database.drop)
