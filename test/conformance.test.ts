@@ -73,7 +73,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       })
       const error = await failing.catch((error: unknown) => error)
       expect(error).toMatchObject({ message: 'decided, then thrown' })
-      expect(error, 'a mistake of ours, not of the way to the store').not.toBeInstanceOf(StoreUnavailable)
+      expect(error, 'a bug of ours, not of the connection to the store').not.toBeInstanceOf(StoreUnavailable)
       expect(await everything(work, [task])).toEqual(before)
     })
 

@@ -107,15 +107,15 @@ describe('an agent is woken', () => {
 const OFF = { wakeOnAssignment: false, wakeOnOnDemand: false, wakeOnAutomation: false }
 const ALL = ['timer', 'assignment', 'on_demand', 'automation'] as const
 const table: [name: string, AgentRecord, because: string, exceptBy: readonly WakeupSource[]][] = [
-  ['runs by itself', agent({ adapterType: 'external' }), 'NOT_MANAGED', []],
+  ['runs elsewhere', agent({ adapterType: 'external' }), 'NOT_MANAGED', []],
   ['is terminated', agent({ state: 'terminated' }), 'AGENT_TERMINATED', []],
   ['is leaving', agent({ leaving: true }), 'AGENT_TERMINATED', []],
   ['is paused', agent({ state: 'paused' }), 'AGENT_PAUSED', []],
   ['cannot work', agent({ state: 'error' }, { intervalSec: 1 }), 'AGENT_FAULTY', ['on_demand']],
-  ['is switched off', agent({}, { enabled: false, intervalSec: 1 }), 'DISABLED', []],
+  ['is disabled', agent({}, { enabled: false, intervalSec: 1 }), 'DISABLED', []],
   ['has no interval', agent(), 'SOURCE_OFF', ['assignment', 'on_demand', 'automation']],
   ['is woken by nothing', agent({}, OFF), 'SOURCE_OFF', []],
-  ['is woken by its clock', agent({}, { ...OFF, intervalSec: 1 }), 'SOURCE_OFF', ['timer']],
+  ['is woken by its timer', agent({}, { ...OFF, intervalSec: 1 }), 'SOURCE_OFF', ['timer']],
   ['is woken by work', agent({}, { ...OFF, wakeOnAssignment: true }), 'SOURCE_OFF', ['assignment']],
   ['is woken by people', agent({}, { ...OFF, wakeOnOnDemand: true }), 'SOURCE_OFF', ['on_demand']],
   ['is woken by programs', agent({}, { ...OFF, wakeOnAutomation: true }), 'SOURCE_OFF', ['automation']],
@@ -326,7 +326,7 @@ const aDispatch = (more: Partial<DispatchContext> = {}): DispatchContext => ({
 
 describe('a waiting wakeup is', () => {
   const rows: [string, Partial<DispatchContext>, object][] = [
-    ['run, when nothing speaks against it', {}, { kind: 'run' }],
+    ['run, when nothing prevents it', {}, { kind: 'run' }],
     ['run, when it may be claimed', { standing: 'free' }, { kind: 'run' }],
     ['run, when it is held', { standing: 'held' }, { kind: 'run' }],
     ['not run, when its task was deleted', { standing: 'gone' }, { kind: 'skip', because: 'TASK_NOT_READY' }],
@@ -388,17 +388,17 @@ describe('a waiting wakeup is', () => {
       { kind: 'skip', because: 'AGENT_PAUSED' },
     ],
     [
-      'put off until its agent has rested',
+      'delayed until its agent’s cooldown is over',
       { agent: agent({}, { cooldownSec: 10 }), lastStartedAt: NOW - 1 },
       { kind: 'later', at: NOW + 9_999 },
     ],
     [
-      'run in the moment its agent has rested',
+      'run when its agent’s cooldown is over',
       { agent: agent({}, { cooldownSec: 10 }), lastStartedAt: NOW - 10_000 },
       { kind: 'run' },
     ],
     [
-      'run without a rest, when it is held',
+      'run without a cooldown, when it is held',
       { agent: agent({}, { cooldownSec: 10 }), lastStartedAt: NOW, standing: 'held' },
       { kind: 'run' },
     ],

@@ -121,7 +121,7 @@ describe('the token of a run', () => {
     expect((await on('submit', { result: { by: 'itself' }, summary: 'done' })).body.reason).toBe('ACCEPTED')
     // What must stop is stopped with the next commit: a pass of the coordinator makes one, and finds nothing.
     await w.pass()
-    expect(await end(), 'it may end in peace').toMatchObject({ status: 'succeeded', errorCode: null })
+    expect(await end(), 'it may end cleanly').toMatchObject({ status: 'succeeded', errorCode: null })
     const [accepted, ...others] = await w.resultsOf({ id: task })
     expect(accepted).toMatchObject({ accepted: true, generation, summary: 'done' })
     expect(others, 'its program’s later output is no lost work').toEqual([])

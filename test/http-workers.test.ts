@@ -235,7 +235,7 @@ describe('a worker that goes silent', () => {
       const waitMs = Date.parse(task.dueAt) - Date.parse(at)
       expect(
         Math.abs(waitMs - 10_000),
-        'tried again as after any crash, but not all at once',
+        'retried as after any crash, but not all at once',
       ).toBeLessThanOrEqual(2_500)
       expect((await w.read({ id: taskId! }, '/claims')).items).toMatchObject([
         { generation: 1, state: 'expired', releaseReason: 'WORKER_LOST' },

@@ -505,7 +505,7 @@ describe.skipIf(server === null)('upkeep', () => {
     expect((await work.claims(task)).map(({ generation }) => generation)).toEqual([3])
     expect(await work.record(task)).toMatchObject({ generation: 3, session: alpha.session })
     expect(await read(url(), 'select 1 from baton_lost_claims')).toHaveLength(0)
-    expect((await work.under('old').create()).id, 'a new question').not.toBe(task.id)
+    expect((await work.under('old').create()).id, 'a new request').not.toBe(task.id)
   })
 
   test('is notified of what another process commits, and of its own at once', async () => {
@@ -609,7 +609,7 @@ describe.skipIf(server === null)('two stores that race', () => {
     const waiting = handedOut(await here.next(alpha, { limit: 2 }))
     expect(
       waiting.map(({ id }) => id),
-      'it stands in one place',
+      'it is in one place',
     ).toEqual([task.id])
   })
 

@@ -97,7 +97,7 @@ describe('nodes', () => {
 describe('retention', () => {
   test('of nodes is a day, unless a stored term was theirs', async () => {
     await newNode('alive')
-    await lastSeen(await newNode('silent for some hours'), '23 h')
+    await lastSeen(await newNode('inactive for some hours'), '23 h')
     await lastSeen(await newNode('silent'), '25 h')
     const stopped = await newNode('stopped')
     await nodeStopped(store.control, stopped)
@@ -107,7 +107,7 @@ describe('retention', () => {
     await updateLeaderLease(store.control, { kind: 'resign', nodeId: leader, leaseMs: 1_000 })
     await lastSeen(leader, '25 h')
     await forgetOldNodes(store.control)
-    expect((await names()).sort()).toEqual(['alive', 'silent for some hours', 'led once'])
+    expect((await names()).sort()).toEqual(['alive', 'inactive for some hours', 'led once'])
   })
 
   test('of leader terms is thirty days, and the last hundred terms in any case', async () => {

@@ -139,7 +139,7 @@ describe('a task whose dependency ended while no node could unblock it', () => {
     await work.cancel(whole)
     await another(sweep)
     await sweep(store)
-    expect(await stateOf(work, both), 'tried again in time').toBe('pending')
+    expect(await stateOf(work, both), 'retried in time').toBe('pending')
     expect(await work.record(paused)).toMatchObject({ state: 'paused' })
     await work.resume(paused)
     await work.reset(whole)
@@ -224,7 +224,7 @@ describe('the log', () => {
       while ((await stateOf(work, waiting)) === 'pending') {
         await unblockForgotten({ kernel })
         const cursor = await cursorOf(work)
-        expect(cursor - last, 'a stretch at a time').toBeLessThanOrEqual(20_000)
+        expect(cursor - last, 'a step at a time').toBeLessThanOrEqual(20_000)
         last = cursor
         passes += 1
       }
@@ -255,7 +255,7 @@ describe('the log', () => {
   test.each([
     ['never analyzed its tables', null],
     ['knows its tables', 'analyze'],
-    ['has tidied its tables', 'vacuum analyze'],
+    ['has vacuumed its tables', 'vacuum analyze'],
   ])('is followed without reading other blocked tasks, by a database that %s', async (_what, analyze) => {
     const blocksRead = async (blocked: number) => {
       const work = await newWork()

@@ -121,13 +121,13 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('limits', 'verify_timeout_seconds = 0', workspace),
   ],
   [
-    'the time of grace for what may hang is not negative',
+    'the grace of a suspected task is not negative',
     'limits',
     'hang_grace_seconds >= 0',
     ({ workspace }) => update('limits', 'hang_grace_seconds = -1', workspace),
   ],
   [
-    'what may hang has time to show that it does not',
+    'a suspected task has time to report progress',
     'limits',
     'hang_abort_seconds >= 1',
     ({ workspace }) => update('limits', 'hang_abort_seconds = 0', workspace),
@@ -157,7 +157,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('api_keys', `role = 'god'`, workspace),
   ],
   [
-    'a key that makes workspaces is a whole owner’s',
+    'a key that creates workspaces belongs to an unrestricted owner',
     'api_keys',
     'NOT instance_admin',
     ({ workspace }) => update('api_keys', `instance_admin = true, role = 'admin'`, workspace),
@@ -376,7 +376,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   ['a key names one task', 'tasks', 'tasks_key', ({ held }) => task(held, `key = 'A-001-queued'`)],
   ['a project has a number', 'tasks', 'project_id >= 0', ({ queued }) => task(queued, 'project_id = -1')],
   [
-    'a whole is put together in one of two ways',
+    'a divided task is merged in one of two ways',
     'tasks',
     'merge = ANY',
     ({ whole }) => task(whole, `merge = 'somehow'`),
@@ -534,7 +534,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ claimed }) => wakeup(claimed, "status = 'resting', finished_at = now()"),
   ],
   [
-    'a wakeup took no fewer than none along',
+    'a wakeup never merged fewer than none',
     'wakeups',
     'coalesced_count >= 0',
     ({ claimed }) => wakeup(claimed, 'coalesced_count = -1'),
@@ -576,7 +576,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ claimed }) => wakeup(claimed, 'claimed_at = null'),
   ],
   [
-    'a wakeup that came to something has its run',
+    'a wakeup that became a run has its run',
     'wakeups',
     'run_id IS NOT NULL',
     ({ claimed }) => wakeup(claimed, 'run_id = null, claimed_at = null'),

@@ -101,7 +101,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     ).toHaveLength(10)
     expect((await reads.usageOfTask(readers, workspace, task)).runs).toBe(MANY / 100)
   },
-  'the runs that go on': async ({ readers }) => {
+  'the active runs': async ({ readers }) => {
     const statuses = ['queued', 'running'] as const
     expect(
       (await reads.listRuns(readers, workspace, { statuses }, { limit: 10, withResult: true })).rows,
@@ -114,10 +114,10 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   'logs that are old': async ({ readers }) => {
     expect(await reads.oldLogs(readers, 7 * 86_400_000, 200)).toHaveLength(100)
   },
-  'the claims of an agent that no run stands behind': async ({ readers }) => {
+  'the claims of an agent without a run': async ({ readers }) => {
     expect(await reads.claimsWithoutRun(readers, workspace, 'agent-1')).toEqual([])
   },
-  'what an agent was woken by': async ({ readers }) => {
+  'the wakeups of an agent': async ({ readers }) => {
     const page = { agent: 'agent-3', before: null, limit: 10, withPayload: true }
     expect((await wakeups.listWakeups(readers, workspace, page)).rows).toHaveLength(10)
   },
@@ -139,10 +139,10 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     const request = { agent: 'agent-2', asked: asked({ source: 'automation' }) }
     expect(await wakeups.askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
   },
-  'claims that wait for room': async ({ readers }) => {
+  'claims that wait for capacity': async ({ readers }) => {
     expect(await waitingClaims(readers, 'a node')).toEqual([])
   },
-  'how often a task took too long': async ({ readers }) => {
+  'how often a task timed out': async ({ readers }) => {
     expect(await reads.timeoutsBefore(readers, workspace, { innerId: task, generation: 2 })).toBe(0)
   },
   'what is deleted after a week, with all that it merged': async (store) => {

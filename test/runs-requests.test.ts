@@ -36,7 +36,7 @@ describe('a request to a holder', () => {
     const [run] = await w.over('dev')
     const [{ result }] = await w.resultsOf(task)
     expect(result).toMatchObject({ before: [], asked: [ASKED], after: [ASKED] })
-    expect(Date.parse(result.after[0].abortAt), 'progress puts it off').toBeGreaterThan(
+    expect(Date.parse(result.after[0].abortAt), 'progress delays it').toBeGreaterThan(
       Date.parse(result.asked[0].abortAt),
     )
     expect(existsSync(result.file)).toBe(false)

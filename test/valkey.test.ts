@@ -99,8 +99,8 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a private server', () =>
 
   test.each<[string, ValkeySettings, string]>([
     ['without a log', { appendonly: 'no' }, 'appendonly yes'],
-    ['that throws out what is old', { 'maxmemory-policy': 'allkeys-lru' }, 'maxmemory-policy noeviction'],
-    ['that throws out what expires', { 'maxmemory-policy': 'volatile-ttl' }, 'maxmemory-policy noeviction'],
+    ['that evicts what is old', { 'maxmemory-policy': 'allkeys-lru' }, 'maxmemory-policy noeviction'],
+    ['that evicts what expires', { 'maxmemory-policy': 'volatile-ttl' }, 'maxmemory-policy noeviction'],
   ])('one %s is refused', async (_what, settings, advice) => {
     const { url } = await start(settings)
     const refusal = await open(url).catch((error: unknown) => error)
@@ -648,7 +648,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     await work.submit(part!, granted(await work.claim(part!, alpha)))
     expect(await mine()).toMatchObject([{ taskId: whole.id, merge: 'object' }])
     await work.cancel(whole)
-    expect(await mine(), 'and crossed off').toEqual([])
+    expect(await mine(), 'and deleted').toEqual([])
     await work.reset(whole)
     expect(await work.record(whole)).toMatchObject({ state: 'pending', blocked: true })
     expect(await mine()).toMatchObject([{ taskId: whole.id, upstream: ['completed'] }])

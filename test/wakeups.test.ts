@@ -132,7 +132,7 @@ describe('a wakeup equal to a waiting one', () => {
     await h.wake(AGENT)
     expect(await h.due()).toHaveLength(1)
     await h.wake(AGENT, { delayMs: 3_600_000 })
-    expect(await h.due(), 'the last one is in no hurry').toHaveLength(1)
+    expect(await h.due(), 'the last one is not urgent').toHaveLength(1)
   })
 
   test('is equal only for the same agent and the same task', async () => {
@@ -342,7 +342,7 @@ describe('no agent is woken', () => {
     for (const source of WAKEUP_SOURCES) {
       const isTrial = because === 'AGENT_FAULTY' && source === 'on_demand'
       const wakeup = await h.wake(AGENT, { source })
-      if (isTrial) expect(wakeup, 'a person may try').toMatchObject({ status: 'queued' })
+      if (isTrial) expect(wakeup, 'a person may request it').toMatchObject({ status: 'queued' })
       else expect(wakeup, source).toMatchObject({ status: 'skipped', skipReason: because })
     }
     const reported = await h.events('wakeup_skipped')

@@ -18,7 +18,7 @@ const RETURNS = {
   /** As new agents under the same names: its claims go to others when not started, or when their lease ends. */
   'at once, without its memory': { afterMs: 0, isAnother: true },
   /** Others were assigned its work in the meantime. */
-  'when it was missed': { afterMs: 6_000, isAnother: false },
+  'after it was declared lost': { afterMs: 6_000, isAnother: false },
 } as const
 type Return = keyof typeof RETURNS
 
@@ -59,7 +59,7 @@ export async function workUnderKills(
   const kills: Record<Return, number> = {
     'at once': 0,
     'at once, without its memory': 0,
-    'when it was missed': 0,
+    'after it was declared lost': 0,
   }
   const returning: Promise<void>[] = []
   async function kill(one: (typeof crew)[number], how: Return): Promise<void> {

@@ -91,7 +91,7 @@ export const coordinatorBugs = {
     },
   },
   hungTasksKeepTheirPriority: {
-    says: 'What hung is tried again with the priority it had.',
+    says: 'A hung task is retried with the priority it had.',
     foundBy: ['hungTasksComeSooner'],
     changes: (changes, _requests, view) =>
       whereThereWas(

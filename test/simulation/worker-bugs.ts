@@ -118,7 +118,7 @@ export const workerAndPartBugs = {
         : request,
   },
   stallsByOldSight: {
-    says: 'Silence is judged by what was read before the lock, though the holder has spoken since.',
+    says: 'Silence is judged by a read from before the lock, even if the holder has written since.',
     foundBy: ['stalledMeansSilent'],
     view: (view, envelopes) =>
       withRecords(view, ({ id, generation }) => {

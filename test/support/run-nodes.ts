@@ -306,7 +306,7 @@ export async function expectWholeLog(w: RunsWorkspace, { id, log }: ShownRun): P
 
 /** Invariants of runs at every moment, each with a query for its violations. */
 const OF_RUNS: Record<string, string> = {
-  'What an agent used is the sum of what its runs used (12).': `
+  'The usage of an agent is the sum of the usage of its runs (12).': `
     select s.agent, s.runs, s.total_input_tokens, r.* from agent_runtime_state s left join lateral (
         select count(*) as count, coalesce(sum(input_tokens), 0) as input, coalesce(sum(cached_input_tokens), 0) as cached,
                coalesce(sum(output_tokens), 0) as output, coalesce(sum(cost_usd), 0) as cost
@@ -333,7 +333,7 @@ const OF_RUNS: Record<string, string> = {
 
   'A run that is over has no token.': `select run_id from runs where finished_at is not null and token_hash is not null`,
 
-  'A claim of an agent that Baton runs, once begun, has its run.': `
+  'A claim of an agent that Baton runs, once started, has its run.': `
     select t.uuid, c.agent from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
       join agents a on a.workspace_id = c.workspace_id and a.slug = c.agent and a.adapter_type <> 'external'
      where c.state = 'active' and t.state = 'running' and not exists (select from runs r where r.workspace_id = c.workspace_id

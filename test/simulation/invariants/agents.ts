@@ -146,7 +146,7 @@ const isMissed = ({ health, coordinatorEnabled }: AgentRecord) =>
   coordinatorEnabled && health?.hasBeaten === true
 
 const lostWithTheirAgent: WorldInvariant = {
-  says: 'A task is lost with its agent only when that was found to be silent, or to be silent on its way out.',
+  says: 'A task is lost with its agent only when the agent was found silent, leaving or not.',
   broken: ({ newEvents }) => {
     const lost = newEvents.find(
       ({ type, payload }) =>

@@ -28,7 +28,7 @@ function reachedFrom(task: SeenTask, graph: ReadonlyMap<SeenTask, SeenTask[]>): 
 }
 
 const cyclesAreFound: WorldInvariant = {
-  says: 'Of tasks that wait for each other one is due, or paused: upkeep or a person will come by.',
+  says: 'Of tasks that wait for each other one is due, or paused: upkeep or a person will check it.',
   broken: (sight) => {
     const graph = waitingFor(sight)
     const reach = new Map([...graph.keys()].map((task) => [task, reachedFrom(task, graph)]))

@@ -88,7 +88,7 @@ const newTimesClearSuspicion: TaskInvariant = {
 }
 
 const hungTasksComeSooner: TaskInvariant = {
-  says: 'What hung is tried again with a higher priority than it had.',
+  says: 'A hung task is retried with a higher priority than it had.',
   broken: ({ news, before, record }) => {
     if (!before || news.some(({ type }) => type === 'task_updated')) return null
     const hung = news.filter(({ type }) => type === 'task_hung').length
