@@ -392,7 +392,7 @@ describe('15.7', () => {
     expect(run).toMatchObject({ errorCode: 'nonzero_exit', exitCode: 9 })
     expect(run.stdoutExcerpt).toMatch(/^the very first line\n/)
     expect(run.stdoutExcerpt).toMatch(/the very last line\n$/)
-    expect(run.stdoutExcerpt).toMatch(/\d+ bytes are left out/)
+    expect(run.stdoutExcerpt).toMatch(/\d+ bytes omitted/)
     expect(run.stdoutExcerpt.length).toBeLessThan(40_000)
     expect(run.stderrExcerpt).toBe('out of paper\n')
     let whole = ''
