@@ -431,7 +431,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   test.each([
     [
       '1',
-      'The data on this Valkey server was written by an earlier, unreleased version of Baton (format 1); give this version an empty server or another prefix.',
+      'The data on this Valkey server was written by an earlier, unreleased version of Baton (format 1); use an empty server or another prefix.',
     ],
     ['999', 'The data on this Valkey server was written by another version of Baton (format 999, not 2).'],
   ])('data of format %s is refused, and nothing of it changes', async (format, message) => {

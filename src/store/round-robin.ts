@@ -1,6 +1,8 @@
-/** Upkeep takes so much at a time. Whose turn it is when more is due: one workspace's backlog must not hide what others wait for. */
+/**
+ * Upkeep handles a limited amount at a time. When more is due, workspaces share it: one backlog must not hide the others.
+ */
 
-/** The first of each workspace, then the second of each, and so on, each workspace's in the order given. */
+/** The first of each workspace, then the second of each, and so on. Each workspace keeps its own order. */
 export function roundRobin<T extends { workspaceId: number }>(due: readonly T[], limit: number): T[] {
   const counts = new Map<number, number>()
   const places = due.map((one) => {
@@ -15,8 +17,8 @@ export function roundRobin<T extends { workspaceId: number }>(due: readonly T[],
 }
 
 /**
- * The oldest of what is due, in all workspaces. Only when that may not be all is it worth asking each workspace for its
- * share; shares that nobody needs go to the oldest.
+ * The oldest due tasks of all workspaces. Shares per workspace are read only when the limit was reached, so there may be
+ * more. Unused shares go to the oldest.
  */
 export async function oldestOrShares<T extends { workspaceId: number; uuid: string }>(
   limit: number,

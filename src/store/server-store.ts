@@ -1,6 +1,6 @@
 /**
- * The store of a server: Postgres, with all that only it has. Everything outside this folder takes its types from here, so
- * that nothing but the start knows which files it is made of.
+ * The store of a server: Postgres, with everything that only Postgres offers. Code outside this folder imports its types
+ * from here, so that only the entry point knows the files behind it.
  */
 export { BEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
 export type { LogFilter, LogPage } from './postgres/reads/logs.ts'

@@ -6,8 +6,8 @@ import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/states.ts'
 
 /**
- * The one door for change. A store locks what the ask names, reads its own clock after the locks, lets `decide`
- * judge, and writes all changes with their events in one transaction. It resolves after commit, never before.
+ * The only way to write. A store locks what the read set names, reads its own clock after the locks, lets `decide` decide,
+ * and writes all changes with their events in one transaction. It resolves after commit, never before.
  */
 export interface Transactor {
   transact<T>(
@@ -46,7 +46,7 @@ export interface StoredResult {
   submittedAt: number
 }
 
-/** What a list of tasks may be narrowed by. Every store knows these. */
+/** Filters for a list of tasks. Every store supports these. */
 export interface TaskFilter {
   states?: readonly TaskState[] | undefined
   userId?: string | undefined
@@ -59,28 +59,28 @@ export interface TaskFilter {
 /** What can be read of a workspace without changing it. */
 export interface Reader {
   task(workspaceId: number, taskId: number): Promise<StoredTask | null>
-  /** Those of the given tasks that are there, in the order given. */
+  /** The given tasks that exist, in the given order. */
   tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]>
-  /** The same without what people read of them, which may be large. */
+  /** The same without the details, which may be large. */
   recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]>
-  /** What people read of tasks whose records are in hand, in their order. */
+  /** The details of tasks whose records are already read, in their order. */
   detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]>
-  /** Those of the given keys that are given. */
+  /** Tasks that have one of the given keys. */
   tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]>
-  /** Newest first. Archived ones are left out. */
+  /** Newest first, without archived tasks. */
   tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]>
-  /** The same without what people read of them. */
+  /** The same without the details. */
   records(workspaceId: number, filter: TaskFilter, limit: number): Promise<TaskRecord[]>
   /** The lineage of a task: every generation, oldest first. */
   claims(workspaceId: number, taskId: number): Promise<StoredClaim[]>
   /** Accepted and rejected, oldest first. */
   results(workspaceId: number, taskId: number): Promise<StoredResult[]>
-  /** What a task waits for, and by which rule. */
+  /** The tasks that a task depends on, and the trigger rule. */
   dependencies(
     workspaceId: number,
     taskId: number,
   ): Promise<{ uuid: string; state: TaskState; triggerRule: TriggerRule }[]>
-  /** In the order of their seq, which is the order they were committed in. */
+  /** Ordered by seq, which is the order of commits. */
   events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]>
   session(workspaceId: number, name: string): Promise<SessionRecord | null>
   /** By state, and by whether they are workers. */
@@ -95,7 +95,7 @@ export interface DueTask {
   uuid: string
 }
 
-/** A task whose hour has come, as it was then. */
+/** A due task, at the version it was found. */
 export interface DueVersion extends DueTask {
   version: number
   isBlocked: boolean
@@ -108,13 +108,16 @@ export interface BlockedTask extends DueTask {
   upstream: TaskState[]
 }
 
-/** Blocked tasks that nobody told what they wait for has ended. Whoever has told them says so: else they come again. */
+/**
+ * Blocked tasks whose upstream tasks ended without notifying them. The caller confirms with `followed` that it has handled
+ * them; otherwise they are found again.
+ */
 export interface Forgotten {
   tasks: BlockedTask[]
   followed: () => Promise<void>
 }
 
-/** A blocked task and what it waits for, by inside ids. */
+/** A blocked task and its dependencies, by internal ids. */
 export interface TaskThatWaits {
   id: number
   uuid: string
@@ -130,48 +133,47 @@ export interface Walked {
 }
 
 /**
- * What time and finished work ask of a store, across workspaces or, where `only` is given, in that one. They only ask: each
- * change goes through the one door. Across workspaces, they take turns when more is due than the limit: one workspace's
- * backlog must not hide what is due in another.
+ * What upkeep reads: across workspaces or, with `only`, in one. It only reads; each change goes through `transact`. Across
+ * workspaces the limit is shared fairly: one workspace's backlog must not hide what is due in another.
  */
 export interface Upkeep {
-  /** Held tasks whose lease is over, and tasks whose hour has come. */
+  /** Held tasks whose lease has expired, and tasks whose due time has passed. */
   dueTasks(limit: number, only?: number): Promise<DueVersion[]>
-  /** Sessions whose silence is to be judged. */
+  /** Sessions to check for missed heartbeats. */
   dueSessions(limit: number, only?: number): Promise<{ workspaceId: number; name: string }[]>
-  /** Held tasks of a workspace that nobody touched since. */
+  /** Held tasks of a workspace that were not touched since. */
   heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]>
-  /** Blocked tasks that wait for any of these, with the states of everything they wait for. */
+  /** Blocked tasks that depend on any of these, with the states of all their dependencies. */
   downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]>
-  /** The safety net: pending tasks that are blocked though something they wait for ended for good, or all of it did. */
+  /** The safety net: pending tasks that are still blocked although one dependency failed for good, or all have ended. */
   forgottenTasks(limit: number, only?: number): Promise<Forgotten>
   /**
-   * Those of these tasks that are blocked, what they wait for as far as that is blocked too, what that waits for, and so
-   * on; or, downstream, what waits for them. The nearest first, each once, `isWhole` if it was not more than `limit`.
-   * A circle that goes through one of these tasks is in both.
+   * The blocked ones among these tasks, their blocked dependencies, the dependencies of those, and so on; or, downstream,
+   * the tasks that depend on them. Nearest first, each once; `isWhole` when `limit` was not exceeded. A cycle through one of
+   * these tasks is in both.
    */
   blockedFrom(workspaceId: number, taskIds: readonly number[], way: Direction, limit: number): Promise<Walked>
-  /** First answers and old claims are not kept for ever. */
+  /** Deletes old idempotency replies and old claims. */
   applyRetention(): Promise<void>
 }
 
-/** What was committed, for those who wait for it: a hint, never the truth. */
+/** What was committed, for those who wait for it: a hint, not the source of truth. */
 export type Committed = (workspaceId: number, what: { events: number; tasksWaiting: boolean }) => void
 
 export interface Store extends Transactor, Reader, Upkeep {
-  /** The workspace of this name, made if it is new. */
+  /** The workspace of this name, created if it is new. */
   workspace(name: string, limits?: Partial<Limits>): Promise<number>
-  /** The number of a workspace's project, made if it is new. */
+  /** The number of a workspace's project, created if it is new. */
   project(workspaceId: number, slug: string): Promise<number>
   setTrack(workspaceId: number, projectId: number, track: string, maxAgents: number | null): Promise<void>
-  /** Throws a `StartRefused` with one sentence when the server behind it cannot keep Baton's promises. */
+  /** Throws a `StartRefused` with one sentence when the server cannot provide what Baton guarantees. */
   ready(): Promise<void>
-  /** Called after each commit, of this process and, where the store can tell, of others. */
+  /** Called after each commit of this process and, where the store can see them, of others. */
   onCommit(listener: Committed): () => void
   close(): Promise<void>
 }
 
-/** The store could not be asked, or it is unknown whether it wrote. Safe to ask again where the request is idempotent. */
+/** The store is unreachable, or it is unknown whether it wrote. Safe to retry where the request is idempotent. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable'
 }

@@ -1,14 +1,14 @@
 import type { Direction, TaskThatWaits, Walked } from './store.ts'
 
-/** What a store must be able to find for it. */
+/** What a store provides for the walk. */
 interface WalkReads {
-  /** Those of these tasks that are blocked and not over. */
+  /** The blocked, non-terminal tasks among these. */
   blockedAmong(ids: readonly number[]): Promise<TaskThatWaits[]>
-  /** Tasks that wait for any of these. */
+  /** Tasks that depend on any of these. */
   waitingFor(ids: readonly number[]): Promise<readonly number[]>
 }
 
-/** From task to task, step by step, each once; for stores that cannot walk by themselves. */
+/** Walks the dependency graph step by step, each task once; for stores that have no recursive query. */
 export async function walk(
   taskIds: readonly number[],
   way: Direction,
@@ -17,7 +17,7 @@ export async function walk(
 ): Promise<Walked> {
   const seen = new Set(taskIds)
   const tasks = await blockedAmong([...seen])
-  // Whatever they are, others may wait for them; but only what is blocked itself waits for anything.
+  // Others may depend on the first tasks whatever their state; only a blocked task waits for anything itself.
   let border = { waitsFor: tasks.flatMap(({ waitsFor }) => waitsFor), ids: taskIds }
   for (;;) {
     const towards = way === 'upstream' ? border.waitsFor : await waitingFor(border.ids)

@@ -3,7 +3,7 @@ import type { BlockedTask, Direction, Walked } from '../store.ts'
 import { walk } from '../walk.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Tasks that wait for others. */
+/** Tasks that depend on others. */
 
 export function blockedTasks(workspace: Workspace): BlockedTask[] {
   return [...workspace.tasks.values()]

@@ -5,7 +5,7 @@ import {
   type LeaderTerm,
 } from '../../core/rules/leader-lease.ts'
 
-/** Who holds the coordinator's office, term by term, and who acts under one just now. */
+/** The leader lease, term by term, and the actions that run under a term now. */
 export class MemoryLeaderLease {
   readonly #now: () => number
   readonly #terms: LeaderTerm[] = []
@@ -20,11 +20,11 @@ export class MemoryLeaderLease {
     return this.#terms
   }
 
-  /** Takes, keeps or lets go of the office. Answers with the term that the node holds afterwards. */
+  /** Takes, renews or releases the leader lease. Returns the term that the node holds afterwards. */
   async command(command: LeaderLeaseCommand): Promise<LeaderTerm | null> {
     const terms = this.#terms
     const decide = () => decideLeaderLease(terms.at(-1) ?? null, command, this.#now())
-    // Whoever follows waits for all who act under the last term: by then it is over, so no more of them come.
+    // A successor waits for all actions under the last term. That term is over by then, so no new ones start.
     while (decide().taken && this.#acting.size > 0) await Promise.allSettled(this.#acting)
     const { changed, taken, holds } = decide()
     if (changed) terms[terms.length - 1] = changed
@@ -38,7 +38,7 @@ export class MemoryLeaderLease {
     return new Set(asked.filter((term) => lasts && term === newest.term))
   }
 
-  /** Nobody follows until this is done. */
+  /** No successor takes over until this is done. */
   async actUnder<T>(asked: readonly number[], act: () => Promise<T>): Promise<T> {
     if (this.lasting(asked).size === 0) return act()
     const acting = act()

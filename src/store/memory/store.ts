@@ -44,11 +44,11 @@ import {
 export interface MemoryStoreOptions {
   now?: () => number
   random?: () => number
-  /** Awaited where a real store would wait: for the lock, and for the commit. The simulation lets others run there. */
+  /** Awaited where a real store waits: for the lock and for the commit. The simulation lets others run there. */
   pause?: (where: 'before lock' | 'before commit' | 'after commit') => Promise<void>
 }
 
-/** Everything in maps, nothing kept: for tests, the simulation and trying things out. The rules are the same ones. */
+/** Everything in maps, nothing persisted: for tests, the simulation and trials. The rules are the same as elsewhere. */
 export class MemoryStore implements Store {
   readonly #workspaces = new Map<number, Workspace>()
   readonly #names = new Map<string, number>()
@@ -128,7 +128,7 @@ export class MemoryStore implements Store {
     return answer
   }
 
-  /** One at a time in each workspace. Overridden only to show that the simulation notices when it is missing. */
+  /** One at a time in each workspace. Overridden only to show that the simulation detects a missing lock. */
   protected locked<T>(workspaceId: number, act: () => Promise<T>): Promise<T> {
     const before = this.#locks.get(workspaceId) ?? Promise.resolve()
     const mine = before.then(act)

@@ -8,7 +8,7 @@ import { countsAsActive } from '../../core/rules/session.ts'
 import type { TriggerRule } from '../../core/states.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
-/** Everything a workspace is, in maps. */
+/** The whole state of a workspace, in maps. */
 export interface Workspace {
   readonly id: number
   limits: Limits
@@ -44,7 +44,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   activeClaims: 0,
 })
 
-/** What is kept must not change under those who were shown it, nor they under what is kept. */
+/** Stored values and values in use must not change through each other. */
 export const copyOf = <T extends object>(value: T): T => ({ ...value })
 
 export const heldTasks = (workspace: Workspace, by?: string): TaskRecord[] =>
@@ -55,7 +55,7 @@ export const heldTasks = (workspace: Workspace, by?: string): TaskRecord[] =>
 const heldByAgent = (workspace: Workspace, slug: string) =>
   heldTasks(workspace).filter(({ agent }) => agent === slug)
 
-/** Agents that are to change with what they hold, and those that claim. */
+/** Agents to change, with what they hold, and agents that claim. */
 export function agentsOf(workspace: Workspace, readSet: ReadSet, show: (record: TaskRecord) => void) {
   const agents = new Map<string, AgentView>()
   const claimingAgents = new Map<string, KnownAgent>()
@@ -91,7 +91,7 @@ export function tracksOf(workspace: Workspace, records: Iterable<TaskRecord>): M
   return tracks
 }
 
-/** The first tasks of each project and line. */
+/** The first tasks of each project and track queue. */
 export function firstWaiting(
   workspace: Workspace,
   isFor: (task: TaskRecord) => boolean,
@@ -110,7 +110,7 @@ export function firstWaiting(
 }
 
 export function write(workspace: Workspace, changes: Changes): void {
-  // Read before anything is written: a result that is no JSON must fail the whole transaction, as in a database.
+  // Parsed before anything is written: a result that is not JSON must fail the whole transaction, as in a database.
   const data = new Map(
     changes.results
       .filter((result) => result.kind === 'written')
@@ -192,7 +192,7 @@ function addResult(results: StoredResult[], result: ResultWritten, data: unknown
       generation === row.generation && session === row.session && hash === row.hash,
   )
   if (!known) results.push(row)
-  // Refused before, accepted now: the same row changes its verdict.
+  // Rejected before, accepted now: the same row changes its verdict.
   else if (known.accepted === false && row.accepted !== false) Object.assign(known, row)
 }
 

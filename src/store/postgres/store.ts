@@ -30,13 +30,13 @@ export const SERVER_ROLE = 'baton_server'
 
 const WRITERS = 4
 const READERS = 6
-/** For beats and terms of office: a queue of work before them must not make this node look dead. */
+/** For heartbeats and the leader lease: a queue of work before them must not make this node look dead. */
 const CONTROL_CONNECTIONS = 2
 const FOLLOW_EVERY_MS = 1_000
-/** Of a change that was in the way of another one, and of which Postgres ended this. */
+/** Attempts of a change that Postgres aborts because of a conflict with another. */
 const TRIES = 3
 
-/** Postgres, opened: set up to this version, checked to be safe, with one pool for writing and one for reading. */
+/** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
 export class PostgresStore extends PostgresReader implements Store, Connections, ServerQueries {
   /** One line about the database, for people. */
   readonly found: string
@@ -119,7 +119,7 @@ export class PostgresStore extends PostgresReader implements Store, Connections,
     return this.#transactor.transact(workspaceId, readSet, decide)
   }
 
-  /** A change to something other than tasks, with its events; told to those who listen when it is done. */
+  /** A change to something other than tasks, with its events. Listeners are notified after commit. */
   async change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
@@ -159,7 +159,7 @@ export class PostgresStore extends PostgresReader implements Store, Connections,
   }
 
   async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
-    // Not on somebody's demand: it would touch the claims of all workspaces, and hides nothing when it is late.
+    // Not for a single workspace on request: it touches the claims of all workspaces, and being late hides nothing.
     if (only === undefined) await this.#followRenewals(limit)
     const [expired, hours] = await Promise.all([
       due.expiredLeases(this.readers, limit, only),
@@ -168,7 +168,7 @@ export class PostgresStore extends PostgresReader implements Store, Connections,
     return [...expired, ...hours]
   }
 
-  /** A renewed lease is not in the index under its new end; it is moved there when its old end has passed. */
+  /** A renewal does not move its claim in the index; the claim is moved when its old lease end has passed. */
   async #followRenewals(limit: number): Promise<void> {
     if (performance.now() < this.#followAgainAt) return
     const renewed = await due.renewedLeases(this.readers, limit)
@@ -214,7 +214,7 @@ export class PostgresStore extends PostgresReader implements Store, Connections,
     return () => this.#listeners.delete(listener)
   }
 
-  /** Tells of keys that were revoked, on whatever node. */
+  /** Notifies of revoked keys, whichever node revoked them. */
   onRevoked(listener: Revoked): () => void {
     this.#revocationListeners.add(listener)
     return () => this.#revocationListeners.delete(listener)

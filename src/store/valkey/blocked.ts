@@ -8,7 +8,7 @@ import { ask, inTurn } from './connect.ts'
 import type { Keys } from './keys.ts'
 import { Script } from './script.ts'
 
-/** Crosses off notes, unless they were taken again since. KEYS: unsettled. ARGV: pairs of a note and its version. */
+/** Removes notes, unless they were written again since. KEYS: unsettled. ARGV: pairs of a note and its version. */
 const CROSS_OFF = `
 for i = 1, #ARGV, 2 do
   if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then redis.call('ZREM', KEYS[1], ARGV[i]) end
@@ -20,7 +20,7 @@ interface WaitingTask extends BlockedTask {
   state: TaskState
 }
 
-/** Tasks that wait for others. */
+/** Tasks that depend on others. */
 export class Blocked {
   readonly #client: Redis
   readonly #keysOf: (workspaceId: number) => Keys
@@ -36,14 +36,14 @@ export class Blocked {
   }
 
   /**
-   * Whenever a task ends that others wait for, or begins to wait itself, its workspace takes a note of it in the same
-   * transaction. Whoever lets tasks go on need not cross it off; this does, when there is nothing left to do. So what is
-   * asked for every few seconds costs what happened lately, not what waits. A note is read before what it is about: what
-   * happens later is noted with a later version, and is not crossed off.
+   * When a task ends that others depend on, or when a task becomes blocked, its workspace writes a note in the same
+   * transaction. Code that unblocks tasks need not remove the note; this does, when there is nothing left to do. So the
+   * check every few seconds costs what happened lately, not what is waiting. A note is read before the tasks it is about:
+   * what happens later is noted with a later version, and that note is not removed.
    */
   async forgottenIn(workspaceId: number, limit: number): Promise<BlockedTask[]> {
     const { unsettled } = this.#keysOf(workspaceId)
-    // Any of them: were it always the same, some that stay could hide the others.
+    // Random ones: if they were always the same, notes that stay could hide the others.
     const found = await ask(this.#client, (client) => client.zrandmember(unsettled, limit, 'WITHSCORES'))
     const notes = (found as string[]).flatMap((note, i, all) =>
       i % 2 === 0 ? [{ note, version: all[i + 1]! }] : [],
@@ -54,7 +54,7 @@ export class Blocked {
       notes.map(({ note }) => note),
     )
     const waiting = await this.#waiting(workspaceId, concerned.flat())
-    // Of those that are paused or have ended, a new note is taken when they wait again.
+    // Paused and terminal tasks get a new note when they become blocked again.
     const forgotten = [...waiting.values()].filter(
       ({ state, upstream }) => state === 'pending' && isToBeJudged(upstream),
     )
@@ -67,7 +67,7 @@ export class Blocked {
     return forgotten.map(withoutState).slice(0, limit)
   }
 
-  /** `d5`: what waits for task 5. `t5`: task 5 itself. */
+  /** `d5`: tasks that depend on task 5. `t5`: task 5 itself. */
   async #concernedBy(workspaceId: number, notes: readonly string[]): Promise<number[][]> {
     const idOf = (note: string) => Number(note.slice(1))
     const ended = notes.filter((note) => note.startsWith('d'))
@@ -108,7 +108,7 @@ export class Blocked {
     return walk(taskIds, way, limit, { blockedAmong, waitingFor })
   }
 
-  /** Those of these that are blocked, by id. */
+  /** The blocked ones among these, by id. */
   async #waiting(workspaceId: number, taskIds: readonly number[]): Promise<Map<number, WaitingTask>> {
     const keys = this.#keysOf(workspaceId)
     const blocked = [...(await this.#records(keys, [...new Set(taskIds)])).values()].filter(
@@ -148,7 +148,7 @@ export class Blocked {
   }
 }
 
-/** All of it has ended, or something ended badly. */
+/** All dependencies have ended, or one has failed. */
 const isToBeJudged = (upstream: readonly TaskState[]) =>
   upstream.every(isTerminal) || upstream.some((state) => isTerminal(state) && state !== 'completed')
 

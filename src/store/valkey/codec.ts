@@ -4,12 +4,12 @@ import type { TriggerRule } from '../../core/states.ts'
 import type { StoredClaim } from '../store.ts'
 
 /**
- * How things are written: JSON made and read here alone. No script ever parses a record or a number in one, since what
- * passes through a script's numbers comes back as 1e+15.
+ * The stored format: JSON is written and parsed only here. No script parses a record or a number in one, since numbers that
+ * pass through Lua come back as 1e+15.
  */
 
 /**
- * The fields of a task in the order they are written, without their names, which would be most of the text. The order is part
+ * The fields of a task in the order they are stored, without their names, which would be most of the text. The order is part
  * of the stored format (FORMAT in ready.ts).
  */
 const FIELDS = Object.keys({
@@ -63,7 +63,7 @@ export function readTask(text: string): TaskRecord {
   return record as unknown as TaskRecord
 }
 
-/** Its seq is its place in the log. */
+/** Its seq is its position in the log. */
 export const writeEvent = ({
   type,
   taskId,
@@ -80,7 +80,6 @@ export function readEvent(text: string, seq: number): StoredEvent {
   return { seq, type, taskId, generation, from, to, actor, payload, at }
 }
 
-/** What happened to a claim: it was opened, or it ended. */
 export const writeClaim = (claim: ClaimOpened | ClaimEnded) =>
   JSON.stringify(
     claim.kind === 'opened'
@@ -111,12 +110,11 @@ export function readClaims(texts: readonly string[]): StoredClaim[] {
   return [...claims.values()]
 }
 
-/** A number for a score: what is none would fail halfway through a script, which cannot be taken back. */
+/** A number for a score. An invalid one would fail halfway through a script, which cannot be rolled back. */
 export function score(value: number): string {
-  if (!Number.isFinite(value)) throw new RangeError(`${value} is no time or rank.`)
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a valid time or rank.`)
   return String(value)
 }
 
-/** What a task waits for. */
 export const needsIn = (list: readonly string[]) =>
   list.map((text) => JSON.parse(text) as [id: number, uuid: string, rule: TriggerRule])

@@ -8,14 +8,14 @@ interface Gathered {
   args: string[]
 }
 
-/** What a transaction wants done. Commands that can take many things at once are given all of them at once. */
+/** The commands of a transaction. Commands that accept many values at once are batched. */
 export class Commands {
   readonly #gathered = new Map<string, Gathered>()
   readonly #counts = new Map<string, { key: string; field: string; change: number }>()
   readonly #indexed = new Map<string, QueueName>()
   readonly #last: string[][] = []
 
-  /** Adds to the one command of this kind on this key. No member is added by one and removed by another. */
+  /** Adds to the single command of this kind on this key. No member is added by one command and removed by another. */
   gather(command: string, key: string, ...args: string[]): void {
     const name = `${command} ${key}`
     const known = this.#gathered.get(name)
@@ -23,14 +23,14 @@ export class Commands {
     else this.#gathered.set(name, { head: [command, key], args })
   }
 
-  /** All strings that are to be written whole. */
+  /** Strings that are written whole. */
   set(key: string, value: string): void {
     const known = this.#gathered.get('MSET')
     if (known) known.args.push(key, value)
     else this.#gathered.set('MSET', { head: ['MSET'], args: [key, value] })
   }
 
-  /** Tasks came to this queue or left it: it is in its index while it is not empty. */
+  /** Tasks entered or left this queue: it is in its index while it is not empty. */
   index(queue: QueueName): void {
     this.#indexed.set(queue.key, queue)
   }
@@ -40,12 +40,12 @@ export class Commands {
     this.#counts.set(name, { key, field, change: (this.#counts.get(name)?.change ?? 0) + change })
   }
 
-  /** After all that was gathered. */
+  /** Runs after all batched commands. */
   after(...command: string[]): void {
     this.#last.push(command)
   }
 
-  /** Each command after its length. */
+  /** Each command is preceded by its length. */
   flat(): string[] {
     const flat: string[] = []
     for (const { head, args } of this.#gathered.values())

@@ -3,13 +3,15 @@ import { StartRefused } from '../../core/refusal.ts'
 import { StoreUnavailable } from '../store.ts'
 
 const CONNECT_WITHIN_MS = 3_000
-/** Longer than any answer takes, so that only a dead way is given up. */
+/** Longer than any answer takes, so that only a dead connection is given up. */
 export const ANSWER_WITHIN_MS = 5_000
-/** For a connection that is just being made again. Longer would be a queue of requests at a server that is gone. */
+/**
+ * For a connection that is being re-established. A longer wait would build a queue of requests for an unreachable server.
+ */
 const RECONNECT_WITHIN_MS = 300
 const LONGEST_PAUSE_MS = 500
 
-/** `valkey:` is `redis:` under another name. */
+/** `valkey:` is an alias of `redis:`. */
 export function redisUrl(url: string): string {
   const translated = url.replace(/^valkey(s?):\/\//i, (_, secure: string) => `redis${secure}://`)
   if (!/^rediss?:\/\//i.test(translated) || !URL.canParse(translated))
@@ -20,8 +22,8 @@ export function redisUrl(url: string): string {
 }
 
 /**
- * A connection that sends each command once, at once or not at all: a write that was sent again after a reconnect might be
- * done twice, and one that waits for a server that is gone would be done when nobody expects it any more.
+ * A connection that sends each command once, at once or not at all: a write that is sent again after a reconnect might be
+ * done twice, and one that waits for an unreachable server would be done when no caller expects it any more.
  */
 export function connection(url: string, answerWithinMs: number): Redis {
   const client = new Redis(url, {
@@ -31,13 +33,13 @@ export function connection(url: string, answerWithinMs: number): Redis {
     maxRetriesPerRequest: 0,
     commandTimeout: answerWithinMs,
     connectTimeout: CONNECT_WITHIN_MS,
-    // A way that gives no answers is left at once, not after it says goodbye.
+    // A connection that gives no answers is dropped at once, without waiting for QUIT.
     disconnectTimeout: 100,
     keepAlive: 10_000,
     noDelay: true,
     retryStrategy: (attempt) => Math.min(10 * 2 ** Math.min(attempt, 10), LONGEST_PAUSE_MS),
   })
-  // Whoever sends something is told by its command. Without a listener each attempt would be printed.
+  // The caller gets the error from its command. Without a listener each attempt would be printed.
   client.on('error', () => undefined)
   return client
 }
@@ -61,19 +63,19 @@ export async function connected(client: Redis, withinMs = RECONNECT_WITHIN_MS): 
 
 export const isFromServer = (error: unknown): error is Error => error instanceof ReplyError
 
-/** What the server says when it cannot serve now, though the command was right. Nothing was written then. */
+/** What the server answers when it cannot serve now, though the command was valid. Nothing was written then. */
 const NOT_NOW =
   /^(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOAUTH|NOPERM|UNKILLABLE)\b/
 
 const saysNotNow = (error: unknown) => isFromServer(error) && NOT_NOW.test(error.message)
 
-/** For errors of the driver: the server's own complaints as they are, all else comes from the way to it. */
+/** For driver errors: errors of the server stay as they are, all others come from the connection. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof StoreUnavailable || (isFromServer(error) && !saysNotNow(error))) return error
   return new StoreUnavailable((error as Error).message ?? String(error), { cause: error })
 }
 
-/** Asks, once there is a connection; what comes from the way to the server is StoreUnavailable. */
+/** Sends when there is a connection; connection errors become StoreUnavailable. */
 export async function ask<T>(client: Redis, question: (client: Redis) => Promise<T>): Promise<T> {
   try {
     await connected(client)
@@ -85,11 +87,11 @@ export async function ask<T>(client: Redis, question: (client: Redis) => Promise
 
 type Commands = (string | number)[][]
 
-/** Several commands as one: nothing of others comes between them. Answers in their order. */
+/** Several commands as one atomic transaction. Answers in their order. */
 export const together = (client: Redis, commands: Commands) =>
   answersTo(client, commands, (given) => client.multi(given))
 
-/** The same, but others may come between: for what need not agree. */
+/** The same without atomicity: for commands that need not be consistent with each other. */
 export const inTurn = (client: Redis, commands: Commands) =>
   answersTo(client, commands, (given) => client.pipeline(given))
 

@@ -5,7 +5,7 @@ import { readTask } from './codec.ts'
 import { ask, inTurn } from './connect.ts'
 import { idOf, type Keys } from './keys.ts'
 
-/** What upkeep asks. Each workspace has its own lists, sorted by time, so asking costs what is due, not what waits. */
+/** What upkeep reads. Each workspace has its own sorted sets by time, so a read costs what is due, not what is waiting. */
 export class Due {
   readonly #client: Redis
   readonly #keysOf: (workspaceId: number) => Keys
@@ -17,23 +17,23 @@ export class Due {
     this.#workspaces = workspaces
   }
 
-  async #those(only: number | undefined): Promise<number[]> {
+  async #workspaceIds(only: number | undefined): Promise<number[]> {
     if (only !== undefined) return [only]
     return (await ask(this.#client, (client) => client.hvals(this.#workspaces))).map(Number)
   }
 
   async tasks(limit: number, only?: number): Promise<DueVersion[]> {
-    const due = await this.#dueIn(await this.#those(only), (keys) => keys.due, limit)
-    return this.#asTheyAre(due.map(({ workspaceId, name }) => ({ workspaceId, taskId: idOf(name) })))
+    const due = await this.#dueIn(await this.#workspaceIds(only), (keys) => keys.due, limit)
+    return this.#readTasks(due.map(({ workspaceId, name }) => ({ workspaceId, taskId: idOf(name) })))
   }
 
   async sessions(limit: number, only?: number): Promise<{ workspaceId: number; name: string }[]> {
-    return this.#dueIn(await this.#those(only), (keys) => keys.sessionsDue, limit)
+    return this.#dueIn(await this.#workspaceIds(only), (keys) => keys.sessionsDue, limit)
   }
 
-  /** Each with its share of the limit: only those that have taken notes of tasks to be let go on. */
+  /** Each with its share of the limit: only workspaces that have notes of tasks to unblock. */
   async sharesOfNotes(limit: number, only?: number): Promise<{ workspaceId: number; share: number }[]> {
-    const ids = await this.#those(only)
+    const ids = await this.#workspaceIds(only)
     const counts = await inTurn(
       this.#client,
       ids.map((id) => ['zcard', this.#keysOf(id).unsettled]),
@@ -47,11 +47,10 @@ export class Due {
     const members = await ask(this.#client, (client) =>
       client.zrangebyscore(held, '-inf', before, 'LIMIT', 0, limit),
     )
-    const tasks = await this.#asTheyAre(members.map((name) => ({ workspaceId, taskId: idOf(name) })))
+    const tasks = await this.#readTasks(members.map((name) => ({ workspaceId, taskId: idOf(name) })))
     return tasks.map(({ taskId, uuid }) => ({ workspaceId, taskId, uuid }))
   }
 
-  /** The server's clock. */
   async #now(): Promise<number> {
     const [seconds, micros] = await ask(this.#client, (client) => client.time())
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
@@ -67,7 +66,7 @@ export class Due {
     return roundRobin(due, limit)
   }
 
-  async #asTheyAre(tasks: { workspaceId: number; taskId: number }[]): Promise<DueVersion[]> {
+  async #readTasks(tasks: { workspaceId: number; taskId: number }[]): Promise<DueVersion[]> {
     const texts = await inTurn(
       this.#client,
       tasks.map(({ workspaceId, taskId }) => ['get', this.#keysOf(workspaceId).task(taskId)]),

@@ -1,8 +1,8 @@
-/** One at a time under each name, in the order they came. */
+/** One at a time under each name, in order of arrival. */
 export class InOrder {
   readonly #last = new Map<number, Promise<void>>()
 
-  /** Resolves when it is our turn; the function it gives ends it, however often it is called. */
+  /** Resolves when the caller may proceed. The returned function ends that; calling it again does nothing. */
   async enter(name: number): Promise<() => void> {
     const before = this.#last.get(name)
     let leave: () => void = () => undefined

@@ -1,7 +1,7 @@
 import { trackName } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
 
-/** How many events stand in one list: a page of them is found by its place, whatever the length of the log. */
+/** Events in one list: a page of events is found by its position, whatever the length of the log. */
 export const EVENTS_PER_LIST = 1_000
 
 /** Keys that belong to no workspace. */
@@ -9,45 +9,45 @@ export const sharedKeys = (prefix: string) => ({
   format: `{${prefix}}:format`,
   /** Hash: number by name. */
   workspaces: `{${prefix}}:workspaces`,
-  /** Channel: what was committed. */
+  /** Channel: commit notices. */
   commits: `{${prefix}}:commits`,
 })
 
-/** A line of the queue for one set of capabilities: tasks that anybody with these may have, or one agent only. */
+/** A ready queue for one set of capabilities: tasks for any agent with these, or reserved for one agent. */
 export interface QueueName {
-  /** Key of the set that names the queues of this owner which are not empty. */
+  /** Key of the set that names the non-empty queues of this owner. */
   index: string
-  /** Its name there: project, line, capabilities. */
+  /** Its name there: project, track queue, capabilities. */
   name: string
   key: string
 }
 
 /**
  * The names of a workspace's keys. All begin with one hash tag, so they are always on one server, and one script may touch
- * them together. What comes from users stands last in a name, so that no name can be taken for another.
+ * them together. User text comes last in a name, so that no name can be mistaken for another.
  */
 export class Keys {
   readonly tag: string
   /** Hash: version, seq, lastId, activeClaims, activeSessions, limits. Every write raises the version. */
   readonly meta: string
-  /** Whose turn it is to write, and who comes next, among the processes that lost a race. */
+  /** The writer lock and the writer queue, for processes that lost a race. */
   readonly turn: string
   readonly line: string
-  /** Sorted by when a task needs attention, by when a held one was touched, by when a session's silence is judged. */
+  /** Sorted by when a task is due, by when a held task was last touched, by when a session is checked. */
   readonly due: string
   readonly held: string
   readonly sessionsDue: string
-  /** Sorted by when they began, the newest first. */
+  /** Sorted by start time, newest first. */
   readonly sessions: string
   readonly workers: string
   readonly deadLetters: string
-  /** Hash: the id of the task that has a key, by `keyName`. */
+  /** Hash: id of the task that has a key, by `keyName`. */
   readonly taskKeys: string
   /** Hash: number by slug. */
   readonly projects: string
   /** Hash: how many agents a declared track may have, by `trackName`. */
   readonly tracks: string
-  /** Notes of what may let blocked tasks go on (blocked.ts), sorted by the version that took them. */
+  /** Notes of what may unblock tasks (blocked.ts), sorted by the version that wrote them. */
   readonly unsettled: string
 
   constructor(prefix: string, workspaceId: number) {
@@ -69,19 +69,19 @@ export class Keys {
   }
 
   task = (id: number) => `${this.tag}task:${id}`
-  /** As it was made; what changed since stands in a hash beside it. */
+  /** As it was created; later changes are in a hash beside it. */
   details = (id: number) => `${this.tag}details:${id}`
   changed = (id: number) => `${this.tag}changed:${id}`
-  /** List: what a task waits for. Set: what waits for it. */
+  /** List: the dependencies of a task. Set: the tasks that depend on it. */
   needs = (id: number) => `${this.tag}needs:${id}`
   neededBy = (id: number) => `${this.tag}needed-by:${id}`
-  /** List: claims opened and ended, in their order. */
+  /** List: claims opened and ended, in order. */
   claims = (id: number) => `${this.tag}claims:${id}`
   /** Hash: `list`, and `data:n` for each. */
   results = (id: number) => `${this.tag}results:${id}`
   events = (seq: number) => `${this.tag}events:${Math.floor((seq - 1) / EVENTS_PER_LIST)}`
   session = (name: string) => `${this.tag}session:${name}`
-  /** Set: the tasks a session holds. Sorted by when they ended: the claims it lost. */
+  /** Set: the tasks a session holds. Sorted by end time: the claims it lost. */
   holds = (session: string) => `${this.tag}holds:${session}`
   lost = (session: string) => `${this.tag}lost:${session}`
   /** Hash: how many tasks of a track each agent holds. */
@@ -90,24 +90,24 @@ export class Keys {
   remembered = (key: string) => `${this.tag}reply:${key}`
   transaction = (id: string) => `${this.tag}transaction:${id}`
 
-  /** Names the queues of an agent, or of everybody. */
+  /** Names the queues of an agent, or of all agents. */
   queues = (agent: string | null) => (agent === null ? `${this.tag}queues` : `${this.tag}queues-of:${agent}`)
 
-  /** Where a task stands while it is queued. */
+  /** The queue of a task while it is queued. */
   queue({ onlyAgent, projectId, trackQueue, capabilities }: TaskRecord): QueueName {
     const name = `${projectId}/${trackQueue}/${capabilitiesName(capabilities)}`
     const owner = onlyAgent === null ? '' : encoded(onlyAgent)
     return { index: this.queues(onlyAgent), name, key: `${this.tag}queue:${owner}/${name}` }
   }
 
-  /** How the keys of an owner's queues begin. */
+  /** The prefix of the keys of an owner's queues. */
   queuePrefix = (agent: string | null) => `${this.tag}queue:${agent === null ? '' : encoded(agent)}/`
 }
 
-/** Letters, digits, - and _ after a point: scripts can take it apart, and nobody's text can end it early. */
+/** A dot, then letters, digits, - and _: scripts can split it, and user text cannot end it early. */
 export const encoded = (text: string) => `.${Buffer.from(text).toString('base64url')}`
 const capabilitiesName = (capabilities: readonly string[]) => capabilities.map(encoded).join('')
 
-/** Of equal ranks the lower id comes first: members of a sorted set with equal scores stand in the order of their text. */
+/** Of equal ranks the lower id comes first: members of a sorted set with equal scores are ordered by their text. */
 export const member = (id: number) => String(id).padStart(16, '0')
 export const idOf = (member: string) => Number(member)

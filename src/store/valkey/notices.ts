@@ -4,8 +4,8 @@ import { type Changes, maySomebodyGoOn } from '../../core/batch/requests.ts'
 import type { Committed } from '../store.ts'
 
 /**
- * Tells whoever listens what was committed here, and what other processes committed. Theirs is a hint: it is published
- * with the write, but a connection that is just away misses it. Who waits looks slowly even without one.
+ * Notifies listeners of commits of this process and of others. Notices of others are a hint: they are published with the
+ * write, but a disconnected subscriber misses them. Waiting callers also poll slowly.
  */
 export class Notices {
   readonly #channel: string
@@ -25,7 +25,7 @@ export class Notices {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Goes with the write, as a command after its length. */
+  /** Sent with the write, as a command preceded by its length. */
   commandFor(workspaceId: number, changes: Changes): string[] {
     const { events, tasksWaiting } = summaryOf(changes)
     if (events === 0) return []

@@ -8,11 +8,11 @@ import type { Seen } from './seen.ts'
 
 export type Bulk = string | null
 
-/** Which tracks and which generations matter is known only now. Null when somebody wrote meanwhile. */
+/** The tracks and past generations to read are known only now. Null when another process wrote meanwhile. */
 export async function readMore(
   client: Redis,
   keys: Keys,
-  ask: ReadSet,
+  readSet: ReadSet,
   seen: Seen,
   declaredTracks: number,
 ): Promise<Seen | null> {
@@ -25,7 +25,7 @@ export async function readMore(
     ]),
   )
   const names = [...tracks.keys()]
-  const past = ask.offered.filter(
+  const past = readSet.offered.filter(
     ({ taskId, generation }) => generation < (records.get(taskId)?.generation ?? 0),
   )
   const tasks = [...new Set(past.map(({ taskId }) => taskId))]

@@ -1,24 +1,25 @@
 import { TURN_FUNCTIONS } from './writer-lock.lua.ts'
 
-/** So many waiting tasks are shown for one head, or a few of each line, whichever is more. */
+/** So many ready tasks are read for one queue query, or a few of each queue, whichever is more. */
 const SHOWN = 2_000
 const A_FEW = 4
 
 /**
- * Everything a batch needs to see, in one moment.
+ * Everything a batch needs to read, atomically.
  *
- * KEYS: meta, turn, line. ARGV: token; '1' to insist on a turn; the tag all keys begin with; the heads of the queue as
- * JSON (names and small numbers only); how many sessions are to change, and their names; how many claim, and their names;
- * then commands that read, each after its length.
+ * KEYS: meta, writer lock, writer queue. ARGV: token; '1' to insist on the writer lock; the tag all keys begin with; the
+ * queue queries as JSON (names and small numbers only); how many sessions are to change, and their names; how many claim,
+ * and their names; then commands that read, each preceded by its length.
  *
- * Answers 'wait' while somebody else has the turn, 'none' where there is no workspace, else: 'seen', the clock, whether
- * we have the turn, the meta fields, the queues shown (ids), which of them each head sees (from 0), what the sessions
- * hold (ids), the records of all these, session records and how much claimants hold, and the answers to the commands.
+ * Returns 'wait' while another process has the writer lock, 'none' if there is no such workspace, else: 'seen', the clock,
+ * whether we have the writer lock, the meta fields, the queues read (ids), which of them each query sees (from 0), what the
+ * sessions hold (ids), the records of all these, session records and how much claimants hold, and the answers to the
+ * commands.
  */
 export const READ_VIEW = `
 ${TURN_FUNCTIONS}
 local token, tag = ARGV[1], ARGV[3]
-local mine = turnOf(KEYS[2], KEYS[3], token, ARGV[2] == '1')
+local mine = acquireWriterLock(KEYS[2], KEYS[3], token, ARGV[2] == '1')
 if mine == nil then return {'wait'} end
 local meta = redis.call('HMGET', KEYS[1], 'version', 'seq', 'lastId', 'activeClaims', 'activeSessions', 'limits')
 if not meta[1] then return {'none'} end
@@ -47,25 +48,25 @@ local function show(id)
   wanted[#wanted + 1] = tag .. 'task:' .. string.match(id, '^0*(%d+)$')
 end
 
--- The queues of an owner that are not empty, by project, line and capabilities.
+-- The non-empty queues of an owner, by project, track queue and capabilities.
 local queuesOf = {}
-local function queues(head)
-  if queuesOf[head.index] then return queuesOf[head.index] end
+local function queues(query)
+  if queuesOf[query.index] then return queuesOf[query.index] end
   local list = {}
-  for _, name in ipairs(redis.call('SMEMBERS', head.index)) do
-    local project, line, capabilities = string.match(name, '^(%d+)/(.*)/([^/]*)$')
-    list[#list + 1] = { key = head.prefix .. name, project = project, line = line, capabilities = capabilities }
+  for _, name in ipairs(redis.call('SMEMBERS', query.index)) do
+    local project, trackQueue, capabilities = string.match(name, '^(%d+)/(.*)/([^/]*)$')
+    list[#list + 1] = { key = query.prefix .. name, project = project, trackQueue = trackQueue, capabilities = capabilities }
   end
-  queuesOf[head.index] = list
+  queuesOf[query.index] = list
   return list
 end
 
-local function fitting(head)
-  local can, judged, lines = {}, {}, nil
-  for _, one in ipairs(head.capabilities) do can[one] = true end
-  if head.lines then
-    lines = {}
-    for _, one in ipairs(head.lines) do lines[one] = true end
+local function fitting(query)
+  local can, judged, wantedQueues = {}, {}, nil
+  for _, one in ipairs(query.capabilities) do can[one] = true end
+  if query.trackQueues then
+    wantedQueues = {}
+    for _, one in ipairs(query.trackQueues) do wantedQueues[one] = true end
   end
   local function isAble(capabilities)
     if judged[capabilities] == nil then
@@ -77,22 +78,22 @@ local function fitting(head)
     return judged[capabilities]
   end
   local list = {}
-  for _, queue in ipairs(queues(head)) do
-    if (not head.project or queue.project == head.project) and (not lines or lines[queue.line])
+  for _, queue in ipairs(queues(query)) do
+    if (not query.project or queue.project == query.project) and (not wantedQueues or wantedQueues[queue.trackQueue])
       and isAble(queue.capabilities) then list[#list + 1] = queue end
   end
   return list
 end
 
--- Of each queue the first ones, as many as are wanted. Where there are many queues, fewer of each, but never so few that
--- all together are less than what is wanted while more is waiting: one queue may hold nearly everything.
+-- The first tasks of each queue, up to the limit. Where there are many queues, fewer of each, but never so few that all
+-- together are below the limit while more is waiting: one queue may hold nearly everything.
 local shown, depth, seenBy = {}, {}, {}
-for h, head in ipairs(cjson.decode(ARGV[4])) do
-  local list, each = fitting(head), math.min(head.limit, ${A_FEW})
-  local enough = math.max(${SHOWN}, 2 * head.limit)
-  while each < head.limit do
+for q, query in ipairs(cjson.decode(ARGV[4])) do
+  local list, each = fitting(query), math.min(query.limit, ${A_FEW})
+  local enough = math.max(${SHOWN}, 2 * query.limit)
+  while each < query.limit do
     local total = 0
-    local twice = math.min(each * 2, head.limit)
+    local twice = math.min(each * 2, query.limit)
     for _, queue in ipairs(list) do
       queue.length = queue.length or redis.call('ZCARD', queue.key)
       total = total + math.min(queue.length, twice)
@@ -100,14 +101,14 @@ for h, head in ipairs(cjson.decode(ARGV[4])) do
     if total > enough then break end
     each = twice
   end
-  seenBy[h] = {}
+  seenBy[q] = {}
   for i, queue in ipairs(list) do
     if not queue.place then
       shown[#shown + 1] = queue
       queue.place = #shown
     end
     depth[queue.place] = math.max(depth[queue.place] or 0, each)
-    seenBy[h][i] = queue.place - 1
+    seenBy[q][i] = queue.place - 1
   end
 end
 for place, queue in ipairs(shown) do

@@ -35,25 +35,25 @@ type ViewReply = [
 ]
 
 /**
- * Null while somebody else has the turn, or when what was seen in two looks is not of one moment: then look again. One
- * round trip, and a second where tracks or the past matter.
+ * Null while another process has the writer lock, or when two reads are not consistent with each other: then read again. One
+ * round trip, and a second one where tracks or past generations matter.
  */
 export async function readView(
   client: Redis,
   keys: Keys,
   workspaceId: number,
-  ask: ReadSet,
+  readSet: ReadSet,
   { token, insists }: { token: string; insists: boolean },
 ): Promise<Seen | null> {
   const questions = new Questions()
-  const read = askAll(questions, keys, ask)
+  const read = askAll(questions, keys, readSet)
   const values = [
     token,
     insists ? '1' : '0',
     keys.tag,
-    JSON.stringify(headsOf(keys, ask)),
-    ...counted(ask.sessions),
-    ...counted(ask.claimants),
+    JSON.stringify(queueQueriesOf(keys, readSet)),
+    ...counted(readSet.sessions),
+    ...counted(readSet.claimants),
     ...questions.flat(),
   ]
   const reply = await onceConnected(client, () =>
@@ -71,7 +71,7 @@ export async function readView(
     records.set(record.id, record)
   }
   const queues = shown.map((ids) => ids.map(idOf))
-  const heads = seenBy.map((places) =>
+  const waitingByQuery = seenBy.map((places) =>
     inOrder(
       places.flatMap((place) => queues[place]!),
       records,
@@ -82,33 +82,33 @@ export async function readView(
     seq: Number(seq),
     lastId: Number(lastId),
     hasTurn: hasTurn === 1,
-    results: readResults(ask, read.results()),
+    results: readResults(readSet, read.results()),
     view: {
-      // The server's, in the moment of the look.
+      // The server's clock, at the time of the read.
       now: Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000),
       limits: { ...DEFAULT_LIMITS, ...JSON.parse(limits!) },
       activeClaims: Number(activeClaims),
       activeSessions: Number(activeSessions),
       records,
-      waiting: heads.slice(0, ask.waiting.length),
-      reserved: heads.slice(ask.waiting.length).flat(),
+      waiting: waitingByQuery.slice(0, readSet.waiting.length),
+      reserved: waitingByQuery.slice(readSet.waiting.length).flat(),
       pastHolders: new Map(),
-      fresh: Array.from({ length: ask.newTasks }, (_, i) => ({
+      fresh: Array.from({ length: readSet.newTasks }, (_, i) => ({
         id: Number(lastId) + 1 + i,
         random: randomInt(2 ** 22),
       })),
-      takenKeys: takenAmong(ask, read.taken()),
-      remembered: readRemembered(ask, read.remembered()),
-      workers: workersAmong(ask, claimants),
-      sessions: readSessions(ask, holding, read.sessions(), read.lost()),
+      takenKeys: takenAmong(readSet, read.taken()),
+      remembered: readRemembered(readSet, read.remembered()),
+      workers: workersAmong(readSet, claimants),
+      sessions: readSessions(readSet, holding, read.sessions(), read.lost()),
       tracks: new Map(),
       ...NO_AGENTS,
     },
   }
-  return readMore(client, keys, ask, seen, read.declaredTracks())
+  return readMore(client, keys, readSet, seen, read.declaredTracks())
 }
 
-/** Commands whose answers come with the look. */
+/** Commands whose answers come with the read. */
 class Questions {
   readonly #commands: string[][] = []
   answers: unknown[] = []
@@ -131,28 +131,28 @@ class Questions {
 
 const counted = (texts: readonly string[]) => [String(texts.length), ...texts]
 
-function askAll(questions: Questions, keys: Keys, ask: ReadSet) {
+function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
   const each = <T>(names: readonly string[], command: (name: string) => string[]) => {
     const answers = names.map((name) => questions.ask<T>(...command(name)))
     return () => answers.map((answer) => answer())
   }
-  const newKeys = ask.newKeys.map(({ projectId, key }) => keyName(projectId, key))
+  const newKeys = readSet.newKeys.map(({ projectId, key }) => keyName(projectId, key))
   return {
-    tasks: questions.askAll<Bulk>(['MGET'], ask.taskIds.map(keys.task)),
-    sessions: questions.askAll<Bulk>(['MGET'], ask.sessions.map(keys.session)),
-    lost: each<string[]>(ask.sessions, (name) => ['ZRANGE', keys.lost(name), '0', '-1', 'WITHSCORES']),
+    tasks: questions.askAll<Bulk>(['MGET'], readSet.taskIds.map(keys.task)),
+    sessions: questions.askAll<Bulk>(['MGET'], readSet.sessions.map(keys.session)),
+    lost: each<string[]>(readSet.sessions, (name) => ['ZRANGE', keys.lost(name), '0', '-1', 'WITHSCORES']),
     taken: questions.askAll<Bulk>(['HMGET', keys.taskKeys], newKeys),
-    remembered: questions.askAll<Bulk>(['MGET'], ask.idempotencyKeys.map(keys.remembered)),
-    results: each<Bulk>(offeredTasks(ask).map(keys.results), (name) => ['HGET', name, 'list']),
-    declaredTracks: ask.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
+    remembered: questions.askAll<Bulk>(['MGET'], readSet.idempotencyKeys.map(keys.remembered)),
+    results: each<Bulk>(offeredTasks(readSet).map(keys.results), (name) => ['HGET', name, 'list']),
+    declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
   }
 }
 
-const offeredTasks = (ask: ReadSet) => [...new Set(ask.offered.map(({ taskId }) => taskId))]
+const offeredTasks = (readSet: ReadSet) => [...new Set(readSet.offered.map(({ taskId }) => taskId))]
 
-/** Heads of the queue, then those of what is kept for single agents. */
-function headsOf(keys: Keys, { waiting, reserved }: ReadSet) {
-  const head = (agent: string | null, capabilities: readonly string[], limit: number) => ({
+/** Queue queries, then those for tasks reserved for single agents. */
+function queueQueriesOf(keys: Keys, { waiting, reserved }: ReadSet) {
+  const query = (agent: string | null, capabilities: readonly string[], limit: number) => ({
     index: keys.queues(agent),
     prefix: keys.queuePrefix(agent),
     capabilities: capabilities.map(encoded),
@@ -160,39 +160,39 @@ function headsOf(keys: Keys, { waiting, reserved }: ReadSet) {
   })
   return [
     ...waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
-      ...head(null, capabilities, limit),
+      ...query(null, capabilities, limit),
       project: projectId === null ? false : String(projectId),
       trackQueues: trackQueues ?? false,
     })),
-    ...reserved.map(({ agent, capabilities, limit }) => head(agent, capabilities, limit)),
+    ...reserved.map(({ agent, capabilities, limit }) => query(agent, capabilities, limit)),
   ]
 }
 
-/** A line may be made of several queues, one for each set of capabilities. */
+/** A query may match several queues, one for each set of capabilities. */
 function inOrder(ids: number[], records: ReadonlyMap<number, TaskRecord>): number[] {
   return ids.sort((a, b) => records.get(a)!.rank! - records.get(b)!.rank! || a - b)
 }
 
-function takenAmong(ask: ReadSet, taken: readonly Bulk[]): Set<string> {
-  const names = ask.newKeys.map(({ projectId, key }) => keyName(projectId, key))
+function takenAmong(readSet: ReadSet, taken: readonly Bulk[]): Set<string> {
+  const names = readSet.newKeys.map(({ projectId, key }) => keyName(projectId, key))
   return new Set(names.filter((_, i) => taken[i] !== null))
 }
 
-function readRemembered(ask: ReadSet, texts: readonly Bulk[]): Map<string, Remembered> {
+function readRemembered(readSet: ReadSet, texts: readonly Bulk[]): Map<string, Remembered> {
   const remembered = new Map<string, Remembered>()
-  for (const [i, key] of ask.idempotencyKeys.entries()) {
+  for (const [i, key] of readSet.idempotencyKeys.entries()) {
     const text = texts[i]
     if (text) remembered.set(key, JSON.parse(text))
   }
   return remembered
 }
 
-const readResults = (ask: ReadSet, texts: readonly Bulk[]) =>
-  new Map(offeredTasks(ask).map((id, i) => [id, readHeads(texts[i] ?? null)]))
+const readResults = (readSet: ReadSet, texts: readonly Bulk[]) =>
+  new Map(offeredTasks(readSet).map((id, i) => [id, readHeads(texts[i] ?? null)]))
 
-function workersAmong(ask: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
+function workersAmong(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
   const workers = new Map<string, Worker>()
-  for (const [i, name] of ask.claimants.entries()) {
+  for (const [i, name] of readSet.claimants.entries()) {
     const found = claimants[i]
     if (!found) continue
     const record = JSON.parse(found[0]) as SessionRecord
@@ -201,9 +201,14 @@ function workersAmong(ask: ReadSet, claimants: ViewReply[8]): Map<string, Worker
   return workers
 }
 
-function readSessions(ask: ReadSet, holding: string[][], texts: readonly Bulk[], lost: readonly string[][]) {
+function readSessions(
+  readSet: ReadSet,
+  holding: string[][],
+  texts: readonly Bulk[],
+  lost: readonly string[][],
+) {
   const sessions = new Map<string, SessionView>()
-  for (const [i, name] of ask.sessions.entries()) {
+  for (const [i, name] of readSet.sessions.entries()) {
     const text = texts[i]
     if (!text) continue
     const record = JSON.parse(text) as SessionRecord

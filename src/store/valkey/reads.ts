@@ -12,12 +12,12 @@ import type { ResultHead } from './results.ts'
 import { Script } from './script.ts'
 import { metaOf } from './workspaces.ts'
 
-/** So many tasks are looked at in one step of a search. */
+/** Tasks read in one step of a search. */
 const SEARCH_STEP = 500
 
 const WHOLE_TASKS = 1_000
 
-/** Tasks with all that people read of them. KEYS: meta, which no task is without. ARGV: the tag of all keys, ids. */
+/** Tasks with their details. KEYS: meta, which exists for every task. ARGV: the tag of all keys, ids. */
 const WHOLE = `
 local tag, found = ARGV[1], {}
 for i = 2, #ARGV do
@@ -33,7 +33,7 @@ const wholeTasks = new Script(WHOLE)
 type Details = [made: string, changed: string[], needs: string[]]
 type WholeTask = [record: string | null, ...Details]
 
-/** Reads see one moment: what belongs together is asked for in one transaction. */
+/** Reads are consistent: what belongs together is read in one transaction. */
 export class ValkeyReader implements Reader {
   protected readonly reader: Redis
   protected readonly keysOf: (workspaceId: number) => Keys
@@ -90,7 +90,7 @@ export class ValkeyReader implements Reader {
     return this.#recordsOf(workspaceId, ids.filter((id) => id !== null).map(Number))
   }
 
-  /** Tasks of a user and dead letters have lists of their own; for states, one is walked from the newest task on. */
+  /** Tasks of a user and dead letters have their own lists; for states, a list is walked from the newest task on. */
   async tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]> {
     const { states, userId, deadLetters, before = Number.POSITIVE_INFINITY } = filter
     const isListed = ({ state, archivedAt }: TaskRecord) =>
@@ -107,7 +107,7 @@ export class ValkeyReader implements Reader {
       last = ids.at(-1)!
       const candidates = states ? await this.#recordsOf(workspaceId, ids) : null
       const fitting = candidates ? candidates.filter(isListed).map(({ id }) => id) : ids
-      // What changed since it was found is looked at again, so that no answer contradicts its question.
+      // A task that changed since it was found is checked again, so that the answer matches the filter.
       for (let i = 0; i < fitting.length && found.length < limit; i += limit)
         found.push(...(await this.tasksById(workspaceId, fitting.slice(i, i + limit))).filter(isWanted))
     }
@@ -185,7 +185,7 @@ export class ValkeyReader implements Reader {
     return texts.filter((text) => text !== null).map(readTask)
   }
 
-  /** Ids below this one, the highest first: of a user, of dead letters, or of all, which are numbered without gaps. */
+  /** Ids below this one, highest first: of a user, of dead letters, or of all, which are numbered without gaps. */
   async #newestBelow(
     workspaceId: number,
     { userId, deadLetters }: TaskFilter,

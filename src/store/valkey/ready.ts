@@ -10,43 +10,43 @@ const UNRELEASED = ['1']
 
 type Field = (name: string) => string | undefined
 
-/** Throws when the server cannot keep what it is given, in one sentence that says what to change. */
+/** Throws when the server is not durable, in one sentence that says what to change. */
 export async function assertServerKeepsPromises(client: Redis): Promise<void> {
   const text = await ask(client, () => client.info())
   const info = new Map(text.split(/\r?\n/).map((line) => line.split(/:(.*)/s, 2) as [string, string]))
-  const complaint =
+  const problem =
     whatIsWrong((name) => info.get(name)) ?? (await whatIsNotDurable(client, (name) => info.get(name)))
-  if (complaint) throw new StartRefused(complaint)
+  if (problem) throw new StartRefused(problem)
 }
 
-/** Also from the answers of servers that hide some of them, and of ones we have not got. */
+/** Separate, to be tested with answers of servers that hide some fields or that we do not have. */
 export function whatIsWrong(field: Field): string | null {
   const version = field('valkey_version') ?? field('redis_version') ?? 'an unknown version'
   const name = field('valkey_version') ? 'Valkey' : 'Redis'
   const mode = field('server_mode') ?? field('redis_mode')
   if (mode === 'sentinel')
-    return 'The address is that of a Sentinel, which keeps nothing itself; give the address of the server it watches.'
+    return 'The address belongs to a Sentinel, which stores no data; use the address of the server it monitors.'
   if (!(Number.parseInt(version, 10) >= OLDEST_MAJOR))
     return `Baton needs Valkey or Redis ${OLDEST_MAJOR} or newer; this is ${name} ${version}.`
   if (mode === 'cluster' || field('cluster_enabled') === '1')
-    return 'The server is part of a cluster, which Baton cannot use; give it a server of its own.'
+    return 'The server is part of a cluster, which Baton does not support; use a standalone server.'
   if (field('role') === 'slave')
-    return 'The server is a replica, which takes no writes; give the address of its primary.'
+    return 'The server is a replica, which accepts no writes; use the address of its primary.'
   return null
 }
 
-/** What is acknowledged must be in a file, and nothing may be thrown out to make room. */
+/** Acknowledged writes must be in a file, and nothing may be evicted. */
 async function whatIsNotDurable(client: Redis, field: Field): Promise<string | null> {
   const aof = field('aof_enabled') ?? (await setting(client, 'appendonly'))
   if (aof !== '1' && aof !== 'yes')
-    return 'The server forgets what it was told when it is killed: set "appendonly yes" (and "appendfsync always").'
+    return 'The server loses acknowledged writes when it is killed: set "appendonly yes" (and "appendfsync always").'
   const policy = field('maxmemory_policy') ?? (await setting(client, 'maxmemory-policy'))
   if (policy !== 'noeviction')
-    return `The server throws out data when its memory is full (${policy ?? 'it does not say how'}): set "maxmemory-policy noeviction".`
+    return `The server evicts data when its memory is full (${policy ?? 'unknown policy'}): set "maxmemory-policy noeviction".`
   return null
 }
 
-/** Managed servers forbid to ask. */
+/** Managed servers do not allow CONFIG GET. */
 async function setting(client: Redis, name: string): Promise<string | undefined> {
   try {
     const answer = (await client.config('GET', name)) as string[]
@@ -65,7 +65,7 @@ export async function assertFormat(client: Redis, key: string): Promise<void> {
   ])
   if (UNRELEASED.includes(format ?? ''))
     throw new StartRefused(
-      `The data on this Valkey server was written by an earlier, unreleased version of Baton (format ${format}); give this version an empty server or another prefix.`,
+      `The data on this Valkey server was written by an earlier, unreleased version of Baton (format ${format}); use an empty server or another prefix.`,
     )
   if (format !== FORMAT)
     throw new StartRefused(

@@ -2,12 +2,12 @@ import type { Changes } from '../../core/batch/requests.ts'
 import type { ResultWritten } from '../../core/records.ts'
 import type { StoredResult } from '../store.ts'
 
-/** A result without its data, which may be large and stands beside it under its place. */
+/** A result without its data, which may be large and is stored beside it under its position. */
 export type ResultHead = Omit<StoredResult, 'data'> & { place: number }
 
 type ResultChange = Changes['results'][number]
 
-/** What the results of a task are after these changes, and which data is new, by place. */
+/** The results of a task after these changes, and which data is new, by position. */
 export function afterChanges(
   before: readonly ResultHead[],
   changes: readonly ResultChange[],
@@ -30,11 +30,11 @@ export function afterChanges(
 }
 
 function add(heads: ResultHead[], data: Map<number, string>, result: ResultWritten): void {
-  // Read before anything is written: a result that is no JSON must fail the whole transaction.
+  // Parsed before anything is written: a result that is not JSON must fail the whole transaction.
   JSON.parse(result.data)
   const { kind: _kind, taskId: _taskId, data: text, at: submittedAt, ...rest } = result
   const known = theSame(heads, result.generation, result.session, result.hash)
-  // Refused before, accepted now: the same row changes its verdict. Otherwise the first one stands.
+  // Rejected before, accepted now: the same row changes its verdict. Otherwise the first one stays.
   if (known && (known.accepted !== false || result.accepted === false)) return
   const place = known?.place ?? heads.length
   const head = { ...rest, submittedAt, place }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Command, type Redis } from 'ioredis'
 import { isFromServer } from './connect.ts'
 
-/** A Lua script, sent by its name; the server is given its text when it does not know it. */
+/** A Lua script, sent by its hash; its text is sent when the server does not know it. */
 export class Script {
   readonly #text: string
   readonly #sha: string
@@ -12,7 +12,7 @@ export class Script {
     this.#sha = createHash('sha1').update(text).digest('hex')
   }
 
-  /** On the wire when this returns, if the client is connected: what is sent afterwards is done afterwards. */
+  /** Sent when this returns, if the client is connected: what is sent afterwards runs afterwards. */
   async run<T>(client: Redis, keys: readonly string[], values: readonly string[]): Promise<T> {
     const send = (command: string, script: string) => {
       // Not client.evalsha(...values): so many arguments would not fit on the stack.

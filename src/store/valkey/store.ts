@@ -24,13 +24,13 @@ import { ValkeyTransactor } from './transact.ts'
 import { ensureProject, ensureWorkspace, setTrack } from './workspaces.ts'
 
 export interface ValkeyOptions {
-  /** All keys begin with it, so that several Batons can share a server. */
+  /** All keys begin with it, so that several Baton clusters can share a server. */
   prefix?: string
   /** When a connection that gives no answer is given up. */
   answerWithinMs?: number
 }
 
-/** Valkey or Redis, opened and checked: one connection for writing, one for reading, and one for listening if asked. */
+/** Valkey or Redis, opened and checked: one connection for writing, one for reading, and one for listening if needed. */
 export class ValkeyStore extends ValkeyReader implements Store {
   readonly #writer: Redis
   readonly #shared: ReturnType<typeof sharedKeys>
@@ -55,7 +55,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
     url: string,
     { prefix = 'baton', answerWithinMs = ANSWER_WITHIN_MS }: ValkeyOptions = {},
   ): Promise<ValkeyStore> {
-    // The braces are the hash tag's.
+    // Braces delimit the hash tag.
     if (prefix === '' || /[{}]/.test(prefix))
       throw new StartRefused('The prefix of the keys must be a name without braces.')
     const store = new ValkeyStore(redisUrl(url), prefix, answerWithinMs)
@@ -71,7 +71,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
   }
 
   async #connect(url: string): Promise<void> {
-    // The driver says only that the connection is closed; why, it says before.
+    // The driver reports only that the connection is closed; the cause comes before, as an event.
     let cause: Error | undefined
     this.#writer.once('error', (error) => {
       cause = error
@@ -141,7 +141,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
     return this.#blocked.blockedFrom(workspaceId, taskIds, way, limit)
   }
 
-  /** Notes are crossed off when there is nothing left to do, so nobody need say that it was done. */
+  /** Notes are removed when there is nothing left to do, so the caller need not confirm. */
   async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
     const found: BlockedTask[] = []
     for (const { workspaceId, share } of await this.#due.sharesOfNotes(limit, only))
@@ -149,7 +149,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
     return { tasks: roundRobin(found, limit), followed: async () => undefined }
   }
 
-  /** Nothing to do: first answers and the lineage of finished tasks have an hour at which the server forgets them. */
+  /** Nothing to do: idempotency replies and claims of finished tasks have a TTL. */
   async applyRetention(): Promise<void> {}
 
   onCommit(listener: Committed): () => void {

@@ -8,7 +8,7 @@ import type { Seen } from './seen.ts'
 
 const DAY_MS = 86_400_000
 
-/** Tasks as they are now, and every list they stand in or stood in: what differs between before and after. */
+/** Changed tasks, and every index they enter or leave: the difference between before and after. */
 export function taskWrites(commands: Commands, keys: Keys, seen: Seen, changes: Changes): void {
   const after = new Map<number, TaskRecord>()
   for (const { record, task, parentUuid } of changes.created) {
@@ -58,7 +58,7 @@ function planQueue(commands: Commands, keys: Keys, before: TaskRecord | null, af
 
 const isHeld = (task: TaskRecord | null): task is TaskRecord => task?.claimState === 'active'
 
-/** Who holds it: by session, by track, and since when it was touched. */
+/** Indexes of the holder: by session, by track, and by when it was touched. */
 function planHolder(commands: Commands, keys: Keys, before: TaskRecord | null, after: TaskRecord): void {
   const id = String(after.id)
   const was = isHeld(before) ? before : null
@@ -73,7 +73,7 @@ function planHolder(commands: Commands, keys: Keys, before: TaskRecord | null, a
   if (is) commands.count(track, is.agent!, 1)
 }
 
-/** When it next needs attention: its lease ends, or its hour comes. */
+/** When it next needs attention: its lease expires, or its due time comes. */
 function dueAt(task: TaskRecord | null): number | null {
   if (!task) return null
   const times = [isHeld(task) ? task.leaseExpiresAt : null, task.dueAt].filter((time) => time !== null)
@@ -87,7 +87,7 @@ function planTimes(commands: Commands, keys: Keys, before: TaskRecord | null, af
   else commands.gather('ZADD', keys.due, score(is), member(after.id))
 }
 
-/** The lineage of a finished task is kept for as long as the workspace says, and then forgotten by the server itself. */
+/** Claims of a finished task get a TTL: the retention of the workspace. */
 function planEnd(
   commands: Commands,
   keys: Keys,
@@ -104,7 +104,7 @@ function planEnd(
   } else commands.after('PERSIST', keys.claims(after.id))
 }
 
-/** Failed because something ran out. A task that fails says in the same breath whether something did. */
+/** Failed because attempts or generations ran out. The change that fails a task also says whether it is a dead letter. */
 function planDeadLetters(
   commands: Commands,
   keys: Keys,
@@ -138,7 +138,7 @@ export function dependencyWrites(
     commands.gather('RPUSH', keys.needs(taskId), JSON.stringify([dependsOn, dependsOnUuid, rule]))
     commands.gather('SADD', keys.neededBy(dependsOn), String(taskId))
     const [waiting, upstream] = [now(taskId), now(dependsOn)]
-    // What has ended will not end again, so nobody would be told. What was not seen may have ended.
+    // A task that has already ended will not end again, so nothing would note it. One that was not read may have ended.
     if (waiting && isBlocked(waiting) && (!upstream || isTerminal(upstream.state)))
       commands.gather('ZADD', keys.unsettled, String(version + 1), `t${taskId}`)
   }

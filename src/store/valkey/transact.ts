@@ -18,25 +18,25 @@ const write = new Script(WRITE)
 const pass = new Script(PASS)
 const settle = new Script(SETTLE)
 
-/** A caller is told to come again after this. Among those that write, each gets its turn long before. */
+/** After this the caller is asked to retry. Writers that wait for the lock get it long before. */
 const GIVE_UP_AFTER_MS = 20_000
-/** How long it is tried to find out what became of a write whose answer was lost. */
+/** How long to try to find out whether a write whose answer was lost was done. */
 const SETTLE_WITHIN_MS = 3_000
-/** The server takes few more in one command; it would close the connection. */
+/** The server accepts few more in one command; it would close the connection. */
 const MOST_ARGUMENTS = 1_000_000
-const ASK_FOR_TURN_EVERY_MS = [1, 4] as const
+const ASK_FOR_LOCK_EVERY_MS = [1, 4] as const
 
 type Decide<T> = (view: View) => { answer: T; changes: Changes }
 type Settled = 'written' | 'void' | 'unknown'
-type Written = 'written' | 'changed' | 'late' | 'turn'
+type Written = 'written' | 'changed' | 'late' | 'locked'
 
 /**
- * A transaction is a look, a decision and a write. There is no lock: the write is done only if the workspace's version is
- * still the one that was seen, and every write raises it; else it is looked and decided anew. A process that dies between
- * the two leaves nothing behind. Processes that lose races to others take turns (turn.lua.ts).
+ * A transaction is a read, a decision and a write. It is optimistic: the write is done only if the workspace's version is
+ * still the one that was read, and every write raises it; otherwise the transaction reads and decides again. A process that
+ * dies between the two leaves nothing behind. Processes that lose races queue for the writer lock (writer-lock.lua.ts).
  *
- * In this process the transactions of a workspace follow each other: a look is sent as soon as the write before it is,
- * on the same connection, where the server does one after the other. So they never lose a race to each other.
+ * In this process the transactions of a workspace run in order: a read is sent as soon as the write before it is, on the
+ * same connection, where the server runs one after the other. So they never lose a race to each other.
  */
 export class ValkeyTransactor implements Transactor {
   readonly #client: Redis
@@ -57,11 +57,12 @@ export class ValkeyTransactor implements Transactor {
     for (let insists = false; ; insists = true) {
       const done = await this.#attempt(workspaceId, readSet, decide, insists, giveUpAt)
       if (done) return done.answer
-      if (performance.now() > giveUpAt) throw new StoreUnavailable('Others were faster each time.')
+      if (performance.now() > giveUpAt)
+        throw new StoreUnavailable('Other processes wrote first on every attempt.')
     }
   }
 
-  /** Null when somebody else was faster. */
+  /** Null when another process wrote first. */
   async #attempt<T>(
     workspaceId: number,
     readSet: ReadSet,
@@ -72,7 +73,7 @@ export class ValkeyTransactor implements Transactor {
     const keys = this.#keysOf(workspaceId)
     const leave = await this.#inOrder.enter(workspaceId)
     try {
-      const seen = await this.#look(keys, workspaceId, readSet, insists, giveUpAt)
+      const seen = await this.#read(keys, workspaceId, readSet, insists, giveUpAt)
       const { answer, changes, commands } = await this.#decide(workspaceId, seen, decide)
       if (commands === null) return { answer }
       const written = this.#write(keys, seen, commands)
@@ -85,24 +86,26 @@ export class ValkeyTransactor implements Transactor {
     }
   }
 
-  async #look(
+  async #read(
     keys: Keys,
     workspaceId: number,
     readSet: ReadSet,
     insists: boolean,
     giveUpAt: number,
   ): Promise<Seen> {
-    // Not seen in one moment, or not our turn: either way, others write a lot.
+    // The read was not consistent, or another process has the writer lock: either way, others write a lot.
     for (let insisting = insists; ; insisting = true) {
       const who = { token: this.#token, insists: insisting }
       const seen = await readView(this.#client, keys, workspaceId, readSet, who)
       if (seen) return seen
-      if (performance.now() > giveUpAt) throw new StoreUnavailable('Others have the turn.')
-      await sleep(randomInt(...ASK_FOR_TURN_EVERY_MS))
+      if (performance.now() > giveUpAt) throw new StoreUnavailable('Other processes hold the writer lock.')
+      await sleep(randomInt(...ASK_FOR_LOCK_EVERY_MS))
     }
   }
 
-  /** What is to be written, or null if that is nothing. However it ends without a write, the turn goes on. */
+  /**
+   * The commands to write, or null if there is nothing to write. If it ends without a write, the writer lock is passed on.
+   */
   async #decide<T>(workspaceId: number, seen: Seen, decide: Decide<T>) {
     const keys = this.#keysOf(workspaceId)
     let commands: string[] | null = null
@@ -112,7 +115,8 @@ export class ValkeyTransactor implements Transactor {
         const more = await readResultHeads(this.#client, keys, resultsToLookAt(changes, seen))
         commands = writesOf(keys, seen, new Map([...seen.results, ...more]), changes)
         commands.push(...this.#notices.commandFor(workspaceId, changes))
-        if (commands.length > MOST_ARGUMENTS) throw new RangeError('This is too much for one transaction.')
+        if (commands.length > MOST_ARGUMENTS)
+          throw new RangeError('The change is too large for one transaction.')
       }
       return { answer, changes, commands }
     } finally {
@@ -121,7 +125,7 @@ export class ValkeyTransactor implements Transactor {
     }
   }
 
-  /** Sent when this returns; resolves when it is known what became of it. */
+  /** Sent when this returns; resolves when the outcome is known. */
   async #write(keys: Keys, seen: Seen, commands: readonly string[]): Promise<Written> {
     const transaction = keys.transaction(`${this.#token}:${++this.#transactions}`)
     const { version, view } = seen
@@ -138,9 +142,9 @@ export class ValkeyTransactor implements Transactor {
     }
   }
 
-  /** The answer was lost. It may have been written, or may still be on its way: asked for, it is one or the other. */
+  /** The answer was lost. It may have been written or may still be in transit; the script makes it one or the other. */
   async #settle(keys: Keys, transaction: string, { version, view }: Seen, lost: unknown): Promise<Written> {
-    // A way that gives no answers gives none to the question either.
+    // A connection that gives no answers does not answer this either.
     if (this.#client.status === 'ready') this.#client.disconnect(true)
     const giveUpAt = performance.now() + SETTLE_WITHIN_MS
     let outcome: Settled | null = null

@@ -14,13 +14,13 @@ end
 return tonumber(number)
 `
 
-/** An empty workspace, unless it is there. KEYS: meta. ARGV: limits. */
+/** Creates an empty workspace, unless it exists. KEYS: meta. ARGV: limits. */
 const MAKE = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return end
 redis.call('HSET', KEYS[1], 'version', 0, 'seq', 0, 'lastId', 0, 'activeClaims', 0, 'activeSessions', 0, 'limits', ARGV[1])
 `
 
-/** The number of a project; false without the workspace. KEYS: meta, projects. ARGV: slug. */
+/** The number of a project; false if there is no such workspace. KEYS: meta, projects. ARGV: slug. */
 const PROJECT = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 local number = redis.call('HGET', KEYS[2], ARGV[1])
@@ -32,8 +32,8 @@ return tonumber(number)
 `
 
 /**
- * How many agents a track may have; false without the workspace. The version rises, so that nobody writes who saw it
- * otherwise. KEYS: meta, tracks. ARGV: track, how many.
+ * How many agents a track may have; false if there is no such workspace. Raises the version, so that no process writes that
+ * read the old limit. KEYS: meta, tracks. ARGV: track, how many.
  */
 const TRACK = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
@@ -48,7 +48,7 @@ const track = new Script(TRACK)
 
 const noSuchWorkspace = (workspaceId: number) => new Error(`workspace ${workspaceId} does not exist`)
 
-/** The workspace of this name. Two steps, since its keys may lie elsewhere; the second is done again if it was missed. */
+/** The workspace of this name. Two steps, since its keys may be in another slot; the second is repeated if it was missed. */
 export async function ensureWorkspace(
   client: Redis,
   { workspaces }: ReturnType<typeof sharedKeys>,
@@ -87,7 +87,6 @@ export async function setTrack(
   if (set === null) throw noSuchWorkspace(workspaceId)
 }
 
-/** Fields that every workspace has. */
 export async function metaOf<F extends string>(
   client: Redis,
   { meta }: Keys,

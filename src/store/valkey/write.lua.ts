@@ -1,31 +1,31 @@
 import { TURN_FUNCTIONS } from './writer-lock.lua.ts'
 
 /**
- * How old a look may be when what was decided on it is written. The version proves that nobody wrote in between, but time
- * went on: a process that slept could otherwise renew a lease, with the clock of long ago, that is over by now, and answer
- * its holder with time that has passed. So what is decided holds for at most this long before it is written.
+ * How old a read may be when what was decided on it is written. The version proves that no one wrote in between, but time
+ * has passed: a paused process could otherwise renew, by an old clock, a lease that has expired by now, and answer its
+ * holder with time that has passed. So a decision is valid for at most this long.
  */
-const LOOK_HOLDS_MS = 2_000
-/** For this long it can be found out whether a transaction was written. Nobody asks longer than a few seconds. */
+const READ_VALID_MS = 2_000
+/** For this long it can be found out whether a transaction was written. Callers ask for a few seconds at most. */
 const REMEMBERED_MS = 60_000
 
 /**
- * Writes what was decided, whole or not at all, if the workspace is still as it was seen.
+ * Writes what was decided, whole or not at all, if the workspace has not changed since it was read.
  *
- * KEYS: meta, turn, line, the transaction. ARGV: token; the version seen; the clock seen, in ms; then commands, each
- * after its length. Answers 'written', or why not: 'changed', 'late', 'turn'.
+ * KEYS: meta, writer lock, writer queue, the transaction. ARGV: token; the version read; the clock read, in ms; then
+ * commands, each preceded by its length. Returns 'written', or why not: 'changed', 'late', 'locked'.
  *
  * A command that failed halfway would leave the first half written. None can: each key has one type, arguments are checked
- * before they are sent, and a server that is full, read-only or without a disk says so at the first write of a script.
+ * before they are sent, and a server that is full, read-only or without a disk fails at the first write of a script.
  */
 export const WRITE = `
 ${TURN_FUNCTIONS}
 local token = ARGV[1]
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[2] then return 'changed' end
 local time = redis.call('TIME')
-if time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[3]) > ${LOOK_HOLDS_MS} then return 'late' end
+if time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[3]) > ${READ_VALID_MS} then return 'late' end
 local owner = redis.call('GET', KEYS[2])
-if owner and owner ~= token then return 'turn' end
+if owner and owner ~= token then return 'locked' end
 
 local own = {}
 
@@ -34,12 +34,12 @@ function own.indexed(index, key, name)
   redis.call(redis.call('EXISTS', key) == 1 and 'SADD' or 'SREM', index, name)
 end
 
--- Nobody is listed with nothing.
+-- No entry stays at zero.
 function own.count(key, field, change)
   if redis.call('HINCRBY', key, field, change) <= 0 then redis.call('HDEL', key, field) end
 end
 
--- These tasks have ended. Whatever waits for them is to be looked at.
+-- These tasks have ended. The tasks that depend on them are to be checked.
 function own.ended(unsettled, version, neededBy, ...)
   for _, id in ipairs({...}) do
     if redis.call('EXISTS', neededBy .. id) == 1 then redis.call('ZADD', unsettled, version, 'd' .. id) end
@@ -54,20 +54,20 @@ while at <= #ARGV do
   at = last + 1
 end
 redis.call('SET', KEYS[4], '1', 'PX', ${REMEMBERED_MS})
-if owner then handOn(KEYS[2], KEYS[3]) end
+if owner then passOn(KEYS[2], KEYS[3]) end
 return 'written'
 `
 
-/** Nothing is to be written: the turn goes on. KEYS: turn, line. ARGV: token. */
+/** Nothing is to be written: the writer lock is passed on. KEYS: writer lock, writer queue. ARGV: token. */
 export const PASS = `
 ${TURN_FUNCTIONS}
-if redis.call('GET', KEYS[1]) == ARGV[1] then handOn(KEYS[1], KEYS[2]) end
+if redis.call('GET', KEYS[1]) == ARGV[1] then passOn(KEYS[1], KEYS[2]) end
 `
 
 /**
- * Whether a transaction was written whose answer was lost. If it was not, it never will be, even if it is still on its
- * way: the version it carries is past. Asked too late, nobody knows any more. KEYS: meta, the transaction. ARGV: the
- * version and the clock it carries. Answers 'written', 'void' or 'unknown'.
+ * Whether a transaction was written whose answer was lost. If it was not, it never will be, even if it is still in transit:
+ * the version it carries is outdated. Asked too late, the answer is unknown. KEYS: meta, the transaction. ARGV: the version
+ * and the clock it carries. Returns 'written', 'void' or 'unknown'.
  */
 export const SETTLE = `
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'written' end

@@ -9,7 +9,7 @@ import { dependencyWrites, taskWrites } from './task-writes.ts'
 
 const DAY_MS = 86_400_000
 const REMEMBERED_MS = DAY_MS
-/** What a session lost is told to it when it comes back; one that stays away so long, or lost so much, learns less. */
+/** A session that comes back sees what it lost. After this time, or after this many, older ones are dropped. */
 const LOST_KEPT_MS = 30 * DAY_MS
 const LOST_KEPT = 1_000
 
@@ -27,12 +27,12 @@ export const isNothing = (changes: Changes) =>
     changes.events,
   ].every(({ length }) => length === 0)
 
-/** Tasks whose results change and were not looked at yet. */
+/** Tasks whose results change and were not read yet. */
 export const resultsToLookAt = (changes: Changes, { results }: Seen) => [
   ...new Set(changes.results.map(({ taskId }) => taskId).filter((id) => !results.has(id))),
 ]
 
-/** All changes as commands, for a workspace that is still as it was seen. */
+/** All changes as commands, for a workspace that has not changed since it was read. */
 export function writesOf(
   keys: Keys,
   seen: Seen,
@@ -61,7 +61,7 @@ export function writesOf(
   return commands.flat()
 }
 
-/** Set, not added to: the version says that they still are what was seen. */
+/** Set, not incremented: the version proves that they still are what was read. */
 function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes): void {
   const { view } = seen
   const before = (name: string) => view.sessions.get(name)?.record ?? null
@@ -136,7 +136,7 @@ function planSessions(commands: Commands, keys: Keys, { view }: Seen, { sessions
     if (capacity === null && wasWorker) commands.gather('ZREM', keys.workers, name)
     if (due !== null) commands.gather('ZADD', keys.sessionsDue, score(due), name)
     else if (before && before.dueAt !== null) commands.gather('ZREM', keys.sessionsDue, name)
-    // It is told what it lost until it was seen now.
+    // The session sees what it lost up to now.
     if (seen && seen.lost.length > 0)
       commands.after('ZREMRANGEBYSCORE', keys.lost(name), '-inf', score(lastSeenAt))
   }
