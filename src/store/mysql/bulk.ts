@@ -1,13 +1,13 @@
 import { literal, names, row, Sql, sql } from './sql.ts'
 
-/** Many rows with few statements. Their literals are cut into statements that fit any packet comfortably. */
+/** Many rows with few statements. Literals are split into statements that fit any packet comfortably. */
 const STATEMENT_LENGTH = 256 * 1024
-/** MariaDB turns longer lists into joins, and both give up on ranges for very long ones. */
+/** MariaDB turns longer lists into joins, and both servers give up range access for very long ones. */
 const LONGEST_LIST = 1_000
 
 type Values = readonly unknown[]
 
-/** `rows` holds one list a row, in the order of `columns`. */
+/** `rows` holds one list per row, in the order of `columns`. */
 export function insert(
   table: string,
   columns: readonly string[],
@@ -18,7 +18,7 @@ export function insert(
   return inPieces(rows.map(row)).map((piece) => new Sql(`${head}${textOf(piece)}${after}`))
 }
 
-/** Runs of rows whose text together is not too long; a single long one stands alone. */
+/** Groups of rows whose combined text is not too long; a single long row is a group of its own. */
 function inPieces(rows: readonly Sql[]): Sql[][] {
   const pieces: Sql[][] = []
   let length = Number.POSITIVE_INFINITY
@@ -52,9 +52,9 @@ export interface Update {
 }
 
 /**
- * Rows changed by their keys. What is the same in all rows is said once: batches are alike, and often nothing is left
- * that differs from row to row but the key. What does differ is joined as a table of literals, which costs less than
- * JSON_TABLE, ON DUPLICATE KEY UPDATE or a temporary table on both servers.
+ * Updates rows by key. A value that is the same in all rows is written once: batches are alike, and often only the key
+ * differs from row to row. Values that differ are joined as a table of literals, which costs less than JSON_TABLE, ON
+ * DUPLICATE KEY UPDATE or a temporary table on both servers.
  */
 export function update(isMariadb: boolean, { table, workspaceId, key, columns, rows }: Update): Sql[] {
   if (rows.length === 0 || columns.length === 0) return []
@@ -80,9 +80,9 @@ export function update(isMariadb: boolean, { table, workspaceId, key, columns, r
 }
 
 /**
- * Rows deleted by their keys: looked up one by one, whatever the optimizer believes. `where … in (…)` may walk the whole
- * table instead (MariaDB always does for a list of one key of several columns, and both do for a long list), and would
- * then wait for every row that somebody has locked.
+ * Deletes rows by key: looked up one by one, whatever the optimizer estimates. `where … in (…)` may scan the whole table
+ * instead (MariaDB always does for a list of one key of several columns, and both do for a long list), and would then wait
+ * for every row that another transaction has locked.
  */
 export function remove(
   isMariadb: boolean,
@@ -100,7 +100,7 @@ const isSame = (key: readonly string[]) => names([key.map((name) => `t.${name} =
 export const tableOf = (isMariadb: boolean, labels: readonly string[], rows: readonly Values[]): Sql =>
   literals(isMariadb, labels, rows.map(row))
 
-/** It begins with a select of no row: the one way to name the columns that both servers know. */
+/** It begins with a select of no row: the only way to name the columns that both servers support. */
 function literals(isMariadb: boolean, labels: readonly string[], rows: readonly Sql[]): Sql {
   const none = `select ${labels.map((label) => `null as ${label}`).join(', ')} from dual where false`
   const others = rows.map(({ text }) => (isMariadb ? text : `row${text}`)).join(',')

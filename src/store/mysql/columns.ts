@@ -2,9 +2,9 @@ import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { Row } from './connect.ts'
 import { names } from './sql.ts'
 
-/** Records as rows and back. The lists of columns and the functions beside them go together, place by place. */
+/** Records as rows and back. The column lists and the functions beside them match by position. */
 
-/** Of VARBINARY columns the driver gives bytes. */
+/** The driver returns bytes for VARBINARY columns. */
 export const textOf = (value: unknown): string => (value as Buffer).toString()
 export const textOrNull = (value: unknown): string | null =>
   value === null ? null : (value as Buffer).toString()
@@ -53,10 +53,10 @@ const COLUMNS = [
 
 export const TASK_COLUMNS: readonly string[] = COLUMNS
 
-/** Of `baton_tasks t` and, for who holds or held it last, `baton_claims c`. */
+/** Columns of `baton_tasks t` and, for the current or last holder, `baton_claims c`. */
 export const SELECT_TASK = names([...COLUMNS.map((name) => `t.${name}`), 'c.session', 'c.agent'])
 export const RECORD_WIDTH = COLUMNS.length + 2
-/** The claim that a task's session and agent are read from: its newest. */
+/** The newest claim of a task, from which its session and agent are read. */
 export const NEWEST_CLAIM = names([
   'left join baton_claims c on c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = t.generation',
 ])

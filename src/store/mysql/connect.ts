@@ -4,12 +4,12 @@ import { StoreUnavailable } from '../store.ts'
 import { Sql, sql } from './sql.ts'
 
 /**
- * What every connection is set to, whatever the server's defaults: bytes are UTF-8, nothing is cut to fit, statements
- * see what is committed when they begin, and the clock has no summer time (its hours would come twice).
+ * Settings of every connection, whatever the server's defaults: text is UTF-8, nothing is truncated, statements see what is
+ * committed when they begin, and the clock has no daylight saving time (an hour would occur twice).
  *
- * The lists of keys of a batch are looked up key by key, without estimating each first; a statement that runs too long
- * and a transaction that is left open are ended by the server. `/*!80022` is read by MySQL only, `/*M!` by MariaDB only.
- * MySQL knows no limit for open transactions but the one for idle connections, hence the short `wait_timeout`.
+ * Key lists of a batch are looked up key by key, without estimating each first; the server ends statements that run too long
+ * and transactions that are left open. `/*!80022` is read by MySQL only, `/*M!` by MariaDB only. MySQL has no limit for open
+ * transactions but the one for idle connections, hence the short `wait_timeout`.
  */
 const PINNED = [
   sql`set names utf8mb4 collate utf8mb4_bin`,
@@ -22,48 +22,51 @@ const PINNED = [
   /*M!100600 , max_statement_time = 30, idle_transaction_timeout = 15, in_predicate_conversion_threshold = 0 */`),
 ]
 
-/** With less, a server is refused. */
+/** A server with less is refused. */
 export const SMALLEST_PACKET = 1024 * 1024
 const CONNECT_MS = 5_000
 const ANSWER_MS = 60_000
-/** Before the server does it. */
+/** Shorter than the server's own timeout. */
 const IDLE_MS = 20_000
 
 export type Row = readonly unknown[]
-/** The rows of a statement that reads; of one that writes, how many it found and the number it made with `last_insert_id`. */
+/**
+ * The rows of a statement that reads; of one that writes, how many rows it matched and the number it made with
+ * `last_insert_id`.
+ */
 export interface Result {
   rows: Row[]
   found: number
   made: number
 }
 
-/** Connections to one server, each given to one at a time. */
+/** Connections to one server, each used by one caller at a time. */
 export class Pool {
   readonly #pool: mysql.Pool
   readonly #pinned = new WeakSet<object>()
-  /** What the server takes at once, when it has been asked. */
+  /** The server's max_allowed_packet, once it is known. */
   largestPacket = SMALLEST_PACKET
 
   constructor(url: string, size: number) {
     this.#pool = mysql.createPool({
       uri: url.replace(/^mariadb:/, 'mysql:'),
       connectionLimit: size,
-      // One less, or the driver would never close an idle one.
+      // One less, or the driver would never close an idle connection.
       maxIdle: size - 1,
       idleTimeout: IDLE_MS,
       connectTimeout: CONNECT_MS,
       enableKeepAlive: true,
-      // Affected rows are those that were found, also when they needed no change. Files of ours are nobody's to ask for.
+      // Affected rows count matched rows, even unchanged ones. The server must not request local files.
       flags: ['FOUND_ROWS', '-LOCAL_FILES'],
       multipleStatements: true,
       rowsAsArray: true,
       charset: 'UTF8MB4_BIN',
-      // Statements come whole; the driver need not look for places to put values in.
+      // Statements are complete; the driver need not look for placeholders.
       queryFormat: (text: string) => text,
     })
   }
 
-  /** Lends a connection. One that `act` threw on may have a transaction open: it is closed, and that with it. */
+  /** Runs `act` on a connection. If `act` throws, a transaction may be open: the connection is closed, which ends it. */
   async use<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
     const lent = await this.#lent()
     try {
@@ -89,7 +92,7 @@ export class Pool {
     }
   }
 
-  /** One statement, which is a transaction of its own. */
+  /** One statement, in its own transaction. */
   async ask(statement: Sql): Promise<Result> {
     const outcome = await this.use(async (connection) => {
       try {
@@ -120,8 +123,8 @@ export class Connection {
   }
 
   /**
-   * Any number of statements, run in order up to the first that fails, in as few packets as the server takes. What cannot
-   * be sent at all is found before anything is.
+   * Any number of statements, run in order up to the first that fails, in as few packets as the server accepts. A statement
+   * that is too large is found before anything is sent.
    */
   async send(statements: readonly Sql[]): Promise<Result[]> {
     const results: Result[] = []
@@ -134,22 +137,21 @@ export class Connection {
     const text = statements.map((statement) => statement.text).join(';\n')
     try {
       const [results] = await this.#connection.query({ sql: text, timeout: ANSWER_MS })
-      // Of one statement the driver gives the result, of several a list of results.
+      // For one statement the driver returns its result, for several a list of results.
       return ((statements.length === 1 ? [results] : results) as unknown[]).map(asResult)
     } catch (error) {
-      throw isOfServer(error) ? error : unavailable(error)
+      throw isFromServer(error) ? error : unavailable(error)
     }
   }
 }
 
-/** Of the driver's answer to one statement. */
 function asResult(answer: unknown): Result {
   if (Array.isArray(answer)) return { rows: answer, found: answer.length, made: 0 }
   const { affectedRows, insertId } = answer as mysql.ResultSetHeader
   return { rows: [], found: affectedRows, made: insertId }
 }
 
-/** What the server keeps for itself of a packet. */
+/** Bytes of a packet that the server needs for itself. */
 const OVERHEAD = 1_024
 const PACKET_LENGTH = 1024 * 1024
 
@@ -176,7 +178,7 @@ function refuseTooLarge(text: string, largestPacket: number): void {
   if (bytes > largestPacket)
     throw new Refused(
       'BODY_TOO_LARGE',
-      `Keeping this takes ${bytes} bytes; the database accepts ${largestPacket} at once (max_allowed_packet).`,
+      `Storing this takes ${bytes} bytes; the database accepts ${largestPacket} at once (max_allowed_packet).`,
     )
 }
 
@@ -185,32 +187,32 @@ interface ServerError {
   sqlMessage: string
 }
 
-/** The server's own words, as opposed to trouble on the way to it. */
-const isOfServer = (error: unknown): error is ServerError =>
+/** An error of the server itself, not of the connection. */
+const isFromServer = (error: unknown): error is ServerError =>
   typeof (error as Partial<ServerError>).sqlMessage === 'string'
 
-/** Deadlock, a lock that was not to be had in time, and a row that changed under a snapshot. */
-const SAYS_AGAIN = new Set([1213, 1205, 1020])
-/** Somebody made the same thing first, forgot the queue a task was to stand in, or came to stand in one to be forgotten. */
-const SAYS_LOST_RACE = new Set([1062, 1452, 1451])
-/** Set to null to say so, since that is refused: see `countersMoved` in write.ts. */
+/** Deadlock, lock wait timeout, and a row that changed under a snapshot. */
+const RETRYABLE = new Set([1213, 1205, 1020])
+/** Another node inserted the same row first, deleted the queue of a task, or put a task in a queue that is being deleted. */
+const LOST_RACE = new Set([1062, 1452, 1451])
+/** The counter is set to null on purpose, which the column refuses: see `countersMoved` in writes.ts. */
 const OVER_LIMIT = /Column 'active_(claims|sessions)' cannot be null/
 
-/** Each such wait was long, so it is not tried often. */
-export const isLockTimeout = (error: unknown) => isOfServer(error) && error.errno === 1205
+/** Each such wait is long, so there are few attempts. */
+export const isLockTimeout = (error: unknown) => isFromServer(error) && error.errno === 1205
 
-/** Nothing was written, and the next look will see what was in the way. */
+/** Nothing was written, and the next read sees the conflicting change. */
 export const isWorthAnotherLook = (error: unknown) =>
-  isOfServer(error) &&
-  (SAYS_AGAIN.has(error.errno) || SAYS_LOST_RACE.has(error.errno) || OVER_LIMIT.test(error.sqlMessage))
+  isFromServer(error) &&
+  (RETRYABLE.has(error.errno) || LOST_RACE.has(error.errno) || OVER_LIMIT.test(error.sqlMessage))
 
-export const isDuplicate = (error: unknown) => isOfServer(error) && error.errno === 1062
+export const isDuplicate = (error: unknown) => isFromServer(error) && error.errno === 1062
 
 /**
- * Too many connections, shutting down, lost on the way, read-only after a failover, ended by a time limit or a person,
- * disk full, trouble in the midst of a commit: not now.
+ * Unavailable: too many connections, shutdown, connection lost, read-only after a failover, ended by a time limit or a
+ * person, disk full, error during commit.
  */
-const SAYS_NOT_NOW = new Set([
+const UNAVAILABLE = new Set([
   1040,
   1203,
   1226,
@@ -236,12 +238,12 @@ const SAYS_NOT_NOW = new Set([
   1030,
   1114,
   1180,
-  ...SAYS_AGAIN,
+  ...RETRYABLE,
 ])
 
 const unavailable = (error: unknown) =>
   new StoreUnavailable((error as Error).message || String(error), { cause: error })
 
-/** Errors that say "not now" as such; the server's other complaints as they are. */
+/** Errors that mean "unavailable" become StoreUnavailable; other errors of the server stay as they are. */
 export const asUnavailable = (error: unknown): unknown =>
-  isOfServer(error) && SAYS_NOT_NOW.has(error.errno) ? unavailable(error) : error
+  isFromServer(error) && UNAVAILABLE.has(error.errno) ? unavailable(error) : error

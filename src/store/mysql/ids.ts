@@ -3,14 +3,14 @@ import type { View } from '../../core/batch/requests.ts'
 import type { Pool } from './connect.ts'
 import { sql } from './sql.ts'
 
-/** Taken beyond what is asked for, so that not every request for a number waits for a commit. */
+/** Reserved beyond what is requested, so that not every request for ids waits for a commit. */
 const SPARE = 1_000
-/** Kept no longer than this: among nodes, larger numbers should mean newer tasks. */
+/** Spare ids are dropped after this: across nodes, larger ids should mean newer tasks. */
 const KEPT_MS = 1_000
 
 /**
- * Unused task ids. They come from a row that is counted up in transactions of its own: in the transaction that uses them,
- * its lock would let only one of all nodes make tasks at a time.
+ * Unused task ids. They come from a counter row that is incremented in separate transactions: in the transaction that uses
+ * them, its lock would let only one node at a time create tasks.
  */
 export class TaskIds {
   readonly #pool: Pool

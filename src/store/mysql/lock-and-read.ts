@@ -21,14 +21,14 @@ import { canServe, matchesQuery, type Queue, queuesWithSomebody, readQueue, rows
 import { BEGIN, LockStatements, type TrackKey } from './statements.ts'
 import { readWorkspaceState, type WorkspaceState } from './workspace-state.ts'
 
-/** From here on it is cheaper to learn first which tasks they are, all queues together. */
+/** From this many queues on it is cheaper to lock the tasks of all queues first and read them afterwards. */
 const MANY_QUEUES = 6
 const QUEUES_AT_ONCE = 100
 
 /**
- * Locks what an ask names and looks up the rest, in at most six packets, mostly one. Everybody locks in one order: tasks by their
- * ids, the heads of queues (where what others have locked is passed over), tracks, sessions. The clock is read by the
- * last statement of all. What is read without a lock is read after the locks that guard it.
+ * Locks what a read set names and reads the rest, in at most six packets, mostly one. Every transaction locks in the same
+ * order: tasks by id, the first tasks of queues (skipping rows locked by others), tracks, sessions. The clock is read by the
+ * last statement. What is read without a lock is read after the locks that guard it.
  */
 export class LockAndRead {
   readonly #connection: Connection
@@ -48,21 +48,21 @@ export class LockAndRead {
   #workers: string[] = []
   #workspaceState: WorkspaceState | null = null
 
-  constructor(connection: Connection, isMariadb: boolean, workspaceId: number, ask: ReadSet) {
+  constructor(connection: Connection, isMariadb: boolean, workspaceId: number, readSet: ReadSet) {
     this.#connection = connection
     this.#workspaceId = workspaceId
-    this.#readSet = ask
+    this.#readSet = readSet
     this.#statements = new LockStatements(isMariadb, workspaceId)
   }
 
   async view(fresh: View['fresh']): Promise<View> {
     const held = await this.#heldBySessions()
     await this.#lockTasks(held)
-    await this.#lockHeads()
+    await this.#lockQueues()
     await this.#lockTracksAndSessions()
-    await this.#lockWhatSessionsTookMeanwhile()
+    await this.#lockTasksClaimedMeanwhile()
     const { now, activeClaims, activeSessions, limits } = this.#workspaceState!
-    const waiting = this.#readSet.waiting.map((head) => this.#tasksIn((queue) => matchesQuery(head, queue)))
+    const waiting = this.#readSet.waiting.map((query) => this.#tasksIn((queue) => matchesQuery(query, queue)))
     const reserved = this.#readSet.reserved.flatMap(({ agent, capabilities }) =>
       this.#tasksIn((queue) => queue.onlyAgent === agent && canServe(capabilities, queue)),
     )
@@ -85,7 +85,7 @@ export class LockAndRead {
     }
   }
 
-  /** Before any lock: tasks come before sessions in the order of locks, and what sessions hold is to be locked too. */
+  /** Before any lock: tasks are locked before sessions, and what sessions hold is to be locked too. */
   async #heldBySessions(): Promise<number[]> {
     if (this.#readSet.sessions.length === 0) return []
     const packet = new Packet()
@@ -99,9 +99,9 @@ export class LockAndRead {
 
   #show = (row: Row): number => {
     const record = readRecord(row)
-    // Who holds a claim row without its task's lock would be passed over with it where locked rows are.
+    // A transaction that locks a claim row without its task's lock would make SKIP LOCKED skip the task, too.
     if (record.generation > 0 && record.session === null)
-      throw new Error(`task ${record.id} has lost its newest claim`)
+      throw new Error(`task ${record.id} has no row for its newest claim`)
     this.#records.set(record.id, record)
     return record.id
   }
@@ -147,11 +147,11 @@ export class LockAndRead {
     await packet.send(this.#connection)
   }
 
-  async #lockHeads(): Promise<void> {
+  async #lockQueues(): Promise<void> {
     const wanted = [...rowsWanted(this.#readSet, this.#queues)]
     if (wanted.length === 0) return
     const packet = new Packet()
-    if (wanted.length > MANY_QUEUES) await this.#lockManyHeads(wanted, packet)
+    if (wanted.length > MANY_QUEUES) await this.#lockManyQueues(wanted, packet)
     else
       for (const [queue, limit] of wanted)
         packet.ask(this.#statements.lockWaiting(queue.id, limit), (rows) =>
@@ -160,8 +160,8 @@ export class LockAndRead {
     await this.#sendWithClock(packet)
   }
 
-  /** Locks them with few statements, and leaves it to the packet to read them. */
-  async #lockManyHeads(wanted: readonly (readonly [Queue, number])[], packet: Packet): Promise<void> {
+  /** Locks them with few statements; `packet` then reads them. */
+  async #lockManyQueues(wanted: readonly (readonly [Queue, number])[], packet: Packet): Promise<void> {
     const locking = new Packet()
     const queues = new Map(wanted.map(([queue]) => [queue.id, queue]))
     for (const list of inLists(wanted, QUEUES_AT_ONCE))
@@ -236,7 +236,7 @@ export class LockAndRead {
     }
   }
 
-  /** Asked for only when somebody offers a result of a past generation, which is rare. */
+  /** Needed only for a result of a past generation, which is rare. */
   #askForPastHolders(packet: Packet): void {
     const past = this.#readSet.offered.filter(
       ({ taskId, generation }) => generation < (this.#records.get(taskId)?.generation ?? 0),
@@ -248,8 +248,11 @@ export class LockAndRead {
       })
   }
 
-  /** A session may have been given more between the first look and its lock. Out of order, so it may come to a deadlock. */
-  async #lockWhatSessionsTookMeanwhile(): Promise<void> {
+  /**
+   * A session may have claimed more between the first read and its lock. These locks are out of order, so a deadlock is
+   * possible.
+   */
+  async #lockTasksClaimedMeanwhile(): Promise<void> {
     const held = this.#readSet.sessions.flatMap((name) => this.#holding.get(name) ?? [])
     const unseen = held.filter((id) => !this.#records.has(id)).sort((a, b) => a - b)
     if (unseen.length === 0) return

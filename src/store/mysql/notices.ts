@@ -5,16 +5,16 @@ import { sql } from './sql.ts'
 const LOOK_EVERY_MS = 250
 
 /**
- * Tells listeners what was committed: by this process at once, by others when the counters show it. Neither server can
- * call out, so the counters are looked at now and then, and only while somebody listens.
+ * Notifies listeners of commits: of this process at once, of others when the counters show it. Neither server can push
+ * notices, so the counters are polled, and only while there are listeners.
  */
 export class Notices {
   readonly #pool: Pool
   readonly #listeners = new Set<Committed>()
-  /** How far listeners were told, by workspace. */
-  readonly #toldTo = new Map<number, number>()
+  /** The last seq that listeners were notified of, by workspace. */
+  readonly #notifiedUpTo = new Map<number, number>()
   #timer: NodeJS.Timeout | null = null
-  #isFirstLook = true
+  #isFirstPoll = true
   #isClosed = false
 
   constructor(pool: Pool) {
@@ -24,7 +24,7 @@ export class Notices {
   listen(listener: Committed): () => void {
     this.#listeners.add(listener)
     if (this.#timer === null && !this.#isClosed) {
-      this.#isFirstLook = true
+      this.#isFirstPoll = true
       this.#lookIn(0)
     }
     return () => {
@@ -33,9 +33,10 @@ export class Notices {
     }
   }
 
-  /** Of this process. What others committed before it is still to be told: then the counters will show both. */
+  /** Of this process. If commits of others before it are not reported yet, the counters will show both. */
   committed(workspaceId: number, what: Parameters<Committed>[1], lastSeq: number): void {
-    if (lastSeq - what.events === (this.#toldTo.get(workspaceId) ?? 0)) this.#toldTo.set(workspaceId, lastSeq)
+    if (lastSeq - what.events === (this.#notifiedUpTo.get(workspaceId) ?? 0))
+      this.#notifiedUpTo.set(workspaceId, lastSeq)
     this.#tell(workspaceId, what)
   }
 
@@ -64,12 +65,12 @@ export class Notices {
   async #look(): Promise<void> {
     const rows = await this.#pool.rows(sql`select workspace_id, last_seq from baton_counters`)
     for (const [workspaceId, lastSeq] of rows as [number, number][]) {
-      const events = lastSeq - (this.#toldTo.get(workspaceId) ?? 0)
+      const events = lastSeq - (this.#notifiedUpTo.get(workspaceId) ?? 0)
       if (events <= 0) continue
-      this.#toldTo.set(workspaceId, lastSeq)
-      // What others queued is not known: somebody who waits for work looks once too often rather than too late.
-      if (!this.#isFirstLook) this.#tell(workspaceId, { events, tasksWaiting: true })
+      this.#notifiedUpTo.set(workspaceId, lastSeq)
+      // It is unknown what others queued: waiting callers check once too often rather than too late.
+      if (!this.#isFirstPoll) this.#tell(workspaceId, { events, tasksWaiting: true })
     }
-    this.#isFirstLook = false
+    this.#isFirstPoll = false
   }
 }

@@ -1,7 +1,7 @@
 import type { Connection, Row } from './connect.ts'
 import type { Sql } from './sql.ts'
 
-/** Statements that travel together, each with what becomes of its rows. */
+/** Statements that are sent together, each with a handler for its rows. */
 export class Packet {
   readonly #asked: { statement: Sql; read: (rows: Row[]) => void }[] = []
 

@@ -7,7 +7,7 @@ import { textOf, textOrNull } from './columns.ts'
 import type { Pool, Row } from './connect.ts'
 import { sql } from './sql.ts'
 
-/** A place where tasks wait: all in it are for the same agents. */
+/** A ready queue: all tasks in it are for the same agents. */
 export interface Queue {
   id: number
   projectId: number
@@ -20,9 +20,9 @@ type QueueKey = Pick<TaskRecord, 'projectId' | 'trackQueue' | 'capabilities' | '
 const placeName = ({ projectId, trackQueue, capabilities, onlyAgent }: QueueKey) =>
   JSON.stringify([projectId, trackQueue, onlyAgent, ...capabilities])
 
-const REMEMBERED = 100_000
+const MOST_CACHED = 100_000
 
-/** The numbers of queues. They are made on their own, before tasks are put in, and may be forgotten while nobody waits. */
+/** The ids of queues. Queues are created separately, before tasks are inserted, and may be deleted while they are empty. */
 export class Queues {
   readonly #pool: Pool
   readonly #numbers = new Map<string, number>()
@@ -38,19 +38,19 @@ export class Queues {
     wanted.forEach((name, i) => {
       if (!this.#numbers.has(name)) missing.set(name, places[i]!)
     })
-    // Taken before anything is awaited: others may forget all numbers meanwhile.
+    // Copied before anything is awaited: the cache may be cleared meanwhile.
     const known = wanted.map((name) => this.#numbers.get(name))
     const made = missing.size > 0 ? await this.#make(workspaceId, missing) : new Map<string, number>()
     return wanted.map((name, i) => known[i] ?? made.get(name)!)
   }
 
-  /** One of them was forgotten by another node. */
+  /** Another node deleted a queue: drop the cache. */
   lookAgain(): void {
     this.#numbers.clear()
   }
 
   async #make(workspaceId: number, missing: ReadonlyMap<string, QueueKey>): Promise<Map<string, number>> {
-    if (this.#numbers.size > REMEMBERED) this.#numbers.clear()
+    if (this.#numbers.size > MOST_CACHED) this.#numbers.clear()
     const names = new Map([...missing.keys()].map((name) => [signatureOf(name).toString('hex'), name]))
     const rows = [...missing].map(([name, { projectId, trackQueue, capabilities, onlyAgent }]) => [
       workspaceId,
@@ -88,8 +88,8 @@ export class Queues {
 
 const signatureOf = (name: string) => createHash('sha256').update(name).digest()
 
-// The queues in which somebody waits: those for anybody, and those that are kept for these agents. Each is looked into
-// once, however many wait; the limit keeps both servers from turning that into a walk through all who wait.
+// The non-empty queues: those for all agents, and those reserved for these agents. Each is probed once, however many tasks
+// wait; the limit keeps both servers from turning that into a scan of all waiting tasks.
 export const queuesWithSomebody = (workspaceId: number, agents: readonly string[]) =>
   sql`select q.queue_id, q.project_id, q.track_queue, q.capabilities, q.only_agent from baton_queues q
        where q.workspace_id = ${workspaceId} and (q.only_agent is null or q.only_agent in (${agents}))
@@ -113,22 +113,22 @@ export const matchesQuery = ({ capabilities, projectId, trackQueues }: QueueQuer
   (trackQueues === null || trackQueues.includes(queue.trackQueue)) &&
   canServe(capabilities, queue)
 
-/** However many queues share what a head may bring, each brings at least this many. */
+/** However many queues match one query, at least this many tasks of each are read. */
 const FEW = 4
-/** What several queues together may bring, if that is more than what is wanted of them. */
+/** How many tasks several queues together may return, if that is more than the query's limit. */
 const PLENTY = 2_000
 
-/** How many tasks of each queue are to be seen. All that a head may want could be in one queue, but not in each of hundreds. */
+/** How many tasks to read of each queue. All tasks for a query could be in one queue, but not in each of hundreds. */
 export function rowsWanted({ waiting, reserved }: ReadSet, queues: readonly Queue[]): Map<Queue, number> {
   const wanted = new Map<Queue, number>()
   const want = (fitting: readonly Queue[], limit: number) => {
     const share = Math.max(FEW, Math.ceil(Math.max(limit, PLENTY) / fitting.length))
     for (const queue of fitting) wanted.set(queue, Math.max(wanted.get(queue) ?? 0, Math.min(limit, share)))
   }
-  for (const head of waiting)
+  for (const query of waiting)
     want(
-      queues.filter((queue) => matchesQuery(head, queue)),
-      head.limit,
+      queues.filter((queue) => matchesQuery(query, queue)),
+      query.limit,
     )
   for (const { agent, capabilities, limit } of reserved)
     want(

@@ -54,7 +54,7 @@ export class MysqlReader implements Reader {
     this.#isMariadb = isMariadb
   }
 
-  /** One by one, as in `Looking`. */
+  /** Looked up one by one, as in `LockStatements`. */
   #ids = (taskIds: readonly number[]) =>
     sql`${tableOf(
       this.#isMariadb,
@@ -109,7 +109,7 @@ export class MysqlReader implements Reader {
     return records.map(({ id }) => found.get(id)!)
   }
 
-  /** Outside ids of what tasks wait for, in the order it was said. */
+  /** UUIDs of the dependencies of tasks, in the order they were added. */
   async #dependenciesOf(workspaceId: number, taskIds: readonly number[]): Promise<Map<number, string[]>> {
     const rows = await this.#pool.rows(
       sql`select x.task_id, x.depends_on_uuid from ${this.#ids(taskIds)}
@@ -255,7 +255,7 @@ export class MysqlReader implements Reader {
   }
 }
 
-/** Newest first, from the index that knows most about what is wanted. */
+/** Newest first, from the most selective index for the filter. */
 function idsOf(workspaceId: number, { states, userId, deadLetters, before }: TaskFilter, limit: number): Sql {
   const index = deadLetters ? 'task_dead_letter' : userId === undefined ? 'primary' : 'task_of_user'
   const conditions = [sql`d.workspace_id = ${workspaceId} and t.archived_at = 0`]

@@ -2,13 +2,13 @@ import { StartRefused } from '../../core/refusal.ts'
 import { type Pool, SMALLEST_PACKET } from './connect.ts'
 import { sql } from './sql.ts'
 
-/** What the server says about itself. */
+/** What the server reports about itself. */
 export interface Facts {
   version: string
-  /** Global variables by name; one that this server does not know is missing. */
+  /** Global variables by name; unknown ones are missing. */
   variables: ReadonlyMap<string, string>
   hasInnodb: boolean
-  /** Tables of ours that are in another engine. */
+  /** Baton tables that use another engine. */
   otherEngines: readonly string[]
 }
 
@@ -45,10 +45,10 @@ export async function factsOf(pool: Pool): Promise<Facts> {
   }
 }
 
-/** SKIP LOCKED in the one; in the other also tables of literals, and locks in the parts of a union. */
+/** MariaDB: SKIP LOCKED. MySQL: also tables of literals, and locks in the parts of a union. */
 const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 22] } as const
 
-/** Why Baton will not serve from this server, in one sentence; null when it will. */
+/** Why Baton cannot use this server, in one sentence; null when it can. */
 export function whyNotReady(facts: Facts): string | null {
   const { version, variables, hasInnodb, otherEngines } = facts
   const kind = isMariadb(facts) ? 'MariaDB' : 'MySQL'
@@ -56,11 +56,11 @@ export function whyNotReady(facts: Facts): string | null {
   if (isOlder(version, OLDEST[kind]))
     return `Baton needs ${kind} ${OLDEST[kind].slice(0, kind === 'MariaDB' ? 2 : 3).join('.')} or newer; this is ${version}.`
   if (!hasInnodb)
-    return 'Baton needs InnoDB, and this database server has none: work would not be transactional.'
+    return 'Baton needs InnoDB, which this database server does not have: work would not be transactional.'
   if (otherEngines.length > 0)
     return `Some tables are not InnoDB, so work would not be transactional: ${otherEngines.join(', ')}.`
   if (is('read_only', 'ON', '1') || is('super_read_only', 'ON', '1') || is('innodb_read_only', 'ON', '1'))
-    return 'The database server is read-only: it may be a replica, and Baton needs the one that takes writes.'
+    return 'The database server is read-only, perhaps a replica: connect to the primary.'
   // MariaDB's 3 syncs at prepare as well as at commit: more than 1, not less.
   const flush = kind === 'MariaDB' ? ['1', '3'] : ['1']
   if (!is('innodb_flush_log_at_trx_commit', ...flush))
@@ -68,9 +68,9 @@ export function whyNotReady(facts: Facts): string | null {
   if (is('log_bin', 'ON', '1') && !is('sync_binlog', '1'))
     return `The database is not durable (sync_binlog = ${variables.get('sync_binlog')}, not 1): at recovery it drops what its binary log lacks, so acknowledged work could be lost.`
   if (is('log_bin', 'ON', '1') && is('binlog_format', 'STATEMENT'))
-    return 'Baton needs binlog_format = ROW or MIXED: with STATEMENT, replicas could not follow it.'
+    return 'Baton needs binlog_format = ROW or MIXED: with STATEMENT, replicas would diverge.'
   if (is('wsrep_on', 'ON', '1'))
-    return 'Baton does not serve from a Galera cluster: its nodes do not know of each other’s locks.'
+    return 'Baton does not support Galera clusters: their nodes do not see each other’s locks.'
   if (largestPacketOf(facts) < SMALLEST_PACKET)
     return `Baton needs max_allowed_packet of at least ${SMALLEST_PACKET}; it is ${largestPacketOf(facts)}.`
   return null
@@ -82,7 +82,7 @@ export function assertReady(facts: Facts): void {
 }
 
 function isOlder(version: string, oldest: readonly number[]): boolean {
-  // MariaDB may put 5.5.5- in front, for old replicas that know no version of two digits.
+  // MariaDB may put 5.5.5- in front, for old replicas that cannot parse a version of two digits.
   const parts = version.replace(/^5\.5\.5-(?=\d+\.\d+\.\d+-mariadb)/i, '').match(/\d+/g) ?? []
   for (const [i, least] of oldest.entries()) {
     const part = Number(parts[i] ?? 0)

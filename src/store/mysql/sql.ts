@@ -1,7 +1,7 @@
 /**
- * A piece of SQL. `sql` writes every value into it as a literal, so no text of anybody's can become a statement. Values
- * do not travel as parameters of prepared statements, because one packet here holds many statements with lists of any
- * length, and a prepared one would have to be prepared anew for each length.
+ * A piece of SQL. `sql` writes every value as a literal, so user text cannot become a statement. Values are not sent as
+ * parameters of prepared statements, because one packet holds many statements with lists of any length, and each length
+ * would have to be prepared anew.
  */
 export class Sql {
   readonly text: string
@@ -16,12 +16,12 @@ export function sql(parts: TemplateStringsArray, ...values: readonly unknown[]):
   return new Sql(text)
 }
 
-/** Names of tables and columns, which are ours. */
+/** Names of tables and columns from our own code. */
 export const names = (list: readonly string[]) => new Sql(list.join(', '))
 
 function written(value: unknown): string {
   if (!Array.isArray(value)) return literal(value)
-  // `in ()` is no SQL; nothing is in a list that holds nothing but null.
+  // `in ()` is not valid SQL; `in (null)` matches nothing.
   return value.length === 0 ? 'null' : value.map(written).join(', ')
 }
 
@@ -39,21 +39,21 @@ export function literal(value: unknown): string {
   if (typeof value === 'boolean') return value ? '1' : '0'
   if (value instanceof Sql) return value.text
   if (Buffer.isBuffer(value)) return `x'${value.toString('hex')}'`
-  // Undefined among them: as null it would quietly name no row.
+  // Also for undefined: as null it would silently match no row.
   throw new TypeError(`${typeof value} cannot be written to the database`)
 }
 
 function number(value: number): string {
-  if (!Number.isFinite(value)) throw new RangeError(`${value} is no number the database could keep`)
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number the database can store`)
   return String(value)
 }
 
-/** Longer texts travel as base64: a fixed third more, where escaping could double them, and packets are limited. */
+/** Longer texts are sent as base64: a third more, always, where escaping could double them, and packets are limited. */
 const LONG = 65_536
 
 /**
- * A quote is doubled and a backslash too. That is right in the SQL mode that `connect.ts` pins, and could not let text
- * out of its quotes in any other.
+ * Quotes and backslashes are doubled. That is correct in the SQL mode that `connect.ts` sets, and could not let text out of
+ * its quotes in any other.
  */
 function quoted(text: string): string {
   if (text.length > LONG)

@@ -12,9 +12,9 @@ export const COMMIT = sql`commit`
 export type TrackKey = readonly [projectId: number, track: string]
 
 /**
- * The statements that look before a decision. Whatever is named by a list is looked up one by one, by joining the list
- * from the left. With `in (…)` both servers may rather walk the workspace when they believe it to be small, as they do of
- * one that has grown fast: slow where they only read, and where they lock, a lock on everything.
+ * The statements that lock and read before a decision. Lists are looked up one by one, by joining the list from the left.
+ * With `in (…)` both servers may instead scan the workspace when they estimate it to be small, as they do for one that has
+ * grown fast: slow for reads, and for locks, a lock on everything.
  */
 export class LockStatements {
   readonly #isMariadb: boolean
@@ -33,7 +33,7 @@ export class LockStatements {
       sessions.map((name) => [name]),
     )
 
-  // The tasks a batch is about, locked in the order given.
+  // The tasks of a batch, locked in the given order.
   lockTasks = (ids: readonly number[]) =>
     sql`select ${SELECT_TASK} from ${this.#list(
       ['id'],
@@ -42,8 +42,8 @@ export class LockStatements {
           straight_join baton_tasks t force index (primary) on t.workspace_id = ${this.#workspaceId} and t.id = v.id
           ${NEWEST_CLAIM} for update`
 
-  // The first of a queue, locked; those that others are just taking are passed over. InnoDB locks every row it walks, so
-  // it must walk the queue in its own order and no further than the limit: hence the order of the join.
+  // The first tasks of a queue, locked, skipping those that others are claiming. InnoDB locks every row it reads, so it must
+  // read the queue in its own order and no further than the limit: hence the join order.
   lockWaiting = (queueId: number, limit: number) =>
     sql`select ${SELECT_TASK} from baton_waiting w force index (primary)
           straight_join baton_tasks t force index (primary) on t.workspace_id = w.workspace_id and t.id = w.task_id
@@ -51,7 +51,7 @@ export class LockStatements {
          where w.workspace_id = ${this.#workspaceId} and w.queue_id = ${queueId}
          order by w.queue_rank, w.task_id limit ${limit} for update skip locked`
 
-  // The first of each of many queues, locked likewise; but only which they are.
+  // The first tasks of many queues, locked likewise; returns ids only.
   lockWaitingOfMany = (queues: readonly (readonly [queueId: number, limit: number])[]) =>
     names([
       queues
@@ -70,7 +70,7 @@ export class LockStatements {
     sql`select s.name from ${this.#names(sessions)} straight_join baton_sessions s force index (primary)
             on s.workspace_id = ${this.#workspaceId} and s.name = v.name and s.capacity is not null`
 
-  // Sessions, locked in the order given.
+  // Sessions, locked in the given order.
   lockSessions = (sessions: readonly string[]) =>
     sql`select ${SELECT_SESSION} from ${this.#names(sessions)} straight_join baton_sessions s force index (primary)
             on s.workspace_id = ${this.#workspaceId} and s.name = v.name for update`
@@ -91,21 +91,21 @@ export class LockStatements {
           straight_join baton_tasks t force index (primary) on t.workspace_id = l.workspace_id and t.id = l.task_id
          order by l.ended_at, l.task_id`
 
-  // The tracks that are limited, locked in the order given: two agents must not both be the last that fits in.
+  // Limited tracks, locked in the given order: two agents must not both take the last free place.
   lockTracks = (places: readonly TrackKey[]) =>
     sql`select k.project_id, k.track, k.max_agents from ${this.#list(['project_id', 'track'], places)}
           straight_join baton_tracks k force index (primary)
             on k.workspace_id = ${this.#workspaceId} and k.project_id = v.project_id and k.track = v.track
                and k.max_agents is not null for update`
 
-  // Who holds how many tasks of these tracks.
+  // How many tasks of these tracks each agent holds.
   holdersOfTracks = (places: readonly TrackKey[]) =>
     sql`select h.project_id, h.track, h.agent, count(*) from ${this.#list(['project_id', 'track'], places)}
           straight_join baton_track_holders h force index (primary)
             on h.workspace_id = ${this.#workspaceId} and h.project_id = v.project_id and h.track = v.track
          group by h.project_id, h.track, h.agent`
 
-  // Who held these generations of these tasks.
+  // The holders of these generations of these tasks.
   holdersOf = (offered: readonly { taskId: number; generation: number }[]) =>
     sql`select c.task_id, c.generation, c.session from ${this.#list(
       ['task_id', 'generation'],
@@ -114,7 +114,7 @@ export class LockStatements {
           straight_join baton_claims c force index (primary)
             on c.workspace_id = ${this.#workspaceId} and c.task_id = v.task_id and c.generation = v.generation`
 
-  // Those of these task keys that are given.
+  // Those of these task keys that are taken.
   takenKeys = (keys: readonly NewKey[]) => sql`select t.project_id, t.task_key from ${this.tasksByKey(keys)}`
 
   /** Tasks `t` by their keys. */
@@ -126,13 +126,13 @@ export class LockStatements {
           straight_join baton_tasks t force index (task_key)
             on t.workspace_id = ${this.#workspaceId} and t.project_id = v.project_id and t.task_key = v.task_key`
 
-  // First answers given under these keys.
+  // Stored replies for these idempotency keys.
   rememberedReplies = (keys: readonly string[]) =>
     sql`select r.idempotency_key, r.body_hash, r.reply from ${this.#names(keys)}
           straight_join baton_replies r force index (primary)
             on r.workspace_id = ${this.#workspaceId} and r.idempotency_key = v.name`
 
-  // The clock, read by a statement of its own after the locks; and what holds at that moment.
+  // The clock, read by a separate statement after the locks, and the counters and limits at that time.
   circumstances = () =>
     sql`select ${CLOCK}, c.active_claims, c.active_sessions,
                exists (select 1 from baton_tracks k where k.workspace_id = ${this.#workspaceId}), ${SELECT_LIMITS}

@@ -16,7 +16,9 @@ import { projectOf, setTrack, workspaceNamed } from './workspaces.ts'
 const WRITERS = 4
 const READERS = 6
 
-/** MySQL or MariaDB, opened: checked to be safe, set up to this version, with one pool for writing and one for reading. */
+/**
+ * An open MySQL or MariaDB store: checked to be safe, migrated to this version, with separate pools for writing and reading.
+ */
 export class MysqlStore extends MysqlReader implements Store {
   readonly #writers: Pool
   readonly #readers: Pool
@@ -29,7 +31,7 @@ export class MysqlStore extends MysqlReader implements Store {
     this.#writers = writers
     this.#readers = readers
     this.#notices = new Notices(readers)
-    // Numbers come over the readers' connections: whoever waits for one must not need a second of the writers'.
+    // Ids are read on the readers' connections: a writer that waits for ids must not need a second writer connection.
     this.#transactor = new MysqlTransactor(
       writers,
       server,

@@ -16,7 +16,7 @@ import type { Queues } from './queues.ts'
 import { COMMIT, ROLLBACK } from './statements.ts'
 import { writesOf } from './writes.ts'
 
-/** As often as others may be faster before the caller is told. */
+/** Attempts before the caller gets an error. */
 const TRIES = 8
 const TRIES_WITH_LONG_WAITS = 2
 const PAUSE_MS = 5
@@ -48,10 +48,10 @@ export class MysqlTransactor implements Transactor {
         return await this.#once(workspaceId, readSet, decide)
       } catch (error) {
         if (!isWorthAnotherLook(error)) throw asUnavailable(error)
-        // The same key given twice again and again is a mistake of ours, not bad luck.
+        // The same duplicate key on every attempt is a bug of ours, not a race.
         if (tries >= TRIES && isDuplicate(error)) throw error
         if (tries >= (isLockTimeout(error) ? TRIES_WITH_LONG_WAITS : TRIES))
-          throw new StoreUnavailable('Others were faster each time.', { cause: error })
+          throw new StoreUnavailable('Other transactions got there first on every attempt.', { cause: error })
         this.#queues.lookAgain()
         await sleep(Math.random() * PAUSE_MS * tries)
       }
@@ -69,7 +69,7 @@ export class MysqlTransactor implements Transactor {
         const lastSeq = await this.#commit(connection, workspaceId, view, changes)
         return { answer, changes, lastSeq }
       } catch (error) {
-        // Cut off from the server, perhaps in the midst of a commit: the connection is closed, and nobody knows.
+        // The connection was lost, perhaps during a commit: it is closed, and the outcome is unknown.
         if (error instanceof StoreUnavailable) throw error
         await connection.send([ROLLBACK])
         return { error }
@@ -82,7 +82,7 @@ export class MysqlTransactor implements Transactor {
     return outcome.answer
   }
 
-  /** Writes all of it, and resolves with the seq of the last event when that is committed. */
+  /** Writes everything and resolves after commit, with the seq of the last event. */
   async #commit(connection: Connection, workspaceId: number, view: View, changes: Changes): Promise<number> {
     const { isMariadb } = this.#server
     const writes = await writesOf({ isMariadb, workspaceId, view, changes }, this.#queues)

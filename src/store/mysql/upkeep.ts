@@ -19,27 +19,27 @@ import { byWorkspace, ifNobodyIsInTheWay, Retention } from './retention.ts'
 import { literal, Sql, sql } from './sql.ts'
 import type { Server } from './transact.ts'
 
-/** What time asks for, across workspaces or in one. */
+/** What upkeep reads, across workspaces or in one. */
 export class MysqlUpkeep implements Upkeep {
   readonly #pool: Pool
   readonly #server: Server
-  readonly #past: Retention
+  readonly #retention: Retention
 
   constructor(pool: Pool, server: Server) {
     this.#pool = pool
     this.#server = server
-    this.#past = new Retention(pool, server)
+    this.#retention = new Retention(pool, server)
   }
 
   async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
     if (only !== undefined) return roundRobin(distinct(await this.#shares([only], limit)), limit)
     const expired = await this.#expiredLeases(limit)
-    // A paused task may have an hour of its own; it must not keep others from being seen.
-    const hours = await this.#pool.rows(
-      sql`select ${HOUR} from baton_tasks t force index (task_due) where ${HAS_COME} order by t.due_at limit ${limit}`,
+    // A paused task may have a due time; it must not hide others.
+    const dueRows = await this.#pool.rows(
+      sql`select ${DUE_COLUMNS} from baton_tasks t force index (task_due) where ${IS_DUE} order by t.due_at limit ${limit}`,
     )
-    const oldest = [...expired.tasks, ...hours.map(readHour)]
-    const isThereMore = !expired.areAll || hours.length === limit
+    const oldest = [...expired.tasks, ...dueRows.map(readDue)]
+    const isThereMore = !expired.areAll || dueRows.length === limit
     return roundRobin(
       distinct(isThereMore ? [...(await this.#sharesOfAll(limit)), ...oldest] : oldest),
       limit,
@@ -53,24 +53,24 @@ export class MysqlUpkeep implements Upkeep {
     return this.#shares(ids, Math.ceil(limit / ids.length))
   }
 
-  /** Of each of these workspaces so many leases that are over, and as many hours that have come. */
+  /** For each of these workspaces, a share of expired leases, and as many due tasks. */
   async #shares(workspaceIds: readonly number[], share: number): Promise<DueVersion[]> {
-    const looks = workspaceIds.flatMap((id) => [
-      sql`select ${HOUR} from baton_held h force index (primary)
+    const statements = workspaceIds.flatMap((id) => [
+      sql`select ${DUE_COLUMNS} from baton_held h force index (primary)
             straight_join baton_tasks t on t.workspace_id = h.workspace_id and t.id = h.task_id
            where h.workspace_id = ${id} and h.check_at <= ${NOW} and t.lease_expires_at <= ${NOW} limit ${share}`,
-      sql`select ${HOUR} from baton_tasks t force index (task_due_in_workspace)
-           where t.workspace_id = ${id} and ${HAS_COME} order by t.due_at limit ${share}`,
+      sql`select ${DUE_COLUMNS} from baton_tasks t force index (task_due_in_workspace)
+           where t.workspace_id = ${id} and ${IS_DUE} order by t.due_at limit ${share}`,
     ])
     const found = await this.#pool
-      .use((connection) => connection.send(looks))
+      .use((connection) => connection.send(statements))
       .catch((error) => {
         throw asUnavailable(error)
       })
-    return found.flatMap(({ rows }) => rows.map(readHour))
+    return found.flatMap(({ rows }) => rows.map(readDue))
   }
 
-  /** A renewal does not move the hour at which its claim is looked at; who was renewed is looked at later. */
+  /** A renewal does not move the check time of its claim; claims that were renewed are moved here. */
   async #expiredLeases(limit: number): Promise<{ tasks: DueVersion[]; areAll: boolean }> {
     for (;;) {
       const rows = await this.#pool.rows(
@@ -81,15 +81,15 @@ export class MysqlUpkeep implements Upkeep {
              where h.check_at <= ${NOW} order by h.check_at limit ${limit}`,
       )
       const renewed = rows.filter((one) => one[7] !== 1)
-      const isMoved = await this.#lookAgainLater(renewed)
+      const isMoved = await this.#moveCheckTime(renewed)
       // All of a full page were renewed, so there may be others behind it.
       if (rows.length < limit || renewed.length < limit || !isMoved)
-        return { tasks: rows.filter((one) => one[7] === 1).map(readHour), areAll: rows.length < limit }
+        return { tasks: rows.filter((one) => one[7] === 1).map(readDue), areAll: rows.length < limit }
     }
   }
 
   /** Of that generation only: the next one's lease may be shorter. */
-  async #lookAgainLater(renewed: readonly Row[]): Promise<boolean> {
+  async #moveCheckTime(renewed: readonly Row[]): Promise<boolean> {
     let isMoved = true
     for (const [workspaceId, own] of byWorkspace(renewed)) {
       const moves = update(this.#server.isMariadb, {
@@ -162,7 +162,7 @@ export class MysqlUpkeep implements Upkeep {
     return { tasks, followed: async () => undefined }
   }
 
-  /** With the states of everything they wait for, in the order it was said. */
+  /** With the states of all their dependencies, in the order they were added. */
   async #blockedTasks(tasks: readonly (readonly [number, number])[]): Promise<BlockedTask[]> {
     const found = new Map<string, BlockedTask>()
     for (const list of inLists(tasks)) {
@@ -217,11 +217,11 @@ export class MysqlUpkeep implements Upkeep {
               on d.workspace_id = t.workspace_id and d.task_id = t.id`,
     )
 
-  applyRetention = () => this.#past.forget()
+  applyRetention = () => this.#retention.forget()
 }
 
-const HOUR = new Sql('t.workspace_id, t.id, t.uuid, t.version, t.blocked')
-const HAS_COME = sql`t.due_at <= ${NOW} and t.state in (
+const DUE_COLUMNS = new Sql('t.workspace_id, t.id, t.uuid, t.version, t.blocked')
+const IS_DUE = sql`t.due_at <= ${NOW} and t.state in (
   'pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
 const isIn = (table: string, only: number | undefined) =>
   new Sql(only === undefined ? 'true' : `${table}.workspace_id = ${literal(only)}`)
@@ -231,7 +231,7 @@ const distinct = (tasks: readonly DueVersion[]) => [
 ]
 
 const readDue = ([workspaceId, taskId, uuid]: Row) => ({ workspaceId, taskId, uuid }) as DueTask
-const readHour = ([workspaceId, taskId, uuid, version, blocked]: Row) =>
+const readDue = ([workspaceId, taskId, uuid, version, blocked]: Row) =>
   ({ workspaceId, taskId, uuid, version, isBlocked: blocked === 1 }) as DueVersion
 
 function addWait(found: Map<number, TaskThatWaits>, row: Row): void {

@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { Row } from './connect.ts'
 import { LIMIT_COLUMNS } from './statements.ts'
 
-/** What holds in a workspace at the moment of a look. */
+/** The state of a workspace at the time of a read. */
 export interface WorkspaceState {
   now: number
   activeClaims: number

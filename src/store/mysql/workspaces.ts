@@ -5,7 +5,7 @@ import { isDuplicate, type Pool } from './connect.ts'
 import { sql } from './sql.ts'
 import { LIMIT_COLUMNS } from './statements.ts'
 
-/** Workspaces, their projects and tracks: made when they are first named, by whichever node is first. */
+/** Workspaces, their projects and tracks: created on first use, by whichever node is first. */
 
 export async function workspaceNamed(
   pool: Pool,
@@ -20,7 +20,7 @@ export async function workspaceNamed(
   const values = [name, NOW, ...fields.map((field) => given[field])]
   const made = insert('baton_workspaces', columns, [values], ' on duplicate key update name = name')
   for (const statement of made) await pool.ask(statement)
-  // Not only by who made it, as that one may have been cut off before this.
+  // Not only by the node that created it, which may have been cut off before this.
   await pool.ask(
     sql`insert into baton_counters (workspace_id) select workspace_id from baton_workspaces where name = ${name}
         on duplicate key update last_seq = last_seq`,
@@ -28,7 +28,7 @@ export async function workspaceNamed(
   return (await workspaceCalled(pool, name))!
 }
 
-/** Its number, once it is whole. */
+/** Its number, once it is complete. */
 async function workspaceCalled(pool: Pool, name: string): Promise<number | undefined> {
   const rows = await pool.rows(
     sql`select w.workspace_id from baton_workspaces w join baton_counters c on c.workspace_id = w.workspace_id
@@ -51,7 +51,7 @@ export async function projectOf(pool: Pool, workspaceId: number, slug: string): 
              where workspace_id = ${workspaceId}`,
       )
     } catch (error) {
-      // Somebody else made this one, or another with the same number: look again.
+      // Another node created this one, or another with the same number: read again.
       if (!isDuplicate(error)) throw error
     }
   }

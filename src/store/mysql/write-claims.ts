@@ -9,7 +9,10 @@ interface Fresh {
   ended: ClaimEnded | null
 }
 
-/** What ended before what was opened, as a task has one active claim. One that did both in this batch is written once, as ended. */
+/**
+ * Ended claims before opened ones, as a task has one active claim. A claim that was opened and ended in this batch is
+ * written once, as ended.
+ */
 export function claimsWritten(writing: Writing): Sql[] {
   const { claims } = writing.changes
   if (claims.length === 0) return []
@@ -114,7 +117,7 @@ function openedClaims(writing: Writing, fresh: readonly Fresh[]): Sql[] {
   ]
 }
 
-/** A task can be made and claimed in one batch. */
+/** A task can be created and claimed in one batch. */
 const recordOf = ({ view, changes }: Writing, id: number): TaskRecord =>
   view.records.get(id) ?? changes.created.find(({ record }) => record.id === id)!.record
 

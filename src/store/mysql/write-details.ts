@@ -4,7 +4,7 @@ import { insert, update } from './bulk.ts'
 import type { Sql } from './sql.ts'
 import type { Writing } from './writing.ts'
 
-/** What people read of tasks. */
+/** The details of tasks. */
 
 const COLUMNS = {
   title: 'title',
@@ -53,7 +53,7 @@ export function newDetails(workspaceId: number, created: Changes['created']): Sq
 const columnValue = (field: Field, value: unknown): unknown =>
   field === 'tags' || field === 'checkpoint' ? asJson(value) : (value ?? null)
 
-/** Together those that change the same fields. What a task is changed to last in a batch is what is written. */
+/** Changes of the same fields are grouped. The last change of a task in a batch is the one written. */
 export function detailsWritten({ isMariadb, workspaceId, changes }: Writing): Sql[] {
   const last = new Map<number, Map<Field, unknown>>()
   for (const { taskId, set } of changes.details) {

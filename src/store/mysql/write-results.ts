@@ -6,7 +6,7 @@ import type { Writing } from './writing.ts'
 
 type Result = Changes['results'][number]
 
-/** Results and verdicts on them, those on one task in their order: a verdict makes room for the next result. */
+/** Results and verdicts, for one task in their order: a verdict makes room for the next result. */
 export function resultsWritten({ workspaceId, changes }: Writing): Sql[] {
   return inRounds(changes.results).flatMap((round) => [
     ...round.filter(isJudged).map((result) => judged(workspaceId, result)),
@@ -19,7 +19,7 @@ const isJudged = (result: Result): result is ResultJudged => result.kind === 'ju
 const isPromoted = (result: Result): result is ResultPromoted => result.kind === 'promoted'
 const isWritten = (result: Result): result is ResultWritten => result.kind === 'written'
 
-/** The first of each task, then the second of each, and so on: within a round, no two are about the same task. */
+/** The first of each task, then the second of each, and so on: within a round, no two are for the same task. */
 function inRounds(results: readonly Result[]): Result[][] {
   const rounds: Result[][] = []
   const counts = new Map<number, number>()
@@ -32,12 +32,12 @@ function inRounds(results: readonly Result[]): Result[][] {
   return rounds
 }
 
-// The verdict on the result that waited for one.
+// The verdict on a result that awaits one.
 const judged = (workspaceId: number, { taskId, epoch, accepted, rejection }: ResultJudged) =>
   sql`update baton_results force index (result_one_per_epoch) set accepted = ${accepted}, rejection = ${rejection}
        where workspace_id = ${workspaceId} and task_id = ${taskId} and standing_epoch = ${epoch} and accepted is null`
 
-// What stood in this epoch does so no longer, and the promoted one does.
+// The result accepted in this epoch is replaced by the promoted one.
 const promoted = (workspaceId: number, { taskId, epoch, generation, session, hash }: ResultPromoted) => [
   sql`update baton_results force index (result_one_per_epoch) set accepted = 0, rejection = 'REPLACED'
        where workspace_id = ${workspaceId} and task_id = ${taskId} and standing_epoch = ${epoch}`,
@@ -64,16 +64,16 @@ const COLUMNS = [
 
 const IS_THE_SAME = 'generation = values(generation) and session = values(session) and hash = values(hash)'
 /**
- * One that was refused before and stands now changes its verdict. If the row in the way is another one, there would be
- * two that stand in this epoch: null, which is refused, fails the transaction.
+ * A result that was rejected before and is accepted now changes its verdict. If the conflicting row is another one, two
+ * results would be accepted in this epoch: null, which is refused, fails the transaction.
  */
 const STANDS_NOW = ` on duplicate key update ref = if(${IS_THE_SAME}, values(ref), null),
   ${['epoch', 'agent', 'accepted', 'rejection', 'submitted_at'].map((name) => `${name} = values(${name})`).join(', ')}`
-/** A refused one again is no second row. */
+/** The same rejected result again adds no row. */
 const NO_SECOND_ROW = ' on duplicate key update hash = hash'
 
 function written(workspaceId: number, results: readonly ResultWritten[]): Sql[] {
-  // A result that is no JSON must fail, as in the other stores; the servers themselves take no JSON that is nested deep.
+  // A result that is not JSON must fail, as in the other stores; the servers themselves refuse deeply nested JSON.
   for (const { data } of results) JSON.parse(data)
   const rowsOf = (list: readonly ResultWritten[]) =>
     list.map((one) => [

@@ -46,7 +46,7 @@ function newTasks({ workspaceId, changes }: Writing): Sql[] {
   ]
 }
 
-/** By the state they go to, as tasks that do the same have most columns in common. */
+/** Grouped by target state, as tasks with the same transition have most columns in common. */
 function changedTasks({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
   const groups = new Map<string, { before: unknown[][]; after: unknown[][] }>()
   for (const task of changes.tasks) {
@@ -93,7 +93,7 @@ const dependencies = ({ workspaceId, view, changes }: Writing): Sql[] =>
     ]),
   )
 
-/** Tasks that leave the queue, come to it or change their place in it. */
+/** Tasks that leave the queue, enter it or change their place in it. */
 async function queueMoves(
   { isMariadb, workspaceId, view, changes }: Writing,
   queues: Queues,
@@ -118,7 +118,7 @@ async function queueMoves(
   ]
 }
 
-/** One that is new is inserted and nothing else: of two nodes that open it at the same time, one must look again. */
+/** A new session is only inserted: of two nodes that open it at the same time, one must read again. */
 function sessions({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
   const added: unknown[][] = []
   const before: unknown[][] = []
@@ -139,8 +139,8 @@ function sessions({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
 }
 
 /**
- * The counter's row is locked from here to commit, and no longer. Two nodes may both believe there is room for the last
- * claim or session: the second finds there is not, and the null that says so fails the transaction.
+ * The counter's row is locked from here to commit, and no longer. Two nodes may both see room for the last claim or session:
+ * for the second there is none, and the null written then fails the transaction.
  */
 function countersMoved({ workspaceId, view, changes }: Writing): Sql[] {
   const { events, activeClaimsDelta: claims } = changes
@@ -166,7 +166,7 @@ const activeSessionsDelta = (view: View, { sessions }: Changes) =>
     return sum + Number(countsAsActive(record)) - Number(countsAsActive(before))
   }, 0)
 
-/** Numbered without gaps: from the counter's row back. */
+/** Numbered without gaps: backwards from the counter. */
 function eventsAppended({ workspaceId, changes: { events } }: Writing): Sql[] {
   const columns = [
     'workspace_id',

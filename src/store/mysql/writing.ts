@@ -1,6 +1,6 @@
 import type { Changes, View } from '../../core/batch/requests.ts'
 
-/** What is to be written, and what was read before. */
+/** The changes to write, and what was read before. */
 export interface Writing {
   isMariadb: boolean
   workspaceId: number
