@@ -379,7 +379,7 @@ describe('a node’s leadership', () => {
     const store = await PostgresStore.open(connection.url)
     const { takenAt: firstTakenAt } = (await requestLease(first, 'take', b))!
     await timePasses(LONG)
-    connection.loseAnswersTo('lock_to_take')
+    connection.loseAnswersTo('lock_for_takeover')
     const taking = expect(requestLease(store, 'take', a, 300)).rejects.toThrow(StoreUnavailable)
     await superuser(database.url, (client) =>
       until(async () => {

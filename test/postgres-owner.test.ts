@@ -70,7 +70,7 @@ describe('the owner of a database, who is no superuser,', () => {
   test('gets the statements to ask for if it may not, and nothing is left behind', async () => {
     const { url, owner, role } = await ownDatabase('nocreaterole')
     expect(await refusal(url, role)).toBe(
-      `The database user ${owner} cannot take on the role ${role}, which the server works as; let a superuser run: create role ${role} nologin; grant ${role} to ${owner};`,
+      `The database user ${owner} cannot take on the role ${role}, which the server uses; a superuser must run: create role ${role} nologin; grant ${role} to ${owner};`,
     )
     await nothingIsLeft(url)
   })

@@ -160,7 +160,7 @@ describe.skipIf(!postgres)('on a server of its own', () => {
     writeFileSync(join(server.folder, 'data', 'standby.signal'), '')
     await server.restart()
     expect(await refusal(url)).toBe(
-      'The database is a standby, on which nothing can be written; connect to its primary.',
+      'The database is a standby, which accepts no writes; connect to its primary.',
     )
   })
 })

@@ -265,7 +265,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const database = await emptyDatabase()
     const env = { DATABASE_URL: database.url, BATON_DATA: data }
     expect(await refusal({ ...env, BATON_DATABASE_ROLE: 'postgres' })).toMatch(
-      /^Baton will not serve as the database role "postgres": it is a superuser/,
+      /^Baton does not run as the database role "postgres": it is a superuser/,
     )
     expect(await contentOf(database.url)).toEqual([])
     expect(await listing(data)).toBeNull()
@@ -276,7 +276,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase(`encoding 'SQL_ASCII' locale 'C' template template0`)
     expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
-      /^The database is encoded in SQL_ASCII, which cannot hold all text; /,
+      /^The database is encoded in SQL_ASCII, which cannot store all text; /,
     )
     expect(await contentOf(database.url)).toEqual([])
     await database.drop()

@@ -38,7 +38,7 @@ export class MysqlUpkeep implements Upkeep {
     const dueRows = await this.#pool.rows(
       sql`select ${DUE_COLUMNS} from baton_tasks t force index (task_due) where ${IS_DUE} order by t.due_at limit ${limit}`,
     )
-    const oldest = [...expired.tasks, ...dueRows.map(readDue)]
+    const oldest = [...expired.tasks, ...dueRows.map(readDueVersion)]
     const isThereMore = !expired.areAll || dueRows.length === limit
     return roundRobin(
       distinct(isThereMore ? [...(await this.#sharesOfAll(limit)), ...oldest] : oldest),
@@ -67,7 +67,7 @@ export class MysqlUpkeep implements Upkeep {
       .catch((error) => {
         throw asUnavailable(error)
       })
-    return found.flatMap(({ rows }) => rows.map(readDue))
+    return found.flatMap(({ rows }) => rows.map(readDueVersion))
   }
 
   /** A renewal does not move the check time of its claim; claims that were renewed are moved here. */
@@ -84,7 +84,7 @@ export class MysqlUpkeep implements Upkeep {
       const isMoved = await this.#moveCheckTime(renewed)
       // All of a full page were renewed, so there may be others behind it.
       if (rows.length < limit || renewed.length < limit || !isMoved)
-        return { tasks: rows.filter((one) => one[7] === 1).map(readDue), areAll: rows.length < limit }
+        return { tasks: rows.filter((one) => one[7] === 1).map(readDueVersion), areAll: rows.length < limit }
     }
   }
 
@@ -231,7 +231,7 @@ const distinct = (tasks: readonly DueVersion[]) => [
 ]
 
 const readDue = ([workspaceId, taskId, uuid]: Row) => ({ workspaceId, taskId, uuid }) as DueTask
-const readDue = ([workspaceId, taskId, uuid, version, blocked]: Row) =>
+const readDueVersion = ([workspaceId, taskId, uuid, version, blocked]: Row) =>
   ({ workspaceId, taskId, uuid, version, isBlocked: blocked === 1 }) as DueVersion
 
 function addWait(found: Map<number, TaskThatWaits>, row: Row): void {

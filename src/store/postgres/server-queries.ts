@@ -5,7 +5,7 @@ import { runQueries } from './runs/queries.ts'
 import { upkeepQueries } from './upkeep/queries.ts'
 import { workspaceQueries } from './workspaces/queries.ts'
 
-/** What a server asks of Postgres beside tasks and sessions, by subject, each query on the pool it belongs to. */
+/** What a server reads and writes in Postgres beside tasks and sessions, by subject, each query on its own pool. */
 export const serverQueries = (connections: Connections) => ({
   ...workspaceQueries(connections),
   ...runQueries(connections),

@@ -15,7 +15,7 @@ import * as sql from '../kernel/statements.ts'
 
 const TRIES = 5
 
-/** Takes, keeps or lets go of the coordinator's office. Answers with the term that the node holds afterwards. */
+/** Takes, renews or releases the leader lease of the coordinator. Returns the term that the node holds afterwards. */
 export async function updateLeaderLease(
   pool: pg.Pool,
   command: LeaderLeaseCommand,
@@ -30,7 +30,7 @@ export async function updateLeaderLease(
   }
 }
 
-/** The terms of office, newest first: who, from when, until when, and why it ended. */
+/** The terms, newest first: who led, from when, until when, and why the term ended. */
 export async function listLeaderTerms(pool: pg.Pool, limit: number): Promise<LeaderTerm[]> {
   const text = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0 and role = $1 order by term desc limit $2`
   const statement = { text, values: [COORDINATOR, limit], rowMode: 'array' as const }
@@ -38,12 +38,12 @@ export async function listLeaderTerms(pool: pg.Pool, limit: number): Promise<Lea
 }
 
 /**
- * A pause between two terms that is longer than one node needs to take over from another: nobody may have been there. Counted
- * too short, it gives those who are gone a little more time; counted too long, it takes the work of those who are not.
+ * A gap between two terms that is longer than a takeover needs: there may have been no leader. If this is too short, silent
+ * agents get a little more time; if it is too long, live agents lose their work.
  */
 const NOBODY_THERE_MS = 2 * LEADER_LEASE_MS
 
-/** Since when there has always been somebody who coordinates: before that, beats may have found nobody to hear them. */
+/** Since when there has always been a leader: before that, heartbeats may not have been received. */
 export async function listeningSince(pool: pg.Pool): Promise<number> {
   const [row] = await scopedQuery<unknown[]>(pool, 'baton.scope', 'cluster', {
     text: `select ms(max(taken_at)) from (
@@ -64,7 +64,7 @@ async function decideUnderLock(
     [useClusterScope, [String(command.leaseMs)]],
   ]
   if (command.kind === 'take') {
-    // Most who ask in vain learn it here, and disturb nobody with a lock.
+    // Most attempts in vain end here, without a lock that would disturb others.
     const { changed, taken } = await decideOn(client, [...begin, [newestTerm, [COORDINATOR]]], command)
     if (!changed && !taken) return end(client, [], null)
   }
@@ -82,7 +82,7 @@ async function decideUnderLock(
   return end(client, writes, holds)
 }
 
-/** By the newest term, which the last of these statements gives, and the clock, read after it. */
+/** Decides on the newest term, read by the last of these statements, and on the clock, read after it. */
 async function decideOn(client: pg.PoolClient, statements: readonly Bound[], command: LeaderLeaseCommand) {
   const [seen, clock] = (await send(client, [...statements, CLOCK])).slice(-2)
   const newest = seen!.rows[0] ? readTerm(seen!.rows[0]) : null
@@ -105,16 +105,16 @@ const newest = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0
 // The newest term. $1 role.
 const newestTerm = statement('newest_term', newest)
 
-// The same, locked to be followed by another: waits for all who act under it and looked whether it lasts.
+// The same, locked for a takeover: waits for all transactions that run under the term and have checked that it is current.
 const lockToTake = statement('lock_to_take', `${newest} for update`)
 
-// The same, locked to be kept or ended: those who act under it are not waited for, and go on meanwhile.
+// The same, locked to be renewed or ended: does not wait for transactions under the term, and does not block them.
 const lockToKeep = statement('lock_to_keep', `${newest} for no key update`)
 
-// A statement of its own, after the lock: a wait for the lock must not make an expired term look fresh.
+// A separate statement, after the lock: a wait for the lock must not make an expired term look current.
 const CLOCK: Bound = [statement('clock', 'select ms(clock_timestamp())'), []]
 
-// No column of the key is written, or the lock would be one that those who act under the term are in the way of.
+// Updates no column of the key: that would need a lock that conflicts with transactions under the term.
 // $1 role, $2 term, $3 renewed, $4 expires, $5 ended or null, $6 why or null.
 const changeTerm = statement(
   'change_term',
@@ -124,7 +124,7 @@ const changeTerm = statement(
     where workspace_id = 0 and role = $1 and term = $2`,
 )
 
-// Of two nodes that take the first term of all, the second looks again. $1 role, $2 term, $3 node, $4 taken, $5 expires.
+// If two nodes take the very first term, the second reads again. $1 role, $2 term, $3 node, $4 taken, $5 expires.
 const insertTerm = statement(
   'insert_term',
   `insert into leader_leases (role, term, node_id, taken_at, renewed_at, expires_at)
@@ -132,19 +132,19 @@ const insertTerm = statement(
            to_timestamp($5::double precision / 1000))`,
 )
 
-// $1 for how long others may be kept waiting, in ms: a node that is stopped in here must not stop the others for longer.
+// $1 how long others may be blocked, in ms: a node that stops in here must not block the others for longer.
 const useClusterScope = statement(
   'use_cluster_scope',
   `select set_config('baton.scope', 'cluster', true), set_config('lock_timeout', $1, true),
           set_config('idle_in_transaction_session_timeout', $1, true)`,
 )
 
-/** As long as a new connection may take: a way that leads nowhere is left, or nobody would try another. */
+/** As long as a new connection may take: a dead connection is dropped, or no other would be tried. */
 const PATIENCE_MS = 5_000
 
 async function inClusterScope<T>(pool: pg.Pool, act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await connectionFrom(pool)
-  // Its end would wait for the answers that do not come, so the way itself is cut.
+  // Ending the client would wait for answers that do not come, so the socket is destroyed.
   const storeRetry = setTimeout(
     () => (client as unknown as pg.Client).connection.stream.destroy(),
     PATIENCE_MS,
@@ -156,7 +156,7 @@ async function inClusterScope<T>(pool: pg.Pool, act: (client: pg.PoolClient) => 
     return answer
   } finally {
     clearTimeout(storeRetry)
-    // A connection with an unknown transaction on it is not used again.
+    // A connection with a transaction in an unknown state is not reused.
     client.release(broken)
   }
 }

@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { COORDINATOR } from '../../../core/rules/leader-lease.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 
-/** The processes on this database, as they tell of themselves. All times are the database's. */
+/** The nodes on this database, as they report themselves. All times are the database's. */
 
 export const BEAT_EVERY_MS = 2_000
-/** Three beats missed: it is gone, or cannot reach the database. */
+/** Three missed heartbeats: it has died, or cannot reach the database. */
 const SILENT_AFTER_MS = 3 * BEAT_EVERY_MS
 
 export interface NodeIdentity {
@@ -13,7 +13,7 @@ export interface NodeIdentity {
   name: string
   pid: number
   version: string
-  /** The machine it is on, which life of it, and when the process began: by these it is known to be gone. */
+  /** Its machine, the boot of that machine, and the start time of the process: they show whether the process is dead. */
   host?: string | undefined
   bootId?: string | null | undefined
   pidStarted?: string | null | undefined
@@ -24,14 +24,14 @@ export interface ListedNode extends Pick<NodeIdentity, 'nodeId' | 'name' | 'pid'
   lastSeenAt: number
   stoppedAt: number | null
   state: 'alive' | 'silent' | 'stopped'
-  /** The term it coordinates under; null: it does not. */
+  /** The term it leads; null: it does not lead. */
   leadsTerm: number | null
 }
 
 const inClusterScope = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
   scopedQuery<T>(pool, 'baton.scope', 'cluster', { text, values })
 
-/** Again is no harm: a node that was forgotten while it could not be heard comes back as itself. */
+/** Idempotent: a node that was deleted while it was unreachable registers again under its own id. */
 export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<void> {
   const { nodeId, name, pid, version, host = '', bootId = null, pidStarted = null } = node
   await inClusterScope(
@@ -43,7 +43,7 @@ export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<v
   )
 }
 
-/** Whether the node is known. */
+/** Whether the node is registered. */
 export async function beatNode(pool: pg.Pool, nodeId: string): Promise<boolean> {
   const text = `update nodes set last_seen_at = clock_timestamp() where workspace_id = 0 and node_id = $1 returning node_id`
   return (await inClusterScope(pool, text, [nodeId])).length > 0
@@ -57,7 +57,7 @@ export async function nodeStopped(pool: pg.Pool, nodeId: string): Promise<void> 
   )
 }
 
-/** Those that are alive first, then by when they were last heard of. */
+/** Live nodes first, then by when they were last seen. */
 export const listNodes = (pool: pg.Pool, limit = 1_000) =>
   inClusterScope<ListedNode & pg.QueryResultRow>(
     pool,
@@ -74,7 +74,7 @@ export const listNodes = (pool: pg.Pool, limit = 1_000) =>
     [COORDINATOR, SILENT_AFTER_MS, limit],
   )
 
-/** Silent for so long, a node on another machine is given up. */
+/** After this silence, a node on another machine is considered dead. */
 const GIVEN_UP_AFTER_MS = 30_000
 
 export interface NodeWithRuns {
@@ -86,7 +86,7 @@ export interface NodeWithRuns {
   isSilentForLong: boolean
 }
 
-/** Nodes that have runs on record as going on; of those that were forgotten, nothing but their id is known. */
+/** Nodes that have active runs on record; of deleted nodes, only the id is known. */
 export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise<NodeWithRuns[]> {
   const text = `select distinct r.node_id as "nodeId" from runs r where r.status in ('queued', 'running')`
   const busy = await scopedQuery<{ nodeId: string }>(readers, 'baton.scope', 'upkeep', { text })
@@ -108,8 +108,8 @@ export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise
 }
 
 /**
- * Terms are kept for thirty days, and the last hundred in any case. Nodes that were not heard of for a day are forgotten,
- * unless a term that is kept was theirs.
+ * Terms are kept for thirty days, and the last hundred in any case. Nodes that were not seen for a day are deleted, unless a
+ * kept term was theirs.
  */
 export async function forgetOldNodes(pool: pg.Pool): Promise<void> {
   await scopedQueries(pool, 'baton.scope', 'cluster', [

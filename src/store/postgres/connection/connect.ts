@@ -19,14 +19,14 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
 
-/** How the database is reached. */
+/** How to connect to the database. */
 export interface ConnectionTarget {
   url: string
-  /** Options that the URL named, before ours. */
+  /** Options from the URL, placed before ours. */
   options: string
   /** For every connection. */
   settings: SessionSettings
-  /** Connections come from a pooler: it refuses our options, or ignores them. */
+  /** Connections come from a pooler: it refuses or ignores our options. */
   isPooled: boolean
 }
 
@@ -43,7 +43,9 @@ const configOf = (
   keepAlive: true,
 })
 
-/** Behind a pooler everything is set as soon as there is a connection. Nobody uses it before, nor if that failed. */
+/**
+ * Behind a pooler, all settings are made right after connecting. The connection is not used before that, nor if it failed.
+ */
 const setOn = async (
   client: pg.ClientBase,
   { settings, isPooled }: ConnectionTarget,
@@ -52,7 +54,7 @@ const setOn = async (
   if (isPooled) await client.query(asStatement({ ...settings, ...more }))
 }
 
-/** Connections of the server. They take on the plain role at start-up, so that row-level security holds for them. */
+/** Connections of the server. They take on the server role at start-up, so that row-level security applies to them. */
 export function serverPool(way: ConnectionTarget, role: string, size: number, forWriting: boolean): pg.Pool {
   const settings = { ...FOR_SERVING, ...(forWriting && PLAN_FOR_WRITING), role }
   const pool = new pg.Pool({
@@ -62,7 +64,7 @@ export function serverPool(way: ConnectionTarget, role: string, size: number, fo
     pipeline: true,
     idleTimeoutMillis: 30_000,
   } as pg.PoolConfig)
-  // A connection that breaks is replaced at next use, and whoever uses it is told by its query. Without a listener the
+  // A broken connection is replaced at its next use, and the caller gets the error from its query. Without a listener the
   // event would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
@@ -104,22 +106,22 @@ export function withoutPassword(url: string): string {
   }
 }
 
-/** SQLSTATE classes and socket errors that say: not now. */
+/** SQLSTATE classes and socket errors that mean: unavailable now. */
 const NOT_NOW = /^(08|53|57P0|58|25P0[34]|55P03|57014)/
 const RETRY = /^(40001|40P01)$/
 
 export const isTransient = (error: unknown) => RETRY.test((error as { code?: string }).code ?? '')
 
-/** For errors of the driver: those that say "not now" as such, the server's own complaints as they are. */
+/** For driver errors: those that mean "unavailable" become StoreUnavailable, other errors of the server stay as they are. */
 export function asUnavailable(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  // What does not come from the server itself comes from the way to it: sockets, time-outs, ended clients.
+  // Errors that are not from the server come from the connection: sockets, timeouts, ended clients.
   const isFromServer = error instanceof pg.DatabaseError
   if (isFromServer && !NOT_NOW.test(code ?? '')) return error
   return new StoreUnavailable(message ?? String(error), { cause: error })
 }
 
-/** A connection from the pool, or StoreUnavailable: whatever the reason, without one nothing can be asked. */
+/** A connection from the pool, or StoreUnavailable: whatever the reason, nothing can be read without one. */
 export async function connectionFrom(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()

@@ -4,7 +4,7 @@ import { type ConnectionTarget, cannotBeUsed, openClient, withoutPassword } from
 import { refuseSharedSessions } from './pooler.ts'
 import { EVERYWHERE, SINCE_17 } from './session-settings.ts'
 
-/** A database as it was found at the start: how to reach it, and in one line what people should know of it. */
+/** A database as found at start-up: how to connect to it, and one line for people about it. */
 export interface Database extends ConnectionTarget {
   found: string
 }
@@ -24,7 +24,7 @@ interface Facts {
   backend: number
 }
 
-// datlocale is called daticulocale before 17; neither is there for the locales of the system.
+// datlocale is called daticulocale before 17; the locales of the system have neither.
 const FACTS = `
   select current_setting('server_version_num')::int as "version", current_setting('server_version') as "versionText",
          current_setting('server_encoding') as "encoding",
@@ -39,7 +39,7 @@ const FACTS = `
          current_setting('autovacuum') as "autovacuum",
          pg_backend_pid() as "backend"`
 
-/** Looks at the database behind this URL, and refuses what cannot be used, before anything is written. */
+/** Inspects the database behind this URL and refuses what cannot be used, before anything is written. */
 export async function findDatabase(url: string): Promise<Database> {
   const { client, way } = await firstConnection(url).catch((error) => {
     throw cannotBeUsed(url, error)
@@ -47,10 +47,10 @@ export async function findDatabase(url: string): Promise<Database> {
   try {
     const facts = (await client.query<Facts>(FACTS)).rows[0]!
     refuseUnusable(facts)
-    // A commit is on disk when it is acknowledged. Who wants it to be seen on a standby by then has it so.
+    // A commit is on disk when it is acknowledged. A stricter setting, visible on a standby, is kept.
     const synchronous_commit = facts.synchronousCommit === 'remote_apply' ? 'remote_apply' : 'on'
     const settings = { ...EVERYWHERE, ...(facts.version >= 170_000 && SINCE_17), synchronous_commit }
-    // Poolers make up the number that a server tells at the start of a connection.
+    // Poolers invent the process id that a server reports at the start of a connection.
     const isPooled = way.isPooled || facts.backend !== (client as { processID?: number | null }).processID
     if (isPooled) await refuseSharedSessions({ ...way, settings, isPooled })
     return { ...way, settings, isPooled, found: inOneLine(url, facts, isPooled) }
@@ -63,7 +63,7 @@ export async function findDatabase(url: string): Promise<Database> {
 
 const UNKNOWN_SETTING = '42704'
 
-/** With all settings from its first moment on, if the server knows them and no pooler refuses them. */
+/** With all settings from the start, if the server knows them and no pooler refuses them. */
 async function firstConnection(url: string): Promise<{ client: pg.Client; way: ConnectionTarget }> {
   const withSettings = { ...reading(url), settings: { ...EVERYWHERE, ...SINCE_17 }, isPooled: false }
   const ways = [
@@ -83,7 +83,7 @@ async function firstConnection(url: string): Promise<{ client: pg.Client; way: C
   }
 }
 
-/** Baton says these itself; the driver would let those of the URL win. */
+/** Baton sets these itself; the driver would let those of the URL win. */
 const OF_THE_URL = [
   'application_name',
   'fallback_application_name',
@@ -105,12 +105,10 @@ function reading(text: string): Pick<ConnectionTarget, 'url' | 'options'> {
 function refuseUnusable({ version, encoding, isStandby, notDurable }: Facts): void {
   if (version < 150_000) throw new StartRefused('Baton needs Postgres 15 or newer.')
   if (isStandby)
-    throw new StartRefused(
-      'The database is a standby, on which nothing can be written; connect to its primary.',
-    )
+    throw new StartRefused('The database is a standby, which accepts no writes; connect to its primary.')
   if (encoding !== 'UTF8')
     throw new StartRefused(
-      `The database is encoded in ${encoding}, which cannot hold all text; make it with encoding 'UTF8' and template template0.`,
+      `The database is encoded in ${encoding}, which cannot store all text; create it with encoding 'UTF8' and template template0.`,
     )
   if (notDurable)
     throw new StartRefused(`The database is not durable (${notDurable}); acknowledged work could be lost.`)

@@ -6,16 +6,16 @@ import { type ConnectionTarget, openClient } from './connect.ts'
 
 const CHANNEL = 'baton_commits'
 const KEYS_CHANNEL = 'baton_revoked_keys'
-/** A payload holds 8,000 bytes. */
+/** A payload is limited to 8,000 bytes. */
 const KEYS_A_NOTICE = 100
-/** Between two notices at least this long, so that a busy node says it once for many commits. */
+/** The minimum time between two notices, so that a busy node sends one for many commits. */
 const PAUSE_MS = 10
 const RECONNECT_MS = 1_000
 
-/** Ids of keys that were revoked; null when some may have been that nobody told of. */
+/** Ids of revoked keys; null when notices of revocations may have been missed. */
 export type Revoked = (keyIds: readonly string[] | null) => void
 
-/** Part of the revoking transaction, so that no crash comes between; revocations are rare enough for that. */
+/** Part of the revoking transaction, so that a crash cannot come between; revocations are rare enough for that. */
 export async function tellOfRevocation(tx: WorkspaceTransaction, keyIds: readonly string[]): Promise<void> {
   for (let i = 0; i < keyIds.length; i += KEYS_A_NOTICE) {
     const payload = JSON.stringify(keyIds.slice(i, i + KEYS_A_NOTICE))
@@ -24,8 +24,8 @@ export async function tellOfRevocation(tx: WorkspaceTransaction, keyIds: readonl
 }
 
 /**
- * Tells other nodes that something was committed, and hears it from them. A notice is a hint: who waits looks for
- * itself, and looks slowly even without one. Never sent within a writing transaction, where it would be a bottleneck.
+ * Notifies other nodes of commits, and receives their notices. A notice is a hint: waiting callers read for themselves, and
+ * also poll slowly. Never sent within a writing transaction, where it would be a bottleneck.
  */
 export class Notices {
   readonly #way: ConnectionTarget
@@ -45,7 +45,7 @@ export class Notices {
     this.#revoked = revoked
   }
 
-  /** Resolves when notices are heard, or when that is being tried again in the background. */
+  /** Resolves when notices are received, or when the connection is being retried in the background. */
   async listen(): Promise<void> {
     if (this.#closed) return
     let client: pg.Client | null = null
@@ -60,9 +60,9 @@ export class Notices {
       )
       await client.query(`listen ${CHANNEL}`)
       await client.query(`listen ${KEYS_CHANNEL}`)
-      // What was said while nobody listened is lost.
+      // Notices sent while we did not listen are lost.
       this.#revoked(null)
-      // Closed meanwhile: whoever closed found nothing to end.
+      // Closed meanwhile: `close` found no client to end.
       if (this.#closed) await client.end()
     } catch {
       this.#listenAgain(client)
@@ -103,7 +103,7 @@ export class Notices {
       tasksWaiting ? 1 : 0,
     ])
     this.#unsaid.clear()
-    // Payloads are limited to 8,000 bytes; a hundred workspaces fit in with room to spare.
+    // Payloads are limited to 8,000 bytes; a hundred workspaces fit easily.
     for (let i = 0; i < said.length; i += 100) {
       const payload = JSON.stringify([this.#node, ...said.slice(i, i + 100)])
       this.#sender.query('select pg_notify($1, $2)', [CHANNEL, payload]).catch(() => undefined)

@@ -2,12 +2,12 @@ import type pg from 'pg'
 import { StartRefused } from '../../../core/refusal.ts'
 import { type ConnectionTarget, openClient } from './connect.ts'
 
-/** As many transactions are held open at once, to see whether one of them is given the session of another client. */
+/** This many transactions are held open at once, to see whether one of them gets the session of another client. */
 const HELD = 4
 
 /**
- * A pooler that gives a session to whoever has a transaction would mix up the roles, settings and notices of them all. In
- * session mode a client keeps the session it was given, and nobody else ever gets it.
+ * A pooler that assigns sessions per transaction would mix up the roles, settings and notices of all clients. In session
+ * mode a client keeps its session, and no other client gets it.
  */
 export async function refuseSharedSessions(way: ConnectionTarget): Promise<void> {
   const clients: pg.Client[] = []
@@ -25,7 +25,7 @@ export async function refuseSharedSessions(way: ConnectionTarget): Promise<void>
       if ((await sessionOf(other)) === own || (await sessionOf(watched)) !== own) throw shared()
     }
   } catch (error) {
-    // Poolers that allow one statement at a time refuse transactions.
+    // Poolers in statement mode refuse transactions.
     throw /pooling mode/.test((error as Error).message) ? shared() : error
   } finally {
     await Promise.all(clients.map((client) => client.end()))

@@ -3,24 +3,24 @@ export const SCHEMA = 'baton'
 export type SessionSettings = Readonly<Record<string, string>>
 
 /**
- * What Baton counts on, set on every connection: a database, a role or a server may have any of it set otherwise
- * (`alter database … set`), and then statements would mean something else, fail, or take a hundred times as long.
+ * Settings that Baton relies on, made on every connection: a database, a role or a server may have others (`alter database …
+ * set`), and then statements would mean something else, fail, or take a hundred times as long.
  */
 export const EVERYWHERE: SessionSettings = {
   search_path: SCHEMA,
 
-  // What transactions see and may do. Locks are taken and then looked at anew, which only this isolation does.
+  // What transactions see and may do. Rows are locked and then read again, which requires this isolation level.
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
   row_security: 'on',
-  // What a transaction has not named, nobody has named for it.
+  // Unset, unless the transaction sets it.
   'baton.workspace_id': '',
   'baton.workspace_name': '',
   'baton.key_hash': '',
   'baton.scope': '',
 
-  // Only Baton's own time limits hold.
+  // Only Baton's own time limits apply.
   statement_timeout: '0',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
@@ -38,8 +38,8 @@ export const EVERYWHERE: SessionSettings = {
   transform_null_equals: 'off',
   client_min_messages: 'warning',
 
-  // Statements are short: compiling one, or starting workers for it, costs more than it saves. Before 18 a plan with
-  // something switched off counts as so expensive that every single one would be compiled.
+  // Statements are short: compiling one, or starting workers for it, costs more than it saves. Before 18 a plan with a
+  // disabled node type counts as so expensive that every single one would be compiled.
   jit: 'off',
   max_parallel_workers_per_gather: '0',
 
@@ -73,24 +73,24 @@ export const EVERYWHERE: SessionSettings = {
   cursor_tuple_fraction: '0.1',
 }
 
-/** The same for what older servers do not know. */
+/** The same for a setting that older servers do not know. */
 export const SINCE_17: SessionSettings = { transaction_timeout: '0' }
 
-/** A stopped client must not hold locks for ever. */
+/** A stopped client must not hold locks forever. */
 export const FOR_SERVING: SessionSettings = {
   statement_timeout: '30s',
   lock_timeout: '10s',
   idle_in_transaction_session_timeout: '15s',
 }
 
-/** Migrations may take their time, but whoever stops in the middle of one lets the others go on. */
+/** Migrations may take long, but a node that stops in the middle of one must not block the others. */
 export const FOR_SETUP: SessionSettings = { idle_in_transaction_session_timeout: '60s' }
 
 /**
- * Writing finds every row by its key, so there is one good plan for each statement, at any size: the rows whose ids are
- * in the batch, hashed against what the batch wants of them. It is made once and kept, since planning anew for each
- * batch costs more than it gains. The other kinds of plans are switched off: one that was made while a table was new and
- * empty would go on to compare every row with every wish long after the table has grown.
+ * Writes find every row by its key, so there is one good plan for each statement, at any size: the rows whose ids are in the
+ * batch, hash-joined with the batch. It is made once and cached, since planning each batch costs more than it gains. Other
+ * kinds of plans are disabled: one that was made while a table was new and empty would still compare every row with every
+ * row of the batch long after the table has grown.
  */
 export const PLAN_FOR_WRITING: SessionSettings = {
   plan_cache_mode: 'force_generic_plan',
@@ -100,13 +100,13 @@ export const PLAN_FOR_WRITING: SessionSettings = {
   enable_mergejoin: 'off',
 }
 
-/** As the `options` of a connection: in force from its first moment, or there is no connection. */
+/** As the `options` of a connection: in force from the start, or the connection fails. */
 export const asOptions = (settings: SessionSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, '\\$&')}`)
     .join(' ')
 
-// The same on a connection that is there. $1 names, $2 values.
+// The same on an open connection. $1 names, $2 values.
 const SET_ALL =
   'select set_config(s.name, s.value, false) from unnest($1::text[], $2::text[]) as s(name, value)'
 

@@ -5,7 +5,7 @@ import { type Column, selectList } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
 import { type Bound, insertInto, type Statement, statement } from './statements.ts'
 
-/** Agents as the write path sees them: the row people set, and beside it the narrow one that beats change. */
+/** Agents on the write path: the configured row, and beside it the narrow health row that heartbeats change. */
 
 type Fields<T> = Record<string, [keyof T, Column['type']]>
 
@@ -59,7 +59,7 @@ export const AGENT_WIDTH = AGENT_COLUMNS.length
 const read = <T>(fields: Fields<T>, row: readonly unknown[]): T =>
   Object.fromEntries(Object.values(fields).map(([field], i) => [field, row[i]])) as T
 
-/** `health` is null when there is no such row, which is when it was never seen. */
+/** `health` is null when there is no health row, that is, before the first heartbeat. */
 export function readAgent(row: readonly unknown[], health: readonly unknown[] | null): AgentRecord {
   const record = read<AgentRecord>(AGENT_FIELDS, row)
   record.health = health && read<AgentHealth>(HEALTH_FIELDS, health)
@@ -73,19 +73,19 @@ const valuesOf = <T>(fields: Fields<T>, records: readonly T[]) =>
     ),
   )
 
-/** Agents whose claims are bound by something; the index agents_bound has the same words. */
+/** Agents whose claims are restricted; the index agents_bound has the same condition, word for word. */
 const BOUND = `(b.max_concurrent_tasks is not null or b.leaving or b.state in ('paused', 'terminated'))`
 const boundAmong = (place: string) =>
   `array(select b.slug from agents b where b.workspace_id = $1 and b.slug = any(${place}::text[]) and ${BOUND})`
 
-// Agents that are to change, and those among the claiming ones whose claims are bound. $1 workspace, $2 the former, $3 the latter.
+// Agents to change, and the restricted ones among the claiming agents. $1 workspace, $2 the former, $3 the latter.
 export const lockAgents: Statement = statement(
   'lock_agents',
   `select ${agentColumns('a')} from agents a
     where a.workspace_id = $1 and a.slug = any($2::text[] || ${boundAmong('$3')}) order by a.slug for no key update`,
 )
 
-// After their lock: what they hold. The same arguments.
+// Read after their lock: what they hold. The same arguments.
 export const heldByAgents: Statement = statement(
   'held_by_agents',
   `select a.slug, array(select c.task_id from claims c
@@ -93,14 +93,14 @@ export const heldByAgents: Statement = statement(
      from unnest($2::text[] || ${boundAmong('$3')}) as a(slug)`,
 )
 
-// What their last beats told. $1 workspace, $2 agents.
+// What their last heartbeats reported. $1 workspace, $2 agents.
 export const healthOf: Statement = statement(
   'health_of_agents',
   `select h.slug, ${healthColumns('h')} from agent_health h where h.workspace_id = $1 and h.slug = any($2::text[])`,
 )
 
 const newAgents = insertInto('agents', AGENT_COLUMNS)
-// They are there, and locked.
+// These rows exist and are locked.
 const changedAgents = insertInto(
   'agents',
   AGENT_COLUMNS,
@@ -121,15 +121,15 @@ const removeAgents = statement(
   'delete from agents where workspace_id = $1 and slug = any($2::text[])',
 )
 
-// Of agents whose claims were bound by nothing when they were looked at; after the events. $1 workspace, $2 agents.
+// For agents whose claims were unrestricted when they were read; runs after the events. $1 workspace, $2 agents.
 const stillUnbound = statement('still_unbound', 'select refuse_claims_of_bound_agents($1, $2::text[])')
 
 // $1 workspace, $2 agents.
 const holdNothing = statement('hold_nothing', 'select refuse_claims_of_terminated_agents($1, $2::text[])')
 
 /**
- * What could not be seen when it was decided, since claims do not lock agents that nothing binds. Asked last of all, when
- * the counter of the workspace is locked: nobody else commits between this and our own commit.
+ * Checks what could not be seen at decision time, since claims do not lock unrestricted agents. Runs last, when the counter
+ * of the workspace is locked: no other transaction commits between this and our own commit.
  */
 export function agentChecks(workspaceId: number, view: View, changes: Changes): Bound[] {
   const { claims, agents, removedAgents } = changes
@@ -147,8 +147,8 @@ export function agentChecks(workspaceId: number, view: View, changes: Changes): 
 type Rows = readonly (readonly unknown[])[]
 
 /**
- * What one of them was given after the tasks were locked is left out: whoever claimed it comes after us, or we are told so
- * when we are done (`checkAgents`).
+ * A task that an agent claimed after the tasks were locked is left out: that claim commits after us, or our last check finds
+ * it (`agentChecks`).
  */
 export function readAgents(
   readSet: ReadSet,
@@ -175,7 +175,7 @@ export function readAgents(
   return { agents: changing, claimingAgents: claiming }
 }
 
-/** The row people set is written when it has a new version; a beat alone writes only the narrow one. */
+/** The configured row is written when it has a new version; a heartbeat alone writes only the health row. */
 export function agentWrites(
   workspaceId: number,
   view: View,
@@ -184,10 +184,10 @@ export function agentWrites(
 ): Bound[] {
   const before = ({ slug }: AgentRecord) => view.agents.get(slug)?.record
   const fresh = changed.filter((agent) => !before(agent))
-  // Removed and registered anew in one batch, it is another one of that name.
+  // If it was removed and registered again in one batch, it is another agent with the same name.
   const isSame = ({ version, uuid }: AgentRecord, other: AgentRecord) =>
     version === other.version && uuid === other.uuid
-  // In one order, as whoever keeps several of them from being removed takes them: neither then waits for the other for ever.
+  // In the same order in which other transactions lock several agents against removal: otherwise a deadlock is possible.
   const known = changed
     .filter((agent) => before(agent) && !isSame(agent, before(agent)!))
     .sort((a, b) => (a.slug < b.slug ? -1 : 1))

@@ -1,6 +1,6 @@
 import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
 
-/** A column, and how its values travel: instants as milliseconds, JSON as text. */
+/** A column, and how its values are sent: timestamps as milliseconds, JSON as text. */
 export interface Column {
   name: string
   type:
@@ -16,12 +16,14 @@ export interface Column {
     | 'double precision'
 }
 
-/** A column, and what it holds of many records. A function of its own for each field: one shared by all would be slow on every one. */
+/**
+ * A column, and how it reads its value from many records. One function per field: a shared one would be slow on every field.
+ */
 interface RecordColumn extends Column {
   of: (records: readonly TaskRecord[]) => unknown[]
 }
 
-/** A column that holds a field of a record. */
+/** A column that stores a field of a record. */
 interface FieldColumn extends RecordColumn {
   field: keyof TaskRecord & string
 }
@@ -48,7 +50,7 @@ const IDENTITY = [
   column('parentId', 'bigint'),
 ]
 
-/** What claims, renewals and results change. */
+/** Changed by claims, renewals and results. */
 export const HOT = [
   column('state', 'text'),
   column('generation', 'int'),
@@ -68,7 +70,7 @@ export const HOT = [
   column('completedAt', 'instant'),
 ]
 
-/** What only people and other tasks change. */
+/** Changed only by people and other tasks. */
 export const RARE = [
   column('pausedFrom', 'text'),
   column('priority', 'smallint'),
@@ -90,7 +92,7 @@ const FIXED = [
   column('createdAt', 'instant'),
 ]
 
-/** Tasks of one lane are the same to whoever looks for work. Most tasks are in the one without a name. */
+/** Tasks of one lane match the same queue queries. Most tasks are in the unnamed lane. */
 const laneOf = ({ projectId, trackQueue, capabilities }: TaskRecord) =>
   projectId === 0 && trackQueue === '' && capabilities.length === 0
     ? ''
@@ -105,16 +107,16 @@ export const LANE = {
 
 export const ALL = [...IDENTITY, ...HOT, ...RARE, ...FIXED]
 
-/** Columns as they are read: instants as milliseconds. */
+/** Columns as they are read: timestamps as milliseconds. */
 export const selectList = (columns: readonly Column[], alias: string) =>
   columns
     .map(({ name, type }) => (type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`))
     .join(', ')
 
-/** The select list that `readRecord` understands. */
+/** The select list that `readRecord` expects. */
 export const taskColumns = (alias: string) => selectList(ALL, alias)
 
-/** Rows arrive as arrays in the order of ALL. Written out once, for the same reason. */
+/** Rows arrive as arrays in the order of ALL. Generated once as code, for the same reason. */
 export const readRecord = new Function(
   `class Row { constructor(row) { ${ALL.map(({ field }, i) => `this.${field} = row[${i}]`).join('; ')} } }
    return (row) => new Row(row)`,
@@ -123,11 +125,11 @@ export const readRecord = new Function(
 export const changesRareColumns = (before: TaskRecord, after: TaskRecord) =>
   RARE.some(({ field }) => before[field] !== after[field])
 
-/** The values of these columns, one list a column. */
+/** The values of these columns, one list per column. */
 export const fieldsOf = (columns: readonly RecordColumn[], records: readonly TaskRecord[]) =>
   columns.map((column) => column.of(records))
 
-/** The columns of a session, each with the field it holds; the first two are its identity. */
+/** The columns of a session, each with its field; the first two are its identity. */
 const SESSION_FIELDS = {
   session: ['name', 'text'],
   session_id: ['uuid', 'uuid'],
@@ -154,6 +156,6 @@ export const sessionColumns = (alias: string) => selectList(SESSION_COLUMNS, ali
 export const readSession = (row: readonly unknown[]): SessionRecord =>
   Object.fromEntries(sessionFields.map(([, [field]], i) => [field, row[i]])) as unknown as SessionRecord
 
-/** The values of a session's columns, one list a column. */
+/** The values of a session's columns, one list per column. */
 export const sessionValues = (sessions: readonly SessionRecord[]) =>
   sessionFields.map(([, [field]]) => sessions.map((session) => session[field]))

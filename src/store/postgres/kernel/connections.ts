@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { WorkspaceTransaction } from './workspace-transaction.ts'
 
-/** The pools of a store, and changes that are announced when they are committed. */
+/** The pools of a store, and changes that are announced after commit. */
 export interface Connections {
   readonly readers: pg.Pool
   readonly writers: pg.Pool

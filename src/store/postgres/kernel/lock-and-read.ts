@@ -21,22 +21,24 @@ import { send } from './send.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
 
-/** Between the look at what a session holds and its lock it was given more: look again. */
+/** A session claimed more between the read of what it holds and its lock: read again. */
 export class ChangedMeanwhile extends Error {
   override name = 'ChangedMeanwhile'
 }
 
 type Rows = unknown[][]
 
-/** Begins the transaction, locks what the ask names and looks it up: one round trip, unless tracks or the past matter. */
+/**
+ * Begins the transaction, locks and reads what the read set names: one round trip, unless tracks or past generations matter.
+ */
 export async function lockAndRead(
   client: pg.PoolClient,
   workspaceId: number,
   readSet: ReadSet,
 ): Promise<View> {
   const questions = new Questions(workspaceId)
-  questions.readSet(sql.begin, [])
-  questions.readSet(sql.nameWorkspace, [String(workspaceId)])
+  questions.ask(sql.begin, [])
+  questions.ask(sql.nameWorkspace, [String(workspaceId)])
   const locked = askForTasks(questions, readSet)
   const asksForSessions = readSet.sessions.length + readSet.claimants.length > 0
   const names = [arrayLiteral(readSet.sessions), arrayLiteral(readSet.claimants)]
@@ -46,9 +48,9 @@ export async function lockAndRead(
   const active = readSet.sessions.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
   const agents = askForAgents(questions, readSet)
   const terms =
-    readSet.terms.length > 0 ? questions.readSet(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
+    readSet.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
   const workspaceState = questions.askIn(sql.workspaceState, [])
-  const fresh = readSet.newTasks > 0 ? questions.readSet(sql.freshIds, [readSet.newTasks]) : NOTHING
+  const fresh = readSet.newTasks > 0 ? questions.ask(sql.freshIds, [readSet.newTasks]) : NOTHING
   const taken = readSet.newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING
   const remembered =
     readSet.idempotencyKeys.length > 0
@@ -68,7 +70,7 @@ export async function lockAndRead(
   const { sessions, workers } = readSessions(readSet, records, sessionRows(), heldRows(), lostRows())
   const { now, activeClaims, limits } = readWorkspaceState(workspaceId, workspaceState())
   const tracks = await lockTracks(client, workspaceId, readSet, records)
-  // The clock is read after all locks, those of tracks included.
+  // The clock is read after all locks, including those of tracks.
   const after = tracks?.now ?? now
   return {
     now: after,
@@ -78,7 +80,7 @@ export async function lockAndRead(
     records,
     waiting,
     reserved,
-    pastHolders: await holdersOfThePast(client, workspaceId, readSet, records),
+    pastHolders: await pastHoldersOf(client, workspaceId, readSet, records),
     fresh: fresh().map(([id]) => ({ id: id as number, random: randomInt(2 ** 22) })),
     takenKeys: new Set(taken().map(([projectId, key]) => keyName(projectId as number, key as string))),
     remembered: new Map(remembered().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never)),
@@ -92,7 +94,7 @@ export async function lockAndRead(
 
 const NOTHING = (): Rows => []
 
-/** Statements that are sent together; each gives a function that has its rows afterwards. */
+/** Statements that are sent together; each returns a function that gives its rows afterwards. */
 class Questions {
   readonly #workspaceId: number
   readonly #statements: Bound[] = []
@@ -102,13 +104,13 @@ class Questions {
     this.#workspaceId = workspaceId
   }
 
-  readSet(statement: Bound[0], values: unknown[]): () => Rows {
+  ask(statement: Bound[0], values: unknown[]): () => Rows {
     const place = this.#statements.push([statement, values]) - 1
     return () => this.#answers[place]!.rows
   }
 
   /** With the workspace as the first parameter. */
-  askIn = (statement: Bound[0], values: unknown[]) => this.readSet(statement, [this.#workspaceId, ...values])
+  askIn = (statement: Bound[0], values: unknown[]) => this.ask(statement, [this.#workspaceId, ...values])
 
   async send(client: pg.PoolClient): Promise<void> {
     this.#answers = await send(client, this.#statements)
@@ -205,7 +207,7 @@ function readWorkspaceState(workspaceId: number, rows: Rows) {
   return { now: now!, activeClaims: activeClaims!, limits: readLimits(limits) }
 }
 
-/** Locked only when somebody claims on one: two agents must not both be the last that fits in. */
+/** Locked only for claims on a track: two agents must not both take the last free place. */
 async function lockTracks(
   client: pg.PoolClient,
   workspaceId: number,
@@ -236,8 +238,8 @@ async function lockTracks(
   return { uses, now, activeClaims }
 }
 
-/** Asked for only when somebody offers a result of a past generation, which is rare. */
-async function holdersOfThePast(
+/** Read only for a result of a past generation, which is rare. */
+async function pastHoldersOf(
   client: pg.PoolClient,
   workspaceId: number,
   readSet: ReadSet,

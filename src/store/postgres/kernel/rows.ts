@@ -1,9 +1,9 @@
 import type { Column } from './columns.ts'
 
 /**
- * Many rows as parameters of one statement. A column whose value is the same in all rows travels once; the others
- * travel as arrays and are unnested. Batches are alike (all claims of a moment go to the same state at the same
- * time), so most columns are the former, which spares both sides the work of writing and reading arrays.
+ * Many rows as parameters of one statement. A column with the same value in all rows is sent once; the others are sent as
+ * arrays and unnested. Batches are alike (all claims of a batch go to the same state at the same time), so most columns are
+ * of the first kind, which saves both sides the work of writing and parsing arrays.
  */
 export interface Rows {
   /** Which columns are the same in all rows: a name for the statement's form. */
@@ -18,11 +18,11 @@ export interface Rows {
 const SQL_TYPES: Partial<Record<Column['type'], string>> = { instant: 'double precision', texts: 'text[]' }
 const sqlType = (type: Column['type']) => SQL_TYPES[type] ?? type
 
-/** JSON never holds this character unescaped, so JSON texts can be joined with it and need no quoting. */
+/** JSON never contains this character unescaped, so JSON texts can be joined with it and need no quoting. */
 const SEPARATOR = '\u001f'
 const NULL_MARK = '\u001e'
 
-/** `values` is one list a column, all of one length; the parameters are counted from `firstParameter`. */
+/** `values` is one list per column, all of the same length; parameters are numbered from `firstParameter`. */
 export function asRows(
   columns: readonly Column[],
   values: readonly (readonly unknown[])[],
@@ -63,13 +63,13 @@ const fromParameter = ({ type }: Column, expression: string) =>
 
 function asArray({ type }: Column, place: string): string {
   if (type === 'json') return `string_to_array(${place}, E'\\x1f', E'\\x1e')::json[]`
-  // An array of arrays would have to be rectangular; lists of texts travel as texts.
+  // A nested array would have to be rectangular; lists of texts are sent as texts.
   return `${place}::${type === 'texts' ? 'text' : sqlType(type)}[]`
 }
 
 const joined = (list: readonly unknown[]) => list.map((value) => value ?? NULL_MARK).join(SEPARATOR)
 
-/** A Postgres array literal, without the driver looking at each value's type. */
+/** A Postgres array literal, built without the driver checking each value's type. */
 export function arrayLiteral(values: readonly unknown[]): string {
   let text = '{'
   for (let i = 0; i < values.length; i++) {

@@ -2,11 +2,11 @@ import type pg from 'pg'
 import { asUnavailable, connectionFrom } from '../connection/connect.ts'
 import * as sql from './statements.ts'
 
-/** What a transaction tells the policies about itself: it decides which rows there are. */
+/** The setting that a transaction makes for the row policies: it decides which rows are visible. */
 type Scope = 'baton.workspace_id' | 'baton.workspace_name' | 'baton.key_hash' | 'baton.scope'
 
 interface Statement {
-  /** Under a name it is read and planned once a connection. */
+  /** A named statement is parsed and planned once per connection. */
   name?: string
   text: string
   values?: unknown[]
@@ -14,12 +14,12 @@ interface Statement {
 }
 
 /**
- * For statements that go from row to row by keys. Where many tasks wait for one, plans believe that many wait for each,
- * and would rather read the whole table every time.
+ * For statements that go from row to row by key. Where many tasks depend on one, the planner assumes that many depend on
+ * each, and would read the whole table every time.
  */
 export const BY_KEYS: Statement = { text: 'set local enable_seqscan = off' }
 
-/** One statement in a transaction that names its scope, in one round trip. */
+/** One statement in a transaction that sets its scope, in one round trip. */
 export async function scopedQuery<R extends pg.QueryResultRow | unknown[]>(
   pool: pg.Pool,
   scope: Scope,
@@ -54,7 +54,7 @@ export async function scopedQueries<R extends pg.QueryResultRow | unknown[]>(
   }
 }
 
-/** One look into a workspace, which is $1; the values follow from $2 on. */
+/** One read in a workspace, which is $1; the values start at $2. */
 export const inside = <T extends pg.QueryResultRow>(
   pool: pg.Pool,
   workspaceId: number,

@@ -2,7 +2,9 @@ import type pg from 'pg'
 import { asUnavailable } from '../connection/connect.ts'
 import type { Bound } from './statements.ts'
 
-/** Sends all statements, then waits for all answers; throws the first error of the server, which the later ones only echo. */
+/**
+ * Sends all statements, then awaits all answers; throws the first error of the server, as later ones only follow from it.
+ */
 export async function send(
   client: pg.PoolClient,
   statements: readonly Bound[],

@@ -1,7 +1,7 @@
 import { type Column, SESSION_COLUMNS, sessionColumns, taskColumns } from './columns.ts'
 import { asRows, type Rows } from './rows.ts'
 
-/** The statements of the write path. Each is prepared once a connection under its name. */
+/** The statements of the write path. Each is prepared once per connection under its name. */
 export interface Statement {
   name: string
   text: string
@@ -20,14 +20,15 @@ export const rollback = statement('rollback', 'rollback')
 // The workspace this transaction may see. $1 workspace.
 export const nameWorkspace = statement('name_workspace', `select set_config('baton.workspace_id', $1, true)`)
 
-// The tasks a batch is about, locked in ascending order. Keys never change, so references to the row need not wait.
+// The tasks of a batch, locked in ascending order. Keys never change, so foreign keys to the row need not wait.
 // $1 workspace, $2 ids.
 export const lockTasks = statement(
   'lock_tasks',
   `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) order by t.id for no key update`,
 )
 
-// The same, and all that these sessions and agents hold: one statement, so that there is one order. $3 sessions, $4 agents.
+// The same, and everything these sessions and agents hold: one statement, so that there is one lock order. $3 sessions, $4
+// agents.
 export const lockTasksAndHeld = statement(
   'lock_tasks_and_held',
   `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[] || array(
@@ -36,9 +37,9 @@ export const lockTasksAndHeld = statement(
    order by t.id for no key update`,
 )
 
-// The lanes of the queue that are not empty, found by walking from one to the next; then the first tasks of each that fits
-// in, locked. Those that others are just taking are passed over. Where there are many lanes, a few of each do: all are
-// there, and callers come again. $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null.
+// The non-empty lanes of the queue, found by walking from one to the next; then the first tasks of each matching lane,
+// locked, skipping those that others are claiming. Of many lanes a few tasks each are enough: every lane is included, and
+// callers claim again. $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null.
 export const lockWaiting = statement(
   'lock_waiting',
   `with recursive lanes as (
@@ -53,23 +54,24 @@ export const lockWaiting = statement(
      select l.lane, least($3::int, greatest(4, 2 * $3::int / count(*) over ())) as wanted from lanes l
       where l.capabilities <@ $2::text[] and ($4::int is null or l.project_id = $4)
         and ($5::text[] is null or l.track_queue = any($5)))
-   select head.* from fitting f cross join lateral (
+   select ready.* from fitting f cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.lane = f.lane and t.rank is not null and t.only_agent is null
-      order by t.rank, t.id limit f.wanted for no key update skip locked) head`,
+      order by t.rank, t.id limit f.wanted for no key update skip locked) ready`,
 )
 
-// The first waiting tasks that are kept for these agents, likewise. $1 workspace, $2 agents, $3 how many for each.
+// The first waiting tasks that are reserved for these agents, likewise. $1 workspace, $2 agents, $3 how many for each, $4
+// capabilities of each.
 export const lockReserved = statement(
   'lock_reserved',
-  `select kept.* from unnest($2::text[], $3::int[], $4::text[]) as a(agent, wanted, capabilities) cross join lateral (
+  `select ready.* from unnest($2::text[], $3::int[], $4::text[]) as a(agent, wanted, capabilities) cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.rank is not null and t.only_agent = a.agent
         and t.capabilities <@ a.capabilities::text[]
-      order by t.rank, t.id limit a.wanted for no key update skip locked) kept`,
+      order by t.rank, t.id limit a.wanted for no key update skip locked) ready`,
 )
 
-// Who held any of these generations of any of these tasks. $1 workspace, $2 tasks, $3 generations.
+// The holders of these generations of these tasks. $1 workspace, $2 tasks, $3 generations.
 export const holdersOf = statement(
   'holders_of',
   `select task_id, generation, session from claims
@@ -79,14 +81,14 @@ export const holdersOf = statement(
 // Unused task ids. $1 how many.
 export const freshIds = statement('fresh_ids', `select nextval('task_ids') from generate_series(1, $1)`)
 
-// Those of these task keys that may be given: the project is looked at afterwards. $1 workspace, $2 projects, $3 keys.
+// Taken task keys; may include pairs of a project and a key that were not requested. $1 workspace, $2 projects, $3 keys.
 export const takenKeys = statement(
   'taken_keys',
   `select project_id, key from tasks
     where workspace_id = $1 and project_id = any($2::int[]) and key = any($3::text[]) and key is not null`,
 )
 
-// Sessions that are to change, and the workers among those that claim. $1 workspace, $2 the former, $3 the latter.
+// Sessions to change, and the workers among those that claim. $1 workspace, $2 the former, $3 the latter.
 export const lockSessions = statement(
   'lock_sessions',
   `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and s.session = any($2::text[] || array(
@@ -94,7 +96,7 @@ export const lockSessions = statement(
    order by s.session for no key update`,
 )
 
-// After their lock: what these sessions hold. The same arguments; sessions that merely claim are looked up only if they
+// Read after their lock: what these sessions hold. The same arguments; sessions that only claim are included only if they
 // are workers.
 export const heldBySessions = statement(
   'held_by_sessions',
@@ -129,22 +131,22 @@ export const lockTracks = statement(
     order by project_id, track for no key update`,
 )
 
-// Who is on them, after their lock. The same arguments.
+// Agents on these tracks, read after their lock. The same arguments.
 export const onTracks = statement(
   'on_tracks',
   `select project_id, track, agent, count(*) from track_claims
     where workspace_id = $1 and project_id = any($2::int[]) and track = any($3::text[]) group by project_id, track, agent`,
 )
 
-// First answers given under these keys. $1 workspace, $2 keys.
+// Stored replies for these idempotency keys. $1 workspace, $2 keys.
 export const rememberedReplies = statement(
   'remembered_replies',
   `select key, body_hash, reply from idempotency_keys where workspace_id = $1 and key = any($2::text[])`,
 )
 
-// Those of these terms of office that are open, which only the newest can be. Whoever is to follow waits until this
-// transaction is over; renewals do not. Who stops in the middle of it is cut off when its lease would be over, so that
-// nobody has to wait for it any longer than that. $1 terms.
+// The open ones among these terms, which only the newest can be. A successor waits until this transaction ends; renewals do
+// not. A node that stops in the middle is disconnected after the length of its lease, so that no node waits longer. $1
+// terms.
 export const keepTerms = statement(
   'keep_terms',
   `select term, ms(expires_at), set_config('idle_in_transaction_session_timeout',
@@ -153,9 +155,9 @@ export const keepTerms = statement(
     where workspace_id = 0 and role = 'coordinator' and term = any($1::int[]) and ended_at is null for key share`,
 )
 
-// The clock, read in a statement of its own after the locks; and the limits that hold at that moment. $1 workspace.
+// The clock, read in a separate statement after the locks, and the limits at that time. $1 workspace.
 export const workspaceState = statement(
-  'circumstances',
+  'workspace_state',
   `select ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
           l.max_generations_per_task, l.max_result_bytes, l.late_results, l.max_active_sessions,
           l.claim_history_retention_days, l.assign_timeout_seconds, l.stall_timeout_seconds, l.verify_timeout_seconds,
@@ -165,7 +167,7 @@ export const workspaceState = statement(
 
 type Values = readonly (readonly unknown[])[]
 
-/** Statements over rows come in a few forms, by which columns are the same in all rows; each form is written once. */
+/** Statements over rows have a few forms, by which columns are the same in all rows; each form is built once. */
 function overRows(name: string, columns: readonly Column[], before: number, write: (rows: Rows) => string) {
   const forms = new Map<string, Statement>()
   return (first: readonly unknown[], values: Values): Bound => {
@@ -188,8 +190,8 @@ export function insertInto(table: string, columns: readonly Column[], after = ''
   return (workspaceId: number, values: Values) => insert([workspaceId], values)
 }
 
-// Changed tasks: ids, then these columns. The ids are named twice, so that the rows are found by them whatever else the
-// planner believes about the table.
+// Changed tasks: ids, then these columns. The ids are given twice, so that the rows are found by id whatever the planner
+// estimates.
 export function updateTasks(name: string, columns: readonly Column[]) {
   const update = overRows(name, [{ name: 'id', type: 'bigint' }, ...columns], 1, ({ of, from }) => {
     const sets = columns.map((column) => `${column.name} = ${of[column.name]}`)
@@ -199,7 +201,7 @@ export function updateTasks(name: string, columns: readonly Column[]) {
   return (workspaceId: number, values: Values) => update([workspaceId], values)
 }
 
-// New tasks, with what people read of them and what they wait for.
+// New tasks, with their details and dependencies.
 export const insertTasks = (columns: readonly Column[]) => insertInto('tasks', columns)
 export const insertDetails = insertInto(
   'task_details',
@@ -220,14 +222,14 @@ export const insertDependencies = insertInto(
   columnsOf({ task_id: 'bigint', depends_on: 'bigint', trigger_rule: 'text' }),
 )
 
-// Some of what people read of one task. $1 workspace, $2 task, then the columns.
+// Some details of one task. $1 workspace, $2 task, then the columns.
 export const updateDetails = (columns: readonly string[]): Statement =>
   statement(
     `update_details_${columns.join('_')}`,
     `update task_details set ${columns.map((name, i) => `${name} = $${i + 3}`).join(', ')} where workspace_id = $1 and task_id = $2`,
   )
 
-// Claims that ended. Before the new ones are written, or the index on active claims would see two.
+// Claims that ended. Written before new ones, or the unique index on active claims would see two.
 const endOfClaims = overRows(
   'end_claims',
   columnsOf({ task_id: 'bigint', generation: 'int', state: 'text', end_reason: 'text', ended_at: 'instant' }),
@@ -255,8 +257,8 @@ export const openClaims = insertInto(
   }),
 )
 
-// Results, accepted or not. The same one again is no second row; one that was refused before and is accepted now (the
-// task was paused, say) changes its verdict.
+// Results, accepted or not. The same result again adds no row; one that was rejected before and is accepted now (because the
+// task was paused, for example) changes its verdict.
 export const insertResults = insertInto(
   'results',
   columnsOf({
@@ -279,7 +281,7 @@ export const insertResults = insertInto(
    where results.accepted is false and excluded.accepted is not false`,
 )
 
-// Verdicts on results that waited for one.
+// Verdicts on results that await one.
 const verdicts = overRows(
   'judge_results',
   columnsOf({ task_id: 'bigint', epoch: 'int', accepted: 'boolean', rejection: 'text' }),
@@ -291,7 +293,7 @@ const verdicts = overRows(
 )
 export const judgeResults = (workspaceId: number, values: Values) => verdicts([workspaceId], values)
 
-// A rejected result is accepted after all: what was accepted before it goes first, since an epoch has one.
+// A rejected result is accepted after all: the accepted one is replaced first, since an epoch has one.
 // $1 workspace, $2 task, $3 epoch.
 export const replaceResult = statement(
   'replace_result',
@@ -305,7 +307,7 @@ export const promoteResult = statement(
     where workspace_id = $1 and task_id = $2 and generation = $4 and session = $5 and hash = $6`,
 )
 
-// Who came onto a track, and who left one.
+// Agents that start work on a track, and agents that leave it.
 export const enterTracks = insertInto(
   'track_claims',
   columnsOf({ task_id: 'bigint', project_id: 'int', track: 'text', agent: 'text' }),
@@ -316,10 +318,10 @@ export const leaveTracks = statement(
   `delete from track_claims where workspace_id = $1 and task_id = any($2::bigint[])`,
 )
 
-// Sessions that are new. Of two nodes that begin one, the second starts over and finds it.
+// New sessions. If two nodes begin the same one, the second retries and finds it.
 export const beginSessions = insertInto('sessions', SESSION_COLUMNS)
 
-// Sessions that changed. They are there, and locked.
+// Changed sessions. They exist and are locked.
 export const changeSessions = insertInto(
   'sessions',
   SESSION_COLUMNS,
@@ -328,17 +330,17 @@ export const changeSessions = insertInto(
     .join(', ')}`,
   'change_sessions',
 )
-// $1 workspace, $2 most sessions allowed.
+// $1 workspace, $2 the maximum number of sessions.
 export const checkSessions = statement('check_sessions', 'select refuse_sessions_over_limit($1, $2)')
 
-// First answers, to be given again.
+// Replies, to be returned again under the same idempotency key.
 export const rememberReplies = insertInto(
   'idempotency_keys',
   columnsOf({ key: 'text', body_hash: 'text', reply: 'json' }),
 )
 
 // The events, numbered without gaps. Last of all: the counter's row is locked from here to commit, and no longer.
-// $1 workspace, $2 how many, $3 change in active claims, $4 most claims allowed, then the columns.
+// $1 workspace, $2 how many, $3 change in active claims, $4 the maximum number of claims, then the columns.
 const EVENT = columnsOf({
   payload: 'json',
   type: 'text',

@@ -28,12 +28,13 @@ export class PostgresTransactor implements Transactor {
         return await this.#once(workspaceId, readSet, decide)
       } catch (error) {
         if (!(isTransient(error) || lostARace(error) || error instanceof ChangedMeanwhile)) throw error
-        if (tries === TRIES) throw new StoreUnavailable('Others were faster each time.', { cause: error })
+        if (tries === TRIES)
+          throw new StoreUnavailable('Other transactions got there first on every attempt.', { cause: error })
       }
     }
   }
 
-  /** Two round trips: begin, lock and look; then write and commit. Each is sent as a whole before its answers are read. */
+  /** Two round trips: begin, lock and read; then write and commit. Each is sent as a whole before its answers are read. */
   async #once<T>(
     workspaceId: number,
     readSet: ReadSet,
@@ -59,7 +60,7 @@ export class PostgresTransactor implements Transactor {
       broken = false
       return answer
     } finally {
-      // A connection with an unknown transaction on it is not used again.
+      // A connection with a transaction in an unknown state is not reused.
       if (broken)
         await client.query(sql.rollback).then(
           () => (broken = false),
@@ -77,7 +78,7 @@ const FIRST_COME = new Set([
   'agents_workspace_id_slug_key',
 ])
 
-/** Unique violations that mean: somebody else was first, so look again. */
+/** Unique violations that mean: another transaction was first, so read again. */
 function lostARace(error: unknown): boolean {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === 'BT001' || (code === '23505' && FIRST_COME.has(constraint ?? ''))

@@ -5,13 +5,13 @@ import * as sql from './statements.ts'
 
 export interface WorkspaceTransaction {
   query(text: string, values?: unknown[]): Promise<pg.QueryResult>
-  /** Rows by place, as the readers of records want them. */
+  /** Rows as arrays, as the functions that read records expect them. */
   rows(text: string, values: unknown[]): Promise<unknown[][]>
-  /** On record with the change, in the same transaction. */
+  /** Recorded with the change, in the same transaction. */
   emit(type: EventType, actor: string, payload: Record<string, unknown>): void
 }
 
-/** Under a name, a statement is read and planned once a connection. Texts that are made up as they come get none. */
+/** A named statement is parsed and planned once per connection. Dynamically built texts beyond this number get no name. */
 const MOST_NAMES = 200
 const names = new Map<string, { name: string }>()
 function nameOf(text: string): { name: string } | undefined {
@@ -19,7 +19,7 @@ function nameOf(text: string): { name: string } | undefined {
   return names.get(text)
 }
 
-/** A change to something other than tasks (keys, limits, sessions …): one transaction, its events with it. */
+/** A change to something other than tasks (keys, limits, sessions …): one transaction, with its events. */
 export async function inWorkspace<T>(
   pool: pg.Pool,
   workspaceId: number,
@@ -33,7 +33,7 @@ export async function inWorkspace<T>(
   let broken = true
   try {
     const events: Pick<EventDraft, 'type' | 'actor' | 'payload'>[] = []
-    // On their way together with the first statement: a round trip less. Whatever is wrong with them, that one fails too.
+    // Sent together with the first statement, which saves a round trip. If they fail, that statement fails, too.
     const begun = Promise.all([
       query(sql.begin),
       query({ ...sql.nameWorkspace, values: [String(workspaceId)] }),
@@ -48,12 +48,12 @@ export async function inWorkspace<T>(
     })
     await begun
     const appended = events.length > 0 ? [await eventsOf(query, workspaceId, events)] : []
-    // Together: after a statement that failed, a commit takes everything back.
+    // Together: after a failed statement, a commit rolls everything back.
     await Promise.all([...appended, sql.commit].map(query))
     broken = false
     return answer
   } finally {
-    // A connection with an unknown transaction on it is not used again.
+    // A connection with a transaction in an unknown state is not reused.
     if (broken)
       await client.query(sql.rollback).then(
         () => {
@@ -65,7 +65,7 @@ export async function inWorkspace<T>(
   }
 }
 
-/** The statement that puts them on record, at the database's time. */
+/** The statement that records the events, at the database's time. */
 async function eventsOf(
   query: (statement: pg.QueryConfig) => Promise<pg.QueryResult>,
   workspaceId: number,
@@ -90,7 +90,7 @@ async function eventsOf(
   return { ...statement, values }
 }
 
-/** Something that happened and changed nothing of its own. */
+/** An event without a change of its own. */
 export const recordEvent = (
   pool: pg.Pool,
   workspaceId: number,

@@ -65,7 +65,7 @@ function taskWrites(workspaceId: number, view: View, changes: Changes): Bound[] 
   const writes: Bound[] = []
   if (changes.created.length > 0) writes.push(...newTaskWrites(workspaceId, changes.created))
   if (changes.dependencies.length > 0) writes.push(dependencyWrites(workspaceId, changes.dependencies))
-  // By the state they go to: tasks that do the same have most columns in common.
+  // Grouped by target state: tasks with the same transition have most columns in common.
   const groups = new Map<string, TaskRecord[]>()
   for (const task of changes.tasks) {
     const isWhole = changesRareColumns(view.records.get(task.id)!, task)
@@ -186,7 +186,7 @@ function claimWrites(workspaceId: number, changes: Changes): Bound[] {
   return [...writes, ...trackWrites(workspaceId, changes, stillOpen, ended)]
 }
 
-/** Who came onto the tracks of projects, and who left them. */
+/** Agents that start work on the tracks of projects, and agents that leave them. */
 function trackWrites(
   workspaceId: number,
   changes: Changes,

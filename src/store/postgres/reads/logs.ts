@@ -3,7 +3,7 @@ import { COORDINATOR_EVENTS } from '../../../core/log.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { EVENT_COLUMNS, type EventWithTask, readEvent } from './reader.ts'
 
-/** Which entries of a task's log are wanted. Lines that holders wrote carry their level and their name with them. */
+/** Filters for a task's log. Lines written by holders carry their level and event name. */
 export interface LogFilter {
   /** Types of events. */
   types: readonly string[]
@@ -15,7 +15,7 @@ export interface LogFilter {
 
 export interface LogPage {
   order: 'asc' | 'desc'
-  /** The number of the entry that the page comes after, in its order. */
+  /** The seq of the entry that the page comes after, in its order. */
   after: number | null
   limit: number
 }
@@ -29,7 +29,7 @@ async function read(pool: pg.Pool, workspaceId: number, text: string, values: un
   return rows.map(readEvent)
 }
 
-/** A task's part of the log. */
+/** The log of a task. */
 export function logOfTask(
   pool: pg.Pool,
   workspaceId: number,
@@ -37,7 +37,7 @@ export function logOfTask(
   { types, lineLevels, lineEvents }: LogFilter,
   { order, after, limit }: LogPage,
 ): Promise<EventWithTask[]> {
-  // Its events first, by their own index: else the planner may walk the whole log in its order to find these few.
+  // Its events first, by their own index: otherwise the planner may scan the whole log in order to find these few.
   const text = `
     with e as materialized (select * from events where workspace_id = $1 and task_id = $2 and type = any($3::text[]))
     select ${EVENT_COLUMNS} from e
@@ -49,17 +49,17 @@ export function logOfTask(
   return read(pool, workspaceId, text, [taskId, types, lineLevels, lineEvents, after ?? START[order], limit])
 }
 
-/** Word for word what the index events_of_workspace is about, or it would not be used. */
+/** Must match the condition of the index events_of_workspace word for word, or the index is not used. */
 const OF_THE_HOUSE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
 
-/** What happened to no task in particular, and what the coordinator did to tasks. */
+/** Events that belong to no task, and what the coordinator did to tasks. */
 export function logOfWorkspace(
   pool: pg.Pool,
   workspaceId: number,
   types: readonly string[],
   { order, after, limit }: LogPage,
 ): Promise<EventWithTask[]> {
-  // The first of each type, then the first of all: so a rare type is found without walking over the frequent ones.
+  // The first of each type, then the first of all: so a rare type is found without scanning the frequent ones.
   const text = `
     with first_of_all as materialized (
       select first_of_type.seq from unnest($2::text[]) as wanted (type) cross join lateral (

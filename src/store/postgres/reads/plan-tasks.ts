@@ -20,7 +20,7 @@ export async function tasksOfProject(
   )
 }
 
-/** The rule each task of a project waits by, where it waits for something. */
+/** The trigger rule of each task of a project that has dependencies. */
 export async function triggerRulesOf(
   pool: pg.Pool,
   workspaceId: number,

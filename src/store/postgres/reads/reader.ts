@@ -19,11 +19,11 @@ export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_sta
   (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)`
 
 export interface EventWithTask extends StoredEvent {
-  /** The outside id of its task. */
+  /** The UUID of its task. */
   taskUuid: string | null
 }
 
-/** Reads see one workspace, like writes: named in the transaction, enforced by row-level security. */
+/** Reads see one workspace, like writes: set in the transaction, enforced by row-level security. */
 export class PostgresReader implements Reader {
   readonly #pool: pg.Pool
 
@@ -43,11 +43,11 @@ export class PostgresReader implements Reader {
     return (await this.tasksById(workspaceId, [taskId]))[0] ?? null
   }
 
-  /** Those of the given tasks that are there, in the order given. */
+  /** The given tasks that exist, in the given order. */
   async tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]> {
     const rows = await this.query(
       workspaceId,
-      // The ids are named twice, so that both tables are read by them whatever the planner believes about their sizes.
+      // The ids are given twice, so that both tables are read by id whatever the planner estimates.
       `${SELECT_TASKS} where t.workspace_id = $1 and t.id = any($2::bigint[])
          and d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
       [workspaceId, arrayLiteral(taskIds)],
@@ -56,7 +56,7 @@ export class PostgresReader implements Reader {
     return taskIds.map((id) => found.get(id)).filter((task) => task !== undefined)
   }
 
-  /** Those of the given tasks that are there, in the order given: without what people read of them. */
+  /** The given tasks that exist, in the given order, without their details. */
   async recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]> {
     const rows = await this.query(
       workspaceId,
@@ -67,7 +67,7 @@ export class PostgresReader implements Reader {
     return taskIds.map((id) => found.get(id)).filter((record) => record !== undefined)
   }
 
-  /** What people read of tasks whose records are in hand: a claim has just locked them. */
+  /** The details of tasks whose records are already read: a claim has just locked them. */
   async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
     const ids = arrayLiteral(records.map(({ id }) => id))
     const projects = new Set(records.map(({ projectId }) => projectId))
@@ -134,7 +134,7 @@ export class PostgresReader implements Reader {
     return rows.map(readRecord)
   }
 
-  /** As large as an answer may be, and of what is large only what is asked for. */
+  /** As large as a response may be; large fields only on request. */
   async taskPage(
     workspaceId: number,
     filter: TaskSearch,
@@ -202,8 +202,8 @@ export class PostgresReader implements Reader {
   async events(workspaceId: number, after: number, limit: number): Promise<EventWithTask[]> {
     const rows = await this.query(
       workspaceId,
-      // The page first, then the outside ids of its tasks: joined the other way round, a new table without statistics is
-      // walked for every event.
+      // The page first, then the UUIDs of its tasks: joined the other way round, a new table without statistics is scanned
+      // for every event.
       `with e as materialized (
          select * from events where workspace_id = $1 and seq > $2 order by seq limit $3)
        select ${EVENT_COLUMNS} from e order by e.seq`,
@@ -218,7 +218,7 @@ export class PostgresReader implements Reader {
     after: number,
     limit: number,
   ): Promise<EventWithTask[]> {
-    // Materialized first: else the planner may walk the whole log in seq order to find a task's few events.
+    // Materialized first: otherwise the planner may scan the whole log in seq order to find a task's few events.
     const rows = await this.query(
       workspaceId,
       `with e as materialized (select * from events where workspace_id = $1 and task_id = $2)
@@ -287,7 +287,7 @@ export class PostgresReader implements Reader {
   }
 }
 
-/** What of a task can be so large that lists leave it out unless it is asked for. */
+/** Fields of a task that can be so large that lists leave them out unless they are requested. */
 const LARGE_DETAILS = ['input', 'checkpoint'] as const
 export type LargeDetail = (typeof LARGE_DETAILS)[number]
 const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
@@ -297,7 +297,7 @@ const ownDetails = (include: ReadonlySet<LargeDetail>) => {
   return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
    d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by`
 }
-/** In an answer: the record, which is about as long for all tasks, and what can be of any length. */
+/** In a response: the record, which is about as long for all tasks, and fields of any length. */
 const SMALL_DETAILS_BYTES = `1500 + ${bytesOfText('d.title', 'd.description', 'd.error', 'd.progress_step')}
    + ${bytesOfJson('d.metadata')} + pg_column_size(d.tags)
    + 39 * (select count(*) from task_dependencies x where x.workspace_id = $1 and x.task_id = l.id)`
@@ -329,7 +329,7 @@ function readTask(row: Row): StoredTask {
 /** How many values `readDetails` reads. */
 const DETAILS = 17
 
-/** In the order they are selected. Written out: built field by field, it would cost several times as much. */
+/** In the order they are selected. Written out: building it field by field would cost several times as much. */
 const readDetails = (values: readonly unknown[]) =>
   ({
     title: values[0],

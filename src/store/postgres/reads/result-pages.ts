@@ -3,11 +3,11 @@ import type { StoredResult } from '../../store.ts'
 import { inside } from '../kernel/scoped-query.ts'
 import { bytesOfJson, bytesOfText, fittingPage, MORE, type PageOf } from './pages.ts'
 
-/** Its place in a list. Results of one moment are many, so the moment alone would not do. */
+/** Its position in a list. Many results may have the same time, so the time alone is not enough. */
 export type ResultPosition = readonly [submittedAt: number, taskId: number, generation: number, hash: string]
 
 export interface ListedResult extends StoredResult {
-  /** The outside id of its task. */
+  /** The UUID of its task. */
   taskId: string
   place: ResultPosition
 }
@@ -15,7 +15,7 @@ export interface ListedResult extends StoredResult {
 interface Part {
   after: ResultPosition | undefined
   limit: number
-  /** Whether the results themselves are read, too; without it `data` is null. */
+  /** Whether the data of the results is read, too; otherwise `data` is null. */
   withData: boolean
 }
 
@@ -66,7 +66,7 @@ export const rejectedResults = (pool: pg.Pool, workspaceId: number, part: Part) 
 export const resultsOfTask = (pool: pg.Pool, workspaceId: number, taskId: number, part: Part) =>
   page(pool, workspaceId, part, { which: 'r.task_id = $6::bigint', order: 'asc', values: [taskId] })
 
-/** All results of a task, oldest first, without what they are. */
+/** All results of a task, oldest first, without their data. */
 export const resultHeads = (pool: pg.Pool, workspaceId: number, taskId: number) =>
   inside<StoredResult & pg.QueryResultRow>(
     pool,
@@ -77,7 +77,7 @@ export const resultHeads = (pool: pg.Pool, workspaceId: number, taskId: number) 
     [taskId],
   )
 
-/** What a result of a task is. */
+/** The data of a result. */
 export async function resultData(
   pool: pg.Pool,
   workspaceId: number,

@@ -6,7 +6,10 @@ import { readSession, sessionColumns } from '../kernel/columns.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { findProject, trackAssignments, trackProgress } from '../workspaces/projects.ts'
 
-/** What a session did, as Coditect 3.5 tells it. Everything is read off claims, results and the log: nothing is kept twice. */
+/**
+ * What a session did, in the form of Coditect 3.5. Everything is derived from claims, results and the log: nothing is stored
+ * twice.
+ */
 
 interface TaskLogEntry {
   timestamp: number
@@ -25,7 +28,7 @@ interface TaskLogEntry {
 interface SessionMemory {
   lastActivity: number
   taskLog: TaskLogEntry[]
-  /** Whether the log begins with the session: of very long ones, only the newest entries are shown. */
+  /** Whether the log begins with the session: of a very long one, only the newest entries are shown. */
   taskLogIsWhole: boolean
   activeClaims: { taskId: string; key: string | null; generation: number; agent: string; expiresAt: number }[]
   completedTasks: string[]
@@ -79,7 +82,10 @@ export async function readSessionMemory(
   }
 }
 
-/** A task by its key, whatever the planner believes about a new table: "offset 0" keeps it from reading all for each. */
+/**
+ * A task by its key, whatever the planner estimates for a new table: "offset 0" keeps it from reading all tasks for each
+ * row.
+ */
 const ONE_BY_ONE = (row: string) =>
   `select t.uuid, t.key, t.state, t.epoch from tasks t where t.workspace_id = $1 and t.id = ${row}.task_id offset 0`
 
@@ -94,9 +100,9 @@ interface LogRow {
 }
 
 /**
- * The newest of what became of the generations this session held, in order. How they began and ended stands in the claims:
- * what happens to a task after its claim is over is not the session's. The rest is told by events, whose payloads are read
- * once each: joined by what they say, a new table without statistics would have them read for every pair.
+ * The newest entries about the generations this session held, in order. Their start and end come from the claims: what
+ * happens to a task after its claim has ended does not belong to the session. The rest comes from events, whose payloads are
+ * read once each: with a join on payload fields, a new table without statistics would have them read for every pair.
  */
 async function readLog(pool: pg.Pool, workspaceId: number, session: string): Promise<LogRow[]> {
   const rows = await query<LogRow>(
@@ -144,7 +150,7 @@ const TOLD_BY_EVENTS: Record<string, Told> = {
   task_result_rejected: ['RESULT_SUBMITTED', 'REJECTED'],
 }
 
-/** How the end of a claim is told. One that ended with its result has that entry already. */
+/** The log entry for the end of a claim. One that ended with its result has that entry already. */
 const ENDS = {
   VOLUNTARY: 'CLAIM_RELEASED',
   NEEDS_HUMAN: 'CLAIM_RELEASED',
@@ -205,7 +211,7 @@ const readHeld = (pool: pg.Pool, workspaceId: number, session: string) =>
     [session],
   )
 
-/** Tasks whose accepted result is this session's, oldest first. */
+/** Tasks whose accepted result is from this session, oldest first. */
 const readCompleted = (pool: pg.Pool, workspaceId: number, session: string) =>
   query<{ key: string | null; uuid: string }>(
     pool,
@@ -218,7 +224,7 @@ const readCompleted = (pool: pg.Pool, workspaceId: number, session: string) =>
     [session],
   )
 
-/** How the tracks of its project stand: the one it named, or the one it worked on last. */
+/** Progress of the tracks of its project: the project it named, or the one it worked on last. */
 async function readProject(pool: pg.Pool, workspaceId: number, { name, project }: SessionRecord) {
   const projectId =
     project === null
@@ -245,7 +251,7 @@ async function lastProjectOf(pool: pg.Pool, workspaceId: number, session: string
   return row?.projectId ?? 0
 }
 
-/** To whom these sessions belong, where they said so. */
+/** The users of these sessions, where they named one. */
 export async function usersOf(
   pool: pg.Pool,
   workspaceId: number,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 
-/** How a workspace stands, counted by what has an index: the finished tasks, however many, are not looked at. */
+/** Counts of a workspace, from indexes only: finished tasks, however many, are not read. */
 interface Tally {
   pendingTasks: number
   waitingTasks: number

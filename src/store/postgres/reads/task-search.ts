@@ -1,7 +1,7 @@
 import { trackQueuesOf } from '../../../core/keys.ts'
 import type { TaskFilter } from '../../store.ts'
 
-/** Here a list of tasks may be narrowed by more. */
+/** Further filters for a list of tasks, supported here only. */
 export interface TaskSearch extends TaskFilter {
   tag?: string | undefined
   agent?: string | undefined

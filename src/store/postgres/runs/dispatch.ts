@@ -9,7 +9,7 @@ import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { agentsIn } from '../workspaces/agents.ts'
 import { clockOf, lockRuntime, WAKEUP_COLUMNS, type Wakeup } from './wakeups.ts'
 
-/** From a wakeup that waits to a run that is to be started. */
+/** From a queued wakeup to a run. */
 
 export interface DueWakeup {
   workspaceId: number
@@ -19,9 +19,10 @@ export interface DueWakeup {
 
 const IN_ORDER = 'w.priority desc, w.requested_at, w.wakeup_id'
 
-// What a node could run now: due, of each agent as many as it has room for, on nodes they may run on; and what waits for agents
-// that may not run, so that it does not wait longer. Workspaces take turns, or one that floods would keep the others out: next
-// comes the one with the fewest runs, of those the one whose last run began longest ago. $1 this node's name, $2 how many.
+// What a node could run now: due wakeups, per agent as many as it has free slots, for agents that may run on this node; and
+// wakeups of agents that may not run, so that they are skipped without further waiting. Workspaces share fairly, or one that
+// floods would starve the others: the one with the fewest runs comes next, and among those the one whose last run began
+// longest ago. $1 this node's name, $2 limit.
 const DUE_WAKEUPS = `with due as materialized (
     select w.*, row_number() over (partition by w.workspace_id order by ${IN_ORDER}) as place_in_workspace from (
       select w.workspace_id, w.wakeup_id, w.agent, w.priority, w.requested_at,
@@ -59,9 +60,9 @@ export interface WaitingClaim {
   generation: number
 }
 
-// Work that is to be gone on with, waits for its turn, and whose lease should be renewed by now. Only for agents this node may
-// run: where nobody can, the lease ends. $1 this node's name, $2 how much of a
-// lease is left when it is renewed.
+// Claims to continue whose wakeup is still queued and whose lease is due for renewal. Only for agents that may run on this
+// node: where no node can run them, the lease expires. $1 this node's name, $2 the fraction of a lease that is left when it
+// is renewed.
 const WAITING_CLAIMS = `select w.workspace_id as "workspaceId", w.agent, t.uuid as "taskId", t.session, t.generation
     from wakeups w
     cross join lateral (select * from agents a where a.workspace_id = w.workspace_id and a.slug = w.agent offset 0) a
@@ -78,7 +79,7 @@ export const waitingClaims = (pool: pg.Pool, nodeName: string) =>
     values: [nodeName, 1 - RENEW_FROM],
   })
 
-// Of what is due for an agent the first, locked, and how its task stands. $1 workspace, $2 agent.
+// The first due wakeup of an agent, locked, and the state of its task. $1 workspace, $2 agent.
 const TO_BE_TAKEN = `select ${WAKEUP_COLUMNS}, w.priority,
       case when w.task_id = 0 then 'none'
            when c.state = 'active' and c.agent = w.agent and c.session = 'agent:' || w.agent and t.state in ('assigned', 'continuing')
@@ -97,14 +98,14 @@ type ToBeTaken = Wakeup & { priority: number; standing: TaskHold; taskGeneration
 
 export interface Taken {
   decision: DispatchDecision
-  /** With the claim that its agent has by now, if it has one. */
+  /** With the claim that its agent holds by now, if any. */
   wakeup: Wakeup
   agent: AgentRecord
 }
 
 /**
- * Makes a run of what an agent is to be woken for first, before anything is started: which that is, is asked under the lock,
- * since whoever looked before may have seen another. Null: there is nothing any more.
+ * Turns the first due wakeup of an agent into a run, before anything is started. The wakeup is selected under the lock,
+ * since an earlier read may have seen another. Null: none is left.
  */
 export function takeWakeup(
   store: Connections,
@@ -113,7 +114,7 @@ export function takeWakeup(
 ): Promise<Taken | null> {
   const { workspaceId } = due
   return store.change(workspaceId, async (tx) => {
-    // Sent at once and done one after the other: what is looked at, and the clock, come after the lock.
+    // Sent together and run in order: the reads and the clock come after the lock.
     const [runtime, taken, agents, counted, now] = await Promise.all([
       lockRuntime(tx, workspaceId, [due.agent]),
       tx.query(TO_BE_TAKEN, [workspaceId, due.agent]),

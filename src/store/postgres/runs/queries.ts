@@ -40,7 +40,7 @@ import {
   workWithoutWakeup,
 } from './wakeups.ts'
 
-/** Runs of agents, what wakes them, and what is kept from one run to the next. */
+/** Runs of agents, their wakeups, and the state kept between runs. */
 export function runQueries(connections: Connections) {
   const { readers } = connections
   return {

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 
 /**
- * The output of runs, in rows. Notes about a log lie among its rows, at places that no text reaches: rows are only ever added
- * and taken away, never changed.
+ * The output of runs, in rows. Notes about a log are stored among its rows, at offsets that no text reaches: rows are only
+ * inserted and deleted, never updated.
  */
 
 const NOTES = { begun: 2 ** 50, truncated: 2 ** 50 + 1, final: 2 ** 50 + 2 } as const
@@ -25,7 +25,7 @@ export class RunLogRows {
     this.#pool = pool
   }
 
-  /** Fails when there is something at one of these places: somebody else writes the same log. */
+  /** Fails when a row exists at one of these offsets: another process writes the same log. */
   async append(workspaceId: number, runId: string, chunks: readonly Chunk[]): Promise<void> {
     await this.#query(workspaceId, {
       text: `insert into run_log_chunks (workspace_id, run_id, chunk_offset, bytes, stream, at, content)
@@ -42,7 +42,7 @@ export class RunLogRows {
     })
   }
 
-  /** The first of its kind stays. */
+  /** The first note of its kind stays. */
   async note(workspaceId: number, runId: string, note: Note, content: string): Promise<void> {
     await this.#query(workspaceId, {
       text: `insert into run_log_chunks (workspace_id, run_id, chunk_offset, bytes, stream, at, content)
@@ -51,7 +51,7 @@ export class RunLogRows {
     })
   }
 
-  /** How long it is, and what is noted about it. */
+  /** The length of the log, and its notes. */
   async status(workspaceId: number, runId: string) {
     const values = [workspaceId, runId, BEYOND_TEXT]
     const [last, notes] = await scopedQueries<pg.QueryResultRow>(
@@ -79,7 +79,7 @@ export class RunLogRows {
     return { bytes: (last![0]?.bytes as number | undefined) ?? 0, notes: noted }
   }
 
-  /** Those with bytes in this range, in order. They follow each other without gaps. */
+  /** Chunks with bytes in this range, in order, without gaps. */
   async between(workspaceId: number, runId: string, from: number, to: number): Promise<Chunk[]> {
     return this.#query<Chunk & pg.QueryResultRow>(workspaceId, {
       text: `select chunk_offset as offset, stream, content,

@@ -3,7 +3,7 @@ import type { RunState } from '../../../core/runs/outcomes.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
 
-/** Runs as people read them, and as their node looks after them. */
+/** Runs as people read them, and as their node monitors them. */
 
 export interface Run {
   workspaceId: number
@@ -83,14 +83,14 @@ export async function findRun(pool: pg.Pool, workspaceId: number, runId: string)
 
 export interface RunFilter {
   agent?: string | undefined
-  /** Inside id. */
+  /** Internal id. */
   task?: number | undefined
   statuses?: readonly RunState[] | undefined
   /** Runs older than this one. */
   before?: string | undefined
 }
 
-/** The newest first, as many as fit an answer. */
+/** Newest first, as many as fit a response. */
 export async function listRuns(
   pool: pg.Pool,
   workspaceId: number,
@@ -119,7 +119,7 @@ export async function listRuns(
   return { rows: found.map(({ more: _more, ...run }) => run as Run), more: found[0]?.more ?? false }
 }
 
-/** What the runs of a task used, all in all. */
+/** The total usage of all runs of a task. */
 export async function usageOfTask(pool: pg.Pool, workspaceId: number, taskId: number) {
   const [row] = await inside<{
     runs: number
@@ -149,7 +149,7 @@ export interface RunEvent {
   at: number
 }
 
-/** As many as fit an answer. */
+/** As many as fit a response. */
 export async function runEventsAfter(
   pool: pg.Pool,
   workspaceId: number,
@@ -176,7 +176,7 @@ export async function runEventsAfter(
   return { rows: found.map(({ more: _more, ...event }) => event as RunEvent), more: found[0]?.more ?? false }
 }
 
-/** The run whose token this is, while it lives. The policy shows just the row with this hash. */
+/** The active run with this token. The row policy shows only the row with this hash. */
 export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
   const [found] = await scopedQuery<{
     workspaceId: number
@@ -196,9 +196,9 @@ export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
 }
 
 /**
- * Why a run of this node should stop, if it should: it is asked to, its agent may not work, or its claim is gone. A claim
- * that its own program ended by handing in is no loss: the program may have a few words left. Or since when it is suspected to
- * hang.
+ * Why a run of this node should stop, if it should: it was cancelled, its agent may not work, or its claim has ended. A
+ * claim that its own program ended by submitting is no loss: the program may still write some output. Or since when it is
+ * suspected to hang.
  */
 export interface RunToLookAt {
   workspaceId: number
@@ -236,7 +236,7 @@ export const runsOfNodes = (pool: pg.Pool, nodeIds: readonly string[]) =>
     [nodeIds],
   )
 
-/** Of these runs, those that are over. */
+/** The finished ones among these runs. */
 export const runsThatAreOver = (pool: pg.Pool, runIds: readonly string[]) =>
   overAll<{ id: string } & pg.QueryResultRow>(
     pool,
@@ -244,7 +244,7 @@ export const runsThatAreOver = (pool: pg.Pool, runIds: readonly string[]) =>
     [runIds],
   )
 
-/** Claims of an agent that Baton runs which no run stands behind: their node went before it could say what it had claimed. */
+/** Claims of an agent that Baton runs which have no run: their node died before it could record what it had claimed. */
 export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: string) =>
   inside<{ taskId: string; innerId: number; generation: number; session: string } & pg.QueryResultRow>(
     pool,
@@ -258,13 +258,13 @@ export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: stri
     [agent],
   )
 
-/** Whether a task is held under this very generation. */
+/** Whether a task is held under exactly this generation. */
 export async function isHeldUnder(pool: pg.Pool, workspaceId: number, taskId: number, generation: number) {
   const text = `select from claims where workspace_id = $1 and task_id = $2 and generation = $3 and state = 'active'`
   return (await inside(pool, workspaceId, text, [taskId, generation])).length > 0
 }
 
-/** How many attempts at a task, before this generation, took longer than they might. */
+/** How many attempts at a task, before this generation, timed out. */
 export async function timeoutsBefore(
   pool: pg.Pool,
   workspaceId: number,
@@ -275,7 +275,7 @@ export async function timeoutsBefore(
   return (await inside<{ timeouts: number }>(pool, workspaceId, text, [innerId, generation]))[0]!.timeouts
 }
 
-/** Logs of runs that were over so long ago. */
+/** Logs of runs that ended at least this long ago. */
 export const oldLogs = (pool: pg.Pool, olderThanMs: number, limit: number) =>
   overAll<{ workspaceId: number; runId: string; logStore: string; logRef: string } & pg.QueryResultRow>(
     pool,

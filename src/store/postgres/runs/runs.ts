@@ -6,7 +6,7 @@ import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { endWakeup } from './dispatch.ts'
 import { clockOf, lockRuntime } from './wakeups.ts'
 
-/** Runs from their start to their end. Whoever changes one holds the lock of its agent's runtime state. */
+/** Runs from start to end. Every change of a run holds the lock of its agent's runtime state. */
 
 export interface RunStart {
   workspaceId: number
@@ -18,7 +18,7 @@ export interface RunStart {
   folder: unknown
 }
 
-/** From here on its program may be there. False: it is over already. */
+/** From here on its program may be running. False: the run has already ended. */
 export function beginRun(store: Connections, start: RunStart): Promise<boolean> {
   const { workspaceId, runId, agent, task, log } = start
   return store.change(workspaceId, async (tx) => {
@@ -41,7 +41,7 @@ export function beginRun(store: Connections, start: RunStart): Promise<boolean> 
   })
 }
 
-/** Only its node begins a run: when it has begun, that was an earlier try whose answer was lost. */
+/** Only its node begins a run: if it has begun, that was an earlier attempt whose answer was lost. */
 async function hasBegun(tx: WorkspaceTransaction, workspaceId: number, runId: string): Promise<boolean> {
   const { rows } = await tx.query('select status from runs where workspace_id = $1 and run_id = $2', [
     workspaceId,
@@ -56,7 +56,7 @@ export interface ProcessIdentity {
   bootId: string | null
 }
 
-/** By what its process is known, should this node not be there to end it. */
+/** Identifies its process, in case this node is not there to end it. */
 export const recordProcess = (
   store: Connections,
   workspaceId: number,
@@ -76,7 +76,7 @@ export interface Usage {
   outputTokens: number
 }
 
-/** How far it is, as it goes: what a lost run leaves behind is at least this. */
+/** Usage and progress on the way: a lost run leaves at least this behind. */
 export const reportRun = (
   store: Connections,
   {
@@ -115,21 +115,21 @@ export interface RunEnd {
   runId: string
   agent: string
   adapterType: string
-  /** What it was to be about, though it may not have begun. */
+  /** The task it was meant for, though it may not have begun. */
   task?: RunStart['task']
   status: Extract<RunState, 'succeeded' | 'failed' | 'cancelled' | 'timed_out'>
   errorCode: RunErrorCode | null
   errorMessage: string | null
   exitCode: number | null
   signal: string | null
-  /** Null: what was reported on the way stays. */
+  /** Null: the usage reported on the way stays. */
   usage: Usage | null
   usageBasis: UsageBasis | null
   costUsd: string | null
   provider: string | null
   model: string | null
   sessionId: string | null
-  /** What the adapter is to be told the next time: under this name, or nothing to be kept. */
+  /** What the adapter gets at the next run: state under this key, or nothing. */
   remember: { taskKey: string; state: Record<string, unknown> } | null
   summary: string | null
   result: unknown
@@ -138,7 +138,7 @@ export interface RunEnd {
   log: { bytes: number; sha256: string; compressed: boolean; truncated: boolean } | null
 }
 
-/** The end of a run, once: its figures are added up in the same moment. False: it was over already. */
+/** Ends a run, once: its figures are added to the totals in the same transaction. False: it had already ended. */
 export function finishRun(store: Connections, end: RunEnd): Promise<boolean> {
   const { workspaceId, runId, agent } = end
   return store.change(workspaceId, async (tx) => {
@@ -243,7 +243,7 @@ async function rememberSession(tx: WorkspaceTransaction, end: RunEnd): Promise<v
   )
 }
 
-/** Somebody wants it stopped; its node, which hears of the event, sees to it. False: it is over. */
+/** Requests a cancellation; its node sees the event and stops the run. False: it has ended. */
 export function askToCancel(
   store: Connections,
   workspaceId: number,
@@ -279,7 +279,7 @@ export interface NewRunEvent {
   payload?: unknown
 }
 
-/** The timeline of a run. One process writes it, and counts. */
+/** The timeline of a run. One process writes and numbers it. */
 export const appendRunEvents = (
   store: Connections,
   workspaceId: number,

@@ -4,7 +4,7 @@ import type { Connections } from '../kernel/connections.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { clockOf, lockRuntime } from './wakeups.ts'
 
-/** What is remembered of an agent from one run to the next. */
+/** The state of an agent that is kept between runs. */
 
 export interface RuntimeState {
   agent: string
@@ -74,7 +74,9 @@ export const taskSessionsOf = (
     values: [workspaceId, agent, only?.adapterType ?? null, only?.taskKey ?? null],
   })
 
-/** Forgets the sessions of an agent, or the one of a task: the next run begins afresh. Answers with how many there were. */
+/**
+ * Deletes the adapter sessions of an agent, or the one of a task: the next run begins fresh. Returns how many there were.
+ */
 export function resetSessions(
   store: Connections,
   workspaceId: number,
@@ -113,8 +115,8 @@ export async function parkedUntil(
 }
 
 /**
- * Nobody on this credential is started before it takes work again: of those who are known to be on it, nothing is even tried.
- * `told` is when that is, if anybody said so. Answers with what holds, by the clock of the database.
+ * No agent on this credential is started before it accepts work again; agents known to use it are not even tried. `told` is
+ * that time, if the provider named one. Returns the resulting time, by the clock of the database.
  */
 export function parkCredential(
   store: Connections,

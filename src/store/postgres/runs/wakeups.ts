@@ -16,7 +16,7 @@ import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf }
 import { inScope } from '../upkeep/due.ts'
 import { agentsIn } from '../workspaces/agents.ts'
 
-/** What wakes agents, as it waits and as it is remembered. */
+/** Wakeups of agents, queued and finished. */
 
 export interface Wakeup {
   id: string
@@ -46,13 +46,14 @@ export const WAKEUP_COLUMNS = `w.wakeup_id as id, w.agent, w.source, w.trigger_d
   w.task_uuid as "taskId", w.generation, w.depth, w.run_id as "runId", ms(w.requested_at) as "requestedAt", ms(w.due_at) as "dueAt",
   ms(w.claimed_at) as "claimedAt", ms(w.finished_at) as "finishedAt", w.error`
 
-/** Wishes about one agent come in one order, since each of them first locks what is known of its runs. */
+/** Requests for one agent are ordered, since each of them first locks the agent's runtime state. */
 export async function lockRuntime(
   tx: WorkspaceTransaction,
   workspaceId: number,
   slugs: readonly string[],
 ): Promise<Map<string, { lastStartedAt: number | null; parkedUntil: number | null }>> {
-  // Whoever changes or removes agents locks them first, in this order; so must we, or each would wait for the other.
+  // Transactions that change or remove agents lock them first, in this order; we must do the same, or a deadlock is
+  // possible.
   const kept = tx.query(
     `select from agents where workspace_id = $1 and slug = any($2::text[]) order by slug collate "C" for key share`,
     [workspaceId, slugs],
@@ -81,7 +82,7 @@ export interface WakeupRequest {
   asked: AskedWakeup
 }
 
-/** Each wish with what became of it; null for agents that are not there. */
+/** Each request with its outcome; null for agents that do not exist. */
 export function askForWakeups(
   store: Connections,
   workspaceId: number,
@@ -89,7 +90,7 @@ export function askForWakeups(
 ): Promise<(Wakeup | null)[]> {
   const slugs = [...new Set(asks.map(({ agent }) => agent))].sort()
   return store.change(workspaceId, async (tx) => {
-    // Sent at once and done one after the other: what is looked at, and the clock, come after the lock.
+    // Sent together and run in order: the reads and the clock come after the lock.
     const [runtime, seen, agents, now] = await Promise.all([
       lockRuntime(tx, workspaceId, slugs),
       lookAround(tx, workspaceId, slugs, asks),
@@ -123,7 +124,7 @@ export function askForWakeups(
   })
 }
 
-/** What waits, runs and was asked for by now, kept up to date while several wishes are judged. */
+/** What is queued, running and recently requested; updated while several requests are decided. */
 async function lookAround(
   tx: WorkspaceTransaction,
   workspaceId: number,
@@ -188,7 +189,7 @@ async function lookAround(
   }
 }
 
-/** Sent in their order and awaited together: of a thousand wishes, each would else wait for the answer to the one before. */
+/** Sent in order and awaited together: otherwise each of a thousand requests would wait for the answer to the one before. */
 function write(
   tx: WorkspaceTransaction,
   workspaceId: number,
@@ -251,7 +252,7 @@ async function found(
   return ids.map((id) => (id === null ? null : (byId.get(id) ?? null)))
 }
 
-/** The newest first, as many as fit an answer. */
+/** Newest first, as many as fit a response. */
 export async function listWakeups(
   pool: pg.Pool,
   workspaceId: number,
@@ -284,12 +285,12 @@ export async function listWakeups(
 export interface DueTimer {
   workspaceId: number
   agent: string
-  /** The hour that has come; null: it only has to be set. */
+  /** The due time that has passed; null: it only has to be set. */
   at: number | null
 }
 
-// Agents whose time has come, and those whose time is not set yet or lies further off than their interval by now. Settings
-// from before anybody checked them may hold anything in the place of the interval.
+// Agents whose timer is due, and those whose timer is not set yet or is further away than their current interval. Settings
+// from before validation existed may have any value in place of the interval.
 const DUE_TIMERS = `select a.workspace_id as "workspaceId", a.slug as agent,
       case when s.next_timer_at <= clock_timestamp() then ms(s.next_timer_at) end as at
     from agents a left join agent_runtime_state s on s.workspace_id = a.workspace_id and s.agent = a.slug
@@ -305,7 +306,7 @@ const DUE_TIMERS = `select a.workspace_id as "workspaceId", a.slug as agent,
 export const dueTimers = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<DueTimer & pg.QueryResultRow>(pool, only, DUE_TIMERS, [limit])
 
-/** Sets the clock of these agents on: from now, so that what was missed is not made up for. */
+/** Sets the next timer of these agents: from now, so that missed ones are not made up for. */
 export function windTimers(store: Connections, workspaceId: number, slugs: readonly string[]): Promise<void> {
   return store.change(workspaceId, async (tx) => {
     await lockRuntime(tx, workspaceId, [...slugs].sort())
@@ -319,7 +320,7 @@ export function windTimers(store: Connections, workspaceId: number, slugs: reado
   })
 }
 
-/** Given to agents that Baton runs, or to be gone on with by them, with nothing on its way that would. */
+/** Work that is assigned to agents that Baton runs, or is to be continued by them, without a wakeup or a run for it. */
 export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, limit = 1_000) =>
   scopedQuery<
     {
@@ -348,9 +349,9 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
     values: [workspaceId, limit],
   })
 
-/** Of what is over, a week is remembered. */
+/** Finished wakeups are kept for a week. */
 export async function forgetOldWakeups(store: Connections): Promise<void> {
-  // Not by the clock of each row, which no index could be asked for.
+  // Not by clock_timestamp(), which changes from row to row and cannot use an index.
   const isOld = `finished_at < now() - interval '7 days'`
   const where = await scopedQuery<{ workspaceId: number }>(store.readers, 'baton.scope', 'upkeep', {
     text: `select distinct workspace_id as "workspaceId" from wakeups where ${isOld}`,

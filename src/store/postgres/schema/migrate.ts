@@ -14,7 +14,7 @@ interface Migration {
   sql: string
 }
 
-/** The SQL files stay beside the sources; compiled code looks for them there too. */
+/** The SQL files stay beside the sources; compiled code reads them from there, too. */
 const MIGRATIONS_FOLDER = join(packageRoot(), 'src/store/postgres/schema/migrations')
 
 function packageRoot(): string {
@@ -37,7 +37,9 @@ export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
     })
 }
 
-/** Brings the database up to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once. */
+/**
+ * Migrates the database to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once.
+ */
 export async function migrate(
   way: ConnectionTarget,
   role: string,
@@ -48,11 +50,11 @@ export async function migrate(
   })
   try {
     await client.query('begin')
-    // Held until commit, so of several nodes one migrates and the others find it done. 0xba70 is Baton's own lock.
+    // Held until commit, so one of several nodes migrates and the others find it done. 0xba70 is Baton's own lock.
     await client.query('select pg_advisory_xact_lock(47728)')
     await applyMissing(client, migrations)
     await grantToServer(client, role)
-    // Before anything is kept: a database that cannot be served from is left as it was.
+    // Before commit: a database that cannot be used stays as it was.
     await client.query(`set local role ${client.escapeIdentifier(role)}`)
     await assertSafeToServe(client)
     await client.query('commit')
@@ -98,7 +100,9 @@ async function applyMissing(client: pg.Client, migrations: Migration[]): Promise
   }
 }
 
-/** What the server may do to each table. Nothing else: the log is append-only because nobody may update it. */
+/**
+ * The privileges of the server role on each table. Nothing else: the log is append-only because the role may not update it.
+ */
 const GRANTS: Record<string, string> = {
   schema_migrations: 'select',
   workspaces: 'select, insert',
@@ -141,7 +145,9 @@ async function grantToServer(client: pg.Client, role: string): Promise<void> {
 
 const NOT_ALLOWED = '42501'
 
-/** The role is there, and the login may become it. Whoever may not make it so is told what to ask for. */
+/**
+ * The role exists, and the login may become it. A login that may not create it gets the statements a superuser has to run.
+ */
 async function ensureRole(client: pg.Client, role: string): Promise<void> {
   const name = client.escapeIdentifier(role)
   const { rows } = await client.query(
@@ -150,7 +156,7 @@ async function ensureRole(client: pg.Client, role: string): Promise<void> {
   )
   const { login, isThere } = rows[0]
   try {
-    // Roles belong to the whole server: another database's first start may be making this one right now.
+    // Roles belong to the whole server: the first start on another database may be creating it right now.
     await client.query(`do $$ begin
       if not exists (select from pg_roles where rolname = ${client.escapeLiteral(role)}) then create role ${name} nologin; end if;
       exception when duplicate_object or unique_violation then null;
@@ -160,12 +166,12 @@ async function ensureRole(client: pg.Client, role: string): Promise<void> {
     if ((error as pg.DatabaseError).code !== NOT_ALLOWED) throw error
     const orders = [...(isThere ? [] : [`create role ${role} nologin;`]), `grant ${role} to ${login};`]
     throw new StartRefused(
-      `The database user ${login} cannot take on the role ${role}, which the server works as; let a superuser run: ${orders.join(' ')}`,
+      `The database user ${login} cannot take on the role ${role}, which the server uses; a superuser must run: ${orders.join(' ')}`,
     )
   }
 }
 
-/** The login must be allowed to become the role. Tried, not looked up: what it takes differs between versions of Postgres. */
+/** The login must be allowed to become the role. Tried, not looked up: the rules differ between versions of Postgres. */
 async function mayTakeOn(client: pg.Client, name: string): Promise<void> {
   await client.query('savepoint before_role')
   try {
@@ -177,7 +183,7 @@ async function mayTakeOn(client: pg.Client, name: string): Promise<void> {
   }
 }
 
-/** Row-level security does not hold for owners and superusers, so the server must be neither; and no trigger may be off. */
+/** Row-level security does not apply to owners and superusers, so the server must be neither; and no trigger may be off. */
 export async function assertSafeToServe(pool: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await pool
     .query(`
@@ -190,18 +196,18 @@ export async function assertSafeToServe(pool: Pick<pg.Client, 'query'>): Promise
            current_setting('session_replication_role') as triggers
       from pg_roles r where r.rolname = current_user`)
     .catch((error: Error) => {
-      throw new StartRefused(`The database cannot be served from: ${error.message}.`)
+      throw new StartRefused(`The database cannot be used: ${error.message}.`)
     })
   const facts = rows[0]!
   if (facts.rolsuper || facts.rolbypassrls || facts.owned > 0)
     throw new StartRefused(
-      `Baton will not serve as the database role "${facts.name}": it is a superuser, an owner or exempt from row-level security, so workspaces could leak.`,
+      `Baton does not run as the database role "${facts.name}": it is a superuser, an owner or exempt from row-level security, so workspaces could leak.`,
     )
   if (facts.unguarded > 0)
-    throw new StartRefused('Some tables of the database have lost their row-level security.')
-  // Nobody but a superuser can set it, so it cannot be set on each connection.
+    throw new StartRefused('Row-level security is off for some tables of the database.')
+  // Only a superuser can set it, so it cannot be set on each connection.
   if (facts.triggers !== 'origin')
     throw new StartRefused(
-      `The database has session_replication_role = ${facts.triggers}, so that triggers and foreign keys do not hold.`,
+      `The database has session_replication_role = ${facts.triggers}, so triggers and foreign keys are not enforced.`,
     )
 }

@@ -3,15 +3,15 @@ import type { AssignableTask, Candidate } from '../../../core/assignment.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
 
-/** What the coordinator must know to give work away: read anew each time, so nothing of it can be out of date for long. */
+/** What the coordinator reads to assign work: read anew each time, so none of it is out of date for long. */
 
-/** An agent that may be given work, and under which session. */
+/** An agent that work can be assigned to, and its session. */
 export interface Assignable extends Candidate {
   session: string | null
   batchSize: number
 }
 
-/** Workspaces with agents to be given work, and whether any is waiting there. */
+/** Workspaces with agents that take assignments, and whether tasks are waiting there. */
 export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
   inScope<{ workspaceId: number; isWorkWaiting: boolean }>(
     pool,
@@ -24,7 +24,7 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
                as "isWorkWaiting" from w`,
   )
 
-// The lanes of the queue, walked from one to the next.
+// The lanes of the queue, found by walking from one to the next.
 const LANES = `with recursive lanes as (
      (select t.lane, t.capabilities from tasks t
        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
@@ -34,14 +34,14 @@ const LANES = `with recursive lanes as (
         where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
         order by t.lane limit 1) n)`
 
-// Whether work that is given to an agent which Baton runs wakes it now (core/runs/policy.ts), and its account takes work.
+// Whether an assignment wakes an agent that Baton runs (core/runs/policy.ts) now, and its credential is not parked.
 const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
    and coalesce(a.runtime_config -> 'heartbeat' ->> 'wakeOnAssignment', 'true') = 'true'
    and not exists (select from agent_runtime_state s
      where s.workspace_id = a.workspace_id and s.agent = a.slug and s.parked_until > clock_timestamp())`
 
-// Agents that could take some of what waits. Each one's health by its key ("offset 0"): joined, a table without statistics
-// is read whole for every agent.
+// Agents that could take some of the waiting tasks. The health of each by its key ("offset 0"): with a join, a table without
+// statistics is read whole for every agent.
 const FREE_AGENTS = `${LANES} select * from (
     select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size,
            case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
@@ -56,7 +56,7 @@ const FREE_AGENTS = `${LANES} select * from (
              else ${MAY_BE_WOKEN} end) f
    where f.capacity is null or f.held < f.capacity`
 
-// Of each lane no more is counted than anybody could be given now.
+// Of each lane no more tasks are counted than could be assigned now.
 const KINDS = `${LANES} select l.capabilities, (select count(*) from (
      select from tasks t where t.workspace_id = $1 and t.lane = l.lane and t.rank is not null and t.only_agent is null
       limit 1000) head) as waiting from lanes l`
@@ -93,7 +93,7 @@ export async function assignmentIn(
   }
 }
 
-/** Waiting tasks like this one: of its project, track and type, asking for the same; in the order of the queue. */
+/** Waiting tasks like this one: same project, track, type and capabilities; in queue order. */
 export const similarTo = (pool: pg.Pool, workspaceId: number, taskId: number, limit: number) =>
   scopedQuery<{ id: number; uuid: string }>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select t.id, t.uuid from tasks m join task_details md on md.workspace_id = m.workspace_id and md.task_id = m.id

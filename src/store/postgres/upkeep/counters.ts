@@ -5,8 +5,8 @@ import { inWorkspace } from '../kernel/workspace-transaction.ts'
 import { inScope } from './due.ts'
 
 /**
- * Workspaces whose counter of active claims says something else than there are. Both are written in one transaction and
- * read in one statement here, so a difference is never one that is just passing.
+ * Workspaces whose counter of active claims differs from the actual number. Both are written in one transaction and read in
+ * one statement here, so a difference is never transient.
  */
 export const driftedCounters = (pool: pg.Pool, only?: number) =>
   inScope<{ workspaceId: number }>(
@@ -18,7 +18,9 @@ export const driftedCounters = (pool: pg.Pool, only?: number) =>
       where k.active_claims <> coalesce(c.active, 0)`,
   )
 
-/** Counted anew under the counter's lock, which everybody who writes claims needs; told as an alert, never silently. */
+/**
+ * Recounts under the counter's lock, which every write of claims needs. The correction raises an alert, it is never silent.
+ */
 export function correctCounters(pool: pg.Pool, workspaceId: number, term: number | undefined): Promise<void> {
   return inWorkspace(pool, workspaceId, async (tx) => {
     if (term !== undefined && !(await tx.query(keepTerms.text, [[term]])).rows.length)

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { Direction, TaskThatWaits, Walked } from '../../store.ts'
 import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
 
-// From task to task, each once, the nearest first. The subqueries stand alone (offset 0), so that each step goes by keys
-// whatever a plan believes about the tables. $1 workspace, $2 tasks, $3 most of them.
+// From task to task, each once, nearest first. The subqueries are separate (offset 0), so that each step uses keys whatever
+// the planner estimates. $1 workspace, $2 tasks, $3 the maximum number of tasks.
 const walkBy = (step: string, start: string) => `
   with recursive walk(id) as (
     ${start}
@@ -17,7 +17,7 @@ const walkBy = (step: string, start: string) => `
     from (select id from walk limit $3) n
     cross join lateral (select * from tasks k where k.workspace_id = $1 and k.id = n.id offset 0) t`
 
-/** Only such a task can stand in a circle. */
+/** Only such a task can be part of a cycle. */
 function waits(task: string): string {
   return `(${task}.blocked and ${task}.state in ('pending', 'paused'))`
 }
@@ -27,7 +27,7 @@ const WALKS: Record<Direction, string> = {
     'select d.depends_on from task_dependencies d where d.workspace_id = $1 and d.task_id = w.id',
     `select k.id from tasks k where k.workspace_id = $1 and k.id = any($2::bigint[]) and ${waits('k')}`,
   ),
-  // Whatever the first ones are, others may wait for them.
+  // Others may depend on the first tasks whatever their state.
   downstream: walkBy(
     'select d.task_id from task_dependencies d where d.workspace_id = $1 and d.depends_on = w.id',
     'select unnest($2::bigint[])',

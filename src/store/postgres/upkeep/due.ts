@@ -4,14 +4,14 @@ import type { DueTask, DueVersion } from '../../store.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 
 /**
- * What upkeep asks, across workspaces or (`only`) in one. It only asks: each change names its workspace and goes through
- * the one door.
+ * What upkeep reads, across workspaces or (`only`) in one. It only reads: each change names its workspace and goes through
+ * `transact`.
  */
 
 const everywhere = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[]) =>
   scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
 
-/** The same statement for both: to a transaction that names a workspace, there are no rows of others. */
+/** The same statement for both: a transaction that names a workspace does not see the rows of others. */
 export const inScope = <T extends pg.QueryResultRow>(
   pool: pg.Pool,
   only: number | undefined,
@@ -22,22 +22,22 @@ export const inScope = <T extends pg.QueryResultRow>(
     ? everywhere<T>(pool, text, values)
     : scopedQuery<T>(pool, 'baton.workspace_id', String(only), { text, values })
 
-// Asked once a statement: as a bare call it could differ from row to row, and no index could be asked by it.
+// Evaluated once per statement: a bare call could differ from row to row, and no index could be used for it.
 const NOW = '(select clock_timestamp())'
 
 const TASK = `t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.blocked as "isBlocked"`
 
 interface DueLook {
-  /** In all workspaces, the oldest first. $1 most. */
+  /** In all workspaces, oldest first. $1 limit. */
   oldest: string
-  /** Names each workspace that may have something due, by a walk from one to the next along an index. */
+  /** Each workspace that may have something due, found by walking along an index. */
   workspaces: string
-  /** In one workspace, by an index of its own. */
+  /** In one workspace, by its own index. */
   of: (workspace: string, limit: string) => string
 }
 
-// Any of them, when there are more workspaces than places: were it always the same ones, these could hide the others.
-// $1 most, all workspaces together.
+// Random ones, when there are more workspaces than the limit: if they were always the same, they could hide the others.
+// $1 limit for all workspaces together.
 const sharesOf = ({ workspaces, of }: DueLook) =>
   `with recursive w(id) as (${workspaces})
    select d.* from w cross join lateral (
@@ -48,7 +48,7 @@ const walk = (from: string) =>
    union all
    select (select workspace_id from ${from} and workspace_id > w.id order by workspace_id limit 1) from w where w.id is not null`
 
-// A backlog may be younger than the statistics: believing in few rows, a plan would read all that is due and sort it.
+// A backlog may be newer than the statistics: expecting few rows, the planner would read all that is due and sort it.
 const IN_ORDER = {
   text: `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
                 set_config('enable_sort', 'off', true)`,
@@ -72,8 +72,8 @@ async function lockAndRead(by: DueLook, pool: pg.Pool, limit: number, only: numb
   )
 }
 
-// Active claims whose hour to be looked at has come and whose lease is over. Of one workspace in any order: its active
-// claims are few, but to sort them all would have to be read.
+// Active claims whose check time has passed and whose lease has expired. For one workspace in any order: it has few active
+// claims, but a sort would have to read them all.
 const EXPIRED: DueLook = {
   oldest: `select ${TASK}
        from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
@@ -91,7 +91,7 @@ const EXPIRED: DueLook = {
 export const expiredLeases = (pool: pg.Pool, limit: number, only?: number) =>
   lockAndRead(EXPIRED, pool, limit, only)
 
-/** Claims that were renewed in the meantime are looked at again when their lease ends, not before. */
+/** Claims that were renewed meanwhile: their check time moves to the new end of the lease. */
 export const renewedLeases = (pool: pg.Pool, limit: number) =>
   everywhere<{ workspaceId: number; taskId: number; generation: number }>(
     pool,
@@ -113,7 +113,7 @@ export const lookAgainLater = (pool: pg.Pool, workspaceId: number, taskIds: read
 const HAS_COME = `t.due_at <= ${NOW}
         and t.state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
 
-// Tasks whose hour has come: retries, starts at a given time, verdicts that did not come, holders to be looked at.
+// Due tasks: retries, scheduled starts, overdue verdicts, holders to be checked.
 const HOURS: DueLook = {
   oldest: `select ${TASK} from tasks t where ${HAS_COME} order by t.due_at limit $1`,
   workspaces: walk('tasks where workspace_id > 0 and due_at is not null'),
@@ -123,7 +123,7 @@ const HOURS: DueLook = {
 
 export const dueTasks = (pool: pg.Pool, limit: number, only?: number) => lockAndRead(HOURS, pool, limit, only)
 
-/** Sessions whose silence is to be judged. */
+/** Sessions to check for missed heartbeats. */
 export const dueSessions = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<{ workspaceId: number; name: string }>(
     pool,
@@ -133,7 +133,7 @@ export const dueSessions = (pool: pg.Pool, limit: number, only?: number) =>
     [limit],
   )
 
-/** Agents whose silence is to be judged, and those that leave when they hold nothing any more. */
+/** Agents to check for missed heartbeats, and draining agents that hold nothing any more. */
 export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<{ workspaceId: number; slug: string }>(
     pool,
@@ -148,7 +148,7 @@ export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
     [limit],
   )
 
-/** Held tasks that nobody touched since. The active claims of a workspace are few, so the index on them is all this needs. */
+/** Held tasks that were not touched since. A workspace has few active claims, so their index is enough. */
 export const heldUntouchedSince = (pool: pg.Pool, workspaceId: number, before: number, limit: number) =>
   scopedQuery<DueTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid
@@ -164,7 +164,7 @@ const forgetOldReplies = (pool: pg.Pool) =>
     [],
   )
 
-/** Generations of finished tasks that are older than their workspace keeps. Results and events stay. */
+/** Claims of finished tasks that are past their workspace's retention. Results and events stay. */
 const forgetOldClaims = (pool: pg.Pool) =>
   everywhere(
     pool,

@@ -3,28 +3,31 @@ import type { BlockedTask, Forgotten } from '../../store.ts'
 import { BY_KEYS, scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 
 /**
- * From tasks that ended to the tasks that wait for them. What happened is read from the log, in its order, up to a cursor
- * that each workspace has; so this costs what happened since, and nothing for all that waits.
+ * From ended tasks to the tasks that depend on them. What happened is read from the log, in order, from a cursor per
+ * workspace; so this costs what happened since, and nothing for all that is waiting.
  */
 
-/** So many events are followed at a time, all workspaces together, but of each that is looked at at least so many. */
+/** Events read at a time: for all workspaces together, and the minimum for each workspace that is read. */
 const EVENTS_AT_A_TIME = 20_000
 const EVENTS_OF_ONE = 500
 const WORKSPACES_AT_A_TIME = 100
-/** The cursor is written down when it has moved so far: after a crash, so much is followed once more. */
+/** The cursor is stored when it has moved this far: after a crash, at most this many events are read again. */
 const WORTH_WRITING = 5_000
 
 const ENDED = `('completed', 'failed', 'cancelled', 'skipped')`
 const ENDED_BADLY = `('failed', 'cancelled', 'skipped')`
 
-// Each subquery stands alone (offset 0) and goes by one key: joined freely, a plan that believes few tasks to be blocked
-// would rather read all of those.
+// Each subquery is separate (offset 0) and uses one key: in a free join, a planner that expects few blocked tasks would read
+// all of them.
 const taskById = (workspace: string, id: string) =>
   `(select * from tasks k where k.workspace_id = ${workspace} and k.id = ${id} offset 0)`
 const waitingFor = (workspace: string, id: string) =>
   `(select k.task_id from task_dependencies k where k.workspace_id = ${workspace} and k.depends_on = ${id} offset 0)`
 
-/** What task `t` waits for, as one row: the rule, the states, and whether that lets it go on or never will. */
+/**
+ * The dependencies of task `t`, as one row: the rule, the states, and whether they decide if it is unblocked or never will
+ * be.
+ */
 const UPSTREAM = `(
   select min(s.rule) as rule, array_agg(s.state) as states,
          bool_and(s.state in ${ENDED})
@@ -37,7 +40,7 @@ const UPSTREAM = `(
 const BLOCKED_TASK = `t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.merge,
   o.rule as "triggerRule", o.states as upstream`
 
-/** Waiting tasks that depend on these ones, with the states of everything they wait for. */
+/** Blocked tasks that depend on these, with the states of all their dependencies. */
 export const downstreamOf = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
   asUpkeep<BlockedTask & pg.QueryResultRow>(
     pool,
@@ -48,9 +51,9 @@ export const downstreamOf = (pool: pg.Pool, workspaceId: number, taskIds: readon
     [workspaceId, taskIds],
   )
 
-// Workspaces whose log is longer than what was followed of it, and whether anything waits there. Any of them: were it always
-// the same ones first, these could keep the others waiting. $1 workspaces whose cursor is known to be further than it is
-// written, $2 how far, $3 how many, $4 the only workspace to look at, or null.
+// Workspaces whose log is longer than their cursor, and whether tasks are blocked there. Random ones: if the same ones
+// always came first, they could starve the others. $1 workspaces whose cached cursor is ahead of the stored one, $2 the
+// cached cursors, $3 limit, $4 the only workspace to read, or null.
 const BEHIND = `
   select * from (
     select c.workspace_id as "workspaceId", c.last_seq as "lastSeq", coalesce(f.followed_seq, 0) as "writtenSeq",
@@ -62,9 +65,9 @@ const BEHIND = `
        and ($4::int is null or c.workspace_id = $4)) w
    order by random() limit $3`
 
-// Of some stretches of the log: tasks that wait though it is decided what becomes of them, since what they wait for ended
-// there, or they began to wait there. (New ones were judged as they were made.) $1 workspaces, $2 after which seq, $3 up to
-// which, $4 most tasks of each.
+// In some ranges of the log: blocked tasks whose outcome is decided, since their dependencies ended there, or they became
+// blocked there. (New ones were checked at creation.) $1 workspaces, $2 after which seq, $3 up to which seq, $4 limit per
+// workspace.
 export const FORGOTTEN_IN = `
   select x.* from unnest($1::int[], $2::bigint[], $3::bigint[]) as w(workspace_id, after, up_to) cross join lateral (
     select ${BLOCKED_TASK} from (
@@ -85,7 +88,7 @@ interface Behind {
   isAnythingBlocked: boolean
 }
 
-/** Follows the logs of all workspaces. What it remembers saves work only: another process starts from what is written. */
+/** Follows the logs of all workspaces. The cached cursors only save work: another process starts from the stored ones. */
 export class Following {
   readonly #readers: pg.Pool
   readonly #writers: pg.Pool
@@ -98,7 +101,7 @@ export class Following {
 
   async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
     const behind = await this.#behind(Math.min(WORKSPACES_AT_A_TIME, Math.ceil(limit / 10)), only)
-    // Where nothing is blocked, nothing can have been forgotten: whatever is blocked later sees what has ended by then.
+    // Where nothing is blocked, no task can have been missed: a task that is blocked later sees what has ended by then.
     for (const one of behind) if (!one.isAnythingBlocked) await this.#move(one, one.lastSeq)
     const waiting = behind.filter(({ isAnythingBlocked }) => isAnythingBlocked)
     if (waiting.length === 0) return { tasks: [], followed: async () => undefined }
@@ -115,7 +118,7 @@ export class Following {
     return {
       tasks: own.flatMap((tasks) => tasks.slice(0, share)),
       followed: async () => {
-        // Of one that had more than its share, the rest is found at the same place the next time.
+        // For a workspace with more than its share, the rest is found at the same position next time.
         for (const [i, one] of waiting.entries()) if (own[i]!.length <= share) await this.#move(one, upTo[i]!)
       },
     }

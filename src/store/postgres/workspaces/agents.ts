@@ -8,7 +8,7 @@ import { scopedQuery } from '../kernel/scoped-query.ts'
 import { inWorkspace, type WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { bytesOfJson, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
 
-/** Agents as they are read, and those that become known by claiming. */
+/** Reads agents, and registers those that claim for the first time. */
 
 interface Named {
   slug: string
@@ -17,7 +17,7 @@ interface Named {
 
 const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
 
-/** The agents of these slugs, registered as external ones where they are new; `actors` says by whom. */
+/** The agents of these slugs; new ones are registered as external. `actors` says by whom. */
 export async function rememberAgents(
   pool: pg.Pool,
   workspaceId: number,
@@ -46,11 +46,11 @@ export async function rememberAgents(
   })
 }
 
-/** An agent, how much it holds, and the database's time at which that was so. */
+/** An agent, how much it holds, and the database time of that read. */
 export interface AgentSeen {
   record: AgentRecord
   holds: number
-  /** Runs of it that are going on. */
+  /** Its active runs. */
   runs: number
   now: number
 }
@@ -73,7 +73,7 @@ function readSeen(row: readonly unknown[]): AgentSeen {
 const rowsOf = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
   scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), { text, values, rowMode: 'array' })
 
-/** By slug or by outside id. */
+/** By slug or UUID. */
 export async function findAgent(pool: pg.Pool, workspaceId: number, name: string): Promise<AgentSeen | null> {
   const byName = isUuid(name) ? 'a.agent_id = $2::uuid' : 'a.slug = $2'
   const text = `${SELECT_AGENTS} where a.workspace_id = $1 and ${byName}`
@@ -98,7 +98,7 @@ export interface AgentFilter {
   states?: readonly AgentState[] | undefined
   coordinatorEnabled?: boolean | undefined
   capability?: string | undefined
-  /** Slugs behind this one: by slug, page by page. */
+  /** Slugs after this one: ordered by slug, page by page. */
   after?: string | undefined
 }
 
@@ -131,7 +131,7 @@ export async function listAgents(
   return rows.map(readSeen)
 }
 
-/** The same, as many as fit an answer. */
+/** The same, as many as fit a response. */
 export async function pageOfAgents(
   pool: pg.Pool,
   workspaceId: number,
@@ -150,7 +150,7 @@ export async function pageOfAgents(
   return { rows: rows.map((row) => readSeen(row.slice(1))), more: rows[0]?.[0] === true }
 }
 
-/** Ids of the tasks each of these agents was given and has not begun. */
+/** Ids of the tasks that are assigned to each of these agents and not started. */
 export async function givenTo(
   pool: pg.Pool,
   workspaceId: number,

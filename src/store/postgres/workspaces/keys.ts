@@ -22,7 +22,7 @@ export interface ApiKey {
   role: Role
   scopes: Right[] | null
   instanceAdmin: boolean
-  /** The key that made it; null when none of this workspace did. */
+  /** The key that created it; null when none of this workspace did. */
   createdBy: string | null
   createdAt: number
   expiresAt: number | null
@@ -35,11 +35,11 @@ export interface NewKey {
   scopes?: readonly Right[] | undefined
   expiresAt?: number | undefined
   instanceAdmin?: boolean
-  /** A key that was made before it could be stored; else a new one is made. */
+  /** A key that was generated earlier, before it could be stored; otherwise a new one is generated. */
   secret?: string
 }
 
-/** Who makes or revokes a key, when it is a key of the same workspace. */
+/** The key that creates or revokes a key, when it belongs to the same workspace. */
 export interface KeyHolder {
   actor: string
   keyId: string
@@ -56,7 +56,7 @@ const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.
 
 const noLonger = () => new Refused('UNAUTHENTICATED', 'This key has been revoked or has expired.')
 
-/** Makes a key. The key itself is in the answer and nowhere else: only its hash is kept. */
+/** Creates a key. The secret is only in the answer: the database stores its hash. */
 export async function createKey(
   store: Connections,
   workspaceId: number,
@@ -90,7 +90,7 @@ export async function createKey(
   return { key: secret, ...made }
 }
 
-/** Held until the new key is there: whoever revokes the maker meanwhile waits, and then finds what it made. */
+/** Locked until the new key is inserted: a concurrent revocation of the creator waits, and then finds what it created. */
 async function makerUnderLock(
   tx: WorkspaceTransaction,
   workspaceId: number,
@@ -126,7 +126,7 @@ export async function namesOfKeys(
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Revokes a key and what ends with it; answers with the ids of all that were. */
+/** Revokes a key and the keys that depend on it; returns the ids of all revoked keys. */
 export async function revokeKey(
   store: Connections,
   workspaceId: number,
@@ -134,7 +134,7 @@ export async function revokeKey(
   by: KeyHolder,
 ): Promise<string[]> {
   return store.change(workspaceId, async (tx) => {
-    // All keys of the workspace, so that two owners cannot revoke each other at the same moment.
+    // Locks all keys of the workspace, so that two owners cannot revoke each other at the same time.
     const { rows } = await tx.query(
       `select ${KEY_COLUMNS}, coalesce(expires_at <= clock_timestamp(), false) as "isExpired"
          from api_keys k where workspace_id = $1 and revoked_at is null order by key_id for update`,
@@ -147,7 +147,7 @@ export async function revokeKey(
     const refusal = refuseRevocation(by.rights, key, standing)
     if (refusal) throw Refused.because(refusal)
     const revoked = await revokeWhere(tx, workspaceId, by.actor, null, 'key_id = any($2::uuid[])', [keyId])
-    // Step by step: what was made while we waited for its maker's lock is seen by the statement after it.
+    // Level by level: a key that was created while we waited for its creator's lock is seen by the next statement.
     for (let makers = endsItsChildren(key) ? revoked : []; makers.length > 0; ) {
       makers = await revokeWhere(tx, workspaceId, by.actor, keyId, 'created_by = any($2::uuid[])', makers)
       revoked.push(...makers)
@@ -174,7 +174,7 @@ async function revokeWhere(
   return rows.map(({ keyId }) => keyId)
 }
 
-/** The key a request presents, if it is one that is valid now. The policy shows just the row with this hash. */
+/** The key of a request, if it is valid now. The row policy shows only the row with this hash. */
 export async function findKey(
   pool: pg.Pool,
   key: string,

@@ -62,7 +62,7 @@ export async function createProject(
   })
 }
 
-/** What was answered under this key, if it stands for this request. */
+/** The stored reply for this idempotency key, if it belongs to this request. */
 async function firstAnswer(
   tx: WorkspaceTransaction,
   workspaceId: number,
@@ -77,7 +77,7 @@ async function firstAnswer(
   return rows[0]?.reply ?? null
 }
 
-/** The project of this slug, made unless it is there. */
+/** The project of this slug, created unless it exists. */
 export async function ensureProject(
   pool: pg.Pool,
   workspaceId: number,
@@ -137,7 +137,7 @@ export async function setTracks(
   })
 }
 
-/** How many tasks of each track are done, under way, and still to come. Parts are not counted beside the whole. */
+/** How many tasks of each track are done, in progress, and still to do. Subtasks are not counted beside their parent. */
 export const trackProgress = (pool: pg.Pool, workspaceId: number, projectId: number) =>
   inside<{ track: string; completed: number; inProgress: number; pending: number }>(
     pool,
@@ -150,7 +150,7 @@ export const trackProgress = (pool: pg.Pool, workspaceId: number, projectId: num
     [projectId],
   )
 
-/** Who is on which track now. */
+/** Which agents work on which track now. */
 export const trackAssignments = (pool: pg.Pool, workspaceId: number, projectId: number) =>
   inside<{ track: string; agents: string[] }>(
     pool,

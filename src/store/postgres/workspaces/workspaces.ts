@@ -39,7 +39,7 @@ export async function createWorkspace(
   actor: string,
   limits: Partial<Limits> = {},
 ): Promise<Workspace> {
-  // The number is taken before the transaction, so that the transaction can name it and the policies let it in.
+  // The id is reserved before the transaction, so that the transaction can name it and pass the row policies.
   const client = await connectionFrom(pool)
   const sequence = `select nextval(pg_get_serial_sequence('workspaces', 'workspace_id')) as id`
   const { rows } = await client.query<{ id: number }>(sequence).finally(() => client.release())
@@ -47,7 +47,7 @@ export async function createWorkspace(
   return inWorkspace(pool, workspaceId, (tx) => insertWorkspace(tx, workspaceId, name, actor, limits))
 }
 
-/** The workspace of this name, made unless it is there. Of several with one name it is the oldest. */
+/** The workspace of this name, created unless it exists. Of several with the same name, the oldest. */
 export async function ensureWorkspace(pool: pg.Pool, name: string, limits: Partial<Limits>): Promise<number> {
   if (name === FIRST_NAME) {
     await ensureFirstWorkspace(pool, limits)
@@ -61,20 +61,20 @@ export async function ensureWorkspace(pool: pg.Pool, name: string, limits: Parti
   const [known] = await find()
   if (known) return known.id
   await createWorkspace(pool, name, 'system', limits)
-  // Two may have made one at the same moment; both take the older.
+  // Two nodes may have created one at the same time; both use the older one.
   return (await find())[0]!.id
 }
 
 export const FIRST_WORKSPACE = 1
 const FIRST_NAME = 'default'
 
-/** Workspace 1, made unless it is there. */
+/** Workspace 1, created unless it exists. */
 export async function ensureFirstWorkspace(pool: pg.Pool, limits: Partial<Limits> = {}): Promise<void> {
   await inWorkspace(pool, FIRST_WORKSPACE, async (tx) => {
     const { rowCount } = await tx.query('select 1 from workspaces where workspace_id = $1', [FIRST_WORKSPACE])
     if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, FIRST_NAME, 'system', limits)
   }).catch((error) => {
-    // Another node made it between our look and our write.
+    // Another node created it between our read and our write.
     if ((error as { code?: string }).code !== '23505') throw error
   })
 }
@@ -135,7 +135,7 @@ const IN_USE = {
     where workspace_id = $1 and state not in ('completed', 'failed', 'cancelled', 'skipped')`,
 } as const satisfies Partial<Record<keyof Limits, string>>
 
-/** A limit below what is in use would be broken the moment it is set. Every such limit is named. */
+/** A limit below current use would be exceeded as soon as it is set. Every such limit is named. */
 async function refuseBelowUse(
   tx: WorkspaceTransaction,
   workspaceId: number,
