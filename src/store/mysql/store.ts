@@ -67,10 +67,10 @@ export class MysqlStore extends MysqlReader implements Store {
 
   transact<T>(
     workspaceId: number,
-    ask: ReadSet,
+    readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
-    return this.#transactor.transact(workspaceId, ask, decide)
+    return this.#transactor.transact(workspaceId, readSet, decide)
   }
 
   workspace = (name: string, limits?: Partial<Limits>) => workspaceNamed(this.#readers, name, limits)

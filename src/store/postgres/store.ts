@@ -161,11 +161,11 @@ export class PostgresStore extends PostgresReader implements Store, Connections,
   async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
     // Not for a single workspace on request: it touches the claims of all workspaces, and being late hides nothing.
     if (only === undefined) await this.#followRenewals(limit)
-    const [expired, hours] = await Promise.all([
+    const [expired, dueTasks] = await Promise.all([
       due.expiredLeases(this.readers, limit, only),
       due.dueTasks(this.readers, limit, only),
     ])
-    return [...expired, ...hours]
+    return [...expired, ...dueTasks]
   }
 
   /** A renewal does not move its claim in the index; the claim is moved when its old lease end has passed. */

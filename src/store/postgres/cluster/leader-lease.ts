@@ -25,7 +25,8 @@ export async function updateLeaderLease(
       return await inClusterScope(pool, (client) => decideUnderLock(client, command))
     } catch (error) {
       if (!lostARace(error)) throw error
-      if (tries === TRIES) throw new StoreUnavailable('Others were faster each time.', { cause: error })
+      if (tries === TRIES)
+        throw new StoreUnavailable('Other nodes got there first on every attempt.', { cause: error })
     }
   }
 }
@@ -41,7 +42,7 @@ export async function listLeaderTerms(pool: pg.Pool, limit: number): Promise<Lea
  * A gap between two terms that is longer than a takeover needs: there may have been no leader. If this is too short, silent
  * agents get a little more time; if it is too long, live agents lose their work.
  */
-const NOBODY_THERE_MS = 2 * LEADER_LEASE_MS
+const NO_LEADER_MS = 2 * LEADER_LEASE_MS
 
 /** Since when there has always been a leader: before that, heartbeats may not have been received. */
 export async function listeningSince(pool: pg.Pool): Promise<number> {
@@ -49,7 +50,7 @@ export async function listeningSince(pool: pg.Pool): Promise<number> {
     text: `select ms(max(taken_at)) from (
         select taken_at, lag(renewed_at) over (order by term) as before from leader_leases where workspace_id = 0 and role = $1) t
       where before is null or taken_at > before + $2 * interval '1 millisecond'`,
-    values: [COORDINATOR, NOBODY_THERE_MS],
+    values: [COORDINATOR, NO_LEADER_MS],
     rowMode: 'array',
   })
   return row![0] as number
@@ -70,8 +71,8 @@ async function decideUnderLock(
   }
   const { changed, taken, holds } =
     command.kind === 'take'
-      ? await decideOn(client, [[lockToTake, [COORDINATOR]]], command)
-      : await decideOn(client, [...begin, [lockToKeep, [COORDINATOR]]], command)
+      ? await decideOn(client, [[lockForTakeover, [COORDINATOR]]], command)
+      : await decideOn(client, [...begin, [lockForRenewal, [COORDINATOR]]], command)
   const writes: Bound[] = []
   if (changed) {
     const { term, renewedAt, expiresAt, endedAt, endReason } = changed
@@ -106,10 +107,10 @@ const newest = `select ${TERM_COLUMNS} from leader_leases where workspace_id = 0
 const newestTerm = statement('newest_term', newest)
 
 // The same, locked for a takeover: waits for all transactions that run under the term and have checked that it is current.
-const lockToTake = statement('lock_to_take', `${newest} for update`)
+const lockForTakeover = statement('lock_for_takeover', `${newest} for update`)
 
 // The same, locked to be renewed or ended: does not wait for transactions under the term, and does not block them.
-const lockToKeep = statement('lock_to_keep', `${newest} for no key update`)
+const lockForRenewal = statement('lock_for_renewal', `${newest} for no key update`)
 
 // A separate statement, after the lock: a wait for the lock must not make an expired term look current.
 const CLOCK: Bound = [statement('clock', 'select ms(clock_timestamp())'), []]
@@ -140,14 +141,14 @@ const useClusterScope = statement(
 )
 
 /** As long as a new connection may take: a dead connection is dropped, or no other would be tried. */
-const PATIENCE_MS = 5_000
+const ANSWER_WITHIN_MS = 5_000
 
 async function inClusterScope<T>(pool: pg.Pool, act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await connectionFrom(pool)
   // Ending the client would wait for answers that do not come, so the socket is destroyed.
-  const storeRetry = setTimeout(
+  const timer = setTimeout(
     () => (client as unknown as pg.Client).connection.stream.destroy(),
-    PATIENCE_MS,
+    ANSWER_WITHIN_MS,
   )
   let broken = true
   try {
@@ -155,7 +156,7 @@ async function inClusterScope<T>(pool: pg.Pool, act: (client: pg.PoolClient) => 
     broken = false
     return answer
   } finally {
-    clearTimeout(storeRetry)
+    clearTimeout(timer)
     // A connection with a transaction in an unknown state is not reused.
     client.release(broken)
   }

@@ -50,7 +50,7 @@ export function logOfTask(
 }
 
 /** Must match the condition of the index events_of_workspace word for word, or the index is not used. */
-const OF_THE_HOUSE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
+const OF_THE_WORKSPACE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
 
 /** Events that belong to no task, and what the coordinator did to tasks. */
 export function logOfWorkspace(
@@ -64,7 +64,7 @@ export function logOfWorkspace(
     with first_of_all as materialized (
       select first_of_type.seq from unnest($2::text[]) as wanted (type) cross join lateral (
         select seq from events
-         where workspace_id = $1 and type = wanted.type and seq ${BEYOND[order]} $3 and ${OF_THE_HOUSE}
+         where workspace_id = $1 and type = wanted.type and seq ${BEYOND[order]} $3 and ${OF_THE_WORKSPACE}
          order by seq ${order} limit $4) first_of_type
        order by first_of_type.seq ${order} limit $4)
     select ${EVENT_COLUMNS} from events e

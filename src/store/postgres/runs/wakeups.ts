@@ -93,7 +93,7 @@ export function askForWakeups(
     // Sent together and run in order: the reads and the clock come after the lock.
     const [runtime, seen, agents, now] = await Promise.all([
       lockRuntime(tx, workspaceId, slugs),
-      lookAround(tx, workspaceId, slugs, asks),
+      readContext(tx, workspaceId, slugs, asks),
       agentsIn(tx, workspaceId, slugs),
       clockOf(tx),
     ])
@@ -125,7 +125,7 @@ export function askForWakeups(
 }
 
 /** What is queued, running and recently requested; updated while several requests are decided. */
-async function lookAround(
+async function readContext(
   tx: WorkspaceTransaction,
   workspaceId: number,
   slugs: readonly string[],

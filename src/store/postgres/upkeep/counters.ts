@@ -40,7 +40,7 @@ export function correctCounters(pool: pg.Pool, workspaceId: number, term: number
       workspaceId,
       active,
     ])
-    const error = `The counter of active claims said ${said}, and there are ${active}.`
+    const error = `The counter of active claims was ${said}, but there are ${active}.`
     tx.emit('alert_raised', 'system', { alert: 'COUNTER_DRIFT', error })
   })
 }

@@ -27,7 +27,7 @@ const NOW = '(select clock_timestamp())'
 
 const TASK = `t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.blocked as "isBlocked"`
 
-interface DueLook {
+interface DueQuery {
   /** In all workspaces, oldest first. $1 limit. */
   oldest: string
   /** Each workspace that may have something due, found by walking along an index. */
@@ -38,7 +38,7 @@ interface DueLook {
 
 // Random ones, when there are more workspaces than the limit: if they were always the same, they could hide the others.
 // $1 limit for all workspaces together.
-const sharesOf = ({ workspaces, of }: DueLook) =>
+const sharesOf = ({ workspaces, of }: DueQuery) =>
   `with recursive w(id) as (${workspaces})
    select d.* from w cross join lateral (
      ${of('w.id', '(select ceil($1::float8 / count(w.id))::int from w)')}) d where w.id is not null order by random() limit $1`
@@ -54,8 +54,8 @@ const IN_ORDER = {
                 set_config('enable_sort', 'off', true)`,
 }
 
-async function lockAndRead(by: DueLook, pool: pg.Pool, limit: number, only: number | undefined) {
-  const ask = async (
+async function readDue(by: DueQuery, pool: pg.Pool, limit: number, only: number | undefined) {
+  const read = async (
     scope: 'baton.workspace_id' | 'baton.scope',
     value: string,
     text: string,
@@ -64,17 +64,17 @@ async function lockAndRead(by: DueLook, pool: pg.Pool, limit: number, only: numb
     (
       await scopedQueries<DueVersion & pg.QueryResultRow>(pool, scope, value, [IN_ORDER, { text, values }])
     )[1]!
-  if (only !== undefined) return ask('baton.workspace_id', String(only), by.of('$1', '$2'), [only, limit])
+  if (only !== undefined) return read('baton.workspace_id', String(only), by.of('$1', '$2'), [only, limit])
   return oldestOrShares(
     limit,
-    () => ask('baton.scope', 'upkeep', by.oldest, [limit]),
-    () => ask('baton.scope', 'upkeep', sharesOf(by), [limit]),
+    () => read('baton.scope', 'upkeep', by.oldest, [limit]),
+    () => read('baton.scope', 'upkeep', sharesOf(by), [limit]),
   )
 }
 
 // Active claims whose check time has passed and whose lease has expired. For one workspace in any order: it has few active
 // claims, but a sort would have to read them all.
-const EXPIRED: DueLook = {
+const EXPIRED: DueQuery = {
   oldest: `select ${TASK}
        from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
       where c.state = 'active' and c.check_at <= ${NOW} and t.lease_expires_at <= ${NOW}
@@ -89,7 +89,7 @@ const EXPIRED: DueLook = {
 }
 
 export const expiredLeases = (pool: pg.Pool, limit: number, only?: number) =>
-  lockAndRead(EXPIRED, pool, limit, only)
+  readDue(EXPIRED, pool, limit, only)
 
 /** Claims that were renewed meanwhile: their check time moves to the new end of the lease. */
 export const renewedLeases = (pool: pg.Pool, limit: number) =>
@@ -110,18 +110,18 @@ export const lookAgainLater = (pool: pg.Pool, workspaceId: number, taskIds: read
     values: [workspaceId, taskIds],
   })
 
-const HAS_COME = `t.due_at <= ${NOW}
+const IS_DUE = `t.due_at <= ${NOW}
         and t.state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
 
 // Due tasks: retries, scheduled starts, overdue verdicts, holders to be checked.
-const HOURS: DueLook = {
-  oldest: `select ${TASK} from tasks t where ${HAS_COME} order by t.due_at limit $1`,
+const DUE_TASKS: DueQuery = {
+  oldest: `select ${TASK} from tasks t where ${IS_DUE} order by t.due_at limit $1`,
   workspaces: walk('tasks where workspace_id > 0 and due_at is not null'),
   of: (workspace, limit) =>
-    `select ${TASK} from tasks t where t.workspace_id = ${workspace} and ${HAS_COME} order by t.due_at limit ${limit}`,
+    `select ${TASK} from tasks t where t.workspace_id = ${workspace} and ${IS_DUE} order by t.due_at limit ${limit}`,
 }
 
-export const dueTasks = (pool: pg.Pool, limit: number, only?: number) => lockAndRead(HOURS, pool, limit, only)
+export const dueTasks = (pool: pg.Pool, limit: number, only?: number) => readDue(DUE_TASKS, pool, limit, only)
 
 /** Sessions to check for missed heartbeats. */
 export const dueSessions = (pool: pg.Pool, limit: number, only?: number) =>
@@ -133,7 +133,7 @@ export const dueSessions = (pool: pg.Pool, limit: number, only?: number) =>
     [limit],
   )
 
-/** Agents to check for missed heartbeats, and draining agents that hold nothing any more. */
+/** Agents to check for missed heartbeats, and leaving agents that hold nothing any more. */
 export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<{ workspaceId: number; slug: string }>(
     pool,
@@ -165,7 +165,7 @@ const forgetOldReplies = (pool: pg.Pool) =>
   )
 
 /** Claims of finished tasks that are past their workspace's retention. Results and events stay. */
-const forgetOldClaims = (pool: pg.Pool) =>
+const deleteOldClaims = (pool: pg.Pool) =>
   everywhere(
     pool,
     `delete from claims c using limits l, tasks t
@@ -178,5 +178,5 @@ const forgetOldClaims = (pool: pg.Pool) =>
 
 export async function applyRetention(pool: pg.Pool): Promise<void> {
   await forgetOldReplies(pool)
-  await forgetOldClaims(pool)
+  await deleteOldClaims(pool)
 }
