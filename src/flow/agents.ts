@@ -28,7 +28,7 @@ import type { Execution } from './execution.ts'
 import { system, unblockDownstream } from './unblock.ts'
 import { instant, taskView } from './views.ts'
 
-/** Agents: who they are, how they are, and what people do to them. */
+/** Agents: registration, health, and operations on them. */
 
 export async function commandAgent<C extends AgentCommand>(
   kernel: ServerKernel,
@@ -70,7 +70,7 @@ function profileOf(body: z.output<typeof AgentBody>): Partial<AgentProfile> {
   } as Partial<AgentProfile>
 }
 
-/** Registered, or changed if it is there; under `ifVersion` only when nobody changed it since. */
+/** Registers an agent, or changes an existing one; with `ifVersion` only if its version still matches. */
 export async function putAgent(
   kernel: ServerKernel,
   execution: Execution,
@@ -91,16 +91,16 @@ export async function putAgent(
 
 const mayConfigure = ({ rights }: Caller) => rights.has('configure_agents')
 
-/** To say what an agent runs is to run it, as the user Baton runs as: that is more than to operate agents. */
+/** Configuring what an agent runs means running code as Baton's user, so it needs more than the right to operate agents. */
 function unconfigured(profile: Partial<AgentProfile>, known: AgentRecord | undefined): Partial<AgentProfile> {
   const changed = configuringIn(profile, known)
   if (changed.length > 0)
     throw new Refused(
       'FORBIDDEN',
-      `To set ${changed.join(', ')} needs the right "configure_agents", which this key lacks.`,
+      `Setting ${changed.join(', ')} needs the right "configure_agents", which this key lacks.`,
       { errors: changed.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
     )
-  // Somebody who has the right may set them at this moment: then his word stands.
+  // A caller with the right may change these fields concurrently, and that change must not be overwritten.
   return withoutConfiguring(profile)
 }
 
@@ -113,12 +113,12 @@ async function configured(
   const said = unmasked(given, known)
   if (!said.ok) throw Refused.because(said)
   const { profile } = said
-  await mustBeUsable(execution, workspaceId, profile, known)
+  await refuseUnusable(execution, workspaceId, profile, known)
   return profile
 }
 
-/** Settings that cannot be used are refused when they are given, not when the agent is needed. */
-async function mustBeUsable(
+/** Unusable settings are refused when they are set, not when the agent runs. */
+async function refuseUnusable(
   execution: Execution,
   workspaceId: number,
   profile: Partial<AgentProfile>,
@@ -131,11 +131,11 @@ async function mustBeUsable(
     adapterConfig: adapterConfig === undefined ? (known?.adapterConfig ?? null) : adapterConfig,
     runtimeConfig: runtimeConfig === undefined ? (known?.runtimeConfig ?? null) : runtimeConfig,
   }
-  mustBe('VALIDATION_FAILED', execution.faultsOf(agent))
-  mustBe('NOT_ALLOWED_HERE', await execution.objectionsTo(workspaceId, agent))
+  refuseFaults('VALIDATION_FAILED', execution.faultsOf(agent))
+  refuseFaults('NOT_ALLOWED_HERE', await execution.objectionsTo(workspaceId, agent))
 }
 
-function mustBe(code: ErrorCode, errors: { field: string; message: string }[]): void {
+function refuseFaults(code: ErrorCode, errors: { field: string; message: string }[]): void {
   const [first] = errors
   if (first) throw Refused.because(refuse(code, `${first.field}: ${first.message}`, { errors }))
 }
@@ -157,7 +157,7 @@ export async function agentPage(
   }
 }
 
-/** One act on one agent, and how it is afterwards. */
+/** Runs one command on an agent and returns the agent after it. */
 export async function operateAgent(
   kernel: ServerKernel,
   execution: Execution,
@@ -176,11 +176,11 @@ export async function removeAgent(kernel: ServerKernel, caller: Caller, name: st
   kernel.agentChanged(caller.workspaceId, uuid)
 }
 
-/** What agents ask for so often that it is done for many of them together. */
+/** Frequent requests of agents, batched. */
 export class AgentDesk {
   readonly kernel: ServerKernel
   readonly beats: HeartbeatBatcher<AgentGranted<'beat'>>
-  /** Ids of the tasks an agent was given and has not begun. */
+  /** Ids of the tasks assigned to an agent and not started. */
   readonly given: BatchLoader<string, number[]>
 
   constructor(kernel: ServerKernel) {
@@ -197,7 +197,7 @@ export class AgentDesk {
   }
 }
 
-/** A sign of life. The answer tells the agent how it stands and what it holds, what it was given included. */
+/** A heartbeat. The answer has the agent's state and its claims, new assignments included. */
 export async function heartbeat(
   desk: AgentDesk,
   caller: Caller,
@@ -237,7 +237,7 @@ const claimOf = (record: TaskRecord): AnswerOf<typeof HeartbeatAnswer>['claims']
   leaseExpiresAt: instant(record.leaseExpiresAt!),
 })
 
-/** What the agent was given and has not begun, waiting for it up to `waitMs`. */
+/** Tasks assigned to the agent and not started. Waits up to `waitMs` for the first one. */
 export async function assignmentsOf(
   { kernel, given }: AgentDesk,
   caller: Caller,
@@ -250,7 +250,7 @@ export async function assignmentsOf(
   const until = performance.now() + waitMs
   for (;;) {
     const left = until - performance.now()
-    // Before looking, not after: what comes between the look and the wait must not be slept through.
+    // Subscribe before the query: an assignment committed between the query and the wait must not be missed.
     const change = left > 0 ? kernel.changes.next(workspaceId, left, waiter.gone) : null
     const [ids] = await given.ask(workspaceId, [slug])
     if (ids!.length > 0 && !waiter.gone.aborted) {
@@ -290,7 +290,7 @@ export async function showHealth(
   }
 }
 
-/** The slug of an agent that is there. */
+/** The slug of an existing agent. */
 export const slugOf = async (kernel: ServerKernel, caller: Caller, name: string) =>
   (await theAgent(kernel, caller, name)).record.slug
 

@@ -6,58 +6,58 @@ import type { Assignable } from '../store/server-store.ts'
 import { leaseMsOf, runMany } from './claims.ts'
 
 /**
- * Giving work to agents that beat. An assignment is a claim like any other, judged under the same locks by the same
- * rules, made in the name of the agent's session; the agent hears of it by its next heartbeat, by waiting for its
- * assignments or by the event.
+ * Assigns work to agents that send heartbeats. An assignment is a claim like any other, decided under the same locks by
+ * the same rules, made on behalf of the agent's session. The agent sees it in its next heartbeat, in a wait for its
+ * assignments, or as an event.
  */
 
-/** Offered together at first; then it is seen anew who is free and what waits, and more is offered while all of it is taken. */
+/** The first round of offers. Each round reads free agents and ready work again, and grows while every offer is taken. */
 const FIRST_OFFERS = 64
 const MOST_OFFERS = 1_024
-/** So often an offer may be in vain in a pass: what waits may be on a track that is full for everybody. */
-const MOST_IN_VAIN = 128
+/** A pass stops after this many failed offers: the ready work may be on a track that is full for every agent. */
+const MOST_FAILED = 128
 
-/** Under which session an agent holds what it is given, unless its beats name one. */
+/** The session that holds an agent's assignments, unless its heartbeats name one. */
 const sessionFor = ({ slug, session }: Assignable) => session ?? `agent:${slug}`
 
 export class Assignment {
-  /** Who was offered something in vain, when a pass ended before everybody had been offered it: the others come first. */
-  readonly #putOff = new Map<number, ReadonlySet<string>>()
+  /** Agents with a failed offer in a pass that ended before every agent got one. The next pass starts with the others. */
+  readonly #deferred = new Map<number, ReadonlySet<string>>()
 
-  /** Gives what waits to who is free. Answers with how many tasks were given away. */
+  /** Assigns ready work to free agents. Returns how many tasks were assigned. */
   async giveIn(kernel: ServerKernel, caller: Caller): Promise<number> {
     const { workspaceId } = caller
-    let putOff = this.#putOff.get(workspaceId) ?? NOBODY
-    const inVain = new Set<string>()
+    let deferred = this.#deferred.get(workspaceId) ?? NO_AGENTS
+    const failed = new Set<string>()
     for (let given = 0, atOnce = FIRST_OFFERS; ; ) {
       const { agents, waiting } = await kernel.store.assignment.read(workspaceId)
-      const free = agents.filter(({ slug }) => !inVain.has(slug) && !putOff.has(slug))
+      const free = agents.filter(({ slug }) => !failed.has(slug) && !deferred.has(slug))
       const offers = offersFor(free, waiting, atOnce)
-      if (offers.length === 0 && putOff.size === 0) {
-        this.#putOff.delete(workspaceId)
+      if (offers.length === 0 && deferred.size === 0) {
+        this.#deferred.delete(workspaceId)
         return given
       }
-      if (offers.length === 0) putOff = NOBODY
+      if (offers.length === 0) deferred = NO_AGENTS
       const bySlug = new Map(free.map((agent) => [agent.slug, agent]))
       const offered = offers.map((slug) => bySlug.get(slug)!)
       const taken = await offerAll(kernel, caller, offered)
       for (const [slug, count] of taken) {
         given += count
-        if (count === 0) inVain.add(slug)
+        if (count === 0) failed.add(slug)
       }
-      const isAllTaken = taken.every(([, count]) => count > 0)
-      atOnce = isAllTaken ? Math.min(atOnce * 4, MOST_OFFERS) : FIRST_OFFERS
-      if (inVain.size >= MOST_IN_VAIN) {
-        this.#putOff.set(workspaceId, new Set([...putOff, ...inVain]))
+      const allTaken = taken.every(([, count]) => count > 0)
+      atOnce = allTaken ? Math.min(atOnce * 4, MOST_OFFERS) : FIRST_OFFERS
+      if (failed.size >= MOST_FAILED) {
+        this.#deferred.set(workspaceId, new Set([...deferred, ...failed]))
         return given
       }
     }
   }
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NO_AGENTS: ReadonlySet<string> = new Set()
 
-/** How many each was given. Who takes several of a kind chooses before others take them apart. */
+/** How many tasks each agent got. Agents that take batches go first, before others split up similar tasks. */
 async function offerAll(
   kernel: ServerKernel,
   caller: Caller,
@@ -71,7 +71,7 @@ async function offerAll(
   return [...given, ...singles.map(({ slug }, i): [string, number] => [slug, counts[i]!])]
 }
 
-/** How many it was given. */
+/** How many tasks the agent got. */
 async function offer(kernel: ServerKernel, caller: Caller, agent: Assignable): Promise<number> {
   const { slug, capabilities } = agent
   const session = sessionFor(agent)
@@ -92,7 +92,7 @@ async function offer(kernel: ServerKernel, caller: Caller, agent: Assignable): P
   return room <= 0 ? 1 : 1 + (await offerSimilar(kernel, caller, agent, first.record, room))
 }
 
-/** More of the same kind, for an agent that takes several at a time. */
+/** Similar tasks, for an agent that takes several at a time. */
 async function offerSimilar(
   kernel: ServerKernel,
   caller: Caller,

@@ -36,7 +36,7 @@ export async function leaseMsOf(
   return lease * 1000
 }
 
-/** Who claims, with a lease, and known to Baton from now on. */
+/** The claiming agent and session, both registered on first use, with a lease inside the limits. */
 async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof shapes.ClaimBody>) {
   const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
   const known = kernel.agentOf(caller, body.agent)
@@ -46,8 +46,8 @@ async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof sh
   return { agent, session: body.session, leaseMs, capabilities }
 }
 
-/** A claim of tasks that are not there makes nobody known: before somebody new is written down, they are looked for. */
-async function areThere(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<boolean> {
+/** A claim of unknown tasks must not register a new agent or session, so the tasks are looked up first. */
+async function tasksExist(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<boolean> {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const found = await kernel.store.recordsById(caller.workspaceId, ids)
   return found.some(({ uuid }) => uuids.includes(uuid))
@@ -63,7 +63,7 @@ export async function claimTask(
 ): Promise<AnswerOf<typeof shapes.ClaimAnswer>> {
   const taskId = taskIdOf(uuid)
   const isKnown = kernel.knows(caller, body.agent, body.session)
-  if (!isKnown && !(await areThere(kernel, caller, [uuid]))) throw Refused.because(noSuchTask(uuid))
+  if (!isKnown && !(await tasksExist(kernel, caller, [uuid]))) throw Refused.because(noSuchTask(uuid))
   const who = await claimant(kernel, caller, body)
   const reply = granted(
     await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
@@ -74,7 +74,7 @@ export async function claimTask(
 
 type Claim = AnswerOf<typeof shapes.ClaimView>
 
-/** With the checkpoints that earlier holders left. A first claim has none, and costs no read. */
+/** Adds the checkpoints of earlier holders. A first claim has none and needs no read. */
 async function withCheckpoints(
   kernel: Kernel,
   caller: Caller,
@@ -93,7 +93,7 @@ export async function claimBatch(
 ): Promise<AnswerOf<typeof shapes.ClaimBatchAnswer>> {
   const { taskIds, ...claim } = body
   const isKnown = kernel.knows(caller, claim.agent, claim.session)
-  if (!isKnown && !(await areThere(kernel, caller, taskIds)))
+  if (!isKnown && !(await tasksExist(kernel, caller, taskIds)))
     return { results: taskIds.map((uuid) => ({ taskId: uuid, ...refused(noSuchTask(uuid)) })) }
   const who = await claimant(kernel, caller, claim)
   const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
@@ -107,7 +107,7 @@ export async function claimBatch(
   }
 }
 
-/** The next tasks in the queue for this agent, waiting up to `waitMs` for the first of them. */
+/** Claims the next tasks in the queue for this agent. Waits up to `waitMs` for the first one. */
 export async function claimNext(
   kernel: Kernel,
   caller: Caller,
@@ -123,7 +123,7 @@ export async function claimNext(
   const pick = { agent, capabilities: able, projectId, tracks }
   for (;;) {
     const left = until - performance.now()
-    // Before looking, not after: work that comes between the look and the wait must not be slept through.
+    // Subscribe before the query: work committed between the query and the wait must not be missed.
     const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
     const reply = granted(await kernel.run(caller, { on: 'next', pick, session, leaseMs, limit }))
     const { claims } = reply
@@ -142,7 +142,7 @@ export async function claimNext(
 
 type Handed = NextGranted['claims'][number]
 
-/** The client left while its claims were being granted: nobody would work on them until their leases end. */
+/** The client disconnected while its claims were granted: without a release they would stay idle until the leases expire. */
 async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {
   await Promise.all(
     claims.map(({ claim: { session, generation }, record: { id, uuid } }) => {
@@ -175,12 +175,12 @@ export async function renewTask(
   return renewalIn(await command(kernel, caller, uuid, { kind: 'renew', fence, leaseMs }))
 }
 
-/** The rule gives it the fields of the answer (rules/holder.ts). */
+/** The rule already returns the fields of the answer (rules/holder.ts). */
 function renewalIn({ ok: _ok, ...renewal }: RenewGranted): AnswerOf<typeof shapes.RenewAnswer> {
   return renewal
 }
 
-/** Of the claims that a heartbeat settled, those it renewed. */
+/** The claims that a heartbeat renewed, out of those it settled. */
 export const renewalsIn = (settled: readonly SettledClaim[]) =>
   settled.flatMap(({ taskId, generation, reply }) =>
     reply.ok && 'ttlMs' in reply ? [{ taskId, generation, ...renewalIn(reply) }] : [],
@@ -257,7 +257,7 @@ export const onTask = <C extends TaskCommand>(uuid: string, command: C): OnTask<
   command,
 })
 
-/** Each on its own account: one that is refused, even before it reaches the store, does not undo the others. */
+/** Items are independent: one that is refused, even before it reaches the store, does not undo the others. */
 export async function runMany<T, C extends TaskCommand>(
   kernel: Kernel,
   caller: Caller,
@@ -280,7 +280,7 @@ export async function runMany<T, C extends TaskCommand>(
   return items.map((item) => (isItem(item) ? replies.shift()! : item))
 }
 
-/** An item of a batch's answer: what single requests answer, with the refusal's code as its reason. */
+/** One item of a batch answer: the same as the single request answers; a refusal has its code as the reason. */
 export const outcome = <G extends Granted, V extends { reason: string }>(
   reply: G | Refusal,
   view: (granted: G) => V,

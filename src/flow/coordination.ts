@@ -5,9 +5,9 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ListedNode } from '../store/server-store.ts'
 import { instant } from './views.ts'
 
-/** What can be asked of the coordinator from outside. */
+/** The coordinator as the API sees it. */
 
-/** What a pass did, step by step. */
+/** How many records each step of a pass handled. */
 export type PassReport = AnswerOf<typeof shapes.PassReport>
 
 export interface CoordinatorState {
@@ -17,13 +17,13 @@ export interface CoordinatorState {
   passes: number
   lastPassAt: number | null
   lastPassMs: number | null
-  /** Since when the database cannot be reached. */
+  /** When the database became unreachable; null: it is reachable. */
   awaySince: number | null
 }
 
 export interface Coordination {
   state(): CoordinatorState
-  /** All steps at once, whoever coordinates: a person asks for it. */
+  /** Runs all steps now, whichever node leads, at the request of a person. */
   recover(workspaceId: number): Promise<PassReport>
 }
 
@@ -88,7 +88,7 @@ export async function nodesPage(kernel: ServerKernel): Promise<ListAnswer<Node>>
   return { items: (await kernel.store.cluster.nodes()).map(nodeView), nextCursor: null }
 }
 
-/** A person does not want to wait for the next pass. It is on record that somebody asked, and what it did. */
+/** Runs a pass on request. An event records the caller and what the pass did. */
 export async function forceRecovery(
   kernel: ServerKernel,
   coordinator: Coordination,
@@ -99,7 +99,7 @@ export async function forceRecovery(
   return { did }
 }
 
-/** As Mosaic words it. Whether somebody coordinates is asked of the database, which all nodes share. */
+/** In Mosaic's format. Whether a leader exists is read from the database, which all nodes share. */
 export async function coordinatorHealth(
   kernel: ServerKernel,
   coordinator: Coordination,

@@ -4,13 +4,13 @@ import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { onTask, outcome, runMany } from './claims.ts'
 import { briefView } from './tasks.ts'
 
-/** Dead letters: tasks that failed because their attempts or generations ran out. A person decides what becomes of them. */
+/** Dead letters: tasks that failed because their attempts or generations ran out. A person decides what happens next. */
 
 const AT_ONCE = 500
 
 type Retried = AnswerOf<typeof RetryBatchAnswer>
 
-/** Each on its own account: of tasks that are no dead letters any more it is said why not. */
+/** Items are independent: a task that is no longer a dead letter gets the reason for its refusal. */
 export async function retryDeadLetters(
   kernel: Kernel,
   caller: Caller,
@@ -21,7 +21,7 @@ export async function retryDeadLetters(
   }: { taskIds?: readonly string[] | undefined; limit: number; reason: string | null },
 ): Promise<Retried> {
   const command = { kind: 'retry', reason } as const
-  // All of them are many requests, and under one key the second would get the answer of the first.
+  // "All" takes several requests. Under one idempotency key the second would get the answer of the first.
   const asking = taskIds ? caller : { ...caller, idempotency: undefined }
   const results: Retried['results'][number][] = []
   const retry = async (uuids: readonly string[]) => {

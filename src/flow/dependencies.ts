@@ -16,15 +16,15 @@ import { taskView } from './views.ts'
 type DependencyRequest = z.output<typeof DependenciesBody>
 
 /**
- * So far a request looks for circles, and upkeep, which looks further. No further than can be walked well within the lease
- * of a coordinator: one that loses its office over a walk would begin it again for ever.
+ * How many tasks a request searches for cycles, and upkeep, which searches further. The walk must end well within the leader
+ * lease: a coordinator that lost its leadership during the walk would start it again forever.
  */
-const SEEN_BY_A_REQUEST = [1_000, 10_000]
-const SEEN_BY_UPKEEP = [1_000, 20_000]
+const SEARCHED_BY_A_REQUEST = [1_000, 10_000]
+const SEARCHED_BY_UPKEEP = [1_000, 20_000]
 
 /**
- * The tasks among which a circle through these must be, if there is one. It goes both ways, and few tasks are in the
- * middle of many: mostly one of the ways is short, whatever is at the end of the other.
+ * The tasks among which a cycle through these tasks must be, if there is one. Walks downstream and upstream: few tasks have
+ * many tasks on both sides, so one direction is usually short.
  */
 async function tasksThatMayCycle(
   kernel: Kernel,
@@ -41,10 +41,10 @@ async function tasksThatMayCycle(
   return walked.tasks
 }
 
-/** A task may be changed by others between the look at it and the act. */
+/** Retries when another caller changes the task between the read and the command. */
 const TRIES = 10
 
-/** A task that is there waits for these as well from now on; with what else is to be changed, all or nothing. */
+/** Adds dependencies to an existing task, together with an optional patch: all or nothing. */
 export async function addDependencies(
   kernel: Kernel,
   caller: Caller,
@@ -63,7 +63,7 @@ export async function addDependencies(
     })
     if (!reply.ok && reply.lookAgain && tries < TRIES) continue
     const after = granted(reply).record
-    // Not awaited, as with every end of a task.
+    // Not awaited, as whenever a task ends.
     if (isTerminal(after.state)) void unblockDownstream(kernel, caller.workspaceId, [after.id])
     return taskView(await readTask(kernel, caller, uuid))
   }
@@ -91,10 +91,10 @@ async function dependencyCommand(
   request: DependencyRequest,
 ): Promise<Omit<AddDependencies, 'ifVersion' | 'patch'>> {
   const named = request.dependsOn.map((uuid, place) => ({
-    ...whatIsNamed(request, record, uuid, place),
+    ...namedDependency(request, record, uuid, place),
     place,
   }))
-  // Read after the record: what is added from here on makes its version, and with it this command, void.
+  // Read after the record: a dependency added from here on changes the version, and this command no longer applies.
   const known = await kernel.store.dependencies(workspaceId, record.id)
   const triggerRule = ruleOf(record, known[0]?.triggerRule, request.triggerRule)
   const isKnown = new Set(known.map(({ uuid }) => uuid))
@@ -104,14 +104,14 @@ async function dependencyCommand(
   return { kind: 'addDependencies', dependsOn, triggerRule, version: record.version, cycle }
 }
 
-/** Nobody may wait for the task, or what it is to wait for may wait for nothing: then that is all there is to see. */
+/** Walks both ways: a task without dependents, or upstream tasks without dependencies, settle the search at once. */
 async function findCycle(
   kernel: Kernel,
   workspaceId: number,
   task: TaskRecord,
   upstream: readonly number[],
 ): Promise<string[] | null> {
-  for (const limit of SEEN_BY_A_REQUEST)
+  for (const limit of SEARCHED_BY_A_REQUEST)
     for (const [way, from] of [
       ['downstream', [task.id]],
       ['upstream', upstream],
@@ -123,30 +123,30 @@ async function findCycle(
   return null
 }
 
-function whatIsNamed({ dependsOn }: DependencyRequest, task: TaskRecord, uuid: string, place: number) {
+function namedDependency({ dependsOn }: DependencyRequest, task: TaskRecord, uuid: string, place: number) {
   const refused = (message: string) => Refused.field('VALIDATION_FAILED', `dependsOn[${place}]`, message)
   const id = idCarriedBy(uuid)
-  if (id === null) throw refused('names no task of this workspace')
-  if (uuid === task.uuid) throw refused('is the task itself')
+  if (id === null) throw refused('is not a task of this workspace')
+  if (uuid === task.uuid) throw refused('is this task itself')
   if (dependsOn.indexOf(uuid) !== place) throw refused('is named twice')
   return { id, uuid }
 }
 
-/** All that a task waits for, it waits for by one rule. A whole is made of all its parts, whatever rule it had. */
+/** A task has one trigger rule for all its dependencies. A task with parts needs all of them, whatever rule it had. */
 function ruleOf(
   { merge }: TaskRecord,
   known: TriggerRule | undefined,
-  wished: TriggerRule | undefined,
+  requested: TriggerRule | undefined,
 ): TriggerRule {
   const present = merge === 'none' ? known : 'all_success'
-  if (present !== undefined && wished !== undefined && wished !== present)
-    throw Refused.field('WRONG_STATE', 'triggerRule', `is ${present} for this task already`)
-  return present ?? wished ?? 'all_success'
+  if (present !== undefined && requested !== undefined && requested !== present)
+    throw Refused.field('WRONG_STATE', 'triggerRule', `is already ${present} for this task`)
+  return present ?? requested ?? 'all_success'
 }
 
 /**
- * Circles that nobody saw before they were closed: whoever closed them is due at once, and found here before its hour is
- * over. All tasks that wait for each other fail. Answers with how many did.
+ * Cycles that no request found when they were closed. The task that closed the cycle is due at once, and is found here before
+ * its due time is cleared. All tasks on the cycle fail. Returns how many failed.
  */
 export async function failCycles(kernel: Kernel, due: readonly DueVersion[], term?: number): Promise<number> {
   const waiting = new Map<number, number[]>()
@@ -166,22 +166,24 @@ async function failCyclesIn(
 ): Promise<number> {
   const failed: number[] = []
   for (let tries = 1; ; tries++) {
-    const waiting = await tasksThatMayCycle(kernel, workspaceId, taskIds, SEEN_BY_UPKEEP)
-    // A circle through a paused task may still be broken there, and is looked at when that goes on.
+    const waiting = await tasksThatMayCycle(kernel, workspaceId, taskIds, SEARCHED_BY_UPKEEP)
+    // A cycle through a paused task can still be broken there. It is checked when the task resumes.
     const found = cyclesAmong(waiting.filter(({ isPaused }) => !isPaused))
-    const hasFailed = await Promise.all(found.map((tasks) => fails(kernel, system(workspaceId, term), tasks)))
+    const hasFailed = await Promise.all(
+      found.map((tasks) => failCycle(kernel, system(workspaceId, term), tasks)),
+    )
     const over = found.filter((_, i) => hasFailed[i])
     failed.push(...over.flatMap(({ members }) => members.map(({ id }) => id)))
     if (over.length === found.length) break
     if (tries === TRIES) throw new StoreUnavailable('Tasks on a cycle were changed by others on every try.')
   }
-  // Only now: one circle may wait for another, and its tasks are to be told the truth, not that they were skipped.
+  // Only now: one cycle may depend on another, and its tasks must fail as a cycle, not be skipped.
   if (failed.length > 0) await unblockDownstream(kernel, workspaceId, failed)
   return failed.length
 }
 
-/** All of a circle or none: if one of its tasks has been changed since, the others may not be in one any more. */
-async function fails(kernel: Kernel, caller: Caller, { members, cycles }: CyclicTasks<TaskThatWaits>) {
+/** All tasks of a cycle or none: if one of them has changed since, the others may no longer be on a cycle. */
+async function failCycle(kernel: Kernel, caller: Caller, { members, cycles }: CyclicTasks<TaskThatWaits>) {
   const items = members.map(({ id, uuid, version }, i) => ({
     taskId: id,
     uuid,

@@ -6,7 +6,7 @@ import { eventView } from './views.ts'
 
 export type EventView = AnswerOf<typeof EventShape>
 
-/** A page of the log, with the names of those who acted. */
+/** A page of the event log, with the names of the actors. */
 export async function eventViews(
   kernel: ServerKernel,
   workspaceId: number,

@@ -4,7 +4,7 @@ import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { Run } from '../store/server-store.ts'
 
-/** What can be asked of those who run agents, from outside. */
+/** The executor as the API sees it. */
 
 export interface LogRange {
   offset: number
@@ -28,37 +28,37 @@ interface AdapterInfo {
   type: string
   capabilities: Record<string, boolean>
   configSchema?: Record<string, unknown> | undefined
-  /** Whether agents of the workspace may be of this kind on this node. */
+  /** Whether agents of the workspace may use this adapter on this node. */
   allowed: boolean
 }
 
-/** `unknown_run`: nobody here waits for it. `over`: its result came already. `busy`: it says too much at once. */
+/** `unknown_run`: not waiting on this node. `over`: it already has its result. `busy`: too many unread messages. */
 type Delivery = 'taken' | 'unknown_run' | 'over' | 'busy'
 
 export interface Execution {
   readonly live: LiveOutput
   adapters(workspaceId: number): AdapterInfo[]
-  /** Whether this node has the adapter, so that it can tell which of its settings are secret. */
+  /** Whether this node has the adapter, and so knows which of its settings are secret. */
   knows(adapterType: string): boolean
-  /** What is wrong with the settings of an agent, a sentence each. */
+  /** Faults in the settings of an agent, one message each. */
   faultsOf(
     agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>,
   ): { field: string; message: string }[]
-  /** Why the operator of this node would not have the agent run, a sentence each without its subject. */
+  /** Why the policy of this node does not allow the agent, one message each, without the subject. */
   objectionsTo(
     workspaceId: number,
     agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig'>,
   ): Promise<{ field: string; message: string }[]>
   /** Whether the agent could run on this node. */
   probe(workspaceId: number, agent: AgentRecord): Promise<Check[]>
-  /** What a run's agent is told, without what nobody should see. */
+  /** The prompt of a run, with sensitive values removed. */
   preview(workspaceId: number, agent: AgentRecord): Promise<{ prompt: string; sensitive: string[] }>
-  /** Null: the log is gone, or cannot be read here. */
+  /** Null: the log was deleted, or cannot be read on this node. */
   readLog(run: Run, range: LogRange): Promise<LogPage | null>
-  /** What an agent says of itself, without the secrets it was given. */
+  /** What an agent sends, without the secrets it was given. */
   redact<T>(runId: string, said: T): T
-  /** What is asked of the agent of a run that is going on here. */
+  /** Pending requests (cancel, pause) to the agent of a run on this node. */
   requestsOf(runId: string): readonly HolderRequest[]
-  /** What an agent that answers later says. */
+  /** Delivers a message of an agent that answers asynchronously. */
   deliver(runId: string, message: CallbackMessage): Delivery
 }

@@ -3,7 +3,7 @@ import type { Limits, LimitsInUse } from '../core/limits.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 
-/** `allowed` sees the present limits under their lock, and throws to refuse. */
+/** `allowed` gets the current limits under their lock, and throws to refuse the change. */
 export async function changeLimits(
   kernel: ServerKernel,
   caller: Caller,
@@ -20,7 +20,7 @@ export async function changeLimits(
   return limits
 }
 
-/** The limits, and how much of them is used. */
+/** The limits and their current usage. */
 export async function limitsInUse(
   kernel: ServerKernel,
   { workspaceId }: Caller,

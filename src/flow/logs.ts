@@ -17,7 +17,7 @@ import type { EventWithTask, LogFilter, LogPage } from '../store/server-store.ts
 import { briefView, command, readTask } from './tasks.ts'
 import { instant } from './views.ts'
 
-/** Logs are views of the one log there is, the events: each with a level and a sentence. */
+/** Logs are views of the event log: each entry has a level and a message. */
 
 type Entry = AnswerOf<typeof LogEntryView>
 type Wanted = Pick<z.output<typeof LogQuery>, 'level' | 'minLevel' | 'event'>
@@ -35,14 +35,14 @@ export async function readTaskLog(
   return entryViews(kernel, caller, events)
 }
 
-/** What happened to no task in particular, and what became of tasks whose holders were lost. */
+/** Events that belong to no task, and the events of tasks whose holders were lost. */
 export async function readCoordinatorLog(
   kernel: ServerKernel,
   caller: Caller,
   wanted: Wanted,
   page: LogPage,
 ): Promise<AnswerOf<typeof CoordinatorEntryView>[]> {
-  // Nobody holds the house: there are no lines of holders in its log.
+  // The workspace log has no holder, so it has no lines written by holders.
   const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
   const events = await kernel.store.logs.ofWorkspace(caller.workspaceId, types, page)
   const entries = await entryViews(kernel, caller, events)
@@ -53,7 +53,7 @@ function filterOf(wanted: Wanted): LogFilter {
   const levels = levelsIn(wanted)
   const names = namesIn(wanted, (name) => isEventType(name) || isNameOfLine(name))
   const types = typesAt(levels ?? LOG_LEVELS).filter(among(names))
-  // Lines are asked for by no name at all, by their type, or by names of their own.
+  // Lines are included without an event filter, by their type, or by their own event names.
   const allLines = names === null || names.includes('task_logged')
   const lineEvents = allLines ? null : names.filter((name) => !isEventType(name))
   if (lineEvents === null || lineEvents.length > 0) types.push('task_logged')
@@ -64,7 +64,7 @@ const isEventType = (name: string) => (eventTypes as string[]).includes(name)
 const isNameOfLine = (name: string) => LineEvent.safeParse(name).success && !isNameOfBaton(name)
 const among = (names: readonly string[] | null) => (type: EventType) => names === null || names.includes(type)
 
-/** Null where all levels are wanted. */
+/** Null: all levels. */
 function levelsIn({ level, minLevel }: Wanted): LogLevel[] | null {
   if (level === undefined && minLevel === undefined) return null
   const names = level?.split(',') ?? [...LOG_LEVELS]
@@ -73,17 +73,18 @@ function levelsIn({ level, minLevel }: Wanted): LogLevel[] | null {
     throw Refused.field(
       'VALIDATION_FAILED',
       'level',
-      `names no level: "${unknown}" (${LOG_LEVELS.join(', ')})`,
+      `has an unknown level: "${unknown}" (use ${LOG_LEVELS.join(', ')})`,
     )
   return LOG_LEVELS.slice(LOG_LEVELS.indexOf(minLevel ?? 'DEBUG')).filter((name) => names.includes(name))
 }
 
-/** Null where all events are wanted. */
+/** Null: all events. */
 function namesIn({ event }: Wanted, isKnown: (name: string) => boolean): string[] | null {
   if (event === undefined) return null
   const names = event.split(',')
   const unknown = names.find((name) => !isKnown(name))
-  if (unknown !== undefined) throw Refused.field('VALIDATION_FAILED', 'event', `names no event: "${unknown}"`)
+  if (unknown !== undefined)
+    throw Refused.field('VALIDATION_FAILED', 'event', `has an unknown event: "${unknown}"`)
   return names
 }
 
@@ -101,7 +102,7 @@ function entryView(event: EventWithTask, actorName: string | null): Entry {
     level: levelOf(event),
     event: isLine ? String(payload.event) : type,
     message: messageOf(event),
-    // Of a holder's line, what the holder said; the rest of it has its own place here.
+    // For a holder's line, only its details; the other fields of the payload are shown above.
     details: isLine ? (payload.details ?? null) : payload,
     previousState: from,
     newState: to,
@@ -118,7 +119,7 @@ const textIn = (value: unknown) => (typeof value === 'string' ? value : null)
 
 const MOST_DETAILS_BYTES = 16 * 1024
 
-/** Lines of the holder's own: all of them, or none when the claim is not its any more. */
+/** Adds the holder's own lines: all of them, or none when the claim is no longer current. */
 export async function addToLog(
   kernel: Kernel,
   caller: Caller,
@@ -130,7 +131,7 @@ export async function addToLog(
       throw Refused.field(
         'VALIDATION_FAILED',
         `entries[${i}].event`,
-        'begins as the names of Baton’s own events do; choose another',
+        'has a prefix reserved for Baton’s own events; choose another name',
       )
     if (details !== undefined && Buffer.byteLength(JSON.stringify(details)) > MOST_DETAILS_BYTES)
       throw Refused.field(

@@ -5,7 +5,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
 
-/** The plan as its tasks stand now: read back, it is the same plan. */
+/** The plan of the current tasks. Importing it again changes nothing. */
 export async function exportPlan(
   kernel: ServerKernel,
   { workspaceId }: Caller,
@@ -32,8 +32,8 @@ export async function exportPlan(
     tracks: [...trackNames].map((track) => {
       const declared = tracks.find((one) => one.track === track)
       const sequential = declared?.sequential ?? false
-      const wholes = partsOf.get(null) ?? []
-      const own = wholes.filter(({ record }) => parseTaskKey(record.key!)!.track === track)
+      const topLevel = partsOf.get(null) ?? []
+      const own = topLevel.filter(({ record }) => parseTaskKey(record.key!)!.track === track)
       const written = own.map((task, i) => {
         const before = sequential && i > 0 ? own[i - 1]!.record.key! : null
         return planTask(task, partsOf, keyOf, (id) => rules.get(id) ?? 'all_success', before)
@@ -54,7 +54,7 @@ function planTask(
   const parts = (partsOf.get(record.id) ?? []).sort((a, b) => placeOf(a) - placeOf(b))
   const keysOf = ({ details: { dependsOn } }: StoredTask) =>
     dependsOn.map((uuid) => keyOf.get(uuid)).filter((key) => key !== undefined)
-  // A whole has handed what it waits for to its parts: what all of them wait for is its own.
+  // The import moves a task's dependencies to its parts: those that all parts share are the task's own.
   const shared = keysOf(parts[0] ?? task).filter((key) => parts.every((part) => keysOf(part).includes(key)))
   const plain = (one: StoredTask, dependsOn: string[]): PlanTask => ({
     key: one.record.key!,

@@ -13,7 +13,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project, Track } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
 
-/** A plan becomes tasks: all of it or nothing. What is there already keeps its place and may be worded anew. */
+/** Creates the tasks of a plan: all or nothing. Existing tasks keep their dependencies and may get new texts and settings. */
 export async function importPlan(
   kernel: ServerKernel,
   caller: Caller,
@@ -32,28 +32,28 @@ export async function importPlan(
       },
     ])
   const existing = await kernel.store.projects.tasks(caller.workspaceId, project.projectId)
-  const wishes = new Wishes(plan, project, existing)
-  if (wishes.conflicts.length > 0) throw refusedPlan('PLAN_CONFLICT', wishes.conflicts)
+  const diff = new PlanDiff(plan, project, existing)
+  if (diff.conflicts.length > 0) throw refusedPlan('PLAN_CONFLICT', diff.conflicts)
   const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const tracks = plan.tracks.map((track) => trackOf(track, known))
   await kernel.store.projects.setTracks(caller.workspaceId, project, tracks, caller.actor)
-  const { changes } = wishes
-  const tasks = wishes.tasks.map((task) => ({
+  const { changes } = diff
+  const tasks = diff.tasks.map((task) => ({
     ...task,
     details: { ...task.details, createdBy: caller.actor },
   }))
   if (tasks.length + changes.length > 0) granted(await kernel.run(caller, { on: 'new', tasks, changes }))
   if (plan.name !== null && plan.name !== project.name)
     await kernel.store.projects.rename(caller.workspaceId, project.projectId, plan.name)
-  const answer = { created: tasks.length, updated: changes.length, unchanged: wishes.unchanged }
+  const answer = { created: tasks.length, updated: changes.length, unchanged: diff.unchanged }
   await kernel.store.projects.recordPlan(caller.workspaceId, project.slug, answer, caller.actor)
-  const { notInPlan, notTaken } = wishes
+  const { notInPlan, notTaken } = diff
   return { project: project.slug, ...answer, notInPlan, notTaken }
 }
 
 const DEFAULT_AGENTS_PER_TRACK = 1
 
-/** Of a track that is there, what the plan does not say stays: a plan cannot say "any number". */
+/** An existing track keeps what the plan leaves out: a plan cannot express "any number". */
 function trackOf({ track, maxAgents, sequential }: PlanTrack, known: readonly Track[]): Track {
   const there = known.find((one) => one.track === track)
   const otherwise = there ? there.maxAgents : DEFAULT_AGENTS_PER_TRACK
@@ -70,20 +70,20 @@ function refusedPlan(code: 'PLAN_INVALID' | 'PLAN_CONFLICT', problems: readonly 
   })
 }
 
-interface Wish {
+interface PlannedTask {
   task: PlanTask
-  /** The key of the task it is a part of. */
+  /** The task it is a part of. */
   whole: PlanTask | null
   dependsOn: string[]
 }
 
-/** What a plan wants changed, compared with what is there. */
-class Wishes {
+/** The changes a plan makes, compared with the existing tasks. */
+class PlanDiff {
   readonly tasks: NewTask[] = []
   readonly changes: OnTask[] = []
   readonly conflicts: PlanProblem[] = []
   readonly notInPlan: string[]
-  /** What the plan says otherwise and a task cannot be told any more. */
+  /** Fields that differ in the plan but cannot be changed on an existing task. */
   readonly notTaken: { key: string; fields: string[] }[] = []
   unchanged = 0
   readonly #project: Project
@@ -96,25 +96,25 @@ class Wishes {
     this.#project = project
     this.#existing = new Map(existing.map((task) => [task.record.key!, task]))
     this.#parentIds = new Map(existing.map(({ record }) => [record.uuid, record.parentId]))
-    const wishes = plan.tracks.flatMap(wishesOfTrack)
-    for (const { task } of wishes)
+    const planned = plan.tracks.flatMap(plannedTasks)
+    for (const { task } of planned)
       if (!this.#existing.has(task.key)) this.#places.set(task.key, this.#places.size)
-    for (const wish of wishes) {
-      const known = this.#existing.get(wish.task.key)
-      if (known) this.#compare(wish, known)
-      else this.#create(wish)
+    for (const one of planned) {
+      const known = this.#existing.get(one.task.key)
+      if (known) this.#compare(one, known)
+      else this.#create(one)
     }
-    const keys = new Set(wishes.map(({ task }) => task.key))
+    const keys = new Set(planned.map(({ task }) => task.key))
     this.notInPlan = [...this.#existing.keys()].filter((key) => !keys.has(key))
   }
 
-  #create(wish: Wish): void {
-    const { task, whole, dependsOn } = wish
+  #create(planned: PlannedTask): void {
+    const { task, whole, dependsOn } = planned
     const there = dependsOn
       .map((key) => this.#existing.get(key)?.record)
       .filter((record) => record !== undefined)
     const isNew = (key: string) => this.#places.has(key)
-    const parent = whole && this.#parent(wish, whole)
+    const parent = whole && this.#parent(planned, whole)
     this.tasks.push({
       key: task.key,
       projectId: this.#project.projectId,
@@ -147,23 +147,23 @@ class Wishes {
     })
   }
 
-  #parent({ task }: Wish, whole: PlanTask): NewTask['parent'] {
+  #parent({ task }: PlannedTask, whole: PlanTask): NewTask['parent'] {
     const known = this.#existing.get(whole.key)?.record
     if (!known) return { at: this.#places.get(whole.key)! }
     if (known.state !== 'queued' && known.state !== 'pending')
-      this.#conflict(task, `is new, but ${whole.key} is ${known.state} and cannot be divided any more`)
+      this.#conflict(task, `is new, but ${whole.key} is ${known.state} and can no longer be divided`)
     return { id: known.id, uuid: known.uuid }
   }
 
-  #compare({ task, dependsOn }: Wish, { record, details }: StoredTask): void {
+  #compare({ task, dependsOn }: PlannedTask, { record, details }: StoredTask): void {
     const wanted = new Set(dependsOn.map((key) => this.#existing.get(key)?.record.uuid ?? `new ${key}`))
-    // Only what a plan can name: neither its own parts, nor tasks outside of the project.
+    // Only what a plan can name: neither the task's own parts nor tasks outside the project.
     const isNamed = (uuid: string) => this.#parentIds.has(uuid) && this.#parentIds.get(uuid) !== record.id
     const has = new Set(details.dependsOn.filter(isNamed))
     if (wanted.size !== has.size || [...wanted].some((uuid) => !has.has(uuid)))
       this.#conflict(
         task,
-        `depends on other tasks than the ${task.key} that is there; what a task waits for stays`,
+        `has other dependencies than the existing ${task.key}; dependencies of an existing task cannot change`,
       )
     const fields = fixedFields(task, { record, details })
     if (fields.length > 0) this.notTaken.push({ key: task.key, fields })
@@ -182,9 +182,9 @@ class Wishes {
   }
 }
 
-/** Parts wait for what the whole waits for; the whole waits for its parts. */
-function wishesOfTrack({ tasks, sequential }: PlanTrack): Wish[] {
-  return tasks.flatMap((task, i): Wish[] => {
+/** Parts inherit the dependencies of the divided task, which depends on its parts. */
+function plannedTasks({ tasks, sequential }: PlanTrack): PlannedTask[] {
+  return tasks.flatMap((task, i): PlannedTask[] => {
     const before = sequential && i > 0 ? [tasks[i - 1]!.key] : []
     const dependsOn = [...new Set([...task.dependsOn, ...before])]
     if (task.subtasks.length === 0) return [{ task, whole: null, dependsOn }]
@@ -197,7 +197,7 @@ function wishesOfTrack({ tasks, sequential }: PlanTrack): Wish[] {
   })
 }
 
-/** What a task is made with and keeps. */
+/** Differing fields that are fixed when a task is created. */
 function fixedFields(task: PlanTask, { record, details }: StoredTask): string[] {
   const capabilities = [...new Set(task.requiredCapabilities)].sort()
   return [
@@ -207,7 +207,7 @@ function fixedFields(task: PlanTask, { record, details }: StoredTask): string[] 
   ]
 }
 
-/** What the plan words otherwise. */
+/** The fields that the plan changes. */
 function patchOf(task: PlanTask, { record, details }: StoredTask): TaskPatch {
   const patch: TaskPatch = {}
   if (task.title !== details.title) patch.title = task.title

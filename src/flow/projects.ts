@@ -20,7 +20,7 @@ export async function theProject(
   return project
 }
 
-/** The number of the project a request names, if it names one. */
+/** The id of the project that a request names, if any. */
 export async function namedProject(kernel: ServerKernel, { workspaceId }: Caller, slug: string | undefined) {
   if (slug === undefined) return undefined
   const projectId = await kernel.projectOf(workspaceId, slug)
@@ -45,7 +45,7 @@ export async function makeProject(
   return projectView(await kernel.store.projects.create(workspaceId, given, actor, idempotency))
 }
 
-/** A project, and for each of its tracks who is on it and how far it is. */
+/** A project, with the agents and the progress of each of its tracks. */
 export async function showProject(
   kernel: ServerKernel,
   caller: Caller,
@@ -68,7 +68,7 @@ export async function showProject(
   return { ...projectView(project), tracks }
 }
 
-/** How many agents a track may have. Those that are on it stay. */
+/** Sets how many agents a track may have. Agents already on the track stay. */
 export async function changeTrack(
   kernel: ServerKernel,
   caller: Caller,

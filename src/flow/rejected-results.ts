@@ -11,22 +11,22 @@ import { briefView, taskIdOf, theRecord } from './tasks.ts'
 import { unblockDownstream } from './unblock.ts'
 import { listedResultView, resultView } from './views.ts'
 
-/** Work that came too late is not thrown away: it can be read, compared with what was accepted, and taken after all. */
+/** Late results are kept: they can be read, compared with the accepted result, and promoted. */
 
-async function theResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
+async function requireResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
   const { id } = await theRecord(kernel, caller, uuid)
   const results = await kernel.store.resultPages.heads(caller.workspaceId, id)
   // Two sessions cannot hold one generation, so a reference names one result of a task.
   const result = results.find((one) => one.ref === ref)
   if (!result) throw new Refused('NOT_FOUND', `The task has no result ${ref}.`)
-  // Each epoch has had one; that of the newest is the task's own.
+  // Each epoch has its own accepted result; the task's result is that of the newest epoch.
   const accepted = results
     .filter((one) => one.accepted === true)
     .reduce<StoredResult | null>((last, one) => (last && last.epoch > one.epoch ? last : one), null)
   return { result, accepted }
 }
 
-/** With what it is: of all the results of a task, only those that are shown are read. */
+/** Adds the data: of all the results of a task, only those that are shown are read in full. */
 async function whole(kernel: ServerKernel, { workspaceId }: Caller, uuid: string, head: StoredResult) {
   const data = await kernel.store.resultPages.data(workspaceId, taskIdOf(uuid), head)
   return { ...head, data }
@@ -38,7 +38,7 @@ export async function showResult(
   uuid: string,
   ref: string,
 ): Promise<AnswerOf<typeof shapes.ResultOfTask>> {
-  const { result } = await theResult(kernel, caller, uuid, ref)
+  const { result } = await requireResult(kernel, caller, uuid, ref)
   return { taskId: uuid, ...resultView(await whole(kernel, caller, uuid, result)) }
 }
 
@@ -47,7 +47,7 @@ interface Part {
   limit: number
 }
 
-const cursorBehind = (rows: readonly { place: ResultPosition }[], more: boolean) =>
+const cursorAfter = (rows: readonly { place: ResultPosition }[], more: boolean) =>
   more ? rows.at(-1)!.place.join('-') : null
 
 export async function rejectedPage(
@@ -58,10 +58,10 @@ export async function rejectedPage(
   const { rows, more } = await kernel.store.resultPages.rejected(workspaceId, part)
   const view = part.withData ? resultView : listedResultView
   const items = rows.map(({ taskId, place: _place, ...result }) => ({ taskId, ...view(result) }))
-  return { items, nextCursor: cursorBehind(rows, more) }
+  return { items, nextCursor: cursorAfter(rows, more) }
 }
 
-/** What became of a task: the results are what is asked for here, so they are shown. */
+/** The results of one task, with their data. */
 export async function resultPage(
   kernel: ServerKernel,
   caller: Caller,
@@ -73,17 +73,17 @@ export async function resultPage(
     ...part,
     withData: true,
   })
-  return { items: rows.map(resultView), nextCursor: cursorBehind(rows, more) }
+  return { items: rows.map(resultView), nextCursor: cursorAfter(rows, more) }
 }
 
-/** What would have to change in the accepted result to make it this one: a JSON Patch (RFC 6902). */
+/** The JSON Patch (RFC 6902) from the accepted result to this one. */
 export async function compareWithAccepted(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
   ref: string,
 ): Promise<AnswerOf<typeof shapes.ResultDiff>> {
-  const heads = await theResult(kernel, caller, uuid, ref)
+  const heads = await requireResult(kernel, caller, uuid, ref)
   const result = await whole(kernel, caller, uuid, heads.result)
   const accepted = heads.accepted && (await whole(kernel, caller, uuid, heads.accepted))
   const patch = accepted && patchTo(accepted.data, result.data)
@@ -96,9 +96,9 @@ export async function compareWithAccepted(
 }
 
 /**
- * The library looks for the shortest way from one list to the other, in time and memory that grow with the third power of
- * their lengths: two lists of a thousand would be the end of the process. Longer ones are replaced as a whole, and so is
- * all that is left when this many values were compared.
+ * The library searches the shortest edit between two lists, in time and memory cubic in their lengths: two lists of a
+ * thousand would crash the process. Longer lists are replaced as a whole, and so is everything left after this many
+ * comparisons.
  */
 const LONGEST_LISTS = 100
 const MOST_COMPARISONS = 50_000
@@ -120,9 +120,9 @@ export async function promoteResult(
   ref: string,
   reason: string | null,
 ): Promise<AnswerOf<typeof shapes.PromoteAnswer>> {
-  const { result } = await theResult(kernel, caller, uuid, ref)
+  const { result } = await requireResult(kernel, caller, uuid, ref)
   if (result.accepted === null)
-    throw new Refused('WRONG_STATE', 'This result waits for a verdict: approve or reject the task.')
+    throw new Refused('WRONG_STATE', 'This result awaits a verdict: approve or reject the task.')
   const { generation, session, hash } = result
   if (result.accepted === false) {
     const command = { kind: 'promote', generation, session, hash, ref, reason } as const

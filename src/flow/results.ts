@@ -20,7 +20,7 @@ import { unblockDownstream } from './unblock.ts'
 
 type Submit = z.output<typeof SubmitBody>
 
-/** The result as it will be stored, with the fingerprint by which the same work sent twice is known. */
+/** The result as stored, with the hash that identifies a repeated submission. */
 async function submissionOf(
   kernel: Kernel,
   caller: Caller,
@@ -31,7 +31,7 @@ async function submissionOf(
   const known = kernel.limits(caller.workspaceId)
   const { maxResultBytes } = known instanceof Promise ? await known : known
   if (bytes > maxResultBytes) {
-    const message = `is ${bytes} bytes long; this workspace takes ${maxResultBytes}`
+    const message = `is ${bytes} bytes; the limit of this workspace is ${maxResultBytes}`
     throw Refused.field('RESULT_TOO_LARGE', 'result', message)
   }
   return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }

@@ -10,7 +10,7 @@ import type { Execution } from './execution.ts'
 import { theRecord } from './tasks.ts'
 import { instant } from './views.ts'
 
-/** Runs as they are shown, and what people do to them. */
+/** Views of runs, and operations on them. */
 
 export async function theRun(kernel: ServerKernel, { workspaceId }: Caller, runId: string): Promise<Run> {
   const run = await kernel.store.runs.find(workspaceId, runId)
@@ -24,7 +24,7 @@ export const showRun = async (
   runId: string,
 ): Promise<AnswerOf<typeof shapes.RunView>> => runView(await theRun(kernel, caller, runId))
 
-/** How much of a list of runs is wanted, and whether with what they made. */
+/** The page size of a list of runs, and whether it includes the results. */
 interface PartOfRuns {
   limit: number
   withResult: boolean
@@ -44,7 +44,7 @@ export async function runPage(
   return { items, nextCursor: more ? rows.at(-1)!.id : null }
 }
 
-/** The runs of a task, and what they used together. */
+/** The runs of a task, with their total usage. */
 export async function runsOfTask(
   kernel: ServerKernel,
   caller: Caller,
@@ -77,7 +77,7 @@ export async function runTimeline(
 
 const CANCEL_SHOWN_AFTER_MS = 2_000
 
-/** Its node is told to stop it. Answers when it is over, or after a moment. */
+/** Requests the run's node to stop it. Returns when the run has ended, or after a short wait. */
 export async function cancelRun(
   kernel: ServerKernel,
   caller: Caller,
@@ -85,12 +85,12 @@ export async function cancelRun(
   reason: string,
 ): Promise<AnswerOf<typeof shapes.RunView>> {
   const { id, status } = await theRun(kernel, caller, runId)
-  if (isOver(status)) throw new Refused('WRONG_STATE', `The run is over (${status}).`)
+  if (isOver(status)) throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
   await kernel.store.runs.requestCancel(caller.workspaceId, id, { reason, actor: caller.actor })
   return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
 }
 
-/** The run when it is over, or as it is after this long. */
+/** The run once it has ended, or its current state after `waitMs`. */
 export async function overWithin(
   kernel: ServerKernel,
   caller: Caller,
@@ -137,8 +137,8 @@ export async function readRunLog(
       spans: [],
       detail:
         run.logRef === null
-          ? 'The run has no log: it did not begin.'
-          : 'The log is not there any more, or not here.',
+          ? 'The run has no log: it never started.'
+          : 'The log was deleted, or cannot be read on this node.',
     }
   return { ...about, status: isOver(run.status) ? 'available' : 'writing', ...page }
 }
@@ -253,7 +253,7 @@ function runView(run: Run): AnswerOf<typeof shapes.RunView> {
   }
 }
 
-/** Where it is kept is nobody's business but the store's. */
+/** The location of the log is internal to the log store and not shown. */
 const logOf = (run: Run): AnswerOf<typeof shapes.RunView>['log'] =>
   run.logStore === null
     ? null

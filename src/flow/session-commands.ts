@@ -9,7 +9,7 @@ import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { renewalsIn } from './claims.ts'
 import { instant } from './views.ts'
 
-/** What can be asked of a session in any store, and how it is told. */
+/** Session commands, for any store, and their views. */
 
 export async function commandSession(
   kernel: Kernel,
@@ -23,7 +23,7 @@ export async function commandSession(
   return reply
 }
 
-/** What was renewed, and what is gone: lost before, or found expired just now. */
+/** The renewed claims and the lost ones: lost before, or found expired by this heartbeat. */
 export function beatView(
   settled: readonly SettledClaim[],
   lost: readonly LostClaim[],
@@ -60,6 +60,6 @@ export const sessionView = (session: SessionRecord): AnswerOf<typeof SessionView
   endReason: session.endReason,
 })
 
-/** Under an idempotency key the name follows from the key: asked twice, it is the same session. */
+/** With an idempotency key the name is derived from the key: a repeated request gets the same session. */
 export const nameFor = (caller: Caller, prefix: string) =>
   `${prefix}-${caller.idempotency ? hash('sha256', caller.idempotency.key).slice(0, 32) : randomUUID()}`

@@ -15,9 +15,13 @@ import { namedProject } from './projects.ts'
 import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
 
-/** A session is whoever holds claims under one name. A worker is one that says how much it can hold, and beats. */
+/** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
 
-async function theSession(kernel: ServerKernel, caller: Caller, nameOrId: string): Promise<SessionRecord> {
+async function requireSession(
+  kernel: ServerKernel,
+  caller: Caller,
+  nameOrId: string,
+): Promise<SessionRecord> {
   const session = await kernel.store.sessionMemory.find(caller.workspaceId, nameOrId)
   if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
   return session
@@ -42,13 +46,13 @@ export async function openSession(
   return { session: sessionView(record), isNew }
 }
 
-/** Session memory (Coditect 3.5): what it did, holds and finished, and how its project stands. */
+/** Session memory (Coditect 3.5): its task log, active claims, completed tasks, and the progress of its project. */
 export async function showSession(
   kernel: ServerKernel,
   caller: Caller,
   nameOrId: string,
 ): Promise<AnswerOf<typeof SessionMemoryView>> {
-  const session = await theSession(kernel, caller, nameOrId)
+  const session = await requireSession(kernel, caller, nameOrId)
   const memory = await kernel.store.sessionMemory.read(caller.workspaceId, session)
   return {
     ...sessionView(session),
@@ -66,13 +70,13 @@ export async function showSession(
   }
 }
 
-/** A beat renews all that the session holds, and says what it has lost since it was last seen. */
+/** A heartbeat renews every claim of the session, and reports the claims it lost since its last heartbeat. */
 export async function beat(
   kernel: ServerKernel,
   caller: Caller,
   nameOrId: string,
 ): Promise<AnswerOf<typeof SessionHeartbeatAnswer>> {
-  const { name } = await theSession(kernel, caller, nameOrId)
+  const { name } = await requireSession(kernel, caller, nameOrId)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
     ...beatView(settled, lost),
@@ -82,13 +86,13 @@ export async function beat(
   }
 }
 
-/** What it holds goes back to the queue, and it is over. */
+/** Its claims go back to the queue, and the session ends. */
 export async function closeSession(kernel: ServerKernel, caller: Caller, nameOrId: string): Promise<void> {
-  const { name } = await theSession(kernel, caller, nameOrId)
+  const { name } = await requireSession(kernel, caller, nameOrId)
   await commandSession(kernel, caller, name, { kind: 'end', reason: 'closed' })
 }
 
-/** Sessions go by their name; whoever has only the id finds it by that. */
+/** Sessions are addressed by name; an id is resolved to the name. */
 export async function sessionName(
   kernel: ServerKernel,
   { workspaceId }: Caller,

@@ -18,7 +18,7 @@ type Create = z.output<typeof TaskCreate>
 
 const notFound = (uuid: string) => new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 
-/** The inside id of a task named from outside. */
+/** The internal id behind a public task id. */
 export function taskIdOf(uuid: string): number {
   const id = idCarriedBy(uuid)
   if (id === null) throw notFound(uuid)
@@ -50,7 +50,7 @@ export async function createTasks(
   })
 }
 
-/** The numbers of the named projects; every unknown one is told. */
+/** The ids of the named projects. The error lists every unknown one. */
 async function projectsOf(
   kernel: Kernel,
   { workspaceId }: Caller,
@@ -65,14 +65,14 @@ async function projectsOf(
   const errors = tasks.flatMap(({ project }, i) =>
     project === undefined || projects.has(project)
       ? []
-      : [{ field: `tasks[${i}].project`, message: 'names no project of this workspace' }],
+      : [{ field: `tasks[${i}].project`, message: 'is not a project of this workspace' }],
   )
   if (errors.length > 0)
     throw new Refused('VALIDATION_FAILED', `${errors[0]!.field} ${errors[0]!.message}.`, { errors })
   return projects
 }
 
-/** A key such as B-003-dashboard::2 makes its task a part of B-003-dashboard, if that is there. */
+/** A key such as B-003-dashboard::2 makes its task a part of B-003-dashboard, if that task exists. */
 async function findParents(
   kernel: Kernel,
   { workspaceId }: Caller,
@@ -94,13 +94,13 @@ async function findParents(
       return
     }
     const found = known.find((record) => record.projectId === projectId && record.key === key)
-    // One that is under way or done is not divided any more: what comes later stands alone.
+    // A task that has started or ended cannot be divided any more: a later part becomes a task of its own.
     if (found && (found.state === 'queued' || found.state === 'pending'))
       wanted[at]!.parent = { id: found.id, uuid: found.uuid }
   })
 }
 
-/** A new part must not wait for what waits for its whole, however far away: the whole waits for the part. */
+/** A new part must not depend, directly or indirectly, on its parent: the parent depends on the part. */
 async function refuseCycles(
   kernel: Kernel,
   { workspaceId }: Caller,
@@ -113,7 +113,7 @@ async function refuseCycles(
       const place = dependsOn.findIndex((id) => seen.has(id))
       if (place !== -1) {
         const field = `tasks[${index}].dependsOn[${place}]`
-        throw Refused.field('VALIDATION_FAILED', field, 'waits for the task that this is a part of')
+        throw Refused.field('VALIDATION_FAILED', field, 'depends on the parent of this task')
       }
       const waiting = await kernel.store.downstreamOf(workspaceId, wave)
       wave = waiting.map(({ taskId }) => taskId).filter((id) => !seen.has(id))
@@ -137,7 +137,7 @@ function newTask(
       throw Refused.field(
         'VALIDATION_FAILED',
         field,
-        id === null ? 'names no task of this workspace' : 'is named twice',
+        id === null ? 'is not a task of this workspace' : 'is named twice',
       )
     }
     return id
@@ -146,7 +146,7 @@ function newTask(
     task.requiredCapabilities.length === 0 ? NO_CAPABILITIES : [...new Set(task.requiredCapabilities)].sort()
   const parentId = task.parentId === undefined ? null : idCarriedBy(task.parentId)
   if (task.parentId !== undefined && parentId === null)
-    throw Refused.field('VALIDATION_FAILED', `tasks[${index}].parentId`, 'names no task of this workspace')
+    throw Refused.field('VALIDATION_FAILED', `tasks[${index}].parentId`, 'is not a task of this workspace')
   return {
     key: task.key ?? null,
     projectId: task.project === undefined ? 0 : projects.get(task.project)!,
@@ -181,7 +181,7 @@ function newTask(
   }
 }
 
-/** Only what is given: most tasks have nothing of it, and then none of it is kept. */
+/** Only the values given in the request: most tasks have none, and then nothing is stored. */
 function watchOf({ timeouts, estimatedDurationMinutes }: Create): TaskWatch | null {
   if (timeouts === undefined && estimatedDurationMinutes === undefined) return null
   const times = {
@@ -211,14 +211,14 @@ export async function readTask(kernel: Kernel, caller: Caller, uuid: string): Pr
   return task
 }
 
-/** The task without what people read of it, which may be large. */
+/** The task without its details (title, input, and so on), which may be large. */
 export async function theRecord(kernel: Kernel, caller: Caller, uuid: string): Promise<TaskRecord> {
   const [record] = await kernel.store.recordsById(caller.workspaceId, [taskIdOf(uuid)])
   if (record?.uuid !== uuid) throw notFound(uuid)
   return record
 }
 
-/** Coditect 5.2's batch_get_states: those that are there, in the order asked for. */
+/** Coditect 5.2's batch_get_states: the tasks that exist, in the order of the request. */
 export async function readStates(
   kernel: Kernel,
   { workspaceId }: Caller,
@@ -229,7 +229,7 @@ export async function readStates(
   return records.filter(({ uuid }) => uuids.includes(uuid)).map(recordView)
 }
 
-/** One command on one task, and what follows from it. */
+/** Runs one command on one task, then unblocks its dependents if the task ended. */
 export async function command<C extends TaskCommand>(
   kernel: Kernel,
   caller: Caller,

@@ -10,7 +10,7 @@ import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { type BlockedTask, StoreUnavailable } from '../store/store.ts'
 
-/** Baton itself; as the coordinator, under its term of office. */
+/** Baton itself as the caller; for the coordinator, with its term. */
 export const system = (workspaceId: number, term?: number): Caller => ({
   workspaceId,
   actor: 'system',
@@ -18,7 +18,7 @@ export const system = (workspaceId: number, term?: number): Caller => ({
   term,
 })
 
-/** Tasks have ended: those that waited for them go on, or are skipped, and so do those that waited for the skipped ones. */
+/** Tasks have ended: their dependents become ready or are skipped, and so do the dependents of skipped tasks. */
 export const unblockDownstream = (kernel: Kernel, workspaceId: number, ended: readonly number[]) =>
   kernel.ended.ask(workspaceId, ended)
 
@@ -34,34 +34,38 @@ export async function followAll(
       wave = await unblockAll(kernel, waiting)
     }
   } catch (error) {
-    // The store is away, or others were faster each time: upkeep finds the forgotten tasks. Nobody waits for an answer here, so
-    // anything else is only known if it is told.
+    // The store is unreachable, or the task changed on every try: upkeep finds the missed tasks. No caller waits for an
+    // answer here, so any other error must be logged.
     if (!(error instanceof StoreUnavailable))
-      kernel.fault(error, 'what waits for finished tasks could not be looked at')
+      kernel.fault(error, 'the dependents of finished tasks could not be unblocked')
   }
 }
 
 type FollowUp = Extract<TaskCommand, { kind: 'unblock' | 'merge' }>
 
-/** Answers with those that ended in turn. */
+/** Returns the tasks that ended in turn. */
 export async function unblockAll(
   kernel: Kernel,
   waiting: readonly BlockedTask[],
   term?: number,
 ): Promise<number[]> {
   const ended = await Promise.all(
-    waiting.map(async (task) => ((await hasEndedSo(kernel, task, term)) ? task.taskId : null)),
+    waiting.map(async (task) => ((await endsWhenUnblocked(kernel, task, term)) ? task.taskId : null)),
   )
   return ended.filter((id) => id !== null)
 }
 
-/** What was read of a task may be outdated when it is told. Only somebody else's act makes it so, so few tries are enough. */
+/** A read task may have changed when the command runs. Only another caller's command changes it, so few tries are enough. */
 const TRIES = 10
 
-async function hasEndedSo(kernel: Kernel, task: BlockedTask, term: number | undefined): Promise<boolean> {
+async function endsWhenUnblocked(
+  kernel: Kernel,
+  task: BlockedTask,
+  term: number | undefined,
+): Promise<boolean> {
   let seen: BlockedTask | null = task
   for (let tries = 1; seen; tries++) {
-    const command = await whatFollows(kernel, seen)
+    const command = await nextCommand(kernel, seen)
     if (!command) return false
     const { workspaceId, taskId, uuid } = task
     const reply = await kernel.run(system(workspaceId, term), { on: 'task', taskId, uuid, command })
@@ -72,8 +76,8 @@ async function hasEndedSo(kernel: Kernel, task: BlockedTask, term: number | unde
     const { record } = reply
     const isOutdated = 'version' in command && command.version !== undefined && !isSettledBy(reply, command)
     if (!isOutdated) return isTerminal(record.state)
-    if (tries === TRIES) throw new StoreUnavailable('The task was changed by others each time.')
-    seen = await seenAnew(kernel, task)
+    if (tries === TRIES) throw new StoreUnavailable('The task was changed by others on every try.')
+    seen = await readAgain(kernel, task)
   }
   return false
 }
@@ -82,7 +86,7 @@ async function hasEndedSo(kernel: Kernel, task: BlockedTask, term: number | unde
 const isSettledBy = ({ reason, record }: RecordGranted, { version }: { version?: number | undefined }) =>
   reason !== 'NOTHING_DUE' || !record.blocked || record.version === version
 
-async function seenAnew(kernel: Kernel, task: BlockedTask): Promise<BlockedTask | null> {
+async function readAgain(kernel: Kernel, task: BlockedTask): Promise<BlockedTask | null> {
   const stored = await kernel.store.task(task.workspaceId, task.taskId)
   if (!stored?.record.blocked) return null
   const upstream = await kernel.store.dependencies(task.workspaceId, task.taskId)
@@ -90,20 +94,20 @@ async function seenAnew(kernel: Kernel, task: BlockedTask): Promise<BlockedTask 
   return { ...task, version, merge, upstream: upstream.map(({ state }) => state) }
 }
 
-async function whatFollows(kernel: Kernel, task: BlockedTask): Promise<FollowUp | null> {
+async function nextCommand(kernel: Kernel, task: BlockedTask): Promise<FollowUp | null> {
   const { triggerRule, upstream, merge } = task
-  // A whole is made of all its parts, whatever rule it had before it was divided.
+  // A task with parts needs all of them, whatever rule it had before it was divided.
   const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
   if (readiness === 'wait') return null
   if (readiness === 'ready' && merge !== 'none') return whenPartsAreDone(kernel, task)
   const culprit = upstream.find((state) => isTerminal(state) && state !== 'completed')
   if (readiness === 'never')
     return { kind: 'unblock', readiness, because: `a task it depends on is ${culprit}` }
-  // Made to wait for more since, it is not ready: hence the version.
+  // With the version: if dependencies were added since, the task is not ready.
   return { kind: 'unblock', readiness, because: 'ready', version: task.version }
 }
 
-/** Read anew, with its version: a part that is added from here on makes what follows from the others void. */
+/** Reads the task again, with its version: a part added from here on invalidates the command. */
 async function whenPartsAreDone(
   kernel: Kernel,
   { workspaceId, taskId }: BlockedTask,
@@ -120,7 +124,7 @@ async function whenPartsAreDone(
   return mergeOf(kernel, workspaceId, version, parts)
 }
 
-/** The results of the parts in their order, under their names. */
+/** The results of the parts, in order, by key. */
 async function mergeOf(
   kernel: Kernel,
   workspaceId: number,
@@ -131,7 +135,7 @@ async function mergeOf(
   for (const part of parts) {
     const results = await kernel.store.results(workspaceId, part.id)
     const accepted = results.find(({ accepted, hash }) => accepted === true && hash === part.resultHash)
-    // Reset in this very moment: whoever completes it again comes by here again.
+    // The part was just reset. Its next completion triggers the merge again.
     if (!accepted) return null
     merged[part.key ?? part.uuid] = accepted.data
   }

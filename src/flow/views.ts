@@ -10,23 +10,23 @@ import { isHeld, TASK_STATES } from '../core/states.ts'
 import type { EventWithTask, LargeDetail } from '../store/server-store.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
 
-/** How things look from outside. */
+/** Records as API answers. */
 
-/** Tasks of one batch have their times in common, so most texts are made once and found here the next time. */
-const LATELY = 256
-const latelyMs = new Float64Array(LATELY).fill(Number.NaN)
-const latelyText: string[] = []
+/** Tasks of one batch share their timestamps, so most texts are formatted once and cached here. */
+const CACHED = 256
+const cachedMs = new Float64Array(CACHED).fill(Number.NaN)
+const cachedText: string[] = []
 
 export function instant(ms: number): string
 export function instant(ms: number | null): string | null
 export function instant(ms: number | null): string | null {
   if (ms === null) return null
-  const place = ms % LATELY
-  if (latelyMs[place] === ms) return latelyText[place]!
+  const place = ms % CACHED
+  if (cachedMs[place] === ms) return cachedText[place]!
   const text = new Date(ms).toISOString()
   if (place >= 0) {
-    latelyMs[place] = ms
-    latelyText[place] = text
+    cachedMs[place] = ms
+    cachedText[place] = text
   }
   return text
 }
@@ -34,7 +34,7 @@ export function instant(ms: number | null): string | null {
 type Brief = AnswerOf<typeof BriefTask>
 type Task = AnswerOf<typeof TaskView>
 
-/** What the narrow row alone tells of a task. */
+/** A task from its narrow row alone. */
 export function recordView(record: TaskRecord): Brief {
   const { type, board } = TASK_STATES[record.state]
   return {
@@ -77,7 +77,7 @@ export function recordView(record: TaskRecord): Brief {
   }
 }
 
-/** Those that the task has of its own; null when it has none. */
+/** The timeouts set on the task itself; null when there are none. */
 function timeoutsView({
   assignMs,
   stallMs,
@@ -93,7 +93,7 @@ function timeoutsView({
   return { assignSeconds, stallSeconds, verifySeconds, hangGraceSeconds, hangAbortSeconds }
 }
 
-/** What is known of how far it is; null when nothing is. */
+/** The reported progress; null when there is none. */
 function progressView(
   { watch }: TaskRecord,
   { progressPercent, progressStep }: TaskDetails,
@@ -136,7 +136,7 @@ export function taskView({ record, details }: StoredTask): Task {
   } satisfies Omit<Task, keyof Brief>)
 }
 
-/** A task in a list: what can be large is there only where it was asked for. */
+/** A task in a list: large fields are included only on request. */
 export function listedTaskView(
   task: StoredTask,
   include: ReadonlySet<LargeDetail>,
@@ -149,7 +149,7 @@ export function listedTaskView(
   }
 }
 
-/** A generation in a task's lineage; `resultAccepted` tells what became of the work done under it. */
+/** A generation in a task's lineage; `resultAccepted` says whether its result was accepted. */
 export function claimRowView(
   claim: StoredClaim,
   results: readonly StoredResult[],
@@ -186,7 +186,7 @@ export const resultView = (result: StoredResult): AnswerOf<typeof ResultView> =>
   submittedAt: instant(result.submittedAt),
 })
 
-/** The same in a list, without what it is. */
+/** A result in a list, without its data. */
 export function listedResultView(listed: StoredResult): Omit<AnswerOf<typeof ResultView>, 'result'> {
   const { result: _result, ...view } = resultView(listed)
   return view

@@ -15,7 +15,7 @@ import { command, taskIdOf } from './tasks.ts'
 import { system } from './unblock.ts'
 import { instant } from './views.ts'
 
-/** The one entrance for whatever wakes an agent: people, assignments, the clock, other programs. */
+/** Every wakeup of an agent goes through here: from people, assignments, timers and other programs. */
 
 const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor'>): AskedWakeup => ({
   id: freshUuid(),
@@ -30,25 +30,24 @@ const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor
   ...about,
 })
 
-/** What became of each wish. Those who run agents here hear of it at once. */
-async function ask(kernel: ServerKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
+/** The outcome of each request. Notifies the executor of this process at once. */
+async function request(kernel: ServerKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
   const wakeups = await kernel.store.wakeups.request(workspaceId, requests)
   kernel.woken.fire()
   return wakeups
 }
 
-/** Where people and programs ask: wishes that come together are judged together, so that a storm of them takes no turns. */
+/** Batches requests of people and programs: concurrent ones are decided together, so a burst does not queue up. */
 export class WakeupDesk {
   readonly kernel: ServerKernel
   readonly requests: BatchLoader<WakeupRequest, Wakeup | null>
 
   constructor(kernel: ServerKernel) {
     this.kernel = kernel
-    this.requests = new BatchLoader((workspaceId, requests) => ask(kernel, workspaceId, requests))
+    this.requests = new BatchLoader((workspaceId, requests) => request(kernel, workspaceId, requests))
   }
 }
 
-/** Somebody asks for it. */
 export async function wakeAgent(
   { kernel, requests }: WakeupDesk,
   caller: Caller,
@@ -58,7 +57,7 @@ export async function wakeAgent(
   const slug = await slugOf(kernel, caller, name)
   const { reason, payload, taskId, idempotencyKey } = body
   const task = taskId === undefined ? null : { id: taskIdOf(taskId), uuid: taskId, generation: null }
-  if (task) await isThere(kernel, caller, task)
+  if (task) await requireTask(kernel, caller, task)
   const [wakeup] = await requests.ask(caller.workspaceId, [
     {
       agent: slug,
@@ -79,13 +78,13 @@ export async function wakeAgent(
   return { wakeup: shown! }
 }
 
-/** Whatever a run says of its wish, it is no person's, and one step further from whoever began it. */
+/** A run cannot claim another source: its wakeups count as automation, one level deeper than the run itself. */
 function causeOf({ run }: Caller, { source, triggerDetail }: z.output<typeof WakeupBody>) {
   if (run) return { source: 'automation', triggerDetail: null, depth: run.depth + 1 } as const
   return { source, triggerDetail: triggerDetail ?? (source === 'on_demand' ? ('manual' as const) : null) }
 }
 
-async function isThere(kernel: ServerKernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
+async function requireTask(kernel: ServerKernel, caller: Caller, { id, uuid }: { id: number; uuid: string }) {
   const [found] = await kernel.store.recordsById(caller.workspaceId, [id])
   if (found?.uuid !== uuid) throw new Refused('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 }
@@ -124,9 +123,9 @@ function wakeupView(wakeup: Wakeup, requestedByName: string | null): AnswerOf<ty
   }
 }
 
-const BEGIN = { source: 'assignment', reason: 'assigned' } as const
-/** Nobody's wish but the task's own. */
-const GO_ON = {
+const START = { source: 'assignment', reason: 'assigned' } as const
+/** Requested by the task itself, not by a caller. */
+const CONTINUE = {
   source: 'automation',
   triggerDetail: 'system',
   reason: 'continuation',
@@ -135,20 +134,20 @@ const GO_ON = {
 } as const
 
 /**
- * What was given to agents that Baton runs, or is to be gone on with, and nothing is on its way to. It is looked up, not
- * remembered: a crash between an assignment and its wakeup costs no more than the time to the next look.
+ * Wakes agents that Baton runs for assigned or continuing tasks without a pending wakeup. It is queried, not kept in memory:
+ * after a crash between an assignment and its wakeup, the next pass finds the task.
  */
 export async function wakeForWork(kernel: ServerKernel, only: number | null): Promise<number> {
   const found = await kernel.store.wakeups.workWithout(only)
   for (const workspaceId of new Set(found.map((one) => one.workspaceId))) {
     const own = found.filter((one) => one.workspaceId === workspaceId)
-    const asks = own.map(({ agent, taskId, uuid, generation, state, depth }) => {
+    const requests = own.map(({ agent, taskId, uuid, generation, state, depth }) => {
       const task = { id: taskId, uuid, generation }
-      const cause = state === 'continuing' ? GO_ON : BEGIN
-      // What goes on is as far from whoever began it as it was before.
+      const cause = state === 'continuing' ? CONTINUE : START
+      // A continuation keeps the depth of the run before it.
       return { agent, asked: asked({ ...cause, actor: 'system', task, depth }) }
     })
-    const wakeups = await ask(kernel, workspaceId, asks)
+    const wakeups = await request(kernel, workspaceId, requests)
     for (const wakeup of wakeups)
       if (wakeup?.status === 'skipped') await releaseUnwoken(kernel, workspaceId, wakeup)
   }
@@ -156,44 +155,44 @@ export async function wakeForWork(kernel: ServerKernel, only: number | null): Pr
 }
 
 /**
- * Work that wakes nobody must not lie. An agent that was woken for it again and again without end asks for a person; in any
- * other case somebody else may have it.
+ * A task whose wakeup was skipped must not stay idle. If the agent was woken for it too often, the task goes to a person;
+ * otherwise it is released for other agents.
  */
 async function releaseUnwoken(kernel: ServerKernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
   const { agent, taskId, generation, skipReason } = wakeup
   const fence = { session: `agent:${agent}`, generation: generation! }
   const caller = { ...system(workspaceId), actor: `agent:${agent}` }
-  const isEndless = skipReason === 'RATE_CAPPED'
-  const act: TaskCommand = isEndless
+  const isCapped = skipReason === 'RATE_CAPPED'
+  const act: TaskCommand = isCapped
     ? { kind: 'fail', fence, failureClass: 'human', error: SKIP_REASONS.RATE_CAPPED }
     : { kind: 'release', fence, reason: skipReason ?? 'not woken' }
   await command(kernel, caller, taskId!, act).catch((error) => {
-    // Taken away meanwhile, it lies with nobody.
+    // Refused: the claim ended in the meantime, so there is nothing to release.
     if (!(error instanceof Refused)) throw error
   })
 }
 
-/** Agents whose time has come. Answers with how many that were. */
+/** Wakes agents whose timer is due. Returns how many were woken. */
 export async function wakeByClock(
   kernel: ServerKernel,
   only: number | undefined,
   limit: number,
 ): Promise<number> {
-  let struck = 0
+  let woken = 0
   const due = await kernel.store.wakeups.dueTimers(limit, only)
   for (const workspaceId of new Set(due.map((one) => one.workspaceId))) {
     const own = due.filter((one) => one.workspaceId === workspaceId)
-    const asks = own
+    const requests = own
       .filter(({ at }) => at !== null)
       .map(({ agent, at }) => ({
         agent,
-        // Under the hour it was due: asked again after a crash, or by another node, it is the same one.
+        // Keyed by the due time: a repeat after a crash, or from another node, is the same wakeup.
         asked: asked({ source: 'timer', actor: 'system', reason: 'timer', idempotencyKey: `timer:${at}` }),
       }))
-    struck += asks.length
-    if (asks.length > 0) await ask(kernel, workspaceId, asks)
+    woken += requests.length
+    if (requests.length > 0) await request(kernel, workspaceId, requests)
     const slugs = own.map(({ agent }) => agent)
     await kernel.store.wakeups.scheduleTimers(workspaceId, slugs)
   }
-  return struck
+  return woken
 }

@@ -9,7 +9,7 @@ import { beatView, commandSession, nameFor, sessionView } from './session-comman
 import { unblockDownstream } from './unblock.ts'
 import { instant } from './views.ts'
 
-/** Workers (ADE 4): sessions that say how much they can hold, and lose it when they fall silent. */
+/** Workers (ADE 4): sessions with a declared capacity. They lose their claims when their heartbeats stop. */
 
 export async function registerWorker(
   kernel: Kernel,
@@ -31,7 +31,7 @@ export async function registerWorker(
   return { worker: sessionView(record), isNew }
 }
 
-async function theWorker(kernel: Kernel, caller: Caller, name: string) {
+async function requireWorker(kernel: Kernel, caller: Caller, name: string) {
   const record = await kernel.store.session(caller.workspaceId, name)
   if (!record || record.capacity === null)
     throw new Refused('NOT_FOUND', `There is no worker "${name}" in this workspace.`)
@@ -39,7 +39,7 @@ async function theWorker(kernel: Kernel, caller: Caller, name: string) {
 }
 
 export const showWorker = async (kernel: Kernel, caller: Caller, name: string) =>
-  sessionView(await theWorker(kernel, caller, name))
+  sessionView(await requireWorker(kernel, caller, name))
 
 const MOST_WORKERS = 1_000
 
@@ -51,13 +51,13 @@ export async function listWorkers(
   return { items: workers.map(sessionView), nextCursor: null }
 }
 
-/** Alive, and so is all it holds; the answer says what was lost in the meantime. */
+/** Renews the worker and all its claims; the answer lists the claims lost since the last heartbeat. */
 export async function beatWorker(
   kernel: Kernel,
   caller: Caller,
   name: string,
 ): Promise<AnswerOf<typeof WorkerHeartbeatAnswer>> {
-  await theWorker(kernel, caller, name)
+  await requireWorker(kernel, caller, name)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
     ...beatView(settled, lost),
@@ -67,28 +67,28 @@ export async function beatWorker(
   }
 }
 
-/** It takes no new work, and finishes what it holds. */
+/** The worker gets no new work and finishes what it holds. */
 export async function drainWorker(
   kernel: Kernel,
   caller: Caller,
   name: string,
 ): Promise<AnswerOf<typeof DrainAnswer>> {
-  await theWorker(kernel, caller, name)
+  await requireWorker(kernel, caller, name)
   const { record, holds } = await commandSession(kernel, caller, name, { kind: 'drain' })
   return { ...sessionView(record), holds }
 }
 
-/** It is over; what it holds goes back to the queue unharmed. */
+/** Ends the worker; its claims go back to the queue without spending an attempt. */
 export async function unregisterWorker(kernel: Kernel, caller: Caller, name: string, reason: string) {
-  await theWorker(kernel, caller, name)
+  await requireWorker(kernel, caller, name)
   await commandSession(kernel, caller, name, { kind: 'end', reason })
 }
 
 const STALLED_AT_ONCE = 1_000
 
 /**
- * ADE's requeue of stalled work, on demand: held tasks without a sign of life for so long are taken from their holders.
- * This clock only chooses whom to look at; the store's clock judges.
+ * ADE's requeue of stalled work, on demand: claims without any activity for this long are revoked.
+ * The local clock only selects candidates; the store's clock decides.
  */
 export async function requeueStalled(kernel: Kernel, caller: Caller, silentMs: number): Promise<number> {
   const command = { kind: 'stall', silentMs } as const
