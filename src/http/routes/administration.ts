@@ -33,14 +33,14 @@ const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
   revokedAt: instant(key.revokedAt),
 })
 
-/** No token of a run opens the routes of keys. */
+/** Run tokens cannot access the routes of keys. */
 const holderOf = ({ key, caller: { actor, rights } }: FastifyRequest): KeyHolder => ({
   actor,
   keyId: key!.keyId,
   rights,
 })
 
-/** The limits have no version of their own; what they are is their version. */
+/** Limits have no version column; a hash of their values is their version. */
 const etagOf = (limits: Limits) => `"${hash('sha256', JSON.stringify(limits)).slice(0, 16)}"`
 
 export function administrationRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
@@ -52,7 +52,12 @@ export function administrationRoutes(app: FastifyInstance, kernel: ServerKernel,
 function limitRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get(
     '/limits',
-    route({ summary: 'What this workspace may do', tag: 'limits', needs: 'read', answer: LimitsInUse }),
+    route({
+      summary: 'Read the limits of this workspace and their usage',
+      tag: 'limits',
+      needs: 'read',
+      answer: LimitsInUse,
+    }),
     async ({ caller }, reply) => {
       const { limits, usage } = await limitsInUse(kernel, caller)
       const answer: AnswerOf<typeof LimitsInUse> = { ...limits, usage }
@@ -84,7 +89,7 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get(
     '/workspaces',
     route({
-      summary: 'The workspaces of this key',
+      summary: 'List the workspaces of this key',
       tag: 'workspaces',
       needs: 'read',
       answer: listOf(WorkspaceView),
@@ -97,7 +102,7 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Body: z.output<typeof WorkspaceBody> }>(
     '/workspaces',
     route({
-      summary: 'Make a workspace, with its first key',
+      summary: 'Create a workspace with its first key',
       tag: 'workspaces',
       needs: 'instance',
       body: WorkspaceBody,
@@ -106,7 +111,7 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     }),
     async ({ body, caller }, reply) => {
       const workspace = await workspaces.create(body.name, caller.actor)
-      // Made by a key of another workspace, which is nothing to this one: it stays whatever becomes of that.
+      // Created by a key of another workspace: the new key stays valid whatever happens to that one.
       const first = { name: 'owner', role: 'owner' } as const
       const owner = await kernel.store.keys.create(workspace.workspaceId, first, { actor: caller.actor })
       const answer: AnswerOf<typeof WorkspaceMade> = {
@@ -122,7 +127,12 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
   app.get(
     '/keys',
-    route({ summary: 'Keys of this workspace', tag: 'keys', needs: 'admin', answer: listOf(KeyView) }),
+    route({
+      summary: 'List the keys of this workspace',
+      tag: 'keys',
+      needs: 'admin',
+      answer: listOf(KeyView),
+    }),
     async ({ caller }) => ({
       items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
       nextCursor: null,
@@ -131,7 +141,7 @@ function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
   app.post<{ Body: z.output<typeof KeyBody> }>(
     '/keys',
     route({
-      summary: 'Make a key; it is shown once',
+      summary: 'Create a key; it is shown only once',
       tag: 'keys',
       needs: 'admin',
       body: KeyBody,
@@ -160,7 +170,7 @@ function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
     async (request, reply) => {
       const { params, caller } = request
       const revoked = await kernel.store.keys.revoke(caller.workspaceId, params.id, holderOf(request))
-      // Who is told that a key is revoked may count on it: nothing that it opened goes on.
+      // The answer guarantees that the key is revoked: everything opened with it has ended.
       await keys.revoked(revoked)
       return reply.code(204).send()
     },

@@ -60,9 +60,9 @@ function registry(app: FastifyInstance, kernel: ServerKernel, execution: Executi
     '/agents/:id',
     route({
       ...onAgent,
-      summary: 'Register an agent, or change one',
+      summary: 'Register or change an agent',
       description:
-        'To change adapterType, adapterConfig or runtimeConfig needs the right "configure_agents" besides.',
+        'Changing adapterType, adapterConfig or runtimeConfig also needs the right "configure_agents".',
       needs: 'operate',
       body: AgentBody,
       status: [200, 201],
@@ -79,7 +79,7 @@ function registry(app: FastifyInstance, kernel: ServerKernel, execution: Executi
   )
   app.get<OnAgent>(
     '/agents/:id',
-    route({ ...onAgent, summary: 'An agent', needs: 'read', answer: AgentView }),
+    route({ ...onAgent, summary: 'Read an agent', needs: 'read', answer: AgentView }),
     async ({ params, caller }, reply) => {
       const agent = await showAgent(kernel, execution, caller, params.id)
       return reply.header('etag', etag(agent.version)).send(agent)
@@ -89,7 +89,7 @@ function registry(app: FastifyInstance, kernel: ServerKernel, execution: Executi
     '/agents/:id',
     route({
       ...onAgent,
-      summary: 'Remove an agent that holds nothing',
+      summary: 'Delete an agent that holds no claims',
       needs: 'operate',
       status: 204,
       answer: null,
@@ -135,7 +135,7 @@ function lists(app: FastifyInstance, kernel: ServerKernel, execution: Execution)
     '/agents/:id/tasks',
     route({
       ...onAgent,
-      summary: 'What an agent holds, or held last',
+      summary: 'List the tasks that an agent holds or held last',
       needs: 'read',
       query: TasksQuery,
       answer: listOf(ListedTask),
@@ -143,7 +143,7 @@ function lists(app: FastifyInstance, kernel: ServerKernel, execution: Execution)
     async ({ params, query, caller }) => {
       const slug = await slugOf(kernel, caller, params.id)
       const states = statesIn(query.state, undefined)
-      // What is held is found by its claims, however many tasks there are.
+      // Held tasks are found by their claims, however many tasks there are.
       const whose = states?.every(isHeld) ? { heldBy: slug } : { agent: slug }
       return taskPage(kernel, caller, { ...whose, states }, query)
     },
@@ -177,9 +177,12 @@ function acts(app: FastifyInstance, kernel: ServerKernel, execution: Execution):
       ({ params, body, caller }) =>
         operateAgent(kernel, execution, caller, params.id, command(body as z.output<B>)),
     )
-  act('pause', 'Give an agent no new work', PauseBody, ({ reason = null }) => ({ kind: 'pause', reason }))
-  act('resume', 'Let a paused agent work again', z.strictObject({}), () => ({ kind: 'resume' }))
-  act('terminate', 'End an agent, at once or when it has finished', TerminateBody, (body) => ({
+  act('pause', 'Pause an agent: assign it no new work', PauseBody, ({ reason = null }) => ({
+    kind: 'pause',
+    reason,
+  }))
+  act('resume', 'Resume a paused agent', z.strictObject({}), () => ({ kind: 'resume' }))
+  act('terminate', 'Terminate an agent, at once or after its current work', TerminateBody, (body) => ({
     kind: 'terminate',
     ...body,
   }))
@@ -191,14 +194,14 @@ const LONGEST_WAIT_MS = 60_000
 function signsOfLife(app: FastifyInstance, desk: AgentDesk, keys: KeyRing): void {
   app.get<OnAgent>(
     '/agents/:id/health',
-    route({ ...onAgent, summary: 'How an agent is', needs: 'read', answer: HealthView }),
+    route({ ...onAgent, summary: 'Read the health of an agent', needs: 'read', answer: HealthView }),
     ({ params, caller }) => showHealth(desk.kernel, caller, params.id),
   )
   app.post<OnAgent & { Body: z.output<typeof HeartbeatBody> }>(
     '/agents/:id/heartbeat',
     route({
       ...onAgent,
-      summary: 'A sign of life; leases that are well on their way are renewed',
+      summary: 'Send a heartbeat, which renews the leases that are due for renewal',
       needs: 'work',
       body: HeartbeatBody,
       bodyIsOptional: true,
@@ -211,7 +214,7 @@ function signsOfLife(app: FastifyInstance, desk: AgentDesk, keys: KeyRing): void
     '/agents/:id/assignments',
     route({
       ...onAgent,
-      summary: 'What an agent was given and has not begun, waiting for it up to waitMs',
+      summary: 'List the tasks assigned to an agent and not started; waits up to waitMs',
       needs: 'work',
       query: AssignmentsQuery,
       answer: AssignmentsAnswer,

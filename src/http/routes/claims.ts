@@ -22,7 +22,7 @@ import { etag, versionIn } from '../versions.ts'
 
 type OnTask<B extends z.ZodType> = { Params: { id: string }; Body: z.output<B> }
 
-/** Results may be as large as a workspace's limit can be set; the limit itself is checked with the workspace's own number. */
+/** The largest result that any workspace can allow; the limit of the workspace itself is checked later. */
 const LARGEST_RESULT_BODY = 101 * 1024 * 1024
 
 export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
@@ -39,7 +39,7 @@ export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: Ke
   )
   app.post<{ Body: z.output<typeof shapes.NextBody> }>(
     '/claims/next',
-    onMany('Claim the next tasks of the queue', shapes.NextBody, shapes.NextAnswer),
+    onMany('Claim the next tasks in the queue', shapes.NextBody, shapes.NextAnswer),
     async (request, reply) => {
       const { caller } = request
       const { project, ...body } = request.body
@@ -66,7 +66,7 @@ export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: Ke
   )
   app.post<OnTask<typeof shapes.SubmitBody>>(
     '/tasks/:id/submit',
-    onTask('Submit the result', shapes.SubmitBody, shapes.SubmitAnswer, { bodyLimit: LARGEST_RESULT_BODY }),
+    onTask('Submit a result', shapes.SubmitBody, shapes.SubmitAnswer, { bodyLimit: LARGEST_RESULT_BODY }),
     ({ params, body, caller }) => submitResult(kernel, caller, params.id, body),
   )
   app.post<{ Body: z.output<typeof shapes.ResultBatchBody> }>(
@@ -78,7 +78,7 @@ export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: Ke
   )
   app.post<OnTask<typeof shapes.FailBody>>(
     '/tasks/:id/fail',
-    onTask('Say that the work failed', shapes.FailBody, shapes.FailAnswer),
+    onTask('Report a failed attempt', shapes.FailBody, shapes.FailAnswer),
     ({ params, body, caller }) => failTask(kernel, caller, params.id, body),
   )
   holderRoutes(app, kernel, onTask)
@@ -91,17 +91,17 @@ function holderRoutes(
 ): void {
   app.post<OnTask<typeof shapes.FenceBody>>(
     '/tasks/:id/start',
-    onTask('Say that work began', shapes.FenceBody, shapes.StartAnswer),
+    onTask('Start a claimed task', shapes.FenceBody, shapes.StartAnswer),
     async ({ params, body: fence, caller }) => startTask(kernel, caller, params.id, fence),
   )
   app.post<OnTask<typeof shapes.FenceBody>>(
     '/tasks/:id/continue',
-    onTask('Ask for another turn', shapes.FenceBody, shapes.ContinueAnswer),
+    onTask('Continue a task in another turn', shapes.FenceBody, shapes.ContinueAnswer),
     async ({ params, body: fence, caller }) => continueTask(kernel, caller, params.id, fence),
   )
   app.post<OnTask<typeof shapes.ReleaseBody>>(
     '/tasks/:id/release',
-    onTask('Give the task back', shapes.ReleaseBody, shapes.ReleaseAnswer),
+    onTask('Release a claim', shapes.ReleaseBody, shapes.ReleaseAnswer),
     async ({ params, body: { reason, ...fence }, caller }) =>
       releaseTask(kernel, caller, params.id, fence, reason),
   )
@@ -113,7 +113,7 @@ function holderRoutes(
   app.patch<OnTask<typeof shapes.ProgressBody>>(
     '/tasks/:id/progress',
     onTask(
-      'Report progress or a checkpoint, if the task is as it was read',
+      'Report progress or a checkpoint, if the version matches',
       shapes.ProgressBody,
       shapes.NotedAnswer,
     ),

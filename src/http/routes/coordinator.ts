@@ -16,7 +16,7 @@ export function coordinatorRoutes(
   app.get(
     '/coordinator/status',
     route({
-      summary: 'Who coordinates, and how this workspace stands',
+      summary: 'Read the status of the coordinator and of this workspace',
       tag,
       needs: 'admin',
       answer: CoordinatorStatus,
@@ -25,13 +25,13 @@ export function coordinatorRoutes(
   )
   app.get(
     '/nodes',
-    route({ summary: 'The processes on this database', tag, needs: 'admin', answer: listOf(NodeView) }),
+    route({ summary: 'List the nodes on this database', tag, needs: 'admin', answer: listOf(NodeView) }),
     () => nodesPage(kernel),
   )
   app.post<{ Body: z.output<typeof RecoverBody> }>(
     '/coordinator/recover',
     route({
-      summary: 'Look now for all that is due in this workspace',
+      summary: 'Run all upkeep steps for this workspace now',
       tag,
       needs: 'admin',
       body: RecoverBody,

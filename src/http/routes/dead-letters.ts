@@ -11,7 +11,12 @@ import { TaskPage, taskPage } from '../task-list.ts'
 const ListQuery = z.strictObject(TaskPage)
 
 const RetryBody = z.strictObject({
-  taskIds: z.array(Uuid).min(1).max(1000).optional().describe('These; without them, all up to the limit'),
+  taskIds: z
+    .array(Uuid)
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('The tasks to retry; default: all, up to the limit'),
   limit: z.int().min(1).max(10_000).default(1000),
   reason: ShortText.optional(),
 })
@@ -22,7 +27,7 @@ export function deadLetterRoutes(app: FastifyInstance, kernel: ServerKernel): vo
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/dead-letters',
     route({
-      summary: 'Tasks that ran out of attempts, newest first',
+      summary: 'List dead letters (tasks that ran out of attempts), newest first',
       tag,
       needs: 'read',
       query: ListQuery,
@@ -34,7 +39,7 @@ export function deadLetterRoutes(app: FastifyInstance, kernel: ServerKernel): vo
   app.post<{ Body: z.output<typeof RetryBody> }>(
     '/dead-letters/retry',
     route({
-      summary: 'Try dead letters again',
+      summary: 'Retry dead letters',
       tag,
       needs: 'operate',
       body: RetryBody,

@@ -9,7 +9,7 @@ export function dependencyRoutes(app: FastifyInstance, kernel: ServerKernel): vo
   app.post<{ Params: { id: string }; Body: z.output<typeof DependenciesBody> }>(
     '/tasks/:id/dependencies',
     route({
-      summary: 'Make a task wait for others as well',
+      summary: 'Add dependencies to a task',
       tag: 'tasks',
       needs: 'operate',
       params: IdParams,

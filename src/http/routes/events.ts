@@ -25,7 +25,7 @@ const SocketQuery = z.strictObject({
     .string()
     .regex(/^(all|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/)
     .optional()
-    .describe('What agents write, as it comes: of "all" runs, or of the one with this id'),
+    .describe('Live output of agents: of "all" runs, or of the run with this id'),
 })
 type Socketing = { Querystring: z.output<typeof SocketQuery> }
 type Shown = AnswerOf<typeof EventView>
@@ -33,15 +33,15 @@ type Streaming = { Querystring: z.output<typeof StreamQuery> }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The place in the log after which a stream begins. */
+    /** The event seq after which a stream begins. */
     streamFrom: number
   }
 }
 
-const BEAT_MS = 15_000
-const FAREWELL_MS = 1_000
+const HEARTBEAT_MS = 15_000
+const CLOSE_TIMEOUT_MS = 1_000
 const TRY_AGAIN_LATER = 1013
-/** A reader this far behind is waited for; nothing is buffered for it beyond that. */
+/** Sending pauses for a reader this far behind; no more is buffered for it. */
 const MOST_UNSENT_BYTES = 1024 * 1024
 
 interface Streams {
@@ -55,7 +55,13 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
 
   app.get<{ Querystring: z.output<typeof Query> }>(
     '/events',
-    route({ summary: 'The log, in order', tag, needs: 'read', query: Query, answer: listOf(EventView) }),
+    route({
+      summary: 'List events, oldest first',
+      tag,
+      needs: 'read',
+      query: Query,
+      answer: listOf(EventView),
+    }),
     async ({ query, caller }): Promise<ListAnswer<Shown>> => {
       const limit = pageSize(query.limit)
       const events = await kernel.store.events(caller.workspaceId, numberOr(query.after, 0), limit)
@@ -66,7 +72,7 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
     },
   )
 
-  // Before the answer begins: "from now on" means from then, however slow the database is just now.
+  // Read before the answer begins: "from now on" means from the request, however slow the database is.
   const begin = async (request: FastifyRequest<Streaming | Socketing>) => {
     keys.refuseIfFull(request)
     request.streamFrom = startOf(request) ?? (await kernel.store.lastSeq(request.caller.workspaceId))
@@ -77,7 +83,7 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
     '/events/stream',
     {
       ...route({
-        summary: 'The log as server-sent events; resumes after Last-Event-ID',
+        summary: 'Stream events as server-sent events; resumes after Last-Event-ID',
         tag,
         needs: 'read',
         query: StreamQuery,
@@ -97,7 +103,8 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
     method: 'GET',
     url: '/events/ws',
     ...route({
-      summary: 'The log over a WebSocket, replayed after ?after=; with ?output= also what agents write',
+      summary:
+        'Stream events over a WebSocket, from ?after= on; with ?output= also the live output of agents',
       tag,
       needs: 'read',
       query: SocketQuery,
@@ -115,7 +122,7 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
   })
 }
 
-/** Others may have been quicker since there was room. */
+/** Other requests may have used up the limit since it was checked. */
 function openSocket(keys: KeyRing, request: FastifyRequest, socket: WebSocket): Opening | null {
   try {
     return keys.open(request, true)
@@ -125,9 +132,9 @@ function openSocket(keys: KeyRing, request: FastifyRequest, socket: WebSocket): 
   }
 }
 
-/** A stream lives until its reader leaves, the server stops or its key ends. */
-function lifeOf(opening: Opening, feed: EventFeed, beat: () => void) {
-  const timer = setInterval(beat, BEAT_MS)
+/** A stream stays open until the client disconnects, the server stops or its key ends. */
+function lifeOf(opening: Opening, feed: EventFeed, heartbeat: () => void) {
+  const timer = setInterval(heartbeat, HEARTBEAT_MS)
   const end = () => {
     clearInterval(timer)
     opening.end()
@@ -143,7 +150,7 @@ async function serveEvents(
 ): Promise<void> {
   const { over, end } = lifeOf(opening, feed, () => raw.write(': beat\n\n'))
   raw.once('close', end)
-  // Gone before anything was sent: nobody will tell of it any more.
+  // Disconnected before anything was sent: no close event will follow.
   if (raw.destroyed) end()
   raw.writeHead(200, {
     'content-type': 'text/event-stream',
@@ -155,22 +162,22 @@ async function serveEvents(
     for await (const page of feed.watch(request.caller.workspaceId, request.streamFrom, over)) {
       // The key may have ended since the page was read.
       if (over.aborted) break
-      const { said, isEnd } = untilItsEnd(request, page)
+      const { said, isEnd } = untilEnd(request, page)
       if (!raw.write(said.map(sseFrame).join(''))) await once(raw, 'drain', { signal: over })
       if (isEnd) break
     }
   } catch (error) {
-    if (!over.aborted) request.log.warn({ err: error }, 'an event stream broke off')
+    if (!over.aborted) request.log.warn({ err: error }, 'an event stream failed')
   } finally {
     end()
     raw.end()
-    // A reader that does not read would keep the connection, and with it the server, open.
+    // A client that does not read would keep the connection open, and the server from closing.
     raw.socket?.destroySoon()
   }
 }
 
-/** Readers hear of the end of their own key or run, and of nothing that came after it in the log. */
-function untilItsEnd({ key, caller: { run } }: FastifyRequest, events: readonly Shown[]) {
+/** Readers get the event that ends their own key or run, and nothing after it. */
+function untilEnd({ key, caller: { run } }: FastifyRequest, events: readonly Shown[]) {
   const end = events.findIndex(({ type, payload }) =>
     run
       ? type === 'run_finished' && payload.runId === run.runId
@@ -182,7 +189,7 @@ function untilItsEnd({ key, caller: { run } }: FastifyRequest, events: readonly 
 const sseFrame = (event: Shown) =>
   `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 
-/** Where a reader left off: the header of a browser that reconnects, else the query, else now. */
+/** Where to resume: the header of a reconnecting browser, else the query, else now. */
 function startOf(request: FastifyRequest<Streaming | Socketing>): number | null {
   const given = request.headers['last-event-id'] ?? request.query.after
   if (given === undefined) return null
@@ -192,7 +199,7 @@ function startOf(request: FastifyRequest<Streaming | Socketing>): number | null 
   return Number(given)
 }
 
-/** Frames hold as many events as there are: a thousand small frames cost a thousand times one. */
+/** A frame holds all events of a page: a thousand small frames cost a thousand times one. */
 async function serveSocket(
   socket: WebSocket,
   request: FastifyRequest<Socketing>,
@@ -210,30 +217,30 @@ async function serveSocket(
   })
   socket.on('close', end)
   socket.on('error', end)
-  // What clients say is not listened to, and must not pile up either.
+  // Messages from clients are dropped, so that they do not pile up.
   socket.on('message', () => undefined)
   const stopWatching = sendOutput(socket, request, over, live)
   try {
     for await (const page of feed.watch(request.caller.workspaceId, request.streamFrom, over)) {
       // The key may have ended since the page was read.
       if (over.aborted) break
-      const { said: events, isEnd } = untilItsEnd(request, page)
+      const { said: events, isEnd } = untilEnd(request, page)
       socket.send(JSON.stringify({ events } satisfies AnswerOf<typeof EventFrame>))
       while (socket.bufferedAmount > MOST_UNSENT_BYTES && !over.aborted) await sleep(20)
       if (isEnd) break
     }
   } catch (error) {
-    if (!over.aborted) request.log.warn({ err: error }, 'an event socket broke off')
+    if (!over.aborted) request.log.warn({ err: error }, 'an event WebSocket failed')
   } finally {
     stopWatching()
     end()
     socket.close(1001)
-    // One that does not answer the farewell is cut off.
-    setTimeout(() => socket.terminate(), FAREWELL_MS).unref()
+    // Terminate a client that does not answer the close frame.
+    setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref()
   }
 }
 
-/** What agents write just now. A reader that cannot keep up misses some: it has the offset, and the log has it all. */
+/** Live output of agents. A slow reader misses chunks: it has the offset and can read the rest from the log. */
 function sendOutput(
   socket: WebSocket,
   request: FastifyRequest<Socketing>,

@@ -11,20 +11,30 @@ const OK: AnswerOf<typeof HealthAnswer> = { status: 'ok' }
 export function healthRoutes(app: FastifyInstance, kernel: ServerKernel, coordinator: Coordination): void {
   app.get(
     '/health/live',
-    route({ summary: 'The process runs', tag: 'health', needs: 'nothing', answer: HealthAnswer }),
+    route({
+      summary: 'Check that the process is running',
+      tag: 'health',
+      needs: 'nothing',
+      answer: HealthAnswer,
+    }),
     async () => OK,
   )
 
   app.get(
     '/health/ready',
-    route({ summary: 'The database answers', tag: 'health', needs: 'nothing', answer: HealthAnswer }),
+    route({
+      summary: 'Check that the database responds',
+      tag: 'health',
+      needs: 'nothing',
+      answer: HealthAnswer,
+    }),
     async (request, reply) => {
       try {
         await kernel.store.ping()
         return OK
       } catch (error) {
-        request.log.warn({ err: error }, 'not ready')
-        return sendProblem(reply, 'UNAVAILABLE', 'The database does not answer.')
+        request.log.warn({ err: error }, 'not ready: the database does not respond')
+        return sendProblem(reply, 'UNAVAILABLE', 'The database does not respond.')
       }
     },
   )
@@ -32,7 +42,7 @@ export function healthRoutes(app: FastifyInstance, kernel: ServerKernel, coordin
   app.get(
     '/health/coordinator',
     route({
-      summary: 'Somebody coordinates',
+      summary: 'Check that a node coordinates',
       tag: 'health',
       needs: 'nothing',
       status: [200, 503],
@@ -43,8 +53,8 @@ export function healthRoutes(app: FastifyInstance, kernel: ServerKernel, coordin
         const health = await coordinatorHealth(kernel, coordinator)
         return await reply.code(health.status === 'healthy' ? 200 : 503).send(health)
       } catch (error) {
-        request.log.warn({ err: error }, 'not coordinated')
-        return sendProblem(reply, 'UNAVAILABLE', 'The database does not answer.')
+        request.log.warn({ err: error }, 'coordinator health could not be read')
+        return sendProblem(reply, 'UNAVAILABLE', 'The database does not respond.')
       }
     },
   )

@@ -16,7 +16,7 @@ export function logRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Params: { id: string }; Querystring: Query }>(
     '/tasks/:id/logs',
     route({
-      summary: 'What happened to a task, with levels and in sentences, newest first',
+      summary: 'Read the log of a task, newest first',
       tag,
       needs: 'read',
       params: IdParams,
@@ -30,9 +30,9 @@ export function logRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Params: { id: string }; Body: z.output<typeof LogBody> }>(
     '/tasks/:id/logs',
     route({
-      summary: 'Add lines to the log of a task that is held',
+      summary: 'Add lines to the log of a claimed task',
       description:
-        'For what people should read of a task: decisions, findings, warnings. All lines are written or none, and only under the claim they name. What a program prints belongs to the logs of its run, not here: lines are kept for ever, and everybody who follows the events reads them.',
+        'For information that people need about a task: decisions, findings, warnings. All lines are written or none, and only under the current claim. The output of a program belongs in the log of its run: lines are kept forever, and every reader of the events gets them.',
       tag,
       needs: 'work',
       params: IdParams,
@@ -45,7 +45,7 @@ export function logRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Querystring: Query }>(
     '/coordinator/logs',
     route({
-      summary: 'What happened to agents, workers and the workspace, and to tasks whose holders were lost',
+      summary: 'Read the log of agents, workers and the workspace, and of tasks whose holders were lost',
       tag,
       needs: 'admin',
       query: LogQuery,
@@ -55,7 +55,7 @@ export function logRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   )
 }
 
-/** One more than fits is read: whether there is another page is known by it. */
+/** Reads one row more than fits, which shows whether there is another page. */
 async function pageOfLog<T extends { seq: number }>(
   { after, limit, order = 'desc' }: Query,
   read: (page: LogPage) => Promise<T[]>,

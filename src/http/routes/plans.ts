@@ -10,13 +10,13 @@ import { theProject } from '../../flow/projects.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { route } from '../schema.ts'
 
-/** Ten thousand tasks take about two; what is longer is no plan. */
+/** Ten thousand tasks take about two megabytes; a longer text is not a plan. */
 const LARGEST_PLAN_BYTES = 4 * 1024 * 1024
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml']
 
 const FormatQuery = z.strictObject({ format: z.enum(['yaml', 'json']).optional() })
 
-/** In a scope of its own: a plan is read as text, so that every problem can be told with its line. */
+/** In its own scope: a plan is parsed from text, so that every problem is reported with its line. */
 export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'projects'
   app.removeAllContentTypeParsers()
@@ -32,7 +32,7 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.put<{ Params: { slug: string }; Body: { text: string } | undefined }>(
     '/projects/:slug/plan',
     route({
-      summary: 'Import a plan, as YAML or JSON: all of it or nothing',
+      summary: 'Import a plan as YAML or JSON, all or nothing',
       tag,
       needs: 'operate',
       params: ProjectParams,
@@ -48,7 +48,7 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Params: { slug: string }; Querystring: z.output<typeof FormatQuery> }>(
     '/projects/:slug/plan',
     route({
-      summary: 'Export the plan, as JSON or YAML',
+      summary: 'Export the plan as JSON or YAML',
       tag,
       needs: 'read',
       params: ProjectParams,
@@ -68,7 +68,7 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   )
 }
 
-/** With its line, like all that is wrong with a plan. */
+/** Reported with its line, like every problem of a plan. */
 function notUtf8(bytes: Buffer): Refused {
   let line = 1
   for (let start = 0; ; line++) {

@@ -17,7 +17,7 @@ import { Page, pageSize, route } from '../schema.ts'
 
 const ListQuery = z.strictObject(Page)
 
-/** Numbers of projects are narrower than those of tasks. */
+/** Project ids have a smaller range than task ids. */
 const LARGEST_PROJECT_ID = 2 ** 31 - 1
 
 function placeIn(cursor: string): number {
@@ -33,7 +33,7 @@ export function projectRoutes(app: FastifyInstance, kernel: ServerKernel): void 
   app.post<{ Body: z.output<typeof ProjectBody> }>(
     '/projects',
     route({
-      summary: 'Make a project',
+      summary: 'Create a project',
       tag,
       needs: 'operate',
       body: ProjectBody,
@@ -57,7 +57,7 @@ export function projectRoutes(app: FastifyInstance, kernel: ServerKernel): void 
   app.get<{ Params: { slug: string } }>(
     '/projects/:slug',
     route({
-      summary: 'A project and how its tracks stand',
+      summary: 'Read a project and the progress of its tracks',
       tag,
       needs: 'read',
       params: ProjectParams,
@@ -69,7 +69,7 @@ export function projectRoutes(app: FastifyInstance, kernel: ServerKernel): void 
   app.put<{ Params: { slug: string; track: string }; Body: z.output<typeof TrackBody> }>(
     '/projects/:slug/tracks/:track',
     route({
-      summary: 'Say how many agents a track may have',
+      summary: 'Set how many agents a track may have',
       tag,
       needs: 'operate',
       params: TrackParams,

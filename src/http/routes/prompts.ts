@@ -7,7 +7,7 @@ import { type AnswerOf, type ListAnswer, listOf } from '../../core/shapes/common
 import { PromptVariableView, TemplatePreview } from '../../core/shapes/prompts.ts'
 import { route } from '../schema.ts'
 
-/** What prompt templates may speak of, and what comes of them: for whoever writes one. */
+/** The variables of prompt templates, and a preview for authors of templates. */
 
 const tag = 'prompts'
 const PreviewBody = z.strictObject({ promptTemplate: z.string().max(LONGEST_TEMPLATE_BYTES) })
@@ -16,7 +16,7 @@ export function promptRoutes(app: FastifyInstance): void {
   app.get(
     '/prompts/variables',
     route({
-      summary: 'What a prompt template may speak of',
+      summary: 'List the variables of prompt templates',
       tag,
       needs: 'read',
       answer: listOf(PromptVariableView),
@@ -29,7 +29,7 @@ export function promptRoutes(app: FastifyInstance): void {
   app.post<{ Body: z.output<typeof PreviewBody> }>(
     '/prompts/preview',
     route({
-      summary: 'A prompt with examples for values, or what is wrong with its template',
+      summary: 'Preview a prompt template with example values, or list its problems',
       tag,
       needs: 'read',
       body: PreviewBody,

@@ -25,7 +25,7 @@ const ListQuery = z.strictObject({
   include: include('result'),
   accepted: z.literal('false').optional(),
 })
-/** All of them, unless they are too large for one answer. */
+/** All results, unless they are too large for one answer. */
 const OfTaskQuery = z.strictObject(Page)
 const ResultParams = z.object({ id: Name, ref: Name })
 const PromoteBody = z.strictObject({ reason: ShortText.optional() })
@@ -46,7 +46,7 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
     '/results',
     route({
-      summary: 'Rejected results, newest first',
+      summary: 'List rejected results, newest first',
       tag,
       needs: 'read',
       query: ListQuery,
@@ -63,7 +63,7 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Params: { id: string }; Querystring: z.output<typeof OfTaskQuery> }>(
     '/tasks/:id/results',
     route({
-      summary: 'Accepted and rejected results',
+      summary: 'List the results of a task, accepted and rejected',
       tag: 'tasks',
       needs: 'read',
       params: IdParams,
@@ -79,7 +79,7 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 
   app.get<{ Params: { id: string; ref: string } }>(
     '/tasks/:id/results/:ref',
-    route({ ...onResult, summary: 'A result', needs: 'read', answer: ResultOfTask }),
+    route({ ...onResult, summary: 'Read a result', needs: 'read', answer: ResultOfTask }),
     ({ params, caller }) => showResult(kernel, caller, params.id, params.ref),
   )
 
@@ -98,7 +98,7 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     '/tasks/:id/results/:ref/promote',
     route({
       ...onResult,
-      summary: 'Take a rejected result after all',
+      summary: 'Promote a rejected result',
       needs: 'operate',
       body: PromoteBody,
       bodyIsOptional: true,

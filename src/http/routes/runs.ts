@@ -75,7 +75,7 @@ function lists(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Querystring: z.output<typeof RunsQuery> }>(
     '/runs',
     route({
-      summary: 'Runs, the newest first',
+      summary: 'List runs, newest first',
       tag,
       needs: 'read',
       query: RunsQuery,
@@ -94,7 +94,7 @@ function lists(app: FastifyInstance, kernel: ServerKernel): void {
     '/agents/:id/runs',
     route({
       ...onAgent,
-      summary: 'The runs of an agent',
+      summary: 'List the runs of an agent, newest first',
       needs: 'read',
       query: OwnRunsQuery,
       answer: listOf(ListedRun),
@@ -109,7 +109,7 @@ function lists(app: FastifyInstance, kernel: ServerKernel): void {
     '/tasks/:id/runs',
     route({
       ...onRun,
-      summary: 'The runs of a task, and what they used',
+      summary: 'List the runs of a task and their total usage',
       needs: 'read',
       query: TaskRunsQuery,
       answer: TaskRuns,
@@ -137,20 +137,20 @@ const EventsQuery = z.strictObject({ afterSeq: Digits.optional(), limit: Digits.
 const LogQuery = z.strictObject({ offset: Digits.optional(), limitBytes: Digits.optional() })
 const USUAL_LOG_BYTES = 256 * 1024
 const MOST_LOG_BYTES = 4 * 1024 * 1024
-/** A result that was taken is in safe hands when its run is on record as over. */
+/** An accepted result is stored once its run is recorded as ended. */
 const RESULT_WAIT_MS = 30_000
 
 function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   app.get<On>(
     '/runs/:id',
-    route({ ...onRun, summary: 'A run', needs: 'read', answer: RunView }),
+    route({ ...onRun, summary: 'Read a run', needs: 'read', answer: RunView }),
     ({ params, caller }) => showRun(kernel, caller, params.id),
   )
   app.get<On & { Querystring: z.output<typeof EventsQuery> }>(
     '/runs/:id/events',
     route({
       ...onRun,
-      summary: 'What happened in a run',
+      summary: 'List the events of a run',
       needs: 'read',
       query: EventsQuery,
       answer: listOf(RunEventView),
@@ -162,7 +162,7 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
     '/runs/:id/log',
     route({
       ...onRun,
-      summary: 'All that an agent wrote, by offset',
+      summary: 'Read the log of a run, by offset',
       needs: 'read',
       query: LogQuery,
       answer: LogView,
@@ -177,7 +177,7 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
     '/runs/:id/cancel',
     route({
       ...onRun,
-      summary: 'Stop a run',
+      summary: 'Cancel a run',
       needs: 'operate',
       body: CancelBody,
       bodyIsOptional: true,
@@ -189,7 +189,7 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
     '/runs/:id/callback',
     route({
       ...onRun,
-      summary: 'What an agent that answers later says',
+      summary: 'Deliver a message of an asynchronous agent',
       needs: 'work',
       body: CallbackMessage,
       answer: CallbackAnswer,
@@ -197,13 +197,16 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
     async ({ params, body, caller }): Promise<AnswerOf<typeof CallbackAnswer>> => {
       await theRun(kernel, caller, params.id)
       if (caller.run?.runId !== params.id)
-        throw new Refused('FORBIDDEN', 'Only the agent of a run answers for it: send the token it was given.')
+        throw new Refused(
+          'FORBIDDEN',
+          'Only the agent of a run may answer for it: send the token of the run.',
+        )
       const delivery = execution.deliver(params.id, body)
       if (delivery === 'unknown_run')
-        throw new Refused('RUN_NOT_HERE', 'The run does not wait for an answer on this node.')
+        throw new Refused('RUN_NOT_HERE', 'No run with this id waits for an answer on this node.')
       if (delivery === 'busy')
-        throw new Refused('TOO_MANY_MESSAGES', 'The run has not read what was said before.')
-      if (delivery === 'over') throw new Refused('WRONG_STATE', 'The run has its answer already.')
+        throw new Refused('TOO_MANY_MESSAGES', 'The run has not processed the earlier messages yet.')
+      if (delivery === 'over') throw new Refused('WRONG_STATE', 'The run already has its answer.')
       if (body.kind === 'heartbeat') return { taken: true, requests: execution.requestsOf(params.id) }
       const { status } = await overWithin(kernel, caller, params.id, RESULT_WAIT_MS)
       return { taken: true, status }
@@ -218,7 +221,7 @@ function wakeups(app: FastifyInstance, kernel: ServerKernel): void {
       `/agents/:id/${path}`,
       route({
         ...onAgent,
-        summary: path === 'wakeup' ? 'Wake an agent' : 'The same as wakeup',
+        summary: path === 'wakeup' ? 'Wake an agent' : 'Wake an agent (alias of wakeup)',
         needs: 'work',
         body: WakeupBody,
         bodyIsOptional: true,
@@ -232,7 +235,7 @@ function wakeups(app: FastifyInstance, kernel: ServerKernel): void {
     '/agents/:id/wakeups',
     route({
       ...onAgent,
-      summary: 'What woke an agent, or should have',
+      summary: 'List the wakeups of an agent',
       needs: 'read',
       query: WakeupsQuery,
       answer: listOf(ListedWakeup),
@@ -251,7 +254,7 @@ function remembered(app: FastifyInstance, kernel: ServerKernel): void {
     '/agents/:id/runtime-state',
     route({
       ...onAgent,
-      summary: 'What an agent used and how its last run ended',
+      summary: 'Read the runtime state of an agent: usage and last run',
       needs: 'read',
       answer: RuntimeStateView,
     }),
@@ -261,7 +264,7 @@ function remembered(app: FastifyInstance, kernel: ServerKernel): void {
     '/agents/:id/task-sessions',
     route({
       ...onAgent,
-      summary: 'Sessions that an agent can take up again',
+      summary: 'List the sessions that an agent can resume',
       needs: 'read',
       answer: listOf(TaskSessionView),
     }),
@@ -272,7 +275,7 @@ function remembered(app: FastifyInstance, kernel: ServerKernel): void {
       `/agents/:id/${path}`,
       route({
         ...onAgent,
-        summary: 'Forget the sessions of an agent, or the one of a task',
+        summary: 'Reset the sessions of an agent, or the session of one task',
         needs: 'operate',
         body: ResetSessionBody,
         bodyIsOptional: true,
@@ -286,7 +289,7 @@ function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution
   app.get(
     '/adapters',
     route({
-      summary: 'Kinds of agents that Baton can run, with their settings',
+      summary: 'List adapters and their settings',
       tag,
       needs: 'read',
       answer: listOf(AdapterView),
@@ -300,7 +303,7 @@ function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution
     '/agents/:id/test',
     route({
       ...onAgent,
-      summary: 'Whether an agent could run here',
+      summary: 'Test whether an agent can run on this node',
       needs: 'configure_agents',
       body: z.strictObject({}),
       bodyIsOptional: true,
@@ -316,7 +319,7 @@ function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution
     '/agents/:id/prompt-preview',
     route({
       ...onAgent,
-      summary: 'What an agent would be told, without what nobody should see',
+      summary: 'Preview the prompt of an agent, with sensitive values removed',
       needs: 'configure_agents',
       answer: PromptPreview,
     }),

@@ -17,7 +17,7 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
   app.post<{ Body: z.output<typeof SessionBody> | undefined }>(
     '/sessions',
     route({
-      summary: 'Begin a session, or find it again',
+      summary: 'Open a session, or resume an existing one',
       tag,
       needs: 'work',
       body: SessionBody,
@@ -33,7 +33,12 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
 
   app.get<{ Params: { id: string } }>(
     '/sessions/:id',
-    route({ ...onSession, summary: 'A session and what it holds', needs: 'read', answer: SessionMemoryView }),
+    route({
+      ...onSession,
+      summary: 'Read a session: its task log, claims and progress',
+      needs: 'read',
+      answer: SessionMemoryView,
+    }),
     ({ params, caller }) => showSession(kernel, caller, params.id),
   )
 
@@ -43,7 +48,7 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
     route({
       ...onSession,
       ...nothing,
-      summary: 'Renew all that the session holds',
+      summary: 'Send a heartbeat, which renews all claims of the session',
       needs: 'work',
       answer: SessionHeartbeatAnswer,
     }),
@@ -54,7 +59,7 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
     '/sessions/:id',
     route({
       ...onSession,
-      summary: 'End a session; its claims go back to the queue',
+      summary: 'End a session and return its claims to the queue',
       needs: 'work',
       status: 204,
       answer: null,

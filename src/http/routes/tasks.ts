@@ -78,7 +78,7 @@ export function taskRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Body: z.output<typeof TaskCreateBatch> }>(
     '/tasks/batch',
     route({
-      summary: 'Create many tasks, all or none',
+      summary: 'Create many tasks, all or nothing',
       tag,
       needs: 'operate',
       body: TaskCreateBatch,
@@ -104,7 +104,7 @@ function statesOfTasks(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Body: z.output<typeof StatesBody> }>(
     '/tasks/states',
     route({
-      summary: 'How several tasks stand; unknown ones are left out',
+      summary: 'Read the states of several tasks; unknown tasks are left out',
       tag,
       needs: 'read',
       body: StatesBody,
@@ -184,7 +184,7 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
 
   app.get<{ Params: { id: string } }>(
     '/tasks/:id/claims',
-    options('The lineage: every generation', ClaimHistoryView),
+    options('List the claims of a task, one per generation', ClaimHistoryView),
     async ({ params, caller }): Promise<ListAnswer<AnswerOf<typeof ClaimHistoryView>>> => {
       const { id } = await theRecord(kernel, caller, params.id)
       const { workspaceId } = caller
@@ -203,7 +203,7 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
 
   app.get<{ Params: { id: string } }>(
     '/tasks/:id/dependencies',
-    options('What the task waits for', DependencyView),
+    options('List the dependencies of a task', DependencyView),
     async ({ params, caller }): Promise<ListAnswer<AnswerOf<typeof DependencyView>>> => {
       const { id } = await theRecord(kernel, caller, params.id)
       const items = await kernel.store.dependencies(caller.workspaceId, id)
@@ -217,7 +217,7 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
   const EventsQuery = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
   app.get<{ Params: { id: string }; Querystring: z.output<typeof EventsQuery> }>(
     '/tasks/:id/events',
-    options('What happened to the task', EventView, EventsQuery),
+    options('List the events of a task', EventView, EventsQuery),
     async ({ params, caller, query }): Promise<ListAnswer<AnswerOf<typeof EventView>>> => {
       const { id } = await theRecord(kernel, caller, params.id)
       const limit = pageSize(query.limit)
@@ -234,20 +234,20 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
 type ActBody = z.output<typeof OperatorAct> | undefined
 
 const ACTS: Record<string, { summary: string; command: (body: ActBody) => TaskCommand }> = {
-  cancel: { summary: 'Cancel', command: (body) => ({ kind: 'cancel', reason: body?.reason ?? null }) },
-  pause: { summary: 'Pause', command: (body) => ({ kind: 'pause', reason: body?.reason ?? null }) },
-  resume: { summary: 'Resume after a pause', command: () => ({ kind: 'resume' }) },
+  cancel: { summary: 'Cancel a task', command: (body) => ({ kind: 'cancel', reason: body?.reason ?? null }) },
+  pause: { summary: 'Pause a task', command: (body) => ({ kind: 'pause', reason: body?.reason ?? null }) },
+  resume: { summary: 'Resume a paused task', command: () => ({ kind: 'resume' }) },
   retry: {
-    summary: 'Try a failed task again',
+    summary: 'Retry a failed task',
     command: (body) => ({ kind: 'retry', reason: body?.reason ?? null }),
   },
   reset: {
-    summary: 'Open a finished task for new work',
+    summary: 'Reset a finished task, which opens a new epoch',
     command: (body) => ({ kind: 'reset', reason: body?.reason ?? null }),
   },
   archive: { summary: 'Archive a finished task', command: () => ({ kind: 'archive' }) },
   approve: {
-    summary: 'Accept the result',
+    summary: 'Approve the result of a task',
     command: (body) => ({
       kind: 'approve',
       comment: body?.comment ?? body?.reason ?? null,
@@ -255,7 +255,7 @@ const ACTS: Record<string, { summary: string; command: (body: ActBody) => TaskCo
     }),
   },
   reject: {
-    summary: 'Reject the result',
+    summary: 'Reject the result of a task',
     command: (body) => ({
       kind: 'reject',
       comment: body?.comment ?? body?.reason ?? null,
@@ -295,7 +295,7 @@ export function statesIn(state: string | undefined, stateType: string | undefine
   return names as TaskState[]
 }
 
-/** Whoever creates one task has no "tasks[0]" in the request. */
+/** A request that creates one task has no "tasks[0]". */
 function forSingleTask(error: unknown): never {
   if (!(error instanceof Refused)) throw error
   const { code, detail, ok: _ok, errors, ...extra } = error.refusal

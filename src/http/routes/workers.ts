@@ -52,7 +52,7 @@ export function workerRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   )
   app.get<{ Params: { id: string } }>(
     '/workers/:id',
-    route({ ...onWorker, summary: 'A worker', needs: 'read', answer: SessionView }),
+    route({ ...onWorker, summary: 'Read a worker', needs: 'read', answer: SessionView }),
     async ({ params, caller }) => showWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
   singleWorker(app, kernel)
@@ -66,7 +66,7 @@ function singleWorker(app: FastifyInstance, kernel: ServerKernel): void {
     route({
       ...onWorker,
       ...nothing,
-      summary: 'Renew all that a worker holds',
+      summary: 'Send a heartbeat, which renews all claims of the worker',
       needs: 'work',
       answer: WorkerHeartbeatAnswer,
     }),
@@ -77,7 +77,7 @@ function singleWorker(app: FastifyInstance, kernel: ServerKernel): void {
     route({
       ...onWorker,
       ...nothing,
-      summary: 'Give a worker no new work',
+      summary: 'Drain a worker: assign it no new work',
       needs: 'work',
       answer: DrainAnswer,
     }),
@@ -88,7 +88,7 @@ function singleWorker(app: FastifyInstance, kernel: ServerKernel): void {
     route({
       ...onWorker,
       query: Unregister,
-      summary: 'Unregister a worker; its claims go back to the queue',
+      summary: 'Unregister a worker and return its claims to the queue',
       needs: 'work',
       status: 204,
       answer: null,
@@ -109,7 +109,7 @@ function stalledWork(app: FastifyInstance, kernel: ServerKernel): void {
   app.post<{ Body: z.output<typeof StalledBody> }>(
     '/workers/requeue-stalled',
     route({
-      summary: 'Take tasks from holders that show no sign of life',
+      summary: 'Requeue tasks whose holders show no activity',
       tag: 'workers',
       needs: 'operate',
       body: StalledBody,
