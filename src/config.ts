@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { AgentPolicy } from './core/agent-policy.ts'
 import { StartRefused } from './core/refusal.ts'
 
-/** Everything that can be set from outside. Read once, here; nobody else looks at the environment. */
+/** All settings. Read once, here; no other code reads the environment. */
 export interface Config {
   host: string
   port: number
@@ -14,23 +14,23 @@ export interface Config {
   hosts: string[]
   origins: string[]
   logLevel: string
-  /** How this process is called among those on the database. */
+  /** The name of this node in the cluster. */
   nodeName: string | undefined
-  /** Where the output of runs is kept (BATON_LOGS, read by src/logs/settings.ts). */
+  /** Where the output of runs is stored (BATON_LOGS, parsed by src/logs/settings.ts). */
   logs: string | undefined
-  /** For how long; null: for ever. */
+  /** Retention of run logs; null: forever. */
   keepLogsDays: number | null
-  /** How much of one run's output is kept; null: all of it. */
+  /** The size limit of one run's log; null: unlimited. */
   maxLogBytes: number | null
-  /** So much of the disk stays free of logs. */
+  /** Disk space that logs must leave free. */
   minFreeBytes: number
-  /** Modules with adapters of third parties. */
+  /** Modules with third-party adapters. */
   adapterPaths: string[]
-  /** Where agents may work; empty: wherever their settings say. */
+  /** Folders in which agents may work; empty: any folder. */
   agentRoots: string[]
-  /** What agents may be made of on this node. */
+  /** Which adapters, commands and variables agents may use on this node. */
   agentPolicy: AgentPolicy
-  /** How many agents run at once on this node. */
+  /** How many runs this node executes at once. */
   mostRuns: number
   /** How many connections this node holds open at once. */
   mostConnections: number
@@ -38,9 +38,9 @@ export interface Config {
   wrongKeysPerMinute: number
   /** How many streams may be open under one key. */
   streamsPerKey: number
-  /** Where agents and their programs reach this node, if not where it listens. */
+  /** The URL at which agents reach this node, if not the one it listens on. */
   publicUrl: string | undefined
-  /** Of Baton's own environment agents get what is listed in src/executor/environment.ts. */
+  /** Baton's own environment. Agents get only the variables listed in src/executor/environment.ts. */
   environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -78,7 +78,7 @@ const Environment = z.object({
   BATON_LOGS: z.string().optional(),
   BATON_KEEP_LOGS_DAYS: z
     .string()
-    .regex(/^\d{1,5}$/, 'must be a number of days (0 keeps them for ever)')
+    .regex(/^\d{1,5}$/, 'must be a number of days (0 keeps logs forever)')
     .transform(Number)
     .default(30),
   BATON_MAX_LOG_BYTES: z
@@ -96,11 +96,11 @@ const Environment = z.object({
   BATON_AGENT_ADAPTERS: list,
   BATON_AGENT_COMMANDS: list.refine(
     (commands) => commands.every((command) => !command.includes('/') || isAbsolute(command)),
-    'must list names of programs and absolute paths',
+    'must list program names and absolute paths',
   ),
   BATON_AGENT_ENV: list.refine(
     (names) => names.every((name) => /^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(name)),
-    'must list names of variables, or the beginning of names with a * behind it',
+    'must list variable names, or prefixes followed by *',
   ),
   BATON_MAX_RUNS: z
     .string()
@@ -126,7 +126,7 @@ const Environment = z.object({
     .string()
     .regex(/^https?:\/\//, 'must begin with http:// or https://')
     .refine((url) => URL.canParse(url), 'is not a URL')
-    .refine((url) => !/[?#@]/.test(url), 'must be an address alone, without a password, ? or #')
+    .refine((url) => !/[?#@]/.test(url), 'must not contain a password, ? or #')
     .optional(),
   BATON_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
 })

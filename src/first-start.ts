@@ -6,14 +6,14 @@ import { createKey, listKeys, newSecret } from './store/postgres/workspaces/keys
 import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspaces/workspaces.ts'
 
 /**
- * At the first start: a workspace, and its owner's key in the data folder, readable by its owner alone. A workspace
- * that has keys is not given another one by whoever happens to start a server on its database.
+ * At the first start: creates a workspace, and its owner key in the data folder, readable only by the user. A workspace that
+ * already has keys gets no further one when another server starts on its database.
  */
 export async function ensureOwnerKey(store: PostgresStore, dataFolder: string): Promise<void> {
   await ensureFirstWorkspace(store.writers)
   if ((await listKeys(store.writers, FIRST_WORKSPACE)).length > 0) return
   const file = join(dataFolder, 'owner-key')
-  // The file first: a crash in between leaves a key that opens nothing yet, and the next start takes it up.
+  // The file first: after a crash in between, the key in the file is not valid yet, and the next start registers it.
   const secret = (await readKey(file)) ?? (await writeKey(file, newSecret()))
   const owner = { name: 'owner', role: 'owner', instanceAdmin: true, secret } as const
   await createKey(store, FIRST_WORKSPACE, owner, { actor: 'system' })

@@ -2,15 +2,15 @@ import { readConfig } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
 import { start } from './start.ts'
 
-/** The entry point: one line when serving, one sentence when not; on stderr a line about a database that is not ours. */
+/** The entry point: prints one line when ready, or one sentence why not; on stderr a line about an external database. */
 try {
   const starting = start(readConfig(process.env))
   let stopping = false
   const stop = (signal: NodeJS.Signals) => {
-    // A second signal is impatience, not a second wish; a third would come by kill -9.
+    // Ignore repeated signals: the stop is already in progress.
     if (stopping) return
     stopping = true
-    // Refused starts stop what they had started themselves.
+    // A refused start has already stopped its own parts.
     starting
       .then(
         (baton) => baton.stop(),
@@ -24,7 +24,7 @@ try {
         },
       )
   }
-  // Before anything is started: a signal during the start must not leave a database behind.
+  // Before anything starts: a signal during the start must not leave a database process running.
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   process.on('SIGHUP', stop)
@@ -38,7 +38,7 @@ try {
   process.exit(1)
 }
 
-/** npm does not pass on the signals it gets. When it is gone, whoever ended it meant us. */
+/** npm does not forward signals. When npm exits, Baton stops too. */
 function stopWithParent(stop: (signal: NodeJS.Signals) => void): void {
   const parent = process.ppid
   setInterval(() => {

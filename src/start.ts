@@ -26,24 +26,24 @@ import { Node } from './upkeep/node.ts'
 
 const DAY_MS = 86_400_000
 
-/** Compiled code stands one folder deeper. */
+/** Compiled code is one folder deeper. */
 const PACKAGE = new URL(
   import.meta.url.includes('/dist/src/') ? '../../package.json' : '../package.json',
   import.meta.url,
 )
 const VERSION = JSON.parse(readFileSync(PACKAGE, 'utf8')).version as string
 
-/** What is to be undone, in the order in which it was done. */
+/** Stop functions, in the order in which the parts started. */
 type Stops = (() => Promise<unknown>)[]
 
 export interface Baton {
   url: string
-  /** What was found of a database that is not Baton's own, in one line. */
+  /** One line about an external database; null: the embedded one. */
   database: string | null
   stop(): Promise<void>
 }
 
-/** Starts the parts in their order, and stops those that started when a later one does not. Tests set another pace. */
+/** Starts the parts in order. If one fails, stops those that started. Tests set another pace. */
 export async function start(config: Config, pace: Partial<ChorePace> = {}): Promise<Baton> {
   const logger = pino(
     { level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] },
@@ -85,7 +85,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
       { logs, kinds, ...logLimitsOf(config) },
     )
     stops.push(async () => close())
-    // Before anybody can claim anything: what an earlier life left running would work on the same tasks.
+    // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
     const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
     stops.push(() => coordinator.stop())
@@ -95,7 +95,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const executor = new Executor(context).start()
     const chores = new Chores(context, { executor, host: thisMachine(), bucket, keepLogsMs, pace }).start()
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
-    // What agents give back when they are stopped is for those who stay.
+    // The coordinator stops first: tasks that stopping agents release are for the remaining nodes.
     stops.push(() => coordinator.stop())
     return { url, database: config.databaseUrl === null ? null : store.found, stop }
   } catch (error) {
@@ -106,7 +106,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
   }
 }
 
-/** Opens the door to everybody, and answers with where it is. */
+/** Starts the HTTP server and returns its URL. */
 async function serve(
   config: Config,
   parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'logger'>,
@@ -116,7 +116,7 @@ async function serve(
   const connections = { most: config.mostConnections }
   const app = await buildServer({ ...parts, doors, connections, bounds: config })
   stops.push(async () => {
-    // Those that finish a request only now would stay open until their keep-alive ends.
+    // Connections whose last request ends during the close would stay open until their keep-alive timeout.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
     await app.close().finally(() => clearInterval(sweep))
   })
@@ -131,14 +131,14 @@ const logLimitsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder }: Con
   databaseFolder: databaseUrl === null ? dataFolder : null,
 })
 
-/** Whoever listens on all addresses is reached on this one. */
+/** A server that listens on all addresses is reachable on this one. */
 const reachable = (url: string) =>
   url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:')
 
 const urlOf = (host: string, { port }: { port: number }) =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Answers with the first folder it had to make, if any. */
+/** Returns the first folder it created, if any. */
 async function openDataFolder(folder: string): Promise<string | undefined> {
   try {
     const made = await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -149,7 +149,7 @@ async function openDataFolder(folder: string): Promise<string | undefined> {
     if (error instanceof StartRefused) throw error
     const { code } = error as NodeJS.ErrnoException
     throw new StartRefused(
-      `The data folder ${folder} cannot be written (${code}); set BATON_DATA to one that can.`,
+      `The data folder ${folder} is not writable (${code}); set BATON_DATA to a writable folder.`,
     )
   }
 }
@@ -163,7 +163,7 @@ async function embedded(config: Config, logger: pino.Logger, stops: Stops): Prom
   return postgres.url
 }
 
-/** Looked at before anything is touched: a second `npm start` should change nothing. */
+/** Checked before anything else: a second `npm start` must change nothing. */
 async function refuseTakenPort(config: Config): Promise<void> {
   if (config.port === 0) return
   const probe = createServer()
@@ -180,7 +180,7 @@ async function refuseTakenPort(config: Config): Promise<void> {
 
 function unusablePort({ host, port }: Config, error: NodeJS.ErrnoException): Error {
   if (error.code === 'EADDRINUSE')
-    return new StartRefused(`Port ${port} is taken by another program; stop it or set BATON_PORT.`)
+    return new StartRefused(`Port ${port} is in use by another program; stop it or set BATON_PORT.`)
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new StartRefused(`Baton cannot listen on ${host} port ${port} (${error.code}).`)
   return error

@@ -145,8 +145,8 @@ function ruleOf(
 }
 
 /**
- * Cycles that no request found when they were closed. The task that closed the cycle is due at once, and is found here before
- * its due time is cleared. All tasks on the cycle fail. Returns how many failed.
+ * Cycles that no request found when they were closed. The task that closed the cycle is due at once, and is found here
+ * before its due time is cleared. All tasks on the cycle fail. Returns how many failed.
  */
 export async function failCycles(kernel: Kernel, due: readonly DueVersion[], term?: number): Promise<number> {
   const waiting = new Map<number, number[]>()

@@ -13,7 +13,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project, Track } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
 
-/** Creates the tasks of a plan: all or nothing. Existing tasks keep their dependencies and may get new texts and settings. */
+/** Creates the tasks of a plan: all or nothing. Existing tasks keep their dependencies; texts and settings may change. */
 export async function importPlan(
   kernel: ServerKernel,
   caller: Caller,

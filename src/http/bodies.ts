@@ -4,21 +4,21 @@ import { Refused } from '../core/errors.ts'
 import { doubledKey } from './doubled-keys.ts'
 
 /**
- * What JSON can say but Postgres cannot store, or not as it was said: NUL, halves of surrogate pairs, numbers beyond all
- * bounds. They hide behind escapes, exponents and long rows of digits, so bodies with those, and only those, are walked.
+ * Values that JSON allows but Postgres cannot store unchanged: NUL, lone surrogates, numbers that overflow. They can only
+ * appear as escapes, exponents or long runs of digits, so only bodies with those are walked.
  */
 const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]|[0-9][eE]\+?[0-9]{3}|[0-9]{309}/
 
-/** Deeper than this, and Postgres or the engine's own JSON writer may run out of stack. */
+/** With deeper nesting, Postgres or the engine's JSON writer may run out of stack. */
 const DEEPEST = 200
 
 export function installJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    // Some clients name the type of a body they do not send. Whether one is needed is the schema's business.
+    // Some clients send a content type without a body. The schema decides whether a body is required.
     if (bytes.length === 0) return done(null, undefined)
-    // Decoding would mend broken text silently, and nobody would know what was meant.
+    // Decoding would silently replace broken characters and change what the client sent.
     if (!isUtf8(bytes as Buffer))
       return done(new Refused('MALFORMED_JSON', 'The body is not UTF-8.'), undefined)
     const text = bytes.toString()
@@ -29,7 +29,7 @@ export function installJsonParser(app: FastifyInstance): void {
   })
 }
 
-/** Names that would reach into the prototypes of objects; Fastify's parser stops at them but does not say where. */
+/** Keys that would change object prototypes. Fastify's parser rejects them but does not name the field. */
 function poisonIn(text: string): Refused | null {
   const [, field] = /"(__proto__|constructor)"\s*:/.exec(text) ?? []
   return field === undefined
@@ -58,16 +58,16 @@ function countOf(text: string, character: string): number {
 
 const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 
-/** The first place that cannot be stored, or null. A stack of its own: bodies may be nested deeply. */
+/** The first field that cannot be stored, or null. With an explicit stack: bodies may be nested deeply. */
 function unstorable(root: unknown): { field: string; message: string } | null {
   const stack: [value: unknown, path: string, depth: number][] = [[root, '', 0]]
   for (let next = stack.pop(); next; next = stack.pop()) {
     const [value, path, depth] = next
     const field = path.length > 200 ? `${path.slice(0, 200)}…` : path || 'body'
-    const unfit = { field, message: 'contains a NUL or half a surrogate pair, which cannot be stored' }
+    const unfit = { field, message: 'contains a NUL or a lone surrogate, which cannot be stored' }
     if (typeof value === 'string' && !isStorable(value)) return unfit
     if (typeof value === 'number' && !Number.isFinite(value))
-      return { field, message: 'is too large a number' }
+      return { field, message: 'is a number that is too large' }
     if (value === null || typeof value !== 'object') continue
     if (depth > DEEPEST) return { field, message: `is nested deeper than ${DEEPEST} levels` }
     for (const [key, inner] of Object.entries(value)) {

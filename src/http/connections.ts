@@ -5,18 +5,18 @@ import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import { problem } from './problems.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
 
-/** How long and how many: each connection holds a file handle, whether or not anything comes over it. */
+/** Limits on connections: each one holds a file descriptor, whether or not it is used. */
 export interface ConnectionLimits {
   most: number
-  /** Time to send the head of a request, from the connection on. */
+  /** Time to send the headers of a request, from the start of the connection. */
   headersMs: number
   /** Time to send a whole request, large results included. */
   requestMs: number
-  /** A connection without a request. Longer than the minute of common proxies: else they reuse what is just being closed. */
+  /** An idle connection. Longer than the minute of common proxies, which would reuse a connection that is closing. */
   keepAliveMs: number
-  /** How often connections are looked at for those whose time is up. */
+  /** How often connections are checked for timeouts. */
   checkEveryMs: number
-  /** How long the sender of a refused request has to read why. */
+  /** How long the sender of a refused request has to read the answer. */
   lingerMs: number
 }
 
@@ -29,23 +29,23 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   lingerMs: 1_000,
 }
 
-/** As Fastify takes them. */
+/** The limits as Fastify options. */
 export const serverTimes = (limits: ConnectionLimits) => ({
   requestTimeout: limits.requestMs,
   keepAliveTimeout: limits.keepAliveMs,
   http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: limits.checkEveryMs },
 })
 
-const TELL_AGAIN_MS = 60_000
+const WARN_EVERY_MS = 60_000
 
-/** Connections beyond the limit are closed as they come. */
+/** Closes new connections beyond the limit. */
 export function limitConnections(server: Server, most: number, log: Logger): void {
   server.maxConnections = most
-  let toldAt = Number.NEGATIVE_INFINITY
+  let warnedAt = Number.NEGATIVE_INFINITY
   server.on('drop', () => {
-    if (performance.now() - toldAt < TELL_AGAIN_MS) return
-    toldAt = performance.now()
-    log.warn({ most }, 'connections are refused: as many are open as there may be (BATON_MAX_CONNECTIONS)')
+    if (performance.now() - warnedAt < WARN_EVERY_MS) return
+    warnedAt = performance.now()
+    log.warn({ most }, 'refusing connections: the limit is reached (BATON_MAX_CONNECTIONS)')
   })
 }
 
@@ -59,21 +59,21 @@ const WHY: Record<string, [ErrorCode, string]> = {
 }
 
 /**
- * What is no HTTP, or does not come to its end, never becomes a request. It is answered all the same, by hand, and then the
- * connection is closed whatever its other end does.
+ * Invalid HTTP and incomplete requests never reach a handler. They are answered on the raw socket, and then the connection
+ * is closed whatever the client does.
  */
 export const answerNonsense =
   ({ lingerMs }: Pick<ConnectionLimits, 'lingerMs'>) =>
   (error: ClientError, socket: Socket): void => {
-    // Told already, and still sending.
+    // Already answered; the client is still sending.
     if (socket.writableEnded && !socket.destroyed) return
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
-    const [code, detail] = WHY[error.code ?? ''] ?? ['MALFORMED_REQUEST', 'This is not HTTP.']
+    const [code, detail] = WHY[error.code ?? ''] ?? ['MALFORMED_REQUEST', 'The request is not valid HTTP.']
     socket.end(answer(code, detail))
-    // Not destroyed at once: what the client still sends would reset the connection, and the answer be lost with it.
+    // Not destroyed at once: data the client still sends would reset the connection and lose the answer.
     const cut = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(cut))
   }

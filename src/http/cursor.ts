@@ -1,6 +1,6 @@
 import { Refused } from '../core/errors.ts'
 
-/** Cursors are opaque outside: a list may be ordered otherwise one day. */
+/** Cursors are opaque to clients: the order of a list may change. */
 export const cursorOf = (id: number) => Buffer.from(`t${id}`).toString('base64url')
 
 export function readCursor(cursor: string): number {
@@ -9,7 +9,7 @@ export function readCursor(cursor: string): number {
   return Number(id)
 }
 
-/** A page of a list of which one more than fits was read: whether there is another page is known by it. */
+/** A page of a list. The caller reads one row more than fits, which shows whether there is another page. */
 export function pageOf<T, V>(
   rows: readonly T[],
   limit: number,

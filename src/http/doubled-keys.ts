@@ -1,9 +1,9 @@
 /**
- * A key that an object of a JSON text has twice. JSON.parse keeps the last and forgets the others, so that two readers of one
- * body may see two different requests.
+ * Finds duplicate keys in the objects of a JSON text. JSON.parse keeps the last one and drops the others, so two readers of
+ * one body may see two different requests.
  *
- * As many members as the text has, so many keys must what was read from it have: both are counted, which takes one walk over
- * each and no memory. Only when they differ is the text looked at closely.
+ * The parsed value must have as many keys as the text has members. Both are counted, in one pass over each and without
+ * memory. Only when the counts differ is the text scanned in detail.
  */
 
 const QUOTE = 0x22
@@ -15,13 +15,13 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** The path of the first doubled key, or null. The text must be JSON, and the value what it says. */
+/** The path of the first duplicate key, or null. The text must be valid JSON, and the value its parsed form. */
 export function doubledKey(text: string, value: unknown): string | null {
   if (value === null || typeof value !== 'object') return null
   return membersIn(text) === keysIn(value) ? null : firstDoubled(text)
 }
 
-/** Strings that a colon follows. From quote to quote: what is between them is skipped as fast as memory is read. */
+/** Counts the strings followed by a colon. Jumps from quote to quote, as fast as memory is read. */
 function membersIn(text: string): number {
   let members = 0
   for (let open = text.indexOf('"'); open !== -1; ) {
@@ -32,7 +32,7 @@ function membersIn(text: string): number {
   return members
 }
 
-/** Where the string that begins here has its closing quote: the first that no odd number of backslashes stands before. */
+/** The closing quote of the string that begins here: the first not preceded by an odd number of backslashes. */
 function endOfString(text: string, open: number): number {
   for (let end = text.indexOf('"', open + 1); ; end = text.indexOf('"', end + 1)) {
     let before = end - 1
@@ -43,12 +43,12 @@ function endOfString(text: string, open: number): number {
 
 function afterBlanks(text: string, from: number): number {
   let at = from
-  // Of all that may come here, only blanks are this low.
+  // Of all characters that can follow, only whitespace is this low.
   while (text.charCodeAt(at) <= 0x20) at++
   return at
 }
 
-/** A stack of its own: bodies may be nested deeply. */
+/** With an explicit stack: bodies may be nested deeply. */
 function keysIn(root: object): number {
   let keys = 0
   const stack: object[] = [root]
@@ -66,7 +66,7 @@ function keysIn(root: object): number {
   return keys
 }
 
-/** An object or list that the walk is inside of: its keys so far, if it has any, and where in it the walk is. */
+/** An object or list around the current position: the keys seen so far (objects only), and the current key or index. */
 interface Inside {
   keys: Set<string> | null
   at: string | number
@@ -93,7 +93,7 @@ function firstDoubled(text: string): string | null {
       case QUOTE: {
         const end = endOfString(text, at)
         if (here?.keys && text.charCodeAt(afterBlanks(text, end + 1)) === COLON) {
-          // Not as it is written: "\u0061" and "a" are the same key.
+          // Parsed, not as written: "\u0061" and "a" are the same key.
           here.at = JSON.parse(text.slice(at, end + 1)) as string
           if (here.keys.has(here.at)) return pathOf(inside)
           here.keys.add(here.at)

@@ -8,51 +8,55 @@ import { type KeyRing, type KnownKey, keyEnded, keyIn } from './key-ring.ts'
 import { isRunToken, mustBeOfItsRun } from './run-tokens.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
-/** Who may come in: known hosts and origins, then known keys with the right the route needs. */
+/** Admits requests: allowed hosts and origins first, then valid keys with the right that the route needs. */
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
-    /** The key it came with; null when it came with the token of a run. */
+    /** The key of the request; null when it carries a run token. */
     key: KnownKey | null
   }
   interface FastifyContextConfig {
-    /** What a key must be allowed to do here; 'nothing' is open to all. */
+    /** The right that a key needs here; 'nothing': no key needed. */
     needs?: Right | 'nothing'
   }
 }
 
 export interface Doors {
-  /** Host names, without port, under which Baton may be addressed. */
+  /** Allowed Host headers, without the port. */
   hosts: readonly string[]
-  /** Web origins whose pages may talk to Baton, beside its own. */
+  /** Allowed web origins, beside Baton's own. */
   origins: readonly string[]
 }
 
 const nameOf = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
 
 /**
- * Any web page can reach 127.0.0.1. The Host must be one of ours (a rebound name is not), and an Origin, if there is
- * one, must be ours too. Compared with a list, not with each other: rebinding makes them equal.
+ * Any web page can reach 127.0.0.1. The Host must be in our list (a DNS-rebound name is not), and so must the Origin, if
+ * there is one. Both are compared with the list, not with each other: rebinding makes them equal.
  */
-function checkDoors(request: FastifyRequest, doors: Doors): void {
+function checkHostAndOrigin(request: FastifyRequest, doors: Doors): void {
   const host = request.headers.host ?? ''
   if (!doors.hosts.includes(nameOf(host)))
-    throw new Refused('HOST_NOT_ALLOWED', `Baton does not answer to the host "${host}".`)
+    throw new Refused('HOST_NOT_ALLOWED', `The host "${host}" is not allowed; add it to BATON_ALLOWED_HOSTS.`)
   const { origin } = request.headers
   if (origin === undefined || doors.origins.includes(origin)) return
   let parsed: URL | null = null
   try {
     parsed = new URL(origin)
   } catch {
-    // "null" and nonsense are no origins of ours.
+    // "null" and invalid origins are not ours.
   }
-  // Its own pages: a known host under the very port that was asked.
+  // Baton's own pages: an allowed host, on the port of this request.
   const isOwn =
     parsed !== null &&
     parsed.host.toLowerCase() === host.toLowerCase() &&
     doors.hosts.includes(parsed.hostname)
-  if (!isOwn) throw new Refused('ORIGIN_NOT_ALLOWED', `Pages from ${origin} may not talk to Baton.`)
+  if (!isOwn)
+    throw new Refused(
+      'ORIGIN_NOT_ALLOWED',
+      `The origin ${origin} is not allowed; add it to BATON_ALLOWED_ORIGINS.`,
+    )
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/
@@ -60,12 +64,12 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/
 async function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKeys): Promise<void> {
   const { needs } = request.routeOptions.config
   if (request.is404 || needs === 'nothing') return
-  // Closed unless it says otherwise: a route that forgets to say what it needs must not be open to all.
-  if (needs === undefined) throw new Error(`${request.url} does not say what it needs`)
+  // Closed by default: a route that forgets to declare its right must not be public.
+  if (needs === undefined) throw new Error(`${request.url} does not declare the right it needs`)
   const presented = keyIn(request)
   if (presented !== undefined && isRunToken(presented)) {
     const caller = await keys.run(presented)
-    if (!caller) throw unknown(request, wrongKeys, 'This token is of no run that is going on.')
+    if (!caller) throw unknown(request, wrongKeys, 'This token belongs to no active run.')
     return admitRun(request, needs, caller)
   }
   const found = presented === undefined ? null : keys.find(presented)
@@ -73,15 +77,15 @@ async function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKey
   if (key === null) throw unknown(request, wrongKeys, 'Send a valid key as "Authorization: Bearer <key>".')
   if (!key.rights.has(needs))
     throw new Refused('FORBIDDEN', `This needs the right "${needs}", which the key "${key.name}" lacks.`)
-  // Keys are bound to one workspace; naming another must not quietly work on this one.
+  // A key belongs to one workspace; a request that names another must not silently use this one.
   const named = request.headers['x-workspace-id']
   if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== key.workspaceId))
-    throw new Refused('NOT_FOUND', 'This key opens no such workspace.')
+    throw new Refused('NOT_FOUND', 'This key has no access to that workspace.')
   request.key = key
   request.caller = { workspaceId: key.workspaceId, actor: `key:${key.keyId}`, rights: key.rights }
 }
 
-/** A request without a key is no attempt to guess one. */
+/** A request without a key is not counted as an attempt to guess one. */
 function unknown({ headers, ip }: FastifyRequest, wrongKeys: WrongKeys, detail: string): Refused {
   if (headers.authorization !== undefined) wrongKeys.count(ip)
   return new Refused('UNAUTHENTICATED', detail)
@@ -89,14 +93,14 @@ function unknown({ headers, ip }: FastifyRequest, wrongKeys: WrongKeys, detail: 
 
 function admitRun(request: FastifyRequest, needs: Right, caller: Caller): void {
   if (!caller.rights.has(needs))
-    throw new Refused('FORBIDDEN', `This needs the right "${needs}", which agents do not have.`)
+    throw new Refused('FORBIDDEN', `This needs the right "${needs}", which run tokens do not have.`)
   const named = request.headers['x-workspace-id']
   if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== caller.workspaceId))
-    throw new Refused('NOT_FOUND', 'This token opens no such workspace.')
+    throw new Refused('NOT_FOUND', 'This token has no access to that workspace.')
   request.caller = caller
 }
 
-/** After the body is there: the key under which this very request may be repeated. */
+/** After the body is parsed, since the body is part of what the idempotency key protects. */
 function readIdempotencyKey(request: FastifyRequest): void {
   const key = request.headers['idempotency-key']
   if (key === undefined || request.method !== 'POST' || !request.caller) return
@@ -114,11 +118,11 @@ export function installGate(app: FastifyInstance, doors: Doors, keys: KeyRing, w
   app.decorateRequest('caller', null as unknown as Caller)
   app.decorateRequest('key', null)
   app.addHook('onRequest', async (request) => {
-    checkDoors(request, doors)
+    checkHostAndOrigin(request, doors)
     await admit(request, keys, wrongKeys)
   })
   app.addHook('preHandler', async (request) => {
-    // A body may take its time, and the key may end meanwhile.
+    // The key may have ended while the body was received.
     if (request.key && keys.hasEnded(request.key)) throw keyEnded()
     mustBeOfItsRun(request)
     readIdempotencyKey(request)

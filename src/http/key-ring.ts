@@ -10,18 +10,18 @@ import type { ApiKey, ServerStore } from '../store/server-store.ts'
 import { Opening } from './live/opening.ts'
 import { callerOfRun, isRunToken } from './run-tokens.ts'
 
-/** Revocations come by notice; should one be lost, a key is known for no longer than this. */
+/** Revocations arrive as notifications. If one is lost, a key stays cached for no longer than this. */
 const KNOWN_FOR_MS = 1_000
 const MOST_KNOWN = 10_000
-/** Without a notice, the keys of all that is open are looked at this often. */
+/** Without a notification, the keys of all open requests are checked this often. */
 export const LOOK_AGAIN_MS = 15_000
-/** What is open under a revoked key has this long to end before the revocation is answered all the same. */
+/** Requests open under a revoked key have this long to end; then the revocation is answered anyway. */
 const ENDS_WITHIN_MS = 2_000
 const MOST_REVOKED = 100_000
 
 export type KnownKey = ApiKey & {
   rights: ReadonlySet<Right>
-  /** When it expires, by this process's own monotonic clock. */
+  /** When it expires, by the monotonic clock of this process. */
   endsAt: number
 }
 
@@ -30,33 +30,33 @@ export const keyEnded = () => new Refused('UNAUTHENTICATED', 'This key has been 
 const BEARER = /^Bearer +([A-Za-z0-9_-]{20,200})$/i
 export const keyIn = (request: FastifyRequest) => BEARER.exec(request.headers.authorization ?? '')?.[1]
 
-/** The keys that are known here, and what was opened with them and is still open. */
+/** Caches keys, and tracks the streams and waiting requests that are open under each. */
 export class KeyRing {
   readonly #store: ServerStore
   readonly #streamsPerKey: number
   readonly #known = new TtlCache<KnownKey | null>(KNOWN_FOR_MS, MOST_KNOWN)
-  /** Apart from the others: a flood of wrong keys must not make us forget the right ones. */
+  /** A separate cache: a flood of wrong keys must not evict the valid ones. */
   readonly #wrong = new TtlCache<true>(KNOWN_FOR_MS, MOST_KNOWN)
-  /** Ids of revoked keys. None ever comes back, so this is never wrong, whatever else is remembered. */
+  /** Ids of revoked keys. A revoked key never becomes valid again, so this overrides everything cached. */
   readonly #revoked = new Set<string>()
   readonly #openings = new Map<string, Set<Opening>>()
   readonly #stopListening: () => void
   readonly #timer: NodeJS.Timeout
-  #looking: Promise<void> | null = null
+  #checking: Promise<void> | null = null
 
-  constructor(store: ServerStore, streamsPerKey: number, lookAgainMs = LOOK_AGAIN_MS) {
+  constructor(store: ServerStore, streamsPerKey: number, checkAgainMs = LOOK_AGAIN_MS) {
     this.#store = store
     this.#streamsPerKey = streamsPerKey
     this.#stopListening = store.onRevoked((keyIds) => {
       if (keyIds) return void this.revoked(keyIds)
       this.#known.clear()
-      // After the look that may be under way: it may have been too early.
-      void Promise.resolve(this.#looking).then(() => this.#lookAgain())
+      // After a check that may be in progress: it may have read too early.
+      void Promise.resolve(this.#checking).then(() => this.#checkAgain())
     })
-    this.#timer = setInterval(() => void this.#lookAgain(), lookAgainMs).unref()
+    this.#timer = setInterval(() => void this.#checkAgain(), checkAgainMs).unref()
   }
 
-  /** At once when it is known; null when it opens nothing. */
+  /** Synchronous when cached; null when the key is not valid. */
   find(key: string): KnownKey | null | Promise<KnownKey | null> {
     // By hash: a memory dump should not be a list of keys.
     const name = hash('sha256', key)
@@ -66,7 +66,7 @@ export class KeyRing {
   }
 
   async #lookUp(key: string): Promise<KnownKey | null> {
-    // The database's clock decides when a key expires; its answer counts from before it was asked.
+    // The database's clock decides when a key expires; the time left counts from before the query.
     const asked = performance.now()
     const found = await this.#store.keys.find(key)
     return (
@@ -89,12 +89,12 @@ export class KeyRing {
     return this.#revoked.has(keyId) || endsAt <= performance.now()
   }
 
-  /** Who comes with the token of a run. */
+  /** The caller behind a run token. */
   run(token: string): Promise<Caller | null> {
     return callerOfRun(this.#store, token)
   }
 
-  /** These keys were revoked: what was opened with them ends. Resolves when it has, or did not in time. */
+  /** Ends everything opened with these revoked keys. Resolves when it has ended, or after a timeout. */
   async revoked(keyIds: readonly string[]): Promise<void> {
     for (const keyId of keyIds) {
       this.#revoked.add(keyId)
@@ -107,14 +107,17 @@ export class KeyRing {
     await Promise.race([closed, sleep(ENDS_WITHIN_MS, undefined, { ref: false })])
   }
 
-  /** Refuses a stream when its key has as many open as it may. */
+  /** Refuses a stream when its key has reached the limit. */
   refuseIfFull(request: FastifyRequest): void {
     const open = [...(this.#openings.get(holderOf(request)) ?? [])].filter(({ isStream }) => isStream)
     if (open.length >= this.#streamsPerKey)
-      throw new Refused('TOO_MANY_STREAMS', `At most ${this.#streamsPerKey} may be open at once; close some.`)
+      throw new Refused(
+        'TOO_MANY_STREAMS',
+        `At most ${this.#streamsPerKey} streams may be open under one key; close some.`,
+      )
   }
 
-  /** A request that was let in and lasts. Whoever opens it closes it. */
+  /** Tracks an admitted, long-lived request. The caller must close it. */
   open(request: FastifyRequest, isStream = false): Opening {
     if (isStream) this.refuseIfFull(request)
     const holder = holderOf(request)
@@ -127,7 +130,7 @@ export class KeyRing {
       openings.delete(opening)
       if (openings.size === 0 && this.#openings.get(holder) === openings) this.#openings.delete(holder)
     })
-    // It may have been revoked since the request was let in.
+    // The key may have been revoked since the request was admitted.
     if (key && this.hasEnded(key)) opening.end(keyEnded())
     return opening
   }
@@ -138,24 +141,24 @@ export class KeyRing {
     if (!holds) throw keyEnded()
   }
 
-  /** One look at a time, key after key: this is for what no notice told. */
-  #lookAgain(): Promise<void> {
-    this.#looking ??= this.#lookAtAll().finally(() => {
-      this.#looking = null
+  /** One check at a time, key after key, for revocations whose notification was lost. */
+  #checkAgain(): Promise<void> {
+    this.#checking ??= this.#checkAll().finally(() => {
+      this.#checking = null
     })
-    return this.#looking
+    return this.#checking
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #checkAll(): Promise<void> {
     for (const [holder, openings] of [...this.#openings]) {
       const [first] = openings
       const refusal = await first?.confirm().catch((error) => error)
-      // While the store is away nobody knows better.
+      // While the store is unreachable the key cannot be checked.
       if (!(refusal instanceof Refused)) continue
-      // The end of a run is in the log, where its readers find it; only what is still there at the next look has missed it.
-      const isPatient = isOfRun(holder)
+      // Readers see the end of their run in the event log. Only those still open at the next check have missed it.
+      const mayBeLate = isOfRun(holder)
       for (const opening of openings)
-        if (!isPatient || opening.isOverdue) opening.end(refusal)
+        if (!mayBeLate || opening.isOverdue) opening.end(refusal)
         else opening.isOverdue = true
     }
   }
@@ -166,6 +169,6 @@ export class KeyRing {
   }
 }
 
-/** Whose openings are counted and ended together. */
+/** The key or run whose requests are counted and ended together. */
 const holderOf = ({ key, caller }: FastifyRequest) => key?.keyId ?? `run:${caller.run!.runId}`
 const isOfRun = (holder: string) => holder.startsWith('run:')

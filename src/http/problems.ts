@@ -13,14 +13,14 @@ export function sendProblem(
 ) {
   if (code === 'UNAVAILABLE') reply.header('retry-after', '1')
   if (extra.retryAfterSeconds !== undefined) reply.header('retry-after', String(extra.retryAfterSeconds))
-  // A refused upgrade has left the hands of the HTTP server; nobody else would hang up.
+  // The HTTP server no longer manages the socket of a refused upgrade, so it must be closed here.
   const { socket, headers } = reply.request.raw
   if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroySoon())
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer')
   return (
     reply
       .code(ERRORS[code].status)
-      // Again: what is refused for its path alone has passed no hook.
+      // Set again: a request refused for its path alone has passed no hook.
       .headers(SAFE_HEADERS)
       .type('application/problem+json')
       .send(problem(code, detail, extra))
@@ -56,7 +56,7 @@ interface Invalid {
   message?: string
 }
 
-/** The first thing that is wrong, with the name of its field. */
+/** The first error, with the name of its field. */
 function sendInvalid(reply: FastifyReply, error: FastifyError) {
   const [first] = error.validation as unknown as Invalid[]
   const field = fieldOf(first!, error.validationContext)
@@ -87,15 +87,15 @@ function messageOf({ keyword, params, message }: Invalid): string {
     case 'enum':
       return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
     case 'discriminator':
-      return 'must be one of those that are known here'
+      return 'must be one of the known values'
     case 'pattern':
-      return 'does not have the right form'
+      return 'does not have the right format'
     default:
       return message ?? 'is not valid'
   }
 }
 
-/** What Fastify itself refuses before a handler sees it. */
+/** Errors that Fastify raises before a handler runs. */
 const FASTIFY_CODES: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'MALFORMED_REQUEST',
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
@@ -113,5 +113,5 @@ function sendParserProblem(error: FastifyError | Error, request: FastifyRequest,
   if (statusCode >= 400 && statusCode < 500)
     return sendProblem(reply, 'VALIDATION_FAILED', `${error.message.replace(/\.$/, '')}.`)
   request.log.error({ err: error }, 'a request failed')
-  return sendProblem(reply, 'INTERNAL', 'The error is in the server log; nothing was half written.')
+  return sendProblem(reply, 'INTERNAL', 'The error is in the server log; nothing was written in part.')
 }

@@ -5,13 +5,13 @@ import type { Right } from '../core/shapes/administration.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerStore } from '../store/server-store.ts'
 
-/** Agents that Baton runs come with a token of their run. It opens what the run is about, and dies with it. */
+/** Agents that Baton runs authenticate with a run token. It allows access to the run's own task, and ends with the run. */
 
 export const isRunToken = (key: string) => key.startsWith('brun_')
 
 const RIGHTS: ReadonlySet<Right> = new Set(['read', 'work'])
 
-/** Looked up each time: a token that was good a moment ago may be of a run that is over. */
+/** Not cached: the run behind a token may have just ended. */
 export async function callerOfRun({ runs }: ServerStore, token: string): Promise<Caller | null> {
   const run = await runs.findByToken(createHash('sha256').update(token).digest())
   return run && { workspaceId: run.workspaceId, actor: `agent:${run.agent}`, rights: RIGHTS, run }
@@ -20,7 +20,7 @@ export async function callerOfRun({ runs }: ServerStore, token: string): Promise
 const WAKING = /\/agents\/:id\/(wakeup|heartbeat\/invoke)$/
 const HOLDER = /\/tasks\/:id\/(start|renew|release|progress|continue|submit|fail|logs)$/
 
-/** What a run may change: its own task under its own claim, its agent's health, and others may be woken by it. */
+/** A run may change its own task under its own claim and its agent's health, and may wake other agents. */
 export function mustBeOfItsRun(request: FastifyRequest): void {
   const { run } = request.caller ?? {}
   if (!run || request.method === 'GET' || request.method === 'HEAD') return
@@ -33,8 +33,5 @@ export function mustBeOfItsRun(request: FastifyRequest): void {
     (url.endsWith('/runs/:id/callback') && id === run.runId) ||
     WAKING.test(url)
   if (!isAllowed)
-    throw new Refused(
-      'FORBIDDEN',
-      'The token of a run opens only what the run is about: its task, under its claim.',
-    )
+    throw new Refused('FORBIDDEN', 'A run token allows changes only to the task of the run, under its claim.')
 }

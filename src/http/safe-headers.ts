@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * On every answer. Answers are data for programs, whatever a browser may take them for: not guessed to be something else,
- * not shown in frames, not kept in caches (some hold keys), and no page that links from here is told the address. A route
- * that serves pages says otherwise for itself.
+ * On every answer. Answers are data for programs: no content sniffing, no frames, no caching (some answers contain keys),
+ * and no referrer for outgoing links. A route that serves pages overrides them.
  */
 export const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -12,7 +11,7 @@ export const SAFE_HEADERS = {
   'cache-control': 'no-store',
 } as const
 
-/** First of all hooks, so that those whom a later one turns away get them as well. */
+/** The first hook, so that requests refused by a later hook get the headers too. */
 export function installSafeHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(SAFE_HEADERS)

@@ -4,14 +4,14 @@ import { Refused } from '../core/errors.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import { Name } from '../core/shapes/common.ts'
 
-/** zod shapes as JSON Schema: Fastify's own compiler checks requests with them, and OpenAPI shows them. */
+/** zod shapes as JSON Schema: Fastify validates requests with them, and OpenAPI shows them. */
 function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _draft, ...schema } = z.toJSONSchema(shape, {
     target: 'draft-7',
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      tellKindsApart(zodSchema._zod.def, jsonSchema)
+      describeVariants(zodSchema._zod.def, jsonSchema)
       if (io === 'output') allowNewFields(zodSchema._zod.def, jsonSchema)
     },
   })
@@ -24,8 +24,8 @@ function allowNewFields(def: object, schema: Record<string, unknown>): void {
   if (!isStrict && schema.additionalProperties === false) delete schema.additionalProperties
 }
 
-/** Of several forms, the one that the body names is meant: what is wrong is said of that one, not of the first in the list. */
-function tellKindsApart(def: object, schema: Record<string, unknown>): void {
+/** Errors in a discriminated union are reported for the variant that the body names, not for the first in the list. */
+function describeVariants(def: object, schema: Record<string, unknown>): void {
   if (!('discriminator' in def)) return
   schema.type = 'object'
   schema.discriminator = { propertyName: def.discriminator }
@@ -54,28 +54,27 @@ interface RouteShape {
   params?: z.ZodType
   query?: z.ZodType
   body?: z.ZodType
-  /** The body may be left out altogether. */
+  /** The request may have no body. */
   bodyIsOptional?: boolean
   /** The status of a successful answer (200), or each of them. */
   status?: number | readonly number[]
-  /** The body of a successful answer; null where there is none. */
+  /** The body of a successful answer; null: no body. */
   answer: z.ZodType | null
-  /** Its media types, unless it is JSON alone. */
+  /** Its media types; default: JSON. */
   mediaTypes?: readonly string[]
   bodyLimit?: number
 }
 
-/** What a route answers, by status. The schemas are documentation: answers are not checked against them at run time. */
+/** The answers of a route, by status. The schemas are documentation: answers are not validated at run time. */
 function answersOf({ status = 200, answer, mediaTypes }: RouteShape): Record<string, unknown> {
   // Unions of objects do not say that they are objects.
   const schema = answer ? { type: 'object', ...jsonSchema(answer, 'output') } : { type: 'null' }
   const body = mediaTypes
     ? { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) }
     : schema
-  return Object.fromEntries([status].flat().map((one) => [one, { description: 'Done', ...body }]))
+  return Object.fromEntries([status].flat().map((one) => [one, { description: 'Success', ...body }]))
 }
 
-/** Everything a route declares, in one place. */
 export function route(shape: RouteShape): RouteShorthandOptions {
   return {
     config: { needs: shape.needs, ...(shape.bodyIsOptional ? { bodyIsOptional: true } : {}) },
@@ -104,21 +103,21 @@ declare module 'fastify' {
 
 export const IdParams = z.object({ id: Name })
 
-/** Query values are text; these read them as numbers. */
+/** Query values are strings of digits. */
 export const Digits = z.string().regex(/^\d{1,15}$/)
 export const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
 
-/** `?include=`: what lists leave out because it may be large. */
+/** `?include=`: large fields that lists leave out by default. */
 export const include = (...names: string[]) =>
   z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .describe(`What the list leaves out otherwise: ${names.join(', ')}; several with commas between them`)
+    .describe(`Large fields to include, separated by commas: ${names.join(', ')}`)
 
-/** What of these is asked for. */
+/** The fields that the request includes. */
 export function included<N extends string>(text: string | undefined, ...names: N[]): ReadonlySet<N> {
   const asked = text?.split(',') ?? []
   const unknown = asked.find((name) => !(names as string[]).includes(name))
@@ -126,7 +125,7 @@ export function included<N extends string>(text: string | undefined, ...names: N
     throw Refused.field(
       'VALIDATION_FAILED',
       'include',
-      `names nothing that this list can include: "${unknown}" (${names.join(', ')})`,
+      `has an unknown field: "${unknown}" (use ${names.join(', ')})`,
     )
   return new Set(asked as N[])
 }

@@ -44,14 +44,14 @@ export interface ServerOptions {
   doors: Doors
   logger: Logger
   connections?: Partial<ConnectionLimits>
-  /** How many wrong keys a minute from one address, and how many streams under one key. */
+  /** Wrong keys per minute and address, and open streams per key. */
   bounds?: Partial<typeof USUAL_BOUNDS> | undefined
 }
 
 const USUAL_BOUNDS = { wrongKeysPerMinute: 50, streamsPerKey: 50 }
 
 const PREFIX = '/api/v1'
-/** How long requests that are under way may take when the server stops. */
+/** How long active requests may take when the server stops. */
 const GRACE_MS = 3_000
 
 export async function buildServer({
@@ -69,7 +69,7 @@ export async function buildServer({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 1024 * 1024,
-    // "1" is no number and 1 no text: what is not what it should be is refused, never bent.
+    // "1" is not a number and 1 is not text: values of the wrong type are refused, never coerced.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, discriminator: true } },
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: 'idle',
@@ -78,11 +78,11 @@ export async function buildServer({
   })
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
-  // Answers are written as they are: the schemas of answers are there for the reader of the documentation.
+  // Answers are serialized as they are: their schemas are documentation only.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(onError)
   app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, 'NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]}.`),
+    sendProblem(reply, 'NOT_FOUND', `There is no route ${request.method} ${request.url.split('?')[0]}.`),
   )
   installJsonParser(app)
   const { wrongKeysPerMinute, streamsPerKey } = { ...USUAL_BOUNDS, ...bounds }
@@ -90,7 +90,7 @@ export async function buildServer({
   installGate(app, doors, keys, new WrongKeys(wrongKeysPerMinute))
   app.addHook('preHandler', (request, _reply, done) => {
     const run = request.caller?.run
-    // An agent may hand in what it should have kept to itself.
+    // An agent may send secrets that it was given.
     if (run && request.body) request.body = execution.redact(run.runId, request.body)
     done()
   })
@@ -101,13 +101,13 @@ export async function buildServer({
   await app.register(swagger, { openapi: OPENAPI })
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
   const feed = new EventFeed(kernel)
-  // Those who wait, for events or for work, would keep the server from closing.
+  // Requests that wait for events or work would keep the server from closing.
   app.addHook('preClose', async () => {
     feed.close()
     keys.close()
     kernel.arrivals.close()
     kernel.changes.close()
-    // Whoever is still connected after that, with half a request or none, is not waited for.
+    // Connections still open after that, with an incomplete request or none, are closed.
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
 
@@ -150,7 +150,8 @@ const OPENAPI = {
   info: {
     title: 'Baton',
     version: '1',
-    description: 'A durable control plane for fleets of AI agents. Errors are problem+json with a code.',
+    description:
+      'A durable control plane for fleets of AI agents. Errors are application/problem+json with a code.',
   },
   components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer' } } },
   security: [{ key: [] }],

@@ -7,7 +7,7 @@ import type { LargeDetail, TaskSearch } from '../store/server-store.ts'
 import { cursorOf, readCursor } from './cursor.ts'
 import { include, included, Page, pageSize } from './schema.ts'
 
-/** How lists of tasks are asked for, whichever tasks they are of. */
+/** Query parameters shared by all lists of tasks. */
 export const TaskPage = { ...Page, include: include('input', 'checkpointData') }
 
 interface Asked {
@@ -16,7 +16,7 @@ interface Asked {
   include?: string | undefined
 }
 
-/** A page of the tasks that this search finds, newest first. */
+/** A page of the tasks that match the search, newest first. */
 export async function taskPage(
   kernel: ServerKernel,
   { workspaceId }: Caller,

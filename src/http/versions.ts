@@ -1,6 +1,6 @@
 import { Refused } from '../core/errors.ts'
 
-/** Versions of things, as HTTP tells them. */
+/** Record versions as HTTP entity tags. */
 export const etag = (version: number) => `"${version}"`
 
 export function versionIn(ifMatch: string | undefined): number | null {

@@ -1,25 +1,25 @@
 import { Refused } from '../core/errors.ts'
 
 const MINUTE_MS = 60_000
-/** Of so many addresses it is known how many wrong keys came from them; the longest quiet are forgotten first. */
+/** How many addresses are tracked; the least recently seen are evicted first. */
 const MOST_ADDRESSES = 10_000
 
-/** How many requests with wrong keys an address may send: a token bucket for each. Right keys are never held up. */
+/** Limits requests with wrong keys: a token bucket per address. Valid keys are never limited. */
 export class WrongKeys {
   readonly #aMinute: number
-  /** When the bucket of each address would be full again. */
+  /** When the bucket of each address is full again. */
   readonly #fullAt = new Map<string, number>()
 
   constructor(aMinute: number) {
     this.#aMinute = aMinute
   }
 
-  /** One more came from there. */
+  /** Counts one more wrong key from this address. */
   count(address: string, now = performance.now()): void {
     const before = this.#fullAt.get(address) ?? 0
     const fullAt = Math.max(now, before) + MINUTE_MS / this.#aMinute
     const beyondMs = fullAt - now - MINUTE_MS
-    // Half a millisecond is what fractions may add up to.
+    // Rounding errors may add up to half a millisecond.
     const isTooMany = beyondMs > 0.5
     this.#fullAt.delete(address)
     this.#fullAt.set(address, isTooMany ? before : fullAt)

@@ -1,19 +1,19 @@
 const KEY = /^key:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
-const MOST_REMEMBERED = 100_000
+const MOST_CACHED = 100_000
 
 type LookUp = (workspaceId: number, keyIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
-/** Names of those who act. A key's name never changes and keys are never removed, so that one look is enough for each. */
+/** Display names of actors. A key's name never changes and keys are never deleted, so one lookup per key is enough. */
 export class ActorNames {
   readonly #lookUp: LookUp
-  /** Null: no key of this workspace, such as the one that made the workspace. */
+  /** Null: not a key of this workspace, such as the key that created the workspace. */
   readonly #known = new Map<string, string | null>()
 
   constructor(lookUp: LookUp) {
     this.#lookUp = lookUp
   }
 
-  /** The name beside each of these actors; null where there is none but the actor itself. At most one look for all. */
+  /** The display name of each actor; null when it has none. At most one lookup for all. */
   async of(workspaceId: number, actors: readonly string[]): Promise<(actor: string) => string | null> {
     const names = new Map<string, string | null>()
     const unknown = new Set<string>()
@@ -28,13 +28,13 @@ export class ActorNames {
     for (const keyId of unknown) {
       const name = found.get(keyId) ?? null
       names.set(`key:${keyId}`, name)
-      this.#remember(`${workspaceId}/key:${keyId}`, name)
+      this.#cache(`${workspaceId}/key:${keyId}`, name)
     }
     return (actor) => names.get(actor) ?? null
   }
 
-  #remember(actor: string, name: string | null): void {
+  #cache(actor: string, name: string | null): void {
     this.#known.set(actor, name)
-    if (this.#known.size > MOST_REMEMBERED) this.#known.delete(this.#known.keys().next().value!)
+    if (this.#known.size > MOST_CACHED) this.#known.delete(this.#known.keys().next().value!)
   }
 }

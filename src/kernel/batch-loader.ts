@@ -1,48 +1,47 @@
-interface Round<In, Out> {
+interface Batch<In, Out> {
   items: In[]
   answers: Promise<Out[]>
 }
 
 /**
- * Questions of one kind that come together are asked together. A workspace has one round under way; what comes meanwhile
- * gathers for the next. So a thousand callers cost two or three rounds, and none of them stands between other workspaces
- * and the store.
+ * Batches concurrent requests of one kind. A workspace has one batch in flight; requests that arrive meanwhile form the
+ * next. So a thousand callers cost two or three batches, and no workspace blocks the others.
  */
 export class BatchLoader<In, Out> {
   /** Answers in the order of the items. */
-  readonly #askAll: (workspaceId: number, items: readonly In[]) => Promise<Out[]>
-  readonly #next = new Map<number, Round<In, Out>>()
+  readonly #loadAll: (workspaceId: number, items: readonly In[]) => Promise<Out[]>
+  readonly #next = new Map<number, Batch<In, Out>>()
   readonly #underWay = new Map<number, Promise<unknown>>()
 
-  constructor(askAll: (workspaceId: number, items: readonly In[]) => Promise<Out[]>) {
-    this.#askAll = askAll
+  constructor(loadAll: (workspaceId: number, items: readonly In[]) => Promise<Out[]>) {
+    this.#loadAll = loadAll
   }
 
   async ask(workspaceId: number, items: readonly In[]): Promise<Out[]> {
     if (items.length === 0) return []
-    const round = this.#next.get(workspaceId) ?? this.#gather(workspaceId)
-    const first = round.items.length
-    round.items.push(...items)
-    return (await round.answers).slice(first, first + items.length)
+    const batch = this.#next.get(workspaceId) ?? this.#openBatch(workspaceId)
+    const first = batch.items.length
+    batch.items.push(...items)
+    return (await batch.answers).slice(first, first + items.length)
   }
 
-  #gather(workspaceId: number): Round<In, Out> {
+  #openBatch(workspaceId: number): Batch<In, Out> {
     const before = this.#underWay.get(workspaceId) ?? Promise.resolve()
     const items: In[] = []
     const answers = before
-      // Who asked before and was refused has been told so.
+      // The callers of the previous batch got its error.
       .catch(() => undefined)
       .then(() => {
         this.#next.delete(workspaceId)
-        return this.#askAll(workspaceId, items)
+        return this.#loadAll(workspaceId, items)
       })
-    const round = { items, answers }
-    this.#next.set(workspaceId, round)
+    const batch = { items, answers }
+    this.#next.set(workspaceId, batch)
     this.#underWay.set(workspaceId, answers)
     const forget = () => {
       if (this.#underWay.get(workspaceId) === answers) this.#underWay.delete(workspaceId)
     }
     answers.then(forget, forget)
-    return round
+    return batch
   }
 }

@@ -11,18 +11,18 @@ interface PendingRequest {
   reject: (error: unknown) => void
 }
 
-/** Requests of one workspace that wait for a transaction, and how many transactions it has under way. */
+/** Requests of one workspace that wait for a transaction, and how many of its transactions are in flight. */
 interface WorkspaceBatch {
   waiting: PendingRequest[]
-  /** Of all that wait. */
+  /** The sum over all waiting requests. */
   weight: number
   underWay: number
   scheduled: boolean
 }
 
 /**
- * How many tasks a request is about. A call for a thousand tasks is as much work as a thousand calls: batches that were cut
- * by calls could hold any number of tasks, and then nothing is decided while they are written.
+ * How many tasks a request touches. A call for a thousand tasks is as much work as a thousand calls: a limit by calls would
+ * allow batches of any size, and no other request is decided while such a batch is written.
  */
 function weightOf(request: Request): number {
   if (request.on === 'new') return request.tasks.length + (request.changes?.length ?? 0)
@@ -30,30 +30,29 @@ function weightOf(request: Request): number {
   return request.on === 'next' ? request.limit : 1
 }
 
-/** From here on, one more task in a batch saves little: better two batches at once than one that is twice as long. */
-const WORTH_A_BATCH = 500
-const REMEMBERED_WORKSPACES = 10_000
+/** Beyond this size, one more task in a batch saves little: two concurrent batches are better than one twice as long. */
+const SMALLEST_FULL_BATCH = 500
+const CACHED_WORKSPACES = 10_000
 
 /**
- * Turns concurrent requests into few transactions: whatever has gathered when a transaction may start goes into it
- * together. No time is spent waiting for company; under load the company is there already. Each caller is answered
- * after commit.
+ * Combines concurrent requests into few transactions: all requests that are waiting when a transaction can start go into
+ * it. No request is delayed to fill a batch; under load batches fill by themselves. Each caller is answered after commit.
  */
 export class Combiner {
   readonly #store: Transactor
-  readonly #lanes = new Map<number, WorkspaceBatch>()
-  /** Whose turn it is in each workspace; they outlive their lanes, and the longest unused is forgotten first. */
+  readonly #batches = new Map<number, WorkspaceBatch>()
+  /** The fairness state of each workspace. It outlives the waiting batch; the least recently used is evicted first. */
   readonly #fairness = new Map<number, ProjectFairness>()
-  /** In tasks. A request for more than that goes alone. */
+  /** In tasks. A larger request gets a transaction of its own. */
   readonly #largestBatch: number
-  /** Two: while one batch is being written, the next can be locked and decided. */
+  /** Default 2: while one batch is written, the next is locked and decided. */
   readonly #underWayPerWorkspace: number
   #closed = false
   #idle: (() => void)[] = []
 
   constructor(store: Transactor, options: { largestBatch?: number; underWayPerWorkspace?: number } = {}) {
     this.#store = store
-    // Large: when requests come faster than they are served, larger batches serve more of them.
+    // Large: under overload, larger batches have a higher throughput.
     this.#largestBatch = options.largestBatch ?? 2_000
     this.#underWayPerWorkspace = options.underWayPerWorkspace ?? 2
   }
@@ -61,69 +60,69 @@ export class Combiner {
   run(workspaceId: number, request: Request): Promise<Reply> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('Baton is shutting down.'))
     return new Promise((resolve, reject) => {
-      const lane = this.#lane(workspaceId)
+      const pending = this.#batchOf(workspaceId)
       const weight = weightOf(request)
-      lane.waiting.push({ request, weight, resolve, reject })
-      lane.weight += weight
-      this.#schedule(workspaceId, lane)
+      pending.waiting.push({ request, weight, resolve, reject })
+      pending.weight += weight
+      this.#schedule(workspaceId, pending)
     })
   }
 
-  /** Finishes what was begun and takes nothing new. */
+  /** Finishes accepted requests and refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true
-    if (this.#lanes.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    if (this.#batches.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #lane(workspaceId: number): WorkspaceBatch {
-    let lane = this.#lanes.get(workspaceId)
-    if (!lane) {
-      lane = { waiting: [], weight: 0, underWay: 0, scheduled: false }
-      this.#lanes.set(workspaceId, lane)
+  #batchOf(workspaceId: number): WorkspaceBatch {
+    let pending = this.#batches.get(workspaceId)
+    if (!pending) {
+      pending = { waiting: [], weight: 0, underWay: 0, scheduled: false }
+      this.#batches.set(workspaceId, pending)
     }
-    return lane
+    return pending
   }
 
-  #schedule(workspaceId: number, lane: WorkspaceBatch): void {
-    if (lane.scheduled || lane.underWay >= this.#underWayPerWorkspace) return
-    lane.scheduled = true
-    // After the present turn of the event loop: requests that were read from sockets together travel together.
+  #schedule(workspaceId: number, pending: WorkspaceBatch): void {
+    if (pending.scheduled || pending.underWay >= this.#underWayPerWorkspace) return
+    pending.scheduled = true
+    // After the current event loop iteration: requests read from sockets together are batched together.
     setImmediate(() => {
-      lane.scheduled = false
-      this.#flush(workspaceId, lane)
-      this.#forgetIfIdle(workspaceId, lane)
+      pending.scheduled = false
+      this.#flush(workspaceId, pending)
+      this.#removeIfIdle(workspaceId, pending)
     })
   }
 
-  #flush(workspaceId: number, lane: WorkspaceBatch): void {
-    if (lane.waiting.length === 0 || lane.underWay >= this.#underWayPerWorkspace) return
-    const batch = this.#nextBatch(lane)
-    lane.underWay += 1
+  #flush(workspaceId: number, pending: WorkspaceBatch): void {
+    if (pending.waiting.length === 0 || pending.underWay >= this.#underWayPerWorkspace) return
+    const batch = this.#nextBatch(pending)
+    pending.underWay += 1
     void this.#transact(workspaceId, batch).finally(() => {
-      lane.underWay -= 1
-      this.#flush(workspaceId, lane)
-      this.#forgetIfIdle(workspaceId, lane)
+      pending.underWay -= 1
+      this.#flush(workspaceId, pending)
+      this.#removeIfIdle(workspaceId, pending)
     })
-    if (lane.waiting.length > 0) this.#flush(workspaceId, lane)
+    if (pending.waiting.length > 0) this.#flush(workspaceId, pending)
   }
 
-  #nextBatch(lane: WorkspaceBatch): PendingRequest[] {
+  #nextBatch(pending: WorkspaceBatch): PendingRequest[] {
     // Half of a long queue, so that the next batch is decided while this one is written.
-    const share = Math.max(Math.ceil(lane.weight / 2), WORTH_A_BATCH)
+    const share = Math.max(Math.ceil(pending.weight / 2), SMALLEST_FULL_BATCH)
     const room = Math.min(share, this.#largestBatch)
-    let [count, weight] = [1, lane.waiting[0]!.weight]
-    while (count < lane.waiting.length && weight + lane.waiting[count]!.weight <= room) {
-      weight += lane.waiting[count]!.weight
+    let [count, weight] = [1, pending.waiting[0]!.weight]
+    while (count < pending.waiting.length && weight + pending.waiting[count]!.weight <= room) {
+      weight += pending.waiting[count]!.weight
       count += 1
     }
-    lane.weight -= weight
-    return lane.waiting.splice(0, count)
+    pending.weight -= weight
+    return pending.waiting.splice(0, count)
   }
 
-  #forgetIfIdle(workspaceId: number, lane: WorkspaceBatch): void {
-    if (lane.waiting.length > 0 || lane.underWay > 0 || lane.scheduled) return
-    this.#lanes.delete(workspaceId)
-    if (this.#lanes.size > 0) return
+  #removeIfIdle(workspaceId: number, pending: WorkspaceBatch): void {
+    if (pending.waiting.length > 0 || pending.underWay > 0 || pending.scheduled) return
+    this.#batches.delete(workspaceId)
+    if (this.#batches.size > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
@@ -131,8 +130,7 @@ export class Combiner {
     const fairness = this.#fairness.get(workspaceId) ?? new ProjectFairness()
     this.#fairness.delete(workspaceId)
     this.#fairness.set(workspaceId, fairness)
-    if (this.#fairness.size > REMEMBERED_WORKSPACES)
-      this.#fairness.delete(this.#fairness.keys().next().value!)
+    if (this.#fairness.size > CACHED_WORKSPACES) this.#fairness.delete(this.#fairness.keys().next().value!)
     return fairness
   }
 
@@ -150,7 +148,7 @@ export class Combiner {
         for (const waiting of batch) waiting.reject(error)
         return
       }
-      // One bad request must not sink the others: halve until it stands alone. Nothing was written, so nothing is done twice.
+      // One bad request must not fail the others: halve until it is alone. Nothing was written, so nothing happens twice.
       const middle = batch.length >> 1
       await this.#transact(workspaceId, batch.slice(0, middle))
       await this.#transact(workspaceId, batch.slice(middle))

@@ -1,36 +1,36 @@
 import { Refused } from '../core/errors.ts'
 import type { Committed, Store } from '../store/store.ts'
 
-/** Commits of other nodes are told by notices, which may be lost; so waiting callers also look again this often. */
-const LOOK_AGAIN_MS = 1_000
+/** Notifications of commits on other nodes may be lost, so waiting callers also poll this often. */
+const POLL_MS = 1_000
 
-/** Somebody who waits for an answer. */
+/** A caller that waits for an answer. */
 export interface Waiter {
-  /** Fires when nobody waits for it any more. With a refusal for a reason, that is the answer. */
+  /** Fires when the caller no longer waits. If the reason is a refusal, that is the answer. */
   gone: AbortSignal
-  /** Asked after each wait, before anything is done: refuses when the caller may no longer ask. */
+  /** Called after each wait, before anything else: throws a refusal when the caller is no longer authorized. */
   confirm?: (() => Promise<void>) | undefined
 }
 
-/** For whoever waits no longer: nothing, or the refusal. */
+/** The answer to a caller that no longer waits: empty, or the refusal. */
 export function unanswered<T>({ gone }: Waiter, nothing: T): T {
   if (gone.reason instanceof Refused) throw gone.reason
   return nothing
 }
 
-/** Lets callers wait for something to be committed without asking the database again and again. */
+/** Lets callers wait for a commit without polling the database all the time. */
 export class CommitWaiters {
   readonly #waiting = new Map<number, Set<() => void>>()
   readonly #stopListening: () => void
   isClosed = false
 
-  constructor(store: Store, isIt: (what: Parameters<Committed>[1]) => boolean) {
+  constructor(store: Store, matches: (what: Parameters<Committed>[1]) => boolean) {
     this.#stopListening = store.onCommit((workspaceId, what) => {
-      if (isIt(what)) this.#wake(workspaceId)
+      if (matches(what)) this.#wake(workspaceId)
     })
   }
 
-  /** Resolves when it may have come, when `forMs` is over, or when the caller has gone. */
+  /** Resolves on a matching commit, on the next poll, after `forMs`, or when the caller disconnects. */
   next(workspaceId: number, forMs: number, gone: AbortSignal): Promise<void> {
     if (this.isClosed) return Promise.resolve()
     return new Promise((resolve) => {
@@ -44,13 +44,13 @@ export class CommitWaiters {
           this.#waiting.delete(workspaceId)
         resolve()
       }
-      const timer = setTimeout(done, Math.min(forMs, LOOK_AGAIN_MS))
+      const timer = setTimeout(done, Math.min(forMs, POLL_MS))
       gone.addEventListener('abort', done)
       waiting.add(done)
     })
   }
 
-  /** Everybody who waits is sent home, and nobody waits any more. */
+  /** Wakes all waiting callers; later calls return at once. */
   close(): void {
     this.isClosed = true
     this.#stopListening()

@@ -14,15 +14,15 @@ import { freshUuid } from './fresh-uuid.ts'
 import { Signal } from './signal.ts'
 import { TtlCache } from './ttl-cache.ts'
 
-/** Who asks: a key's workspace, how it is named on record and its rights. */
+/** The caller of a request: the workspace of its key, its actor string in events, and its rights. */
 export interface Caller {
   workspaceId: number
   actor: string
   rights: ReadonlySet<Right>
   idempotency?: Idempotency | undefined
-  /** The term of office of the coordinator that asks. */
+  /** The leader term, when the coordinator is the caller. */
   term?: number | undefined
-  /** The run whose token was shown: it may do no more than the run is about. */
+  /** The run of the token: its access is limited to the run's own task and agent. */
   run?:
     | {
         runId: string
@@ -30,27 +30,27 @@ export interface Caller {
         agentId: string
         taskId: string | null
         generation: number | null
-        /** How many runs, each of which woke the next, lead to it. */
+        /** The length of the chain of runs that woke each other up to this one. */
         depth: number
       }
     | undefined
 }
 
 /**
- * Whose idempotency keys these are. Kept with a blank behind it, which no key of Baton's own has, so that callers meet
- * neither those of others nor Baton's.
+ * The owner of an idempotency key. Stored as a prefix with a space after it, which Baton's internal keys never contain, so
+ * that keys of different callers, and Baton's own, cannot collide.
  */
 export const principalOf = ({ actor, run }: Caller) => (run ? `run:${run.runId}` : actor)
 
 const KNOWN_FOR_MS = 5_000
 
-/** What is known of names beside tasks and sessions. Each front door has its own. */
+/** Resolves the names of agents, projects and keys. The server and the library queue have their own. */
 export interface Directory {
-  /** An agent by its slug or id, and what it can do; a slug that is new becomes an external agent. */
+  /** An agent by slug or id, with its capabilities; an unknown slug is registered as an external agent. */
   agentOf(caller: Caller, agent: string): Promise<KnownAgent>
-  /** The number of a project, or null when there is none of this slug. */
+  /** The id of a project, or null when no project has this slug. */
   projectOf(workspaceId: number, slug: string): Promise<number | null>
-  /** The names of keys, by id, where there are keys. */
+  /** The names of keys by id, for directories that have keys. */
   namesOfKeys?(workspaceId: number, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
@@ -59,30 +59,30 @@ interface KnownAgent {
   capabilities: readonly string[]
 }
 
-/** What a session can do if it is a worker, and as which agent it works. */
+/** The agent of a session, and its capabilities if it is a worker. */
 type KnownSession = Pick<SessionRecord, 'capabilities' | 'agent'>
 
 export type Fault = (error: unknown, what: string) => void
 type Follow = (kernel: Kernel, workspaceId: number, ended: readonly number[]) => Promise<void>
 
-/** Where there is no log, on stderr. */
+/** Without a logger, faults go to stderr. */
 const warn: Fault = (error, what) => process.emitWarning(`${what}: ${error}`, { type: 'BatonFault' })
 
-/** What all steps of the flow share: the door to the store, and a short memory of names and limits. */
+/** Shared by all steps of the flow: access to the store, and short-lived caches of names and limits. */
 export class Kernel<S extends Store = Store> {
   readonly store: S
-  /** For those who wait for work, and for those who wait for anything to happen. */
+  /** For callers that wait for work, and for callers that wait for any event. */
   readonly arrivals: CommitWaiters
   readonly changes: CommitWaiters
-  /** An agent is to be woken. */
+  /** Fires when an agent must be woken. */
   readonly woken = new Signal()
-  /** Something went wrong that no caller waits to hear of. */
+  /** Reports an error that no caller waits for. */
   readonly fault: Fault
-  /** What people read of tasks: whoever claims single tasks, many at a time, needs them one by one. */
+  /** Task details, batched: many concurrent claims of single tasks each need the details of one task. */
   readonly details: BatchLoader<TaskRecord, TaskDetails>
-  /** Tasks that ended: what waits for them is looked at. */
+  /** Takes tasks that ended and unblocks their dependents. */
   readonly ended: BatchLoader<number, undefined>
-  /** Keys are on record by their ids; people know them by their names. */
+  /** Events record keys by id; people know them by name. */
   readonly actorNames: ActorNames
   readonly #directory: Directory
   readonly #combiner: Combiner
@@ -91,7 +91,7 @@ export class Kernel<S extends Store = Store> {
   readonly #projects = new TtlCache<number | null>(KNOWN_FOR_MS, 100_000)
   readonly #sessions = new TtlCache<KnownSession>(KNOWN_FOR_MS, 100_000)
 
-  /** `follow` is told which tasks ended. */
+  /** `follow` gets the tasks that ended. */
   constructor(store: S, directory: Directory, follow: Follow, fault: Fault = warn) {
     this.store = store
     this.fault = fault
@@ -138,12 +138,12 @@ export class Kernel<S extends Store = Store> {
   async projectOf(workspaceId: number, slug: string): Promise<number | null> {
     const name = `${workspaceId}/${slug}`
     const projectId = await this.#projects.get(name, () => this.#directory.projectOf(workspaceId, slug))
-    // That there is none may be untrue in a moment.
+    // Not cached: the project may be created at any moment.
     if (projectId === null) this.#projects.forget(name)
     return projectId
   }
 
-  /** The session is remembered on first use. */
+  /** Registers the session on first use. */
   sessionIsKnown(caller: Caller, session: string, agent: string): KnownSession | Promise<KnownSession> {
     return this.#sessions.get(`${caller.workspaceId}/${session}`, async () => {
       const command = { kind: 'touch', agent } as const
@@ -153,7 +153,7 @@ export class Kernel<S extends Store = Store> {
     })
   }
 
-  /** Whether a claim by these would make nobody known. */
+  /** Whether both are registered, so that a claim would register neither. */
   knows(caller: Caller, agent: string, session: string): boolean {
     return (
       this.#agents.has(`${caller.workspaceId}/${agent}`) &&

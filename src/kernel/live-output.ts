@@ -1,4 +1,4 @@
-/** What agents write, for those who are watching just now. It is not kept here: the log has all of it, by offset. */
+/** Live output of agents, for current watchers. Nothing is kept here: the log has all output, by offset. */
 
 export interface OutputChunk {
   workspaceId: number
@@ -6,7 +6,7 @@ export interface OutputChunk {
   agent: string
   stream: 'stdout' | 'stderr' | 'system'
   chunk: string
-  /** Where in the log it begins. */
+  /** Its start in the log. */
   offset: number
 }
 

@@ -4,7 +4,7 @@ import type { ServerStore } from '../store/server-store.ts'
 import { BatchLoader } from './batch-loader.ts'
 import type { Directory } from './kernel.ts'
 
-/** Names as the server knows them: agents and projects are rows of its database. */
+/** The directory of a server: agents, projects and keys are rows in its database. */
 export const serverDirectory = ({ agents, keys, projects }: ServerStore): Directory => {
   const capabilitiesOf = new BatchLoader(
     async (workspaceId, arriving: readonly { slug: string; actor: string }[]) => {
@@ -17,7 +17,7 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
   return {
     async agentOf({ workspaceId, actor }, name) {
       const slug = isUuid(name) ? (await agents.find(workspaceId, name))?.record.slug : name
-      // What looks like an id is one: as a slug nobody would find it again.
+      // A UUID is always an id: an agent with such a slug could not be found again.
       if (slug === undefined) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
       return { slug, capabilities: (await capabilitiesOf.ask(workspaceId, [{ slug, actor }]))[0]! }
     },

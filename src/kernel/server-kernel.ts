@@ -1,5 +1,5 @@
 import type { ServerStore } from '../store/server-store.ts'
 import type { Kernel } from './kernel.ts'
 
-/** The kernel of a server, which needs Postgres: beside tasks it has agents, runs, keys, projects and other nodes. */
+/** The kernel of a server. It needs Postgres: besides tasks it has agents, runs, keys, projects and cluster nodes. */
 export type ServerKernel = Kernel<ServerStore>

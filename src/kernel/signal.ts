@@ -1,4 +1,4 @@
-/** Says that something happened here. A hint: who waits for it looks for itself, and looks now and then without one. */
+/** Notifies listeners in this process. Only a hint: listeners read the state themselves, and also poll. */
 export class Signal {
   readonly #listeners = new Set<() => void>()
 

@@ -1,4 +1,4 @@
-/** A small memory for what seldom changes: values kept for a while, the oldest forgotten first. Waiting look-ups are shared. */
+/** A small cache with a time to live; the oldest entries are evicted first. Concurrent lookups of one name are shared. */
 export class TtlCache<T> {
   readonly #keptForMs: number
   readonly #most: number
@@ -10,7 +10,7 @@ export class TtlCache<T> {
     this.#most = most
   }
 
-  /** At once when it is known; a promise only when it must be looked up, so that known things cost no turn of the loop. */
+  /** Synchronous when cached; a promise only for a lookup, so that a hit costs no event loop iteration. */
   get(name: string, lookUp: () => Promise<T>): T | Promise<T> {
     const known = this.#known.get(name)
     if (known && known.until > performance.now()) return known.value
@@ -18,7 +18,7 @@ export class TtlCache<T> {
     if (waiting) return waiting
     const asked: Promise<T> = lookUp()
       .then((value) => {
-        // What was forgotten meanwhile may have been read before it changed: who waits is told, and it is not kept.
+        // Invalidated during the lookup: the value may be stale. Waiting callers get it, but it is not cached.
         if (this.#asked.get(name) === asked) this.set(name, value)
         return value
       })

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
 
-/** The value as the shape describes it, or a refusal that names every field that is not. */
+/** The value parsed by the shape, or a refusal that names every invalid field. */
 export function checked<S extends z.ZodType>(shape: S, value: unknown): z.output<S> {
   const { success, data, error } = shape.safeParse(value)
   if (success) return data

@@ -1,7 +1,7 @@
 import { StartRefused } from '../core/refusal.ts'
 import type { Store } from '../store/store.ts'
 
-/** Which store a URL means. Each is loaded only when it is asked for. */
+/** Store openers by URL scheme. Each store is loaded only when it is used. */
 const OPENERS: Record<string, (url: string) => Promise<Store>> = {
   postgres: async (url) => (await import('../store/postgres/store.ts')).PostgresStore.open(url),
   redis: openValkey,
@@ -9,7 +9,7 @@ const OPENERS: Record<string, (url: string) => Promise<Store>> = {
   memory: async () => new (await import('../store/memory/store.ts')).MemoryStore(),
 }
 
-/** `?prefix=shop` keeps all keys below that name, where a server is shared. */
+/** `?prefix=shop` puts all keys under that prefix, for a shared server. */
 async function openValkey(given: string): Promise<Store> {
   const { ValkeyStore } = await import('../store/valkey/store.ts')
   const url = new URL(given)
@@ -18,7 +18,7 @@ async function openValkey(given: string): Promise<Store> {
   return ValkeyStore.open(url.href, prefix === null ? {} : { prefix })
 }
 
-const ALSO_KNOWN_AS: Record<string, string> = {
+const ALIASES: Record<string, string> = {
   postgresql: 'postgres',
   rediss: 'redis',
   valkey: 'redis',
@@ -28,9 +28,11 @@ const ALSO_KNOWN_AS: Record<string, string> = {
 
 export async function openStore(url: string): Promise<Store> {
   const scheme = /^([a-z]+):/.exec(url)?.[1] ?? ''
-  const open = OPENERS[ALSO_KNOWN_AS[scheme] ?? scheme]
+  const open = OPENERS[ALIASES[scheme] ?? scheme]
   // The URL itself is not repeated: it may hold a password.
   if (!open)
-    throw new StartRefused('A queue lives at a postgres:, redis:, valkey:, mysql:, mariadb: or memory: URL.')
+    throw new StartRefused(
+      'The URL of a queue must begin with postgres:, redis:, valkey:, mysql:, mariadb: or memory:.',
+    )
   return open(url)
 }

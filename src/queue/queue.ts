@@ -35,15 +35,15 @@ export type { Claim, FailOptions, NextOptions, Task, TaskInput, WorkerInput } fr
 export { type Handler, Unretryable, type Work, type WorkOptions } from './work-loop.ts'
 
 export interface QueueOptions {
-  /** Tasks of different workspaces never meet. Made when it is new. */
+  /** Workspaces are isolated from each other. A new one is created. */
   workspace?: string
-  /** For a workspace that is new; wider than the server's where they are not given. */
+  /** For a new workspace; the defaults are wider than those of the server. */
   limits?: Partial<Limits>
-  /** Expired leases, retries that are due and silent workers are noticed by any open queue; at least one must be. */
+  /** Handles expired leases, due retries and lost workers. At least one open queue must run it. */
   upkeep?: boolean
 }
 
-/** Wide: limits are for tenants that share a server, and a program is no tenant of its own queue. */
+/** Wide: limits protect tenants of a shared server from each other, and a library queue has no tenants. */
 const LIBRARY_LIMITS: Partial<Limits> = {
   minLeaseSeconds: 1,
   maxLeaseSeconds: 86_400,
@@ -91,7 +91,7 @@ export class Queue {
     return createTasks(this.#kernel, this.#caller, checked(TaskCreateBatch, { tasks: [...tasks] }).tasks)
   }
 
-  /** The next task for this worker, waiting for one up to `waitMs`; null when none came. */
+  /** Claims the next task for this worker. Waits up to `waitMs`; null: no task became ready. */
   async next(worker: string, options: NextOptions = {}): Promise<Claim | null> {
     return (await this.nextMany(worker, 1, options))[0] ?? null
   }
@@ -108,7 +108,7 @@ export class Queue {
     return [...claims]
   }
 
-  /** Keeps the lease; answers with how long it holds from now. Refused when the claim is not one any more. */
+  /** Renews the lease and returns its new expiry. Refused when the claim has ended. */
   async renew(claim: Claim, leaseSeconds?: number): Promise<{ leaseExpiresAt: string; ttlMs: number }> {
     const body = { ...fenceOf(claim), leaseSeconds }
     return renewTask(this.#kernel, this.#caller, claim.taskId, body)
@@ -124,12 +124,12 @@ export class Queue {
     return failTask(this.#kernel, this.#caller, claim.taskId, body)
   }
 
-  /** Back to the queue unharmed; the attempt is not spent. */
+  /** Returns the task to the queue without spending an attempt. */
   async release(claim: Claim, reason = 'VOLUNTARY') {
     return this.#holder(claim, { kind: 'release', fence: fenceOf(claim), reason })
   }
 
-  /** What was reached on the way; whoever holds the task after this one finds the checkpoint in it. */
+  /** Reports progress. The next holder of the task gets the checkpoint. */
   async progress(claim: Claim, said: { percent?: number; step?: string; checkpoint?: unknown }) {
     return this.#holder(claim, { kind: 'progress', fence: fenceOf(claim), ...said })
   }
@@ -137,7 +137,7 @@ export class Queue {
   cancel = (taskId: string, reason: string | null = null) => this.#operate(taskId, { kind: 'cancel', reason })
   retry = (taskId: string, reason: string | null = null) => this.#operate(taskId, { kind: 'retry', reason })
 
-  /** Takes tasks from holders without a sign of life for so long; answers with how many. */
+  /** Requeues claimed tasks without any activity for this long. Returns how many. */
   requeueStalled(silentMs = 60_000): Promise<number> {
     return requeueStalled(this.#kernel, this.#caller, silentMs)
   }
@@ -178,19 +178,19 @@ export class Queue {
     return (await registerWorker(this.#kernel, this.#caller, body)).worker
   }
 
-  /** Alive, and so is all it holds; the answer says what it lost in the meantime. */
+  /** Renews the worker and all its claims; the answer lists the claims lost since the last heartbeat. */
   heartbeat = (worker: string) => beatWorker(this.#kernel, this.#caller, worker)
   drainWorker = (worker: string) => drainWorker(this.#kernel, this.#caller, worker)
   unregisterWorker = (worker: string, reason = 'unregistered') =>
     unregisterWorker(this.#kernel, this.#caller, worker, reason)
   workers = async () => (await listWorkers(this.#kernel, this.#caller)).items
 
-  /** What happened, in the order it was committed in, after this place in the log. */
+  /** Events after this seq, in commit order. */
   events = (after = 0, limit = 100) => this.#store.events(this.#caller.workspaceId, after, limit)
 
   /**
-   * Works until it is stopped: registers a worker, takes tasks as there is room, keeps their leases, and submits what the
-   * handler returns or says how it failed.
+   * Runs until it is stopped: registers a worker, claims tasks up to its capacity, renews their leases, and submits the
+   * result of the handler or reports its failure.
    */
   async work(worker: string, handler: Handler, options: WorkOptions = {}): Promise<WorkLoop> {
     const loop = await WorkLoop.start(this, worker, handler, options)
@@ -198,7 +198,7 @@ export class Queue {
     return loop
   }
 
-  /** Loops finish what they hold, then everything is closed. */
+  /** Waits for the work loops to finish their tasks, then closes everything. */
   async close(): Promise<void> {
     await Promise.all([...this.#loops].map((loop) => loop.stop()))
     this.#closing.abort()

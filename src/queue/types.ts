@@ -11,11 +11,11 @@ export interface NextOptions extends Omit<z.input<typeof NextBody>, 'agent' | 's
   signal?: AbortSignal
 }
 export type FailOptions = Partial<Pick<z.input<typeof FailBody>, 'failureClass' | 'retryAt'>> & {
-  /** false: another attempt would not help (ADE 8). */
+  /** false: a retry would not help (ADE 8). */
   retryable?: boolean
 }
 
-/** A task that is held: every write about it must carry this. */
+/** A claimed task. Every write by its holder must carry the session and generation. */
 export interface Claim {
   task: Task
   taskId: string

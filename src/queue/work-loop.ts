@@ -7,22 +7,22 @@ export interface WorkOptions
   extends Partial<WorkerInput>,
     Pick<NextOptions, 'project' | 'tracks' | 'leaseSeconds'> {}
 
-/** What a handler is given beside its claim. */
+/** What a handler gets besides its claim. */
 export interface Work {
-  /** Fires when the claim is lost: another may hold the task now, and nothing done from here on will count. */
+  /** Fires when the claim is lost: another worker may hold the task, and further work on it is refused. */
   signal: AbortSignal
   progress(said: { percent?: number; step?: string; checkpoint?: unknown }): Promise<unknown>
 }
 
-/** Its return value is the result. What it throws is a failed attempt, unless it is `Unretryable`. */
+/** Its return value is the result. An error fails the attempt and is retried, unless it is `Unretryable`. */
 export type Handler = (claim: Claim, work: Work) => Promise<unknown> | unknown
 
-/** Thrown by a handler when another attempt would not help. */
+/** Thrown by a handler when a retry would not help. */
 export class Unretryable extends Error {
   override name = 'Unretryable'
 }
 
-/** What the loop needs of a queue. */
+/** The part of a queue that the loop uses. */
 interface WorkQueue {
   registerWorker(worker: string, input: WorkerInput): Promise<unknown>
   unregisterWorker(worker: string, reason: string): Promise<unknown>
@@ -34,7 +34,7 @@ interface WorkQueue {
 }
 
 const WAIT_MS = 20_000
-/** After the store could not be asked. */
+/** The delay after an error of the store. */
 const PAUSE_MS = 1_000
 const LONGEST_ERROR = 2_000
 
@@ -46,9 +46,9 @@ export class WorkLoop {
   readonly #capacity: number
   readonly #underWay = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
-  readonly #beat: NodeJS.Timeout
+  readonly #heartbeatTimer: NodeJS.Timeout
   readonly #done: Promise<void>
-  /** Of each claim: what to fire when it is lost. */
+  /** By task id; aborted when the claim is lost. */
   readonly #claims = new Map<string, AbortController>()
 
   static async start(
@@ -77,16 +77,16 @@ export class WorkLoop {
     this.#capacity = capacity
     const leaseMs = (options.leaseSeconds ?? heartbeatSeconds) * 1000
     const everyMs = renewAfterMs(Math.min(leaseMs, heartbeatSeconds * 1000), Math.random())
-    this.#beat = setInterval(() => void this.#heartbeat(), everyMs)
+    this.#heartbeatTimer = setInterval(() => void this.#heartbeat(), everyMs)
     this.#done = this.#run()
   }
 
-  /** Takes nothing new and resolves when all that is under way is finished. */
+  /** Claims nothing new and resolves when the current tasks are finished. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#done
     await Promise.all(this.#underWay)
-    clearInterval(this.#beat)
+    clearInterval(this.#heartbeatTimer)
     await this.#queue.unregisterWorker(this.#worker, 'stopped').catch(() => undefined)
   }
 
@@ -122,16 +122,16 @@ export class WorkLoop {
   async #perform(claim: Claim, lost: AbortController): Promise<void> {
     const progress: Work['progress'] = (said) => this.#queue.progress(claim, said)
     const outcome = await attempt(() => this.#handler(claim, { signal: lost.signal, progress }))
-    const tell =
+    const report =
       'result' in outcome
         ? () => this.#queue.submit(claim, outcome.result)
-        : () => this.#queue.fail(claim, wordsOf(outcome.error), howToGoOn(outcome.error))
+        : () => this.#queue.fail(claim, messageOf(outcome.error), failOptionsOf(outcome.error))
     for (;;) {
       try {
-        await tell()
+        await report()
         return
       } catch (error) {
-        // Refused: the claim is lost, and the task is somebody else's. Unreachable: work is worth asking again for.
+        // Refused: the claim is lost. Unreachable: the work is done, so the report is retried.
         if (!(error instanceof StoreUnavailable) || lost.signal.aborted) return
         await pause(PAUSE_MS, lost.signal)
       }
@@ -143,14 +143,14 @@ export class WorkLoop {
       const held = [...this.#claims]
       const { renewed } = await this.#queue.heartbeat(this.#worker)
       const kept = new Set(renewed.map(({ taskId }) => taskId))
-      // What it held before it asked and was not renewed is lost, or being submitted, when it does not matter.
+      // A claim held before the heartbeat and not renewed is lost, or just submitted, and then the abort does not matter.
       for (const [taskId, claim] of held) if (!kept.has(taskId)) claim.abort()
     } catch (error) {
       if (error instanceof Refused && error.code === 'WORKER_GONE') await this.#registerAgain()
     }
   }
 
-  /** It was taken to be lost: all it held is somebody else's now. */
+  /** The worker was declared lost, and its claims were requeued. */
   async #registerAgain(): Promise<void> {
     for (const claim of this.#claims.values()) claim.abort()
     const { agent, userId, capabilities, heartbeatSeconds = 60 } = this.#options
@@ -159,8 +159,8 @@ export class WorkLoop {
   }
 }
 
-const wordsOf = (error: unknown) => String((error as Error)?.message ?? error).slice(0, LONGEST_ERROR)
-const howToGoOn = (error: unknown) => ({ retryable: !(error instanceof Unretryable) })
+const messageOf = (error: unknown) => String((error as Error)?.message ?? error).slice(0, LONGEST_ERROR)
+const failOptionsOf = (error: unknown) => ({ retryable: !(error instanceof Unretryable) })
 
 async function attempt(act: () => unknown): Promise<{ result: unknown } | { error: unknown }> {
   try {

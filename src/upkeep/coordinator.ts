@@ -9,12 +9,12 @@ import { pause } from './pause.ts'
 import { BATCH } from './steps.ts'
 
 const TICK_MS = 250
-const GATHER_MS = 5
-/** While the database is away: the first wait, and the longest. */
+const BATCH_WAIT_MS = 5
+/** Backoff while the database is unreachable. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
-/** Away for longer than this, it is a matter for somebody who can do something about it. */
-const TOO_LONG_MS = 300_000
+/** After this long without the database, an error is logged, so that an operator can act. */
+const LONG_OUTAGE_MS = 300_000
 
 interface Log {
   info(about: object, message: string): void
@@ -23,10 +23,9 @@ interface Log {
 }
 
 /**
- * Keeps work going. Of all nodes the one that holds the office does it: all steps on a tick, as a net that nothing falls
- * through, and assignment at once when something was committed that may allow it. It reads anew what is to be done each
- * time and keeps nothing that matters, so it may stop anywhere and another may go on; what it writes carries its term,
- * and is refused when that is over.
+ * One node, the elected leader, coordinates. It runs all steps on a tick, so that nothing is missed, and assigns at once
+ * after a commit that may allow an assignment. Each pass reads from the store what is due and keeps no state that matters:
+ * it can stop anywhere and another node can continue. Its writes carry its term, and are refused when the term has ended.
  */
 export class Coordinator implements Coordination {
   readonly #kernel: ServerKernel
@@ -34,19 +33,19 @@ export class Coordinator implements Coordination {
   readonly #nodeId: string
   readonly #log: Log
   readonly #stopping = new AbortController()
-  /** When each step was last done. */
+  /** When each step last ran. */
   readonly #doneAt = new Map<Pick<UpkeepStep, 'run'>, number>()
   readonly #assignable = new Set<number>()
   readonly #assignment = new Assignment()
-  /** Workspaces in which something happened that may allow an assignment. */
-  readonly #stirred = new Set<number>()
+  /** Workspaces with a commit that may allow an assignment. */
+  readonly #changed = new Set<number>()
   #wake = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #stopListening: () => void = () => undefined
-  #heard: { term: number; since: number } | null = null
+  #listening: { term: number; since: number } | null = null
   #passes = 0
   #lastPass: { at: number; ms: number } | null = null
-  #away: { since: number; waitMs: number; isTold: boolean } | null = null
+  #outage: { since: number; waitMs: number; isLogged: boolean } | null = null
 
   constructor(kernel: ServerKernel, leadership: Leadership, nodeId: string, log: Log) {
     this.#kernel = kernel
@@ -58,14 +57,14 @@ export class Coordinator implements Coordination {
   start(): this {
     this.#stopListening = this.#kernel.store.onCommit((workspaceId, { events }) => {
       if (events === 0 || !this.#assignable.has(workspaceId) || this.#leadership.term === null) return
-      this.#stirred.add(workspaceId)
+      this.#changed.add(workspaceId)
       this.#wake.abort()
     })
     this.#running = this.#run()
     return this
   }
 
-  /** Ends what it is doing and lets go of the office, so that another node need not wait for the end of the lease. */
+  /** Finishes the current work and resigns, so that another node need not wait for the lease to expire. */
   async stop(): Promise<void> {
     this.#stopListening()
     this.#stopping.abort()
@@ -81,7 +80,7 @@ export class Coordinator implements Coordination {
       passes: this.#passes,
       lastPassAt: this.#lastPass?.at ?? null,
       lastPassMs: this.#lastPass?.ms ?? null,
-      awaySince: this.#away?.since ?? null,
+      awaySince: this.#outage?.since ?? null,
     }
   }
 
@@ -104,42 +103,42 @@ export class Coordinator implements Coordination {
       try {
         const term = await this.#leadership.hold()
         if (term !== null) await this.#pass(term)
-        this.#back()
+        this.#endOutage()
         await this.#tick(term)
       } catch (error) {
-        await pause(this.#stumble(error), signal)
+        await pause(this.#retryDelayAfter(error), signal)
       }
     }
   }
 
-  /** Until the next pass; meanwhile it assigns where something happened. */
+  /** Waits for the next pass; meanwhile assigns in workspaces with new commits. */
   async #tick(term: number | null): Promise<void> {
     const until = performance.now() + TICK_MS
     for (;;) {
       const left = until - performance.now()
       if (left <= 0 || this.#stopping.signal.aborted) return
-      if (this.#stirred.size === 0) await pause(left, this.#wake.signal)
-      // What comes in the same moment is seen to together.
-      await pause(GATHER_MS, this.#stopping.signal)
+      if (this.#changed.size === 0) await pause(left, this.#wake.signal)
+      // Commits of the same moment are handled in one batch.
+      await pause(BATCH_WAIT_MS, this.#stopping.signal)
       this.#wake = new AbortController()
       if (this.#stopping.signal.aborted) return
-      const stirred = [...this.#stirred]
-      this.#stirred.clear()
+      const changed = [...this.#changed]
+      this.#changed.clear()
       if (term === null || this.#leadership.term !== term) continue
-      await Promise.all(stirred.map((workspaceId) => assignIn(this.#contextOf(term), workspaceId)))
+      await Promise.all(changed.map((workspaceId) => assignIn(this.#contextOf(term), workspaceId)))
     }
   }
 
   async #pass(term: number): Promise<void> {
-    if (this.#heard?.term !== term)
-      this.#heard = { term, since: await this.#kernel.store.cluster.listeningSince() }
+    if (this.#listening?.term !== term)
+      this.#listening = { term, since: await this.#kernel.store.cluster.listeningSince() }
     const began = performance.now()
-    this.#stirred.clear()
+    this.#changed.clear()
     for (const step of [...STEPS, ...CHORES]) {
-      const lastly = this.#doneAt.get(step) ?? Number.NEGATIVE_INFINITY
-      if (began - lastly < step.everyMs) continue
+      const lastRun = this.#doneAt.get(step) ?? Number.NEGATIVE_INFINITY
+      if (began - lastRun < step.everyMs) continue
       await this.#repeat(step, term).catch((error) => {
-        // What ails one step must not keep the others from being done.
+        // A failing step must not stop the others.
         if (isEndOfPass(error)) throw error
         this.#log.error({ err: error, step: step.run.name }, 'a step of the coordinator failed')
       })
@@ -149,18 +148,18 @@ export class Coordinator implements Coordination {
     this.#lastPass = { at: Date.now(), ms: performance.now() - began }
   }
 
-  /** Again while as much was due as is done at a time. Between, the office is kept: who cannot keep it stops. */
+  /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */
   async #repeat({ run }: Pick<UpkeepStep, 'run'>, term: number): Promise<void> {
     for (;;) {
       if ((await this.#leadership.hold()) !== term)
-        throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
+        throw new Refused('NOT_LEADER', `Term ${term} of the coordinator has ended.`)
       const done = await run(this.#contextOf(term))
       if (done < BATCH || this.#stopping.signal.aborted) return
     }
   }
 
   #contextOf(term: number | undefined) {
-    const since = this.#heard?.since
+    const since = this.#listening?.since
     return {
       kernel: this.#kernel,
       term,
@@ -170,38 +169,39 @@ export class Coordinator implements Coordination {
     }
   }
 
-  /** How long to wait before it is tried again. */
-  #stumble(error: unknown): number {
+  /** How long to wait before the retry. */
+  #retryDelayAfter(error: unknown): number {
     if (error instanceof Refused && error.code === 'NOT_LEADER') {
-      this.#log.info({ node: this.#nodeId }, 'another node coordinates now')
+      this.#log.info({ node: this.#nodeId }, 'another node is the leader now')
       return 0
     }
     if (!(error instanceof StoreUnavailable)) {
-      this.#log.error({ err: error }, 'a pass of the coordinator failed and will be tried again')
+      this.#log.error({ err: error }, 'a pass of the coordinator failed; retrying')
       return TICK_MS
     }
-    // Once is a hiccup: this process may have been busy for longer than its office lasts.
-    if (this.#away?.waitMs === FIRST_WAIT_MS * 2)
-      this.#log.warn({ err: error }, 'the database cannot be reached; the coordinator tries again')
-    this.#away ??= { since: Date.now(), waitMs: FIRST_WAIT_MS, isTold: false }
-    const away = this.#away
-    if (!away.isTold && Date.now() - away.since > TOO_LONG_MS) {
-      away.isTold = true
-      this.#log.error({ since: new Date(away.since) }, 'the database has been away for five minutes')
+    // Not at the first failure: this process may only have been busy for longer than its leader lease.
+    if (this.#outage?.waitMs === FIRST_WAIT_MS * 2)
+      this.#log.warn({ err: error }, 'the database is unreachable; the coordinator retries')
+    this.#outage ??= { since: Date.now(), waitMs: FIRST_WAIT_MS, isLogged: false }
+    const outage = this.#outage
+    if (!outage.isLogged && Date.now() - outage.since > LONG_OUTAGE_MS) {
+      outage.isLogged = true
+      this.#log.error({ since: new Date(outage.since) }, 'the database has been unreachable for five minutes')
     }
-    const waitMs = away.waitMs
-    away.waitMs = Math.min(away.waitMs * 2, LONGEST_WAIT_MS)
-    // Nodes that lost the database together must not all come back to it at once.
+    const waitMs = outage.waitMs
+    outage.waitMs = Math.min(outage.waitMs * 2, LONGEST_WAIT_MS)
+    // Jitter: nodes that lost the database together must not all reconnect at once.
     return waitMs * (0.75 + Math.random() / 2)
   }
 
-  #back(): void {
-    if (this.#away) this.#log.info({ since: new Date(this.#away.since) }, 'the database is back')
-    this.#away = null
+  #endOutage(): void {
+    if (this.#outage)
+      this.#log.info({ since: new Date(this.#outage.since) }, 'the database is reachable again')
+    this.#outage = null
   }
 }
 
-/** Neither the office nor the database is there any more: whatever came next would fail as well. */
+/** The leadership or the database is lost, so every further step would fail as well. */
 const isEndOfPass = (error: unknown) =>
   error instanceof StoreUnavailable || (error instanceof Refused && error.code === 'NOT_LEADER')
 

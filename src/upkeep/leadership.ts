@@ -3,16 +3,16 @@ import type { ServerStore } from '../store/server-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 
 /**
- * Which node coordinates. The office is a lease in the database, and whatever its holder writes carries the number of its
- * term: what this object believes only spares useless work, the database refuses what comes too late.
+ * Which node coordinates. The leader holds a lease in the database, and all its writes carry the number of its term. The
+ * state of this object only avoids useless work; the database refuses late writes.
  */
 export class Leadership {
   readonly #store: ServerStore
   readonly #nodeId: string
   readonly #leaseMs: number
   #held: { term: number; until: number } | null = null
-  #asking: Promise<number | null> | null = null
-  #askAgainAt = 0
+  #requesting: Promise<number | null> | null = null
+  #requestAgainAt = 0
 
   constructor(store: ServerStore, nodeId: string, options: { leaseMs?: number } = {}) {
     this.#store = store
@@ -21,45 +21,45 @@ export class Leadership {
   }
 
   /**
-   * The term it holds as far as it knows. The lease is counted from before it was asked for, so it is over here no later
-   * than in the database, also when the database cannot be asked any more.
+   * The term this node believes it holds. The lease counts from before the request, so it expires here no later than in the
+   * database, even when the database is unreachable.
    */
   get term(): number | null {
     return this.#held && performance.now() < this.#held.until ? this.#held.term : null
   }
 
   /**
-   * Takes or keeps the office. The term this node coordinates under, or null while another node does. Throws when the
-   * store is away. May be called at any pace: it asks when it is time to.
+   * Takes or renews the leader lease. Returns the term of this node, or null while another node leads. Throws when the
+   * store is unreachable. Can be called at any rate: it queries the database only when a renewal is due.
    */
   async hold(): Promise<number | null> {
-    // Whoever comes while it is asked goes on with what is known, if that still lasts.
-    if (this.#asking) return this.term ?? this.#asking
-    if (performance.now() < this.#askAgainAt) return this.term
-    this.#asking = this.#ask().finally(() => {
-      this.#asking = null
+    // During a request, callers use the known term while it is valid.
+    if (this.#requesting) return this.term ?? this.#requesting
+    if (performance.now() < this.#requestAgainAt) return this.term
+    this.#requesting = this.#request().finally(() => {
+      this.#requesting = null
     })
-    return this.#asking
+    return this.#requesting
   }
 
-  /** Lets go of the office, so that another node need not wait for the end of the lease. */
+  /** Gives up the leader lease, so that another node need not wait for it to expire. */
   async resign(): Promise<void> {
-    await this.#asking?.catch(() => undefined)
+    await this.#requesting?.catch(() => undefined)
     this.#held = null
-    // Asked even when this node knows of no term: the answer that gave it one may have been lost.
+    // Sent even when this node knows of no term: the answer that granted one may have been lost.
     await this.#command('resign').catch((error: unknown) => {
-      // It cannot be told, and ends by itself.
+      // The store is unreachable; the lease expires by itself.
       if (!(error instanceof StoreUnavailable)) throw error
     })
   }
 
-  async #ask(): Promise<number | null> {
+  async #request(): Promise<number | null> {
     const before = performance.now()
-    this.#askAgainAt = before + this.#leaseMs / 4
+    this.#requestAgainAt = before + this.#leaseMs / 4
     const kept = this.term === null ? null : await this.#command('renew')
     const holds = kept ?? (await this.#command('take'))
     this.#held = holds && { term: holds.term, until: before + this.#leaseMs }
-    if (holds) this.#askAgainAt = before + this.#leaseMs / 3
+    if (holds) this.#requestAgainAt = before + this.#leaseMs / 3
     return this.term
   }
 

@@ -3,14 +3,14 @@ import { hostname } from 'node:os'
 import { BEAT_EVERY_MS, type NodeIdentity, type ServerStore } from '../store/server-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 
-/** This process among those on the database: it says that it is there, for as long as it is. */
+/** This process as a node of the cluster: registered in the database, with a heartbeat until it stops. */
 export class Node {
   readonly id: string
   readonly name: string
   readonly #store: ServerStore
   readonly #identity: NodeIdentity
   #timer: NodeJS.Timeout | undefined
-  #beating: Promise<void> = Promise.resolve()
+  #sending: Promise<void> = Promise.resolve()
   #isStopped = false
 
   private constructor(store: ServerStore, identity: NodeIdentity) {
@@ -25,42 +25,42 @@ export class Node {
     about: Omit<NodeIdentity, 'nodeId' | 'name' | 'pid'> & { name?: string | undefined },
   ) {
     const { pid } = process
-    // New in each life: what an earlier life of this process held is not this one's.
+    // New at each start: what an earlier process held does not belong to this one.
     const nodeId = randomUUID()
     const node = new Node(store, { ...about, nodeId, name: about.name ?? `${hostname()}-${pid}`, pid })
     await store.cluster.register(node.#identity)
-    node.#beatLater()
+    node.#scheduleHeartbeat()
     return node
   }
 
-  /** Says that it is gone, so that nobody wonders. */
+  /** Records that the node stopped, so that it does not count as lost. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
-    // A beat that came after the farewell would look like life.
-    await this.#beating
+    // A heartbeat after the stop would make the node look alive.
+    await this.#sending
     await this.#store.cluster.stopped(this.id).catch((error: unknown) => {
-      // Its silence will tell.
+      // The store is unreachable; the missing heartbeats show that the node stopped.
       if (!(error instanceof StoreUnavailable)) throw error
     })
   }
 
-  #beatLater(): void {
+  #scheduleHeartbeat(): void {
     if (this.#isStopped) return
-    // Never at the same pace as the others, who may have been started with it.
+    // Jitter: other nodes may have started at the same time.
     this.#timer = setTimeout(
       () => {
-        this.#beating = this.#beat()
-          // Whatever it was: the next beat is the second try.
+        this.#sending = this.#heartbeat()
+          // Whatever the error, the next heartbeat is the retry.
           .catch(() => undefined)
-          .finally(() => this.#beatLater())
+          .finally(() => this.#scheduleHeartbeat())
       },
       BEAT_EVERY_MS * (0.75 + Math.random() / 2),
     )
     this.#timer.unref()
   }
 
-  async #beat(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     const isKnown = await this.#store.cluster.heartbeat(this.id)
     if (!isKnown) await this.#store.cluster.register(this.#identity)
   }

@@ -17,12 +17,12 @@ import {
 /** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
 
 export interface CoordinatorContext extends UpkeepContext<ServerStore> {
-  /** Workspaces with agents to be given work, as the last look found them: a hint where a commit may matter. */
+  /** Workspaces with agents that can get assignments, from the last query: a hint which commits matter. */
   assignable: Set<number>
   assignment: Assignment
 }
 
-/** Agents that fell silent, and those that have finished what they stayed for. */
+/** Agents that stopped sending heartbeats, and agents that were to terminate after their current work. */
 async function judgeAgents(context: CoordinatorContext): Promise<number> {
   const { kernel, term, listeningSince, only } = context
   const due = await kernel.store.agents.due(BATCH, only)
@@ -30,7 +30,7 @@ async function judgeAgents(context: CoordinatorContext): Promise<number> {
     due.map(({ workspaceId, slug }) =>
       commandAgent(kernel, system(workspaceId, term), slug, { kind: 'elapse', listeningSince }).catch(
         (error) => {
-          // Removed in between, it needs no judgement.
+          // The agent was deleted in the meantime.
           if (!(error instanceof Refused) || error.code !== 'NOT_FOUND') throw error
         },
       ),
@@ -39,32 +39,32 @@ async function judgeAgents(context: CoordinatorContext): Promise<number> {
   return due.length
 }
 
-/** In every workspace that has agents to be given work. */
+/** Assigns work in every workspace with agents that can get assignments. */
 async function assign(context: CoordinatorContext): Promise<number> {
   const workspaces = await context.kernel.store.assignment.workspaces(context.only)
   context.assignable.clear()
   for (const { workspaceId } of workspaces) context.assignable.add(workspaceId)
   const waiting = workspaces.filter(({ isWorkWaiting }) => isWorkWaiting)
-  const given = await Promise.all(waiting.map(({ workspaceId }) => assignIn(context, workspaceId)))
-  return given.reduce((sum, one) => sum + one, 0)
+  const assigned = await Promise.all(waiting.map(({ workspaceId }) => assignIn(context, workspaceId)))
+  return assigned.reduce((sum, one) => sum + one, 0)
 }
 
-/** What was given to agents that Baton runs wakes them at once. */
+/** Assigns work, and wakes the agents that Baton runs at once. */
 export async function assignIn(
   { kernel, term, assignment }: CoordinatorContext,
   workspaceId: number,
 ): Promise<number> {
-  const given = await assignment.giveIn(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
-  if (given > 0) await wakeForWork(kernel, workspaceId)
-  return given
+  const assigned = await assignment.giveIn(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
+  if (assigned > 0) await wakeForWork(kernel, workspaceId)
+  return assigned
 }
 
-/** What was given and has woken nobody, and agents that the clock wakes. */
+/** Wakeups for assigned work without one, and for due timers. */
 async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
   return (await wakeForWork(kernel, only ?? null)) + (await wakeByClock(kernel, only, BATCH))
 }
 
-/** Counters that say something else than what they count are set right, and somebody is told. */
+/** Corrects counters that differ from what they count. Each correction is recorded as an event. */
 async function reconcile(context: CoordinatorContext): Promise<number> {
   const { kernel, term, only } = context
   const drifted = await kernel.store.counters.drifted(only)
@@ -72,12 +72,12 @@ async function reconcile(context: CoordinatorContext): Promise<number> {
   return drifted.length
 }
 
-async function forgetTheDead({ kernel }: CoordinatorContext): Promise<number> {
+async function deleteOldNodes({ kernel }: CoordinatorContext): Promise<number> {
   await kernel.store.cluster.forgetOldNodes()
   return 0
 }
 
-async function forgetWakeups({ kernel }: CoordinatorContext): Promise<number> {
+async function deleteOldWakeups({ kernel }: CoordinatorContext): Promise<number> {
   await kernel.store.wakeups.forgetOld()
   return 0
 }
@@ -99,9 +99,9 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },
 ]
 
-/** Not a matter of minutes. */
+/** Steps that need not run in every pass. */
 export const CHORES: readonly Pick<UpkeepStep, 'run' | 'everyMs'>[] = [
   { run: applyRetention, everyMs: 600_000 },
-  { run: forgetTheDead, everyMs: 3_600_000 },
-  { run: forgetWakeups, everyMs: 3_600_000 },
+  { run: deleteOldNodes, everyMs: 3_600_000 },
+  { run: deleteOldWakeups, everyMs: 3_600_000 },
 ]

@@ -1,4 +1,4 @@
-/** Waits, unless it is to stop. */
+/** Sleeps, or returns early when the signal fires. */
 export function pause(ms: number, stopping: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (stopping.aborted) return resolve()

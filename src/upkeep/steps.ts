@@ -8,47 +8,47 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * What time does, on any store. Every step asks the store what is due and settles it through the one door; nothing that
- * matters is kept here, so a step that is missed, repeated or run on two nodes at once does no harm.
+ * Time-driven steps, for any store. Every step reads from the store what is due and handles it through transact. No state
+ * that matters is kept here, so a step can be missed, repeated or run on two nodes at once without harm.
  */
 
-/** How much a step does at a time; when it was as much, there is more. */
+/** The batch size of a step. After a full batch, more is due. */
 export const BATCH = 500
 
-/** Who does the steps: a coordinator under its term of office, or a queue that looks after itself. */
+/** Who runs the steps: a coordinator under its term, or a library queue with its own upkeep. */
 export interface UpkeepContext<S extends Store = Store> {
   kernel: Kernel<S>
   term?: number | undefined
-  /** Since when there has been somebody to hear who beats. */
+  /** Since when heartbeats could be received. */
   listeningSince?: number | undefined
-  /** Only what is due in this workspace: somebody asked for it there. */
+  /** Limits the step to this workspace, on request. */
   only?: number | undefined
 }
 
-/** A coordinator that was deposed stops where it is. */
-function unlessDeposed<G extends Granted>(reply: G | Refusal): G | Refusal {
+/** A coordinator that lost its leadership stops at once. */
+function throwIfNotLeader<G extends Granted>(reply: G | Refusal): G | Refusal {
   if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply)
   return reply
 }
 
-/** Leases that are over, retries and starts whose hour has come, assignments nobody took up, stalled and hung work. */
+/** Expired leases, due retries and scheduled starts, assignments that were not started, stalled and hung work. */
 export async function moveWhatIsDue(context: UpkeepContext): Promise<number> {
   const { kernel, term, only } = context
   const due = await kernel.store.dueTasks(BATCH, only)
-  // Before their hour is over: it is by their hour that they are found here.
+  // Before their due time is cleared: cycles are found here by the due time of their tasks.
   await failCycles(kernel, due, term)
   await Promise.all(
     due.map(async ({ workspaceId, taskId, uuid, version }) => {
       const command = { kind: 'elapse', version } as const
       const caller = system(workspaceId, term)
-      const reply = unlessDeposed(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
+      const reply = throwIfNotLeader(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
       if (reply.ok && isTerminal(reply.record.state)) await unblockDownstream(kernel, workspaceId, [taskId])
     }),
   )
   return due.length
 }
 
-/** Sessions, workers among them, that were silent for too long. */
+/** Sessions, including workers, without a heartbeat for too long. */
 export async function judgeSessions(context: UpkeepContext): Promise<number> {
   const { kernel, term, listeningSince, only } = context
   const due = await kernel.store.dueSessions(BATCH, only)
@@ -60,7 +60,7 @@ export async function judgeSessions(context: UpkeepContext): Promise<number> {
   return due.length
 }
 
-/** The net below `unblockDownstream`: what waited for something that ended while nobody could tell it. */
+/** The safety net below `unblockDownstream`: tasks whose dependencies ended without them being unblocked. */
 export async function unblockForgotten(context: UpkeepContext): Promise<number> {
   const { kernel, term, only } = context
   const { tasks, followed } = await kernel.store.forgottenTasks(BATCH, only)

@@ -9,7 +9,7 @@ import {
   unblockForgotten,
 } from './steps.ts'
 
-/** Upkeep of a queue that is used as a library: every process does it, and no coordinator is needed. */
+/** Upkeep of a queue used as a library: every process runs it, and no coordinator is needed. */
 
 interface UpkeepStep {
   run: (context: UpkeepContext) => Promise<number>
@@ -23,15 +23,15 @@ const STEPS: UpkeepStep[] = [
   { run: applyRetention, everyMs: 600_000 },
 ]
 
-/** Somebody to tell of steps that failed; they are tried again. */
+/** Logger for failed steps, which are retried. */
 export interface Complaints {
   warn(about: { err: unknown; step: string }, message: string): void
 }
 
-/** Runs each step at its pace, again at once while a full batch was due. */
+/** Runs each step at its interval, and again at once after a full batch. */
 export function startUpkeep(kernel: Kernel, logger: Complaints): { stop: () => Promise<void> } {
   const stopping = new AbortController()
-  const loops = STEPS.map((step) => keepDoing(step, { kernel }, logger, stopping.signal))
+  const loops = STEPS.map((step) => runRepeatedly(step, { kernel }, logger, stopping.signal))
   return {
     async stop() {
       stopping.abort()
@@ -40,7 +40,7 @@ export function startUpkeep(kernel: Kernel, logger: Complaints): { stop: () => P
   }
 }
 
-async function keepDoing(
+async function runRepeatedly(
   { run, everyMs }: UpkeepStep,
   context: UpkeepContext,
   logger: Complaints,
@@ -51,7 +51,7 @@ async function keepDoing(
     try {
       done = await run(context)
     } catch (error) {
-      logger.warn({ err: error, step: run.name }, 'an upkeep step failed and will be tried again')
+      logger.warn({ err: error, step: run.name }, 'an upkeep step failed; retrying')
     }
     if (done < BATCH) await pause(everyMs, stopping)
   }

@@ -1,12 +1,12 @@
 import { type EventView, eventViews } from '../../flow/event-views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 
-/** Commits of other nodes are told by notices, which may be lost; so each watched log is also looked at this often. */
-const LOOK_AGAIN_MS = 2_000
+/** Notifications of commits on other nodes may be lost, so each watched log is also polled this often. */
+const POLL_MS = 2_000
 const PAGE = 500
 const KEPT = 2_000
 
-/** The end of one workspace's log, read once for all who watch it. */
+/** The tail of one workspace's log, read once for all its watchers. */
 interface Tail {
   lastSeq: number
   /** The newest events, without gaps up to lastSeq. */
@@ -18,8 +18,8 @@ interface Tail {
 }
 
 /**
- * The log as a stream. Commits only hint that there is more; what is shown is always read from the log by seq, so
- * nothing is missed, doubled or out of order, whoever wrote it.
+ * The event log as a stream. A commit is only a hint that there is more; events are always read from the log by seq, so
+ * none is missed, duplicated or out of order, whichever node wrote it.
  */
 export class EventFeed {
   readonly #kernel: ServerKernel
@@ -27,7 +27,7 @@ export class EventFeed {
   readonly #stopListening: () => void
   readonly #timer: NodeJS.Timeout
   readonly #closing = new AbortController()
-  /** Fires when the server stops: streams end then, read or not. */
+  /** Fires when the server stops: streams end then, even with unread events. */
   readonly closing = this.#closing.signal
 
   constructor(kernel: ServerKernel) {
@@ -37,11 +37,11 @@ export class EventFeed {
     })
     this.#timer = setInterval(() => {
       for (const workspaceId of this.#tails.keys()) this.#read(workspaceId)
-    }, LOOK_AGAIN_MS)
+    }, POLL_MS)
     this.#timer.unref()
   }
 
-  /** Pages of events after `after`, for as long as `gone` does not fire. */
+  /** Pages of events after `after`, until `gone` fires. */
   async *watch(workspaceId: number, after: number, gone: AbortSignal): AsyncGenerator<EventView[]> {
     const tail = await this.#join(workspaceId)
     const over = AbortSignal.any([gone, this.#closing.signal])
@@ -81,7 +81,7 @@ export class EventFeed {
         if (tail.watchers === 0) this.#tails.delete(workspaceId)
         throw error
       })
-      // A read may have come first and know more.
+      // A concurrent read may have set a later value.
       if (tail.lastSeq === -1) tail.lastSeq = lastSeq
     }
     return tail
@@ -107,7 +107,7 @@ export class EventFeed {
     })
   }
 
-  /** One read at a time; a hint during a read makes one more, since that read may have been too early. */
+  /** One read at a time; a hint during a read causes one more, since the current read may be too early for it. */
   #read(workspaceId: number): void {
     const tail = this.#tails.get(workspaceId)
     if (!tail || tail.lastSeq === -1) return
@@ -116,7 +116,7 @@ export class EventFeed {
       return
     }
     tail.reading = this.#catchUp(workspaceId, tail)
-      // The store is away; the next hint or the timer tries again.
+      // The store is unreachable; the next hint or the timer retries.
       .catch(() => undefined)
       .finally(() => {
         tail.reading = null

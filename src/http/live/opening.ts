@@ -1,15 +1,15 @@
-/** The longest time that a timer can be set to. */
+/** The longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Something that lasts and was opened with a key or the token of a run: a stream, or a request that waits. It ends with it. */
+/** A long-lived request (a stream, or a request that waits) opened with a key or run token. It ends with its key or run. */
 export class Opening {
   readonly isStream: boolean
-  /** Whether it was found to be of a run that is over. */
+  /** Whether a check found that its run has ended. */
   isOverdue = false
-  /** Whether its key would still open it: refuses when not. */
+  /** Throws a refusal when its key is no longer valid. */
   readonly confirm: () => Promise<void>
   readonly #ended = new AbortController()
-  /** Fires when it must end; with the refusal to answer with, when that is because of its key. */
+  /** Fires when it must end; the reason is the refusal to send, if its key ended. */
   readonly over = this.#ended.signal
   readonly #timer: NodeJS.Timeout | undefined
   readonly #done: (() => void)[] = []
@@ -25,7 +25,7 @@ export class Opening {
     this.#ended.abort(reason)
   }
 
-  /** Nothing more comes of it. */
+  /** The request is finished. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

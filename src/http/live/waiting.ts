@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Waiter } from '../../kernel/commit-waiters.ts'
 import type { KeyRing } from '../key-ring.ts'
 
-/** A request that may wait: it is given up when its client is gone, and refused when its key ends meanwhile. */
+/** Runs a request that may wait: aborted when the client disconnects, refused when its key ends in the meantime. */
 export async function whileAdmitted<T>(
   keys: KeyRing,
   request: FastifyRequest,
@@ -20,7 +20,7 @@ export async function whileAdmitted<T>(
   }
 }
 
-/** Fires when the client is gone, so that nobody claims work for it any more. */
+/** Fires when the client disconnects, so that no more work is claimed for it. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   onceGone(reply, () => gone.abort())
