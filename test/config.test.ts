@@ -53,8 +53,8 @@ describe('settings for running agents', () => {
   })
 
   test.each([
-    ['BATON_KEEP_LOGS_DAYS', '-1', 'BATON_KEEP_LOGS_DAYS must be a number of days (0 keeps them for ever).'],
-    ['BATON_KEEP_LOGS_DAYS', '1.5', 'BATON_KEEP_LOGS_DAYS must be a number of days (0 keeps them for ever).'],
+    ['BATON_KEEP_LOGS_DAYS', '-1', 'BATON_KEEP_LOGS_DAYS must be a number of days (0 keeps logs forever).'],
+    ['BATON_KEEP_LOGS_DAYS', '1.5', 'BATON_KEEP_LOGS_DAYS must be a number of days (0 keeps logs forever).'],
     ['BATON_MAX_RUNS', 'many', 'BATON_MAX_RUNS must be a number of runs.'],
     ['BATON_MAX_RUNS', '-1', 'BATON_MAX_RUNS must be a number of runs.'],
     ['BATON_MAX_LOG_BYTES', '256M', 'BATON_MAX_LOG_BYTES must be a number of bytes (0 keeps all output).'],
@@ -62,20 +62,20 @@ describe('settings for running agents', () => {
     [
       'BATON_AGENT_COMMANDS',
       'claude,./tools/lint',
-      'BATON_AGENT_COMMANDS must list names of programs and absolute paths.',
+      'BATON_AGENT_COMMANDS must list program names and absolute paths.',
     ],
-    ['BATON_AGENT_ENV', '*', 'BATON_AGENT_ENV must list names of variables'],
+    ['BATON_AGENT_ENV', '*', 'BATON_AGENT_ENV must list variable names'],
     ['BATON_PUBLIC_URL', 'baton.example', 'BATON_PUBLIC_URL must begin with http:// or https://.'],
     ['BATON_PUBLIC_URL', 'http://', 'BATON_PUBLIC_URL is not a URL.'],
     [
       'BATON_PUBLIC_URL',
       'http://me:hunter2@baton.example',
-      'BATON_PUBLIC_URL must be an address alone, without a password, ? or #.',
+      'BATON_PUBLIC_URL must not contain a password, ? or #.',
     ],
     [
       'BATON_PUBLIC_URL',
       'http://baton.example/?key=hunter2',
-      'BATON_PUBLIC_URL must be an address alone, without a password, ? or #.',
+      'BATON_PUBLIC_URL must not contain a password, ? or #.',
     ],
   ])('%s=%s is refused in one sentence', expectRefused)
 })

@@ -107,7 +107,7 @@ describe('POST /tasks/:id/dependencies', () => {
     const answer = await w.on(task, 'dependencies', { dependsOn: [second.id], triggerRule: 'all_done' })
     expectRefusal(answer, 409, 'WRONG_STATE')
     expect(answer.body.errors).toEqual([
-      { field: 'triggerRule', message: 'is all_success for this task already' },
+      { field: 'triggerRule', message: 'is already all_success for this task' },
     ])
     expect((await w.read(task)).dependsOn).toEqual([first.id])
   })

@@ -340,7 +340,7 @@ describe("the coordinator's log", () => {
   test('has no lines of holders, and accepts no names of theirs', async () => {
     expect(await coordinatorLog(w, '?event=task_logged')).toEqual([])
     expectRefusal(await w.call('GET', '/coordinator/logs?event=tests_run'), 400, 'VALIDATION_FAILED', {
-      errors: [{ field: 'event', message: 'names no event: "tests_run"' }],
+      errors: [{ field: 'event', message: 'has an unknown event: "tests_run"' }],
     })
   })
 

@@ -359,8 +359,8 @@ describe('a plan that is imported again', () => {
       const refused = await put(w, 'shop', changed)
       expectRefusal(refused, 409, 'PLAN_CONFLICT')
       expect(refused.body.errors).toMatchObject([
-        { field: 'A-002-b', line: 5, message: expect.stringContaining('depends on other tasks') },
-        { field: 'A-003-c', line: 6, message: expect.stringContaining('depends on other tasks') },
+        { field: 'A-002-b', line: 5, message: expect.stringContaining('has other dependencies') },
+        { field: 'A-003-c', line: 6, message: expect.stringContaining('has other dependencies') },
       ])
     })
   })

@@ -252,7 +252,7 @@ describe('the token of a run', () => {
     const isDead = async () => {
       for (const path of ['/tasks', `/tasks/${task}`, `/runs/${runId}`, '/events', '/agents/dev'])
         expectRefusal(await call('GET', path), 401, 'UNAUTHENTICATED', {
-          detail: 'This token is of no run that is going on.',
+          detail: 'This token belongs to no active run.',
         })
       expectRefusal(await post(`/tasks/${task}/progress`, { ...held, percent: 1 }), 401, 'UNAUTHENTICATED')
       expectRefusal(await post('/agents/dev/wakeup'), 401, 'UNAUTHENTICATED')

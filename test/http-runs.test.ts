@@ -110,7 +110,7 @@ describe('a run', () => {
     const w = await fleet()
     const over = await woken(w, 'done', '')
     expectRefusal(await w.post(`/runs/${over.id}/cancel`), 409, 'WRONG_STATE', {
-      detail: 'The run is over (succeeded).',
+      detail: 'The run has already ended (succeeded).',
     })
     await w.script('stays', scripts.stays)
     const task = await w.assign('stays')
@@ -365,7 +365,7 @@ describe('the log of a run', () => {
     await w.wake('nowhere')
     const [{ id, log, errorCode }] = await w.over('nowhere')
     expect([log, errorCode]).toEqual([null, 'invalid_working_directory'])
-    expect(await w.log(id)).toMatchObject({ ...UNAVAILABLE, detail: 'The run has no log: it did not begin.' })
+    expect(await w.log(id)).toMatchObject({ ...UNAVAILABLE, detail: 'The run has no log: it never started.' })
   })
 
   test('that was deleted is unavailable, and all else about the run still exists', async () => {
@@ -379,7 +379,7 @@ describe('the log of a run', () => {
     for (const file of files) rmSync(join(folder, file), { recursive: true, force: true })
     expect(await w.log(id)).toMatchObject({
       ...UNAVAILABLE,
-      detail: expect.stringContaining('not there any more'),
+      detail: expect.stringContaining('was deleted'),
     })
     expect(await w.run(id)).toMatchObject({
       stdoutExcerpt: 'here\n',

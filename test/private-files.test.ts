@@ -92,7 +92,7 @@ describe('an owner key', () => {
       await writeFile(key, SECRET)
       await chmod(key, mode)
       expect(await refusal(folder)).toBe(
-        `The owner key ${key} can be used by other users (mode 0${mode.toString(8)}); run "chmod 600 ${key}", and replace the key if somebody may have read it.`,
+        `The owner key ${key} can be used by other users (mode 0${mode.toString(8)}); run "chmod 600 ${key}", and replace the key if another user may have read it.`,
       )
     },
   )

@@ -204,7 +204,9 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
 
 describe('a queue that cannot be opened', () => {
   test('is refused in one sentence that does not repeat the URL', async () => {
-    await expect(createQueue('ftp://user:secret@example.org')).rejects.toThrow(/^A queue lives at/)
+    await expect(createQueue('ftp://user:secret@example.org')).rejects.toThrow(
+      /^The URL of a queue must begin with/,
+    )
     await expect(createQueue('nonsense')).rejects.not.toThrow(/nonsense/)
   })
 

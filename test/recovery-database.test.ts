@@ -65,11 +65,11 @@ test(
     expect(await get('/health/live')).toEqual({ status: 200, retryAfter: null })
     expect((await get('/health/ready')).status).toBe(503)
     expect(await get('/health/coordinator')).toEqual({ status: 503, retryAfter: '1' })
-    await eventually(async () => server.stderr().includes('the database cannot be reached'))
+    await eventually(async () => server.stderr().includes('the database is unreachable'))
 
     connection.restore()
     await eventually(async () => (await get('/health/coordinator')).status === 200)
-    await eventually(async () => server.stderr().includes('the database is back'))
+    await eventually(async () => server.stderr().includes('the database is reachable again'))
     expect((await w.on(mine!, 'submit', { ...fence('s-me', 1), result: 1 })).status).toBe(200)
     await w.isRecorded('task_completed', tasks.length + 1)
     await expectDoneOnce(w, [...tasks, mine!])

@@ -194,7 +194,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
     expect(await refusal({ BATON_PORT: String(port), BATON_DATA: data })).toBe(
-      `Port ${port} is taken by another program; stop it or set BATON_PORT.`,
+      `Port ${port} is in use by another program; stop it or set BATON_PORT.`,
     )
     expect(await listing(data)).toBeNull()
     other.close()
@@ -204,7 +204,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const file = join(await scratchFolder(), 'file')
     await writeFile(file, 'precious')
     for (const data of [file, join(file, 'below'), join(file, 'far', 'below')])
-      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} cannot be written (E`)
+      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} is not writable (E`)
     expect(readFileSync(file, 'utf8')).toBe('precious')
   })
 
@@ -219,7 +219,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
       .map(([, folder]) => folder!)
     for (const folder of ['/sys', ...readOnly.slice(0, 2)]) {
       const data = join(folder, 'baton')
-      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} cannot be written (E`)
+      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} is not writable (E`)
     }
   })
 
@@ -230,7 +230,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
       await mkdir(join(folder, 'data'))
       for (const data of [join(folder, 'data'), join(folder, 'fresh', 'data')])
         expect(await refusal({ BATON_DATA: data }, { uid: nobody.uid, gid: nobody.gid })).toMatch(
-          `The data folder ${data} cannot be written (EACCES)`,
+          `The data folder ${data} is not writable (EACCES)`,
         )
       expect(await readdir(folder, { recursive: true })).toEqual(['data'])
     },

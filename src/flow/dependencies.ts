@@ -126,8 +126,8 @@ async function findCycle(
 function namedDependency({ dependsOn }: DependencyRequest, task: TaskRecord, uuid: string, place: number) {
   const refused = (message: string) => Refused.field('VALIDATION_FAILED', `dependsOn[${place}]`, message)
   const id = idCarriedBy(uuid)
-  if (id === null) throw refused('is not a task of this workspace')
-  if (uuid === task.uuid) throw refused('is this task itself')
+  if (id === null) throw refused('names no task of this workspace')
+  if (uuid === task.uuid) throw refused('is the task itself')
   if (dependsOn.indexOf(uuid) !== place) throw refused('is named twice')
   return { id, uuid }
 }

@@ -65,7 +65,7 @@ async function projectsOf(
   const errors = tasks.flatMap(({ project }, i) =>
     project === undefined || projects.has(project)
       ? []
-      : [{ field: `tasks[${i}].project`, message: 'is not a project of this workspace' }],
+      : [{ field: `tasks[${i}].project`, message: 'names no project of this workspace' }],
   )
   if (errors.length > 0)
     throw new Refused('VALIDATION_FAILED', `${errors[0]!.field} ${errors[0]!.message}.`, { errors })
@@ -137,7 +137,7 @@ function newTask(
       throw Refused.field(
         'VALIDATION_FAILED',
         field,
-        id === null ? 'is not a task of this workspace' : 'is named twice',
+        id === null ? 'names no task of this workspace' : 'is named twice',
       )
     }
     return id
@@ -146,7 +146,7 @@ function newTask(
     task.requiredCapabilities.length === 0 ? NO_CAPABILITIES : [...new Set(task.requiredCapabilities)].sort()
   const parentId = task.parentId === undefined ? null : idCarriedBy(task.parentId)
   if (task.parentId !== undefined && parentId === null)
-    throw Refused.field('VALIDATION_FAILED', `tasks[${index}].parentId`, 'is not a task of this workspace')
+    throw Refused.field('VALIDATION_FAILED', `tasks[${index}].parentId`, 'names no task of this workspace')
   return {
     key: task.key ?? null,
     projectId: task.project === undefined ? 0 : projects.get(task.project)!,

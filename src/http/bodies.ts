@@ -64,7 +64,7 @@ function unstorable(root: unknown): { field: string; message: string } | null {
   for (let next = stack.pop(); next; next = stack.pop()) {
     const [value, path, depth] = next
     const field = path.length > 200 ? `${path.slice(0, 200)}…` : path || 'body'
-    const unfit = { field, message: 'contains a NUL or a lone surrogate, which cannot be stored' }
+    const unfit = { field, message: 'contains a NUL or half a surrogate pair, which cannot be stored' }
     if (typeof value === 'string' && !isStorable(value)) return unfit
     if (typeof value === 'number' && !Number.isFinite(value))
       return { field, message: 'is a number that is too large' }

@@ -152,7 +152,7 @@ export class Coordinator implements Coordination {
   async #repeat({ run }: Pick<UpkeepStep, 'run'>, term: number): Promise<void> {
     for (;;) {
       if ((await this.#leadership.hold()) !== term)
-        throw new Refused('NOT_LEADER', `Term ${term} of the coordinator has ended.`)
+        throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
       const done = await run(this.#contextOf(term))
       if (done < BATCH || this.#stopping.signal.aborted) return
     }
