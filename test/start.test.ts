@@ -298,7 +298,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
       ),
     )
     expect(await refusal({ BATON_DATA: usedData(), BATON_PORT: new URL(url).port })).toMatch(
-      /^Port \d+ is taken/,
+      /^Port \d+ is in use/,
     )
     expect(await readdir(usedData())).toEqual(before)
     await createTask(url, ownerKeyIn(usedData()), 'still served')
