@@ -53,12 +53,12 @@ export interface HttpBed {
 /** The server as it is served, with one route more: it checks key and body like a claim and returns the body. */
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   const kernel = openKernel(bed.store, serverDirectory(bed.store))
-  const doors = { hosts: ['127.0.0.1'], origins: [] }
+  const allowed = { hosts: ['127.0.0.1'], origins: [] }
   const app = await buildServer({
     kernel,
     coordinator: NO_LEADER,
     execution: NOTHING_RUNS,
-    doors,
+    allowed,
     logger: pino({ level: 'silent' }),
   })
   app.post(

@@ -112,9 +112,9 @@ async function serve(
   parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'logger'>,
   stops: Stops,
 ): Promise<string> {
-  const doors = { hosts: config.hosts, origins: config.origins }
+  const allowed = { hosts: config.hosts, origins: config.origins }
   const connections = { most: config.mostConnections }
-  const app = await buildServer({ ...parts, doors, connections, bounds: config })
+  const app = await buildServer({ ...parts, allowed, connections, bounds: config })
   stops.push(async () => {
     // Connections whose last request ends during the close would stay open until their keep-alive timeout.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50)

@@ -214,7 +214,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await complete(here, done!)
       await complete(here, part!)
       await giveUp(here, failed!)
-      const { tasks } = await there.store.forgottenTasks(10_000)
+      const { tasks } = await there.store.missedTasks(10_000)
       const forgotten = tasks
         .filter(({ workspaceId }) => workspaceId === here.workspace)
         .map(({ taskId }) => taskId)

@@ -26,7 +26,7 @@ async function serve(connections: Partial<ConnectionLimits> = {}): Promise<Fasti
     kernel: kernel as never,
     coordinator: {} as never,
     execution: {} as never,
-    doors: { hosts: ['127.0.0.1'], origins: [] },
+    allowed: { hosts: ['127.0.0.1'], origins: [] },
     logger: pino({ level: 'silent' }),
     connections,
   })

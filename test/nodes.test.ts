@@ -3,8 +3,8 @@ import { hostname } from 'node:os'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listLeaderTerms, updateLeaderLease } from '../src/store/postgres/cluster/leader-lease.ts'
 import {
-  beatNode,
-  forgetOldNodes,
+  deleteOldNodes,
+  heartbeatNode,
   listNodes,
   nodeStopped,
   registerNode,
@@ -59,7 +59,7 @@ describe('nodes', () => {
     expect(await listed(nodeId)).toMatchObject({ state: 'alive' })
     await lastSeen(nodeId, '6001 ms')
     expect(await listed(nodeId)).toMatchObject({ state: 'silent' })
-    expect(await beatNode(store.control, nodeId)).toBe(true)
+    expect(await heartbeatNode(store.control, nodeId)).toBe(true)
     expect(await listed(nodeId)).toMatchObject({ state: 'alive' })
     await nodeStopped(store.control, nodeId)
     expect(await listed(nodeId)).toMatchObject({ state: 'stopped', stoppedAt: expect.any(Number) })
@@ -84,7 +84,7 @@ describe('nodes', () => {
 
   test('that are unknown cannot heartbeat, and get no term', async () => {
     const nodeId = randomUUID()
-    expect(await beatNode(store.control, nodeId)).toBe(false)
+    expect(await heartbeatNode(store.control, nodeId)).toBe(false)
     await expect(
       updateLeaderLease(store.control, { kind: 'take', nodeId, leaseMs: 1_000 }),
     ).rejects.toMatchObject({
@@ -106,7 +106,7 @@ describe('retention', () => {
     await updateLeaderLease(store.control, { kind: 'take', nodeId: leader, leaseMs: 1_000 })
     await updateLeaderLease(store.control, { kind: 'resign', nodeId: leader, leaseMs: 1_000 })
     await lastSeen(leader, '25 h')
-    await forgetOldNodes(store.control)
+    await deleteOldNodes(store.control)
     expect((await names()).sort()).toEqual(['alive', 'inactive for some hours', 'led once'])
   })
 
@@ -121,12 +121,12 @@ describe('retention', () => {
               else interval '1 s' end as at) x`,
       [nodeId],
     )
-    await forgetOldNodes(store.control)
+    await deleteOldNodes(store.control)
     const terms = (await listLeaderTerms(store.control, 1_000)).map(({ term }) => term)
     expect([terms.length, terms[0], terms.at(-1)]).toEqual([100, 150, 51])
     await sql(`update baton.leader_leases set ended_at = ended_at - interval '40 days' where term <= 149`)
     await sql(`delete from baton.leader_leases where term between 52 and 120`)
-    await forgetOldNodes(store.control)
+    await deleteOldNodes(store.control)
     expect(
       await listLeaderTerms(store.control, 1_000),
       'by their number, not by how many there are',

@@ -6,7 +6,7 @@ import { PostgresStore } from '../src/store/postgres/store.ts'
 import { FORGOTTEN_IN } from '../src/store/postgres/upkeep/following.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import type { Store } from '../src/store/store.ts'
-import { unblockForgotten } from '../src/upkeep/steps.ts'
+import { unblockMissed } from '../src/upkeep/steps.ts'
 import { freshDatabase } from './support/database.ts'
 import { complete, dependOn, flowOn, giveUp, sweep } from './support/depend-on.ts'
 import { superuser } from './support/nodes.ts'
@@ -49,7 +49,7 @@ async function another<T>(act: (store: PostgresStore) => Promise<T>): Promise<T>
   }
 }
 const forgottenBy = async (by: Store, { workspace }: Work) => {
-  const { tasks, followed } = await by.forgottenTasks(500)
+  const { tasks, followed } = await by.missedTasks(500)
   const own = tasks.filter(({ workspaceId }) => workspaceId === workspace).map(({ taskId }) => taskId)
   return { own, followed }
 }
@@ -106,10 +106,10 @@ describe('a task whose dependency ended while no node could unblock it', () => {
         return typeof value === 'function' ? value.bind(of) : value
       },
     })
-    await expect(unblockForgotten({ kernel: flowOn(flaky) })).rejects.toThrow('down')
+    await expect(unblockMissed({ kernel: flowOn(flaky) })).rejects.toThrow('down')
     expect(await stateOf(work, ready)).toBe('pending')
     isDown = false
-    await unblockForgotten({ kernel: flowOn(flaky) })
+    await unblockMissed({ kernel: flowOn(flaky) })
     expect(await stateOf(work, ready)).toBe('queued')
   })
 
@@ -118,7 +118,7 @@ describe('a task whose dependency ended while no node could unblock it', () => {
     const done = await work.create()
     const ready = await work.create({}, [done])
     await complete(work, done)
-    const { tasks, followed } = await store.forgottenTasks(500)
+    const { tasks, followed } = await store.missedTasks(500)
     await work.update(ready, { title: 'another' })
     await unblockAll(flowOn(store), tasks)
     await followed()
@@ -199,7 +199,7 @@ describe('a task whose dependency ended while no node could unblock it', () => {
     )
     const kernel = flowOn(store)
     for (let passes = 0; passes < 200; passes++) {
-      const { tasks, followed } = await store.forgottenTasks(20)
+      const { tasks, followed } = await store.missedTasks(20)
       expect(tasks.length).toBeLessThanOrEqual(22)
       await unblockAll(kernel, tasks)
       await followed()
@@ -222,7 +222,7 @@ describe('the log', () => {
       let last = 0
       let passes = 0
       while ((await stateOf(work, waiting)) === 'pending') {
-        await unblockForgotten({ kernel })
+        await unblockMissed({ kernel })
         const cursor = await cursorOf(work)
         expect(cursor - last, 'a step at a time').toBeLessThanOrEqual(20_000)
         last = cursor
@@ -244,7 +244,7 @@ describe('the log', () => {
     await longLog(work, 60_000)
     await another(async (fresh) => {
       // Any of all workspaces that have a longer log than was followed.
-      for (let passes = 0; passes < 3; passes++) await (await fresh.forgottenTasks(1_000)).followed()
+      for (let passes = 0; passes < 3; passes++) await (await fresh.missedTasks(1_000)).followed()
       expect(await cursorOf(work)).toBe((await work.events(60_000)).at(-1)!.seq)
     })
     const waiting = await work.create({}, [upstream])

@@ -162,7 +162,7 @@ async function readAll(work: Work, first: Task): Promise<void> {
   await store.dueTasks(100)
   await store.dueSessions(100)
   await store.heldUntouchedSince(workspace, Date.now(), 100)
-  await (await store.forgottenTasks(100)).followed()
+  await (await store.missedTasks(100)).followed()
 }
 
 describe('ordinary work reads no large part of a large table', () => {

@@ -109,7 +109,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   },
   'the runs of a node, and which of them must stop': async ({ readers }) => {
     expect(await reads.runsOfNodes(readers, [node])).toHaveLength(1)
-    expect(await reads.runsToLookAt(readers, node)).toEqual([])
+    expect(await reads.runsToCheck(readers, node)).toEqual([])
   },
   'logs that are old': async ({ readers }) => {
     expect(await reads.oldLogs(readers, 7 * 86_400_000, 200)).toHaveLength(100)
@@ -146,7 +146,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(await reads.timeoutsBefore(readers, workspace, { innerId: task, generation: 2 })).toBe(0)
   },
   'what is deleted after a week, with all that it merged': async (store) => {
-    await wakeups.forgetOldWakeups(store)
+    await wakeups.deleteOldWakeups(store)
   },
 }
 

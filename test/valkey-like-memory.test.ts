@@ -326,7 +326,7 @@ async function everything({ store, workspace }: Side, dice: ReturnType<typeof ch
         byText,
       ),
       downstream: sorted(await store.downstreamOf(workspace, dice.some(ids))),
-      forgotten: sorted((await store.forgottenTasks(1000)).tasks),
+      forgotten: sorted((await store.missedTasks(1000)).tasks),
     },
   }
 }

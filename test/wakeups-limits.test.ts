@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { MAX_CHAIN_DEPTH } from '../src/core/runs/wakeups.ts'
-import { WakeupDesk, wakeAgent } from '../src/flow/wakeups.ts'
+import { WakeupRequests, wakeAgent } from '../src/flow/wakeups.ts'
 import { waitingClaims } from '../src/store/postgres/runs/dispatch.ts'
 import { askForWakeups } from '../src/store/postgres/runs/wakeups.ts'
 import { until } from './support/nodes.ts'
@@ -102,7 +102,7 @@ describe('a chain of wakeups', () => {
     const run = { runId: '', agent: OTHER, agentId: '', taskId: null, generation: null, depth: 2 }
     const caller = { workspaceId: h.id, actor: `agent:${OTHER}`, rights: new Set<never>(), run }
     const body = { source: 'on_demand', triggerDetail: 'manual' } as const
-    const { wakeup } = await wakeAgent(new WakeupDesk(h.kernel), caller, AGENT, body)
+    const { wakeup } = await wakeAgent(new WakeupRequests(h.kernel), caller, AGENT, body)
     expect(wakeup).toMatchObject({ source: 'automation', triggerDetail: null, depth: 3 })
     await h.take(wakeup)
     expect(await depths(h)).toEqual([{ depth: 3 }])

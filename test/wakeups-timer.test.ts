@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { wakeByClock } from '../src/flow/wakeups.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
-import { askForWakeups, windTimers } from '../src/store/postgres/runs/wakeups.ts'
+import { askForWakeups, scheduleTimers } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { pause, resume, terminate } from './support/agents.ts'
 import { useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
@@ -217,7 +217,7 @@ test('many due agents are woken, some at a time, the longest overdue first', asy
   const h = await cluster.workspace()
   const slugs = Array.from({ length: 12 }, (_, i) => `agent-${String(i).padStart(2, '0')}`)
   for (const slug of slugs) await h.agent(slug, { intervalSec: 3_600 })
-  await windTimers(h.store, h.id, slugs)
+  await scheduleTimers(h.store, h.id, slugs)
   await cluster.rows(
     `update agent_runtime_state set next_timer_at = clock_timestamp() - (substr(agent, 7)::int + 1) * interval '1 minute'
       where workspace_id = $1`,

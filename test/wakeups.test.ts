@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { WAKEUP_SOURCES } from '../src/core/runs/wakeups.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
-import { WakeupDesk, wakeAgent, wakeByClock } from '../src/flow/wakeups.ts'
+import { WakeupRequests, wakeAgent, wakeByClock } from '../src/flow/wakeups.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { parkCredential, resetSessions } from '../src/store/postgres/runs/runtime-state.ts'
-import { askForWakeups, forgetOldWakeups, windTimers } from '../src/store/postgres/runs/wakeups.ts'
+import { askForWakeups, deleteOldWakeups, scheduleTimers } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { commandAgent, pause, register, remove, resume, terminate } from './support/agents.ts'
 import { until } from './support/nodes.ts'
@@ -421,7 +421,7 @@ describe('no agent is woken', () => {
 })
 
 /** As the routes do it. */
-const ask = (h: WakeupWorkspace, reason = 'asked', wakeups = new WakeupDesk(h.kernel)) => {
+const ask = (h: WakeupWorkspace, reason = 'asked', wakeups = new WakeupRequests(h.kernel)) => {
   const caller = { workspaceId: h.id, actor: 'key:test', rights: new Set<never>() }
   return wakeAgent(wakeups, caller, AGENT, { source: 'on_demand', reason })
 }
@@ -519,7 +519,7 @@ describe('many at once', () => {
     const other = await PostgresStore.open(cluster.url())
     const kernel = openKernel(other, serverDirectory(other))
     try {
-      const nodes = [new WakeupDesk(h.kernel), new WakeupDesk(kernel)]
+      const nodes = [new WakeupRequests(h.kernel), new WakeupRequests(kernel)]
       const storm = Promise.all(Array.from({ length: 1_000 }, (_, i) => ask(h, `${i}`, nodes[i % 2])))
       const [due] = await until(async () => {
         const found = await h.due()
@@ -558,7 +558,7 @@ describe('many at once', () => {
       [h.id],
     )
     const recent = await h.wake(AGENT)
-    await forgetOldWakeups(h.store)
+    await deleteOldWakeups(h.store)
     expect((await h.wakeups()).map(({ id }) => id)).toEqual([waits.id, recent.id])
     expect(await h.runs(), 'runs stay').toHaveLength(1)
   })
@@ -599,7 +599,7 @@ describe('many at once', () => {
           some(i % 5).map((agent) => ({ agent, asked: wakeupRequest() })),
         ),
       (i: number) => runOne(slugs[i % 5]!),
-      (i: number) => windTimers(h.store, h.id, some(i % 5).reverse()),
+      (i: number) => scheduleTimers(h.store, h.id, some(i % 5).reverse()),
       (i: number) => resetSessions(h.store, h.id, slugs[i % 5]!, null, 'key:test'),
       (i: number) =>
         parkCredential(h.store, h.id, { credential: `c-${i % 2}`, agents: some(i % 5), told: Date.now() }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stop } from '../core/runs/ending.ts'
-import type { DueWakeup, RunToLookAt } from '../store/server-store.ts'
+import type { DueWakeup, RunToCheck } from '../store/server-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
@@ -201,7 +201,7 @@ export class Executor {
 
 const SHUTDOWN: Stop = { code: 'control_plane_restart', reason: 'Baton is shutting down.', byPerson: false }
 
-function whyStop({ cancelReason, agentState, hasClaim, claimEnd }: RunToLookAt): Stop | null {
+function whyStop({ cancelReason, agentState, hasClaim, claimEnd }: RunToCheck): Stop | null {
   if (cancelReason !== null) return { code: 'cancelled', reason: cancelReason, byPerson: true }
   if (agentState === null) return { code: 'cancelled', reason: 'The agent was deleted.', byPerson: false }
   if (agentState === 'paused' || agentState === 'terminated')

@@ -48,7 +48,7 @@ export async function commandAgent<C extends AgentCommand>(
   return reply
 }
 
-export async function theAgent(
+export async function requireAgent(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   name: string,
@@ -141,7 +141,7 @@ function refuseFaults(code: ErrorCode, errors: { field: string; message: string 
 }
 
 export const showAgent = async (kernel: ServerKernel, execution: Execution, caller: Caller, name: string) =>
-  agentView(execution, caller, await theAgent(kernel, caller, name))
+  agentView(execution, caller, await requireAgent(kernel, caller, name))
 
 export async function agentPage(
   kernel: ServerKernel,
@@ -165,19 +165,19 @@ export async function operateAgent(
   name: string,
   command: Exclude<AgentCommand, { kind: 'remove' }>,
 ) {
-  const { slug } = (await theAgent(kernel, caller, name)).record
+  const { slug } = (await requireAgent(kernel, caller, name)).record
   const { record, holding } = await commandAgent(kernel, caller, slug, command)
   return agentView(execution, caller, { record, holds: holding.length })
 }
 
 export async function removeAgent(kernel: ServerKernel, caller: Caller, name: string): Promise<void> {
-  const { slug, uuid } = (await theAgent(kernel, caller, name)).record
+  const { slug, uuid } = (await requireAgent(kernel, caller, name)).record
   await commandAgent(kernel, caller, slug, { kind: 'remove' })
   kernel.agentChanged(caller.workspaceId, uuid)
 }
 
 /** Frequent requests of agents, batched. */
-export class AgentDesk {
+export class AgentHeartbeats {
   readonly kernel: ServerKernel
   readonly beats: HeartbeatBatcher<AgentGranted<'beat'>>
   /** Ids of the tasks assigned to an agent and not started. */
@@ -199,7 +199,7 @@ export class AgentDesk {
 
 /** A heartbeat. The answer has the agent's state and its claims, new assignments included. */
 export async function heartbeat(
-  desk: AgentDesk,
+  desk: AgentHeartbeats,
   caller: Caller,
   name: string,
   body: z.output<typeof HeartbeatBody>,
@@ -239,14 +239,14 @@ const claimOf = (record: TaskRecord): AnswerOf<typeof HeartbeatAnswer>['claims']
 
 /** Tasks assigned to the agent and not started. Waits up to `waitMs` for the first one. */
 export async function assignmentsOf(
-  { kernel, given }: AgentDesk,
+  { kernel, given }: AgentHeartbeats,
   caller: Caller,
   name: string,
   waitMs: number,
   waiter: Waiter,
 ): Promise<AnswerOf<typeof AssignmentsAnswer>> {
   const { workspaceId } = caller
-  const { slug } = (await theAgent(kernel, caller, name)).record
+  const { slug } = (await requireAgent(kernel, caller, name)).record
   const until = performance.now() + waitMs
   for (;;) {
     const left = until - performance.now()
@@ -268,7 +268,7 @@ export async function showHealth(
   caller: Caller,
   name: string,
 ): Promise<AnswerOf<typeof HealthView>> {
-  const { record, holds, runs, now } = await theAgent(kernel, caller, name)
+  const { record, holds, runs, now } = await requireAgent(kernel, caller, name)
   const { health, heartbeatMs, staleMs } = record
   const isStale = health !== null && now >= health.lastSeenAt + staleMs
   return {
@@ -292,7 +292,7 @@ export async function showHealth(
 
 /** The slug of an existing agent. */
 export const slugOf = async (kernel: ServerKernel, caller: Caller, name: string) =>
-  (await theAgent(kernel, caller, name)).record.slug
+  (await requireAgent(kernel, caller, name)).record.slug
 
 /** Both are written as objects or null (AgentBody). */
 type Settings = AnswerOf<typeof AgentView>['adapterConfig']

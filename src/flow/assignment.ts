@@ -25,7 +25,7 @@ export class Assignment {
   readonly #deferred = new Map<number, ReadonlySet<string>>()
 
   /** Assigns ready work to free agents. Returns how many tasks were assigned. */
-  async giveIn(kernel: ServerKernel, caller: Caller): Promise<number> {
+  async assign(kernel: ServerKernel, caller: Caller): Promise<number> {
     const { workspaceId } = caller
     let deferred = this.#deferred.get(workspaceId) ?? NO_AGENTS
     const failed = new Set<string>()

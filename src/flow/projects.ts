@@ -10,7 +10,7 @@ import { instant } from './views.ts'
 const noProject = (slug: string) =>
   new Refused('NOT_FOUND', `There is no project "${slug}" in this workspace.`)
 
-export async function theProject(
+export async function requireProject(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   slug: string,
@@ -51,7 +51,7 @@ export async function showProject(
   caller: Caller,
   slug: string,
 ): Promise<AnswerOf<typeof ProjectWithTracks>> {
-  const project = await theProject(kernel, caller, slug)
+  const project = await requireProject(kernel, caller, slug)
   const { projects } = kernel.store
   const [declared, progress, assignments] = await Promise.all([
     projects.tracks(caller.workspaceId, project.projectId),
@@ -76,7 +76,7 @@ export async function changeTrack(
   track: string,
   maxAgents: number | null,
 ): Promise<AnswerOf<typeof ProjectWithTracks>> {
-  const project = await theProject(kernel, caller, slug)
+  const project = await requireProject(kernel, caller, slug)
   const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const sequential = known.find((one) => one.track === track)?.sequential ?? false
   await kernel.store.projects.setTracks(

@@ -7,14 +7,14 @@ import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ResultPosition } from '../store/server-store.ts'
 import type { StoredResult } from '../store/store.ts'
-import { briefView, taskIdOf, theRecord } from './tasks.ts'
+import { briefView, requireRecord, taskIdOf } from './tasks.ts'
 import { unblockDownstream } from './unblock.ts'
 import { listedResultView, resultView } from './views.ts'
 
 /** Late results are kept: they can be read, compared with the accepted result, and promoted. */
 
 async function requireResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
-  const { id } = await theRecord(kernel, caller, uuid)
+  const { id } = await requireRecord(kernel, caller, uuid)
   const results = await kernel.store.resultPages.heads(caller.workspaceId, id)
   // Two sessions cannot hold one generation, so a reference names one result of a task.
   const result = results.find((one) => one.ref === ref)
@@ -68,7 +68,7 @@ export async function resultPage(
   uuid: string,
   part: Part,
 ): Promise<ListAnswer<AnswerOf<typeof shapes.ResultView>>> {
-  const { id } = await theRecord(kernel, caller, uuid)
+  const { id } = await requireRecord(kernel, caller, uuid)
   const { rows, more } = await kernel.store.resultPages.ofTask(caller.workspaceId, id, {
     ...part,
     withData: true,
@@ -129,5 +129,9 @@ export async function promoteResult(
     granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
     void unblockDownstream(kernel, caller.workspaceId, [taskIdOf(uuid)])
   }
-  return { reason: 'PROMOTED', workProductRef: ref, task: briefView(await theRecord(kernel, caller, uuid)) }
+  return {
+    reason: 'PROMOTED',
+    workProductRef: ref,
+    task: briefView(await requireRecord(kernel, caller, uuid)),
+  }
 }

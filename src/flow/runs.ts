@@ -7,12 +7,12 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Run, RunFilter } from '../store/server-store.ts'
 import { slugOf } from './agents.ts'
 import type { Execution } from './execution.ts'
-import { theRecord } from './tasks.ts'
+import { requireRecord } from './tasks.ts'
 import { instant } from './views.ts'
 
 /** Views of runs, and operations on them. */
 
-export async function theRun(kernel: ServerKernel, { workspaceId }: Caller, runId: string): Promise<Run> {
+export async function requireRun(kernel: ServerKernel, { workspaceId }: Caller, runId: string): Promise<Run> {
   const run = await kernel.store.runs.find(workspaceId, runId)
   if (!run) throw new Refused('NOT_FOUND', `There is no run ${runId} in this workspace.`)
   return run
@@ -22,7 +22,7 @@ export const showRun = async (
   kernel: ServerKernel,
   caller: Caller,
   runId: string,
-): Promise<AnswerOf<typeof shapes.RunView>> => runView(await theRun(kernel, caller, runId))
+): Promise<AnswerOf<typeof shapes.RunView>> => runView(await requireRun(kernel, caller, runId))
 
 /** The page size of a list of runs, and whether it includes the results. */
 interface PartOfRuns {
@@ -52,7 +52,7 @@ export async function runsOfTask(
   before: string | undefined,
   part: PartOfRuns,
 ): Promise<AnswerOf<typeof shapes.TaskRuns>> {
-  const { id: task } = await theRecord(kernel, caller, uuid)
+  const { id: task } = await requireRecord(kernel, caller, uuid)
   const [page, usage] = await Promise.all([
     runPage(kernel, caller, { task, before }, part),
     kernel.store.runs.usageOfTask(caller.workspaceId, task),
@@ -67,7 +67,7 @@ export async function runTimeline(
   afterSeq: number,
   limit: number,
 ): Promise<ListAnswer<AnswerOf<typeof shapes.RunEventView>>> {
-  const { id } = await theRun(kernel, caller, runId)
+  const { id } = await requireRun(kernel, caller, runId)
   const { rows, more } = await kernel.store.runs.eventsAfter(caller.workspaceId, id, afterSeq, limit)
   return {
     items: rows.map(({ at, ...event }) => ({ ...event, at: instant(at) })),
@@ -84,7 +84,7 @@ export async function cancelRun(
   runId: string,
   reason: string,
 ): Promise<AnswerOf<typeof shapes.RunView>> {
-  const { id, status } = await theRun(kernel, caller, runId)
+  const { id, status } = await requireRun(kernel, caller, runId)
   if (isOver(status)) throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
   await kernel.store.runs.requestCancel(caller.workspaceId, id, { reason, actor: caller.actor })
   return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
@@ -102,7 +102,7 @@ export async function overWithin(
     const left = until - performance.now()
     const gone = new AbortController()
     const change = left > 0 ? kernel.changes.next(caller.workspaceId, left, gone.signal) : null
-    const run = await theRun(kernel, caller, runId)
+    const run = await requireRun(kernel, caller, runId)
     if (isOver(run.status) || !change || kernel.changes.isClosed) {
       gone.abort()
       return run
@@ -118,7 +118,7 @@ export async function readRunLog(
   runId: string,
   range: { offset: number; limitBytes: number },
 ): Promise<AnswerOf<typeof shapes.LogView>> {
-  const run = await theRun(kernel, caller, runId)
+  const run = await requireRun(kernel, caller, runId)
   const page = run.logRef === null || run.logGoneAt !== null ? null : await execution.readLog(run, range)
   const about = {
     runId,
@@ -191,7 +191,7 @@ export async function showTaskSessions(
   }
 }
 
-export async function forgetSessions(
+export async function deleteSessions(
   kernel: ServerKernel,
   caller: Caller,
   name: string,

@@ -24,7 +24,7 @@ export async function commandSession(
 }
 
 /** The renewed claims and the lost ones: lost before, or found expired by this heartbeat. */
-export function beatView(
+export function heartbeatView(
   settled: readonly SettledClaim[],
   lost: readonly LostClaim[],
 ): Pick<AnswerOf<typeof SessionHeartbeatAnswer>, 'renewed' | 'lost'> {

@@ -12,7 +12,7 @@ import type {
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { namedProject } from './projects.ts'
-import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
+import { commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
 
 /** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
@@ -79,7 +79,7 @@ export async function beat(
   const { name } = await requireSession(kernel, caller, nameOrId)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
-    ...beatView(settled, lost),
+    ...heartbeatView(settled, lost),
     session: record.name,
     state: record.state,
     expiresAt: instant(record.dueAt),

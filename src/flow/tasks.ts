@@ -212,7 +212,7 @@ export async function readTask(kernel: Kernel, caller: Caller, uuid: string): Pr
 }
 
 /** The task without its details (title, input, and so on), which may be large. */
-export async function theRecord(kernel: Kernel, caller: Caller, uuid: string): Promise<TaskRecord> {
+export async function requireRecord(kernel: Kernel, caller: Caller, uuid: string): Promise<TaskRecord> {
   const [record] = await kernel.store.recordsById(caller.workspaceId, [taskIdOf(uuid)])
   if (record?.uuid !== uuid) throw notFound(uuid)
   return record

@@ -38,7 +38,7 @@ async function request(kernel: ServerKernel, workspaceId: number, requests: read
 }
 
 /** Batches requests of people and programs: concurrent ones are decided together, so a burst does not queue up. */
-export class WakeupDesk {
+export class WakeupRequests {
   readonly kernel: ServerKernel
   readonly requests: BatchLoader<WakeupRequest, Wakeup | null>
 
@@ -49,7 +49,7 @@ export class WakeupDesk {
 }
 
 export async function wakeAgent(
-  { kernel, requests }: WakeupDesk,
+  { kernel, requests }: WakeupRequests,
   caller: Caller,
   name: string,
   body: z.output<typeof WakeupBody>,

@@ -5,7 +5,7 @@ import type { DrainAnswer, SessionView, WorkerBody, WorkerHeartbeatAnswer } from
 import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { runMany } from './claims.ts'
-import { beatView, commandSession, nameFor, sessionView } from './session-commands.ts'
+import { commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
 import { unblockDownstream } from './unblock.ts'
 import { instant } from './views.ts'
 
@@ -52,7 +52,7 @@ export async function listWorkers(
 }
 
 /** Renews the worker and all its claims; the answer lists the claims lost since the last heartbeat. */
-export async function beatWorker(
+export async function heartbeatWorker(
   kernel: Kernel,
   caller: Caller,
   name: string,
@@ -60,7 +60,7 @@ export async function beatWorker(
   await requireWorker(kernel, caller, name)
   const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
   return {
-    ...beatView(settled, lost),
+    ...heartbeatView(settled, lost),
     worker: record.name,
     state: record.state,
     expiresAt: instant(record.dueAt),

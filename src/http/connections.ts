@@ -62,7 +62,7 @@ const WHY: Record<string, [ErrorCode, string]> = {
  * Invalid HTTP and incomplete requests never reach a handler. They are answered on the raw socket, and then the connection
  * is closed whatever the client does.
  */
-export const answerNonsense =
+export const answerMalformed =
   ({ lingerMs }: Pick<ConnectionLimits, 'lingerMs'>) =>
   (error: ClientError, socket: Socket): void => {
     // Already answered; the client is still sending.

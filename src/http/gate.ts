@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Doors {
+export interface AllowedSources {
   /** Allowed Host headers, without the port. */
   hosts: readonly string[]
   /** Allowed web origins, beside Baton's own. */
@@ -35,12 +35,12 @@ const nameOf = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
  * Any web page can reach 127.0.0.1. The Host must be in our list (a DNS-rebound name is not), and so must the Origin, if
  * there is one. Both are compared with the list, not with each other: rebinding makes them equal.
  */
-function checkHostAndOrigin(request: FastifyRequest, doors: Doors): void {
+function checkHostAndOrigin(request: FastifyRequest, allowed: AllowedSources): void {
   const host = request.headers.host ?? ''
-  if (!doors.hosts.includes(nameOf(host)))
+  if (!allowed.hosts.includes(nameOf(host)))
     throw new Refused('HOST_NOT_ALLOWED', `The host "${host}" is not allowed; add it to BATON_ALLOWED_HOSTS.`)
   const { origin } = request.headers
-  if (origin === undefined || doors.origins.includes(origin)) return
+  if (origin === undefined || allowed.origins.includes(origin)) return
   let parsed: URL | null = null
   try {
     parsed = new URL(origin)
@@ -51,7 +51,7 @@ function checkHostAndOrigin(request: FastifyRequest, doors: Doors): void {
   const isOwn =
     parsed !== null &&
     parsed.host.toLowerCase() === host.toLowerCase() &&
-    doors.hosts.includes(parsed.hostname)
+    allowed.hosts.includes(parsed.hostname)
   if (!isOwn)
     throw new Refused(
       'ORIGIN_NOT_ALLOWED',
@@ -114,11 +114,16 @@ function readIdempotencyKey(request: FastifyRequest): void {
   }
 }
 
-export function installGate(app: FastifyInstance, doors: Doors, keys: KeyRing, wrongKeys: WrongKeys): void {
+export function installGate(
+  app: FastifyInstance,
+  allowed: AllowedSources,
+  keys: KeyRing,
+  wrongKeys: WrongKeys,
+): void {
   app.decorateRequest('caller', null as unknown as Caller)
   app.decorateRequest('key', null)
   app.addHook('onRequest', async (request) => {
-    checkHostAndOrigin(request, doors)
+    checkHostAndOrigin(request, allowed)
     await admit(request, keys, wrongKeys)
   })
   app.addHook('preHandler', async (request) => {

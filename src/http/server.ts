@@ -7,13 +7,13 @@ import type { Execution } from '../flow/execution.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { installJsonParser } from './bodies.ts'
 import {
-  answerNonsense,
+  answerMalformed,
   CONNECTION_LIMITS,
   type ConnectionLimits,
   limitConnections,
   serverTimes,
 } from './connections.ts'
-import { type Doors, installGate } from './gate.ts'
+import { type AllowedSources, installGate } from './gate.ts'
 import { KeyRing } from './key-ring.ts'
 import { EventFeed } from './live/feed.ts'
 import { onError, sendProblem } from './problems.ts'
@@ -41,7 +41,7 @@ export interface ServerOptions {
   kernel: ServerKernel
   coordinator: Coordination
   execution: Execution
-  doors: Doors
+  allowed: AllowedSources
   logger: Logger
   connections?: Partial<ConnectionLimits>
   /** Wrong keys per minute and address, and open streams per key. */
@@ -58,7 +58,7 @@ export async function buildServer({
   kernel,
   coordinator,
   execution,
-  doors,
+  allowed,
   logger,
   connections,
   bounds,
@@ -74,7 +74,7 @@ export async function buildServer({
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: 'idle',
     frameworkErrors: onError,
-    clientErrorHandler: answerNonsense(limits),
+    clientErrorHandler: answerMalformed(limits),
   })
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
@@ -87,7 +87,7 @@ export async function buildServer({
   installJsonParser(app)
   const { wrongKeysPerMinute, streamsPerKey } = { ...USUAL_BOUNDS, ...bounds }
   const keys = new KeyRing(kernel.store, streamsPerKey)
-  installGate(app, doors, keys, new WrongKeys(wrongKeysPerMinute))
+  installGate(app, allowed, keys, new WrongKeys(wrongKeysPerMinute))
   app.addHook('preHandler', (request, _reply, done) => {
     const run = request.caller?.run
     // An agent may send secrets that it was given.

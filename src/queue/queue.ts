@@ -13,8 +13,8 @@ import { failTask, submitResult } from '../flow/results.ts'
 import { briefView, command, createTasks, operate, readTask, taskIdOf } from '../flow/tasks.ts'
 import { resultView, taskView } from '../flow/views.ts'
 import {
-  beatWorker,
   drainWorker,
+  heartbeatWorker,
   listWorkers,
   registerWorker,
   requeueStalled,
@@ -179,7 +179,7 @@ export class Queue {
   }
 
   /** Renews the worker and all its claims; the answer lists the claims lost since the last heartbeat. */
-  heartbeat = (worker: string) => beatWorker(this.#kernel, this.#caller, worker)
+  heartbeat = (worker: string) => heartbeatWorker(this.#kernel, this.#caller, worker)
   drainWorker = (worker: string) => drainWorker(this.#kernel, this.#caller, worker)
   unregisterWorker = (worker: string, reason = 'unregistered') =>
     unregisterWorker(this.#kernel, this.#caller, worker, reason)

@@ -2,13 +2,13 @@
  * The store of a server: Postgres, with everything that only Postgres offers. Code outside this folder imports its types
  * from here, so that only the entry point knows the files behind it.
  */
-export { BEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
+export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
 export type { LogFilter, LogPage } from './postgres/reads/logs.ts'
 export type { EventWithTask, LargeDetail } from './postgres/reads/reader.ts'
 export type { ResultPosition } from './postgres/reads/result-pages.ts'
 export type { TaskSearch } from './postgres/reads/task-search.ts'
 export type { DueWakeup } from './postgres/runs/dispatch.ts'
-export type { Run, RunFilter, RunToLookAt } from './postgres/runs/run-reads.ts'
+export type { Run, RunFilter, RunToCheck } from './postgres/runs/run-reads.ts'
 export type { NewRunEvent, ProcessIdentity, RunEnd } from './postgres/runs/runs.ts'
 export type { Wakeup, WakeupRequest } from './postgres/runs/wakeups.ts'
 export type { PostgresStore as ServerStore } from './postgres/store.ts'

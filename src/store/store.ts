@@ -112,7 +112,7 @@ export interface BlockedTask extends DueTask {
  * Blocked tasks whose upstream tasks ended without notifying them. The caller confirms with `followed` that it has handled
  * them; otherwise they are found again.
  */
-export interface Forgotten {
+export interface MissedTasks {
   tasks: BlockedTask[]
   followed: () => Promise<void>
 }
@@ -146,7 +146,7 @@ export interface Upkeep {
   /** Blocked tasks that depend on any of these, with the states of all their dependencies. */
   downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]>
   /** The safety net: pending tasks that are still blocked although one dependency failed for good, or all have ended. */
-  forgottenTasks(limit: number, only?: number): Promise<Forgotten>
+  missedTasks(limit: number, only?: number): Promise<MissedTasks>
   /**
    * The blocked ones among these tasks, their blocked dependencies, the dependencies of those, and so on; or, downstream,
    * the tasks that depend on them. Nearest first, each once; `isWhole` when `limit` was not exceeded. A cycle through one of

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { BEAT_EVERY_MS, type NodeIdentity, type ServerStore } from '../store/server-store.ts'
+import { HEARTBEAT_EVERY_MS, type NodeIdentity, type ServerStore } from '../store/server-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 
 /** This process as a node of the cluster: registered in the database, with a heartbeat until it stops. */
@@ -55,7 +55,7 @@ export class Node {
           .catch(() => undefined)
           .finally(() => this.#scheduleHeartbeat())
       },
-      BEAT_EVERY_MS * (0.75 + Math.random() / 2),
+      HEARTBEAT_EVERY_MS * (0.75 + Math.random() / 2),
     )
     this.#timer.unref()
   }

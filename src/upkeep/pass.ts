@@ -8,10 +8,10 @@ import type { ServerStore } from '../store/server-store.ts'
 import {
   applyRetention,
   BATCH,
-  judgeSessions,
-  moveWhatIsDue,
+  expireSessions,
+  settleDueTasks,
   type UpkeepContext,
-  unblockForgotten,
+  unblockMissed,
 } from './steps.ts'
 
 /** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
@@ -23,7 +23,7 @@ export interface CoordinatorContext extends UpkeepContext<ServerStore> {
 }
 
 /** Agents that stopped sending heartbeats, and agents that were to terminate after their current work. */
-async function judgeAgents(context: CoordinatorContext): Promise<number> {
+async function expireAgents(context: CoordinatorContext): Promise<number> {
   const { kernel, term, listeningSince, only } = context
   const due = await kernel.store.agents.due(BATCH, only)
   await Promise.all(
@@ -54,7 +54,7 @@ export async function assignIn(
   { kernel, term, assignment }: CoordinatorContext,
   workspaceId: number,
 ): Promise<number> {
-  const assigned = await assignment.giveIn(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
+  const assigned = await assignment.assign(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
   if (assigned > 0) await wakeForWork(kernel, workspaceId)
   return assigned
 }
@@ -73,7 +73,7 @@ async function reconcile(context: CoordinatorContext): Promise<number> {
 }
 
 async function deleteOldNodes({ kernel }: CoordinatorContext): Promise<number> {
-  await kernel.store.cluster.forgetOldNodes()
+  await kernel.store.cluster.deleteOldNodes()
   return 0
 }
 
@@ -90,10 +90,10 @@ export interface UpkeepStep {
 }
 
 export const STEPS: readonly UpkeepStep[] = [
-  { name: 'agentsJudged', run: judgeAgents, everyMs: 0 },
-  { name: 'sessionsJudged', run: judgeSessions, everyMs: 0 },
-  { name: 'tasksMoved', run: moveWhatIsDue, everyMs: 0 },
-  { name: 'tasksUnblocked', run: unblockForgotten, everyMs: 0 },
+  { name: 'agentsJudged', run: expireAgents, everyMs: 0 },
+  { name: 'sessionsJudged', run: expireSessions, everyMs: 0 },
+  { name: 'tasksMoved', run: settleDueTasks, everyMs: 0 },
+  { name: 'tasksUnblocked', run: unblockMissed, everyMs: 0 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
   { name: 'agentsWoken', run: wake, everyMs: 500 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },

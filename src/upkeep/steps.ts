@@ -32,7 +32,7 @@ function throwIfNotLeader<G extends Granted>(reply: G | Refusal): G | Refusal {
 }
 
 /** Expired leases, due retries and scheduled starts, assignments that were not started, stalled and hung work. */
-export async function moveWhatIsDue(context: UpkeepContext): Promise<number> {
+export async function settleDueTasks(context: UpkeepContext): Promise<number> {
   const { kernel, term, only } = context
   const due = await kernel.store.dueTasks(BATCH, only)
   // Before their due time is cleared: cycles are found here by the due time of their tasks.
@@ -49,7 +49,7 @@ export async function moveWhatIsDue(context: UpkeepContext): Promise<number> {
 }
 
 /** Sessions, including workers, without a heartbeat for too long. */
-export async function judgeSessions(context: UpkeepContext): Promise<number> {
+export async function expireSessions(context: UpkeepContext): Promise<number> {
   const { kernel, term, listeningSince, only } = context
   const due = await kernel.store.dueSessions(BATCH, only)
   await Promise.all(
@@ -61,9 +61,9 @@ export async function judgeSessions(context: UpkeepContext): Promise<number> {
 }
 
 /** The safety net below `unblockDownstream`: tasks whose dependencies ended without them being unblocked. */
-export async function unblockForgotten(context: UpkeepContext): Promise<number> {
+export async function unblockMissed(context: UpkeepContext): Promise<number> {
   const { kernel, term, only } = context
-  const { tasks, followed } = await kernel.store.forgottenTasks(BATCH, only)
+  const { tasks, followed } = await kernel.store.missedTasks(BATCH, only)
   await unblockAll(kernel, tasks, term)
   await followed()
   return tasks.length

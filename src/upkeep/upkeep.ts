@@ -3,10 +3,10 @@ import { pause } from './pause.ts'
 import {
   applyRetention,
   BATCH,
-  judgeSessions,
-  moveWhatIsDue,
+  expireSessions,
+  settleDueTasks,
   type UpkeepContext,
-  unblockForgotten,
+  unblockMissed,
 } from './steps.ts'
 
 /** Upkeep of a queue used as a library: every process runs it, and no coordinator is needed. */
@@ -17,19 +17,19 @@ interface UpkeepStep {
 }
 
 const STEPS: UpkeepStep[] = [
-  { run: moveWhatIsDue, everyMs: 250 },
-  { run: judgeSessions, everyMs: 500 },
-  { run: unblockForgotten, everyMs: 5_000 },
+  { run: settleDueTasks, everyMs: 250 },
+  { run: expireSessions, everyMs: 500 },
+  { run: unblockMissed, everyMs: 5_000 },
   { run: applyRetention, everyMs: 600_000 },
 ]
 
 /** Logger for failed steps, which are retried. */
-export interface Complaints {
+export interface UpkeepLog {
   warn(about: { err: unknown; step: string }, message: string): void
 }
 
 /** Runs each step at its interval, and again at once after a full batch. */
-export function startUpkeep(kernel: Kernel, logger: Complaints): { stop: () => Promise<void> } {
+export function startUpkeep(kernel: Kernel, logger: UpkeepLog): { stop: () => Promise<void> } {
   const stopping = new AbortController()
   const loops = STEPS.map((step) => runRepeatedly(step, { kernel }, logger, stopping.signal))
   return {
@@ -43,7 +43,7 @@ export function startUpkeep(kernel: Kernel, logger: Complaints): { stop: () => P
 async function runRepeatedly(
   { run, everyMs }: UpkeepStep,
   context: UpkeepContext,
-  logger: Complaints,
+  logger: UpkeepLog,
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {

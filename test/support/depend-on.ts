@@ -1,7 +1,7 @@
 import type { TaskCommand } from '../../src/core/commands.ts'
 import { openKernel } from '../../src/flow/open-kernel.ts'
 import type { Store } from '../../src/store/store.ts'
-import { moveWhatIsDue, unblockForgotten } from '../../src/upkeep/steps.ts'
+import { settleDueTasks, unblockMissed } from '../../src/upkeep/steps.ts'
 import { granted, holder, type Task, type Work } from './tasks.ts'
 
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
@@ -37,8 +37,8 @@ export const flowOn = (store: Store) =>
 export async function sweep(store: Store): Promise<void> {
   const kernel = flowOn(store)
   for (let i = 0; i < 3; i++) {
-    await moveWhatIsDue({ kernel })
-    await unblockForgotten({ kernel })
+    await settleDueTasks({ kernel })
+    await unblockMissed({ kernel })
   }
   await kernel.close()
 }

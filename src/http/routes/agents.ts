@@ -17,7 +17,7 @@ import { listOf, Name, Slug, Tag } from '../../core/shapes/common.ts'
 import { ListedTask } from '../../core/shapes/tasks.ts'
 import { AGENT_STATES, type AgentState, isHeld } from '../../core/states.ts'
 import {
-  AgentDesk,
+  AgentHeartbeats,
   agentPage,
   assignmentsOf,
   heartbeat,
@@ -52,7 +52,7 @@ export function agentRoutes(
   registry(app, kernel, execution)
   lists(app, kernel, execution)
   acts(app, kernel, execution)
-  signsOfLife(app, new AgentDesk(kernel), keys)
+  signsOfLife(app, new AgentHeartbeats(kernel), keys)
 }
 
 function registry(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
@@ -191,7 +191,7 @@ function acts(app: FastifyInstance, kernel: ServerKernel, execution: Execution):
 const AssignmentsQuery = z.strictObject({ waitMs: Digits.optional() })
 const LONGEST_WAIT_MS = 60_000
 
-function signsOfLife(app: FastifyInstance, desk: AgentDesk, keys: KeyRing): void {
+function signsOfLife(app: FastifyInstance, desk: AgentHeartbeats, keys: KeyRing): void {
   app.get<OnAgent>(
     '/agents/:id/health',
     route({ ...onAgent, summary: 'Read the health of an agent', needs: 'read', answer: HealthView }),

@@ -6,7 +6,7 @@ import { writePlan } from '../../core/plans/write.ts'
 import { PlanAnswer, PlanView, ProjectParams } from '../../core/shapes/projects.ts'
 import { exportPlan } from '../../flow/plan-export.ts'
 import { importPlan } from '../../flow/plans.ts'
-import { theProject } from '../../flow/projects.ts'
+import { requireProject } from '../../flow/projects.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { route } from '../schema.ts'
 
@@ -40,7 +40,7 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       answer: PlanAnswer,
     }),
     async ({ params, body, caller }) => {
-      const project = await theProject(kernel, caller, params.slug)
+      const project = await requireProject(kernel, caller, params.slug)
       return importPlan(kernel, caller, project, body?.text ?? '')
     },
   )
@@ -57,7 +57,7 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       mediaTypes: ['application/json', 'application/yaml'],
     }),
     async ({ params, query, caller, headers }, reply) => {
-      const plan = await exportPlan(kernel, caller, await theProject(kernel, caller, params.slug))
+      const plan = await exportPlan(kernel, caller, await requireProject(kernel, caller, params.slug))
       const format = query.format ?? (/yaml/.test(headers.accept ?? '') ? 'yaml' : 'json')
       const type = format === 'yaml' ? 'application/yaml' : 'application/json'
       return reply

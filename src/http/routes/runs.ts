@@ -26,22 +26,22 @@ import {
   WakeupAnswer,
   WakeupBody,
 } from '../../core/shapes/runs.ts'
-import { slugOf, theAgent } from '../../flow/agents.ts'
+import { requireAgent, slugOf } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
 import {
   cancelRun,
-  forgetSessions,
+  deleteSessions,
   overWithin,
   readRunLog,
+  requireRun,
   runPage,
   runsOfTask,
   runTimeline,
   showRun,
   showRuntimeState,
   showTaskSessions,
-  theRun,
 } from '../../flow/runs.ts'
-import { WakeupDesk, wakeAgent, wakeupPage } from '../../flow/wakeups.ts'
+import { WakeupRequests, wakeAgent, wakeupPage } from '../../flow/wakeups.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { Digits, include, included, numberOr, Page, pageSize, route } from '../schema.ts'
 
@@ -195,7 +195,7 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
       answer: CallbackAnswer,
     }),
     async ({ params, body, caller }): Promise<AnswerOf<typeof CallbackAnswer>> => {
-      await theRun(kernel, caller, params.id)
+      await requireRun(kernel, caller, params.id)
       if (caller.run?.runId !== params.id)
         throw new Refused(
           'FORBIDDEN',
@@ -215,7 +215,7 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
 }
 
 function wakeups(app: FastifyInstance, kernel: ServerKernel): void {
-  const desk = new WakeupDesk(kernel)
+  const desk = new WakeupRequests(kernel)
   for (const path of ['wakeup', 'heartbeat/invoke'])
     app.post<On & { Body: z.output<typeof WakeupBody> }>(
       `/agents/:id/${path}`,
@@ -281,7 +281,7 @@ function remembered(app: FastifyInstance, kernel: ServerKernel): void {
         bodyIsOptional: true,
         answer: ResetSessionAnswer,
       }),
-      ({ params, body, caller }) => forgetSessions(kernel, caller, params.id, body.taskKey),
+      ({ params, body, caller }) => deleteSessions(kernel, caller, params.id, body.taskKey),
     )
 }
 
@@ -310,7 +310,7 @@ function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution
       answer: ProbeView,
     }),
     async ({ params, caller }): Promise<AnswerOf<typeof ProbeView>> => {
-      const { record } = await theAgent(kernel, caller, params.id)
+      const { record } = await requireAgent(kernel, caller, params.id)
       const checks = await execution.probe(caller.workspaceId, record)
       return { agent: record.slug, ok: checks.every(({ ok }) => ok), checks }
     },
@@ -324,7 +324,7 @@ function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution
       answer: PromptPreview,
     }),
     async ({ params, caller }): Promise<AnswerOf<typeof PromptPreview>> => {
-      const { record } = await theAgent(kernel, caller, params.id)
+      const { record } = await requireAgent(kernel, caller, params.id)
       return { agent: record.slug, ...(await execution.preview(caller.workspaceId, record)) }
     },
   )

@@ -29,7 +29,7 @@ import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import { updateTask } from '../../flow/dependencies.ts'
 import { eventViews } from '../../flow/event-views.ts'
 import { namedProject } from '../../flow/projects.ts'
-import { createTasks, operate, readStates, readTask, theRecord } from '../../flow/tasks.ts'
+import { createTasks, operate, readStates, readTask, requireRecord } from '../../flow/tasks.ts'
 import { claimRowView, taskView } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
@@ -186,7 +186,7 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
     '/tasks/:id/claims',
     options('List the claims of a task, one per generation', ClaimHistoryView),
     async ({ params, caller }): Promise<ListAnswer<AnswerOf<typeof ClaimHistoryView>>> => {
-      const { id } = await theRecord(kernel, caller, params.id)
+      const { id } = await requireRecord(kernel, caller, params.id)
       const { workspaceId } = caller
       const [claims, results] = await Promise.all([
         kernel.store.claims(workspaceId, id),
@@ -205,7 +205,7 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
     '/tasks/:id/dependencies',
     options('List the dependencies of a task', DependencyView),
     async ({ params, caller }): Promise<ListAnswer<AnswerOf<typeof DependencyView>>> => {
-      const { id } = await theRecord(kernel, caller, params.id)
+      const { id } = await requireRecord(kernel, caller, params.id)
       const items = await kernel.store.dependencies(caller.workspaceId, id)
       return {
         items: items.map(({ uuid, state, triggerRule }) => ({ taskId: uuid, state, triggerRule })),
@@ -219,7 +219,7 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
     '/tasks/:id/events',
     options('List the events of a task', EventView, EventsQuery),
     async ({ params, caller, query }): Promise<ListAnswer<AnswerOf<typeof EventView>>> => {
-      const { id } = await theRecord(kernel, caller, params.id)
+      const { id } = await requireRecord(kernel, caller, params.id)
       const limit = pageSize(query.limit)
       const after = numberOr(query.after, 0)
       const events = await kernel.store.eventsOfTask(caller.workspaceId, id, after, limit)

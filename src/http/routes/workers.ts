@@ -12,8 +12,8 @@ import {
 import { namedProject } from '../../flow/projects.ts'
 import { sessionName } from '../../flow/sessions.ts'
 import {
-  beatWorker,
   drainWorker,
+  heartbeatWorker,
   listWorkers,
   registerWorker,
   requeueStalled,
@@ -70,7 +70,8 @@ function singleWorker(app: FastifyInstance, kernel: ServerKernel): void {
       needs: 'work',
       answer: WorkerHeartbeatAnswer,
     }),
-    async ({ params, caller }) => beatWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
+    async ({ params, caller }) =>
+      heartbeatWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   )
   app.post<{ Params: { id: string } }>(
     '/workers/:id/drain',

@@ -19,7 +19,7 @@ import type {
   Direction,
   DueTask,
   DueVersion,
-  Forgotten,
+  MissedTasks,
   Store,
   StoredClaim,
   StoredResult,
@@ -260,7 +260,7 @@ export class MemoryStore implements Store {
     )
   }
 
-  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
+  async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
     const tasks = roundRobin(this.#those(only).flatMap(forgottenIn), limit)
     return { tasks, followed: async () => undefined }
   }

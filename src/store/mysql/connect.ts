@@ -202,7 +202,7 @@ const OVER_LIMIT = /Column 'active_(claims|sessions)' cannot be null/
 export const isLockTimeout = (error: unknown) => isFromServer(error) && error.errno === 1205
 
 /** Nothing was written, and the next read sees the conflicting change. */
-export const isWorthAnotherLook = (error: unknown) =>
+export const isRetryable = (error: unknown) =>
   isFromServer(error) &&
   (RETRYABLE.has(error.errno) || LOST_RACE.has(error.errno) || OVER_LIMIT.test(error.sqlMessage))
 

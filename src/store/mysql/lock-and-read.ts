@@ -17,7 +17,7 @@ import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'
 import { Packet } from './packet.ts'
-import { canServe, matchesQuery, type Queue, queuesWithSomebody, readQueue, rowsWanted } from './queues.ts'
+import { canServe, matchesQuery, nonEmptyQueues, type Queue, readQueue, rowsWanted } from './queues.ts'
 import { BEGIN, LockStatements, type TrackKey } from './statements.ts'
 import { readWorkspaceState, type WorkspaceState } from './workspace-state.ts'
 
@@ -115,10 +115,7 @@ export class LockAndRead {
       packet.ask(this.#statements.lockTasks(list), (rows) => rows.forEach(this.#show))
     if (waiting.length > 0 || reserved.length > 0) {
       const agents = [...new Set(reserved.map(({ agent }) => agent))]
-      packet.ask(
-        queuesWithSomebody(this.#workspaceId, agents),
-        (rows) => (this.#queues = rows.map(readQueue)),
-      )
+      packet.ask(nonEmptyQueues(this.#workspaceId, agents), (rows) => (this.#queues = rows.map(readQueue)))
     }
     for (const list of inLists(claimants))
       packet.ask(this.#statements.workersAmong(list), (rows) =>
@@ -140,7 +137,7 @@ export class LockAndRead {
   }
 
   async #sendWithClock(packet: Packet): Promise<void> {
-    packet.ask(this.#statements.circumstances(), ([row]) => {
+    packet.ask(this.#statements.workspaceState(), ([row]) => {
       if (!row) throw new Error(`workspace ${this.#workspaceId} does not exist`)
       this.#workspaceState = readWorkspaceState(row)
     })

@@ -45,7 +45,7 @@ export class Queues {
   }
 
   /** Another node deleted a queue: drop the cache. */
-  lookAgain(): void {
+  reload(): void {
     this.#numbers.clear()
   }
 
@@ -90,7 +90,7 @@ const signatureOf = (name: string) => createHash('sha256').update(name).digest()
 
 // The non-empty queues: those for all agents, and those reserved for these agents. Each is probed once, however many tasks
 // wait; the limit keeps both servers from turning that into a scan of all waiting tasks.
-export const queuesWithSomebody = (workspaceId: number, agents: readonly string[]) =>
+export const nonEmptyQueues = (workspaceId: number, agents: readonly string[]) =>
   sql`select q.queue_id, q.project_id, q.track_queue, q.capabilities, q.only_agent from baton_queues q
        where q.workspace_id = ${workspaceId} and (q.only_agent is null or q.only_agent in (${agents}))
          and (select 1 from baton_waiting w

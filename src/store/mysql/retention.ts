@@ -1,6 +1,6 @@
 import { remove } from './bulk.ts'
 import { NOW } from './clock.ts'
-import { isWorthAnotherLook, type Pool, type Row } from './connect.ts'
+import { isRetryable, type Pool, type Row } from './connect.ts'
 import { names, type Sql, sql } from './sql.ts'
 import type { Server } from './transact.ts'
 
@@ -84,18 +84,18 @@ export class Retention {
     for (const [workspaceId, own] of byWorkspace(rows)) {
       const keys = own.map((one) => one.slice(1, 1 + key.length))
       const statements = remove(this.#server.isMariadb, { table, workspaceId, key, rows: keys })
-      for (const statement of statements) await ifNobodyIsInTheWay(this.#pool, statement)
+      for (const statement of statements) await unlessLocked(this.#pool, statement)
     }
   }
 }
 
 /** Upkeep runs again: what is locked now is done next time. */
-export async function ifNobodyIsInTheWay(pool: Pool, statement: Sql): Promise<boolean> {
+export async function unlessLocked(pool: Pool, statement: Sql): Promise<boolean> {
   try {
     await pool.ask(statement)
     return true
   } catch (error) {
-    if (isWorthAnotherLook((error as Error).cause ?? error)) return false
+    if (isRetryable((error as Error).cause ?? error)) return false
     throw error
   }
 }

@@ -133,7 +133,7 @@ export class LockStatements {
             on r.workspace_id = ${this.#workspaceId} and r.idempotency_key = v.name`
 
   // The clock, read by a separate statement after the locks, and the counters and limits at that time.
-  circumstances = () =>
+  workspaceState = () =>
     sql`select ${CLOCK}, c.active_claims, c.active_sessions,
                exists (select 1 from baton_tracks k where k.workspace_id = ${this.#workspaceId}), ${SELECT_LIMITS}
           from baton_workspaces w join baton_counters c on c.workspace_id = w.workspace_id

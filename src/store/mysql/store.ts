@@ -84,7 +84,7 @@ export class MysqlStore extends MysqlReader implements Store {
     this.#upkeep.heldUntouchedSince(workspaceId, before, limit)
   downstreamOf = (workspaceId: number, taskIds: readonly number[]) =>
     this.#upkeep.downstreamOf(workspaceId, taskIds)
-  forgottenTasks = (limit: number, only?: number) => this.#upkeep.forgottenTasks(limit, only)
+  missedTasks = (limit: number, only?: number) => this.#upkeep.missedTasks(limit, only)
   blockedFrom = (workspaceId: number, taskIds: readonly number[], way: Direction, limit: number) =>
     this.#upkeep.blockedFrom(workspaceId, taskIds, way, limit)
   applyRetention = () => this.#upkeep.applyRetention()

@@ -6,7 +6,7 @@ import {
   type Connection,
   isDuplicate,
   isLockTimeout,
-  isWorthAnotherLook,
+  isRetryable,
   type Pool,
 } from './connect.ts'
 import type { TaskIds } from './ids.ts'
@@ -47,12 +47,12 @@ export class MysqlTransactor implements Transactor {
       try {
         return await this.#once(workspaceId, readSet, decide)
       } catch (error) {
-        if (!isWorthAnotherLook(error)) throw asUnavailable(error)
+        if (!isRetryable(error)) throw asUnavailable(error)
         // The same duplicate key on every attempt is a bug of ours, not a race.
         if (tries >= TRIES && isDuplicate(error)) throw error
         if (tries >= (isLockTimeout(error) ? TRIES_WITH_LONG_WAITS : TRIES))
           throw new StoreUnavailable('Other transactions got there first on every attempt.', { cause: error })
-        this.#queues.lookAgain()
+        this.#queues.reload()
         await sleep(Math.random() * PAUSE_MS * tries)
       }
     }

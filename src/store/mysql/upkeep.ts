@@ -5,7 +5,7 @@ import type {
   Direction,
   DueTask,
   DueVersion,
-  Forgotten,
+  MissedTasks,
   TaskThatWaits,
   Upkeep,
   Walked,
@@ -15,7 +15,7 @@ import { inLists, tableOf, update } from './bulk.ts'
 import { NOW } from './clock.ts'
 import { textOf } from './columns.ts'
 import { asUnavailable, type Pool, type Row } from './connect.ts'
-import { byWorkspace, ifNobodyIsInTheWay, Retention } from './retention.ts'
+import { byWorkspace, Retention, unlessLocked } from './retention.ts'
 import { literal, Sql, sql } from './sql.ts'
 import type { Server } from './transact.ts'
 
@@ -99,7 +99,7 @@ export class MysqlUpkeep implements Upkeep {
         columns: ['check_at'],
         rows: own.map(([, taskId, , , , generation, leaseExpiresAt]) => [taskId, generation, leaseExpiresAt]),
       })
-      for (const statement of moves) isMoved = (await ifNobodyIsInTheWay(this.#pool, statement)) && isMoved
+      for (const statement of moves) isMoved = (await unlessLocked(this.#pool, statement)) && isMoved
     }
     return isMoved
   }
@@ -147,7 +147,7 @@ export class MysqlUpkeep implements Upkeep {
     return [...blocked]
   }
 
-  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
+  async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
     const rows = await this.#pool.rows(
       sql`select t.workspace_id, t.id from baton_tasks t force index (task_blocked)
             straight_join baton_task_dependencies d force index (primary)

@@ -7,7 +7,7 @@ import type {
   Direction,
   DueTask,
   DueVersion,
-  Forgotten,
+  MissedTasks,
   Store,
   Walked,
 } from '../store.ts'
@@ -175,7 +175,7 @@ export class PostgresStore extends PostgresReader implements Store, Connections,
     for (const workspaceId of new Set(renewed.map((claim) => claim.workspaceId))) {
       const own = renewed.filter((claim) => claim.workspaceId === workspaceId)
       const taskIds = own.map(({ taskId }) => taskId)
-      await due.lookAgainLater(this.writers, workspaceId, taskIds)
+      await due.postponeChecks(this.writers, workspaceId, taskIds)
     }
     this.#followAgainAt = performance.now() + (renewed.length < limit ? FOLLOW_EVERY_MS : 0)
   }
@@ -192,8 +192,8 @@ export class PostgresStore extends PostgresReader implements Store, Connections,
     return downstreamOf(this.readers, workspaceId, taskIds)
   }
 
-  forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
-    return this.#following.forgottenTasks(limit, only)
+  missedTasks(limit: number, only?: number): Promise<MissedTasks> {
+    return this.#following.missedTasks(limit, only)
   }
 
   blockedFrom(

@@ -31,8 +31,8 @@ export class Keys {
   /** Hash: version, seq, lastId, activeClaims, activeSessions, limits. Every write raises the version. */
   readonly meta: string
   /** The writer lock and the writer queue, for processes that lost a race. */
-  readonly turn: string
-  readonly line: string
+  readonly writerLock: string
+  readonly writerQueue: string
   /** Sorted by when a task is due, by when a held task was last touched, by when a session is checked. */
   readonly due: string
   readonly held: string
@@ -54,8 +54,8 @@ export class Keys {
     const tag = `{${prefix}:${workspaceId}}:`
     this.tag = tag
     this.meta = `${tag}meta`
-    this.turn = `${tag}writer-lock`
-    this.line = `${tag}writer-queue`
+    this.writerLock = `${tag}writer-lock`
+    this.writerQueue = `${tag}writer-queue`
     this.due = `${tag}due`
     this.held = `${tag}held`
     this.sessionsDue = `${tag}sessions-due`

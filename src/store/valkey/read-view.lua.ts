@@ -1,4 +1,4 @@
-import { TURN_FUNCTIONS } from './writer-lock.lua.ts'
+import { WRITER_LOCK_FUNCTIONS } from './writer-lock.lua.ts'
 
 /** So many ready tasks are read for one queue query, or a few of each queue, whichever is more. */
 const SHOWN = 2_000
@@ -17,7 +17,7 @@ const A_FEW = 4
  * commands.
  */
 export const READ_VIEW = `
-${TURN_FUNCTIONS}
+${WRITER_LOCK_FUNCTIONS}
 local token, tag = ARGV[1], ARGV[3]
 local mine = acquireWriterLock(KEYS[2], KEYS[3], token, ARGV[2] == '1')
 if mine == nil then return {'wait'} end

@@ -24,7 +24,7 @@ const script = new Script(READ_VIEW)
 type ViewReply = [
   found: 'seen',
   time: [seconds: string, micros: string],
-  hasTurn: number,
+  hasWriterLock: number,
   meta: string[],
   shown: string[][],
   seenBy: number[][],
@@ -57,11 +57,15 @@ export async function readView(
     ...questions.flat(),
   ]
   const reply = await onceConnected(client, () =>
-    script.run<ViewReply | ['wait'] | ['none']>(client, [keys.meta, keys.turn, keys.line], values),
+    script.run<ViewReply | ['wait'] | ['none']>(
+      client,
+      [keys.meta, keys.writerLock, keys.writerQueue],
+      values,
+    ),
   )
   if (reply[0] === 'wait') return null
   if (reply[0] === 'none') throw new Error(`workspace ${workspaceId} does not exist`)
-  const [, time, hasTurn, meta, shown, seenBy, holding, found, claimants, answers] = reply
+  const [, time, hasWriterLock, meta, shown, seenBy, holding, found, claimants, answers] = reply
   questions.answers = answers
   const [version, seq, lastId, activeClaims, activeSessions, limits] = meta
   const records = new Map<number, TaskRecord>()
@@ -81,7 +85,7 @@ export async function readView(
     version: Number(version),
     seq: Number(seq),
     lastId: Number(lastId),
-    hasTurn: hasTurn === 1,
+    hasWriterLock: hasWriterLock === 1,
     results: readResults(readSet, read.results()),
     view: {
       // The server's clock, at the time of the read.

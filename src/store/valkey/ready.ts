@@ -11,7 +11,7 @@ const UNRELEASED = ['1']
 type Field = (name: string) => string | undefined
 
 /** Throws when the server is not durable, in one sentence that says what to change. */
-export async function assertServerKeepsPromises(client: Redis): Promise<void> {
+export async function assertDurable(client: Redis): Promise<void> {
   const text = await ask(client, () => client.info())
   const info = new Map(text.split(/\r?\n/).map((line) => line.split(/:(.*)/s, 2) as [string, string]))
   const problem =

@@ -8,7 +8,7 @@ export interface Seen {
   seq: number
   lastId: number
   /** This process has the writer lock: no other process can write before us. */
-  hasTurn: boolean
+  hasWriterLock: boolean
   /** Results of the tasks that results are submitted for. */
   results: Map<number, ResultHead[]>
 }

@@ -9,7 +9,7 @@ import type {
   Direction,
   DueTask,
   DueVersion,
-  Forgotten,
+  MissedTasks,
   Store,
   Walked,
 } from '../store.ts'
@@ -19,7 +19,7 @@ import { Due } from './due.ts'
 import { Keys, sharedKeys } from './keys.ts'
 import { Notices } from './notices.ts'
 import { ValkeyReader } from './reads.ts'
-import { assertFormat, assertServerKeepsPromises } from './ready.ts'
+import { assertDurable, assertFormat } from './ready.ts'
 import { ValkeyTransactor } from './transact.ts'
 import { ensureProject, ensureWorkspace, setTrack } from './workspaces.ts'
 
@@ -87,7 +87,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
   }
 
   ready(): Promise<void> {
-    return assertServerKeepsPromises(this.#writer)
+    return assertDurable(this.#writer)
   }
 
   transact<T>(
@@ -142,7 +142,7 @@ export class ValkeyStore extends ValkeyReader implements Store {
   }
 
   /** Notes are removed when there is nothing left to do, so the caller need not confirm. */
-  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
+  async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
     const found: BlockedTask[] = []
     for (const { workspaceId, share } of await this.#due.sharesOfNotes(limit, only))
       found.push(...(await this.#blocked.forgottenIn(workspaceId, share)))

@@ -12,7 +12,7 @@ import { readView } from './read-view.ts'
 import { Script } from './script.ts'
 import type { Seen } from './seen.ts'
 import { PASS, SETTLE, WRITE } from './write.lua.ts'
-import { isNothing, resultsToLookAt, writesOf } from './writes.ts'
+import { isNothing, resultsToRead, writesOf } from './writes.ts'
 
 const write = new Script(WRITE)
 const pass = new Script(PASS)
@@ -112,7 +112,7 @@ export class ValkeyTransactor implements Transactor {
     try {
       const { answer, changes } = decide(seen.view)
       if (!isNothing(changes)) {
-        const more = await readResultHeads(this.#client, keys, resultsToLookAt(changes, seen))
+        const more = await readResultHeads(this.#client, keys, resultsToRead(changes, seen))
         commands = writesOf(keys, seen, new Map([...seen.results, ...more]), changes)
         commands.push(...this.#notices.commandFor(workspaceId, changes))
         if (commands.length > MOST_ARGUMENTS)
@@ -120,8 +120,10 @@ export class ValkeyTransactor implements Transactor {
       }
       return { answer, changes, commands }
     } finally {
-      if (seen.hasTurn && commands === null)
-        await pass.run(this.#client, [keys.turn, keys.line], [this.#token]).catch(() => undefined)
+      if (seen.hasWriterLock && commands === null)
+        await pass
+          .run(this.#client, [keys.writerLock, keys.writerQueue], [this.#token])
+          .catch(() => undefined)
     }
   }
 
@@ -133,7 +135,7 @@ export class ValkeyTransactor implements Transactor {
     try {
       return await write.run<Written>(
         this.#client,
-        [keys.meta, keys.turn, keys.line, transaction],
+        [keys.meta, keys.writerLock, keys.writerQueue, transaction],
         [this.#token, String(version), String(view.now), ...commands],
       )
     } catch (error) {

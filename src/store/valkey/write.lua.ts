@@ -1,4 +1,4 @@
-import { TURN_FUNCTIONS } from './writer-lock.lua.ts'
+import { WRITER_LOCK_FUNCTIONS } from './writer-lock.lua.ts'
 
 /**
  * How old a read may be when what was decided on it is written. The version proves that no one wrote in between, but time
@@ -19,7 +19,7 @@ const REMEMBERED_MS = 60_000
  * before they are sent, and a server that is full, read-only or without a disk fails at the first write of a script.
  */
 export const WRITE = `
-${TURN_FUNCTIONS}
+${WRITER_LOCK_FUNCTIONS}
 local token = ARGV[1]
 if redis.call('HGET', KEYS[1], 'version') ~= ARGV[2] then return 'changed' end
 local time = redis.call('TIME')
@@ -60,7 +60,7 @@ return 'written'
 
 /** Nothing is to be written: the writer lock is passed on. KEYS: writer lock, writer queue. ARGV: token. */
 export const PASS = `
-${TURN_FUNCTIONS}
+${WRITER_LOCK_FUNCTIONS}
 if redis.call('GET', KEYS[1]) == ARGV[1] then passOn(KEYS[1], KEYS[2]) end
 `
 

@@ -13,7 +13,7 @@ const HANDED_MS = 1_000
 const ENOUGH_MS = 700
 
 /** `writerLock` and `writerQueue` are keys, `token` is the process that asks. */
-export const TURN_FUNCTIONS = `
+export const WRITER_LOCK_FUNCTIONS = `
 local function take(writerLock, token, ms)
   redis.call('SET', writerLock, token, 'PX', ms)
 end

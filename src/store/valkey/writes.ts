@@ -28,7 +28,7 @@ export const isNothing = (changes: Changes) =>
   ].every(({ length }) => length === 0)
 
 /** Tasks whose results change and were not read yet. */
-export const resultsToLookAt = (changes: Changes, { results }: Seen) => [
+export const resultsToRead = (changes: Changes, { results }: Seen) => [
   ...new Set(changes.results.map(({ taskId }) => taskId).filter((id) => !results.has(id))),
 ]
 

@@ -4,9 +4,9 @@ import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 
 /** The nodes on this database, as they report themselves. All times are the database's. */
 
-export const BEAT_EVERY_MS = 2_000
+export const HEARTBEAT_EVERY_MS = 2_000
 /** Three missed heartbeats: it has died, or cannot reach the database. */
-const SILENT_AFTER_MS = 3 * BEAT_EVERY_MS
+const SILENT_AFTER_MS = 3 * HEARTBEAT_EVERY_MS
 
 export interface NodeIdentity {
   nodeId: string
@@ -44,7 +44,7 @@ export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<v
 }
 
 /** Whether the node is registered. */
-export async function beatNode(pool: pg.Pool, nodeId: string): Promise<boolean> {
+export async function heartbeatNode(pool: pg.Pool, nodeId: string): Promise<boolean> {
   const text = `update nodes set last_seen_at = clock_timestamp() where workspace_id = 0 and node_id = $1 returning node_id`
   return (await inClusterScope(pool, text, [nodeId])).length > 0
 }
@@ -111,7 +111,7 @@ export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise
  * Terms are kept for thirty days, and the last hundred in any case. Nodes that were not seen for a day are deleted, unless a
  * kept term was theirs.
  */
-export async function forgetOldNodes(pool: pg.Pool): Promise<void> {
+export async function deleteOldNodes(pool: pg.Pool): Promise<void> {
   await scopedQueries(pool, 'baton.scope', 'cluster', [
     {
       text: `delete from leader_leases l where l.workspace_id = 0 and l.ended_at < clock_timestamp() - interval '30 days'

@@ -1,14 +1,21 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { listeningSince, listLeaderTerms, updateLeaderLease } from './leader-lease.ts'
-import { beatNode, forgetOldNodes, listNodes, nodeStopped, nodesWithRuns, registerNode } from './nodes.ts'
+import {
+  deleteOldNodes,
+  heartbeatNode,
+  listNodes,
+  nodeStopped,
+  nodesWithRuns,
+  registerNode,
+} from './nodes.ts'
 
 /** The nodes on one database, and which of them leads. */
 export function clusterQueries({ control, readers }: Connections) {
   return {
     cluster: {
       ...bind(control, {
-        forgetOldNodes,
-        heartbeat: beatNode,
+        deleteOldNodes,
+        heartbeat: heartbeatNode,
         leaderTerms: listLeaderTerms,
         listeningSince,
         nodes: listNodes,

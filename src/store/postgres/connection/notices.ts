@@ -16,7 +16,7 @@ const RECONNECT_MS = 1_000
 export type Revoked = (keyIds: readonly string[] | null) => void
 
 /** Part of the revoking transaction, so that a crash cannot come between; revocations are rare enough for that. */
-export async function tellOfRevocation(tx: WorkspaceTransaction, keyIds: readonly string[]): Promise<void> {
+export async function notifyRevoked(tx: WorkspaceTransaction, keyIds: readonly string[]): Promise<void> {
   for (let i = 0; i < keyIds.length; i += KEYS_A_NOTICE) {
     const payload = JSON.stringify(keyIds.slice(i, i + KEYS_A_NOTICE))
     await tx.query('select pg_notify($1, $2)', [KEYS_CHANNEL, payload])

@@ -11,7 +11,7 @@ import {
   runEventsAfter,
   runsOfNodes,
   runsThatAreOver,
-  runsToLookAt,
+  runsToCheck,
   timeoutsBefore,
   usageOfTask,
 } from './run-reads.ts'
@@ -33,10 +33,10 @@ import {
 } from './runtime-state.ts'
 import {
   askForWakeups,
+  deleteOldWakeups,
   dueTimers,
-  forgetOldWakeups,
   listWakeups,
-  windTimers,
+  scheduleTimers,
   workWithoutWakeup,
 } from './wakeups.ts'
 
@@ -56,7 +56,7 @@ export function runQueries(connections: Connections) {
         ofNodes: runsOfNodes,
         oldLogs,
         timeoutsBefore,
-        toCheck: runsToLookAt,
+        toCheck: runsToCheck,
         usageOfTask,
       }),
       ...bind(connections, {
@@ -82,9 +82,9 @@ export function runQueries(connections: Connections) {
         workWithout: workWithoutWakeup,
       }),
       ...bind(connections, {
-        forgetOld: forgetOldWakeups,
+        forgetOld: deleteOldWakeups,
         request: askForWakeups,
-        scheduleTimers: windTimers,
+        scheduleTimers: scheduleTimers,
         take: takeWakeup,
       }),
     },

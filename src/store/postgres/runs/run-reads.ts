@@ -200,7 +200,7 @@ export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
  * claim that its own program ended by submitting is no loss: the program may still write some output. Or since when it is
  * suspected to hang.
  */
-export interface RunToLookAt {
+export interface RunToCheck {
   workspaceId: number
   runId: string
   cancelReason: string | null
@@ -210,8 +210,8 @@ export interface RunToLookAt {
   suspectedAt: number | null
 }
 
-export const runsToLookAt = (pool: pg.Pool, nodeId: string) =>
-  overAll<RunToLookAt & pg.QueryResultRow>(
+export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
+  overAll<RunToCheck & pg.QueryResultRow>(
     pool,
     `select * from (
        select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState",

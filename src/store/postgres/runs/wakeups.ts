@@ -307,7 +307,11 @@ export const dueTimers = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<DueTimer & pg.QueryResultRow>(pool, only, DUE_TIMERS, [limit])
 
 /** Sets the next timer of these agents: from now, so that missed ones are not made up for. */
-export function windTimers(store: Connections, workspaceId: number, slugs: readonly string[]): Promise<void> {
+export function scheduleTimers(
+  store: Connections,
+  workspaceId: number,
+  slugs: readonly string[],
+): Promise<void> {
   return store.change(workspaceId, async (tx) => {
     await lockRuntime(tx, workspaceId, [...slugs].sort())
     const agents = await agentsIn(tx, workspaceId, slugs)
@@ -350,7 +354,7 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
   })
 
 /** Finished wakeups are kept for a week. */
-export async function forgetOldWakeups(store: Connections): Promise<void> {
+export async function deleteOldWakeups(store: Connections): Promise<void> {
   // Not by clock_timestamp(), which changes from row to row and cannot use an index.
   const isOld = `finished_at < now() - interval '7 days'`
   const where = await scopedQuery<{ workspaceId: number }>(store.readers, 'baton.scope', 'upkeep', {

@@ -102,7 +102,7 @@ export const renewedLeases = (pool: pg.Pool, limit: number) =>
     [limit],
   )
 
-export const lookAgainLater = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
+export const postponeChecks = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
   scopedQuery(pool, 'baton.workspace_id', String(workspaceId), {
     text: `update claims c set check_at = t.lease_expires_at from tasks t
         where c.workspace_id = $1 and c.task_id = any($2::bigint[]) and c.state = 'active'

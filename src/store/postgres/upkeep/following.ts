@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { BlockedTask, Forgotten } from '../../store.ts'
+import type { BlockedTask, MissedTasks } from '../../store.ts'
 import { BY_KEYS, scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 
 /**
@@ -99,7 +99,7 @@ export class Following {
     this.#writers = writers
   }
 
-  async forgottenTasks(limit: number, only?: number): Promise<Forgotten> {
+  async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
     const behind = await this.#behind(Math.min(WORKSPACES_AT_A_TIME, Math.ceil(limit / 10)), only)
     // Where nothing is blocked, no task can have been missed: a task that is blocked later sees what has ended by then.
     for (const one of behind) if (!one.isAnythingBlocked) await this.#move(one, one.lastSeq)

@@ -18,7 +18,7 @@ interface Named {
 const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
 
 /** The agents of these slugs; new ones are registered as external. `actors` says by whom. */
-export async function rememberAgents(
+export async function registerByClaim(
   pool: pg.Pool,
   workspaceId: number,
   actors: ReadonlyMap<string, string>,
@@ -151,7 +151,7 @@ export async function pageOfAgents(
 }
 
 /** Ids of the tasks that are assigned to each of these agents and not started. */
-export async function givenTo(
+export async function tasksAssignedTo(
   pool: pg.Pool,
   workspaceId: number,
   slugs: readonly string[],

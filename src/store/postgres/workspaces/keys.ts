@@ -9,7 +9,7 @@ import {
   refuseRevocation,
 } from '../../../core/rules/api-key.ts'
 import type { Right, Role } from '../../../core/shapes/administration.ts'
-import { tellOfRevocation } from '../connection/notices.ts'
+import { notifyRevoked } from '../connection/notices.ts'
 import type { Connections } from '../kernel/connections.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
 import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
@@ -152,7 +152,7 @@ export async function revokeKey(
       makers = await revokeWhere(tx, workspaceId, by.actor, keyId, 'created_by = any($2::uuid[])', makers)
       revoked.push(...makers)
     }
-    await tellOfRevocation(tx, revoked)
+    await notifyRevoked(tx, revoked)
     return revoked
   })
 }

@@ -3,7 +3,7 @@ import { recordEvent } from '../kernel/workspace-transaction.ts'
 import { tasksOfProject, triggerRulesOf } from '../reads/plan-tasks.ts'
 import { tallyOf } from '../reads/tally.ts'
 import { dueAgents } from '../upkeep/due.ts'
-import { findAgent, givenTo, listAgents, pageOfAgents, rememberAgents } from './agents.ts'
+import { findAgent, listAgents, pageOfAgents, registerByClaim, tasksAssignedTo } from './agents.ts'
 import { createKey, findKey, listKeys, namesOfKeys, revokeKey } from './keys.ts'
 import {
   createProject,
@@ -24,13 +24,13 @@ export function workspaceQueries(connections: Connections) {
   return {
     agents: {
       ...bind(readers, {
-        assignedTo: givenTo,
+        assignedTo: tasksAssignedTo,
         due: dueAgents,
         find: findAgent,
         list: listAgents,
         page: pageOfAgents,
       }),
-      ...bind(writers, { remember: rememberAgents }),
+      ...bind(writers, { remember: registerByClaim }),
     },
     keys: {
       ...bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),
