@@ -43,7 +43,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const [here, there] = await nodes.pair()
       const projectId = await projectOf(here, 'shop')
       const task = await here.create({ projectId, project: 'shop', userId: 'ann', key: 'A-007-x' })
-      expect(await there.record(task)).toMatchObject({ projectId, key: 'A-007-x', line: 'A', parentId: null })
+      expect(await there.record(task)).toMatchObject({ projectId, key: 'A-007-x', trackQueue: 'A', parentId: null })
       expect(await there.details(task)).toMatchObject({ project: 'shop', userId: 'ann', parent: null })
       expect(await there.record(task)).toEqual(task)
     })
@@ -79,7 +79,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await work.store.setTrack(work.workspace, projectId, 'A', 1)
       const keys = Array.from({ length: 40 }, (_, i) => `A-${String(i + 1).padStart(3, '0')}-x`)
       await work.createAll(keys.map((key) => newTask({ key, projectId, priority: 9 })))
-      expect(handedOut(await work.next(alpha))).toMatchObject([{ line: 'A' }])
+      expect(handedOut(await work.next(alpha))).toMatchObject([{ trackQueue: 'A' }])
       const lines = ['B-001-x', 'B-001-x::1', 'C-001-x', 'A-050-x::1']
       await work.createAll(lines.map((key) => newTask({ key, projectId, title: key })))
       await work.create({ projectId, title: 'no line' })
