@@ -86,7 +86,7 @@ describe('a run whose calls fail', () => {
     const run = watched()
     for (const name of 'abc') run.hears(call(name, true))
     expect(run.flags).toEqual([
-      { code: 'loop_detected', detail: '3 failed calls in a row, the last of them c', stop: false },
+      { code: 'loop_detected', detail: '3 failed calls in a row, the last one c', stop: false },
     ])
     for (const name of 'de') run.hears(call(name, true))
     expect(run.isStopped()).toBe(false)
@@ -138,13 +138,13 @@ describe('a run without output', () => {
     expect(run.flags).toEqual([])
     run.waits(5)
     expect(run.flags).toEqual([
-      { code: 'no_progress', detail: 'nothing was heard of it for 300 s', stop: false },
+      { code: 'no_progress', detail: 'no output for 300 s', stop: false },
     ])
     expect(run.waits(895).flags).toHaveLength(1)
     run.waits(5)
     expect(run.flags[1]).toEqual({
       code: 'no_progress',
-      detail: 'nothing was heard of it for 1200 s',
+      detail: 'no output for 1200 s',
       stop: true,
     })
   })
@@ -169,7 +169,7 @@ describe('a run that prints without progress', () => {
     expect(run.flags).toEqual([])
     prints(run, 20)
     expect(run.flags).toMatchObject([{ code: 'no_progress', stop: false }])
-    expect(run.flags[0]!.detail).toMatch(/^there was output, but it did not get on for 9\d\d s$/)
+    expect(run.flags[0]!.detail).toMatch(/^output but no progress for 9\d\d s$/)
     expect(prints(run, 870).flags).toHaveLength(1)
     expect(prints(run, 30).isStopped()).toBe(true)
   })

@@ -229,7 +229,7 @@ test('a wakeup request is answered at once with its outcome', async () => {
   expect(await w.wake('outside')).toMatchObject({
     status: 'skipped',
     skipReason: 'NOT_MANAGED',
-    detail: 'The agent runs by itself; Baton does not start it.',
+    detail: 'The agent is external; Baton does not start it.',
   })
 })
 

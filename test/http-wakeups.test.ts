@@ -114,7 +114,7 @@ describe('POST /agents/:id/wakeup', () => {
     expect(wakeup).toMatchObject({
       status: 'skipped',
       skipReason: 'TASK_NOT_READY',
-      detail: 'There is nothing to do for this task by now.',
+      detail: 'There is nothing left to do for this task.',
       runId: null,
     })
     expect(await runs(w, 'alpha')).toEqual([])

@@ -439,7 +439,7 @@ describe('being alive is not progress', () => {
       run: { status: 'failed', errorCode: 'no_progress' },
       ...retried('quality'),
     })
-    expect(run.errorMessage).toContain('nothing was heard of it')
+    expect(run.errorMessage).toContain('no output')
     await board.leave()
   })
 

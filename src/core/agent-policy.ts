@@ -1,13 +1,13 @@
 /**
- * What agents may be made of on a node, as its operator says. Whoever configures an agent makes Baton run a program with
- * Baton's own rights: workspaces other than the operator's get kinds of agents that run nothing on the node.
+ * What agents may run on a node, as its operator allows. Configuring an agent makes Baton run a program with Baton's own
+ * rights: workspaces other than the operator's get only kinds of agents that run nothing on the node.
  */
 export interface AgentPolicy {
-  /** Kinds that every workspace may use, beside the harmless ones; `*` stands for all. */
+  /** Kinds that every workspace may use, beside the harmless ones; `*` means all. */
   adapters: readonly string[]
   /** Programs that may be run, by name or by absolute path; null: any. */
   commands: readonly string[] | null
-  /** Variables that may be set though programs load code by them. `X_*` is a prefix. */
+  /** Variables that may be set although they make programs load code. `X_*` is a prefix. */
   env: readonly string[]
 }
 
@@ -19,15 +19,15 @@ export interface Objection {
 interface Judged {
   adapterType: string
   config: Record<string, unknown>
-  /** What its adapter runs when the settings name no command. */
+  /** What the adapter runs when the settings name no command. */
   defaultCommand: string | undefined
-  /** Whose agent it is: the first workspace belongs to whoever operates the node. */
+  /** The first workspace belongs to the operator of the node. */
   isOfFirstWorkspace: boolean
 }
 
 const HARMLESS_ADAPTERS = ['external', 'simulated', 'http']
 
-/** Why the agent may not be run on this node, a sentence each without its subject. */
+/** Why the agent may not run on this node: sentences without their subject. */
 export function objectionsTo(judged: Judged, policy: AgentPolicy): Objection[] {
   if (judged.adapterType === 'external') return []
   return [...toAdapter(judged, policy), ...toCommand(judged, policy), ...toVariables(judged, policy)]
@@ -47,13 +47,13 @@ export function mayUseAdapter(
 
 function toAdapter(judged: Judged, policy: AgentPolicy): Objection[] {
   if (mayUseAdapter(judged, policy)) return []
-  const message = `"${judged.adapterType}" is not allowed to this workspace; the operator of the node can allow it with BATON_AGENT_ADAPTERS`
+  const message = `"${judged.adapterType}" is not allowed for this workspace; the operator of the node can allow it with BATON_AGENT_ADAPTERS`
   return [{ field: 'adapterType', message }]
 }
 
 /**
- * By its letters: a path that leads to an allowed program by another way may lead elsewhere tomorrow, and a program of the
- * same name in another folder is another program.
+ * Compared as text: another path to an allowed program may lead elsewhere tomorrow, and a program of the same name in
+ * another folder is another program.
  */
 function toCommand({ config, defaultCommand }: Judged, { commands }: AgentPolicy): Objection[] {
   const command = typeof config.command === 'string' ? config.command : defaultCommand
@@ -73,13 +73,13 @@ function toVariables({ config }: Judged, { env: allowed }: AgentPolicy): Objecti
     }))
 }
 
-/** Whether a name is one of these. `X_*` is a prefix. Names of variables differ by case. */
+/** Whether a name matches one of the patterns. `X_*` is a prefix. Variable names are case-sensitive. */
 export const matches = (name: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
   )
 
-/** By these a program that is itself harmless runs, or is replaced by, what somebody put into a file. */
+/** With these, a program that is itself harmless runs, or is replaced by, the content of a file. */
 const LOADS_CODE = [
   ...['PATH', 'IFS', 'ENV', 'BASH_ENV', 'BASH_FUNC_*', 'BASHOPTS', 'SHELLOPTS', 'SHELL', 'ZDOTDIR', 'CDPATH'],
   ...['PS1', 'PS2', 'PS3', 'PS4', 'PROMPT_COMMAND'],

@@ -1,28 +1,28 @@
-/** Who is offered work, and in which order. What each is given is decided when it claims, under the locks. */
+/** Which agents are offered work, and in which order. What each one gets is decided when it claims, under the locks. */
 
 export interface Candidate {
   slug: string
   /** Sorted. */
   capabilities: readonly string[]
   held: number
-  /** How much it may hold; null: any number. */
+  /** How many tasks it may hold; null: any number. */
   capacity: number | null
   isDegraded: boolean
 }
 
-/** Waiting tasks that ask for the same. */
+/** Waiting tasks with the same requirements. */
 export interface WaitingKind {
   capabilities: readonly string[]
   waiting: number
 }
 
-/** What waits: for anybody who can do it, and for single agents. */
+/** Waiting tasks: for any capable agent, and for single agents. */
 export interface AssignableTask {
   kinds: readonly WaitingKind[]
   reserved: ReadonlyMap<string, number>
 }
 
-/** Agents without a limit are not given more than this by the coordinator. */
+/** The coordinator assigns no more than this to agents without a limit. */
 const ENOUGH = 10
 
 interface AgentLoad {
@@ -33,9 +33,9 @@ interface AgentLoad {
 }
 
 /**
- * The agents that should be offered a task, one entry a task: always the one that is loaded least; among equals the one
- * that can do less, so that those who can do more are there for work that needs them. Nobody is named for whom nothing
- * waits, and no more often than it has room.
+ * The agents that should be offered a task, one entry per task: always the least loaded one; among equals the one with
+ * fewer capabilities, so that more capable agents stay free for work that needs them. No agent is listed for whom no task
+ * waits, nor more often than its free capacity.
  */
 export function offersFor(
   candidates: readonly Candidate[],
@@ -61,14 +61,14 @@ export function offersFor(
     }),
   )
   const offers: string[] = []
-  // Round by round: in a round everybody stands in the order of load, and who was offered one waits for the next round.
+  // Round by round: in a round the agents are sorted by load, and an agent that got an offer waits for the next round.
   let round = standings.filter(isFree).sort(byLoad)
   while (round.length > 0 && offers.length < most) {
     const next: AgentLoad[] = []
     const load = loadOf(round[0]!)
     for (const standing of round) {
       if (offers.length >= most) break
-      // Who is loaded more than the least loaded may be overtaken by them in the next round.
+      // An agent with more load than the least loaded may be overtaken in the next round.
       if (loadOf(standing) > load) next.push(standing)
       else if (takes(standing)) {
         offers.push(standing.candidate.slug)

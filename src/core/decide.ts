@@ -19,8 +19,8 @@ export interface Decision<K extends TaskCommand['kind'] = TaskCommand['kind']> {
 }
 
 /**
- * Every rule, once: what a command does to a task at a moment. Pure: no clock, no chance, no I/O. Stores differ only
- * in how they lock, read their clock and write what is decided here.
+ * Every rule, once: what a command does to a task at a moment. Pure: no clock, no randomness, no I/O. Stores differ only
+ * in how they lock, read their clock and write the decision.
  */
 export function decide<C extends TaskCommand>(
   record: TaskRecord,
@@ -29,7 +29,7 @@ export function decide<C extends TaskCommand>(
   effects: Effects = noEffects(),
 ): Decision<C['kind']> {
   const draft = new TaskDraft(record, context.now, effects, context.limits.queueOrder)
-  // Each rule answers as replies.ts says for its command; a switch cannot tell the compiler so.
+  // Each rule replies as replies.ts declares for its command; the compiler cannot infer that from a switch.
   const reply = ruleFor(draft, command, context) as TaskReply<C['kind']>
   return { reply, record: draft.changed ? draft.record : record, effects: draft.effects }
 }

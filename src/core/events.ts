@@ -148,7 +148,7 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS
 export const eventTypes = Object.keys(EVENTS) as EventType[]
 
-/** An event before it has its place (seq) in the workspace's log. */
+/** An event before it gets its sequence number (seq) in the workspace's log. */
 export interface EventDraft {
   readonly type: EventType
   readonly taskId: number | null
@@ -160,7 +160,7 @@ export interface EventDraft {
   readonly at: number
 }
 
-/** Of something that happened to no task in particular. */
+/** An event that belongs to no task. */
 export const workspaceEvent = (
   type: EventType,
   payload: Record<string, unknown>,
@@ -171,7 +171,7 @@ export interface StoredEvent extends EventDraft {
   readonly seq: number
 }
 
-/** The state a task's events lead to. Throws when the log contradicts itself or the table: then a write bypassed the rules. */
+/** The state that a task's events lead to. Throws when log and table contradict each other: a write bypassed the rules. */
 export function replay(events: readonly StoredEvent[]): { state: TaskState; generation: number } | null {
   let now: { state: TaskState; generation: number } | null = null
   for (const event of events) {
@@ -181,7 +181,7 @@ export function replay(events: readonly StoredEvent[]): { state: TaskState; gene
     if (event.type !== 'task_created') {
       const rule = TASK_TRANSITIONS[event.type as TransitionName]
       if (!now || !(rule.from as readonly TaskState[]).includes(now.state) || rule.to !== event.to)
-        throw new Error(`event ${event.seq} (${event.type}) is not in the table`)
+        throw new Error(`event ${event.seq} (${event.type}) is not in the transition table`)
       if (event.generation! < now.generation) throw new Error(`event ${event.seq} lowers the generation`)
     }
     now = { state: event.to, generation: event.generation! }

@@ -59,7 +59,7 @@ function shortestCycle(graph: Graph, component: readonly number[], edgeLimit: nu
     const cycle = cycleThrough(graph, start, left.has, best?.length ?? Number.POSITIVE_INFINITY, search)
     best = cycle ?? best
     if (best?.length === 2 || search.visited > edgeLimit) break
-    // All other cycles do without this node.
+    // All other cycles do not contain this node.
     left.remove(start)
   }
   return best!
@@ -100,7 +100,7 @@ function pathTo(end: number, cameFrom: ReadonlyMap<number, number>): number[] {
   return path.reverse()
 }
 
-/** The nodes of a component, less those removed and those that can be on no cycle without them. */
+/** The nodes of a component, without the removed ones and those that are on no cycle without them. */
 function remainderOf(graph: Graph, component: readonly number[]) {
   const left = new Set(component)
   const edgesOut = new Map<number, number>()
@@ -178,7 +178,7 @@ export function cycleClosedBy(
   return shortestCycleThrough(graphOf(all), 0, () => true)?.map((place) => all[place]!.uuid) ?? null
 }
 
-/** Tasks by their places in the list; dependencies on others are left out. */
+/** Tasks by their index in the list; dependencies on others are left out. */
 function graphOf(tasks: readonly DependentTask[]): Graph {
   const placeOf = new Map(tasks.map(({ id }, place) => [id, place]))
   return tasks.map(({ waitsFor }) => waitsFor.map((id) => placeOf.get(id)).filter((to) => to !== undefined))
@@ -186,7 +186,7 @@ function graphOf(tasks: readonly DependentTask[]): Graph {
 
 const NAMED = 20
 
-/** For people, with the first task again at the end. Of a long cycle only the first tasks are named. */
+/** For people, with the first task repeated at the end. Of a long cycle only the first tasks are named. */
 export function describeCycle(cycle: readonly string[]): string {
   const shown = cycle.length <= NAMED ? cycle : [...cycle.slice(0, NAMED), `… ${cycle.length - NAMED} more …`]
   return [...shown, cycle[0]].join(' → ')

@@ -1,7 +1,7 @@
 /**
- * UUIDv7 outside, narrow numbers inside. The outside id carries the inside one in its last 52 bits, so finding a
- * task by UUID needs no second index: the number is read off, the row is found by primary key, and the stored UUID
- * is compared. Knowing a number is no right to anything: every read is bound to a workspace.
+ * UUIDv7 outside, narrow numbers inside. The outside id carries the inside one in its last 52 bits, so finding a task by
+ * UUID needs no second index: the number is extracted, the row is found by primary key, and the stored UUID is compared.
+ * Knowing a number grants nothing: every read is bound to a workspace.
  */
 
 const LARGEST_ID = 2 ** 52 - 1
@@ -21,7 +21,7 @@ const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 
 export const isUuid = (text: string) => UUID7.test(text)
 
-/** The inside id, or null when the text is no UUID of ours. The caller still compares the whole UUID with the row's. */
+/** The inside id, or null when the text is not a UUID of ours. The caller still compares the whole UUID with the row's. */
 export function idCarriedBy(uuid: string): number | null {
   if (!UUID7.test(uuid)) return null
   return Number.parseInt(uuid.slice(22, 23) + uuid.slice(24), 16)

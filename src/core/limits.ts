@@ -3,8 +3,8 @@ import { z } from 'zod'
 const MIB = 1024 * 1024
 
 /**
- * What a workspace may do (Coditect 7.2). Defaults are the document's; `lateResults` is DESIGN 4.4, the times are Automatos 3.7 and
- * Mosaic's. Without a stall timeout the lease itself is the longest silence a holder may keep.
+ * The limits of a workspace (Coditect 7.2). Defaults are those of the document; `lateResults` is DESIGN 4.4, the times are
+ * from Automatos 3.7 and Mosaic. Without a stall timeout, the lease is the longest silence a holder may keep.
  */
 export const LimitsSchema = z.strictObject({
   minLeaseSeconds: z.int().min(1).max(3600).default(30),
@@ -23,7 +23,7 @@ export const LimitsSchema = z.strictObject({
     .int()
     .min(1)
     .max(86_400)
-    .describe('How long a task that was given to an agent may wait to be started')
+    .describe('How long an assigned task may wait to be started')
     .default(120),
   stallTimeoutSeconds: z
     .int()
@@ -31,7 +31,7 @@ export const LimitsSchema = z.strictObject({
     .max(86_400)
     .nullable()
     .describe(
-      'The longest silence of a holder that has begun, for tasks begun or heard of from then on; null: its lease',
+      'The longest silence of a holder that has started; applies from its next start or sign of life; null: its lease',
     )
     .default(null),
   verifyTimeoutSeconds: z
@@ -44,7 +44,7 @@ export const LimitsSchema = z.strictObject({
     .int()
     .min(0)
     .max(86_400)
-    .describe('How far beyond its estimate a task may be before it is suspected to hang')
+    .describe('How far a task may exceed its estimate before it is suspected to hang')
     .default(1_800),
   hangAbortSeconds: z
     .int()
@@ -54,11 +54,11 @@ export const LimitsSchema = z.strictObject({
     .default(600),
   queueOrder: z
     .enum(['priority', 'shortest_first'])
-    .describe('Whether short work goes first; holds for tasks that are queued from then on')
+    .describe('Whether short tasks go first; applies to tasks queued from then on')
     .default('priority'),
 })
 
-/** With how much of them is used. */
+/** The limits, and how much of them is in use. */
 export const LimitsInUse = LimitsSchema.extend({
   usage: z.object({ activeClaims: z.int(), activeSessions: z.int() }),
 })

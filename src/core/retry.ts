@@ -21,24 +21,24 @@ const LONGEST_BACKOFF_MS = 300_000
 
 /** min(10 s · 2^(attempt−1), 5 min); attempts count from 1. */
 export function backoffMs(attempt: number): number {
-  // The exponent is bounded before the power is taken: 2^1100 is Infinity, and Infinity is no date.
+  // The exponent is bounded before the power is taken: 2^1100 is Infinity, which is not a date.
   const doublings = Math.min(Math.max(attempt, 1) - 1, 10)
   return Math.min(FIRST_BACKOFF_MS * 2 ** doublings, LONGEST_BACKOFF_MS)
 }
 
 /**
- * The wait after a holder was lost: a quarter more or less than usual, so that a thousand tasks lost at once do not come
- * back at once. No chance is needed for that: which task it is, and which generation, tells where in that time it falls.
+ * The wait after a lost holder: the backoff ±25 %, so that a thousand tasks lost at once do not come back at once. The
+ * spread is not random: it follows from the task and its generation.
  */
 export function spreadBackoffMs(attempt: number, taskId: number, generation: number): number {
   const usualMs = backoffMs(attempt)
   const shortestMs = usualMs * 0.75
-  // Not cut off at the longest, or half of all long waits would end together.
+  // Not cut off at the maximum, or half of all long waits would end together.
   const longestMs = Math.min(usualMs * 1.25, LONGEST_BACKOFF_MS)
   return Math.round(shortestMs + (longestMs - shortestMs) * shareOf(taskId, generation))
 }
 
-/** A number from 0 to 1, spread evenly however close together the given ones are. */
+/** A number from 0 to 1, evenly spread even for inputs that are close together. */
 function shareOf(taskId: number, generation: number): number {
   let mixed = Math.imul(taskId, 0x9e3779b1) ^ Math.imul(generation, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
@@ -48,13 +48,13 @@ function shareOf(taskId: number, generation: number): number {
 
 export const hasAttemptsLeft = (attempt: number, maxRetries: number) => attempt <= maxRetries
 
-/** A lease ends at its expiry instant, not after it: at that moment somebody else may already claim. */
+/** A lease ends at its expiry instant, not after it: at that moment another agent may already claim. */
 export const leaseIsOver = (leaseExpiresAt: number, now: number) => now >= leaseExpiresAt
 
-/** The part of a lease after which it is time to renew it. */
+/** The share of a lease after which it should be renewed. */
 export const RENEW_FROM = 0.4
 
-/** When a client should renew: then, moved by up to ±10 % of the lease so that fleets do not beat in step. */
+/** When a client should renew, with ±10 % of the lease as jitter so that fleets do not renew in step. */
 export const renewAfterMs = (leaseMs: number, random: number) =>
   Math.round(leaseMs * (RENEW_FROM + (random - 0.5) * 0.2))
 
@@ -62,15 +62,15 @@ export const renewAfterMs = (leaseMs: number, random: number) =>
 export const PRIORITY_STEP_MS = 600_000
 
 /**
- * The place in the queue, lowest first. All waiting tasks age at the same pace, so their order never changes while
+ * The rank in the queue, lowest first. All waiting tasks age at the same pace, so their order never changes while
  * they wait, and a fixed number in an index can hold "priority with ageing".
  */
 export const queueRank = (queuedAt: number, priority: number) => queuedAt - priority * PRIORITY_STEP_MS
 
-/** What is not said to take any time in particular. */
+/** The estimate of a task that has none. */
 const USUAL_ESTIMATE_MS = 1_800_000
 
-/** Shortest first, an estimate counts as time not yet waited: short work comes first, and long work ages past newer. */
+/** With shortest first, the estimate is added to the rank: short work goes first, and long work ages past newer work. */
 export const placeInQueue = (
   order: Limits['queueOrder'],
   queuedAt: number,
@@ -79,5 +79,5 @@ export const placeInQueue = (
 ) => queueRank(queuedAt, priority) + (order === 'shortest_first' ? (estimateMs ?? USUAL_ESTIMATE_MS) : 0)
 
 export const CONTINUATION_DELAY_MS = 1_000
-/** Automatos 3.5: as often as this, unless the task says otherwise. */
+/** Automatos 3.5: the limit of a task that sets none. */
 export const DEFAULT_MAX_CONTINUATIONS = 10

@@ -1,4 +1,4 @@
-/** The state machines, as data. Code walks these tables; docs/state-machines.md is drawn from them. */
+/** The state machines, as data. Code walks these tables; docs/state-machines.md is generated from them. */
 
 export const TASK_STATES = {
   pending: { type: 'pending', board: 'inbox' },
@@ -27,7 +27,7 @@ const NOT_TERMINAL = taskStates.filter((state) => TASK_STATES[state].type !== 't
 const TERMINAL = ofType('terminal')
 
 export const isTerminal = (state: TaskState) => TASK_STATES[state].type === 'terminal'
-/** A holder is at work: the row must carry an active claim, and only then. */
+/** A holder is at work: a row has an active claim in these states, and only in these. */
 export const isHeld = (state: TaskState) => TASK_STATES[state].type === 'running'
 
 interface Transition {
@@ -38,8 +38,8 @@ interface Transition {
 }
 
 /**
- * Every change of a task's state, named by the one event it leaves. A change that is not here cannot be made:
- * `move` in records.ts throws on it, and the simulation checks every event against this table.
+ * Every change of a task's state, named by the one event it records. Changes that are not here are impossible:
+ * `move` in records.ts throws on them, and the simulation checks every event against this table.
  */
 export const TASK_TRANSITIONS = {
   task_divided: { from: ['pending', 'queued'], to: 'pending', by: 'flow' },
@@ -67,9 +67,9 @@ export const TASK_TRANSITIONS = {
   task_worker_lost: { from: HELD, to: 'awaiting_retry', by: 'time' },
   task_agent_lost: { from: HELD, to: 'awaiting_retry', by: 'time' },
   task_stalled: { from: HELD, to: 'awaiting_retry', by: 'time' },
-  /** It went on living without getting on. */
+  /** The agent is alive but makes no progress. */
   task_hung: { from: ['running', 'continuing'], to: 'awaiting_retry', by: 'time' },
-  /** It waits for more than it did before. */
+  /** Dependencies were added. */
   task_held_back: { from: ['pending', 'queued'], to: 'pending', by: 'operator' },
   task_expired: { from: ['queued'], to: 'cancelled', by: 'time' },
   task_merged: { from: ['pending'], to: 'completed', by: 'flow' },
@@ -100,7 +100,7 @@ export type TransitionName = keyof typeof TASK_TRANSITIONS
 export const CLAIM_STATES = ['active', 'released', 'expired', 'superseded', 'error'] as const
 export type ClaimState = (typeof CLAIM_STATES)[number]
 
-/** How a claim ends. The reason is what people read in a task's lineage (Coditect 9.2). */
+/** How a claim ends. People read the reason in a task's lineage (Coditect 9.2). */
 export const CLAIM_ENDS = {
   COMPLETED: 'released',
   SUBMITTED: 'released',
@@ -126,13 +126,13 @@ export const CLAIM_ENDS = {
 export type ClaimEnd = keyof typeof CLAIM_ENDS
 
 /**
- * An agent, as people read it. 'running' is not kept: it is an idle agent that holds something. In 'error' it fell silent
- * while it held work, 'offline' it fell silent without.
+ * The state of an agent, as people read it. 'running' is not stored: it is an idle agent that holds a task. 'error': it
+ * went silent while it held work; 'offline': it went silent without work.
  */
 export const AGENT_STATES = ['idle', 'running', 'paused', 'error', 'offline', 'terminated'] as const
 export type AgentState = (typeof AGENT_STATES)[number]
 
-/** A session: whoever holds claims under one name. A worker is a session that said how much it can hold. */
+/** A session holds claims under one name. A worker is a session that declared how many tasks it can hold. */
 export const SESSION_STATES = ['active', 'draining', 'ended', 'lost'] as const
 export type SessionState = (typeof SESSION_STATES)[number]
 

@@ -1,16 +1,16 @@
 import type { TokenUsage } from './usage.ts'
 
 /**
- * What agents and adapters say, made fit to be kept: they may be anybody's, and a run that cannot be written down would never
- * end. What makes no sense is left out, and the rest stays.
+ * Sanitizes the output of agents and adapters before it is stored. Adapters may be third-party, and a run that cannot be
+ * stored would never end. Invalid parts are dropped; the rest is kept.
  */
 
-/** Postgres takes no NUL in texts, and half of a character is none. */
+/** Postgres accepts no NUL in text, and lone surrogates are not characters. */
 export const plainText = (text: string) => text.toWellFormed().replaceAll('\0', '\u{fffd}')
 
 const DEEPEST = 100
 
-/** Anything, as JSON that can be kept; undefined when there is nothing of it that could be. */
+/** Any value as JSON that can be stored; undefined when no part of it can be. */
 export function plainJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return plainText(value)
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
@@ -23,7 +23,7 @@ export function plainJson(value: unknown, depth = 0): unknown {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Null when it is no count of tokens: unknown is better than wrong. */
+/** Null when it is no valid token count: unknown is better than wrong. */
 export function plainUsage(usage: unknown): TokenUsage | null {
   const { inputTokens, outputTokens, cachedInputTokens, cachedOutputTokens } = (usage ??
     {}) as Partial<TokenUsage>
@@ -38,7 +38,7 @@ export function plainUsage(usage: unknown): TokenUsage | null {
 
 const MOST_DOLLARS = 1e12
 
-/** Decimal dollars as text; null when it is no amount. */
+/** Decimal dollars as text; null when it is not an amount. */
 export function plainDollars(cost: unknown): string | null {
   const isAmount =
     typeof cost === 'number' || (typeof cost === 'string' && /^\d{1,12}(\.\d{1,30})?$/.test(cost))
@@ -50,6 +50,6 @@ const MOST_INTEGER = 2 ** 31 - 1
 export const plainInteger = (value: unknown): number | null =>
   Number.isInteger(value) && Math.abs(value as number) <= MOST_INTEGER ? (value as number) : null
 
-/** Null when it is no text. */
+/** Null when it is not text. */
 export const plainTextOrNull = (value: unknown, longest: number): string | null =>
   typeof value === 'string' ? plainText(value.slice(0, longest)) : null

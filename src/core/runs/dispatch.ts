@@ -2,21 +2,21 @@ import type { AgentRecord } from '../records.ts'
 import { policyOf } from './policy.ts'
 import { restedAt, type SkipReason } from './wakeups.ts'
 
-/** Whether what waits is run now, judged when a node has room for it: much may have changed since it was asked for. */
+/** Whether a queued wakeup runs now. Decided when a node has a free slot: much may have changed since the request. */
 
 /**
- * How the task stands that a wakeup is about. `none`: it is about no task. `held`: its agent has it and has not begun.
- * `free`: its agent may claim it. `gone`: there is nothing to do for it.
+ * The task of a wakeup. `none`: the wakeup has no task. `held`: its agent holds it and has not started. `free`: its agent
+ * may claim it. `gone`: there is nothing left to do for it.
  */
 export type TaskHold = 'none' | 'held' | 'free' | 'gone'
 
 export interface DispatchContext {
   now: number
   agent: AgentRecord
-  /** How many runs of it are going on. */
+  /** The number of its active runs. */
   active: number
   lastStartedAt: number | null
-  /** Whether a person waits for it. */
+  /** A person requested it. */
   isAskedFor: boolean
   standing: TaskHold
 }
@@ -32,7 +32,7 @@ export function decideDispatch(context: DispatchContext): DispatchDecision {
   const because = whyNot(context)
   if (because) return { kind: 'skip', because }
   if (agent.maxConcurrentTasks !== null && active >= agent.maxConcurrentTasks) return { kind: 'busy' }
-  // Asked for before the last run started, it may be due sooner than the agent has rested.
+  // Requested before the last run started, it may be due before the minimum pause between runs is over.
   const at = restedAt(agent, lastStartedAt, standing === 'held')
   return at > now ? { kind: 'later', at } : { kind: 'run' }
 }
@@ -42,7 +42,7 @@ function whyNot({ agent, isAskedFor, standing }: DispatchContext): SkipReason | 
   if (standing === 'gone') return 'TASK_NOT_READY'
   if (agent.state === 'terminated' || (agent.leaving && standing !== 'held')) return 'AGENT_TERMINATED'
   if (agent.state === 'paused') return 'AGENT_PAUSED'
-  // It would fail the same way with whatever else it was given; a person may try.
+  // It would fail the same way with any other task; a person may try.
   if (agent.state === 'error' && !isAskedFor) return 'AGENT_FAULTY'
   return policyOf(agent.runtimeConfig).enabled ? null : 'DISABLED'
 }

@@ -7,43 +7,43 @@ export type RunState = (typeof RUN_STATES)[number]
 export const isOver = (state: RunState) => state !== 'queued' && state !== 'running'
 
 interface RunError {
-  /** How its task goes on; null gives it back as it was, no attempt spent. */
+  /** The failure class its task gets; null releases the task, and no attempt is spent. */
   readonly task: FailureClass | null
-  /** It would fail the same way with any task: the agent takes nothing more until a person has looked at it. */
+  /** It would fail the same way with any task: the agent gets no more work until a person has repaired it. */
   readonly stopsAgent: boolean
   readonly title: string
 }
 
-/** Why a run did not succeed (Paperclip 12.1 and what agents do besides). */
+/** Why a run did not succeed (Paperclip 12.1, extended). */
 export const RUN_ERRORS = {
-  adapter_not_installed: { task: null, stopsAgent: true, title: 'The program of the agent is not there' },
-  invalid_working_directory: { task: null, stopsAgent: true, title: 'Its folder cannot be worked in' },
-  invalid_configuration: { task: null, stopsAgent: true, title: 'Its settings cannot be used' },
-  not_allowed_here: { task: null, stopsAgent: true, title: 'The operator of its node does not allow it' },
+  adapter_not_installed: { task: null, stopsAgent: true, title: 'The command of the agent was not found' },
+  invalid_working_directory: { task: null, stopsAgent: true, title: 'The working directory cannot be used' },
+  invalid_configuration: { task: null, stopsAgent: true, title: 'The configuration of the agent is not valid' },
+  not_allowed_here: { task: null, stopsAgent: true, title: 'The operator of the node does not allow this agent' },
   not_logged_in: {
     task: null,
     stopsAgent: true,
-    title: 'Its program is not logged in, or its key is refused',
+    title: 'The agent is not logged in, or its key was rejected',
   },
-  spawn_failed: { task: 'infrastructure', stopsAgent: false, title: 'Its program could not be started' },
-  timeout: { task: 'infrastructure', stopsAgent: false, title: 'It took longer than it may' },
-  cancelled: { task: null, stopsAgent: false, title: 'It was stopped on purpose' },
-  claim_lost: { task: null, stopsAgent: false, title: 'Its task was taken from it' },
-  nonzero_exit: { task: 'infrastructure', stopsAgent: false, title: 'Its program ended with an error' },
-  api_error: { task: 'infrastructure', stopsAgent: false, title: 'The model could not be asked' },
-  output_parse_error: { task: 'infrastructure', stopsAgent: false, title: 'It did not say how it ended' },
+  spawn_failed: { task: 'infrastructure', stopsAgent: false, title: 'The process could not be started' },
+  timeout: { task: 'infrastructure', stopsAgent: false, title: 'The run timed out' },
+  cancelled: { task: null, stopsAgent: false, title: 'The run was cancelled' },
+  claim_lost: { task: null, stopsAgent: false, title: 'The run lost its claim on the task' },
+  nonzero_exit: { task: 'infrastructure', stopsAgent: false, title: 'The process exited with an error' },
+  api_error: { task: 'infrastructure', stopsAgent: false, title: 'The request to the model failed' },
+  output_parse_error: { task: 'infrastructure', stopsAgent: false, title: 'The output holds no result' },
   resume_session_invalid: {
     task: 'infrastructure',
     stopsAgent: false,
-    title: 'Its session is not known any more, and it could not begin a new one',
+    title: 'The session to resume no longer exists, and a new one could not be started',
   },
-  budget_blocked: { task: 'budget', stopsAgent: false, title: 'It has spent what it may' },
-  rate_limited: { task: 'rate_limited', stopsAgent: false, title: 'The model takes no more for now' },
-  refused: { task: 'human', stopsAgent: false, title: 'The model will not do it' },
-  loop_detected: { task: 'quality', stopsAgent: false, title: 'It did the same again and again' },
-  no_progress: { task: 'quality', stopsAgent: false, title: 'It lived on without a word' },
-  adapter_error: { task: 'infrastructure', stopsAgent: false, title: 'The adapter itself failed' },
-  control_plane_restart: { task: null, stopsAgent: false, title: 'Its node went away' },
+  budget_blocked: { task: 'budget', stopsAgent: false, title: 'The budget is used up' },
+  rate_limited: { task: 'rate_limited', stopsAgent: false, title: 'The model is rate limited' },
+  refused: { task: 'human', stopsAgent: false, title: 'The model refused the task' },
+  loop_detected: { task: 'quality', stopsAgent: false, title: 'The agent repeats itself without progress' },
+  no_progress: { task: 'quality', stopsAgent: false, title: 'No output before the timeout' },
+  adapter_error: { task: 'infrastructure', stopsAgent: false, title: 'The adapter failed' },
+  control_plane_restart: { task: null, stopsAgent: false, title: 'The node stopped during the run' },
 } as const satisfies Record<string, RunError>
 
 export type RunErrorCode = keyof typeof RUN_ERRORS

@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { WatchSettings } from './watchdog.ts'
 
-/** When an agent that Baton runs is woken (Paperclip 8.4). What is not said has its default. */
+/** When an agent that Baton runs is woken (Paperclip 8.4). Missing settings get their defaults. */
 
 const Heartbeat = z.strictObject({
-  enabled: z.boolean().default(true).describe('Nothing wakes it when this is false'),
+  enabled: z.boolean().default(true).describe('When false, nothing wakes the agent'),
   intervalSec: z
     .int()
     .min(1)
     .max(30 * 86_400)
     .nullable()
     .default(null)
-    .describe('Woken every so often, whether there is work or not; null: never by the clock'),
+    .describe('Wakes the agent at this interval, with or without work; null: no timer'),
   wakeOnAssignment: z
     .boolean()
     .default(true)
-    .describe('The coordinator gives it work; else it takes some when it is woken otherwise'),
+    .describe('The coordinator assigns work to it; otherwise it claims work when something else wakes it'),
   wakeOnOnDemand: z.boolean().default(true),
   wakeOnAutomation: z.boolean().default(true),
   cooldownSec: z
@@ -23,25 +23,25 @@ const Heartbeat = z.strictObject({
     .min(0)
     .max(86_400)
     .default(0)
-    .describe('Between the starts of two runs at least this long, work it was given apart'),
+    .describe('The shortest time between the starts of two runs; does not apply to assigned work'),
   maxWakeupsPerTaskPerHour: z
     .int()
     .min(1)
     .max(100_000)
     .default(60)
-    .describe('For the same task, or by programs without one, it is not woken more often than this'),
+    .describe('How often per hour it can be woken for the same task, or by programs without a task'),
 })
 
-/** How Baton sees to it, beside what its adapter is told. */
+/** How Baton runs the agent, beside the settings of its adapter. */
 export const RuntimeConfig = z.looseObject({
   heartbeat: Heartbeat.prefault({}),
   watch: WatchSettings.prefault({}),
-  node: z.string().min(1).max(200).optional().describe('Only the node of this name runs it'),
+  node: z.string().min(1).max(200).optional().describe('Only the node with this name runs it'),
 })
 
 export type WakeupPolicy = z.output<typeof Heartbeat>
 
-/** Settings were checked when they were stored; those from before there was anything to check count as not said. */
+/** Settings are checked when they are stored; older ones that are not valid count as missing. */
 function settingsOf(runtimeConfig: unknown): z.output<typeof RuntimeConfig> {
   const parsed = RuntimeConfig.safeParse(runtimeConfig ?? {})
   return parsed.success ? parsed.data : RuntimeConfig.parse({})

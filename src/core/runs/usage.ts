@@ -1,6 +1,6 @@
 /**
- * What runs use up. Input is uncached input everywhere; cached input stands beside it, whatever a program's own convention
- * is. Unknown is null, never zero.
+ * What a run uses. Input is always uncached input, with cached input beside it, whatever the convention of the program.
+ * Unknown is null, never zero.
  */
 export interface TokenUsage {
   inputTokens: number
@@ -10,7 +10,7 @@ export interface TokenUsage {
 }
 
 /**
- * How figures were come by. `reported`: the program said what this run took. `delta`: it counts over a whole session, and what
- * was known before was taken off. `partial`: summed up on the way, since the run ended before its program could say.
+ * Where the figures come from. `reported`: the program reported the usage of this run. `delta`: it reports totals of a
+ * session, and the earlier total was subtracted. `partial`: summed up along the way, because the run ended without a report.
  */
 export type UsageBasis = 'reported' | 'delta' | 'partial'

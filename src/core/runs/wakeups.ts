@@ -3,8 +3,8 @@ import type { AgentRecord } from '../records.ts'
 import { policyOf } from './policy.ts'
 
 /**
- * Whether an agent is woken. There is one entrance for whatever wakes agents; what it lets in waits in a row until a node
- * has room for a run.
+ * Whether an agent is woken. Everything that wakes agents goes through here; an accepted wakeup is a row that waits until a
+ * node has a free slot for a run.
  */
 
 export const WAKEUP_STATES = [
@@ -24,7 +24,7 @@ export type WakeupSource = (typeof WAKEUP_SOURCES)[number]
 export const TRIGGER_DETAILS = ['manual', 'ping', 'callback', 'system'] as const
 export type TriggerDetail = (typeof TRIGGER_DETAILS)[number]
 
-/** A person waits for the first, a task for the second. */
+/** On-demand wakeups go first, because a person waits; then assignments, because a task waits. */
 export const PRIORITY_OF: Record<WakeupSource, number> = {
   on_demand: 3,
   assignment: 2,
@@ -32,22 +32,22 @@ export const PRIORITY_OF: Record<WakeupSource, number> = {
   automation: 1,
 }
 
-/** Why nobody was woken. */
+/** Why the agent was not woken. */
 export const SKIP_REASONS = {
-  NOT_MANAGED: 'The agent runs by itself; Baton does not start it.',
+  NOT_MANAGED: 'The agent is external; Baton does not start it.',
   AGENT_PAUSED: 'The agent is paused.',
   AGENT_TERMINATED: 'The agent is terminated.',
-  AGENT_FAULTY: 'The agent cannot work until somebody has seen to it.',
-  DISABLED: 'Its settings say that nothing wakes it.',
-  SOURCE_OFF: 'Its settings say that this does not wake it.',
-  SELF_AUTHORED: 'The agent caused it itself.',
-  RATE_CAPPED: 'It was woken too often within an hour.',
+  AGENT_FAULTY: 'The agent is in error and gets no work until it is repaired.',
+  DISABLED: 'Wakeups are disabled in the settings of the agent.',
+  SOURCE_OFF: 'The settings of the agent disable wakeups from this source.',
+  SELF_AUTHORED: 'The agent requested this wakeup itself.',
+  RATE_CAPPED: 'The agent was woken too often within an hour.',
   CHAIN_TOO_DEEP: 'Agents woke each other too many times in a row.',
-  TASK_NOT_READY: 'There is nothing to do for this task by now.',
+  TASK_NOT_READY: 'There is nothing left to do for this task.',
 } as const
 export type SkipReason = keyof typeof SKIP_REASONS
 
-/** A run may wake another agent, whose run may wake a third, and so on; no further than this. */
+/** A run may wake another agent, whose run may wake a third: the limit of such a chain. */
 export const MAX_CHAIN_DEPTH = 5
 
 export interface AskedWakeup {
@@ -56,27 +56,27 @@ export interface AskedWakeup {
   triggerDetail: TriggerDetail | null
   reason: string | null
   payload: unknown
-  /** On whose behalf. */
+  /** The actor that requested it. */
   actor: string
-  /** The task it is about, and the claim under which it is to be worked on if there is one. */
+  /** Its task, and the generation of the claim to work under, if there is one. */
   task: { id: number; uuid: string; generation: number | null } | null
   idempotencyKey: string | null
-  /** How many runs, each of which woke the next, lead to it; 0 when no run asked for it. */
+  /** The length of the chain of runs that led to it; 0 when no run requested it. */
   depth: number
-  /** It goes on with work that its agent holds. */
+  /** It continues work that its agent holds. */
   isContinuation: boolean
-  /** Not before this much has passed. */
+  /** The shortest wait before it runs. */
   delayMs: number
 }
 
 export interface WakeupContext {
   now: number
   agent: AgentRecord
-  /** One that waits already and says the same. */
+  /** A queued wakeup for the same. */
   waiting: { id: string; dueAt: number; priority: number } | null
-  /** A wakeup whose run is going on and is about the same; for one about nothing in particular, about anything. */
+  /** A wakeup whose run is active and for the same task; for a wakeup without a task, any. */
   running: { id: string } | null
-  /** How often it was woken for this task, or by programs without one, within the last hour; continuations apart. */
+  /** How often it was woken for this task, or by programs without one, within the last hour, without continuations. */
   recently: number
   lastStartedAt: number | null
   parkedUntil: number | null
@@ -87,7 +87,7 @@ export type WakeupDecision =
   | { status: 'coalesced'; into: string; dueAt: number; priority: number; events: EventDraft[] }
   | { status: 'skipped'; because: SkipReason; events: EventDraft[] }
 
-/** What becomes of a wish that an agent be woken. */
+/** What happens to a request to wake an agent. */
 export function decideWakeup(asked: AskedWakeup, context: WakeupContext): WakeupDecision {
   const { now, agent, waiting, running } = context
   const { source, task } = asked
@@ -114,7 +114,7 @@ export function decideWakeup(asked: AskedWakeup, context: WakeupContext): Wakeup
   return {
     status: 'coalesced',
     into: into.id,
-    // Whoever is in a hurry takes the one that waits along.
+    // The more urgent request speeds up the queued one.
     dueAt: Math.min(dueAt, waiting?.dueAt ?? dueAt),
     priority: Math.max(priority, waiting?.priority ?? 0),
     events: [workspaceEvent('wakeup_coalesced', { ...said, into: into.id }, told)],
@@ -125,10 +125,10 @@ function whyNot(asked: AskedWakeup, { agent, recently }: WakeupContext): SkipRea
   const { source, actor, task } = asked
   const policy = policyOf(agent.runtimeConfig)
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
-  // Who only finishes what it holds is still woken for that.
+  // An agent that only finishes what it holds is still woken for that.
   if (agent.state === 'terminated' || (agent.leaving && task?.generation == null)) return 'AGENT_TERMINATED'
   if (agent.state === 'paused') return 'AGENT_PAUSED'
-  // A person may try whether it works again; nothing else should, over and over.
+  // A person may try whether it works again; nothing else should retry forever.
   if (agent.state === 'error' && source !== 'on_demand') return 'AGENT_FAULTY'
   if (!policy.enabled) return 'DISABLED'
   const isOff =
@@ -143,7 +143,7 @@ function whyNot(asked: AskedWakeup, { agent, recently }: WakeupContext): SkipRea
   return null
 }
 
-/** People and clocks wake an agent as often as they like; continuations have a limit of their own, the task's. */
+/** People and timers are not limited; continuations are limited by the task. */
 export const countsTowardsCap = ({ source, task, isContinuation }: AskedWakeup) =>
   task === null ? source === 'automation' : !isContinuation
 
@@ -154,14 +154,14 @@ function mayStartAt(
   return Math.max(now, restedAt(agent, lastStartedAt, task?.generation != null), parkedUntil ?? 0)
 }
 
-/** The work it was given should not lie: a pause between runs is for what nobody waits for. */
+/** Assigned work starts at once: the pause between runs is for work that is not urgent. */
 export function restedAt(agent: AgentRecord, lastStartedAt: number | null, isHeld: boolean): number {
   return lastStartedAt === null || isHeld
     ? 0
     : lastStartedAt + policyOf(agent.runtimeConfig).cooldownSec * 1000
 }
 
-/** The next time the clock wakes an agent: from now on, so that what was missed is not made up for in a burst. */
+/** The next timer wakeup. Counted from now, so missed ones do not run in a burst. */
 export const nextTimerAt = (agent: AgentRecord, now: number): number | null => {
   const { enabled, intervalSec } = policyOf(agent.runtimeConfig)
   return enabled && intervalSec !== null ? now + intervalSec * 1000 : null

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { short } from '../plans/problems.ts'
 
 /**
- * Liveness is not progress. An agent that makes the same call again and again, fails again and again, goes to and fro between
- * two calls, or says nothing for long is flagged at first and then stopped. Times are milliseconds of a clock that only goes
- * forward: after a night of sleep, the wall clock would have every agent of a laptop stopped.
+ * Being alive is not progress. An agent that repeats the same call, fails again and again, alternates between two calls, or
+ * prints nothing for long is flagged first and then stopped. Times are milliseconds of a monotonic clock: with the wall
+ * clock, a laptop that wakes from sleep would stop every agent.
  */
 
 const MOST_CALLS = 10_000
 const MOST_SECONDS = 7 * 86_400
 const seconds = (standard: number) => z.int().min(0).max(MOST_SECONDS).default(standard)
-/** One call is no loop, and each two calls are one round: fewer than this would flag everything. */
+/** One call is no loop, and any two calls are one round: lower counts would flag everything. */
 const count = (standard: number, least: number) =>
   z
     .int()
@@ -19,16 +19,16 @@ const count = (standard: number, least: number) =>
     .refine((value) => value <= 0 || value >= least, `must be 0 (off) or at least ${least}`)
     .default(standard)
 
-/** `runtimeConfig.watch` of an agent. 0 turns a rule off. Twice the count that flags a run stops it. */
+/** `runtimeConfig.watch` of an agent. 0 turns a rule off. A run is stopped at twice the count that flags it. */
 export const WatchSettings = z
   .strictObject({
-    sameCalls: count(4, 2).describe('So many equal calls in a row are a loop'),
-    errors: count(3, 1).describe('So many failed calls in a row are a loop'),
-    rounds: count(3, 2).describe('So many rounds of two calls that take turns are a loop'),
-    silentSec: seconds(300).describe('Flagged when nothing is heard for so long'),
-    stopSilentSec: seconds(1_200).describe('Stopped when nothing is heard for so long'),
-    idleSec: seconds(900).describe('Flagged when there is output but no step for so long'),
-    stopIdleSec: seconds(1_800).describe('Stopped when there is output but no step for so long'),
+    sameCalls: count(4, 2).describe('This many equal calls in a row are a loop'),
+    errors: count(3, 1).describe('This many failed calls in a row are a loop'),
+    rounds: count(3, 2).describe('This many rounds of two alternating calls are a loop'),
+    silentSec: seconds(300).describe('Flagged after this long without output'),
+    stopSilentSec: seconds(1_200).describe('Stopped after this long without output'),
+    idleSec: seconds(900).describe('Flagged after this long with output but without progress'),
+    stopIdleSec: seconds(1_800).describe('Stopped after this long with output but without progress'),
   })
   .superRefine((settings, context) => {
     for (const [flags, stops] of [
@@ -40,7 +40,7 @@ export const WatchSettings = z
   })
 export type WatchSettings = z.output<typeof WatchSettings>
 
-/** What an agent was heard doing: using a tool, getting on, or merely printing something. */
+/** What an agent did: a tool call, progress, or mere output. */
 export type Heard =
   | { kind: 'call'; signature: string; isError?: boolean }
   | { kind: 'activity' }
@@ -49,15 +49,15 @@ export type Heard =
 export interface WatchdogState {
   readonly settings: WatchSettings
   readonly heardAt: number
-  /** When it got on for the last time; null as long as nobody knows whether it would say so. */
+  /** The time of its last progress; null while it is unknown whether its adapter reports progress. */
   readonly activeAt: number | null
   readonly lastCall: string | null
   readonly callBefore: string | null
-  /** How many calls, up to the last, were equal to it; how many took turns with one other; how many failed. */
+  /** How many calls, up to the last, were equal to it; how many alternated with one other; how many failed. */
   readonly equal: number
   readonly inTurns: number
   readonly failed: number
-  /** What was flagged already of the quiet that is going on. */
+  /** What was already flagged of the present silence. */
   readonly isSilenceFlagged: boolean
   readonly isIdlenessFlagged: boolean
   readonly isStopped: boolean
@@ -70,12 +70,12 @@ export interface Flag {
 
 export interface WatchdogReport {
   watch: WatchdogState
-  /** New, or the reason to stop; what was flagged before is not flagged again until something else happens. */
+  /** New, or the reason to stop; nothing is flagged twice until something else happens. */
   flag: Flag | null
   stop: boolean
 }
 
-/** `reportsActivity`: its adapter is known to say when it gets on; otherwise that is known from the first time it does. */
+/** `reportsActivity`: the adapter is known to report progress; otherwise that is known from its first report on. */
 export const watching = (settings: WatchSettings, now: number, reportsActivity = false): WatchdogState => ({
   settings,
   heardAt: now,
@@ -97,14 +97,14 @@ export function heard(before: WatchdogState, event: Heard, now: number): Watchdo
   return event.kind === 'call' ? judgeCall(withCall(active, event)) : told(active, null, false)
 }
 
-/** Time passed. Said every few seconds, it notices what cannot be heard. */
+/** Time passed. Called every few seconds, it detects the absence of output. */
 export function elapsed(watch: WatchdogState, now: number): WatchdogReport {
   const { settings, heardAt, activeAt } = watch
   const silentMs = now - heardAt
-  // Without output since it got on, it is silent and not idle: that has limits of its own.
+  // No output since the last progress: the agent is silent, not idle, and silence has its own limits.
   const idleMs = activeAt !== null && heardAt > activeAt ? now - activeAt : 0
-  const silence = () => noProgress('nothing was heard of it', silentMs)
-  const idleness = () => noProgress('there was output, but it did not get on', idleMs)
+  const silence = () => noProgress('no output', silentMs)
+  const idleness = () => noProgress('output but no progress', idleMs)
   if (isOver(silentMs, settings.stopSilentSec)) return told(watch, silence(), true)
   if (isOver(idleMs, settings.stopIdleSec)) return told(watch, idleness(), true)
   if (!watch.isSilenceFlagged && isOver(silentMs, settings.silentSec))
@@ -114,7 +114,7 @@ export function elapsed(watch: WatchdogState, now: number): WatchdogReport {
   return told(watch, null, false)
 }
 
-/** Once it is to be stopped, it stays so, and the reason is given once. */
+/** A run that is to be stopped stays so, and the reason is reported once. */
 const told = (watch: WatchdogState, flag: Flag | null, stop: boolean): WatchdogReport =>
   watch.isStopped
     ? { watch, flag: null, stop: true }
@@ -158,7 +158,7 @@ function judgeCall(watch: WatchdogState): WatchdogReport {
     {
       seen: failed,
       limit: settings.errors,
-      detail: () => `${failed} failed calls in a row, the last of them ${named(lastCall)}`,
+      detail: () => `${failed} failed calls in a row, the last one ${named(lastCall)}`,
     },
     {
       seen: inTurns,
