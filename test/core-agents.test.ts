@@ -295,7 +295,7 @@ describe('silence', () => {
     await judge(work, 'alpha')
     expect(await work.record(task)).toMatchObject({ state: 'failed' })
     expect(await work.details(task)).toMatchObject({
-      error: 'Its agent fell silent.',
+      error: 'The agent went silent.',
       exhausted: 'attempts',
       failureClass: 'infrastructure',
     })

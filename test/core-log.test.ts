@@ -95,7 +95,7 @@ test('sentences say what happened', () => {
   const reported = (type: EventType, payload: Record<string, unknown>) => messageOf({ type, payload })
   const held = { agent: 'alpha', session: 's-1' }
   expect(reported('task_lease_expired', { ...held, attempt: 2, leaseExpiredAt: 0 })).toBe(
-    'The lease of alpha ended at 1970-01-01T00:00:00.000Z (attempt 2).',
+    'The lease of alpha expired at 1970-01-01T00:00:00.000Z (attempt 2).',
   )
   expect(reported('task_failed', { attempt: 4, reason: 'attempts', error: 'exit 1.\nno disk' })).toBe(
     'The task failed for good (attempts, attempt 4): exit 1. no disk.',

@@ -264,7 +264,7 @@ describe('a worker that goes silent', () => {
     const [task] = await silent(w, 1, { maxRetries: 0 })
     await w.reaches(task!, 'failed')
     expect((await w.call('GET', '/dead-letters')).body.items).toMatchObject([
-      { id: task!.id, failureClass: 'infrastructure', error: 'Its worker fell silent.', attempt: 1 },
+      { id: task!.id, failureClass: 'infrastructure', error: 'The worker went silent.', attempt: 1 },
     ])
   })
 

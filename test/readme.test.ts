@@ -147,11 +147,11 @@ test('a program becomes an agent, is assigned a task and is done with it by the 
 })
 
 const MEANS = {
-  infrastructure: 'is tried again (`infrastructure`)',
-  quality: 'is tried again (`quality`)',
+  infrastructure: 'is retried (`infrastructure`)',
+  quality: 'is retried (`quality`)',
   budget: 'waits for a person (`budget`)',
   human: 'waits for a person (`human`)',
-  rate_limited: 'waits until the model takes work again (`rate_limited`)',
+  rate_limited: 'waits until the rate limit ends (`rate_limited`)',
 }
 
 test('docs/runs.md lists every way in which a run can fail, and every variable of prompts', () => {

@@ -86,7 +86,7 @@ describe.concurrent('an agent', () => {
       await missSoon(w, 'only')
       await w.reaches(task!, 'failed')
       const [letter] = (await w.call('GET', '/dead-letters')).body.items
-      expect(letter).toMatchObject({ id: task!.id, error: 'Its agent fell silent.' })
+      expect(letter).toMatchObject({ id: task!.id, error: 'The agent went silent.' })
       expect((await w.claims())[0]).toMatchObject({ reason: 'AGENT_LOST' })
     },
   )

@@ -9,7 +9,7 @@ export interface TaskKey {
 
 const TASK_KEY = /^([A-Z]{1,8})-([0-9]{3})-([a-zA-Z0-9_-]{1,50})(?:::([1-9][0-9]{0,5}))?$/
 
-/** `B-003-implement-dashboard::2` → its parts, or null when the text is no task key. */
+/** `B-003-implement-dashboard::2` → its parts, or null when the text is not a task key. */
 export function parseTaskKey(text: string): TaskKey | null {
   const match = TASK_KEY.exec(text)
   if (!match || match[2] === '000') return null
@@ -27,15 +27,15 @@ export function formatTaskKey(key: TaskKey): string {
 }
 
 /**
- * The line of the queue a task stands in: its track. Parts of a task stand in a second line of that track, since a track
- * may be kept for one agent, but a task is divided to be shared.
+ * The track queue of a task. Parts of a task are in a second queue of their track: a track may be reserved for one agent,
+ * but a task is divided to be shared.
  */
 export const trackQueueOf = (key: TaskKey | null) =>
   key === null ? '' : key.subtask === null ? key.track : `${key.track}::`
 export const trackQueuesOf = (track: string) => [track, `${track}::`]
 export const trackOfQueue = (trackQueue: string) => trackQueue.replace('::', '')
 
-/** The key of the task a subtask belongs to; a task that is none belongs to itself. */
+/** The key of the task a subtask belongs to; a task that is no subtask belongs to itself. */
 export const parentKey = (key: string) => key.replace(/::\d+$/, '')
 
 /** `wp-<task key or id>-gen<N>-<hash6>`; the hash is of the submitted result, so equal work has an equal reference. */

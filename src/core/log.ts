@@ -1,20 +1,20 @@
 import type { z } from 'zod'
 import { EVENTS, type EventType, eventTypes, type StoredEvent } from './events.ts'
 
-/** How much an entry of a log matters (Mosaic's levels), the least first. */
+/** The severity of a log entry (Mosaic's levels), lowest first. */
 export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** A line that the holder of a task adds to the task's log. */
 export interface LogEntry {
   level: LogLevel
-  /** A name of its own for what happened. */
+  /** The holder's own name for what happened. */
   event: string
   message: string
   details?: unknown
 }
 
-/** There is one log, the events. This is how much each of them matters; a holder's line says so itself. */
+/** There is one log, the events. This is the severity of each; a holder's line states its own. */
 const LEVELS = {
   task_created: 'INFO',
   task_divided: 'INFO',
@@ -110,13 +110,13 @@ export function levelOf({ type, payload }: Told): LogLevel {
   return type === 'task_logged' && isLevel(payload.level) ? payload.level : LEVELS[type]
 }
 
-/** The types whose events are of one of these levels. Holders' lines are not among them: they are of any level. */
+/** The types whose events have one of these levels. Lines of holders are not among them: they have any level. */
 export const typesAt = (levels: readonly LogLevel[]): EventType[] =>
   eventTypes.filter((type) => type !== 'task_logged' && levels.includes(LEVELS[type]))
 
 /**
- * What the coordinator did to tasks, and alarms about them. Its log is these, and whatever happened to no task in
- * particular. The index events_of_workspace names the same ones.
+ * What the coordinator did to tasks, and alerts about them. The coordinator's log consists of these and of all events
+ * that belong to no task. The index events_of_workspace names the same types.
  */
 export const COORDINATOR_EVENTS = [
   'task_lease_expired',
@@ -134,7 +134,7 @@ export const COORDINATOR_EVENTS = [
 const firstWord = (name: string) => name.slice(0, name.indexOf('_') + 1)
 const OWN_WORDS = new Set(eventTypes.map(firstWord))
 
-/** Names that begin as Baton's own do are Baton's: a holder's "task_completed" would be taken for a fact. */
+/** Prefixes of Baton's own events are reserved: a holder's "task_completed" would be taken for a fact. */
 export const isNameOfBaton = (name: string) => OWN_WORDS.has(firstWord(name))
 
 type Payload<T extends EventType> = z.output<(typeof EVENTS)[T]>
@@ -142,12 +142,12 @@ type Payload<T extends EventType> = z.output<(typeof EVENTS)[T]>
 const moment = (ms: number) => new Date(ms).toISOString()
 const span = (ms: number) => (ms < 1000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`)
 const MOST_SHOWN = 300
-/** Texts of others in a sentence of ours: on one line, and not for ever. */
+/** Text of others within a sentence of ours: on one line, and shortened. */
 const brief = (text: string) => {
   const line = text.trim().replace(/\s+/g, ' ').replace(/\.$/, '')
   return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN).toWellFormed()}…` : line
 }
-/** `: why`, if a reason was given. */
+/** `: reason`, if there is one. */
 const why = (text: string | null | undefined) => (text?.trim() ? `: ${brief(text)}` : '')
 const count = (many: number, one: string) => `${many} ${one}${many === 1 ? '' : 's'}`
 const MOST_LISTED = 10
@@ -158,27 +158,27 @@ const list = (names: readonly string[], between = ', ') => {
 }
 const held = (claims: number) => (claims === 0 ? '' : `, holding ${count(claims, 'task')}`)
 
-/** One sentence for each. Never what a task was given, what came of it or what was saved on the way: logs travel far. */
+/** One sentence for each. Never a task's input, result or checkpoint: logs travel far. */
 const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_created: ({ title, dependsOn }) =>
     `The task "${brief(title)}" was created${dependsOn.length > 0 ? `; it waits for ${count(dependsOn.length, 'other task')}` : ''}.`,
   task_divided: ({ parts }) => `The task was divided into ${count(parts, 'part')}.`,
   task_queued: ({ because }) =>
     because === 'due'
-      ? 'The time of the task has come; it is in the queue.'
-      : 'All that the task waited for is done; it is in the queue.',
+      ? 'The task is due; it is in the queue.'
+      : 'All dependencies of the task are met; it is in the queue.',
   task_skipped: ({ because }) => `The task was skipped${why(because)}.`,
   task_assigned: ({ agent, leaseMs, attempt }) =>
-    `The task was given to ${agent} for ${span(leaseMs)} (attempt ${attempt}).`,
-  task_started: ({ agent, attempt }) => `${agent} began to work (attempt ${attempt}).`,
-  task_continuing: ({ agent, continuations }) => `${agent} asked for another turn (number ${continuations}).`,
-  task_resumed: ({ agent, continuations }) => `${agent} went on working (turn ${continuations}).`,
-  task_released: ({ agent, reason }) => `${agent} gave the task back${why(reason)}.`,
+    `The task was assigned to ${agent} for ${span(leaseMs)} (attempt ${attempt}).`,
+  task_started: ({ agent, attempt }) => `${agent} started the task (attempt ${attempt}).`,
+  task_continuing: ({ agent, continuations }) => `${agent} requested a continuation (number ${continuations}).`,
+  task_resumed: ({ agent, continuations }) => `${agent} resumed the task (continuation ${continuations}).`,
+  task_released: ({ agent, reason }) => `${agent} released the task${why(reason)}.`,
   task_requeued: ({ because }) => `The task went back to the queue${why(because)}.`,
   task_completed: ({ agent, late }) =>
-    `${agent} completed the task${late ? ', after its lease had ended' : ''}.`,
-  task_output_submitted: ({ agent }) => `${agent} submitted a result, which is to be verified.`,
-  task_human_review_requested: ({ reason }) => `A person is asked to look at the task${why(reason)}.`,
+    `${agent} completed the task${late ? ', after its lease had expired' : ''}.`,
+  task_output_submitted: ({ agent }) => `${agent} submitted a result for verification.`,
+  task_human_review_requested: ({ reason }) => `The task waits for a review by a person${why(reason)}.`,
   task_verification_passed: ({ verdict }) => `The result passed verification${why(verdict)}.`,
   task_verification_failed: ({ verdict, attempt }) =>
     `The result failed verification (attempt ${attempt})${why(verdict)}.`,
@@ -186,9 +186,9 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_human_rejected: ({ comment, attempt }) =>
     `A person rejected the result (attempt ${attempt})${why(comment)}.`,
   task_retrying: ({ attempt, dueAt, failureClass, error }) =>
-    `Attempt ${attempt} failed${failureClass ? ` (${failureClass})` : ''}; the task is tried again at ${moment(dueAt)}${why(error)}.`,
+    `Attempt ${attempt} failed${failureClass ? ` (${failureClass})` : ''}; the task is retried at ${moment(dueAt)}${why(error)}.`,
   task_lease_expired: ({ agent, attempt, leaseExpiredAt }) =>
-    `The lease of ${agent} ended at ${moment(leaseExpiredAt)} (attempt ${attempt}).`,
+    `The lease of ${agent} expired at ${moment(leaseExpiredAt)} (attempt ${attempt}).`,
   task_worker_lost: ({ agent, session, attempt, silentMs }) =>
     `The worker ${session} of ${agent} was silent for ${span(silentMs)} and lost the task (attempt ${attempt}).`,
   task_agent_lost: ({ agent, attempt, silentMs }) =>
@@ -197,31 +197,31 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `${agent} gave no sign of life for ${span(silentMs)} and lost the task (attempt ${attempt}).`,
   task_hung: ({ agent, attempt, withoutProgressMs }) =>
     `${agent} made no progress for ${span(withoutProgressMs)} and lost the task (attempt ${attempt}).`,
-  task_held_back: ({ dependsOn }) => `The task waits for ${count(dependsOn.length, 'more task')}.`,
-  task_expired: ({ expiresAt }) => `Nobody took the task before it expired at ${moment(expiresAt)}.`,
+  task_held_back: ({ dependsOn }) => `The task depends on ${count(dependsOn.length, 'more task')}.`,
+  task_expired: ({ expiresAt }) => `No agent claimed the task before it expired at ${moment(expiresAt)}.`,
   task_merged: ({ parts }) => `The results of ${count(parts, 'part')} were merged; the task is completed.`,
   task_result_promoted: ({ promotedGeneration, promotedSession, replaced, reason }) =>
     `The result of generation ${promotedGeneration} by ${promotedSession} was promoted${replaced ? ' in place of another' : ''}${why(reason)}.`,
   task_failed: ({ reason, attempt, error, comment, verdict }) =>
     `The task failed for good (${brief(reason)}, attempt ${attempt})${why(error ?? comment ?? verdict)}.`,
-  task_budget_exceeded: ({ error }) => `The task was stopped over its budget${why(error)}.`,
+  task_budget_exceeded: ({ error }) => `The task was stopped because it exceeded its budget${why(error)}.`,
   task_paused: ({ reason }) => `The task was paused${why(reason)}.`,
-  task_unpaused: () => 'The task goes on after a pause; it is in the queue.',
-  task_unpaused_to_wait: () => 'The task goes on after a pause; it waits as before.',
-  task_retried: ({ reason }) => `The task is to be tried again${why(reason)}.`,
+  task_unpaused: () => 'The task was resumed after a pause; it is in the queue.',
+  task_unpaused_to_wait: () => 'The task was resumed after a pause; it waits as before.',
+  task_retried: ({ reason }) => `The task will be retried${why(reason)}.`,
   task_retried_to_wait: ({ reason }) =>
-    `The task is to be tried again when its parts are done${why(reason)}.`,
+    `The task will be retried when its parts are done${why(reason)}.`,
   task_reset_to_wait: ({ reason, epoch }) =>
-    `The task was opened anew (epoch ${epoch}) and waits for its parts${why(reason)}.`,
-  task_reset: ({ reason, epoch }) => `The task was opened anew (epoch ${epoch})${why(reason)}.`,
+    `The task was reset (epoch ${epoch}) and waits for its parts${why(reason)}.`,
+  task_reset: ({ reason, epoch }) => `The task was reset (epoch ${epoch})${why(reason)}.`,
   task_cancelled: ({ reason }) => `The task was cancelled${why(reason)}.`,
 
-  task_updated: ({ fields }) => `The task was changed: ${list(fields)}.`,
+  task_updated: ({ fields }) => `The task was updated: ${list(fields)}.`,
   task_archived: () => 'The task was archived.',
   task_progress: ({ agent, percent, step, checkpoint }) =>
     `${agent} reports ${percent === undefined ? 'progress' : `${percent} %`}${checkpoint ? ' with a checkpoint' : ''}${why(step)}.`,
   task_hang_suspected: ({ agent, doneBy }) =>
-    `${agent} should have been done by ${moment(doneBy)}; it may hang.`,
+    `${agent} should have finished by ${moment(doneBy)}; it may hang.`,
   task_logged: ({ message }) => message,
   task_result_rejected: ({ code, givenGeneration, givenSession, workLost }) =>
     `A result of ${givenSession} at generation ${givenGeneration} was rejected (${code})${workLost ? '; its work is lost' : ''}.`,
@@ -231,58 +231,58 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `"${command}" by ${givenSession} at generation ${givenGeneration} was refused (${code}).`,
 
   workspace_created: ({ name }) => `The workspace "${brief(name)}" was created.`,
-  key_created: ({ name, role }) => `The key "${brief(name)}" was made (${role}).`,
+  key_created: ({ name, role }) => `The key "${brief(name)}" was created (${role}).`,
   key_revoked: ({ name }) => `The key "${brief(name)}" was revoked.`,
   limits_changed: ({ changed }) => `Limits were changed: ${list(Object.keys(changed))}.`,
   agent_registered: ({ agent, by }) => `The agent ${agent} was registered by ${by}.`,
-  agent_updated: ({ agent, fields }) => `The agent ${agent} was changed: ${list(fields)}.`,
+  agent_updated: ({ agent, fields }) => `The agent ${agent} was updated: ${list(fields)}.`,
   agent_paused: ({ agent, reason }) => `The agent ${agent} was paused${why(reason)}.`,
-  agent_resumed: ({ agent }) => `The agent ${agent} takes work again.`,
+  agent_resumed: ({ agent }) => `The agent ${agent} was resumed.`,
   agent_leaving: ({ agent, reason, claims }) =>
-    `The agent ${agent} leaves when it has finished ${count(claims, 'task')}${why(reason)}.`,
+    `The agent ${agent} will be terminated when it has finished ${count(claims, 'task')}${why(reason)}.`,
   agent_terminated: ({ agent, reason, claims }) =>
     `The agent ${agent} was terminated${held(claims)}${why(reason)}.`,
   agent_removed: ({ agent }) => `The agent ${agent} was removed.`,
   agent_stale: ({ agent, silentMs, claims }) =>
     `The agent ${agent} has been silent for ${span(silentMs)}${held(claims)}.`,
-  agent_recovered: ({ agent, after }) => `The agent ${agent} is back after "${after}".`,
+  agent_recovered: ({ agent, after }) => `The agent ${agent} recovered after "${after}".`,
   agent_faulted: ({ agent, reason }) =>
-    `The agent ${agent} cannot work until somebody sees to it${why(reason)}.`,
-  dependency_cycle_found: ({ cycle }) => `Tasks wait for each other: ${list(cycle, ' → ')}.`,
+    `The agent ${agent} is in error and gets no work until it is repaired${why(reason)}.`,
+  dependency_cycle_found: ({ cycle }) => `Dependency cycle: ${list(cycle, ' → ')}.`,
   recovery_forced: ({ did }) =>
     `Recovery was forced: ${list(Object.entries(did).map(([what, times]) => `${what} ${times}`))}.`,
-  session_started: ({ session }) => `The session ${session} began.`,
+  session_started: ({ session }) => `The session ${session} started.`,
   session_ended: ({ session, reason }) => `The session ${session} ended${why(reason)}.`,
   worker_registered: ({ session, capacity }) =>
     `The worker ${session} was registered; it can hold ${count(capacity, 'task')}.`,
-  worker_draining: ({ session }) => `The worker ${session} takes no new work.`,
+  worker_draining: ({ session }) => `The worker ${session} is draining and takes no new work.`,
   worker_lost: ({ session, silentMs, claims }) =>
-    `The worker ${session} was silent for ${span(silentMs)} and is taken to be gone${held(claims)}.`,
+    `The worker ${session} was silent for ${span(silentMs)} and is lost${held(claims)}.`,
   project_created: ({ project }) => `The project ${project} was created.`,
   project_planned: ({ project, created, updated }) =>
-    `The plan of ${project} made ${count(created, 'task')} and changed ${updated}.`,
+    `The plan of ${project} created ${count(created, 'task')} and updated ${updated}.`,
   track_changed: ({ project, track, maxAgents }) =>
     maxAgents === null
       ? `Track ${track} of ${project} may have any number of agents.`
       : `Track ${track} of ${project} may have ${count(maxAgents, 'agent')}.`,
-  wakeup_requested: ({ agent, source, reason }) => `${agent} is to be woken (${source})${why(reason)}.`,
-  wakeup_coalesced: ({ agent, source }) => `${agent} was about to be woken already (${source}).`,
+  wakeup_requested: ({ agent, source, reason }) => `A wakeup of ${agent} was requested (${source})${why(reason)}.`,
+  wakeup_coalesced: ({ agent, source }) => `A wakeup of ${agent} was merged into a pending one (${source}).`,
   wakeup_skipped: ({ agent, source, because }) => `${agent} was not woken (${source})${why(because)}.`,
-  run_queued: ({ agent, source }) => `A run of ${agent} is being prepared (${source}).`,
+  run_queued: ({ agent, source }) => `A run of ${agent} is queued (${source}).`,
   run_started: ({ agent, attempt }) =>
-    `A run of ${agent} began${attempt === null ? '' : ` (attempt ${attempt})`}.`,
+    `A run of ${agent} started${attempt === null ? '' : ` (attempt ${attempt})`}.`,
   run_status: ({ agent, message }) => `${agent} says${why(message)}.`,
-  run_cancel_requested: ({ agent, reason }) => `The run of ${agent} is to be stopped${why(reason)}.`,
-  run_flagged: ({ agent, code, detail }) => `The run of ${agent} looks wrong (${code})${why(detail)}.`,
+  run_cancel_requested: ({ agent, reason }) => `A stop of the run of ${agent} was requested${why(reason)}.`,
+  run_flagged: ({ agent, code, detail }) => `The run of ${agent} was flagged (${code})${why(detail)}.`,
   run_finished: ({ agent, status, errorCode }) =>
     `The run of ${agent} ended: ${status}${errorCode === null ? '' : ` (${errorCode})`}.`,
   runtime_state_updated: ({ agent, runs }) => `${agent} has had ${count(runs, 'run')}.`,
-  runtime_state_reset: ({ agent, sessions }) => `The agent ${agent} forgot ${count(sessions, 'session')}.`,
+  runtime_state_reset: ({ agent, sessions }) => `The state of ${agent} was reset (${count(sessions, 'session')} deleted).`,
   credential_parked: ({ agents, until }) =>
-    `The model takes no more from ${count(agents, 'agent')} until ${moment(until)}.`,
+    `The model rate limits ${count(agents, 'agent')} until ${moment(until)}.`,
 }
 
-/** What happened, in a sentence. An event that another version wrote otherwise is told by its name alone. */
+/** What happened, in a sentence. For an event of another version with a different payload, its name. */
 export function messageOf({ type, payload }: Told): string {
   const told = EVENTS[type].safeParse(payload)
   if (!told.success) return `${type.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())}.`

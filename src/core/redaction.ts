@@ -2,16 +2,16 @@ import { Automaton, wholly } from './secret-automaton.ts'
 import { canBeHidden } from './secret-forms.ts'
 
 /**
- * Blacks out secrets. Every place where a secret or one of its forms stands is found, however they overlap, and what they
- * cover together is replaced once: so of two secrets that share characters nothing of either is left.
- * The search is Aho and Corasick's: one look at each character, however many secrets there are and whatever they look like.
+ * Blacks out secrets. Every occurrence of a secret or one of its forms is found, even when they overlap, and the text they
+ * cover together is replaced once: of two secrets that share characters, nothing is left of either.
+ * The search is Aho–Corasick: each character is read once, however many secrets there are.
  */
 
 const REDACTED = '[redacted]'
 
 export type Secrets = readonly string[] | KnownSecrets
 
-/** Secrets, prepared to be looked for. Worth keeping where there is much to look through. */
+/** Secrets, prepared for the search. Worth keeping when there is much to search. */
 export class KnownSecrets {
   readonly registered: readonly string[]
   readonly automaton: Automaton
@@ -21,7 +21,7 @@ export class KnownSecrets {
     this.automaton = automaton
   }
 
-  /** The same in slices of about a millisecond, however long the secrets are. */
+  /** The same in slices of about a millisecond, even for long secrets. */
   static *preparing(secrets: readonly string[]): Generator<void, KnownSecrets> {
     return new KnownSecrets(secrets, yield* Automaton.building(secrets))
   }
@@ -34,24 +34,24 @@ export class KnownSecrets {
 const known = (secrets: Secrets) => (secrets instanceof KnownSecrets ? secrets : new KnownSecrets(secrets))
 
 /**
- * Text that comes in pieces. What might be the beginning of a secret is held back until it is known not to be one, so
- * that a secret does not slip through where one piece ends and the next begins.
+ * Redacts text that arrives in chunks. What might be the beginning of a secret is buffered until it is known not to be one,
+ * so that no secret slips through at the border of two chunks.
  */
 export class Redactor {
   readonly #secrets: KnownSecrets
   #state = 0
-  /** Text that is not let out yet. */
+  /** Buffered text. */
   #held = ''
-  /** Places in the held text that will be blacked out: apart from each other, in order. */
+  /** Ranges of the buffered text to black out: disjoint, in order. */
   #spots: { from: number; to: number }[] = []
-  /** So much of the text, counted from where the held text begins, is covered by what was blacked out last. */
+  /** How much of the text, from the start of the buffer, is covered by the last replacement. */
   #covered = 0
 
   constructor(secrets: Secrets) {
     this.#secrets = known(secrets)
   }
 
-  /** The secrets that are looked for: those that are too short are not among them. */
+  /** The secrets that are searched for: without those that are too short. */
   registered(): readonly string[] {
     return this.#secrets.registered
   }
@@ -62,7 +62,7 @@ export class Redactor {
     return this.#letOut(this.#held.length - this.#secrets.automaton.depth[this.#state]!)
   }
 
-  /** No more comes: what was held back. */
+  /** The input ends: returns the buffered text. */
   end(): string {
     this.#state = 0
     return this.#letOut(this.#held.length)
@@ -97,7 +97,7 @@ export class Redactor {
     this.#spots.push({ from: first, to })
   }
 
-  /** Everything before `end`. What is still to be found begins there or later. */
+  /** Everything before `end`. Later matches begin there or after it. */
   #letOut(end: number): string {
     let out = ''
     let done = 0
@@ -120,7 +120,7 @@ export function redactText(text: string, secrets: Secrets): string {
   return redactor.take(text) + redactor.end()
 }
 
-/** A JSON value with its texts and the names of its fields redacted. Not by recursion: values may be nested very deep. */
+/** A JSON value with its texts and field names redacted. Not recursive: values may be nested very deep. */
 export function redactDeep<T>(value: T, secrets: Secrets): T {
   const prepared = known(secrets)
   if (prepared.isEmpty) return value
@@ -142,7 +142,7 @@ export function redactDeep<T>(value: T, secrets: Secrets): T {
   return root.value as T
 }
 
-/** Two names that were secrets are still two fields. */
+/** Two field names that were secrets stay two fields. */
 function unusedIn(fields: object, name: string): string {
   let unused = name
   for (let i = 2; Object.hasOwn(fields, unused); i++) unused = `${name} ${i}`

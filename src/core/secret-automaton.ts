@@ -1,24 +1,24 @@
 import { canBeHidden, formsIn } from './secret-forms.ts'
 
 /**
- * The automaton of Aho and Corasick over all forms of some secrets. Building it is linear in their length, and done in
- * slices: whoever has other work to do takes the next one later.
+ * The Aho–Corasick automaton over all forms of the secrets. Building it is linear in their length, and done in slices: a
+ * caller with other work to do takes the next slice later.
  */
 
-/** So many characters are a slice: about a millisecond. */
+/** The number of characters in a slice: about a millisecond. */
 const SLICE = 16_384
 
 export class Automaton {
-  /** Where a character leads from the start. */
+  /** The state each character leads to from the start. */
   readonly fromStart: Int32Array
-  /** Of each state: how many characters of a secret it has seen, and how long the longest secret is that ends in it. */
+  /** For each state: how many characters of a secret were matched, and the length of the longest secret that ends in it. */
   readonly depth: Int32Array
   readonly longest: Int32Array
-  /** Of each state: the state of the longest ending that is the beginning of a secret too. */
+  /** For each state: the state of the longest suffix that is also a prefix of a secret. */
   readonly #fallback: Int32Array
   /**
-   * States are numbered along the forms, so nearly every edge leads to the next number. Of each state: which character leads
-   * into it, and whether it comes from the state before. Edges that branch off are kept apart; there is at most one a form.
+   * States are numbered along the forms, so nearly every edge leads to the next number. For each state: the character that
+   * leads into it, and whether it comes from the previous state. Branching edges are stored apart; at most one per form.
    */
   readonly #character: Uint16Array
   readonly #isNext: Uint8Array
@@ -31,7 +31,7 @@ export class Automaton {
     this.longest = new Int32Array(characters + 1)
     this.#fallback = new Int32Array(characters + 1)
     this.#character = new Uint16Array(characters + 1)
-    // One more: the last state looks whether there is a next.
+    // One more: the last state checks whether there is a next one.
     this.#isNext = new Uint8Array(characters + 2)
     this.#branchesOff = new Uint8Array(characters + 1)
   }
@@ -55,7 +55,7 @@ export class Automaton {
     return automaton
   }
 
-  /** Where `character` leads from `state`. */
+  /** The state that `character` leads to from `state`. */
   step(state: number, character: number): number {
     for (let at = state; at !== 0; at = this.#fallback[at]!) {
       const next = this.#edge(at, character)
@@ -90,7 +90,7 @@ export class Automaton {
     return segments.sort((a, b) => a.depth - b.depth)
   }
 
-  /** Null: it is the beginning of another, and has no state of its own. */
+  /** Null: it is a prefix of another form and has no state of its own. */
   #add(form: string, firstNew: number): Segment | null {
     let state = 0
     let at = 0
@@ -124,7 +124,7 @@ export class Automaton {
     }
   }
 
-  /** From the shallow to the deep: what a state falls back to is always shallower, and done before it. */
+  /** Breadth first: a state's fallback is always shallower, and computed before it. */
   *#fallBack(segments: readonly Segment[]): Generator<void, void> {
     const active: Segment[] = []
     let waiting = 0
@@ -152,7 +152,7 @@ export class Automaton {
   }
 }
 
-/** The states that a form has for itself: from `first` on, one for each character from `depth` to `end`. */
+/** The states of one form alone: from `first` on, one for each character from `depth` to `end`. */
 interface Segment {
   first: number
   parent: number

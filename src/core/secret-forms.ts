@@ -1,17 +1,17 @@
-/** Shorter ones would black out half of every text, and protect nothing. */
+/** Shorter ones would black out half of every text and protect nothing. */
 const SHORTEST_SECRET = 6
-/** A line of a key of several lines is a secret by itself from this length on. */
+/** From this length on, a line of a multi-line key is a secret by itself. */
 const SHORTEST_LINE = 16
-/** After so many characters the usual tools break base64 into lines. */
+/** The usual tools break base64 into lines of this length. */
 const BASE64_LINE = 76
 
-/** Whether it is long enough to be looked for. */
+/** Whether it is long enough to be searched for. */
 export const canBeHidden = (secret: string): boolean => secret.trim().length >= SHORTEST_SECRET
 
-/** The ways in which a secret turns up in output: as it is, escaped, encoded, and the lines of it. */
+/** The forms in which a secret appears in output: as it is, escaped, encoded, and its single lines. */
 export const formsOf = (secret: string): Set<string> => new Set(formsIn(secret))
 
-/** The same one after the other, some of them more than once: a long secret takes a while. */
+/** The same as a generator, with duplicates: a long secret takes a while. */
 export function* formsIn(secret: string): Generator<string> {
   for (const form of writtenForms(secret)) if (canBeHidden(form)) yield form
 }
@@ -37,7 +37,7 @@ function partsWrittenAlone(secret: string): Set<string> {
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
 const unit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** As a JSON string says it; as writers do that keep to ASCII or stay clear of HTML; and JSON within JSON. */
+/** As a JSON string; as written by encoders that stick to ASCII or avoid HTML; and as JSON within JSON. */
 function* jsonForms(text: string): Generator<string> {
   const once = escaped(text)
   const forms = new Set([once])
@@ -50,7 +50,7 @@ function* jsonForms(text: string): Generator<string> {
   }
 }
 
-/** In addresses and in forms, with large and with small hexadecimal digits. */
+/** In URLs and in forms, with upper-case and lower-case hexadecimal digits. */
 function* urlForms(text: string): Generator<string> {
   const plain = encodeURIComponent(text.toWellFormed())
   const strict = plain.replace(
@@ -64,8 +64,8 @@ function* urlForms(text: string): Generator<string> {
 }
 
 /**
- * By itself; and as a part of something longer (`user:secret`), where what it looks like depends on how many bytes come
- * before it: three ways, each without the characters that it shares with its neighbours.
+ * By itself; and as a part of something longer (`user:secret`), where its encoding depends on the number of bytes before
+ * it: three ways, each without the characters it shares with its neighbours.
  */
 function* base64Forms(text: string): Generator<string> {
   for (const form of standardBase64Forms(new TextEncoder().encode(text))) {

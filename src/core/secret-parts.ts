@@ -1,20 +1,20 @@
 /**
- * What is secret by itself in a value that is secret as a whole: programs take values apart, and print the piece they use. What
- * is too short to be looked for is left out by whoever looks.
+ * The parts of a secret value that are secrets by themselves: programs split values and print the part they use. The caller
+ * drops parts that are too short to be searched for.
  */
 
-/** The words that begin a value of `Authorization`. Outside of headers any other first word is just a word. */
+/** The schemes of `Authorization`. Outside of headers, any other first word is just a word. */
 const SCHEME =
   /^(?:Basic|Bearer|Token|Digest|ApiKey|Api-Key|Key|Bot|OAuth|DPoP|Negotiate|SSWS|GenieKey|Splunk)$/i
 const TWO_WORDS = /^([A-Za-z][\w.-]*)[ \t]+(\S.*)$/s
 
-/** Of a header: what follows its first word, and the values of what it lists (`session=…; theme=…`). */
+/** Of a header: what follows its first word, and the values it lists (`session=…; theme=…`). */
 export function partsOfHeader(value: string): string[] {
   const [, , rest] = TWO_WORDS.exec(value.trim()) ?? []
   return [...partsOfValue(value), ...(rest === undefined ? [] : [rest]), ...valuesListedIn(rest ?? value)]
 }
 
-/** Of any value: what follows the word of a scheme, users and passwords of addresses, and what is named as a password. */
+/** Of any value: what follows a scheme, users and passwords of URLs, and values named as passwords. */
 export function partsOfValue(value: string): string[] {
   const [, scheme, rest] = TWO_WORDS.exec(value.trim()) ?? []
   const credentials = scheme !== undefined && SCHEME.test(scheme) ? rest! : null
@@ -26,18 +26,18 @@ export function partsOfValue(value: string): string[] {
   ]
 }
 
-/** The password in an address, as it is written there and as it is meant. */
+/** The password in a URL, as written and decoded. */
 export function passwordsOfAddress(address: string): string[] {
   const given = loginsIn(address).flatMap((login) => spellings(passwordIn(login) ?? ''))
   return [...given, ...passwordsNamedIn(address)].filter((password) => password !== '')
 }
 
-/** `user:password` of every address. A password may have an @ in it, though it should not. */
+/** `user:password` of every URL. A password may contain an @, though it should not. */
 const loginsIn = (text: string) => [...text.matchAll(/:\/\/([^/?#\s]*)@/g)].map(([, login]) => login!)
 
 const passwordIn = (login: string) => (login.includes(':') ? login.slice(login.indexOf(':') + 1) : null)
 
-/** Both together, and each of them. */
+/** The pair, and each of the two. */
 function pairOf(login: string | null): string[] {
   if (login === null) return []
   const [user] = login.split(':', 1)
@@ -46,7 +46,7 @@ function pairOf(login: string | null): string[] {
 
 const NAMED = /(?:^|[\s?&;,])[\w.-]*(?:passw(?:or)?d|pwd|secret|token|key|signature)\s*=\s*([^\s&;,]+)/gi
 
-/** In the query of an address (`?token=…`) and in settings of a connection (`host=db password=…`). */
+/** In the query of a URL (`?token=…`) and in connection settings (`host=db password=…`). */
 const passwordsNamedIn = (text: string) =>
   text.includes('=') ? [...text.matchAll(NAMED)].flatMap(([, value]) => spellings(unquoted(value!))) : []
 
@@ -58,7 +58,7 @@ const valuesListedIn = (text: string) =>
 
 const unquoted = (text: string) => text.replace(/^(["'])(.*)\1$/s, '$2')
 
-/** As it is written, and as it is meant. */
+/** As written, and decoded. */
 function spellings(text: string): string[] {
   if (!text.includes('%')) return [text]
   try {

@@ -5,10 +5,10 @@ import type { Limits } from '../limits.ts'
 import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../records.ts'
 import type { AgentState } from '../states.ts'
 
-/** Run by Baton, which knows by itself whether it lives: it need not beat. */
+/** Run by Baton, which knows by itself whether it is alive: it need not send heartbeats. */
 const isManaged = ({ adapterType }: Pick<AgentProfile, 'adapterType'>) => adapterType !== 'external'
 
-/** What a registered agent is when it does not say otherwise (Mosaic's defaults). */
+/** The defaults of a registered agent (Mosaic's). */
 const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
   model: null,
   adapterType: 'external',
@@ -22,18 +22,18 @@ const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
   batchSize: 1,
 }
 
-/** A sender's clock may be ahead of ours by this much. */
+/** How far a sender's clock may be ahead of ours. */
 const CLOCK_SKEW_MS = 60_000
 
 export interface AgentContext {
   now: number
   limits: Limits
   actor: Actor
-  /** What it holds. */
+  /** The tasks it holds. */
   holding: readonly TaskRecord[]
 }
 
-/** What becomes of the tasks an agent holds. */
+/** What happens to the tasks an agent holds. */
 export type AgentFate = 'kept' | 'renewed' | 'lost' | 'taken back'
 
 export interface AgentDecision {
@@ -48,16 +48,16 @@ export interface AgentDecision {
 export const shownState = ({ state }: AgentRecord, holds: number): AgentState =>
   state === 'idle' && holds > 0 ? 'running' : state
 
-/** Why this agent may not have another task, whichever it is. */
+/** Why this agent may not have another task, regardless of the task. */
 export function whyNoWorkFor(
   { slug, state, stateReason, leaving, maxConcurrentTasks }: AgentRecord,
   held: number,
 ) {
   if (state === 'terminated') return refuse('AGENT_TERMINATED', `${slug} is terminated (${stateReason}).`)
   if (leaving) return refuse('AGENT_TERMINATED', `${slug} only finishes what it holds (${stateReason}).`)
-  if (state === 'paused') return refuse('AGENT_PAUSED', `${slug} is paused; resume it to give it work.`)
+  if (state === 'paused') return refuse('AGENT_PAUSED', `${slug} is paused; resume it to assign work to it.`)
   if (maxConcurrentTasks !== null && held >= maxConcurrentTasks)
-    return refuse('NO_CAPACITY', `${slug} holds ${held} of the ${maxConcurrentTasks} tasks it may.`, {
+    return refuse('NO_CAPACITY', `${slug} holds ${held} of at most ${maxConcurrentTasks} tasks.`, {
       capacity: maxConcurrentTasks,
       held,
     })
@@ -108,7 +108,7 @@ const unchanged = (record: AgentRecord): AgentDecision => ({
   fate: 'kept',
 })
 
-/** A change that people made or should know of: a new version, on record. */
+/** A change made by people or relevant to them: a new version, with an event. */
 const changed = (
   record: AgentRecord,
   change: Partial<AgentRecord>,
@@ -137,7 +137,7 @@ function register(
       }),
     )
   const given = Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== undefined))
-  // Whoever only claimed so far was never told what it is: registered now, it gets what registered agents get.
+  // An agent that has only claimed so far has no profile: registered now, it gets the defaults.
   const isFirst = !record?.registered
   const base: AgentProfile = isFirst ? { ...DEFAULT_PROFILE, name: record?.name ?? slug } : record
   const whole = { ...inStep(base, profile), ...given } as AgentProfile
@@ -170,9 +170,9 @@ function register(
     }
   }
   const isBack = record.state === 'terminated' || record.leaving
-  // Whoever changes the settings of one that could not work has seen to it.
-  const isMended = record.state === 'error' && isManaged(whole)
-  const back: Partial<AgentRecord> = isBack || isMended ? { ...IDLE, leaving: false } : {}
+  // Changing the settings of an agent in error clears the fault.
+  const clearsFault = record.state === 'error' && isManaged(whole)
+  const back: Partial<AgentRecord> = isBack || clearsFault ? { ...IDLE, leaving: false } : {}
   const isHeard = record.health !== null && !isBack
   const health = heardOf(
     whole,
@@ -185,7 +185,7 @@ function register(
   return changed(record, { ...whole, ...back, health, registered: true }, events, context)
 }
 
-/** Of interval and threshold, the one that is not said keeps in step with the one that is. */
+/** When only one of interval and threshold is set, the other is scaled with it. */
 function inStep(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfile>): AgentProfile {
   if (heartbeatMs === undefined && staleMs !== undefined)
     return { ...base, heartbeatMs: Math.min(base.heartbeatMs, staleMs / 2) }
@@ -194,7 +194,7 @@ function inStep(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfi
   return base
 }
 
-/** It registered, which is a sign of life; from its first beat on, its silence counts. */
+/** It registered, which is a sign of life; its silence counts from its first heartbeat on. */
 const greeted = (now: number, staleMs: number): AgentHealth => ({
   lastSeenAt: now,
   hasBeaten: false,
@@ -210,11 +210,11 @@ const greeted = (now: number, staleMs: number): AgentHealth => ({
   dueAt: now + staleMs,
 })
 
-/** The silence of those that Baton runs is not judged. */
+/** The silence of agents that Baton runs is not checked. */
 const heardOf = (profile: AgentProfile, health: AgentHealth | null) =>
   health && isManaged(profile) ? { ...health, dueAt: null } : health
 
-/** A threshold that was lowered holds for the silence that is going on, too. */
+/** A lowered threshold also applies to the present silence. */
 function judgedSooner({ health }: AgentRecord, staleMs: number, now: number): AgentHealth | null {
   if (!health || health.dueAt === null) return health
   return { ...health, dueAt: Math.max(now, health.lastSeenAt + staleMs) }
@@ -235,14 +235,14 @@ function beat(record: AgentRecord, said: Beat, context: AgentContext): AgentDeci
   if (said.sentAt !== null && said.sentAt > now + CLOCK_SKEW_MS)
     return refused(
       record,
-      refuse('VALIDATION_FAILED', 'sentAt lies in the future.', {
-        errors: [{ field: 'sentAt', message: 'lies in the future' }],
+      refuse('VALIDATION_FAILED', 'sentAt is in the future.', {
+        errors: [{ field: 'sentAt', message: 'is in the future' }],
       }),
     )
   if (said.sentAt !== null && health?.sentAt != null && said.sentAt < health.sentAt)
     return refused(
       record,
-      refuse('OUT_OF_ORDER', `A beat that was sent later has been heard from ${slug} already.`, {
+      refuse('OUT_OF_ORDER', `A later heartbeat was already received from ${slug}.`, {
         lastSentAt: new Date(health.sentAt).toISOString(),
       }),
     )
@@ -272,15 +272,15 @@ function resume(record: AgentRecord, context: AgentContext): AgentDecision {
   if (record.state === 'terminated' || record.leaving) return refused(record, isOver(record))
   if (isManaged(record) && record.state === 'error') return clearFault(record, context)
   if (record.state !== 'paused')
-    return refused(record, refuse('WRONG_STATE', `${record.slug} is not paused but ${record.state}.`))
+    return refused(record, refuse('WRONG_STATE', `${record.slug} is ${record.state}, not paused.`))
   const { health, staleMs } = record
-  // Silent for too long while it was paused, it is not there to be given work: its next beat will tell.
+  // Silent for too long while it was paused, it cannot get work: it stays offline until its next heartbeat.
   const events = [workspaceEvent('agent_resumed', { agent: record.slug }, context)]
   if (isManaged(record)) return changed(record, IDLE, events, context)
   const missedAt = health && health.lastSeenAt + staleMs
   if (missedAt !== null && missedAt <= context.now)
     return changed(record, { state: 'offline', stateReason: 'silent' }, events, context)
-  // Its silence may have been judged while it was paused; from now on it counts again.
+  // Its silence may have been checked while it was paused; from now on it counts again.
   const heard = health && { ...health, dueAt: health.dueAt ?? missedAt }
   return changed(record, { ...IDLE, health: heard }, events, context)
 }
@@ -307,7 +307,7 @@ function terminate(
 ): AgentDecision {
   const { slug, state } = record
   const claims = context.holding.length
-  // Said twice it is one wish; and who could wait before may be in a hurry now.
+  // Repeating the request changes nothing; a graceful termination can become an immediate one.
   if (state === 'terminated' || (record.leaving && graceful)) return unchanged(record)
   if (graceful && claims > 0) {
     const events = [workspaceEvent('agent_leaving', { agent: slug, reason, claims }, context)]
@@ -346,11 +346,11 @@ function elapse(record: AgentRecord, listeningSince: number, context: AgentConte
   if (aliveUntil > now)
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: aliveUntil } } }
   const silentMs = now - health.lastSeenAt
-  // Leases speak for whoever never promised to beat, and for whom the coordinator does not look after.
+  // Only agents that heartbeat and that the coordinator manages can be declared lost; leases cover the others.
   const isMissed = health.hasBeaten && record.coordinatorEnabled
   const claims = isMissed ? holding.length : 0
   if (record.leaving) {
-    // What it stayed for it will not finish; it goes for the reason it was told.
+    // It will not finish what it stayed for; it is terminated for the recorded reason.
     if (isMissed) return ended(record, record.stateReason ?? 'silent', context, 'lost')
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: now + staleMs } } }
   }
@@ -362,7 +362,7 @@ function elapse(record: AgentRecord, listeningSince: number, context: AgentConte
   return changed(record, change, events, context, claims > 0 ? 'lost' : 'kept')
 }
 
-/** What it writes for tasks it has begun tells as much as a beat does. */
+/** A write for a task it has started is as good as a heartbeat. */
 const lastSignOfLife = (lastSeenAt: number, holding: readonly TaskRecord[]) =>
   holding
     .filter(({ state }) => state === 'running' || state === 'continuing')

@@ -1,16 +1,16 @@
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { type Right, type Role, rightsOf } from '../shapes/administration.ts'
 
-/** Nobody grants or takes away more than he has. What a key may do never changes, so these rules need nothing but the keys. */
+/** No key can grant or revoke more than it has. The rights of a key never change, so these rules need only the keys. */
 
 export interface KeyGrant {
   role: Role
   scopes?: readonly Right[] | null | undefined
-  /** May make workspaces, too. */
+  /** May also create workspaces. */
   instanceAdmin?: boolean | undefined
 }
 
-/** A key that was not revoked. */
+/** A key that is not revoked. */
 interface StandingKey extends KeyGrant {
   isExpired: boolean
 }
@@ -23,38 +23,38 @@ export function allRightsOf({ role, scopes, instanceAdmin }: KeyGrant): Readonly
 const beyond = (key: KeyGrant, rights: ReadonlySet<Right>) =>
   [...allRightsOf(key)].find((right) => !rights.has(right))
 
-/** Why a key with these rights may not make the wanted one. */
+/** Why a key with these rights may not create the requested one. */
 export function refuseNewKey(maker: ReadonlySet<Right>, wanted: KeyGrant): Refusal | null {
   if (wanted.instanceAdmin && (wanted.role !== 'owner' || wanted.scopes))
-    return refuseField('VALIDATION_FAILED', 'instanceAdmin', 'is for keys of the role owner without scopes')
+    return refuseField('VALIDATION_FAILED', 'instanceAdmin', 'is only for keys of the role owner without scopes')
   const right = beyond(wanted, maker)
-  return right ? refuse('FORBIDDEN', `The new key could "${right}", which this key cannot.`) : null
+  return right ? refuse('FORBIDDEN', `The new key would have the right "${right}", which this key lacks.`) : null
 }
 
-/** What an owner makes stays when the owner's key ends. */
+/** Keys created by an owner outlive the owner's key. */
 export const endsItsChildren = (maker: KeyGrant) => !allRightsOf(maker).has('own')
 
-/** When a new key expires: not after its maker, unless an owner makes it. */
+/** When a new key expires: not after its creator, unless an owner creates it. */
 export function expiryOfChild(maker: KeyGrant & { expiresAt: number | null }, wanted: number | null) {
   if (!endsItsChildren(maker) || maker.expiresAt === null) return wanted
   return wanted === null ? maker.expiresAt : Math.min(wanted, maker.expiresAt)
 }
 
-/** Why somebody with these rights may not revoke a key; `standing` are all keys of its workspace. */
+/** Why a caller with these rights may not revoke a key; `standing` are all keys of its workspace. */
 export function refuseRevocation<K extends StandingKey>(
   revoker: ReadonlySet<Right>,
   key: K,
   standing: readonly K[],
 ): Refusal | null {
   const right = beyond(key, revoker)
-  if (right) return refuse('FORBIDDEN', `That key can "${right}", which this key cannot.`)
+  if (right) return refuse('FORBIDDEN', `That key has the right "${right}", which this key lacks.`)
   const isLast = (counts: (one: K) => boolean | undefined) => {
     const others = standing.filter((one) => one !== key && !one.isExpired && counts(one))
     return !key.isExpired && counts(key) && others.length === 0
   }
   if (isLast((one) => allRightsOf(one).has('own')))
-    return refuse('WRONG_STATE', 'This is the last owner key; make another one first.')
+    return refuse('WRONG_STATE', 'This is the last owner key; create another one first.')
   if (isLast((one) => one.instanceAdmin))
-    return refuse('WRONG_STATE', 'This is the last key that can make workspaces; make another one first.')
+    return refuse('WRONG_STATE', 'This is the last key that can create workspaces; create another one first.')
   return null
 }

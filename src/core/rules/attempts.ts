@@ -4,11 +4,11 @@ import { hasAttemptsLeft } from '../retry.ts'
 
 /** How an attempt ends without a result, and whether there is another one. */
 
-/** The claim is over and its work is not done: another attempt, or the dead letter when attempts or generations ran out. */
+/** The claim ended without a result: another attempt, or a dead letter when attempts or generations ran out. */
 export function expireLease(draft: TaskDraft, context: RuleContext): void {
   const { leaseExpiresAt, state, dueAt } = draft.record
   const leaseExpiredAt = leaseExpiresAt!
-  // Given to somebody who never took it up: whether upkeep or the end of the lease comes first, nobody has failed.
+  // Assigned but never started: whether upkeep or the end of the lease comes first, no attempt has failed.
   if (state === 'assigned' && dueAt !== null && dueAt <= leaseExpiredAt) notStarted(draft, context)
   // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
   else endLostClaim(draft, context, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
@@ -22,7 +22,7 @@ const LOST = {
   HUNG: 'task_hung',
 } as const
 
-/** The holder is taken to be gone: its claim is over, and the task is tried again after `waitMs` if it may be. */
+/** The holder is lost: its claim is over, and the task is retried after `waitMs` if attempts are left. */
 export function endLostClaim(
   draft: TaskDraft,
   context: RuleContext,
@@ -44,7 +44,7 @@ export function endLostClaim(
   }
 }
 
-/** Taken from its holder, which did nothing wrong: back to the queue, and the attempt is given back. */
+/** Revoked from a holder that did nothing wrong: back to the queue, and the attempt is not spent. */
 export function requeue(
   draft: TaskDraft,
   context: RuleContext,
@@ -60,11 +60,11 @@ export function requeue(
   else draft.move('task_requeued', context.actor, { because })
 }
 
-/** It should have been started by now: somebody else may do better. */
+/** It was not started in time: another agent may do better. */
 export const notStarted = (draft: TaskDraft, context: RuleContext) =>
   requeue(draft, context, 'NOT_STARTED', 'not started in time')
 
-/** Failed for good, and people can read why. `reason` tells what ran out, or why another attempt would not help. */
+/** Failed for good, with the reason for people. `reason` is what ran out, or why another attempt would not help. */
 export function fail(draft: TaskDraft, actor: Actor, failure: Record<string, unknown>, reason: string): void {
   const isExhausted = reason === 'attempts' || reason === 'generations'
   draft.effects.details.push({

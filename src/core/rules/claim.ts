@@ -21,12 +21,12 @@ export function claim(draft: TaskDraft, command: Claim, context: RuleContext): T
   const free = isOwn ? { session: record.session, agent: record.agent } : lapsed
   const denial = whyNotClaimable(record, command, context, free, isOwn)
   if (denial) return denial
-  if (isOwn) requeue(draft, context, 'REASSIGNED', 'taken up by its agent in another session')
+  if (isOwn) requeue(draft, context, 'REASSIGNED', 'claimed by its agent in another session')
   // Limits may have been lowered since the task was queued.
   const exhausted = whatRanOut(record, context)
   if (exhausted) {
     fail(draft, 'system', { attempt: record.attempt }, exhausted)
-    return refuse('NOT_READY', `The task has used up its ${exhausted} and is in the dead letter now.`, {
+    return refuse('NOT_READY', `The task has used up its ${exhausted} and is a dead letter now.`, {
       taskState: record.state,
     })
   }
@@ -38,11 +38,11 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   const previousState = record.claimState
   const byCoordinator = command.byCoordinator ?? false
   const assignMs = assignMsOf(record.watch, byCoordinator, context.limits)
-  // Who was given it without asking has its whole time to begin.
+  // An agent that was assigned the task by the coordinator gets the full time to start.
   const leaseMs = Math.max(command.leaseMs, record.minLeaseMs, byCoordinator ? assignMs! : 0)
   record.generation += 1
   record.attempt += 1
-  // Turns are counted within an attempt: whoever comes next has all of them.
+  // Continuations are counted per attempt: the next holder gets all of them.
   record.continuations = 0
   record.dueAt = assignMs === null ? null : context.now + assignMs
   record.watch = watchAnew(record.watch, byCoordinator)
@@ -71,8 +71,8 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
 }
 
 /**
- * An agent may take up itself what it was given, as long as nobody has begun. Where no generation is left for another
- * session, the claim it was given stands.
+ * An agent may claim a task that was assigned to it, as long as it has not started. When no generation is left for another
+ * session, the assigned claim stays.
  */
 function isForItsAgentToTakeUp(record: TaskRecord, command: Claim, { limits }: RuleContext): boolean {
   if (record.state !== 'assigned' || !record.watch?.given) return false
@@ -80,7 +80,7 @@ function isForItsAgentToTakeUp(record: TaskRecord, command: Claim, { limits }: R
   return record.session === command.session || record.generation < limits.maxGenerationsPerTask
 }
 
-/** Under the session it was given to: the claim is there already, and from now on it is one that was asked for. */
+/** Under the session it was assigned to: the claim exists already, and from now on counts as requested. */
 function takeUp(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
   record.leaseMs = Math.max(command.leaseMs, record.minLeaseMs)
@@ -96,7 +96,7 @@ function takeUp(draft: TaskDraft, command: Claim, context: RuleContext): TaskRep
 
 type Freed = Pick<TaskRecord, 'session' | 'agent'>
 
-/** `freed` is whose claim on this task is over, or is about to be with this one: what it took up is free. */
+/** `freed`: the holder whose claim on this task is over, or ends with this one; its capacity is free. */
 function whyNotClaimable(
   record: TaskRecord,
   command: Claim,
@@ -121,12 +121,12 @@ function whyNotClaimable(
   if (!isOwn && state !== 'queued' && state !== 'awaiting_retry')
     return refuse('NOT_READY', `The task is ${state}.`, { taskState: state })
   if (state === 'awaiting_retry' && record.dueAt! > context.now)
-    return refuse('NOT_READY', 'The task waits for its next attempt.', {
+    return refuse('NOT_READY', 'The task waits for its retry.', {
       taskState: state,
       dueAt: new Date(record.dueAt!).toISOString(),
     })
   if (record.onlyAgent !== null && record.onlyAgent !== command.agent)
-    return refuse('WRONG_AGENT', `Only ${record.onlyAgent} may take this task.`)
+    return refuse('WRONG_AGENT', `The task is reserved for ${record.onlyAgent}.`)
   const missing = record.capabilities.find((capability) => !command.capabilities.includes(capability))
   if (missing !== undefined)
     return refuse('MISSING_CAPABILITY', `${command.agent} lacks "${missing}".`, { missing })
@@ -134,7 +134,7 @@ function whyNotClaimable(
   if (unfit) return unfit
   const { agent } = context
   if (command.byCoordinator && ignoredIt(record, command.agent, context))
-    return refuse('NOT_READY', `${command.agent} let this task lie; it is for others first.`, {
+    return refuse('NOT_READY', `${command.agent} did not start this task in time; other agents go first.`, {
       taskState: state,
     })
   const unwilling = agent && whyNoWorkFor(agent.record, agent.held - (freed?.agent === command.agent ? 1 : 0))
@@ -143,7 +143,7 @@ function whyNotClaimable(
   if (agents !== null)
     return refuse(
       'TRACK_FULL',
-      `Track ${record.trackQueue} has its ${agents} agent${agents === 1 ? '' : 's'} already.`,
+      `Track ${record.trackQueue} already has its ${agents} agent${agents === 1 ? '' : 's'}.`,
       {
         track: record.trackQueue,
         maxAgents: agents,
@@ -152,7 +152,7 @@ function whyNotClaimable(
   if (context.roomForClaims + (freed === null ? 0 : 1) <= 0)
     return refuse(
       'LIMIT_REACHED',
-      `This workspace has ${context.limits.maxConcurrentClaims} active claims already.`,
+      `This workspace already has ${context.limits.maxConcurrentClaims} active claims.`,
       {
         limit: 'maxConcurrentClaims',
       },
@@ -160,13 +160,13 @@ function whyNotClaimable(
   return null
 }
 
-/** Given to it before and not begun: for as long as it was given time, others come first. */
+/** It was assigned the task before and did not start: for as long as its start timeout, others go first. */
 function ignoredIt({ agent, claimState, watch, updatedAt }: TaskRecord, by: string, context: RuleContext) {
   if (!watch?.given || claimState !== 'expired' || agent !== by) return false
   return context.now < updatedAt + assignMsOf(watch, true, context.limits)!
 }
 
-/** Why this worker may not have another task, whichever it is. */
+/** Why this worker may not have another task, regardless of the task. */
 function whyNotBy(
   { record: { name, state, capacity }, held: counted }: Worker,
   free: number,
@@ -175,11 +175,11 @@ function whyNotBy(
   if (state === 'draining') return refuse('WORKER_DRAINING', `${name} is draining and takes no new work.`)
   if (state !== 'active') return refuse('WORKER_GONE', `${name} is ${state}; it must register again.`)
   if (held >= capacity!)
-    return refuse('NO_CAPACITY', `${name} holds ${held} of the ${capacity} tasks it can.`, { capacity, held })
+    return refuse('NO_CAPACITY', `${name} holds ${held} of at most ${capacity} tasks.`, { capacity, held })
   return null
 }
 
-/** Refusals that are about who asks, not about which task: whatever else waits would be refused as well. */
+/** Refusals that concern the caller and not the task: any other waiting task would be refused as well. */
 export const REFUSED_WHATEVER_IT_IS: ReadonlySet<ErrorCode> = new Set([
   'LIMIT_REACHED',
   'NO_CAPACITY',

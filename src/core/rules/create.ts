@@ -6,7 +6,7 @@ import type { TaskRecord } from '../records.ts'
 import { placeInQueue } from '../retry.ts'
 import { isTerminal, type TaskState, type TriggerRule } from '../states.ts'
 
-/** A new task, queued at once unless its hour or other tasks hold it back. */
+/** A new task, queued at once unless it is scheduled or blocked. */
 export function createTask(
   task: NewTask,
   dependencies: readonly TaskState[],
@@ -19,7 +19,7 @@ export function createTask(
   const early = task.runAt !== null && task.runAt > now
   const state: TaskState =
     readiness === 'never' ? 'skipped' : readiness === 'wait' || early ? 'pending' : 'queued'
-  // Field by field: with a spread in front, the engine builds each record anew, at several times the cost.
+  // Field by field: with a spread in front, the engine rebuilds each record at several times the cost.
   const record: TaskRecord = {
     id: identity.id,
     uuid: identity.uuid,
@@ -27,7 +27,7 @@ export function createTask(
     projectId: task.projectId,
     trackQueue: task.key === null ? '' : trackQueueOf(parseTaskKey(task.key)),
     parentId: identity.parentId,
-    // Of a part it says how the whole is put together.
+    // On a part, `merge` describes how the whole is merged.
     merge: identity.parentId === null ? task.merge : 'none',
     state,
     pausedFrom: null,
@@ -74,7 +74,7 @@ export function createTask(
   return { record, event }
 }
 
-/** Automatos 5.3: may a task with these upstream states go on, must it wait, or will it never run? */
+/** Automatos 5.3: may a task with these upstream states run, must it wait, or will it never run? */
 export function readinessOf(rule: TriggerRule, upstream: readonly TaskState[]): 'wait' | 'ready' | 'never' {
   if (rule === 'always') return 'ready'
   if (rule === 'all_success' && upstream.some((state) => isTerminal(state) && state !== 'completed'))

@@ -12,13 +12,13 @@ import { giveUp, hasExpired, unblock } from './time.ts'
 
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
-/** It waits for more than it did; for what has ended already it is judged at once. */
+/** Adds dependencies. Those that have ended already are evaluated at once. */
 export function addDependencies(draft: TaskDraft, command: AddDependencies, context: RuleContext): TaskReply {
   const { record } = draft
   const { dependsOn, patch } = command
   const outdated = whyOutdated(draft, command)
   if (outdated) return outdated
-  // Whatever its state: to say again what it waits for already changes nothing.
+  // Whatever the state: repeating dependencies that exist already changes nothing.
   if (dependsOn.length > 0) {
     const refusal = refuseDependencies(draft, command, context)
     if (refusal) return refusal
@@ -35,7 +35,7 @@ function whyOutdated({ record }: TaskDraft, { ifVersion, version }: AddDependenc
       ...more,
     })
   if (ifVersion !== null && ifVersion !== record.version) return mismatch({})
-  // What it waits for may have been added in the meantime: whoever asks must look again.
+  // Dependencies may have been added in the meantime: the caller must read again.
   return version === record.version ? null : mismatch({ lookAgain: true })
 }
 
@@ -53,11 +53,11 @@ function refuseDependencies(
   }
   if (hasExpired(record, context.now)) giveUp(draft)
   if (record.state !== 'pending' && record.state !== 'queued')
-    return refuse('WRONG_STATE', `A task that is ${record.state} cannot be made to wait for others.`, {
+    return refuse('WRONG_STATE', `A task that is ${record.state} cannot get new dependencies.`, {
       taskState: record.state,
     })
   if (cycle === null) return null
-  return refuse('DEPENDENCY_CYCLE', `The tasks would wait for each other: ${describeCycle(cycle)}.`, {
+  return refuse('DEPENDENCY_CYCLE', `The dependencies would form a cycle: ${describeCycle(cycle)}.`, {
     cycle,
   })
 }
@@ -67,7 +67,7 @@ function blockOn(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, 
   const upstream = dependsOn.map(({ id }) => context.recordOf!(id)!)
   for (const { id, uuid } of upstream)
     effects.dependencies.push({ taskId: record.id, dependsOn: id, dependsOnUuid: uuid, rule: triggerRule })
-  // (What it waited for before is judged when it ends; here only what is new matters.)
+  // (Earlier dependencies are evaluated when they end; here only the new ones matter.)
   const readiness = readinessOf(
     triggerRule,
     upstream.map(({ state }) => state),
@@ -78,28 +78,28 @@ function blockOn(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, 
     return
   }
   closeForLateResults(record)
-  const hour = record.state === 'pending' && !isPast(record.dueAt, context.now) ? record.dueAt : null
+  const scheduledAt = record.state === 'pending' && !isPast(record.dueAt, context.now) ? record.dueAt : null
   record.blocked = true
   draft.move('task_held_back', context.actor, { dependsOn: upstream.map(({ uuid }) => uuid) })
-  // Due at once, unless it has an hour of its own: then upkeep looks whether that closed a circle.
-  record.dueAt = hour ?? context.now
+  // Due at once, so that upkeep checks for a cycle; a scheduled task is checked at its time.
+  record.dueAt = scheduledAt ?? context.now
   if (readiness === 'wait') return
   const { state } = upstream.find((one) => isTerminal(one.state) && one.state !== 'completed')!
   unblock(draft, { kind: 'unblock', readiness, because: `a task it depends on is ${state}` }, context)
 }
 
-const isPast = (hour: number | null, now: number) => hour === null || hour <= now
+const isPast = (time: number | null, now: number) => time === null || time <= now
 
 type FailCycle = Extract<TaskCommand, { kind: 'failCycle' }>
 
-/** It is one of a circle of tasks that wait for each other, so none of them can ever begin. */
+/** The task is part of a dependency cycle: no task of the cycle can ever start. */
 export function failCycle(draft: TaskDraft, { cycle, version }: FailCycle, context: RuleContext): TaskReply {
   const { record } = draft
   if (record.version !== version || record.state !== 'pending' || !record.blocked)
     return { ok: true, reason: 'NOTHING_DUE', record }
   record.blocked = false
   record.dueAt = null
-  // Of the house, once a circle: it is no single task's.
+  // One workspace event per cycle: it belongs to no single task.
   if (cycle[0] === record.uuid)
     draft.effects.events.push({
       type: 'dependency_cycle_found',
@@ -111,7 +111,7 @@ export function failCycle(draft: TaskDraft, { cycle, version }: FailCycle, conte
       payload: { cycle: [...cycle] },
       at: context.now,
     })
-  const error = `The tasks wait for each other: ${describeCycle(cycle)}.`
+  const error = `The task is part of a dependency cycle: ${describeCycle(cycle)}.`
   fail(draft, 'system', { failureClass: 'dependency', error, attempt: record.attempt }, 'dependency_cycle')
   return { ok: true, reason: 'MOVED', record }
 }

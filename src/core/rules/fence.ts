@@ -4,8 +4,8 @@ import type { TaskRecord } from '../records.ts'
 import { leaseIsOver } from '../retry.ts'
 
 /**
- * The fence: does this write come from the present holder? Judged under the row's lock, at the database's time.
- * `names` words a wrong generation, since renewals and results have different codes for it in the API.
+ * The fence: does this write come from the present holder? Checked under the row lock, at the database's time.
+ * `names` selects the code for a wrong generation: renewals and results have different ones in the API.
  */
 export function judgeFence(
   record: TaskRecord,
@@ -14,9 +14,9 @@ export function judgeFence(
   names: 'GENERATION_MISMATCH' | 'STALE_OR_FUTURE',
 ): Refusal | null {
   const facts = { currentGeneration: record.generation, taskState: record.state }
-  if (record.generation === 0) return refuse('NO_CLAIM', 'Nobody has claimed this task yet.', facts)
+  if (record.generation === 0) return refuse('NO_CLAIM', 'The task has never been claimed.', facts)
   if (fence.generation !== record.generation) {
-    const detail = `Generation ${fence.generation} was given; the task is at generation ${record.generation}.`
+    const detail = `The request is for generation ${fence.generation}; the task is at generation ${record.generation}.`
     if (names === 'GENERATION_MISMATCH') return refuse('GENERATION_MISMATCH', detail, facts)
     return refuse(
       fence.generation < record.generation ? 'STALE_GENERATION' : 'FUTURE_GENERATION',
@@ -39,12 +39,12 @@ export function judgeFence(
   return null
 }
 
-/** Lease over but the row still says active: the sweep has not come by yet, so whoever comes first settles it. */
+/** The lease is over but the row still says active: the sweep has not run yet, so the first caller settles it. */
 export const leaseRanOut = (record: TaskRecord, now: number) =>
   record.claimState === 'active' && leaseIsOver(record.leaseExpiresAt!, now)
 
 /**
- * After its lease a claim stays open for its result, until somebody claims anew, the result comes, or a person acts on
+ * After its lease a claim stays open for its result, until another agent claims, the result arrives, or a person acts on
  * the task. An expired claim that is no longer open has no lease time.
  */
 export const isOpenForLateResults = (record: TaskRecord) =>

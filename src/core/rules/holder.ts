@@ -10,7 +10,7 @@ import { abortsAt, begun, firstDeadline, nextLook, progressed } from './watch.ts
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log'>
 
-/** Every write of a holder but its result: judged by the fence, refused with a trace when it is stale. */
+/** Every write of a holder but its result: checked by the fence; a stale one is refused and recorded. */
 export function holderWrite(draft: TaskDraft, command: HolderCommand, context: RuleContext): TaskReply {
   const names = command.kind === 'renew' ? 'GENERATION_MISMATCH' : 'STALE_OR_FUTURE'
   const refusal = judgeFence(draft.record, command.fence, context.now, names)
@@ -57,7 +57,7 @@ const done = (draft: TaskDraft, reason: string): TaskReply => ({ ok: true, reaso
 function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext): TaskReply {
   const { record } = draft
   if (command.leaseMs !== undefined) record.leaseMs = command.leaseMs
-  // Never shorter than the holder was told before: an old renewal may arrive after a newer one.
+  // Never shorter than an earlier answer: an old renewal may arrive after a newer one.
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)
   draft.touch()
   record.dueAt = nextLook(record, context.limits)
@@ -72,7 +72,7 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
   }
 }
 
-/** What the holder should do, told whenever it shows that it is alive. */
+/** Requests to the holder, sent with each answer to a sign of life. */
 function whatIsAsked({ record }: TaskDraft, { limits }: RuleContext): HolderRequest[] {
   const abortAt = abortsAt(record, limits)
   if (abortAt === null) return []
@@ -88,7 +88,7 @@ function whatIsAsked({ record }: TaskDraft, { limits }: RuleContext): HolderRequ
 
 function start(draft: TaskDraft, context: RuleContext): TaskReply {
   const { record } = draft
-  // Saying "start" twice (a lost reply) is no mistake of the holder.
+  // Starting twice (a lost reply) is not a mistake of the holder.
   if (record.state === 'running') return done(draft, 'STARTED')
   record.startedAt ??= context.now
   if (record.state === 'continuing') {
@@ -100,7 +100,7 @@ function start(draft: TaskDraft, context: RuleContext): TaskReply {
   return done(draft, 'STARTED')
 }
 
-/** From here on its times count, and no longer that it should be started. */
+/** From here on its deadlines count, and the start deadline no longer does. */
 function begin({ record }: TaskDraft, { now, limits }: RuleContext): void {
   record.watch = begun(record.watch, now)
   record.dueAt = firstDeadline(record, limits)
@@ -114,8 +114,8 @@ function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleC
       currentVersion: record.version,
     })
   if (doneBy !== undefined && doneBy < context.now)
-    return refuseField('VALIDATION_FAILED', 'estimatedCompletionAt', 'lies in the past')
-  // Progress proves that work began, whether the holder said so or not.
+    return refuseField('VALIDATION_FAILED', 'estimatedCompletionAt', 'is in the past')
+  // Progress proves that work has started, even without an explicit start.
   if (record.state !== 'running') start(draft, context)
   draft.touch()
   record.watch = progressed(record.watch, context.now, doneBy)
@@ -132,7 +132,7 @@ function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleC
   return done(draft, 'NOTED')
 }
 
-/** Lines of its own in the task's log. They are on record and change nothing. */
+/** The holder's own lines in the task's log. They are stored and change nothing. */
 function log(draft: TaskDraft, { entries }: Command<'log'>): TaskReply {
   for (const { level, event, message, details } of entries)
     draft.note('task_logged', byAgent(draft), { ...held(draft), level, event, message, details })
@@ -142,7 +142,7 @@ function log(draft: TaskDraft, { entries }: Command<'log'>): TaskReply {
 function continueLater(draft: TaskDraft, context: RuleContext): TaskReply {
   const { record } = draft
   const reply: TaskReply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
-  // Said twice, the last one too: the first answer may have been lost.
+  // A repeated request, also of the last continuation: the first answer may have been lost.
   if (record.state === 'continuing') return reply
   if (record.continuations >= record.maxContinuations)
     return refuse(
@@ -151,7 +151,7 @@ function continueLater(draft: TaskDraft, context: RuleContext): TaskReply {
     )
   record.continuations += 1
   const isFirstWord = record.state === 'assigned'
-  // The claim stays: a continuation is the same attempt by the same holder, so nobody else may step in.
+  // The claim stays: a continuation is the same attempt by the same holder, so no other agent may claim.
   draft.move('task_continuing', byAgent(draft), { ...held(draft), continuations: record.continuations })
   if (isFirstWord) begin(draft, context)
   return reply
@@ -161,7 +161,7 @@ function release(draft: TaskDraft, command: Command<'release'>, context: RuleCon
   const { record } = draft
   const who = held(draft)
   draft.endClaim('VOLUNTARY')
-  // Given back unharmed: the attempt was not spent.
+  // Released unharmed: the attempt is not spent.
   record.attempt -= 1
   record.dueAt = null
   if (whatRanOut(record, context) === 'generations')
@@ -179,11 +179,11 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
   switch (failureClass) {
     case 'human':
       draft.endClaim('NEEDS_HUMAN')
-      draft.move('task_human_review_requested', actor, { reason: error ?? 'The agent asks for a person.' })
+      draft.move('task_human_review_requested', actor, { reason: error ?? 'The agent requests a person.' })
       break
     case 'budget':
       draft.endClaim('OVER_BUDGET')
-      // Stopped, not failed: the attempt is given back.
+      // Stopped, not failed: the attempt is not spent.
       record.attempt -= 1
       draft.move('task_budget_exceeded', actor, { error })
       break
@@ -200,7 +200,7 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
       failForGood(draft, actor, failure, 'invalid')
       break
     case 'out_of_memory':
-      // ADE 8: the next attempt would run out of memory as well; a person must look.
+      // ADE 8: the next attempt would run out of memory as well; a person must decide.
       draft.endClaim('ERROR')
       draft.note('alert_raised', actor, { alert: 'OUT_OF_MEMORY', error })
       failForGood(draft, actor, failure, 'out_of_memory')
@@ -218,7 +218,7 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
 function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): void {
   const { record } = draft
   const failure = { failureClass: command.failureClass, error: command.error, attempt: record.attempt }
-  // A rate limit is nobody's failure: the task is parked and the attempt given back.
+  // A rate limit is not a failure of the agent: the task waits and the attempt is not spent.
   if (command.failureClass === 'rate_limited') record.attempt -= 1
   if (command.failureClass === 'timeout') allowMoreTime(draft, context)
   const exhausted = whatRanOut(record, context)
@@ -236,9 +236,9 @@ function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleCon
   })
 }
 
-/** ADE 8: what timed out is tried again with more time. */
+/** ADE 8: a retry after a timeout gets more time. */
 function allowMoreTime({ record }: TaskDraft, { limits }: RuleContext): void {
-  // A holder may have renewed for less than it was given at first.
+  // A holder may have renewed for less than its first lease.
   const longest = Math.max(record.leaseMs, record.minLeaseMs)
   record.minLeaseMs = Math.min(longest * 2, limits.maxLeaseSeconds * 1000)
 }

@@ -1,15 +1,15 @@
 /**
- * Who holds an office. There is one row a term, like one row a generation of a task: a term number is given once and only
- * grows, so whatever is written under an older one can be told from what the present holder writes.
+ * Leader leases. There is one row per term, as there is one row per generation of a task: a term number is used once and
+ * only grows, so writes under an older term can be told from those of the present leader.
  */
 
-/** Of what the nodes on one database share, one node does it at a time. */
+/** The work that the nodes of a cluster share is done by one node at a time. */
 export const COORDINATOR = 'coordinator'
 
-/** So long it is held without being renewed. Another node has taken over after two of these at most. */
+/** How long a lease lasts without renewal. Another node takes over within two of these. */
 export const LEADER_LEASE_MS = 1_000
 
-/** Its lease ran out and somebody followed; or its holder let go of it. */
+/** Its lease expired and another node followed; or its holder resigned. */
 type TermEnd = 'EXPIRED' | 'RESIGNED'
 
 export interface LeaderTerm {
@@ -23,26 +23,26 @@ export interface LeaderTerm {
 }
 
 export interface LeaderLeaseCommand {
-  /** `take` is for whoever may not hold it yet; `renew` only keeps what is held, `resign` lets go of it. */
+  /** `take` requests the lease; `renew` only extends a held lease, `resign` releases it. */
   kind: 'take' | 'renew' | 'resign'
   nodeId: string
-  /** The term that is meant; without it, whichever the node holds. */
+  /** A specific term; without it, the term the node holds. */
   term?: number | undefined
   leaseMs: number
 }
 
 export interface LeaderLeaseDecision {
-  /** The newest term as it is to be from now on; null: it stays as it is. */
+  /** The newest term after the decision; null: unchanged. */
   changed: LeaderTerm | null
   /** A new term, which begins after the change. */
   taken: LeaderTerm | null
-  /** The term that the node holds afterwards. */
+  /** The term the node holds afterwards. */
   holds: LeaderTerm | null
 }
 
 const NOTHING: LeaderLeaseDecision = { changed: null, taken: null, holds: null }
 
-/** Whether a term counts at this time: a lease that ends now is over now. */
+/** Whether a term is valid at this time: a lease that ends now is over now. */
 export const isTermCurrent = (
   { endedAt, expiresAt }: Pick<LeaderTerm, 'endedAt' | 'expiresAt'>,
   now: number,
@@ -57,12 +57,12 @@ export function decideLeaderLease(
   const isOwn = newest?.nodeId === command.nodeId && newest.term === (command.term ?? newest.term)
   if (command.kind === 'resign') return isOwn ? resign(newest, now) : NOTHING
   if (newest && isTermCurrent(newest, now)) return isOwn ? renew(newest, command.leaseMs, now) : NOTHING
-  // A lease that is over is never renewed: in between somebody may have acted as if it were over.
+  // An expired lease is never renewed: another node may have acted on the expiry.
   return command.kind === 'take' ? take(newest, command, now) : NOTHING
 }
 
 function renew(newest: LeaderTerm, leaseMs: number, now: number): LeaderLeaseDecision {
-  // A shorter wish does not shorten what was promised: whoever counts on the earlier answer is still right.
+  // A shorter request does not shorten the lease: the earlier answer remains valid.
   const expiresAt = Math.max(newest.expiresAt, now + leaseMs)
   const renewed = { ...newest, renewedAt: now, expiresAt }
   return { changed: renewed, taken: null, holds: renewed }

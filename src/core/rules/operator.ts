@@ -14,7 +14,7 @@ type Act<K extends TaskCommand['kind']> = (
   context: RuleContext,
 ) => Refusal | null
 
-/** The transition an act stands for: from other states it is refused. */
+/** The transition of each act: from other states it is refused. */
 const STANDS_FOR = {
   cancel: 'task_cancelled',
   pause: 'task_paused',
@@ -29,7 +29,7 @@ const STANDS_FOR = {
 type StateAct = keyof typeof STANDS_FOR
 type OperatorCommand = Command<StateAct | 'update' | 'archive'>
 
-/** What people (and the verifier) do to a task. An act that takes the task from its holder ends the claim. */
+/** What people (and the verifier) do to a task. An act that revokes the task from its holder ends the claim. */
 export function operate(draft: TaskDraft, command: OperatorCommand, context: RuleContext): TaskReply {
   const refusal = isStateAct(command)
     ? changeState(draft, command, context)
@@ -42,10 +42,10 @@ const isStateAct = (command: OperatorCommand): command is Command<StateAct> => c
 function changeState(draft: TaskDraft, command: Command<StateAct>, context: RuleContext): Refusal | null {
   const { state } = draft.record
   const { from, to } = TASK_TRANSITIONS[STANDS_FOR[command.kind]]
-  // Cancelling or pausing twice is one wish, said twice.
+  // Cancelling or pausing twice is one request, repeated.
   if (state === to && (command.kind === 'cancel' || command.kind === 'pause')) return null
   if (!(from as readonly TaskState[]).includes(state))
-    return refuse('WRONG_STATE', `A task that is ${state} does not take "${command.kind}".`, {
+    return refuse('WRONG_STATE', `"${command.kind}" is not possible for a task that is ${state}.`, {
       taskState: state,
     })
   if (
@@ -55,7 +55,7 @@ function changeState(draft: TaskDraft, command: Command<StateAct>, context: Rule
   )
     return refuse(
       'STALE_GENERATION',
-      `This is about generation ${command.generation}; the task is at ${draft.record.generation}.`,
+      `The request is for generation ${command.generation}; the task is at generation ${draft.record.generation}.`,
       {
         currentGeneration: draft.record.generation,
       },
@@ -76,9 +76,9 @@ const ACTS: { [K in StateAct]: Act<K> } = {
   pause(draft, { reason }, { actor }) {
     const { record } = draft
     record.pausedFrom = record.state
-    // An hour of its own survives the pause; a retry's wait does not, since resuming is a person's "now".
+    // The scheduled time survives the pause; the wait of a retry does not, since a person who resumes means "now".
     if (record.state !== 'pending') record.dueAt = null
-    // Taken away, not failed: the attempt is given back.
+    // Revoked, not failed: the attempt is not spent.
     if (isHeld(record.state)) record.attempt -= 1
     draft.endClaim('PAUSED')
     draft.move('task_paused', actor, { reason })
@@ -87,7 +87,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 
   resume(draft, _command, { actor, now }) {
     const { record } = draft
-    // Due at once: a circle that stood still while one of its tasks was paused is found then.
+    // Due at once: a cycle that was idle while one of its tasks was paused is found then.
     if (record.blocked) record.dueAt ??= now
     if (record.blocked || (record.dueAt !== null && record.dueAt > now)) {
       draft.move('task_unpaused_to_wait', actor)
@@ -100,7 +100,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 
   retry(draft, { reason }, { actor }) {
     const { record } = draft
-    // A person's retry opens a new account of attempts; the generation goes on.
+    // A person's retry resets the attempts; the generation continues.
     record.attempt = 0
     record.dueAt = null
     record.archivedAt = null
@@ -152,8 +152,8 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 }
 
 /**
- * A task whose result is that of its parts has nothing to do itself but to wait for them again. Due at once: one of them
- * may wait for it by now.
+ * A task whose result is that of its parts only waits for them again. Due at once: one of them may depend on it by now,
+ * which would be a cycle.
  */
 function waitsForItsParts({ record, now }: TaskDraft): boolean {
   record.blocked = record.merge === 'object'
@@ -174,7 +174,7 @@ function retryOrFail(
     fail(draft, context.actor, { ...payload, failureClass: 'quality' }, exhausted)
   } else {
     record.dueAt = context.now + backoffMs(record.attempt)
-    // Whoever tries it next is told what was wrong.
+    // The next attempt gets the reason.
     const error = (why.comment ?? why.verdict ?? null) as string | null
     draft.effects.details.push({ taskId: record.id, set: { failureClass: 'quality', error } })
     draft.move(name, context.actor, payload)
@@ -224,7 +224,7 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
   if (maxRetries !== undefined) record.maxRetries = maxRetries
   if (maxContinuations !== undefined) record.maxContinuations = maxContinuations
   if (priority !== undefined) {
-    // The time already waited stays: the new place is as if it had been queued with this priority.
+    // The time already waited stays: the new rank is as if it had been queued with this priority.
     if (record.rank !== null) record.rank = queueRank(record.rank, priority - record.priority)
     record.priority = priority
   }

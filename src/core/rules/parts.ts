@@ -9,7 +9,7 @@ import { closeForLateResults } from './fence.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 
-/** A task is divided: it waits for its parts, and is their results in order, or work for whoever joins them. */
+/** A task is divided: it waits for its parts. Then their results, in order, are its result, or an agent joins them. */
 export function divide(draft: TaskDraft, command: Command<'divide'>, context: RuleContext): TaskReply {
   const { record } = draft
   if (record.state !== 'queued' && record.state !== 'pending')
@@ -17,17 +17,17 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, context: Ru
       taskState: record.state,
     })
   closeForLateResults(record)
-  // Divided further, it stays what it was asked to be first.
+  // Divided further, it keeps its first merge setting.
   if (record.merge === 'none') record.merge = command.merge
   record.blocked = true
   if (record.state === 'queued') record.dueAt = null
-  // It waits again for all it ever waited for, and two may divide at the same moment: that may close a circle.
+  // It waits again for all its dependencies, and two callers may divide at the same moment: that may close a cycle.
   record.dueAt ??= context.now
   draft.move('task_divided', context.actor, { parts: command.parts, merge: record.merge })
   return { ok: true, reason: 'DIVIDED', record }
 }
 
-/** Baton itself is the holder of a merge: a generation of its own keeps "one accepted result, one claim" true. */
+/** Baton itself holds a merge: a generation of its own keeps "one accepted result, one claim" true. */
 const MERGER = { agent: 'baton', session: 'baton:merge' }
 
 /** The parts are done: their results, in order, are the result of the whole. */
@@ -35,7 +35,7 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
   const { record } = draft
   if (record.state !== 'pending' || !record.blocked || record.merge !== 'object')
     return { ok: true, reason: 'NOTHING_DUE', record }
-  // Between the reading and this moment somebody may have reset a part, or added one: that would have raised the version.
+  // A part may have been reset or added since the read: that would have raised the version.
   if (record.version !== command.version) return { ok: true, reason: 'NOTHING_DUE', record }
   const isAsRead = command.parts.every(({ id, generation, hash }) => {
     const part = context.recordOf?.(id)
@@ -45,7 +45,7 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
   record.blocked = false
   const { submission } = command
   if (submission.bytes > context.limits.maxResultBytes) {
-    const error = `The results of its parts are ${submission.bytes} bytes together; ${context.limits.maxResultBytes} are allowed.`
+    const error = `The results of the parts have ${submission.bytes} bytes in total; at most ${context.limits.maxResultBytes} are allowed.`
     fail(draft, 'system', { failureClass: 'invalid', error, attempt: record.attempt }, 'result too large')
     return { ok: true, reason: 'MOVED', record }
   }

@@ -5,7 +5,7 @@ import { closeForLateResults } from './fence.ts'
 
 type Promote = Extract<TaskCommand, { kind: 'promote' }>
 
-/** A person takes a rejected result after all. Whoever holds the task is told at its next renewal. */
+/** A person accepts a rejected result after all. The present holder learns it at its next renewal. */
 export function promote(draft: TaskDraft, command: Promote, context: RuleContext): TaskReply {
   const { record } = draft
   const { generation, session, hash, ref, reason } = command

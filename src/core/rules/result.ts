@@ -9,7 +9,7 @@ import { verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
-/** A result is offered. Coditect 6.2: the higher generation wins, then the session; completed and unclaimed tasks take none. */
+/** Submits a result. Coditect 6.2: the higher generation wins, then the session; completed and unclaimed tasks take none. */
 export function submit(draft: TaskDraft, command: Submit, context: RuleContext): TaskReply {
   const { record } = draft
   const ref = workProductRef(record.key ?? record.uuid, command.fence.generation, command.submission.hash)
@@ -23,11 +23,11 @@ export function submit(draft: TaskDraft, command: Submit, context: RuleContext):
   return accept(draft, command, ref, context, late)
 }
 
-/** A lost reply: the same holder sends the same work again and is told again that it was taken. */
+/** A lost reply: the same holder submits the same work again and gets the same answer. */
 function isSameSubmissionAgain(record: TaskRecord, { fence, submission }: Submit): boolean {
   return (
     record.resultHash !== null &&
-    // Else a person took the task away, perhaps for a result that says the same.
+    // Otherwise a person revoked the task, perhaps for a result with the same content.
     record.claimState !== 'superseded' &&
     record.resultHash === submission.hash &&
     record.generation === fence.generation &&
@@ -43,15 +43,15 @@ function whyNotAccepted(
 ): Refusal | null {
   const fenced = judgeFence(record, fence, context.now, 'STALE_OR_FUTURE')
   const facts = { currentGeneration: record.generation, taskState: record.state }
-  // A result of the newest generation for a task that has one already, whoever sends it.
+  // A result of the newest generation for a task that already has one, from any sender.
   if (record.state === 'completed' && fence.generation === record.generation)
-    return refuse('TASK_ALREADY_COMPLETED', 'The task has its result; reset it to accept new work.', facts)
+    return refuse('TASK_ALREADY_COMPLETED', 'The task already has a result; reset it to accept new work.', facts)
   if (fenced?.code !== 'ALREADY_EXPIRED') return fenced
-  // Nobody has claimed since, or the generation would differ: the work is as good as on time.
+  // No agent has claimed since, or the generation would differ: the work is as good as on time.
   const untouched =
     late && (record.claimState === 'active' || ['awaiting_retry', 'queued'].includes(record.state))
   if (context.limits.lateResults && untouched) return null
-  return refuse('NO_CLAIM', 'The lease had expired, and late results are not taken here.', facts)
+  return refuse('NO_CLAIM', 'The lease had expired, and this workspace accepts no late results.', facts)
 }
 
 function accept(
@@ -68,7 +68,7 @@ function accept(
   record.startedAt ??= context.now
   closeForLateResults(record)
   record.resultHash = submission.hash
-  // What went wrong in the attempts before is over.
+  // The errors of earlier attempts no longer apply.
   if (record.generation > 1)
     draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
   draft.effects.results.push({
@@ -94,7 +94,7 @@ function accept(
     draft.endClaim('SUBMITTED')
     if (record.review === 'human')
       draft.move('task_human_review_requested', actor, {
-        reason: 'The task asks for review.',
+        reason: 'The task requires review.',
         workProductRef: ref,
       })
     else draft.move('task_output_submitted', actor, { ...who, workProductRef: ref })
@@ -118,7 +118,7 @@ function reject(
 ): TaskReply {
   const { record } = draft
   const { fence, submission } = command
-  // Work of a real holder that came too late is kept. A session that never held this generation did no work for it.
+  // Late work of a real holder is stored. A session that never held this generation did no work for it.
   const workLost = heldOnce(record, fence, context)
   if (workLost) {
     draft.effects.results.push({

@@ -5,7 +5,7 @@ import type { Limits } from '../limits.ts'
 import type { Actor, SessionRecord } from '../records.ts'
 
 const HOUR_MS = 3_600_000
-/** How long each kind of session may be silent when it does not say itself. */
+/** How long each kind of session may be silent by default. */
 const WORKER_SILENCE_MS = 60_000
 const SESSION_SILENCE_MS = HOUR_MS
 const UNDECLARED_SILENCE_MS = 24 * HOUR_MS
@@ -14,13 +14,13 @@ export interface SessionContext {
   now: number
   actor: Actor
   limits: Limits
-  /** Declared sessions that are not over. */
+  /** Declared sessions that have not ended. */
   activeSessions: number
-  /** How many tasks it holds. */
+  /** The number of tasks it holds. */
   holds: number
 }
 
-/** What becomes of the tasks a session holds. */
+/** What happens to the tasks a session holds. */
 type Fate = 'kept' | 'renewed' | 'released' | 'lost'
 
 export interface SessionDecision {
@@ -76,7 +76,7 @@ function open(
   if (!countsAsActive(record) && context.activeSessions >= limits.maxActiveSessions)
     return refused(
       record,
-      refuse('LIMIT_REACHED', `This workspace has ${context.activeSessions} active sessions already.`, {
+      refuse('LIMIT_REACHED', `This workspace already has ${context.activeSessions} active sessions.`, {
         limit: 'maxActiveSessions',
       }),
     )
@@ -138,9 +138,9 @@ function touch(
   agent: string,
   context: SessionContext,
 ): SessionDecision {
-  // A worker that is gone comes back by registering: what it held was given to others.
+  // A lost worker comes back by registering: its tasks were assigned to others.
   if (record && isWorker(record)) return { refusal: null, record, events: [], fate: 'kept' }
-  // Not a beat: what it lost since the last one, it is told at the next.
+  // Not a heartbeat: claims lost since the last heartbeat are reported at the next one.
   const known = record ?? begun(identity, context.now)
   const seen = isOver(known)
     ? seenAgain(known, context.now)
@@ -152,7 +152,7 @@ function touch(
 
 function seenAgain(record: SessionRecord, now: number): SessionRecord {
   const state = isOver(record) ? 'active' : record.state
-  // One that was over and is merely seen again was not opened anew, so it takes nobody's place.
+  // A session that had ended and is only named by a claim was not reopened, so it does not count as active.
   const declared = record.declared && !isOver(record)
   const dueAt = now + record.silenceMs
   return { ...record, state, declared, lastSeenAt: now, dueAt, endedAt: null, endReason: null }
@@ -169,7 +169,7 @@ function beat(record: SessionRecord, context: SessionContext): SessionDecision {
 
 function drain(record: SessionRecord, context: SessionContext): SessionDecision {
   if (!isWorker(record) || isOver(record))
-    return refused(record, refuse('WRONG_STATE', `${record.name} is no worker that could be drained.`))
+    return refused(record, refuse('WRONG_STATE', `${record.name} is not a worker, so it cannot be drained.`))
   if (record.state === 'draining') return { refusal: null, record, events: [], fate: 'kept' }
   const events = [workspaceEvent('worker_draining', { session: record.name }, context)]
   return { refusal: null, record: { ...record, state: 'draining' }, events, fate: 'kept' }
@@ -210,7 +210,7 @@ function elapse(
     const events = [workspaceEvent('worker_lost', { session: record.name, silentMs, claims: holds }, context)]
     return { refusal: null, record: over(record, 'lost', 'silent', now), events, fate: 'lost' }
   }
-  // Its leases speak for it: what holds a task is not over, however seldom it speaks of itself.
+  // Leases are enough: a session that holds a task is not over, even without heartbeats.
   if (holds > 0)
     return { refusal: null, record: { ...record, dueAt: now + record.silenceMs }, events: [], fate: 'kept' }
   const events = [workspaceEvent('session_ended', { session: record.name, reason: 'expired' }, context)]

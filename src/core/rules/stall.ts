@@ -14,18 +14,18 @@ type Lose = Extract<TaskCommand, { kind: 'lose' }>
 const isHeldBy = ({ claimState, generation }: TaskRecord, fence: Fence) =>
   claimState === 'active' && generation === fence.generation
 
-/** Its worker or agent fell silent: the task is tried again as after any failure of the machinery. */
+/** Its worker or agent went silent: the task is retried as after any infrastructure failure. */
 export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, context: RuleContext): TaskReply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
   const end = who === 'worker' ? 'WORKER_LOST' : 'AGENT_LOST'
-  endLostClaim(draft, context, end, `Its ${who} fell silent.`, waitMsOf(record), { silentMs })
+  endLostClaim(draft, context, end, `The ${who} went silent.`, waitMsOf(record), { silentMs })
   return { ok: true, reason: 'LOST', record }
 }
 
 type TakeBack = Extract<TaskCommand, { kind: 'takeBack' }>
 
-/** Its agent is not to work any more: the task goes back to the queue. */
+/** Its agent was terminated: the task goes back to the queue. */
 export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, context: RuleContext): TaskReply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
@@ -35,7 +35,7 @@ export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, context:
 
 type Stall = Extract<TaskCommand, { kind: 'stall' }>
 
-/** ADE's requeue of stalled work: a holder that gave no sign of life for so long loses the task, whatever its lease says. */
+/** ADE's requeue of stalled work: a holder without a sign of life for this long loses the task, whatever its lease. */
 export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContext): TaskReply {
   const { record } = draft
   if (leaseRanOut(record, context.now)) expireLease(draft, context)
@@ -46,11 +46,11 @@ export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContex
 function takeFromSilent(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const silentMs = context.now - record.updatedAt
-  const error = `Its holder gave no sign of life for ${silentMs} ms.`
+  const error = `The holder gave no sign of life for ${silentMs} ms.`
   endLostClaim(draft, context, 'STALLED', error, waitMsOf(record), { silentMs })
 }
 
-/** The moment came at which a held task is looked at. Perhaps too early: then it is looked at again when that may change. */
+/** The check of a held task is due. If it comes too early, the next check is scheduled. */
 export function lookAtHolder(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { limits, now } = context
@@ -65,7 +65,7 @@ export function lookAtHolder(draft: TaskDraft, context: RuleContext): void {
   }
 }
 
-/** Far beyond its time. Whoever holds it is asked for progress in the answers to its renewals. */
+/** Far beyond its estimate. The answers to the holder's renewals request progress. */
 function suspect(draft: TaskDraft): void {
   const { record, now } = draft
   record.watch = { ...record.watch, suspectedAt: now }
@@ -75,13 +75,13 @@ function suspect(draft: TaskDraft): void {
 
 const HIGHEST_PRIORITY = 10
 
-/** Asked for progress, it made none. Somebody else tries, and sooner: whoever waits for it has waited for long. */
+/** It was asked for progress and made none. Another agent tries, and sooner: the task is late already. */
 function takeFromHung(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { suspectedAt, progressAt } = record.watch!
   const withoutProgressMs = context.now - Math.max(suspectedAt!, progressAt ?? 0)
   const priority = Math.min(record.priority + 1, HIGHEST_PRIORITY)
-  const error = `It was far beyond its time and made no progress for ${withoutProgressMs} ms.`
+  const error = `The task was far beyond its estimate and made no progress for ${withoutProgressMs} ms.`
   endLostClaim(draft, context, 'HUNG', error, waitMsOf(record), { withoutProgressMs, priority })
   if (record.state === 'awaiting_retry') record.priority = priority
 }

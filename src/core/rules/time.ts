@@ -8,17 +8,17 @@ import { lookAtHolder } from './stall.ts'
 
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
-/** What time does to a task. Asking when nothing is due changes nothing, so sweeps may ask twice. */
+/** What time does to a task. When nothing is due nothing changes, so sweeps may repeat it. */
 export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext): TaskReply {
   const { record } = draft
-  const isAsSeen = command.version === undefined || command.version === record.version
+  const isUnchanged = command.version === undefined || command.version === record.version
   if (leaseRanOut(record, context.now)) {
     expireLease(draft, context)
   } else if (record.dueAt !== null && record.dueAt <= context.now) {
     if (record.state === 'pending' && record.blocked) {
-      // Its hour has come, but other tasks have not: from here on only they hold it back. Held back anew since it was
-      // found to be due, it is looked at for a circle first, and therefore stays due.
-      if (isAsSeen) {
+      // It is due, but blocked: from here on only its dependencies matter. If dependencies were added since it was
+      // found due, it is checked for a cycle first, and therefore stays due.
+      if (isUnchanged) {
         record.dueAt = null
         draft.touch()
       }
@@ -29,7 +29,7 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       giveUp(draft)
     } else if (record.state === 'verifying') {
       record.dueAt = null
-      draft.move('task_human_review_requested', 'system', { reason: 'No verdict came in time.' })
+      draft.move('task_human_review_requested', 'system', { reason: 'No verdict before the timeout.' })
     } else if (isHeld(record.state)) {
       lookAtHolder(draft, context)
     }
@@ -37,7 +37,7 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
 
-/** In the queue, its due time is the hour after which nobody needs it. */
+/** While queued, its due time is its expiry. */
 export const hasExpired = (record: TaskRecord, now: number) =>
   record.state === 'queued' && record.dueAt !== null && record.dueAt <= now
 
@@ -47,7 +47,7 @@ export function giveUp(draft: TaskDraft): void {
 
 type Unblock = Extract<TaskCommand, { kind: 'unblock' }>
 
-/** The tasks it waits for have moved. */
+/** The state of its dependencies has changed. */
 export function unblock(draft: TaskDraft, command: Unblock, context: RuleContext): TaskReply {
   const { record } = draft
   if (command.version !== undefined && command.version !== record.version)
@@ -59,7 +59,7 @@ export function unblock(draft: TaskDraft, command: Unblock, context: RuleContext
     record.merge !== 'none'
   ) {
     record.blocked = false
-    // Not skipped: its own work was under way, in parts, and one of them failed.
+    // Not skipped: its own work had started, in parts, and one of them failed.
     fail(
       draft,
       'system',
@@ -71,10 +71,10 @@ export function unblock(draft: TaskDraft, command: Unblock, context: RuleContext
     record.dueAt = null
     draft.move('task_skipped', 'system', { because: command.because })
   } else if (record.blocked && command.readiness === 'ready' && record.merge !== 'object') {
-    // (What is the results of its parts is never handed out: it is merged.)
+    // (A task that only merges the results of its parts is never claimed.)
     record.blocked = false
     draft.touch()
-    // A paused task only remembers that the way is free; a task with an hour of its own still waits for that.
+    // A paused task only records that it is unblocked; a scheduled task still waits for its time.
     if (record.state === 'pending' && (record.dueAt === null || record.dueAt <= context.now)) {
       record.dueAt = null
       draft.move('task_queued', 'system', { because: 'dependencies_met' })
