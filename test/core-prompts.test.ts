@@ -135,20 +135,14 @@ describe('a template is refused', () => {
     ['{{}}', '{{}} names no variable'],
     ['{{  }}', '{{}} names no variable'],
     ['{{#}}', '{{#}} names no variable'],
-    ['{{task.title', '{{ is not closed on its line; }} is missing, or \\{{ was meant'],
-    ['{{task.title\n}}', '{{ is not closed on its line; }} is missing, or \\{{ was meant'],
-    ['{{', '{{ is not closed on its line; }} is missing, or \\{{ was meant'],
+    ['{{task.title', '{{ is not closed on its line; add }}, or write \\{{ for literal braces'],
+    ['{{task.title\n}}', '{{ is not closed on its line; add }}, or write \\{{ for literal braces'],
+    ['{{', '{{ is not closed on its line; add }}, or write \\{{ for literal braces'],
     ['{{ a {{task.title}} }}', 'another {{ begins before this one is closed'],
-    ['{{{task.title}}}', '{{{ has a brace too many; a variable stands between {{ and }}'],
-    [
-      '{{task.title | upper}}',
-      '"task.title | upper" is no name of a variable; write \\{{ for braces that are meant as such',
-    ],
-    [
-      '{{process.exit()}}',
-      '"process.exit()" is no name of a variable; write \\{{ for braces that are meant as such',
-    ],
-    ['{{! a note }}', '"! a note" is no name of a variable; write \\{{ for braces that are meant as such'],
+    ['{{{task.title}}}', '{{{ has one brace too many; write a variable as {{ name }}'],
+    ['{{task.title | upper}}', '"task.title | upper" is not a variable name; write \\{{ for literal braces'],
+    ['{{process.exit()}}', '"process.exit()" is not a variable name; write \\{{ for literal braces'],
+    ['{{! a note }}', '"! a note" is not a variable name; write \\{{ for literal braces'],
     ['{{#task.id}}x', '{{#task.id}} is not closed; {{/task.id}} is missing'],
     ['x{{/task.id}}', '{{/task.id}} closes a section that is not open'],
   ])('when it contains %j', (text, message) => {
@@ -172,8 +166,8 @@ describe('a template is refused', () => {
   test('when sections are nested too deep, without harm', () => {
     const deep = (count: number) => '{{#task.id}}'.repeat(count) + '{{/task.id}}'.repeat(count)
     expect(messagesFor(deep(8))).toEqual([])
-    expect(messagesFor(deep(9))).toEqual(['sections stand in each other more than 8 deep here'])
-    expect(messagesFor(deep(2_700))).toEqual(['sections stand in each other more than 8 deep here'])
+    expect(messagesFor(deep(9))).toEqual(['sections are nested more than 8 deep'])
+    expect(messagesFor(deep(2_700))).toEqual(['sections are nested more than 8 deep'])
   })
 
   test('when it is longer than 64 kB, counted in bytes', () => {
@@ -233,12 +227,12 @@ describe('a prompt', () => {
     expect(bytesOf(prompt)).toBeGreaterThan(LONGEST_PROMPT_BYTES - 300)
     expect(prompt.startsWith(`short|${values['task.key']}|ddd`)).toBe(true)
     expect(prompt.endsWith('|end')).toBe(true)
-    const notes = [...prompt.matchAll(/\[cut here: (\d+) of (\d+) bytes are shown\]/g)]
+    const notes = [...prompt.matchAll(/\[truncated: (\d+) of (\d+) bytes are shown\]/g)]
     expect(notes.map(([, , whole]) => Number(whole))).toEqual([3_000_000, 2_000_011])
     expect(prompt).not.toContain('\ufffd')
     expect(prompt.isWellFormed()).toBe(true)
     const shown = Number(notes[0]![1])
-    expect(prompt).toContain(`|${'d'.repeat(shown)}\n[cut here`)
+    expect(prompt).toContain(`|${'d'.repeat(shown)}\n[truncated`)
     expect(prompt).not.toContain('d'.repeat(shown + 1))
   })
 

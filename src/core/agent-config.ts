@@ -1,19 +1,19 @@
 import { type Refusal, refuse, refuseField } from './errors.ts'
 import type { AgentProfile, AgentRecord } from './records.ts'
 
-/** Settings of adapters, as they are shown and as they come back. */
+/** Settings of adapters: how they are masked, and how masked ones come back. */
 
 type Config = Record<string, unknown>
 
 const MASKED = '********'
 
-/** What children get in their environment, and endpoints in their headers, may be secret. */
+/** The environment of child processes and the headers for endpoints may contain secrets. */
 const MAY_BE_SECRET = ['env', 'headers'] as const
 
-/** All values of these together: to look for them in everything a run leaves takes memory and time. */
+/** The limit for all these values together: searching for them in all output of a run takes memory and time. */
 const MOST_SECRET_BYTES = 64 * 1024
 
-/** That it is set is shown, what it is set to is not. Of a kind that is not known here, nobody can tell what is secret. */
+/** Shows that a value is set, but not the value. For an unknown kind of adapter it is unknown which values are secret. */
 export function maskedConfig(config: unknown, isKnown: boolean): unknown {
   if (config === null || config === undefined) return null
   if (!isKnown) return maskedValues(config)
@@ -28,15 +28,15 @@ const maskedValues = (values: unknown) =>
     : MASKED
 
 /**
- * Settings that may change while a mask stands for what it hid. Whatever else is changed may decide who gets to see the value:
- * then it must be said again, by somebody who knows it.
+ * Settings that may change while masked values are kept. Any other change may decide who gets to see the value: then a
+ * caller who knows the value must send it again.
  */
 const FREE = new Set([
   ...['promptTemplate', 'timeoutSec', 'graceSec', 'heartbeatTimeoutSec', 'cleanup'],
   ...['model', 'maxTurnsPerRun', 'maxBudgetUsd', 'headers'],
 ])
 
-/** What was shown masked and comes back so is what it was. */
+/** A value that was shown masked and comes back masked is unchanged. */
 export function unmasked(
   profile: Partial<AgentProfile>,
   known: Pick<AgentRecord, 'adapterType' | 'adapterConfig'> | undefined,
@@ -46,13 +46,13 @@ export function unmasked(
   const before = (known?.adapterConfig ?? {}) as Config
   const masks = masksIn(given)
   if (masks.length === 0) return { ok: true, profile }
-  // A mask must not become the value: whoever copied it from another agent would find out by a failed login.
+  // A mask must not become the value: a mask copied from another agent would only show as a failed login.
   const empty = masks.find((path) => at(before, path) === undefined)
   if (empty)
     return refuseField(
       'VALIDATION_FAILED',
       `adapterConfig.${empty.join('.')}`,
-      'is masked, and there is no value it could stand for',
+      'is masked, and there is no value behind the mask',
     )
   const adapterConfig = filledIn(given, before)
   const changed = changesIn(adapterConfig, before)
@@ -63,17 +63,17 @@ export function unmasked(
 }
 
 function sayAgain(masks: string[][], changed: string[]): Refusal {
-  const message = `is masked, and ${changed.join(', ')} changed: say it again`
+  const message = `is masked, and ${changed.join(', ')} changed: send the value again`
   const errors = masks.map((path) => ({ field: `adapterConfig.${path.join('.')}`, message }))
   const fields = errors.map(({ field }) => field).join(', ')
   return refuse(
     'VALIDATION_FAILED',
-    `Say it again: ${fields}. A mask stands for the old value only while ${changed.join(', ')} stays as it was.`,
+    `Send the value again: ${fields}. A mask keeps the old value only while ${changed.join(', ')} stays unchanged.`,
     { errors },
   )
 }
 
-/** Where masks stand: whole settings, and single variables and headers. */
+/** The paths of masks: whole settings, and single variables and headers. */
 function masksIn(config: Config): string[][] {
   return Object.entries(config).flatMap(([field, value]) => {
     if (value === MASKED) return [[field]]
@@ -106,13 +106,13 @@ function filledIn(given: Config, before: Config): Config {
   )
 }
 
-/** Which settings that matter are others than before. */
+/** Which settings that matter have changed. */
 const changesIn = (config: Config, before: Config): string[] =>
   [...new Set([...Object.keys(config), ...Object.keys(before)])].filter(
     (field) => !FREE.has(field) && !isSame(own(config, field), own(before, field)),
   )
 
-/** Whether two JSON values are the same. Not by recursion: values may be nested very deep. */
+/** Whether two JSON values are equal. Not recursive: values may be nested very deep. */
 function isSame(one: unknown, other: unknown): boolean {
   const waiting: [unknown, unknown][] = [[one, other]]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -129,7 +129,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return true
 }
 
-/** What is wrong with the size of what must be kept secret; null when nothing is. */
+/** Why the secret values are too large; null when they are not. */
 export function tooManySecrets(config: unknown): string | null {
   const values = MAY_BE_SECRET.flatMap((field) => {
     const value = own(config, field)
@@ -141,7 +141,7 @@ export function tooManySecrets(config: unknown): string | null {
     0,
   )
   if (bytes <= MOST_SECRET_BYTES) return null
-  return `env and headers have ${bytes} bytes in all; ${MOST_SECRET_BYTES} are allowed. Put larger things into files.`
+  return `env and headers have ${bytes} bytes in total; at most ${MOST_SECRET_BYTES} are allowed. Put larger values into files.`
 }
 
 type Configuring = Pick<AgentProfile, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
@@ -150,7 +150,7 @@ const UNTOLD: Configuring = { adapterType: 'external', adapterConfig: null, runt
 /** Which of the settings that decide what is run this would change. */
 export function configuringIn(profile: Partial<AgentProfile>, known: Configuring | undefined): string[] {
   const { adapterType, adapterConfig, runtimeConfig } = known ?? UNTOLD
-  // Compared with what is shown: whoever may not see a secret must not find out either whether he guessed it.
+  // Compared with the masked values: a caller who may not see a secret must not learn whether a guess is right.
   const now: Configuring = { adapterType, adapterConfig: maskedConfig(adapterConfig, true), runtimeConfig }
   return (Object.keys(now) as (keyof Configuring)[]).filter(
     (field) => profile[field] !== undefined && !isSame(profile[field], now[field]),

@@ -4,7 +4,7 @@ import type { Actor, AgentHealth, AgentProfile, AgentRecord, SessionRecord, Task
 import type { FailureClass } from './retry.ts'
 import type { TriggerRule } from './states.ts'
 
-/** What the holder of a claim says with every write: which claim it believes to hold. */
+/** What a holder sends with every write: the claim it believes to hold. */
 export interface Fence {
   session: string
   generation: number
@@ -13,7 +13,7 @@ export interface Fence {
 export interface NewTask {
   key: string | null
   projectId: number
-  /** The task it is a part of: one that is there, or one of the same request by its place in it. */
+  /** The task it is a part of: an existing one, or one of the same request by its index. */
   parent: { id: number; uuid: string } | { at: number } | null
   merge: TaskRecord['merge']
   priority: number
@@ -26,9 +26,9 @@ export interface NewTask {
   expiresAt: number | null
   watch: TaskRecord['watch']
   dependsOn: readonly number[]
-  /** Tasks of the same request it waits for, by their places in it. */
+  /** Dependencies on tasks of the same request, by their index. */
   dependsOnNew: readonly number[]
-  /** Made once under this key; asked for again, the first one is the answer. */
+  /** Created once under this key; a repeated request gets the first task. */
   unique: { key: string; bodyHash: string } | null
   triggerRule: TriggerRule
   details: TaskDetails
@@ -41,21 +41,21 @@ export interface TaskDetails {
   description: string | null
   input: unknown
   tags: readonly string[]
-  /** Outside ids of the tasks it waits for. */
+  /** Outside ids of its dependencies. */
   dependsOn: readonly string[]
   userId: string | null
   /** Slug of its project. */
   project: string | null
   /** Outside id of the task it is a part of. */
   parent: string | null
-  /** What whoever made it wants to find again; Baton does not look at it. */
+  /** The creator's own data; Baton does not interpret it. */
   metadata?: unknown
-  /** On whose behalf it was made. */
+  /** The actor that created it. */
   createdBy?: string | null
   error?: string | null
   failureClass?: string | null
   exhausted?: string | null
-  /** What its holders reported on the way. */
+  /** Reported by its holders. */
   progressPercent?: number | null
   progressStep?: string | null
   checkpoint?: unknown
@@ -76,7 +76,7 @@ export type TaskCommand =
       session: string
       leaseMs: number
       capabilities: readonly string[]
-      /** Given by the coordinator, not asked for: it must be started in time. */
+      /** Assigned by the coordinator, not requested: it must be started in time. */
       byCoordinator?: boolean | undefined
     }
   | { kind: 'renew'; fence: Fence; leaseMs?: number | undefined }
@@ -107,7 +107,7 @@ export type TaskCommand =
   | { kind: 'resume' }
   | { kind: 'retry'; reason: string | null }
   | { kind: 'reset'; reason: string | null }
-  /** Judgements may name the generation whose result they are about; of another one they are refused. */
+  /** Verdicts may name the generation whose result they judge; for another generation they are refused. */
   | { kind: 'approve'; comment: string | null; generation?: number | undefined }
   | { kind: 'reject'; comment: string | null; generation?: number | undefined }
   | {
@@ -116,43 +116,43 @@ export type TaskCommand =
       note: string | null
       generation?: number | undefined
     }
-  /** Part of a task that was divided in parts: it waits for them from now on, and they may wait for others. */
+  /** The task was divided into parts: it waits for them from now on, and they may wait for others. */
   | { kind: 'divide'; merge: 'object' | 'task'; parts: number }
-  /** All parts are done. What was read is known by the whole's version and each part's generation and fingerprint. */
+  /** All parts are done. The read is identified by the version of the whole and each part's generation and fingerprint. */
   | { kind: 'merge'; version: number; parts: readonly MergedPart[]; submission: Submission }
-  /** The worker or the agent that holds it fell silent. */
+  /** The worker or the agent that holds it went silent. */
   | { kind: 'lose'; fence: Fence; silentMs: number; who: 'worker' | 'agent' }
   /** The agent that holds it was terminated. */
   | { kind: 'takeBack'; fence: Fence; reason: string }
-  /** No sign of life from the holder for this long. */
+  /** The holder gave no sign of life for this long. */
   | { kind: 'stall'; silentMs: number }
   | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
   | { kind: 'archive' }
-  /** It waits for these as well from now on. */
+  /** Adds dependencies. */
   | {
       kind: 'addDependencies'
-      /** Those it does not wait for yet, and their places in the request. */
+      /** The new dependencies, and their indexes in the request. */
       dependsOn: readonly { id: number; uuid: string; place: number }[]
       triggerRule: TriggerRule
-      /** The task as it was when it was looked up what it waits for already. */
+      /** The version of the task when its dependencies were read. */
       version: number
-      /** The circle that would close, if one is known to. */
+      /** The cycle that would close, if one is known. */
       cycle: readonly string[] | null
-      /** What else is wished in the same request: all of it, or nothing. */
+      /** Other changes of the same request: all of them, or none. */
       ifVersion: number | null
       patch: TaskPatch | null
     }
-  /** It is one of a circle of tasks that wait for each other. */
+  /** The task is part of a dependency cycle. */
   | { kind: 'failCycle'; cycle: readonly string[]; version: number }
-  /** Time passed: whatever is due for this task happens now. `version`: the task as it was when it was found to be due. */
+  /** Time passed: whatever is due for this task happens now. `version`: that of the task when it was found due. */
   | { kind: 'elapse'; version?: number | undefined }
-  /** Its dependencies, as far as they are met now. */
+  /** The present state of its dependencies. */
   | {
       kind: 'unblock'
       readiness: 'wait' | 'ready' | 'never'
       because: string
-      /** The task as it was when that was found out; of a task that may get more parts it matters. */
+      /** The version of the task at that read; it matters for a task that may get more parts. */
       version?: number | undefined
     }
 
@@ -172,41 +172,41 @@ export interface SessionOpening {
 }
 
 export type SessionCommand =
-  /** Opened on purpose; an open one of that name is taken up again with what is new. */
+  /** Opened explicitly; an open session of that name is resumed with the new settings. */
   | { kind: 'open'; opening: SessionOpening }
   /** Named by a claim. */
   | { kind: 'touch'; agent: string }
-  /** Alive, and so is all it holds. */
+  /** Alive, and so are all its claims. */
   | { kind: 'beat' }
   | { kind: 'drain' }
   | { kind: 'end'; reason: string }
   /**
-   * Time passed: silent for too long, it is over. `silentMs` overrides how long is too long. `heardSince`: before that
-   * nobody was there to hear it.
+   * Time passed: a session that was silent for too long is over. `silentMs` overrides the limit. `listeningSince`: silence
+   * before that does not count, because no node was running.
    */
   | { kind: 'elapse'; silentMs?: number | undefined; listeningSince?: number | undefined }
 
-/** What an agent tells of itself. */
+/** What an agent reports about itself. */
 export type Beat = Omit<AgentHealth, 'lastSeenAt' | 'hasBeaten' | 'dueAt'>
 
 export type AgentCommand =
-  /** Registered on purpose; what is not said of one that is there stays as it is. */
+  /** Registered explicitly; settings of an existing agent that are left out stay unchanged. */
   | { kind: 'register'; profile: Partial<AgentProfile>; ifVersion: number | null }
-  /** Alive, and so is what it holds: leases that are well on their way are renewed. */
+  /** Alive, and so are its claims: leases that are due for renewal are renewed. */
   | { kind: 'beat'; beat: Beat }
   /** It takes no new work. */
   | { kind: 'pause'; reason: string | null }
   | { kind: 'resume' }
-  /** It is over: at once, with what it holds given to others, or when it has finished that. */
+  /** It ends: at once, with its tasks requeued, or when it has finished them. */
   | { kind: 'terminate'; graceful: boolean; reason: string }
   | { kind: 'remove' }
-  /** It cannot work, whatever it is given; until somebody has seen to it, it is given nothing. */
+  /** It cannot work on any task; it gets no work until the fault is cleared. */
   | { kind: 'fault'; reason: string }
-  /** What kept it from working is over. */
+  /** The fault is repaired. */
   | { kind: 'clearFault' }
   /**
-   * Time passed: its silence is judged, and whether it has finished what it stayed for. `heardSince`: before that nobody was
-   * there to hear it.
+   * Time passed: checks its silence, and whether it has finished its last tasks. `listeningSince`: silence before that does
+   * not count, because no node was running.
    */
   | { kind: 'elapse'; listeningSince?: number | undefined }
 
@@ -220,31 +220,31 @@ export interface TaskPatch {
   onlyAgent?: string | null | undefined
 }
 
-/** What surrounds a decision: the database's time, the workspace's limits and how many claims may still be granted. */
+/** The context of a decision: the database's time, the workspace's limits and how many claims may still be granted. */
 export interface RuleContext {
   now: number
   limits: Limits
   roomForClaims: number
   /** The claiming session, if it is a worker. */
   worker?: Worker | undefined
-  /** The claiming agent, if it is registered with a limit or may take nothing now. */
+  /** The claiming agent, if it is registered with a limit or may not claim now. */
   agent?: KnownAgent | undefined
-  /** Whether the task's track has no room for this agent. */
+  /** Whether the task's track has no free place for this agent. */
   trackIsFull?: ((record: TaskRecord, agent: string) => number | null) | undefined
-  /** The task of this id as it is now, under its lock. */
+  /** The present record of a task, under its lock. */
   recordOf?: ((id: number) => TaskRecord | undefined) | undefined
   actor: Actor
-  /** Who held an earlier generation of a task. */
+  /** The session that held an earlier generation of a task. */
   sessionOf?: ((taskId: number, generation: number) => string | undefined) | undefined
 }
 
-/** A worker and how much it holds. */
+/** A worker, and how many tasks it holds. */
 export interface Worker {
   record: SessionRecord
   held: number
 }
 
-/** An agent and how much it holds. */
+/** An agent, and how many tasks it holds. */
 export interface KnownAgent {
   record: AgentRecord
   held: number

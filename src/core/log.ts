@@ -171,7 +171,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_assigned: ({ agent, leaseMs, attempt }) =>
     `The task was assigned to ${agent} for ${span(leaseMs)} (attempt ${attempt}).`,
   task_started: ({ agent, attempt }) => `${agent} started the task (attempt ${attempt}).`,
-  task_continuing: ({ agent, continuations }) => `${agent} requested a continuation (number ${continuations}).`,
+  task_continuing: ({ agent, continuations }) =>
+    `${agent} requested a continuation (number ${continuations}).`,
   task_resumed: ({ agent, continuations }) => `${agent} resumed the task (continuation ${continuations}).`,
   task_released: ({ agent, reason }) => `${agent} released the task${why(reason)}.`,
   task_requeued: ({ because }) => `The task went back to the queue${why(because)}.`,
@@ -209,8 +210,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_unpaused: () => 'The task was resumed after a pause; it is in the queue.',
   task_unpaused_to_wait: () => 'The task was resumed after a pause; it waits as before.',
   task_retried: ({ reason }) => `The task will be retried${why(reason)}.`,
-  task_retried_to_wait: ({ reason }) =>
-    `The task will be retried when its parts are done${why(reason)}.`,
+  task_retried_to_wait: ({ reason }) => `The task will be retried when its parts are done${why(reason)}.`,
   task_reset_to_wait: ({ reason, epoch }) =>
     `The task was reset (epoch ${epoch}) and waits for its parts${why(reason)}.`,
   task_reset: ({ reason, epoch }) => `The task was reset (epoch ${epoch})${why(reason)}.`,
@@ -265,7 +265,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     maxAgents === null
       ? `Track ${track} of ${project} may have any number of agents.`
       : `Track ${track} of ${project} may have ${count(maxAgents, 'agent')}.`,
-  wakeup_requested: ({ agent, source, reason }) => `A wakeup of ${agent} was requested (${source})${why(reason)}.`,
+  wakeup_requested: ({ agent, source, reason }) =>
+    `A wakeup of ${agent} was requested (${source})${why(reason)}.`,
   wakeup_coalesced: ({ agent, source }) => `A wakeup of ${agent} was merged into a pending one (${source}).`,
   wakeup_skipped: ({ agent, source, because }) => `${agent} was not woken (${source})${why(because)}.`,
   run_queued: ({ agent, source }) => `A run of ${agent} is queued (${source}).`,
@@ -277,7 +278,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   run_finished: ({ agent, status, errorCode }) =>
     `The run of ${agent} ended: ${status}${errorCode === null ? '' : ` (${errorCode})`}.`,
   runtime_state_updated: ({ agent, runs }) => `${agent} has had ${count(runs, 'run')}.`,
-  runtime_state_reset: ({ agent, sessions }) => `The state of ${agent} was reset (${count(sessions, 'session')} deleted).`,
+  runtime_state_reset: ({ agent, sessions }) =>
+    `The state of ${agent} was reset (${count(sessions, 'session')} deleted).`,
   credential_parked: ({ agents, until }) =>
     `The model rate limits ${count(agents, 'agent')} until ${moment(until)}.`,
 }

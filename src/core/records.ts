@@ -19,14 +19,14 @@ export interface TaskRecord {
   readonly id: number
   readonly uuid: string
   readonly key: string | null
-  /** 0: it belongs to no project. */
+  /** 0: no project. */
   readonly projectId: number
-  /** The line of the queue it stands in: its track, '' without a key. Parts of tasks have lines of their own (keys.ts). */
+  /** Its track queue, '' without a key. Parts of tasks have track queues of their own (keys.ts). */
   readonly trackQueue: string
   /** The task it is a part of. */
   readonly parentId: number | null
   state: TaskState
-  /** Where a paused task goes back to. */
+  /** The state a paused task returns to. */
   pausedFrom: TaskState | null
   priority: number
   /** Raised by one at each claim, by nothing else, and never lowered. */
@@ -37,27 +37,27 @@ export interface TaskRecord {
   /** Attempts spent in this epoch; the first claim makes it 1. */
   attempt: number
   maxRetries: number
-  /** What a task that was divided does when its parts are done: it is their results in order, or it is done by somebody. */
+  /** What happens when the parts of a divided task are done: their results are merged, or an agent does the task. */
   merge: 'none' | 'object' | 'task'
-  /** Turns asked for within this attempt; each claim begins at 0. */
+  /** Continuations within this attempt; each claim begins at 0. */
   continuations: number
   maxContinuations: number
-  /** Its place in the queue while it is queued, else null. */
+  /** Its rank while it is queued, else null. */
   rank: number | null
   /**
-   * When time will move this task on: a retry, a start at a given time, a verdict that does not come, nobody's interest. Of
-   * a held task it is when its holder is looked at (rules/watch.ts): most have nothing that is looked at, but their lease.
+   * When time moves this task on: a retry, a scheduled start, the timeout of a verdict, its expiry. For a held task, when
+   * its holder is checked next (rules/watch.ts): most have no deadline but their lease.
    */
   dueAt: number | null
-  /** It waits for other tasks. */
+  /** It waits for its dependencies. */
   blocked: boolean
   onlyAgent: string | null
-  /** What an agent must be able to do, sorted; most tasks ask for nothing. */
+  /** The capabilities an agent must have, sorted; most tasks require none. */
   readonly capabilities: readonly string[]
-  /** Nobody needs it after this hour: waiting in the queue then, it is given up. */
+  /** If it is still queued at this time, it is cancelled. */
   readonly expiresAt: number | null
   review: 'none' | 'human' | 'verifier'
-  /** How the newest claim stands; null before the first one. Session, agent and lease are that claim's. */
+  /** The state of the newest claim; null before the first one. Session, agent and lease are that claim's. */
   claimState: ClaimState | null
   session: string | null
   agent: string | null
@@ -65,36 +65,36 @@ export interface TaskRecord {
   /** After a timeout the next holder gets at least this long. */
   minLeaseMs: number
   leaseExpiresAt: number | null
-  /** Fingerprint of the result that is accepted, or waits for a verdict, in this epoch. */
+  /** Fingerprint of the result that is accepted, or awaits a verdict, in this epoch. */
   resultHash: string | null
   createdAt: number
   updatedAt: number
   startedAt: number | null
   completedAt: number | null
   archivedAt: number | null
-  /** What is watched while somebody holds it. Most tasks have nothing of it, so it is one column that is mostly null. */
+  /** Deadlines while it is held. Most tasks have none, so it is one column that is mostly null. */
   watch: TaskWatch | null
 }
 
-/** How long a task may take, and how it stands with that. Times that are not given are those of the workspace. */
+/** How long a task may take, and where it stands. Times that are missing are those of the workspace. */
 export interface TaskWatch {
-  /** How long whoever made the task expects it to take. */
+  /** How long the task is expected to take, as estimated by its creator. */
   readonly estimateMs?: number | undefined
-  /** Given by the coordinator, it must be started within this time. */
+  /** Assigned by the coordinator, it must be started within this time. */
   readonly assignMs?: number | undefined
   /** The longest silence of a holder. */
   readonly stallMs?: number | undefined
   readonly verifyMs?: number | undefined
-  /** How far beyond `doneBy` it may be before it is suspected to hang, and how long without progress from then on. */
+  /** How far it may exceed `doneBy` before it is suspected to hang, and how long without progress from then on. */
   readonly hangGraceMs?: number | undefined
   readonly hangAbortMs?: number | undefined
-  /** Its newest claim was made by the coordinator, and its agent has neither begun nor taken it up itself. */
+  /** Its newest claim was made by the coordinator, and its agent has neither started nor claimed it itself. */
   readonly given?: boolean | undefined
-  /** When its holder, or its estimate, says it will be done. */
+  /** When it will be done, according to its holder or its estimate. */
   readonly doneBy?: number | undefined
-  /** When its holder last told of progress, as opposed to being alive. */
+  /** The last report of progress; being alive is not progress. */
   readonly progressAt?: number | undefined
-  /** Since when it is suspected to hang. */
+  /** When it was first suspected to hang. */
   readonly suspectedAt?: number | undefined
 }
 
@@ -131,7 +131,7 @@ export interface ResultWritten {
   readonly rejection: string | null
   readonly ref: string
   readonly hash: string
-  /** The result as JSON text; parsed by nobody on the way in. */
+  /** The result as JSON text; not parsed on the way in. */
   readonly data: string
   readonly summary: string | null
   readonly at: number
@@ -145,7 +145,7 @@ export interface ResultJudged {
   readonly rejection: string | null
 }
 
-/** A rejected result is the accepted one from now on, and what was accepted before is not. */
+/** A rejected result becomes the accepted one, and the one accepted before does not count any more. */
 export interface ResultPromoted {
   readonly kind: 'promoted'
   readonly taskId: number
@@ -155,7 +155,7 @@ export interface ResultPromoted {
   readonly hash: string
 }
 
-/** What people read of a task, changed with it: only the fields that are there. */
+/** What people read of a task, changed with it: only the fields that are present. */
 export interface DetailsChanged {
   readonly taskId: number
   readonly set: {
@@ -165,7 +165,7 @@ export interface DetailsChanged {
     progressPercent?: number | undefined
     progressStep?: string | undefined
     checkpoint?: unknown
-    /** Why the last attempt failed; null when that is over. */
+    /** Why the last attempt failed; null when that no longer applies. */
     error?: string | null | undefined
     failureClass?: string | null | undefined
     /** What ran out: with it, a failed task is a dead letter. */
@@ -173,7 +173,7 @@ export interface DetailsChanged {
   }
 }
 
-/** Whoever holds claims under one name. With a capacity it is a worker, and its silence costs it what it holds. */
+/** A session holds claims under one name. With a capacity it is a worker, and loses its claims when it goes silent. */
 export interface SessionRecord {
   readonly name: string
   readonly uuid: string
@@ -181,26 +181,26 @@ export interface SessionRecord {
   userId: string | null
   project: string | null
   state: SessionState
-  /** Opened on purpose, not merely named by a claim: such sessions count against maxActiveSessions. */
+  /** Opened explicitly, not merely named by a claim: such sessions count against maxActiveSessions. */
   declared: boolean
-  /** How many tasks it can hold at once; null when it is no worker. */
+  /** How many tasks it can hold at once; null when it is not a worker. */
   capacity: number | null
   capabilities: readonly string[]
-  /** Silent for longer than this, it is over. */
+  /** The longest silence; after that it is over. */
   silenceMs: number
   startedAt: number
   lastSeenAt: number
-  /** When its silence is judged; null when it is over. */
+  /** When its silence is checked; null when it is over. */
   dueAt: number | null
   endedAt: number | null
   endReason: string | null
 }
 
-/** What an agent is and may do, as people set it. */
+/** The settings of an agent. */
 export interface AgentProfile {
   name: string
   model: string | null
-  /** 'external': it comes for its work by itself. Anything else is run by Baton. */
+  /** 'external': it claims its work by itself. Any other is run by Baton. */
   adapterType: string
   adapterConfig: unknown
   runtimeConfig: unknown
@@ -208,21 +208,21 @@ export interface AgentProfile {
   capabilities: readonly string[]
   /** How many tasks it may hold at once; null: any number. */
   maxConcurrentTasks: number | null
-  /** How often it means to beat, and after how much silence it is taken to be gone. */
+  /** The heartbeat interval, and the silence after which it is declared lost. */
   heartbeatMs: number
   staleMs: number
-  /** The coordinator gives it work, and takes it away when it falls silent. */
+  /** The coordinator assigns work to it, and revokes it when the agent goes silent. */
   coordinatorEnabled: boolean
-  /** How many tasks of one kind the coordinator may give it at a time. */
+  /** How many tasks of one kind the coordinator may assign to it at a time. */
   batchSize: number
 }
 
-/** What an agent's last beat told. */
+/** An agent's last heartbeat. */
 export interface AgentHealth {
   lastSeenAt: number
-  /** False when it only registered: whoever never promised to beat is not missed. */
+  /** False when it only registered. Only agents that heartbeat can be declared lost. */
   hasBeaten: boolean
-  /** The sender's own time of the last beat. */
+  /** The sender's own time of the last heartbeat. */
   sentAt: number | null
   status: 'healthy' | 'degraded'
   /** The session it works under. */
@@ -233,7 +233,7 @@ export interface AgentHealth {
   memoryMb: number | null
   cpuPercent: number | null
   metadata: unknown
-  /** When its silence is judged. A beat leaves it alone; judging moves it on. */
+  /** When its silence is checked. A heartbeat leaves it unchanged; the check moves it on. */
   dueAt: number | null
 }
 
@@ -243,18 +243,18 @@ export interface AgentRecord extends AgentProfile {
   state: Exclude<AgentState, 'running'>
   /** Why it is in that state. */
   stateReason: string | null
-  /** It finishes what it holds and is terminated then. */
+  /** It finishes what it holds and is then terminated. */
   leaving: boolean
-  /** Registered on purpose; others became known by claiming. */
+  /** Registered explicitly; others became known by claiming. */
   registered: boolean
   version: number
   readonly createdAt: number
   updatedAt: number
-  /** Null before it was registered or first heard to beat. */
+  /** Null before its registration or first heartbeat. */
   health: AgentHealth | null
 }
 
-/** From now on a task waits for another, by the rule of all it waits for. */
+/** A task gets a dependency, under the trigger rule of all its dependencies. */
 interface DependencyAdded {
   readonly taskId: number
   readonly dependsOn: number
@@ -262,7 +262,7 @@ interface DependencyAdded {
   readonly rule: TriggerRule
 }
 
-/** What one decision wants written, beside the record itself. All of it goes into one transaction. */
+/** What one decision writes beside the record itself. All of it goes into one transaction. */
 export interface Effects {
   claims: (ClaimOpened | ClaimEnded)[]
   results: (ResultWritten | ResultJudged | ResultPromoted)[]
@@ -279,12 +279,12 @@ export const noEffects = (): Effects => ({
   events: [],
 })
 
-/** Who acts, as it is put on record: `agent:<slug>`, `key:<id>`, `system`. */
+/** Who acts, as recorded: `agent:<slug>`, `key:<id>`, `system`. */
 export type Actor = string
 
 /**
- * A task being changed. All rules change state through `move`, which is the only place that assigns `state`: it
- * checks the table, raises the version and leaves the one event.
+ * A task being changed. All rules change state through `move`, the only place that assigns `state`: it checks the table,
+ * raises the version and records the one event.
  */
 export class TaskDraft {
   readonly record: TaskRecord
@@ -305,7 +305,7 @@ export class TaskDraft {
     this.order = order
   }
 
-  /** Changed by time alone, which is no sign of life of whoever holds it. */
+  /** Changed by time alone, which is not a sign of life of its holder. */
   mark(): void {
     if (!this.changed) this.record.version += 1
     this.changed = true

@@ -4,7 +4,7 @@ import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
 import type { ClaimEnd, ClaimState } from './states.ts'
 
 /**
- * What each request is answered with. A reply is either granted, in the shape of its request, or a refusal. Type aliases, not
+ * The reply to each request. A reply is either granted, in the shape of its request, or a refusal. Type aliases, not
  * interfaces: replies are stored and sent as plain JSON objects.
  */
 
@@ -13,7 +13,7 @@ export type Granted<R extends string = string> = {
   readonly reason: R
 }
 
-/** When a lease ends: as an instant, and counted from the reply for clients with other clocks. */
+/** When a lease ends: as an instant, and relative to the reply for clients with other clocks. */
 export type LeaseEnd = {
   readonly leaseExpiresAt: string
   readonly ttlMs: number
@@ -85,24 +85,24 @@ type ManyGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted 
 
 export type NextGranted = Granted & {
   readonly claims: readonly { claim: ClaimGrant; record: TaskRecord }[]
-  /** What was read of the queue had expired: there may be work behind it. */
+  /** The tasks that were read had expired: there may be work behind them. */
   readonly lookAgain: boolean
 }
 
 export type NewGranted = Granted & {
   readonly records: readonly TaskRecord[]
-  /** Which of them were made by an earlier request under the same idempotency key. */
+  /** Which of them were created by an earlier request under the same idempotency key. */
   readonly existing: readonly boolean[]
 }
 
-/** What became of a claim when its session or agent changed. */
+/** What happened to a claim when its session or agent changed. */
 export type SettledClaim = {
   readonly taskId: string
   readonly generation: number
   readonly reply: TaskReply
 }
 
-/** A claim that ended against the will of its holder. */
+/** A claim that was revoked from its holder. */
 export type LostClaim = {
   taskId: string
   generation: number
@@ -122,7 +122,7 @@ export type SessionGranted = Granted & {
 export type AgentGranted<K extends AgentCommand['kind'] = AgentCommand['kind']> = Granted & {
   readonly record: K extends 'remove' ? null : AgentRecord
   readonly isNew: boolean
-  /** What it holds afterwards. */
+  /** The tasks it holds afterwards. */
   readonly holding: readonly TaskRecord[]
   readonly settled: readonly SettledClaim[]
 }

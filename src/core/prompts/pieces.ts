@@ -1,10 +1,10 @@
 import { quote } from '../plans/problems.ts'
 
-/** A template as a row of pieces: text, tags, and what should have been a tag. */
+/** A template as a sequence of pieces: text, tags, and malformed tags. */
 
 export interface Tag {
   kind: 'tag'
-  /** `#` and `^` open a section, `/` closes it; without one, a value is put in. */
+  /** `#` and `^` open a section, `/` closes it; without a sigil, a value is inserted. */
   sigil: '' | '#' | '^' | '/'
   name: string
   /** Of its first brace, in characters. */
@@ -16,7 +16,7 @@ export type Piece =
   | Tag
   | { kind: 'fault'; position: number; message: string }
 
-/** No name is nearly as long: what is closed after more than this was not meant to be closed there. */
+/** No name is nearly as long: a brace that closes after more than this belongs to something else. */
 const LONGEST_TAG = 200
 
 const INSIDE = /^([#^/]?)[ \t]*([A-Za-z_][\w-]*(?:\.[\w-]+)*)$/
@@ -31,7 +31,7 @@ export function* piecesOf(text: string): Generator<Piece> {
       at = open + 2
       continue
     }
-    // Two backslashes are one that is meant as such: the tag after them counts.
+    // Two backslashes are one literal backslash: the tag after them counts.
     const before = text.slice(at, slashes === 2 ? open - 1 : open)
     const { piece, end } = tagAt(text, open, closing(open + 2))
     const line = piece.kind === 'tag' && piece.sigil !== '' ? lineAloneAround(text, open, end) : null
@@ -43,7 +43,7 @@ export function* piecesOf(text: string): Generator<Piece> {
   if (at < text.length) yield { kind: 'text', text: text.slice(at) }
 }
 
-/** Where the next `}}` stands. Asked with growing offsets, the text is walked once. */
+/** The position of the next `}}`. Called with growing offsets, it scans the text once. */
 function closingsIn(text: string): (from: number) => number {
   let found = 0
   return (from) => {
@@ -58,7 +58,7 @@ function slashesBefore(text: string, open: number, since: number): number {
   return open - 2 >= since && text[open - 2] === '\\' ? 2 : 1
 }
 
-/** The tag that begins here, and where the text goes on after it. */
+/** The tag that begins here, and where the text continues after it. */
 function tagAt(text: string, open: number, close: number): { piece: Piece; end: number } {
   const fault = (message: string, end: number) => ({
     piece: { kind: 'fault' as const, position: open, message },
@@ -67,9 +67,9 @@ function tagAt(text: string, open: number, close: number): { piece: Piece; end: 
   const isNear = close !== -1 && close - open <= LONGEST_TAG
   const inner = isNear ? text.slice(open + 2, close) : null
   const isTriple = text[open + 2] === '{' && text[open + 3] !== '{'
-  if (isTriple) return fault('{{{ has a brace too many; a variable stands between {{ and }}', open + 3)
+  if (isTriple) return fault('{{{ has one brace too many; write a variable as {{ name }}', open + 3)
   if (inner === null || inner.includes('\n'))
-    return fault('{{ is not closed on its line; }} is missing, or \\{{ was meant', open + 2)
+    return fault('{{ is not closed on its line; add }}, or write \\{{ for literal braces', open + 2)
   if (inner.includes('{{')) return fault('another {{ begins before this one is closed', open + 2)
   const said = inner.trim()
   const [, sigil, name] = INSIDE.exec(said) ?? []
@@ -77,12 +77,12 @@ function tagAt(text: string, open: number, close: number): { piece: Piece; end: 
   if (name !== undefined)
     return { piece: { kind: 'tag', sigil: sigil as Tag['sigil'], name, position: open }, end }
   if (/^[#^/]?$/.test(said)) return fault(`{{${said}}} names no variable`, end)
-  return fault(`${quote(said)} is no name of a variable; write \\{{ for braces that are meant as such`, end)
+  return fault(`${quote(said)} is not a variable name; write \\{{ for literal braces`, end)
 }
 
 /**
- * A tag of a section that is alone on its line takes the line with it, so that parts which are left out leave no gaps. Null
- * when something else stands there.
+ * A section tag that is alone on its line removes the line, so that sections which are left out leave no gaps. Null when
+ * there is other text on the line.
  */
 function lineAloneAround(text: string, open: number, end: number): { indent: number; end: number } | null {
   let start = open

@@ -2,7 +2,7 @@ import type { Template, TemplateNode } from './template.ts'
 import { BATON_SKILL } from './texts.ts'
 import { isSensitive, type PromptPath, type PromptValues, sensitivePaths } from './variables.ts'
 
-/** Putting values into templates. */
+/** Renders templates with values. */
 
 export const LONGEST_PROMPT_BYTES = 1024 * 1024
 
@@ -10,7 +10,7 @@ export function renderTemplate(template: Template, values: PromptValues): string
   return filledIn(template, shownIn(values))
 }
 
-/** The same for people's eyes: sensitive values are named, not shown, wherever they turn up. */
+/** The same for people: sensitive values are named, not shown, wherever they appear. */
 export function previewTemplate(template: Template, values: PromptValues): string {
   const secrets = sensitivePaths.map((path): Secret => ({ path, text: asText(values[path]) }))
   const show = shownIn(values)
@@ -23,7 +23,7 @@ interface Secret {
   text: string
 }
 
-/** Shorter ones would black out half of the prompt, and are no keys. */
+/** Shorter ones would black out half of the prompt, and are not keys. */
 const SHORTEST_SECRET = 6
 
 const withoutSecrets = (text: string, secrets: readonly Secret[]) =>
@@ -33,7 +33,7 @@ const withoutSecrets = (text: string, secrets: readonly Secret[]) =>
 
 type Show = (path: PromptPath) => string
 
-/** What a value looks like in a prompt; each is put into words once, however often it is used. */
+/** The text of a value in a prompt; each is formatted once, however often it is used. */
 function shownIn(values: PromptValues): Show {
   const shown = new Map<PromptPath, string>()
   return (path) => {
@@ -83,12 +83,12 @@ function* partsOf(nodes: readonly TemplateNode[], show: Show): Generator<Part> {
   }
 }
 
-/** So much is kept free for the note on a value that was cut. */
+/** Reserved for the note on a value that was cut. */
 const NOTE_BYTES = 80
 
 /**
- * How long a value may be, so that all fit: the longest are cut first, and to the same length. A template is so much shorter
- * than a prompt that there is always room.
+ * The longest length of a value at which all fit: the longest are cut first, and to the same length. A template is so much
+ * shorter than a prompt that there is always room.
  */
 function longestThatFits(parts: readonly Part[]): number {
   const values = parts.filter(({ isValue }) => isValue).map(({ bytes }) => bytes)
@@ -96,7 +96,7 @@ function longestThatFits(parts: readonly Part[]): number {
   let room = LONGEST_PROMPT_BYTES - text
   let left = values.length
   for (const bytes of values.sort((one, other) => one - other)) {
-    // Whatever is within an equal share of the room is shown whole; the others share what it leaves.
+    // Values within an equal share of the room are shown whole; the others share the rest.
     if (bytes > room / left) break
     room -= bytes
     left--
@@ -106,7 +106,7 @@ function longestThatFits(parts: readonly Part[]): number {
 
 function shortened({ text, bytes }: Part, longest: number): string {
   if (bytes <= longest + NOTE_BYTES) return text
-  // The encoder stops between characters, never inside of one.
+  // The encoder stops between characters, never inside one.
   const { read, written } = encoder.encodeInto(text, new Uint8Array(longest))
-  return `${text.slice(0, read)}\n[cut here: ${written} of ${bytes} bytes are shown]\n`
+  return `${text.slice(0, read)}\n[truncated: ${written} of ${bytes} bytes are shown]\n`
 }

@@ -4,9 +4,9 @@ import { type Piece, piecesOf, type Tag } from './pieces.ts'
 import { hintFor, isSensitive, type PromptPath, pathCalled } from './variables.ts'
 
 /**
- * Prompt templates: text with `{{ a.variable }}`, with parts that are shown only when a variable has a value
- * (`{{#it}} … {{/it}}`) or only when it has none (`{{^it}} … {{/it}}`), and with `\{{` for braces that are meant as such.
- * There is no more to them: no code, no loops, and what is put in is never looked at again.
+ * Prompt templates: text with `{{ a.variable }}`, with sections that are shown only when a variable has a value
+ * (`{{#it}} … {{/it}}`) or only when it has none (`{{^it}} … {{/it}}`), and with `\{{` for literal braces.
+ * There is nothing else: no code, no loops, and inserted values are not expanded again.
  */
 
 export const LONGEST_TEMPLATE_BYTES = 64 * 1024
@@ -18,7 +18,7 @@ export type TemplateNode =
   | { kind: 'value'; path: PromptPath }
   | { kind: 'section'; path: PromptPath; isInverted: boolean; nodes: TemplateNode[] }
 
-/** Where something stands: an offset in characters from 0; line and column from 1. */
+/** A position: an offset in characters from 0; line and column from 1. */
 interface TextPosition {
   position: number
   line: number
@@ -31,7 +31,7 @@ export interface TemplateProblem extends TextPosition {
 
 export interface Template {
   nodes: readonly TemplateNode[]
-  /** Where values are put in that nobody should see. */
+  /** Where the template uses sensitive values. */
   sensitiveUses: readonly (TextPosition & { path: PromptPath })[]
 }
 
@@ -65,7 +65,7 @@ interface Open {
   nodes: TemplateNode[]
 }
 
-/** Sections in sections, as they open and close. */
+/** Nested sections, as they open and close. */
 class Tree {
   readonly nodes: TemplateNode[] = []
   readonly problems: { position: number; message: string }[] = []
@@ -79,7 +79,7 @@ class Tree {
     else this.#use(piece)
   }
 
-  /** Whatever is open now was never closed. */
+  /** Sections that are still open were never closed. */
   end(): void {
     for (const { tag } of this.#open) this.#notClosed(tag)
   }
@@ -88,7 +88,7 @@ class Tree {
     const { sigil, name, position } = tag
     const path = pathCalled(name)
     if (!path) {
-      // Comparing names takes its time, and nobody reads the hints of the last of thousands.
+      // Comparing names is slow, and no one reads the hints after the first problems.
       const hint = this.problems.length < MOST_PROBLEMS ? hintFor(name) : ''
       this.#report(position, `there is no variable ${quote(name)}${hint}`)
     }
@@ -101,7 +101,7 @@ class Tree {
     if (path) this.#add({ kind: 'section', path, isInverted: sigil === '^', nodes })
     this.#open.push({ tag, nodes })
     if (this.#open.length === DEEPEST_SECTIONS + 1)
-      this.#report(position, `sections stand in each other more than ${DEEPEST_SECTIONS} deep here`)
+      this.#report(position, `sections are nested more than ${DEEPEST_SECTIONS} deep`)
   }
 
   #close({ name, position }: Tag): void {

@@ -1,14 +1,14 @@
 import { BATON_SKILL } from './texts.ts'
 
-/** What a prompt template may speak of. The form shows this list, docs/runs.md shows it, and the parser knows no other names. */
+/** The variables of prompt templates. The form and docs/runs.md show this list, and the parser knows no other names. */
 
 interface PromptVariable {
   path: string
   description: string
-  /** It never appears in a preview, and whoever puts it into a template is warned. */
+  /** It never appears in a preview, and a template that uses it gets a warning. */
   sensitive: boolean
   example: string
-  /** Another name for that variable: whoever renders gives the value under that name only. */
+  /** An alias of that variable: values are passed under that name only. */
   aliasOf?: string
 }
 
@@ -40,9 +40,9 @@ export const PROMPT_VARIABLES = [
     sensitive: false,
     example: '0198c0de-0000-7000-8000-000000000002',
   },
-  { path: 'agent.name', description: 'What the agent is called', sensitive: false, example: 'Dev 1' },
-  { path: 'agent.slug', description: 'Its name in addresses', sensitive: false, example: 'dev-1' },
-  { path: 'agent.role', description: 'What it is for', sensitive: false, example: 'Repairs the web shop' },
+  { path: 'agent.name', description: 'The name of the agent', sensitive: false, example: 'Dev 1' },
+  { path: 'agent.slug', description: 'Its name in URLs', sensitive: false, example: 'dev-1' },
+  { path: 'agent.role', description: 'Its role', sensitive: false, example: 'Repairs the web shop' },
   { path: 'agent.title', description: 'Its title', sensitive: false, example: 'Senior engineer' },
   {
     path: 'run.id',
@@ -58,19 +58,19 @@ export const PROMPT_VARIABLES = [
   },
   {
     path: 'run.startedAt',
-    description: 'When the run began',
+    description: 'When the run started',
     sensitive: false,
     example: '2026-01-04T06:00:00.000Z',
   },
   {
     path: 'heartbeat.reason',
-    description: 'Why the agent was woken, as whoever woke it said',
+    description: 'The reason of the wakeup',
     sensitive: false,
     example: 'A customer wrote',
   },
   {
     path: 'wakeup.payload',
-    description: 'What came with the wakeup, as JSON',
+    description: 'The payload of the wakeup, as JSON',
     sensitive: false,
     example: '{"ticket":17}',
   },
@@ -89,41 +89,41 @@ export const PROMPT_VARIABLES = [
   { path: 'task.title', description: 'Its title', sensitive: false, example: 'Fix login' },
   {
     path: 'task.description',
-    description: 'What is to be done',
+    description: 'The description of the task',
     sensitive: false,
-    example: 'Nobody can log in since Monday.',
+    example: 'Login has failed since Monday.',
   },
-  { path: 'task.type', description: 'What kind of task it is', sensitive: false, example: 'coding' },
+  { path: 'task.type', description: 'The type of the task', sensitive: false, example: 'coding' },
   { path: 'task.input', description: 'Its input, as JSON', sensitive: false, example: '{"branch":"main"}' },
   { path: 'task.tags', description: 'Its tags, as JSON', sensitive: false, example: '["urgent"]' },
   { path: 'task.project', description: 'The slug of its project', sensitive: false, example: 'shop' },
   {
     path: 'task.attempt',
-    description: 'Which attempt this is, counted from 1',
+    description: 'The number of the attempt, from 1',
     sensitive: false,
     example: '2',
   },
   {
     path: 'task.generation',
-    description: 'Which claim of the task this is',
+    description: 'The generation of the claim',
     sensitive: false,
     example: '3',
   },
   {
     path: 'task.checkpoint',
-    description: 'What the last holder left to go on from, as JSON',
+    description: 'The checkpoint of the last holder, as JSON',
     sensitive: false,
     example: '{"filesDone":["login.ts"]}',
   },
   {
     path: 'verdict.previous',
-    description: 'What a reviewer said of the attempt before',
+    description: 'The comment of a reviewer on the previous attempt',
     sensitive: false,
     example: 'The test for empty passwords is missing.',
   },
   {
     path: 'upstream.outputs',
-    description: 'What the tasks it waited for made, as JSON',
+    description: 'The results of its dependencies, as JSON',
     sensitive: false,
     example: '[{"title":"Find the cause","result":{"file":"login.ts"}}]',
   },
@@ -142,27 +142,27 @@ export const PROMPT_VARIABLES = [
   },
   {
     path: 'credentials.apiBaseUrl',
-    description: 'Where Baton answers; agents have it as BATON_URL too',
+    description: 'The URL of the Baton API; agents also have it as BATON_URL',
     sensitive: false,
     example: 'http://127.0.0.1:4400',
   },
   {
     path: 'credentials.apiKey',
-    description: 'The key of the run. It is safer in BATON_API_KEY, where every agent has it anyway',
+    description: 'The API key of the run. Safer: use BATON_API_KEY, which every agent has',
     sensitive: true,
-    example: 'a key that dies with the run',
+    example: 'a key that expires with the run',
   },
 ] as const satisfies readonly PromptVariable[]
 
 type Listed = (typeof PROMPT_VARIABLES)[number]
-/** The name under which a value is given. */
+/** The name under which a value is passed. */
 export type PromptPath = Exclude<Listed, { aliasOf: string }>['path']
-/** By name; what is not there is left out, null or empty. Anything but text is shown as JSON. */
+/** By name; a missing value is left out, null or empty. Anything but text is shown as JSON. */
 export type PromptValues = { readonly [path in PromptPath]?: unknown }
 
 const byPath = new Map<string, PromptVariable>(PROMPT_VARIABLES.map((variable) => [variable.path, variable]))
 
-/** The name a value goes by, if there is such a variable. */
+/** The path of a variable name, if there is such a variable. */
 export function pathCalled(name: string): PromptPath | null {
   const variable = byPath.get(name)
   return variable ? ((variable.aliasOf ?? variable.path) as PromptPath) : null
@@ -174,11 +174,11 @@ export const sensitivePaths = PROMPT_VARIABLES.filter(({ sensitive }) => sensiti
   ({ path }) => path as PromptPath,
 )
 
-/** Longer names are no typos of ours, and comparing them would take its time. */
+/** Longer names are not typos of ours, and comparing them is slow. */
 const LONGEST_TYPO = 60
 const MOST_NAMED = 4
 
-/** What whoever wrote this unknown name may have meant, as the end of a sentence; empty when nothing is near. */
+/** Suggests the variable that an unknown name may mean, as the end of a sentence; empty when none is near. */
 export function hintFor(name: string): string {
   const names = [...byPath.keys()]
   const within = names.filter((path) => path.startsWith(`${name}.`))
@@ -196,10 +196,10 @@ export function hintFor(name: string): string {
   return ending ? `; did you mean ${ending}?` : ''
 }
 
-/** So that task_title and Task.Title are as near as can be. */
+/** Normalized, so that task_title and Task.Title are equal. */
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
-/** How many letters must be changed, added or left out to make one of the other (Levenshtein). */
+/** The number of letters to change, add or remove (Levenshtein distance). */
 function stepsBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (let i = 1; i <= one.length; i++) {

@@ -26,9 +26,15 @@ const beyond = (key: KeyGrant, rights: ReadonlySet<Right>) =>
 /** Why a key with these rights may not create the requested one. */
 export function refuseNewKey(maker: ReadonlySet<Right>, wanted: KeyGrant): Refusal | null {
   if (wanted.instanceAdmin && (wanted.role !== 'owner' || wanted.scopes))
-    return refuseField('VALIDATION_FAILED', 'instanceAdmin', 'is only for keys of the role owner without scopes')
+    return refuseField(
+      'VALIDATION_FAILED',
+      'instanceAdmin',
+      'is only for keys of the role owner without scopes',
+    )
   const right = beyond(wanted, maker)
-  return right ? refuse('FORBIDDEN', `The new key would have the right "${right}", which this key lacks.`) : null
+  return right
+    ? refuse('FORBIDDEN', `The new key would have the right "${right}", which this key lacks.`)
+    : null
 }
 
 /** Keys created by an owner outlive the owner's key. */

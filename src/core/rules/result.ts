@@ -45,7 +45,11 @@ function whyNotAccepted(
   const facts = { currentGeneration: record.generation, taskState: record.state }
   // A result of the newest generation for a task that already has one, from any sender.
   if (record.state === 'completed' && fence.generation === record.generation)
-    return refuse('TASK_ALREADY_COMPLETED', 'The task already has a result; reset it to accept new work.', facts)
+    return refuse(
+      'TASK_ALREADY_COMPLETED',
+      'The task already has a result; reset it to accept new work.',
+      facts,
+    )
   if (fenced?.code !== 'ALREADY_EXPIRED') return fenced
   // No agent has claimed since, or the generation would differ: the work is as good as on time.
   const untouched =

@@ -18,8 +18,16 @@ interface RunError {
 export const RUN_ERRORS = {
   adapter_not_installed: { task: null, stopsAgent: true, title: 'The command of the agent was not found' },
   invalid_working_directory: { task: null, stopsAgent: true, title: 'The working directory cannot be used' },
-  invalid_configuration: { task: null, stopsAgent: true, title: 'The configuration of the agent is not valid' },
-  not_allowed_here: { task: null, stopsAgent: true, title: 'The operator of the node does not allow this agent' },
+  invalid_configuration: {
+    task: null,
+    stopsAgent: true,
+    title: 'The configuration of the agent is not valid',
+  },
+  not_allowed_here: {
+    task: null,
+    stopsAgent: true,
+    title: 'The operator of the node does not allow this agent',
+  },
   not_logged_in: {
     task: null,
     stopsAgent: true,
