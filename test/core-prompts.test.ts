@@ -313,7 +313,7 @@ describe('the built-in texts', () => {
       'upstream.outputs': [{ title: 'Find it' }],
     })
     for (const part of [
-      'You are Dev 1, engineer, at work for Shop.\n',
+      'You are Dev 1, engineer, working for Shop.\n',
       '# Your task (B-003-fix-login): Fix login\n\nNobody can log in.\n',
       '{"done":1}',
       'A test is missing.',
@@ -329,7 +329,7 @@ describe('the built-in texts', () => {
     const prompt = render(DEFAULT_TEMPLATE, task).replace(BATON_SKILL, '')
     expect(prompt).toBe(
       [
-        'You are Dev 1, at work for Shop.',
+        'You are Dev 1, working for Shop.',
         '',
         '# Your task: Fix login',
         '',

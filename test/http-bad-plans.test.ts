@@ -60,7 +60,7 @@ tracks:
   [
     'a duplicate key',
     inTrackA('{id: A-001-a}', '{id: A-002-b}', '{id: A-001-a}'),
-    [[6, 'tracks.A[2].id', 'A-001-a, which is taken on line 4']],
+    [[6, 'tracks.A[2].id', 'A-001-a, which is already used on line 4']],
   ],
   [
     'a duplicate place',
@@ -104,8 +104,8 @@ tracks:
     'unknown dependencies',
     inTrackA('{id: A-001-a, depends_on: [A-002-b, B-001-c]}'),
     [
-      [4, 'tracks.A[0].depends_on[0]', 'A-002-b, and the plan has no such task'],
-      [4, 'tracks.A[0].depends_on[1]', 'B-001-c, and the plan has no such task'],
+      [4, 'tracks.A[0].depends_on[0]', 'A-002-b, which is not in the plan'],
+      [4, 'tracks.A[0].depends_on[1]', 'B-001-c, which is not in the plan'],
     ],
   ],
   [
@@ -126,7 +126,7 @@ tracks:
     'fields that no task has, and values that no field has',
     inTrackA('{id: A-001-a, nonsense: 1, priority: 11, tags: 1, max_retries: -1, trigger_rule: maybe}'),
     [
-      [4, 'tracks.A[0].nonsense', 'is no field of a task'],
+      [4, 'tracks.A[0].nonsense', 'is not a field of a task'],
       [4, 'tracks.A[0].priority', 'at most 10'],
       [4, 'tracks.A[0].trigger_rule', 'all_success or all_done'],
       [4, 'tracks.A[0].tags', 'a list'],
@@ -155,8 +155,8 @@ tracks:
     [
       [1, 'project', /./],
       [2, 'name', /./],
-      [5, 'tracks.A[0].depends_on[0]', 'no such task'],
-      [6, 'tracks.A[1].id', 'taken on line 5'],
+      [5, 'tracks.A[0].depends_on[0]', 'not in the plan'],
+      [6, 'tracks.A[1].id', 'used on line 5'],
       [7, 'tracks.A[2].id', '001 to 999'],
       [8, 'tracks.A[3].depends_on[0]', 'A-002-c → A-003-d → A-002-c'],
       [10, 'tracks.b', 'capital letters'],

@@ -18,7 +18,7 @@ describe('keys', () => {
       'A-001-x::0',
     ]
     expect(problemsIn(withTasks(...bad.map((key) => `- id: ${key}`)))).toEqual(
-      bad.map((key, i) => `${4 + i}: tracks.A[${i}].id is "${key}", no task key; ${WHAT_A_KEY_IS}`),
+      bad.map((key, i) => `${4 + i}: tracks.A[${i}].id is "${key}", not a task key; ${WHAT_A_KEY_IS}`),
     )
   })
 
@@ -34,7 +34,7 @@ describe('keys', () => {
   test('have a description part of 50 characters at most', () => {
     expect(problemsIn(withTasks(`- id: A-001-${'x'.repeat(50)}`, `- id: A-000-${'x'.repeat(51)}`))).toEqual([
       '5: tracks.A[1].id has the sequence 000; sequence must be 001 to 999',
-      '5: tracks.A[1].id has a description part of 51 characters; it may have 50 at most',
+      '5: tracks.A[1].id has a description part of 51 characters; at most 50 are allowed',
     ])
   })
 
@@ -43,14 +43,14 @@ describe('keys', () => {
       problemsIn(
         'project: p\ntracks:\n  B:\n    - id: A-001-x\n    - id: B-001-y\n      depends_on: [A-001-x]',
       ),
-    ).toEqual(['4: tracks.B[0].id is A-001-x, which belongs into track A and not B'])
+    ).toEqual(['4: tracks.B[0].id is A-001-x, which belongs to track A, not B'])
   })
 
   test('are used once, and so is each place of a track', () => {
     expect(problemsIn(withTasks('- id: A-001-x', '- id: A-002-x', '- id: A-001-x', '- id: A-002-y'))).toEqual(
       [
-        '6: tracks.A[2].id is A-001-x, which is taken on line 4 already',
-        '7: tracks.A[3].id takes the place A-002, which A-002-x has on line 5',
+        '6: tracks.A[2].id is A-001-x, which is already used on line 4',
+        '7: tracks.A[3].id has the sequence A-002, which A-002-x already has on line 5',
       ],
     )
     expect(problemsIn('project: p\ntracks:\n  A: [{id: A-001-x}]\n  B: [{id: B-001-x}]')).toEqual([])
@@ -62,10 +62,10 @@ describe('keys', () => {
         'project: p\ntracks:\n  b: [{id: B-001-x}]\n  ABCDEFGHI: []\n  1: []\n  "": []\n  ABCDEFGH: []',
       ),
     ).toEqual([
-      '3: tracks.b is "b"; a track is named by 1 to 8 capital letters',
-      '4: tracks.ABCDEFGHI is "ABCDEFGHI"; a track is named by 1 to 8 capital letters',
-      '5: tracks.1 is "1"; a track is named by 1 to 8 capital letters',
-      '6: tracks. is ""; a track is named by 1 to 8 capital letters',
+      '3: tracks.b is "b"; a track name has 1 to 8 capital letters',
+      '4: tracks.ABCDEFGHI is "ABCDEFGHI"; a track name has 1 to 8 capital letters',
+      '5: tracks.1 is "1"; a track name has 1 to 8 capital letters',
+      '6: tracks. is ""; a track name has 1 to 8 capital letters',
     ])
   })
 
@@ -73,11 +73,11 @@ describe('keys', () => {
     expect(
       problemsIn(withFields('subtasks:', '  - id: A-001-x::2', '  - id: A-002-x::2', '  - id: A-001-x::3')),
     ).toEqual([
-      '6: tracks.A[0].subtasks[0].id must be A-001-x::1, after its place in the list, or be left out',
-      '7: tracks.A[0].subtasks[1].id must be A-001-x::2, after its place in the list, or be left out',
+      '6: tracks.A[0].subtasks[0].id must be A-001-x::1, by its position in the list, or be left out',
+      '7: tracks.A[0].subtasks[1].id must be A-001-x::2, by its position in the list, or be left out',
     ])
     expect(problemsIn(withTasks('- id: A-001-x::1'))).toEqual([
-      '4: tracks.A[0].id is the key of a subtask; those stand in the list `subtasks` of their task',
+      '4: tracks.A[0].id is the key of a subtask; subtasks go into the list `subtasks` of their task',
     ])
   })
 })
@@ -85,18 +85,18 @@ describe('keys', () => {
 describe('dependencies', () => {
   test('must be keys of the plan', () => {
     expect(problemsIn(withFields('depends_on: [A-002-y,', '  nonsense, A-000-y, 7,', '  A-001-z]'))).toEqual([
-      '5: tracks.A[0].depends_on[0] is A-002-y, and the plan has no such task',
+      '5: tracks.A[0].depends_on[0] is A-002-y, which is not in the plan',
       '6: tracks.A[0].depends_on[3] must be text, not the number 7; quotes make it text',
-      `6: tracks.A[0].depends_on[1] is "nonsense", no task key; ${WHAT_A_KEY_IS}`,
+      `6: tracks.A[0].depends_on[1] is "nonsense", not a task key; ${WHAT_A_KEY_IS}`,
       '6: tracks.A[0].depends_on[2] has the sequence 000; sequence must be 001 to 999',
-      '7: tracks.A[0].depends_on[4] is A-001-z, and the plan has no such task',
+      '7: tracks.A[0].depends_on[4] is A-001-z, which is not in the plan',
     ])
   })
 
   test('are listed once', () => {
     expect(
       problemsIn(withTasks('- id: A-001-x', '- id: A-002-y', '  depends_on: [A-001-x,', '    A-001-x]')),
-    ).toEqual(['7: tracks.A[1].depends_on[1] is A-001-x again, which is listed on line 6 already'])
+    ).toEqual(['7: tracks.A[1].depends_on[1] is A-001-x again, which is already listed on line 6'])
   })
 
   test('are neither the task itself nor its subtask nor its parent', () => {
@@ -113,17 +113,16 @@ describe('dependencies', () => {
         ),
       ),
     ).toEqual([
-      '6: tracks.A[0].depends_on[0] is the task itself; a task cannot wait for itself',
-      '7: tracks.A[0].depends_on[1] is A-001-x::1, its own subtask; a task waits for its subtasks without being told',
+      '6: tracks.A[0].depends_on[0] is the task itself; a task cannot depend on itself',
+      '7: tracks.A[0].depends_on[1] is A-001-x::1, its own subtask; a task always waits for its subtasks',
       '9: tracks.A[0].subtasks[0].depends_on[0] is A-001-x, its own parent, which waits for its subtasks',
-      '10: tracks.A[0].subtasks[1].depends_on[0] is the task itself; a task cannot wait for itself',
+      '10: tracks.A[0].subtasks[1].depends_on[0] is the task itself; a task cannot depend on itself',
     ])
   })
 })
 
 describe('cycles', () => {
-  const cycle = (where: string, names: string) =>
-    `${where} closes a cycle, in which each waits for the next: ${names}`
+  const cycle = (where: string, names: string) => `${where} closes a dependency cycle: ${names}`
 
   test('are named in full, one for each strongly connected part, the shortest', () => {
     const text = [

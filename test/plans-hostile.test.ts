@@ -26,16 +26,16 @@ describe('YAML features that a plan must not use', () => {
         ),
       ),
     ).toEqual([
-      '5: tracks.A[0].tags has an anchor (&tags): a plan says every value in full',
-      '8: tracks.A[1].tags is an alias (*tags): a plan says every value in full',
-      '9: tracks.A[1] has a merge key (<<): a plan says every value in full',
-      '10: tracks.A[1].description has a tag (!!js/function), and a plan has none; text goes into quotes',
-      '11: tracks.A[1].title has a tag (!!str), and a plan has none; text goes into quotes',
-      '12: tracks.A[1].input has an anchor (&i): a plan says every value in full',
-      '12: tracks.A[1].input has a tag (!thing), and a plan has none; text goes into quotes',
-      '12: tracks.A[1].input.a has a tag (x), and a plan has none; text goes into quotes',
+      '5: tracks.A[0].tags has an anchor (&tags): write every value in full',
+      '8: tracks.A[1].tags is an alias (*tags): write every value in full',
+      '9: tracks.A[1] has a merge key (<<): write every value in full',
+      '10: tracks.A[1].description has a tag (!!js/function), which plans do not support; put text in quotes',
+      '11: tracks.A[1].title has a tag (!!str), which plans do not support; put text in quotes',
+      '12: tracks.A[1].input has an anchor (&i): write every value in full',
+      '12: tracks.A[1].input has a tag (!thing), which plans do not support; put text in quotes',
+      '12: tracks.A[1].input.a has a tag (x), which plans do not support; put text in quotes',
       '14: tracks.A[2] has a field whose name is not text',
-      '16: tracks.A[2] has an alias (*tags) as the name of a field: a plan says every value in full',
+      '16: tracks.A[2] has an alias (*tags) as the name of a field: write every value in full',
     ])
   })
 
@@ -45,7 +45,7 @@ describe('YAML features that a plan must not use', () => {
       (_, i) => `l${i + 1}: &l${i + 1} [*l${i}, *l${i}, *l${i}, *l${i}]`,
     )
     expect(problemsIn(['l0: &l0 [x]', ...levels].join('\n'))).toContain(
-      '2: l1[0] is an alias (*l0): a plan says every value in full',
+      '2: l1[0] is an alias (*l0): write every value in full',
     )
   })
 
@@ -83,21 +83,21 @@ describe('YAML features that a plan must not use', () => {
       `6: tracks.A[0].tags[0] ${unstorable}`,
       `8: tracks.A[0].input has a field whose name ${unstorable}`,
       `9: tracks.A[0].input.a[0] ${unstorable}`,
-      '10: tracks.A[0].input.__proto__ is not a name a field can have',
-      '11: tracks.A[0].input.constructor is not a name a field can have',
+      '10: tracks.A[0].input.__proto__ is not a valid field name',
+      '11: tracks.A[0].input.constructor is not a valid field name',
     ])
     expect(problemsIn('project: p\u0000 # \ud800\n# \u001f')).toEqual([
-      '1: U+0000, a control character, cannot be in a text (line 1, column 11)',
-      '1: U+D800, half a surrogate pair, cannot be in a text (line 1, column 15)',
-      '2: U+001F, a control character, cannot be in a text (line 2, column 3)',
+      '1: U+0000, a control character, is not allowed in text (line 1, column 11)',
+      '1: U+D800, half a surrogate pair, is not allowed in text (line 1, column 15)',
+      '2: U+001F, a control character, is not allowed in text (line 2, column 3)',
     ])
   })
 
   test('numbers that are too large are refused', () => {
     expect(problemsIn(withFields('input: [1e308,', '  1e309,', '  -.inf,', '  .nan]'))).toEqual([
-      '6: tracks.A[0].input[1] is no number that can be stored',
-      '7: tracks.A[0].input[2] is no number that can be stored',
-      '8: tracks.A[0].input[3] is no number that can be stored',
+      '6: tracks.A[0].input[1] is not a number that can be stored',
+      '7: tracks.A[0].input[2] is not a number that can be stored',
+      '8: tracks.A[0].input[3] is not a number that can be stored',
     ])
     expect(Object.is(firstTask(withFields('input: -0')).input, 0)).toBe(true)
   })
@@ -165,7 +165,7 @@ describe('many problems', () => {
     const found = problemsIn(text)
     expect(found).toHaveLength(Math.min(count, 1001))
     expect(found[999]).toMatch(
-      count === 1000 ? /^1004: .* must not be empty/ : /^1004: .*field999 is no field/,
+      count === 1000 ? /^1004: .* must not be empty/ : /^1004: .*field999 is not a field/,
     )
     if (count > 1000)
       expect(found[1000]).toBe(
@@ -201,7 +201,7 @@ describe('many problems', () => {
     const withSubtasks = text(9_998).replace('A-001-x,', 'A-001-x, subtasks: [{}, {}, {}],')
     for (const tooMany of [text(10_001), withSubtasks])
       expect(problemsIn(tooMany)).toEqual([
-        '2: tracks has 10001 tasks with their subtasks; a plan may have 10000 at most',
+        '2: tracks has 10001 tasks with their subtasks; a plan may have at most 10000',
       ])
   })
 

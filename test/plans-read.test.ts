@@ -192,9 +192,11 @@ describe('a text that is no plan', () => {
 
   test('is refused as more than one document, or another YAML', () => {
     expect(problemsIn(`${CODITECT_PLAN}---\nproject: q`)).toEqual([
-      '24: a second document begins here; a plan is one document (line 24, column 1)',
+      '24: a second document begins here; a plan is a single document (line 24, column 1)',
     ])
-    expect(problemsIn(`%YAML 1.1\n---\n${CODITECT_PLAN}`)).toEqual(['1: only YAML 1.2 is read, not YAML 1.1'])
+    expect(problemsIn(`%YAML 1.1\n---\n${CODITECT_PLAN}`)).toEqual([
+      '1: only YAML 1.2 is supported, not YAML 1.1',
+    ])
     expect(problemsIn(`%YAML 1.2\n---\n${CODITECT_PLAN}...\n`)).toEqual([])
   })
 
@@ -207,7 +209,7 @@ describe('a text that is no plan', () => {
     ])
     for (const tracks of ['{}', '{A: []}', '{A: {agents: 1}}'])
       expect(problemsIn(`project: p\ntracks: ${tracks}`)).toEqual([
-        '2: tracks has no tasks; a plan has at least one',
+        '2: tracks has no tasks; a plan needs at least one',
       ])
   })
 
@@ -217,9 +219,9 @@ describe('a text that is no plan', () => {
         'project: p\nversion: 1\ntracks:\n  A:\n    agent: 1\n    tasks:\n      - {id: A-001-x, needs: []}',
       ),
     ).toEqual([
-      '2: version is no field of a plan, which may have project, name, tracks',
-      '5: tracks.A.agent is no field of a track, which may have agents, sequential, tasks',
-      '7: tracks.A.tasks[0].needs is no field of a task, which may have id, title, description, type, priority, ' +
+      '2: version is not a field of a plan, which may have project, name, tracks',
+      '5: tracks.A.agent is not a field of a track, which may have agents, sequential, tasks',
+      '7: tracks.A.tasks[0].needs is not a field of a task, which may have id, title, description, type, priority, ' +
         'depends_on, trigger_rule, tags, capabilities, agent, max_retries, max_continuations, input, merge, subtasks',
     ])
     expect(
@@ -227,8 +229,8 @@ describe('a text that is no plan', () => {
         said.slice(0, 70),
       ),
     ).toEqual([
-      '6: tracks.A[0].subtasks[0].subtasks is no field of a subtask, which ma',
-      '7: tracks.A[0].subtasks[0].merge is no field of a subtask, which may h',
+      '6: tracks.A[0].subtasks[0].subtasks is not a field of a subtask, which',
+      '7: tracks.A[0].subtasks[0].merge is not a field of a subtask, which ma',
     ])
   })
 

@@ -35,4 +35,4 @@ export const WHAT_A_KEY_IS =
   'a key looks like B-003-implement-dashboard: a track of 1 to 8 capital letters, a sequence of three digits and ' +
   'a description of letters, digits, _ and -'
 export const WHAT_A_SLUG_IS =
-  'must be of letters, digits and . _ @ -, and begin with a letter or digit; it is'
+  'must contain only letters, digits and . _ @ -, and begin with a letter or digit; it is'

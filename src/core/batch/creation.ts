@@ -6,10 +6,10 @@ import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '..
 import { createTask } from '../rules/create.ts'
 import { type Changes, keyName, type OnTask, type Remembered, uniqueName, type View } from './requests.ts'
 
-/** What creating needs of the batch it happens in. */
+/** What creation needs from its batch. */
 interface Surroundings {
   view: View
-  /** A task that was there before this batch, as it is now. */
+  /** The present record of a task that existed before this batch. */
   record: (id: number) => TaskRecord | undefined
   apply: (item: OnTask, actor: Actor) => TaskReply
   emit: (event: Changes['events'][number]) => void
@@ -22,7 +22,7 @@ interface Identity {
   uuid: string
 }
 
-/** New tasks: all of a request or none. They may wait for each other and be parts of each other. */
+/** New tasks: all of a request or none. They may depend on each other and be parts of each other. */
 export class Creation {
   readonly #in: Surroundings
   readonly #givenKeys = new Set<string>()
@@ -92,7 +92,7 @@ export class Creation {
     return record
   }
 
-  /** Tasks that were there before and get parts now wait for those. */
+  /** Existing tasks that get parts now wait for them. */
   #divideParents(
     wanted: readonly NewTask[],
     known: readonly unknown[],
@@ -128,7 +128,7 @@ export class Creation {
     order: readonly number[] | null,
     changes: readonly OnTask[],
   ): Refusal | null {
-    if (!order) return refuse('VALIDATION_FAILED', 'The tasks wait for each other in a circle.')
+    if (!order) return refuse('VALIDATION_FAILED', 'The dependencies of the tasks form a cycle.')
     const names = new Set<string>()
     for (const [index, task] of wanted.entries()) {
       const refusal = this.#whyNotOne(task, index, names, wanted, known)
@@ -154,12 +154,12 @@ export class Creation {
       const name = uniqueName(unique.key)
       const first = this.#in.firstAnswer(name)
       if (names.has(name))
-        return refuseField('VALIDATION_FAILED', field('idempotencyKey'), 'is given twice in this request')
+        return refuseField('VALIDATION_FAILED', field('idempotencyKey'), 'is used twice in this request')
       names.add(name)
       if (first && first.bodyHash !== unique.bodyHash)
-        return refuseField('IDEMPOTENCY_KEY_REUSED', field('idempotencyKey'), 'stands for another task')
+        return refuseField('IDEMPOTENCY_KEY_REUSED', field('idempotencyKey'), 'was used for another task')
     }
-    // Whatever it asked for then: it is there.
+    // Whatever the request says: the task exists.
     if (isKnown) return null
     const missing = task.dependsOn.findIndex(
       (id, i) => this.#in.record(id)?.uuid !== task.details.dependsOn[i],
@@ -189,17 +189,17 @@ export class Creation {
     if (!parent) return null
     if ('at' in parent) {
       if (wanted[parent.at]!.parent !== null)
-        return refuseField('VALIDATION_FAILED', field, 'names a task that is a part itself')
-      // It is not under our lock: whoever wants to divide it names it by its id.
+        return refuseField('VALIDATION_FAILED', field, 'names a task that is itself a part')
+      // It is not under our lock: to divide an existing task, the caller names it by its id.
       return known[parent.at] === undefined
         ? null
-        : refuseField('VALIDATION_FAILED', field, 'names a task that was made before, not by its id')
+        : refuseField('VALIDATION_FAILED', field, 'names a task that already exists; name it by its id')
     }
     const record = this.#in.record(parent.id)
     if (record?.uuid !== parent.uuid)
       return refuseField('VALIDATION_FAILED', field, 'names no task of this workspace')
     if (record.parentId !== null)
-      return refuseField('VALIDATION_FAILED', field, 'names a task that is a part itself')
+      return refuseField('VALIDATION_FAILED', field, 'names a task that is itself a part')
     if (record.state !== 'queued' && record.state !== 'pending')
       return refuseField(
         'WRONG_STATE',
@@ -213,13 +213,13 @@ export class Creation {
 const parentOf = ({ parent }: NewTask, identities: readonly Identity[]): Identity | null =>
   parent === null ? null : 'id' in parent ? parent : identities[parent.at]!
 
-/** A task with parts in its request is completed by them, whatever rule it has; one without is a task like others. */
+/** A task with parts in its request is completed by them, whatever its trigger rule; one without is an ordinary task. */
 function asWhole(task: NewTask, parts: readonly number[]): NewTask {
   if (task.merge === 'none' || task.parent !== null) return task
   return parts.length > 0 ? { ...task, triggerRule: 'all_success' } : { ...task, merge: 'none' }
 }
 
-/** Places of the parts of each task of the request that has some in it. */
+/** For each task of the request with parts in it, the indexes of its parts. */
 function partsInRequest(wanted: readonly NewTask[]): Map<number, number[]> {
   const parts = new Map<number, number[]>()
   wanted.forEach(({ parent }, at) => {
@@ -231,11 +231,11 @@ function partsInRequest(wanted: readonly NewTask[]): Map<number, number[]> {
   return parts
 }
 
-/** Places in the request, each after all it waits for; null when that is impossible. */
+/** Indexes of the request in dependency order; null when there is a cycle. */
 function inOrderOfDependence(wanted: readonly NewTask[]): number[] | null {
   if (wanted.every(({ dependsOnNew, parent }) => dependsOnNew.length === 0 && parent === null))
     return wanted.map((_, i) => i)
-  // Tasks that are there already and get parts stand at the end: they wait for those, and others may wait for them.
+  // Existing tasks that get parts come last: they wait for those, and others may wait for them.
   const divided = [...new Set(wanted.map(({ parent }) => (parent && 'id' in parent ? parent.id : null)))]
   const placeOf = new Map(divided.map((id, i) => [id, wanted.length + i]))
   const waitingFor: number[] = new Array(wanted.length + divided.length).fill(0)

@@ -31,8 +31,8 @@ import {
 import { settleAgent } from './settle-agent.ts'
 
 /**
- * Decides a whole batch in order: each request sees what the ones before it did. Replies stand in the order of requests.
- * `turns` remembers, from batch to batch, which project was served last.
+ * Decides a whole batch in order: each request sees the effects of the ones before it. Replies are in the order of the
+ * requests. `fairness` keeps, across batches, which project was served last.
  */
 export function decideAll(
   view: View,
@@ -57,9 +57,9 @@ class Batch {
   /** Null: removed. */
   readonly #agents = new Map<string, AgentRecord | null>()
   readonly #remember = new Map<string, { key: string } & Remembered>()
-  readonly #lines = new Map<string, ReadyQueue>()
+  readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
-  /** By how much the claims of this batch change who is on which track, and how much sessions hold. */
+  /** How the claims of this batch change the agents on each track and the number of tasks that sessions hold. */
   readonly #onTrack = new Map<string, Map<string, number>>()
   readonly #holds = new Map<string, number>()
   readonly #agentHolds = new Map<string, number>()
@@ -85,11 +85,11 @@ class Batch {
       recordOf: this.#record,
       sessionOf: this.#sessionOf,
     }
-    const heads = new Set<string>()
-    for (const request of requests) if (request.on === 'next') heads.add(queryName(request.pick))
-    // In the order of `Ask.waiting`, which is that of their first mention.
-    for (const name of heads)
-      this.#lines.set(name, new ReadyQueue(view.waiting[this.#lines.size]!, this.#record))
+    const queries = new Set<string>()
+    for (const request of requests) if (request.on === 'next') queries.add(queryName(request.pick))
+    // In the order of `ReadSet.waiting`, which is that of their first mention.
+    for (const name of queries)
+      this.#readyQueues.set(name, new ReadyQueue(view.waiting[this.#readyQueues.size]!, this.#record))
     this.#creation = new Creation({
       view,
       record: this.#record,
@@ -121,13 +121,13 @@ class Batch {
   #answer(request: Request): Reply {
     const { idempotency } = request
     if (!idempotency) return this.#decide(request)
-    // Before any rule: the first answer stands even if the state, the fence or a limit would now say otherwise.
+    // Before any rule: the first answer stands even if the state, the fence or a limit would now refuse.
     const first = this.#firstAnswer(idempotency.key)
     if (first && first.bodyHash !== idempotency.bodyHash)
-      return refuse('IDEMPOTENCY_KEY_REUSED', 'This idempotency key stands for another request.')
+      return refuse('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request.')
     if (first) return asOfNow(first.reply, this.#view.now)
     const reply = this.#decide(request)
-    // A refusal or an empty queue changed nothing, so asking again under the same key is a new question.
+    // A refusal or an empty queue changed nothing, so repeating it under the same key is a new request.
     if (reply.ok && reply.reason !== 'NO_WORK' && reply.reason !== 'ALL_REFUSED')
       this.#remember.set(idempotency.key, { ...idempotency, reply })
     return reply
@@ -172,7 +172,7 @@ class Batch {
 
   #record = (id: number) => this.#changed.get(id) ?? this.#view.records.get(id)
 
-  /** Who held a past generation: it may have become past only in this batch. */
+  /** Who held a past generation: it may have ended only in this batch. */
   #sessionOf = (taskId: number, generation: number): string | undefined => {
     const past = this.#view.pastHolders.get(heldName(taskId, generation))
     if (past !== undefined) return past
@@ -182,7 +182,7 @@ class Batch {
     return this.#effects.claims.find((claim) => claim.kind === 'opened' && isIt(claim))?.session
   }
 
-  /** One object for the whole batch, set anew for each decision: nobody keeps it, and a batch has thousands of them. */
+  /** One object per batch, updated for each decision: no rule keeps it, and a batch makes thousands of decisions. */
   #contextFor(command: TaskCommand, actor: Actor): RuleContext {
     const context = this.#context
     const isClaim = command.kind === 'claim'
@@ -195,7 +195,7 @@ class Batch {
     return context
   }
 
-  /** The session, if it is a worker by now, and how much it holds by now. */
+  /** The session, if it is a worker by now, and how many tasks it holds by now. */
   #worker(session: string): RuleContext['worker'] {
     const seen = this.#view.workers.get(session)
     const changed = this.#sessions.get(session)
@@ -205,10 +205,10 @@ class Batch {
     return { record, held }
   }
 
-  /** How many agents the track of this task has, if it has no room for this one; else null. */
+  /** How many agents the track of this task has, if there is no place for this one; else null. */
   #trackIsFull = (record: TaskRecord, agent: string): number | null => {
     if (!isOnTrack(record)) return null
-    // Its last claim may have been found to be over a moment ago.
+    // Its last claim may have just been found to be over.
     this.#countClaims()
     const name = trackName(record.projectId, record.trackQueue)
     const track = this.#view.tracks.get(name)
@@ -247,8 +247,8 @@ class Batch {
     const { agent, capabilities } = pick
     const command = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator } as const
     const claims: { claim: ClaimGrant; record: TaskRecord }[] = []
-    const own = this.#keptFor(pick)
-    const offers = this.#lines.get(queryName(pick))!.of(own, this.#fairness)
+    const own = this.#reservedFor(pick)
+    const offers = this.#readyQueues.get(queryName(pick))!.of(own, this.#fairness)
     let offer = offers.next()
     let hasMoved = false
     while (!offer.done && claims.length < limit) {
@@ -267,12 +267,12 @@ class Batch {
       hasMoved ||= this.#record(id)!.rank === null
       offer = offers.next(code === 'TRACK_FULL' ? 'full' : 'refused')
     }
-    // What was found at the head was given up, and no more had been looked at: there may be work behind it.
+    // The tasks that were read had expired, and no more had been read: there may be work behind them.
     const lookAgain = claims.length === 0 && hasMoved
     return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims, lookAgain }
   }
 
-  #keptFor(pick: Extract<Request, { on: 'next' }>['pick']): TaskRecord[] {
+  #reservedFor(pick: Extract<Request, { on: 'next' }>['pick']): TaskRecord[] {
     if (this.#view.reserved.length === 0) return []
     const records = [...new Set(this.#view.reserved)].map((id) => this.#record(id)!)
     return records.filter((record) => fits(record, pick))
@@ -303,7 +303,7 @@ class Batch {
     }
   }
 
-  /** What a session holds now, by what was seen and what happened since in this batch. */
+  /** The tasks a session holds now: those that were read, with the changes of this batch. */
   #holdingOf(name: string): TaskRecord[] {
     const ids = new Set(this.#view.sessions.get(name)?.holding)
     for (const claim of this.#effects.claims) if (claim.session === name) ids.add(claim.taskId)
@@ -331,7 +331,7 @@ class Batch {
     return { ok: true, reason: 'DONE', record, isNew: before === null, holding: holds, settled }
   }
 
-  /** The agent, if claims by it are bound by anything, and how much it holds by now. */
+  /** The agent, if any limit applies to its claims, and how many tasks it holds by now. */
   #knownAgent(slug: string): RuleContext['agent'] {
     const changed = this.#agents.get(slug)
     if (changed !== undefined)
@@ -340,10 +340,10 @@ class Batch {
     return seen && { record: seen.record, held: seen.held + (this.#agentHolds.get(slug) ?? 0) }
   }
 
-  /** What an agent that was to change holds now. */
+  /** The tasks that an agent in this batch holds now. */
   #heldBy(slug: string): TaskRecord[] {
     const seen = this.#view.agents.get(slug)
-    // Of an agent that is new what it holds is locked as well: it may have been known by its claims alone.
+    // The tasks of a new agent are locked as well: it may have been known by its claims alone.
     const ids = new Set(seen ? seen.holding : this.#view.records.keys())
     for (const claim of this.#effects.claims) if (claim.agent === slug) ids.add(claim.taskId)
     return [...ids]
@@ -351,7 +351,7 @@ class Batch {
       .filter(({ agent, claimState }) => agent === slug && claimState === 'active')
   }
 
-  /** What becomes of what a session holds. */
+  /** What happens to the tasks a session holds. */
   #settle({ fate, record }: SessionDecision, holding: readonly TaskRecord[], actor: Actor) {
     const { name: session, lastSeenAt } = record!
     const outcomes = holding.map(({ id, uuid, generation }) => {

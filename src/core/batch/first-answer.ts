@@ -1,8 +1,8 @@
 import type { LeaseEnd, Reply, TaskReply } from '../replies.ts'
 
 /**
- * The first answer, given again later: the same claims, with the time that is left now. A client counts from the start of
- * the request that was answered, which may be a retry.
+ * The stored first answer, repeated later: the same claims, with the time that is left now. A client counts from the start
+ * of the request that was answered, which may be a retry.
  */
 export function asOfNow(reply: Reply, now: number): Reply {
   if (!reply.ok) return reply

@@ -5,46 +5,47 @@ import { type Pick, trackName } from './requests.ts'
 
 type Lookup = (id: number) => TaskRecord | undefined
 
-/** One line of one project, in the order of the queue. */
-interface Line {
+/** One track queue of one project, in rank order. */
+interface TrackQueue {
   projectId: number
-  /** Anybody's; what is kept for one agent is few, and is offered one by one. */
+  /** For any agent. Tasks reserved for one agent are few, and are offered one by one. */
   isCommon: boolean
-  /** Last first, so that what is taken can be dropped from the end. */
+  /** Last first, so that claimed tasks are dropped from the end. */
   ids: number[]
 }
 
-/** The waiting tasks of one head, and in which order callers of a batch are given them. */
+/** The ready tasks of one queue query, and the order in which the callers of a batch get them. */
 export class ReadyQueue {
-  readonly #lines: Line[]
+  readonly #trackQueues: TrackQueue[]
   readonly #lookUp: Lookup
 
   constructor(ids: readonly number[], lookUp: Lookup) {
     this.#lookUp = lookUp
-    this.#lines = linesOf(
+    this.#trackQueues = trackQueuesIn(
       ids.map((id) => lookUp(id)!),
       true,
     )
   }
 
   /**
-   * What nobody in this batch has taken yet, and what is kept for the agent: the project whose turn it is, and in it the
-   * first of the queue. Told that the track of a task is full, it offers nothing of that line any more.
+   * Tasks not yet claimed in this batch, and those reserved for the agent: from the project that is next by fairness, the
+   * first by rank. When the answer is that a track is full, nothing more of that track queue is offered.
    */
   *of(
     own: readonly TaskRecord[],
     fairness: ProjectFairness,
   ): Generator<TaskRecord, void, 'taken' | 'refused' | 'full'> {
-    const lines = own.length === 0 ? this.#lines : [...this.#lines, ...linesOf(own, false)]
-    const refused = new Map<Line, number>()
+    const trackQueues =
+      own.length === 0 ? this.#trackQueues : [...this.#trackQueues, ...trackQueuesIn(own, false)]
+    const refused = new Map<TrackQueue, number>()
     for (;;) {
-      let best: { trackQueue: Line; record: TaskRecord; turn: number } | null = null
-      for (const trackQueue of lines) {
+      let best: { trackQueue: TrackQueue; record: TaskRecord; step: number } | null = null
+      for (const trackQueue of trackQueues) {
         const record = this.#first(trackQueue, refused.get(trackQueue) ?? 0)
         if (!record) continue
-        const turn = fairness.of(trackQueue.projectId)
-        if (!best || turn < best.turn || (turn === best.turn && isBefore(record, best.record)))
-          best = { trackQueue, record, turn }
+        const step = fairness.of(trackQueue.projectId)
+        if (!best || step < best.step || (step === best.step && isBefore(record, best.record)))
+          best = { trackQueue, record, step }
       }
       if (!best) return
       const { trackQueue, record } = best
@@ -56,8 +57,8 @@ export class ReadyQueue {
     }
   }
 
-  #first({ ids }: Line, passedOver: number): TaskRecord | undefined {
-    // Many callers may share a line; what the ones before took is passed over once, not by each of them.
+  #first({ ids }: TrackQueue, passedOver: number): TaskRecord | undefined {
+    // Many callers may share a track queue; tasks claimed by earlier callers are dropped once, not by each of them.
     while (ids.length > 0 && this.#lookUp(ids.at(-1)!)!.rank === null) ids.pop()
     for (let i = ids.length - 1 - passedOver; i >= 0; i--) {
       const record = this.#lookUp(ids[i]!)!
@@ -67,22 +68,22 @@ export class ReadyQueue {
   }
 }
 
-function linesOf(records: readonly TaskRecord[], isCommon: boolean): Line[] {
-  const lines = new Map<string, { projectId: number; records: TaskRecord[] }>()
+function trackQueuesIn(records: readonly TaskRecord[], isCommon: boolean): TrackQueue[] {
+  const trackQueues = new Map<string, { projectId: number; records: TaskRecord[] }>()
   for (const record of records) {
     const name = trackName(record.projectId, record.trackQueue)
-    const trackQueue = lines.get(name)
+    const trackQueue = trackQueues.get(name)
     if (trackQueue) trackQueue.records.push(record)
-    else lines.set(name, { projectId: record.projectId, records: [record] })
+    else trackQueues.set(name, { projectId: record.projectId, records: [record] })
   }
-  return [...lines.values()].map(({ projectId, records }) => ({
+  return [...trackQueues.values()].map(({ projectId, records }) => ({
     projectId,
     isCommon,
     ids: inOrder(records).map(({ id }) => id),
   }))
 }
 
-/** Last first. Lists come in order from most stores, and checking is much cheaper than sorting. */
+/** Last first. Most stores return sorted lists, and checking is much cheaper than sorting. */
 function inOrder(records: TaskRecord[]): TaskRecord[] {
   const isSorted = records.every((record, i) => i === 0 || isBefore(records[i - 1]!, record))
   return (isSorted ? records : records.sort((a, b) => (isBefore(a, b) ? -1 : 1))).reverse()

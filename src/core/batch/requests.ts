@@ -4,16 +4,16 @@ import type { Limits } from '../limits.ts'
 import type { Actor, AgentRecord, Effects, SessionRecord, TaskRecord } from '../records.ts'
 import type { LostClaim, Reply } from '../replies.ts'
 
-/** What callers ask for, what a store must lock and look up for it, and what it must write in the end. */
+/** What callers request, what a store must lock and read for it, and what it must write in the end. */
 
-/** A request under an idempotency key gets the first answer again, and refuses the key for any other request. */
+/** A request under an idempotency key gets the first answer again; the key is refused for any other request. */
 export interface Idempotency {
-  /** Whose key it is, a blank, and the key: those of others never meet it. */
+  /** The owner of the key, a blank, and the key: keys of different owners never collide. */
   key: string
   bodyHash: string
 }
 
-/** Which waiting tasks somebody may be given: those kept for the agent, and those anybody with its capabilities may have. */
+/** Which waiting tasks an agent may get: those reserved for it, and those for any agent with its capabilities. */
 export interface Pick {
   agent: string
   /** Sorted. */
@@ -32,14 +32,14 @@ export interface OnTask<C extends TaskCommand = TaskCommand> {
 
 interface Common {
   actor: Actor
-  /** The term of office under which a coordinator asks: of one that is over it is refused. */
+  /** The term of the requesting coordinator: the request is refused when the term is over. */
   term?: number | undefined
   idempotency?: Idempotency | undefined
 }
 export type Request = Common &
   (
     | ({ on: 'task' } & OnTask)
-    /** Each on its own account, but one request: one answer under one idempotency key. */
+    /** Each is decided separately, but it is one request: one answer under one idempotency key. */
     | {
         on: 'many'
         items: readonly OnTask[]
@@ -48,13 +48,13 @@ export type Request = Common &
       }
     | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number; byCoordinator?: boolean }
     | { on: 'new'; tasks: readonly NewTask[]; changes?: readonly OnTask[] }
-    /** `uuid` is for a session that is new. */
+    /** `uuid` is used when the session is new. */
     | { on: 'session'; name: string; uuid: string; command: SessionCommand }
-    /** `uuid` is for an agent that is new. */
+    /** `uuid` is used when the agent is new. */
     | { on: 'agent'; slug: string; uuid: string; command: AgentCommand }
   )
 
-/** The head of the queue for whoever has these capabilities, in one project or all, in some lines or all. */
+/** A queue query: ready tasks for these capabilities, in one project or all, in some track queues or all. */
 export interface QueueQuery {
   capabilities: readonly string[]
   projectId: number | null
@@ -67,29 +67,29 @@ export interface NewKey {
   key: string
 }
 
-/** What a batch of requests needs locked or looked up before it can be decided. */
+/** What a batch of requests needs locked or read before it can be decided. */
 export interface ReadSet {
-  /** Ascending: everybody locks in one order, so nobody deadlocks. */
+  /** Ascending: all callers lock in one order, so there are no deadlocks. */
   taskIds: number[]
-  /** For each head: the first waiting tasks that are kept for nobody, of every project and line, in its order. */
+  /** For each queue query: the first unreserved ready tasks of every project and track queue, in rank order. */
   waiting: QueueQuery[]
-  /** Tasks kept for single agents. */
+  /** Tasks reserved for single agents. */
   reserved: { agent: string; capabilities: readonly string[]; limit: number }[]
-  /** Generations that results are offered for: of those that are past, it must be known who held them. */
+  /** Generations of submitted results: for past ones, the holder must be known. */
   offered: { taskId: number; generation: number }[]
   newTasks: number
-  /** Task keys somebody wants to give. */
+  /** Task keys that new tasks want to use. */
   newKeys: NewKey[]
   idempotencyKeys: string[]
-  /** Sessions that claim: those among them that are workers are locked and shown. */
+  /** Sessions that claim: those that are workers are locked and read. */
   claimants: string[]
-  /** Sessions that are to change: locked and shown, with what they hold locked and shown as well. */
+  /** Sessions that are to change: locked and read, together with the tasks they hold. */
   sessions: string[]
-  /** Agents that claim: those among them that have a limit or may take nothing now are locked and shown. */
+  /** Agents that claim: those that have a limit or may not claim now are locked and read. */
   claimingAgents: string[]
-  /** Agents that are to change: locked and shown, with what they hold locked and shown as well. */
+  /** Agents that are to change: locked and read, together with the tasks they hold. */
   agents: string[]
-  /** Terms of office that somebody acts under: whether they last is looked up and kept so until the end. */
+  /** Leader terms of the requests: whether they are current is read and locked until the commit. */
   terms: number[]
 }
 
@@ -98,7 +98,7 @@ export interface Remembered {
   reply: Reply
 }
 
-/** How a track stands: how many agents it may have (null: any number), and who holds how many of its tasks. */
+/** The use of a track: how many agents it may have (null: any number), and who holds how many of its tasks. */
 export interface TrackUse {
   maxAgents: number | null
   holders: ReadonlyMap<string, number>
@@ -109,7 +109,7 @@ export interface SessionView {
   record: SessionRecord
   /** Ids of the tasks it holds; their records are in `records`. */
   holding: number[]
-  /** What it lost since it was last seen. */
+  /** Claims it lost since it was last seen. */
   lost: LostClaim[]
 }
 
@@ -120,44 +120,44 @@ export interface AgentView {
   holding: number[]
 }
 
-/** What the store saw under its locks, with its clock read after them. */
+/** What the store read under its locks, with its clock read after them. */
 export interface View {
   now: number
   limits: Limits
   activeClaims: number
-  /** Declared sessions that are not over. Only asked for when a session is to change. */
+  /** Declared sessions that are not over. Only read when a session is to change. */
   activeSessions: number
   records: Map<number, TaskRecord>
   /**
-   * Ids for each entry of `Ask.waiting`, each project and line in the order of its queue; their records are in `records`.
-   * Every project and line that has a fitting task waiting is there with at least one.
+   * Ids for each entry of `ReadSet.waiting`, each project and track queue in rank order; their records are in `records`.
+   * Every project and track queue with a matching ready task is there with at least one.
    */
   waiting: number[][]
-  /** Ids of the tasks kept for the asked agents. */
+  /** Ids of the tasks reserved for the requested agents. */
   reserved: number[]
-  /** The sessions of past generations of `Ask.offered`, by `heldName`. */
+  /** The sessions of past generations of `ReadSet.offered`, by `heldName`. */
   pastHolders: ReadonlyMap<string, string>
   /** An unused id and 22 random bits for each new task. */
   fresh: { id: number; random: number }[]
-  /** Those of `Ask.newKeys` that are given already, by `keyName`. */
+  /** Those of `ReadSet.newKeys` that are already in use, by `keyName`. */
   takenKeys: ReadonlySet<string>
   remembered: Map<string, Remembered>
-  /** Those of `Ask.claimants` that are workers, and how much they hold. */
+  /** Those of `ReadSet.claimants` that are workers, and how many tasks they hold. */
   workers: ReadonlyMap<string, Worker>
   sessions: ReadonlyMap<string, SessionView>
-  /** Those of `Ask.claimingAgents` that have a limit or may take nothing now. */
+  /** Those of `ReadSet.claimingAgents` that have a limit or may not claim now. */
   claimingAgents: ReadonlyMap<string, KnownAgent>
   agents: ReadonlyMap<string, AgentView>
-  /** Those of `Ask.terms` that last. */
+  /** Those of `ReadSet.terms` that are current. */
   terms: ReadonlySet<number>
   /**
-   * Declared tracks of all tasks in `records` that somebody may claim, by `trackName`. Locked when anything is claimed, so
-   * that two agents cannot both be the last that fits in.
+   * Declared tracks of all tasks in `records` that can be claimed, by `trackName`. Locked when anything is claimed, so that
+   * two agents cannot both get the last place.
    */
   tracks: ReadonlyMap<string, TrackUse>
 }
 
-/** What a store sees that knows neither agents nor offices: queues used as a library have workers. */
+/** For stores without agents and leader leases: queues used as a library have only workers. */
 export const NO_AGENTS: { [K in 'claimingAgents' | 'agents' | 'terms']: View[K] } = {
   claimingAgents: new Map(),
   agents: new Map(),
@@ -179,10 +179,10 @@ export interface Changes extends Effects {
 export const heldName = (taskId: number, generation: number) => `${taskId}/${generation}`
 export const keyName = (projectId: number, key: string) => `${projectId}/${key}`
 export const trackName = (projectId: number, track: string) => `${projectId}/${track}`
-/** No principal is called so, and no header can carry a blank: the keys of single tasks are never those of requests. */
+/** No principal has this name, and no header can carry a blank: keys of tasks never collide with those of requests. */
 export const uniqueName = (key: string) => `task ${key}`
 
-/** Whether the rule of agents per track holds for a task: parts of a task are there to be shared. */
+/** Whether the agent limit of the track applies to a task: parts of a task are meant to be shared. */
 export const isOnTrack = ({ projectId, trackQueue }: TaskRecord) =>
   projectId !== 0 && trackQueue !== '' && !trackQueue.endsWith('::')
 
@@ -197,7 +197,7 @@ export function readSetOf(requests: readonly Request[]): ReadSet {
 
 class ReadSetBuilder {
   readonly #taskIds = new Set<number>()
-  readonly #heads = new Map<string, Pick>()
+  readonly #queries = new Map<string, Pick>()
   readonly #reserved = new Map<string, Pick>()
   readonly #wantedBy = new Map<string, number>()
   readonly #idempotencyKeys = new Set<string>()
@@ -229,13 +229,13 @@ class ReadSetBuilder {
       this.#claimants.add(command.session)
       this.#claimingAgents.add(command.agent)
     } else if (command.kind === 'merge') for (const { id } of command.parts) this.#taskIds.add(id)
-    // Locked too: what completes meanwhile either is seen as completed or sees the task waiting.
+    // Locked too: a dependency that completes meanwhile is either seen as completed or sees the task waiting.
     else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }
 
   #next({ pick, session, limit }: Extract<Request, { on: 'next' }>): void {
     const { agent, capabilities } = pick
-    this.#heads.set(queryName(pick), pick)
+    this.#queries.set(queryName(pick), pick)
     this.#reserved.set(JSON.stringify([agent, capabilities]), pick)
     this.#wantedBy.set(agent, (this.#wantedBy.get(agent) ?? 0) + limit)
     this.#wanted += limit
@@ -246,7 +246,7 @@ class ReadSetBuilder {
   #new({ tasks, changes = [] }: Extract<Request, { on: 'new' }>): void {
     this.#newTasks += tasks.length
     for (const task of tasks) {
-      // Locked too: a dependency that completes meanwhile either is seen as completed or sees the new task waiting.
+      // Locked too: a dependency that completes meanwhile is either seen as completed or sees the new task waiting.
       for (const id of task.dependsOn) this.#taskIds.add(id)
       if (task.parent && 'id' in task.parent) this.#taskIds.add(task.parent.id)
       if (task.key !== null)
@@ -259,8 +259,8 @@ class ReadSetBuilder {
   readSet(): ReadSet {
     return {
       taskIds: [...this.#taskIds].sort((a, b) => a - b),
-      // Each head is as long as all callers together want: they may all be after the same tasks.
-      waiting: [...this.#heads.values()].map(({ capabilities, projectId, tracks }) => ({
+      // Each query has the limit of all callers together: they may all compete for the same tasks.
+      waiting: [...this.#queries.values()].map(({ capabilities, projectId, tracks }) => ({
         capabilities,
         projectId: projectId ?? null,
         trackQueues: tracks?.flatMap(trackQueuesOf) ?? null,
@@ -284,7 +284,7 @@ class ReadSetBuilder {
   }
 }
 
-/** Whether this may be what somebody waits for: work that is in the queue now, or room on a track that was full. */
+/** Whether a waiting caller may proceed: a task was queued, or a place on a full track became free. */
 export const maySomebodyGoOn = ({ events, claims, tasks }: Changes) =>
   events.some(({ to }) => to === 'queued') ||
   (claims.some(({ kind }) => kind === 'ended') && tasks.some(isOnTrack))

@@ -14,7 +14,7 @@ interface Decided {
   holding: readonly TaskRecord[]
 }
 
-/** What becomes of the tasks an agent holds, each judged on its own account. */
+/** What happens to the tasks an agent holds, each decided separately. */
 export function settleAgent(
   { record, fate, command, holding }: Decided,
   { now, limits }: AgentContext,
@@ -36,15 +36,15 @@ export function settleAgent(
 }
 
 /**
- * However fast an agent beats, a lease is renewed when a client would renew it and not before: each renewal is on record,
- * and a flood of beats must not become a flood of events. Beats of one session speak for what that session holds.
+ * However often an agent heartbeats, a lease is renewed only when a client would renew it: each renewal is an event, and a
+ * flood of heartbeats must not become a flood of events. A heartbeat of one session renews only that session's claims.
  */
 function isToRenew(task: TaskRecord, command: AgentCommand, now: number, limits: Limits): boolean {
   const session = command.kind === 'beat' ? command.beat.session : null
   if (session !== null && session !== task.session) return false
   const { leaseExpiresAt, leaseMs, updatedAt } = task
   if (now >= leaseExpiresAt! - leaseMs * (1 - RENEW_FROM)) return true
-  // A holder that must be heard of more often than its lease asks for is heard by its agent's beats.
+  // A holder whose stall timeout is shorter than its lease gets its sign of life from the agent's heartbeats.
   const stallAt = stallsAt(task, limits)
   return stallAt !== null && now >= updatedAt + (stallAt - updatedAt) * RENEW_FROM
 }

@@ -4,7 +4,7 @@ import type { Dependency, Draft, DraftTrack } from './drafts.ts'
 import { isTrack, readKey } from './keys.ts'
 import { below, type Problems } from './problems.ts'
 
-/** What tasks must be to each other: keys of their own in the right track, and an order in which they can be done. */
+/** Checks tasks against each other: unique keys in the right track, and dependencies without cycles. */
 export function checkTracks(tracks: readonly DraftTrack[], problems: Problems): void {
   const drafts = tracks.flatMap(({ tasks }) => tasks.flatMap((task) => [task, ...task.subtasks]))
   const byKey = indexByKey(drafts, problems)
@@ -16,7 +16,7 @@ export function checkTracks(tracks: readonly DraftTrack[], problems: Problems): 
   reportCycles(drafts, waits, problems)
 }
 
-/** A task has to wait for another, and the plan says so here. */
+/** A dependency, and where the plan declares it. */
 interface Wait {
   on: Draft
   line: number
@@ -29,34 +29,34 @@ function indexByKey(drafts: readonly Draft[], problems: Problems): Map<string, D
     if (!draft.key) continue
     const first = byKey.get(draft.task.key)
     if (!first) byKey.set(draft.task.key, draft)
-    // Subtasks of a double would be doubles too; their parent says it for them.
+    // Subtasks of a duplicate would be duplicates too; only their parent is reported.
     else if (!draft.parent)
       problems.report(
         draft.idLine,
         below(draft.path, 'id'),
-        `is ${draft.task.key}, which is taken on line ${first.idLine} already`,
+        `is ${draft.task.key}, which is already used on line ${first.idLine}`,
       )
   }
   return byKey
 }
 
-/** Each key stands in its own track, and each place in a track is taken once. */
+/** Each key is in its own track, and each sequence number of a track is used once. */
 function checkPlaces({ track, tasks }: DraftTrack, problems: Problems): void {
   const taken = new Map<number, Draft>()
   for (const draft of tasks) {
     if (!draft.key) continue
     const report = (message: string) => problems.report(draft.idLine, below(draft.path, 'id'), message)
-    // Of a track that cannot be, its name is the problem.
+    // For an invalid track, its name is the problem.
     if (draft.key.track !== track) {
       if (isTrack(track))
-        report(`is ${draft.task.key}, which belongs into track ${draft.key.track} and not ${track}`)
+        report(`is ${draft.task.key}, which belongs to track ${draft.key.track}, not ${track}`)
       continue
     }
     const first = taken.get(draft.key.sequence)
     if (!first) taken.set(draft.key.sequence, draft)
     else if (first.task.key !== draft.task.key) {
       const place = formatTaskKey({ ...draft.key, description: '' }).slice(0, -1)
-      report(`takes the place ${place}, which ${first.task.key} has on line ${first.idLine}`)
+      report(`has the sequence ${place}, which ${first.task.key} already has on line ${first.idLine}`)
     }
   }
 }
@@ -67,7 +67,7 @@ function* waitsOf(draft: Draft, byKey: ReadonlyMap<string, Draft>, problems: Pro
     const { key, line, path } = dependency
     const firstLine = listed.get(key)
     if (firstLine !== undefined) {
-      problems.report(line, path, `is ${key} again, which is listed on line ${firstLine} already`)
+      problems.report(line, path, `is ${key} again, which is already listed on line ${firstLine}`)
       continue
     }
     listed.set(key, line)
@@ -89,13 +89,13 @@ function dependedOn(
   const own = draft.task.key
   const why =
     key === own
-      ? `is the task itself; a task cannot wait for itself`
+      ? `is the task itself; a task cannot depend on itself`
       : !draft.parent && parentKey(key) === own
-        ? `is ${key}, its own subtask; a task waits for its subtasks without being told`
+        ? `is ${key}, its own subtask; a task always waits for its subtasks`
         : draft.parent && parentKey(own) === key
           ? `is ${key}, its own parent, which waits for its subtasks`
           : !byKey.has(key)
-            ? `is ${key}, and the plan has no such task`
+            ? `is ${key}, which is not in the plan`
             : null
   if (why === null) return byKey.get(key)!
   problems.report(line, path, why)
@@ -112,7 +112,7 @@ function waitInSequence({ tasks }: DraftTrack, waits: ReadonlyMap<Draft, Wait[]>
   })
 }
 
-/** The parts of a task wait for what the whole waits for. */
+/** The parts of a task wait for the dependencies of the whole. */
 function handOnToParts(whole: Draft, waits: ReadonlyMap<Draft, Wait[]>): void {
   const parts = new Set(whole.subtasks)
   const others = waits.get(whole)!.filter(({ on }) => !parts.has(on))
@@ -125,6 +125,6 @@ function reportCycles(drafts: readonly Draft[], waits: ReadonlyMap<Draft, Wait[]
   for (const cycle of shortestCycles(graph)) {
     const names = [...cycle, cycle[0]!].map((place) => drafts[place]!.task.key)
     const { line, path } = waits.get(drafts[cycle[0]!]!)!.find((wait) => wait.on === drafts[cycle[1]!])!
-    problems.report(line, path, `closes a cycle, in which each waits for the next: ${names.join(' → ')}`)
+    problems.report(line, path, `closes a dependency cycle: ${names.join(' → ')}`)
   }
 }

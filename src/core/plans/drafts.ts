@@ -5,10 +5,10 @@ import type { Entry, Located } from './located.ts'
 import { defaultTitle, type PlanTask, type PlanTrack } from './plan.ts'
 import { below, type Problems } from './problems.ts'
 
-/** A task as far as it could be read, and where its parts stand in the text. */
+/** A task as far as it could be read, with the lines of its parts. */
 export interface Draft {
   task: PlanTask
-  /** Null when the task has no key that could be one of its own. */
+  /** Null when the task has no valid key of its own. */
   key: TaskKey | null
   path: string
   idLine: number
@@ -56,7 +56,7 @@ function ownKey(id: string | undefined, line: number, path: string, problems: Pr
   const { key, wrong } = readKey(id)
   for (const message of wrong ?? []) problems.report(line, path, message)
   if (key === null || key.subtask === null) return key
-  problems.report(line, path, 'is the key of a subtask; those stand in the list `subtasks` of their task')
+  problems.report(line, path, 'is the key of a subtask; subtasks go into the list `subtasks` of their task')
   return null
 }
 
@@ -73,7 +73,7 @@ function readSubtask(
   const idLine = entries.get('id')?.line ?? map.line
   const key = `${parent.task.key}::${place}`
   if (parent.key && values.id !== undefined && values.id !== key)
-    problems.report(idLine, below(path, 'id'), `must be ${key}, after its place in the list, or be left out`)
+    problems.report(idLine, below(path, 'id'), `must be ${key}, by its position in the list, or be left out`)
   const parts = parent.key && { ...parent.key, subtask: place }
   return { ...draftOf(values, entries, key, parts, map.line, path), parent }
 }
@@ -112,7 +112,7 @@ function draftOf(
   return { task, key: parts, path, idLine, dependencies, parent: null, subtasks: [] }
 }
 
-/** Every dependency that is text, also when others in the list are not. */
+/** Every dependency that is text, even when others in the list are not. */
 function dependenciesIn(node: Located | undefined, path: string): Dependency[] {
   if (node?.kind !== 'list') return []
   return node.items.flatMap((item, i) =>

@@ -13,10 +13,10 @@ const DEEPEST_INPUT = 200
 
 const { title, description, taskType, priority, tags, triggerRule, requiredCapabilities } = TaskCreate.shape
 
-/** Read piece by piece elsewhere. */
+/** Read separately. */
 const STRUCTURE = z.unknown()
 
-/** What the parts of a plan may say, under the names of Coditect 3.7. Values follow the rules of new tasks. */
+/** The fields of a plan, under the names of Coditect 3.7. Values follow the rules of new tasks. */
 export const PLAN_FIELDS = { project: Slug, name: Name.optional(), tracks: STRUCTURE }
 
 export const TRACK_FIELDS = {
@@ -50,12 +50,12 @@ export const TASK_FIELDS = {
 
 type Shapes = Record<string, z.ZodType>
 interface Fields<S extends Shapes> {
-  /** Of a field that is missing or wrong, its default. */
+  /** For a field that is missing or wrong, its default. */
   values: { [K in keyof S]: z.output<S[K]> }
   entries: ReadonlyMap<string, Entry>
 }
 
-/** The fields of a mapping. One that is left empty counts as not given. */
+/** The fields of a mapping. An empty one counts as missing. */
 export function readFields<S extends Shapes>(
   node: Located & { kind: 'map' },
   shapes: S,
@@ -67,7 +67,11 @@ export function readFields<S extends Shapes>(
   for (const entry of node.entries) {
     if (!Object.hasOwn(shapes, entry.key)) {
       const known = Object.keys(shapes).join(', ')
-      problems.report(entry.line, below(path, entry.key), `is no field of ${what}, which may have ${known}`)
+      problems.report(
+        entry.line,
+        below(path, entry.key),
+        `is not a field of ${what}, which may have ${known}`,
+      )
     } else entries.set(entry.key, entry)
   }
   const values: Record<string, unknown> = {}
@@ -101,7 +105,7 @@ function readField(entry: Entry, shape: z.ZodType, path: string, problems: Probl
   for (const issue of parsed.error.issues) {
     const steps = issue.path as (string | number)[]
     const inside = steps.reduce<string>(below, path)
-    // One reason is enough for one value: what is empty also fails its pattern.
+    // One reason per value is enough: an empty text also fails its pattern.
     if (reported.has(inside)) continue
     reported.add(inside)
     const found = steps.reduce<Located | undefined>(stepInto, entry.value)
@@ -114,7 +118,7 @@ function readField(entry: Entry, shape: z.ZodType, path: string, problems: Probl
 const stepInto = (node: Located | undefined, step: string | number): Located | undefined =>
   node?.kind === 'list' ? node.items[step as number] : undefined
 
-/** Says so and gives null when something is not what it should be; what was refused before is not refused again. */
+/** Reports a value of the wrong kind and returns null; a value that was already refused is not reported again. */
 export function asMap(node: Located, what: string, line: number, path: string, problems: Problems) {
   if (node.kind === 'map') return node
   if (node.kind !== 'refused') problems.report(line, path, `must be ${what}, not ${describe(node)}`)

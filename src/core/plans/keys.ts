@@ -9,7 +9,7 @@ const NEARLY_A_KEY = /^[A-Z]{1,8}-([0-9]{1,20})-([a-zA-Z0-9_-]+)(::[1-9][0-9]{0,
 
 export const isTrack = (text: string) => /^[A-Z]{1,8}$/.test(text)
 
-/** The parts of a key, or all that is wrong with it. */
+/** The parts of a key, or all its problems. */
 export function readKey(text: string): { key: TaskKey; wrong?: never } | { key: null; wrong: string[] } {
   const key = parseTaskKey(text)
   if (key) return { key }
@@ -19,7 +19,7 @@ export function readKey(text: string): { key: TaskKey; wrong?: never } | { key: 
     wrong.push(`has the sequence ${sequence}; sequence must be 001 to 999`)
   if (description !== undefined && description.length > LONGEST_DESCRIPTION)
     wrong.push(
-      `has a description part of ${description.length} characters; it may have ${LONGEST_DESCRIPTION} at most`,
+      `has a description part of ${description.length} characters; at most ${LONGEST_DESCRIPTION} are allowed`,
     )
-  return { key: null, wrong: wrong.length > 0 ? wrong : [`is ${quote(text)}, no task key; ${LOOKS_LIKE}`] }
+  return { key: null, wrong: wrong.length > 0 ? wrong : [`is ${quote(text)}, not a task key; ${LOOKS_LIKE}`] }
 }

@@ -1,4 +1,4 @@
-/** Where in a text something stands, both counted from 1. */
+/** A position in a text, both counted from 1. */
 interface Position {
   line: number
   column: number
@@ -6,7 +6,7 @@ interface Position {
 
 export type PositionAt = (offset: number) => Position
 
-/** Turns offsets into lines: finds all line starts once, then searches among them by halves. */
+/** Turns offsets into lines: finds all line starts once, then uses binary search. */
 export function positionsIn(text: string): PositionAt {
   const starts = [0]
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)

@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAM
 import type { PositionAt } from './lines.ts'
 import { below, type Problems, short } from './problems.ts'
 
-/** A value of the text, with its line. Not `sound` when it, or something in a list, was refused already. */
+/** A value of the text, with its line. Not `sound` when it, or an item of it, was already refused. */
 export type Located =
   | { kind: 'map'; line: number; sound: true; entries: Entry[] }
   | { kind: 'list'; line: number; sound: boolean; items: Located[] }
@@ -15,22 +15,22 @@ export interface Entry {
   value: Located
 }
 
-/** What YAML can say but a plan must not is reported here: anchors, aliases, tags, merge keys, doubles, odd text. */
+/** Reports YAML features that plans must not use: anchors, aliases, tags, merge keys, duplicates, invalid text. */
 export function locate(root: ParsedNode | null, at: PositionAt, problems: Problems): Located {
-  const trackQueueOf = (node: ParsedNode) => at(node.range[0]).line
+  const lineOf = (node: ParsedNode) => at(node.range[0]).line
   const refuse = (line: number, path: string, why: string): Located => {
     problems.report(line, path, why)
     return { kind: 'refused', line, sound: false }
   }
 
-  /** `line` is that of the field's name: what is wrong with a value shows where it begins to be one. */
-  function value(node: ParsedNode, path: string, line = trackQueueOf(node)): Located {
+  /** `line` is that of the field's name: problems of a value are reported there. */
+  function value(node: ParsedNode, path: string, line = lineOf(node)): Located {
     if (isAlias(node)) return refuse(line, path, `is an alias (*${short(node.source)}): ${WRITE_IT_OUT}`)
     for (const unfit of unfitProperties(node)) problems.report(line, path, unfit)
     if (isMap(node)) return map(node, path)
     if (isSeq(node)) {
       const items = node.items.map((item, i) => value(item as ParsedNode, below(path, i)))
-      return { kind: 'list', line: trackQueueOf(node), sound: items.every((item) => item.sound), items }
+      return { kind: 'list', line: lineOf(node), sound: items.every((item) => item.sound), items }
     }
     if (node.tag !== undefined) return { kind: 'refused', line, sound: false }
     return scalar(node, line, path)
@@ -40,8 +40,8 @@ export function locate(root: ParsedNode | null, at: PositionAt, problems: Proble
     const found = node.value
     if (typeof found === 'string' && !isStorable(found)) return refuse(line, path, UNSTORABLE)
     if (typeof found === 'number') {
-      if (!Number.isFinite(found)) return refuse(line, path, 'is no number that can be stored')
-      // JSON does not tell -0 from 0.
+      if (!Number.isFinite(found)) return refuse(line, path, 'is not a number that can be stored')
+      // JSON does not distinguish -0 from 0.
       return { kind: 'scalar', line, sound: true, value: found === 0 ? 0 : found }
     }
     return { kind: 'scalar', line, sound: true, value: found as string | boolean | null }
@@ -58,11 +58,11 @@ export function locate(root: ParsedNode | null, at: PositionAt, problems: Proble
       else refuse(entry.line, below(path, entry.key), `is given twice, first on line ${firstLine}`)
       entries.push(entry)
     }
-    return { kind: 'map', line: trackQueueOf(node), sound: true, entries }
+    return { kind: 'map', line: lineOf(node), sound: true, entries }
   }
 
   function entryOf(name: ParsedNode, content: ParsedNode | null, path: string): Entry | null {
-    const line = trackQueueOf(name)
+    const line = lineOf(name)
     const whyNot = unfitName(name)
     if (whyNot !== null) problems.report(line, path, whyNot)
     if (!isScalar(name) || whyNot !== null) return null
@@ -72,19 +72,19 @@ export function locate(root: ParsedNode | null, at: PositionAt, problems: Proble
       ? value(content, inside, line)
       : { kind: 'scalar', line, sound: true, value: null }
     if (key === '__proto__' || (key === 'constructor' && hasPrototype(located)))
-      return { key, line, value: refuse(line, inside, 'is not a name a field can have') }
+      return { key, line, value: refuse(line, inside, 'is not a valid field name') }
     return { key, line, value: located }
   }
 
   return root ? value(root, '') : { kind: 'scalar', line: 1, sound: true, value: null }
 }
 
-const WRITE_IT_OUT = 'a plan says every value in full'
+const WRITE_IT_OUT = 'write every value in full'
 
 function* unfitProperties(node: { anchor?: string; tag?: string | undefined }): Generator<string> {
   if (node.anchor !== undefined) yield `has an anchor (&${short(node.anchor)}): ${WRITE_IT_OUT}`
   if (node.tag !== undefined)
-    yield `has a tag (${short(node.tag.replace('tag:yaml.org,2002:', '!!'))}), and a plan has none; text goes into quotes`
+    yield `has a tag (${short(node.tag.replace('tag:yaml.org,2002:', '!!'))}), which plans do not support; put text in quotes`
 }
 
 function unfitName(name: ParsedNode): string | null {
@@ -103,7 +103,7 @@ const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u00
 const hasPrototype = (node: Located) =>
   node.kind === 'map' && node.entries.some((entry) => entry.key === 'prototype')
 
-/** As JSON.parse would give it. */
+/** As JSON.parse would return it. */
 export function plainValue(node: Located): unknown {
   if (node.kind === 'list') return node.items.map(plainValue)
   if (node.kind === 'map')
@@ -111,7 +111,7 @@ export function plainValue(node: Located): unknown {
   return node.kind === 'scalar' ? node.value : undefined
 }
 
-/** The first list or mapping that is deeper than so many levels, or null. */
+/** The first list or mapping that is nested deeper than this, or null. */
 export function deeperThan(levels: number, node: Located): Located | null {
   if (node.kind !== 'list' && node.kind !== 'map') return null
   if (levels === 0) return node

@@ -1,7 +1,7 @@
 import { Title } from '../shapes/common.ts'
 import type { TriggerRule } from '../states.ts'
 
-/** Project plans (Coditect 3.7): tracks of tasks with keys. What a plan may say is in fields.ts. */
+/** Project plans (Coditect 3.7): tracks of tasks with keys. The fields of a plan are in fields.ts. */
 export interface Plan {
   project: string
   name: string | null
@@ -13,7 +13,7 @@ export interface PlanTrack {
   track: string
   /** How many agents may work on it at a time; null is the default. */
   maxAgents: number | null
-  /** Each task also waits for the one before it in sequence. */
+  /** Each task also depends on the one before it in sequence. */
   sequential: boolean
   /** By sequence. */
   tasks: PlanTask[]
@@ -25,7 +25,7 @@ export interface PlanTask {
   description: string | null
   taskType: string
   priority: number
-  /** Keys, as the plan says them: what `sequential` and subtasks add is not among them. */
+  /** Keys as listed in the plan, without the dependencies that `sequential` and subtasks add. */
   dependsOn: string[]
   triggerRule: TriggerRule
   tags: string[]
@@ -44,10 +44,10 @@ export interface PlanTask {
 export const MERGES = ['object', 'task'] as const
 type Merge = (typeof MERGES)[number]
 
-/** Of tasks and subtasks together. */
+/** Tasks and subtasks together. */
 export const LARGEST_PLAN_TASKS = 10_000
 
-/** What a task is called that was given no title: the first line of its description, if that can be a title. */
+/** The title of a task without one: the first line of its description, if that is a valid title. */
 export function defaultTitle(key: string, description: string | null): string {
   const [firstLine = ''] = (description ?? '').split(/\r?\n/, 1)
   return Title.safeParse(firstLine.trim()).data ?? key

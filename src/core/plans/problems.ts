@@ -1,8 +1,8 @@
-/** Something that keeps a text from being a plan. */
+/** A reason why a text is not a valid plan. */
 export interface PlanProblem {
   /** From 1. */
   line: number
-  /** Such as `tracks.B[2].depends_on[0]`; empty when it is about the text as a whole. */
+  /** Such as `tracks.B[2].depends_on[0]`; empty for a problem of the whole text. */
   path: string
   message: string
 }
@@ -19,12 +19,12 @@ export class Problems {
     return this.#found.length > 0
   }
 
-  /** About the text. */
+  /** About the text as a whole. */
   say(line: number, message: string): void {
     this.#add({ line, path: '', message })
   }
 
-  /** About a value: the message goes on where its path ends. */
+  /** About a value: the message continues its path. */
   report(line: number, path: string, message: string): void {
     if (path === '') this.say(line, `the plan ${message}`)
     else this.#add({ line, path: short(path, LONGEST_PATH), message })
@@ -32,11 +32,11 @@ export class Problems {
 
   #add(problem: PlanProblem): void {
     this.#found.push(problem)
-    // A text of nothing but problems would otherwise fill the memory with them.
+    // Otherwise a text full of problems would fill the memory.
     if (this.#found.length > 20 * LONGEST_LIST) this.#keepFirst()
   }
 
-  /** The first thousand, and one more that says how many are left out. */
+  /** The first thousand, and one more that states how many are left out. */
   inOrder(): PlanProblem[] {
     this.#keepFirst()
     const last = this.#found.at(-1)
@@ -56,7 +56,7 @@ export class Problems {
 export const below = (path: string, step: string | number) =>
   typeof step === 'number' ? `${path}[${step}]` : path === '' ? step : `${path}.${step}`
 
-/** What somebody wrote, short enough for a message. */
+/** Shortens quoted input for a message. */
 export const short = (text: string, longest = 100) =>
   text.length > longest ? `${text.slice(0, longest)}…` : text
 

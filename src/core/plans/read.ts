@@ -9,7 +9,7 @@ import { readSyntax } from './syntax.ts'
 
 export type PlanReading = { ok: true; plan: Plan } | { ok: false; problems: PlanProblem[] }
 
-/** A plan out of YAML 1.2 or JSON, or all that is wrong with it, by line. */
+/** A plan from YAML 1.2 or JSON, or all its problems, by line. */
 export function readPlan(text: string): PlanReading {
   const problems = new Problems()
   const syntax = readSyntax(text, problems)
@@ -41,14 +41,14 @@ function readTracks(entry: Entry | undefined, line: number, problems: Problems):
   if (!map) return []
   const count = { tasks: 0 }
   const tracks = map.entries.map((track) => readTrack(track, count, problems))
-  if (count.tasks === 0) problems.report(entry.line, 'tracks', 'has no tasks; a plan has at least one')
+  if (count.tasks === 0) problems.report(entry.line, 'tracks', 'has no tasks; a plan needs at least one')
   if (count.tasks > LARGEST_PLAN_TASKS)
     problems.report(
       entry.line,
       'tracks',
-      `has ${count.tasks} tasks with their subtasks; a plan may have ${LARGEST_PLAN_TASKS} at most`,
+      `has ${count.tasks} tasks with their subtasks; a plan may have at most ${LARGEST_PLAN_TASKS}`,
     )
-  // What was not read cannot be missed by others.
+  // Tasks that were not read must not be reported as missing dependencies.
   return count.tasks > LARGEST_PLAN_TASKS ? [] : tracks
 }
 
@@ -59,7 +59,7 @@ function readTrack(
 ): DraftTrack {
   const path = below('tracks', track)
   if (!isTrack(track))
-    problems.report(line, path, `is ${quote(track)}; a track is named by 1 to 8 capital letters`)
+    problems.report(line, path, `is ${quote(track)}; a track name has 1 to 8 capital letters`)
   const long = value.kind === 'map' ? readFields(value, TRACK_FIELDS, 'a track', path, problems) : null
   const list = long ? long.entries.get('tasks') : { line, value }
   const inside = long ? below(path, 'tasks') : path
@@ -67,7 +67,7 @@ function readTrack(
   const items = list ? asList(list.value, what, list.line, inside, problems) : []
   const tasks: Draft[] = []
   for (const [i, item] of items.entries()) {
-    // Of a plan that is too long anyway the rest is only counted: to read it would keep everybody waiting.
+    // The rest of a plan that is too long is only counted: reading it would block all other requests.
     const task = count.tasks < LARGEST_PLAN_TASKS ? readTask(item, below(inside, i), problems) : null
     if (task) tasks.push(task)
     count.tasks += 1 + (task?.subtasks.length ?? 0)

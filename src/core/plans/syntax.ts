@@ -4,14 +4,14 @@ import type { Problems } from './problems.ts'
 
 /**
  * A level of the text is an entry on the parser's stack, and an input of 200 levels is seven levels down. Somewhat deeper
- * texts are read to say all that is wrong with them; the library would run out of stack on really deep ones.
+ * texts are read so that all problems can be reported; the library would overflow the stack on really deep ones.
  */
 const DEEPEST_STACK = 256
 
 type YamlDocument = Document.Parsed
 type Fault = (offset: number, message: string) => void
 
-/** The text as one YAML document, or null with the reasons why it is none. JSON is YAML. */
+/** The text as one YAML document, or null with the reported problems. JSON is YAML. */
 export function readSyntax(
   text: string,
   problems: Problems,
@@ -19,7 +19,7 @@ export function readSyntax(
   const at = positionsIn(text)
   let lastOffset = -1
   const fault = (offset: number, message: string) => {
-    // Brackets left open all end at the same place; that is one mistake.
+    // Unclosed brackets all end at the same place; that is one mistake.
     if (offset === lastOffset) return
     lastOffset = offset
     const { line, column } = at(Math.min(offset, text.length))
@@ -28,18 +28,18 @@ export function readSyntax(
   reportUnwritable(text, fault)
   if (problems.any) return null
   if (marksIn(text) > MOST_MARKS) {
-    problems.say(1, `a plan of so many values is too long; ten thousand tasks need a fifth of it`)
+    problems.say(1, `the plan has too many values; ten thousand tasks need a fifth of that`)
     return null
   }
   const document = compose(text, fault)
   if (document === null || problems.any) return null
   const version = document.directives?.yaml.version
   if (version !== undefined && version !== '1.2')
-    problems.say(1, `only YAML 1.2 is read, not YAML ${version}`)
+    problems.say(1, `only YAML 1.2 is supported, not YAML ${version}`)
   return { document, at }
 }
 
-/** Each value is behind one of these. A text with more of them than any plan needs would be read for minutes. */
+/** Each value follows one of these. A text with more of them than any plan needs would take minutes to parse. */
 const MOST_MARKS = 600_000
 
 function marksIn(text: string): number {
@@ -51,7 +51,7 @@ function marksIn(text: string): number {
   return marks
 }
 
-// Neither YAML nor JSON may have these, and the library takes some of them for signals of its own.
+// Neither YAML nor JSON allows these, and the library uses some of them as its own control signals.
 const UNWRITABLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
@@ -61,7 +61,7 @@ function reportUnwritable(text: string, fault: Fault): void {
     const code = found.charCodeAt(0)
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
     const kind = code < 0x20 ? 'a control character' : 'half a surrogate pair'
-    fault(index, `${name}, ${kind}, cannot be in a text`)
+    fault(index, `${name}, ${kind}, is not allowed in text`)
   }
 }
 
@@ -87,7 +87,8 @@ function* ofOneDocument(tokens: Iterable<CST.Token>, fault: Fault): Generator<CS
   for (const token of tokens) {
     if (token.type === 'error') fault(token.offset, `YAML syntax error: ${token.message}`)
     else if (token.type !== 'document') yield token
-    else if (isSecond) return fault(token.offset, 'a second document begins here; a plan is one document')
+    else if (isSecond)
+      return fault(token.offset, 'a second document begins here; a plan is a single document')
     else {
       yield token
       isSecond = true
@@ -96,22 +97,22 @@ function* ofOneDocument(tokens: Iterable<CST.Token>, fault: Fault): Generator<CS
 }
 
 /**
- * The library makes an Error object of each fault, and a few megabytes of faults would fill the memory with them. Told at
- * once they can be dropped at once.
+ * The library makes an Error object of each fault, and a few megabytes of faults would fill the memory. Reported at once,
+ * they can be dropped at once.
  */
 function faultTellingComposer(fault: Fault): Composer {
   const composer = new Composer({
     schema: 'core',
     resolveKnownTags: false,
     stringKeys: true,
-    // Quadratic in the library; located.ts looks for doubles itself.
+    // Quadratic in the library; located.ts detects duplicates itself.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'silent',
   })
   type Source = number | readonly number[] | { offset: number }
   const onError = (source: Source, code: string, message: string, isWarning?: boolean) => {
-    // located.ts says it better, and where.
+    // located.ts reports it better, with its place.
     if (isWarning || code === 'NON_STRING_KEY') return
     const offset =
       typeof source === 'number' ? source : 'offset' in source ? source.offset : (source as number[])[0]!

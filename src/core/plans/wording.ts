@@ -3,7 +3,7 @@ import { Slug } from '../shapes/common.ts'
 import type { Located } from './located.ts'
 import { quote } from './problems.ts'
 
-/** What a value is, in words. */
+/** Describes a value for a message. */
 export function describe(node: Located): string {
   if (node.kind === 'list') return 'a list'
   if (node.kind === 'map') return 'a mapping'
@@ -19,10 +19,10 @@ const KINDS: Record<string, string> = {
   array: 'a list',
 }
 
-/** To know by it which pattern a text fails: zod's issues name it only so. */
+/** Identifies the pattern that a text fails: zod's issues name it only this way. */
 const notASlug = Slug.safeParse(' ').error?.issues[0] as { pattern?: string } | undefined
 
-/** Why a value does not have its shape; zod speaks of regular expressions and types, plans are also read by others. */
+/** Why a value is not valid. Zod's messages mention regular expressions and types; plans are also written by others. */
 export function wordIssue(issue: z.core.$ZodIssue, found = 'nothing'): string {
   switch (issue.code) {
     case 'invalid_type': {
@@ -42,7 +42,7 @@ export function wordIssue(issue: z.core.$ZodIssue, found = 'nothing'): string {
         : `must be at least ${issue.minimum}, not ${found}`
     case 'invalid_format':
       return issue.pattern === notASlug?.pattern
-        ? `must be of letters, digits and . _ @ -, and begin with a letter or digit; it is ${found}`
+        ? `must contain only letters, digits and . _ @ -, and begin with a letter or digit; it is ${found}`
         : 'must be one line without control characters'
     default:
       return issue.message

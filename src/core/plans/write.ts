@@ -8,7 +8,7 @@ type Written = z.output<typeof PlanView>
 type WrittenTrack = Written['tracks'][string]
 type WrittenTask = Extract<WrittenTrack, unknown[]>[number]
 
-/** The plan as text that readPlan understands. What a task would have anyway is left out. */
+/** The plan as text that readPlan accepts. Default values are left out. */
 export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
   if (format === 'json')
     return `${JSON.stringify(
@@ -16,7 +16,7 @@ export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
       null,
       2,
     )}\n`
-  // Words such as yes are text in YAML 1.2 but not in 1.1: quoted, other readers get them right too.
+  // Words such as yes are text in YAML 1.2 but not in 1.1: quoted, other parsers read them correctly too.
   const document = new Document(null, { compat: 'yaml-1.1' })
   const onOneLine = (list: string[]) => {
     const node = document.createNode(list) as YAMLSeq
@@ -29,7 +29,7 @@ export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
   return document.toString({ lineWidth: 0 })
 }
 
-/** YAML writes short lists on one line, by nodes of its own in their place. */
+/** YAML writes short lists on one line, with nodes of its own in their place. */
 type WriteList = (list: string[]) => string[]
 
 const planAsWritten = (plan: Plan, list: WriteList): Written => ({
