@@ -65,7 +65,7 @@ tracks:
   [
     'a duplicate place',
     inTrackA('{id: A-001-a}', '{id: A-001-b}'),
-    [[5, 'tracks.A[1].id', 'A-001, which A-001-a has on line 4']],
+    [[5, 'tracks.A[1].id', 'A-001, which A-001-a already has on line 4']],
   ],
   [
     'keys that are none',

@@ -6,8 +6,8 @@ const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * What a key may do: read; work as an agent; operate tasks; say what agents run; administer the workspace; own it; make
- * workspaces.
+ * The rights of a key: read; work as an agent; operate tasks; configure what agents run; administer the workspace; own it;
+ * create workspaces.
  */
 const RIGHTS = ['read', 'work', 'operate', 'configure_agents', 'admin', 'own', 'instance'] as const
 export type Right = (typeof RIGHTS)[number]
@@ -19,7 +19,7 @@ const RIGHTS_OF: Record<Role, readonly Right[]> = {
   owner: ['read', 'work', 'operate', 'configure_agents', 'admin', 'own'],
 }
 
-/** What a key with this role and these scopes may do: scopes only ever take away. */
+/** The rights of a key with this role and these scopes: scopes only restrict. */
 export const rightsOf = (role: Role, scopes: readonly string[] | null | undefined): Right[] =>
   RIGHTS_OF[role].filter((right) => scopes == null || scopes.includes(right))
 
@@ -30,9 +30,9 @@ export const KeyBody = z.strictObject({
     .array(z.enum(['read', 'work', 'operate', 'configure_agents', 'admin']))
     .min(1)
     .optional()
-    .describe('Less than the role would allow'),
+    .describe('Restricts the rights of the role'),
   expiresAt: Instant.optional(),
-  instanceAdmin: z.boolean().default(false).describe('May make workspaces; for owners without scopes'),
+  instanceAdmin: z.boolean().default(false).describe('May create workspaces; for owners without scopes'),
 })
 
 export const KeyView = z.object({
@@ -42,7 +42,7 @@ export const KeyView = z.object({
   role: z.enum(ROLES),
   scopes: z.array(z.string()).nullable(),
   instanceAdmin: z.boolean(),
-  createdBy: z.string().nullable().describe('The id of the key that made it'),
+  createdBy: z.string().nullable().describe('The id of the key that created it'),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
   revokedAt: z.string().nullable(),
@@ -55,7 +55,7 @@ export const WorkspaceBody = z.strictObject({ name: Name })
 export const WorkspaceView = z.object({ id: Uuid, name: z.string() })
 export const WorkspaceMade = WorkspaceView.extend({ ownerKey: z.string() })
 
-/** Defaults are for new workspaces; a change names only what changes. */
+/** Defaults are for new workspaces; a patch names only what changes. */
 export const LimitsPatch = z.strictObject(
   Object.fromEntries(
     Object.entries(LimitsSchema.shape).map(([name, field]) => [name, field.unwrap().optional()]),

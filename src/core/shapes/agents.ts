@@ -9,7 +9,7 @@ const SettingsObject = z.record(z.string(), z.unknown())
 
 export const AgentParams = z.object({ id: Slug })
 
-/** What is left out keeps its value, or has its default when the agent is new. */
+/** A field that is left out keeps its value, or gets its default when the agent is new. */
 export const AgentBody = z.strictObject({
   name: Name.optional(),
   model: Name.nullable().optional(),
@@ -17,7 +17,7 @@ export const AgentBody = z.strictObject({
     .string()
     .regex(/^[a-z][a-z0-9_]{0,49}$/)
     .optional()
-    .describe('"external" comes for its work by itself; the others are run by Baton'),
+    .describe('"external" agents claim their work by themselves; Baton runs the others'),
   adapterConfig: SettingsObject.nullable().optional(),
   runtimeConfig: SettingsObject.nullable().optional(),
   capabilities: z.array(Tag).max(50).optional(),
@@ -27,35 +27,39 @@ export const AgentBody = z.strictObject({
     .max(100_000)
     .nullable()
     .optional()
-    .describe('How many tasks it may hold at once (1); null for any number'),
+    .describe('How many tasks it may hold at once (1); null: any number'),
   heartbeatIntervalSeconds: z.int().min(1).max(DAY_SECONDS).optional(),
   staleThresholdSeconds: z
     .int()
     .min(1)
     .max(7 * DAY_SECONDS)
     .optional()
-    .describe('Silent for longer than this (180), it loses what it holds'),
+    .describe('The longest silence (180); after that it loses the tasks it holds'),
   coordinatorEnabled: z
     .boolean()
     .optional()
-    .describe('The coordinator gives it work while it beats, and takes it away when it falls silent (true)'),
+    .describe(
+      'The coordinator assigns work to it while it heartbeats, and revokes it when the agent goes silent (true)',
+    ),
   batchSize: z
     .int()
     .min(1)
     .max(1_000)
     .optional()
-    .describe('How many tasks of one kind it may be given at a time (1)'),
+    .describe('How many tasks of one kind can be assigned to it at a time (1)'),
 })
 
 export const HeartbeatBody = z.strictObject({
   status: z.enum(['healthy', 'degraded']).default('healthy'),
-  session: Name.optional().describe('The session it works under; its claims alone are renewed'),
+  session: Name.optional().describe('The session it works under; only claims of this session are renewed'),
   currentTaskId: Uuid.optional(),
   progressPercent: z.number().min(0).max(100).optional(),
   currentStep: ShortText.optional(),
   memoryMb: z.number().min(0).max(1e9).optional(),
   cpuPercent: z.number().min(0).max(1e6).optional(),
-  sentAt: Instant.optional().describe('By the clock of the sender; one from before the last is refused'),
+  sentAt: Instant.optional().describe(
+    'By the clock of the sender; a heartbeat older than the last one is refused',
+  ),
   metadata: z.record(Tag, z.unknown()).optional(),
 })
 
@@ -71,7 +75,7 @@ export const AgentView = z.object({
   name: z.string(),
   model: z.string().nullable(),
   adapterType: z.string(),
-  adapterConfig: SettingsObject.nullable().describe('Null to whoever may not configure agents'),
+  adapterConfig: SettingsObject.nullable().describe('Null when the key may not configure agents'),
   adapterConfigHidden: z.boolean().describe('There are settings, and this key may not see them'),
   runtimeConfig: SettingsObject.nullable(),
   capabilities: z.array(z.string()),
@@ -83,7 +87,7 @@ export const AgentView = z.object({
   state: z.enum(AGENT_STATES),
   status: z.enum(AGENT_STATES).describe('The same as state'),
   stateReason: z.string().nullable(),
-  leaving: z.boolean().describe('It finishes what it holds and is terminated then'),
+  leaving: z.boolean().describe('It finishes the tasks it holds and is then terminated'),
   activeTasks: z.int(),
   activeRuns: z.int(),
   lastSeenAt: z.string().nullable(),
@@ -110,7 +114,7 @@ export const HealthView = z.object({
   activeTasks: z.int(),
 })
 
-/** A claim of an agent; `state` is that of the task. */
+/** A claim of an agent; `state` is the state of the task. */
 const HeldClaim = z.object({
   taskId: Uuid,
   generation: z.int(),
@@ -126,7 +130,7 @@ export const HeartbeatAnswer = z.object({
   leaving: z.boolean(),
   lastSeenAt: z.string(),
   nextExpectedAt: z.string(),
-  claims: z.array(HeldClaim).describe('All that it holds'),
+  claims: z.array(HeldClaim).describe('All claims it holds'),
   renewed: z.array(RenewedClaim).describe('The leases that this heartbeat renewed'),
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What agents that answer later (http, 202) say to Baton. */
+/** What asynchronous agents (http, 202) send to Baton. */
 
 const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const Usage = z.strictObject({
@@ -21,7 +21,7 @@ const Heartbeat = z.strictObject({
   status: z
     .strictObject({ message: Text, color: z.enum(['neutral', 'blue', 'green', 'yellow', 'red']).optional() })
     .optional(),
-  /** What it used so far, all in all. */
+  /** Its total usage so far. */
   usage: Usage.optional(),
   checkpoint: z.unknown().optional(),
   sessionId: SessionId.optional(),
@@ -37,7 +37,7 @@ const Result = z.strictObject({
   costUsd: Dollars.nullish(),
 })
 
-/** An agent says of itself what is wrong with it, not what Baton did to it. */
+/** An agent reports its own failures, not what Baton did to it. */
 const Failure = z.strictObject({
   kind: z.literal('failure'),
   code: z

@@ -32,7 +32,7 @@ export const ProgressBody = z.strictObject({
   percent: z.number().min(0).max(100).optional(),
   step: ShortText.optional(),
   checkpointData: z.unknown().optional(),
-  estimatedCompletionAt: Instant.optional().describe('When it will be done; not in the past'),
+  estimatedCompletionAt: Instant.optional().describe('When the task will be done; not in the past'),
 })
 export const SubmitBody = z.strictObject({ ...fence, result: z.unknown(), summary: ShortText.optional() })
 export const ResultBatchBody = z.strictObject({
@@ -57,13 +57,13 @@ export const ClaimView = z.object({
   attempt: z.int(),
   leaseExpiresAt: z.string(),
   ttlMs: z.number(),
-  checkpointData: z.unknown().describe('What the last holder that left something left'),
+  checkpointData: z.unknown().describe('The last checkpoint of a holder'),
 })
 
 export const ClaimAnswer = z.object({ reason: z.literal('GRANTED'), claim: ClaimView })
 export const NextAnswer = z.object({ claims: z.array(ClaimView.extend({ task: TaskView })) })
 
-/** What a holder is asked to do: it is suspected to hang, and loses the task at `abortAt` without progress. */
+/** A request to the holder: it is suspected to hang, and loses the task at `abortAt` without progress. */
 export const HolderRequestView = z.object({
   type: z.literal('report_progress'),
   since: z.string(),
@@ -84,12 +84,12 @@ const onTask = <R extends string>(reason: R) => z.object({ reason: z.literal(rea
 export const StartAnswer = onTask('STARTED')
 export const ReleaseAnswer = onTask('RELEASED')
 export const FailAnswer = onTask('FAILED')
-/** Of progress and of lines in a task's log. */
+/** The answer to progress and to lines in a task's log. */
 export const NotedAnswer = onTask('NOTED')
 export const ContinueAnswer = onTask('CONTINUING').extend({ resumeAfterMs: z.int() })
 export const SubmitAnswer = onTask('ACCEPTED').extend({ workProductRef: z.string() })
 
-/** One of several acts, refused. Its further fields depend on the reason, as those of a problem do. */
+/** One refused act of several. Its other fields depend on the reason, as those of a problem do. */
 export const RefusedAct = z.looseObject({
   reason: z.enum(Object.keys(ERRORS) as ErrorCode[]),
   status: z.int(),
@@ -120,6 +120,6 @@ export const ClaimHistoryView = z.object({
   acquiredAt: z.string(),
   releasedAt: z.string().nullable(),
   releaseReason: z.enum(Object.keys(CLAIM_ENDS) as ClaimEnd[]).nullable(),
-  resultAccepted: z.boolean().nullable().describe('Null: it has submitted none, or none is judged yet'),
+  resultAccepted: z.boolean().nullable().describe('Null: no result was submitted, or it is not judged yet'),
   workProductRef: z.string().nullable().describe('Of the accepted result'),
 })

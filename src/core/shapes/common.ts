@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Shapes of the API. Each is declared once: the server checks with it, documents it, and clients take their types from it. */
+/** Shapes of the API. Each is declared once: the server validates and documents with it, and clients derive their types. */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
 const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f]+$/
@@ -22,7 +22,7 @@ export const Instant = z.iso.datetime({ offset: true })
 export const LeaseSeconds = z.int().min(1).max(86_400)
 export const Generation = z.int().min(0).max(2_147_483_647)
 
-/** What a holder says with every write. */
+/** What a holder sends with every write. */
 export const fence = { session: Name, generation: Generation }
 
 export const listOf = <T extends z.ZodType>(item: T) =>

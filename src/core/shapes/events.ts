@@ -16,7 +16,7 @@ export const EventView = z.object({
   at: z.string(),
 })
 
-/** What an agent writes, as it comes. */
+/** Output of an agent, as it arrives. */
 const OutputView = z.object({
   runId: Uuid,
   agent: z.string(),

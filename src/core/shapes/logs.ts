@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LOG_LEVELS } from '../log.ts'
 import { fence } from './common.ts'
 
-/** A word, so that several may stand in a list between commas. */
+/** One word, so that several can be listed between commas. */
 export const LineEvent = z
   .string()
   .max(100)
@@ -15,38 +15,38 @@ export const LogBody = z.strictObject({
       z.strictObject({
         level: z.enum(LOG_LEVELS).default('INFO'),
         event: LineEvent.default('note').describe(
-          'A name of your own for what happened. Names that begin as those of Baton’s own events do (task_, claim_, agent_ and so on) are refused.',
+          'Your own name for what happened. Names with a prefix of Baton’s own events (task_, claim_, agent_ and so on) are refused.',
         ),
         message: z.string().min(1).max(2_000),
-        details: z.unknown().optional().describe('Any JSON, at most 16 KiB of it'),
+        details: z.unknown().optional().describe('Any JSON, at most 16 KiB'),
       }),
     )
     .min(1)
     .max(100),
 })
 
-const SEVERAL = 'one or several, with commas between them'
+const SEVERAL = 'one or several, separated by commas'
 
-/** How a log may be narrowed. */
+/** The filters of a log. */
 export const LogQuery = z.strictObject({
   level: z.string().min(1).max(200).optional().describe(`Exactly these levels: ${SEVERAL}`),
-  minLevel: z.enum(LOG_LEVELS).optional().describe('This level and what is worse'),
+  minLevel: z.enum(LOG_LEVELS).optional().describe('This level and higher ones'),
   event: z
     .string()
     .min(1)
     .max(4_000)
     .optional()
-    .describe(`Types of events, or names that holders gave to their lines: ${SEVERAL}`),
+    .describe(`Types of events, or names of lines that holders wrote: ${SEVERAL}`),
   after: z
     .string()
     .regex(/^\d{1,15}$/)
     .optional()
-    .describe('nextCursor of the page before, or the seq of any entry'),
+    .describe('nextCursor of the previous page, or the seq of any entry'),
   limit: z
     .string()
     .regex(/^\d{1,15}$/)
     .optional(),
-  order: z.enum(['asc', 'desc']).optional().describe('Newest first (desc) unless it says otherwise'),
+  order: z.enum(['asc', 'desc']).optional().describe('Newest first (desc) by default'),
 })
 
 export const LogEntryView = z.object({

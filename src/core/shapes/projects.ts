@@ -12,7 +12,7 @@ export const TrackBody = z.strictObject({
     .min(1)
     .max(100_000)
     .nullable()
-    .describe('Agents at work on the track at once; null for any number'),
+    .describe('How many agents may work on the track at once; null: any number'),
 })
 
 const TrackView = z.object({
@@ -38,12 +38,10 @@ export const PlanAnswer = z.object({
   created: z.int(),
   updated: z.int(),
   unchanged: z.int(),
-  notInPlan: z
-    .array(z.string())
-    .describe('Keys of tasks that are there and that the plan does not name; they stay'),
+  notInPlan: z.array(z.string()).describe('Keys of existing tasks that the plan does not name; they stay'),
   notTaken: z
     .array(z.object({ key: z.string(), fields: z.array(z.string()) }))
-    .describe('What the plan says otherwise, but a task keeps: its type, input and capabilities'),
+    .describe('Differences that are not applied: a task keeps its type, input and capabilities'),
 })
 
 const PlanSubtask = z.object({
@@ -66,7 +64,7 @@ const PlanTask = PlanSubtask.extend({
   subtasks: z.array(PlanSubtask).optional(),
 })
 
-/** A plan as it is written. What has its default value is left out. */
+/** A plan as it is written. Default values are left out. */
 export const PlanView = z.object({
   project: z.string(),
   name: z.string().optional(),

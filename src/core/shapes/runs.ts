@@ -7,17 +7,15 @@ import { listOf, Name, ShortText, Uuid } from './common.ts'
 export const WakeupBody = z.strictObject({
   source: z.enum(WAKEUP_SOURCES).default('on_demand'),
   triggerDetail: z.enum(TRIGGER_DETAILS).optional(),
-  reason: ShortText.optional().describe('Why; the agent can be told'),
-  payload: z.unknown().optional().describe('What else the agent should know'),
-  taskId: Uuid.optional().describe(
-    'What it should work on; without it, what waits for it, or nothing in particular',
-  ),
-  idempotencyKey: Name.optional().describe('Asked again under the same one, the first wakeup is the answer'),
+  reason: ShortText.optional().describe('Why; prompts can show it to the agent'),
+  payload: z.unknown().optional().describe('More information for the agent'),
+  taskId: Uuid.optional().describe('The task to work on; without it, a waiting task, or no task'),
+  idempotencyKey: Name.optional().describe('A repeated request with the same key gets the first wakeup'),
 })
 
 export const CancelBody = z.strictObject({ reason: ShortText.default('cancelled by a person') })
 export const ResetSessionBody = z.strictObject({
-  taskKey: z.string().max(300).optional().describe('Of this task alone (its id); "" is for runs without one'),
+  taskKey: z.string().max(300).optional().describe('Only this task (its id); "" means runs without a task'),
 })
 
 export const RunParams = z.object({ id: Uuid })
@@ -31,14 +29,14 @@ export const WakeupView = z.object({
   payload: z.unknown(),
   status: z.enum(WAKEUP_STATES),
   skipReason: z.string().nullable(),
-  detail: z.string().nullable().describe('Why nobody was woken, in a sentence'),
+  detail: z.string().nullable().describe('Why the agent was not woken, in a sentence'),
   coalescedCount: z.int(),
   coalescedInto: Uuid.nullable(),
   requestedBy: z.string(),
-  requestedByName: z.string().nullable().describe('The name of the key that asked'),
+  requestedByName: z.string().nullable().describe('The name of the key that requested it'),
   taskId: Uuid.nullable(),
   generation: z.int().nullable(),
-  depth: z.int().describe('How many runs, each of which woke the next, lead to it'),
+  depth: z.int().describe('The length of the chain of runs that led to it'),
   runId: Uuid.nullable(),
   requestedAt: z.string(),
   dueAt: z.string(),
@@ -197,7 +195,7 @@ export const AdapterView = z.object({
   type: z.string(),
   capabilities: z.record(z.string(), z.boolean()),
   configSchema: z.record(z.string(), z.unknown()).optional().describe('JSON Schema of adapterConfig'),
-  allowed: z.boolean().describe('Whether agents of this workspace may be of this type on this node'),
+  allowed: z.boolean().describe('Whether agents of this workspace may have this type on this node'),
 })
 
 /** A heartbeat is answered with requests, a result or a failure with how the run ended. */

@@ -9,13 +9,13 @@ export const SessionBody = z.strictObject({
   session: Name.optional(),
   agent: Slug.optional(),
   userId: Name.optional(),
-  project: Slug.optional().describe('Whose tracks its memory tells of'),
+  project: Slug.optional().describe('The project whose tracks its session memory shows'),
   ttlSeconds: z
     .int()
     .min(1)
     .max(WEEK_SECONDS)
     .optional()
-    .describe('Silent for longer, and holding nothing, it ends'),
+    .describe('The longest silence; after that a session without claims ends'),
 })
 
 export const WorkerBody = z.strictObject({
@@ -30,7 +30,7 @@ export const WorkerBody = z.strictObject({
     .min(1)
     .max(86_400)
     .default(60)
-    .describe('Silent for longer, it is taken to be lost and loses what it holds'),
+    .describe('The longest silence; after that the worker is lost and loses the tasks it holds'),
 })
 
 export const StalledBody = z.strictObject({
@@ -39,7 +39,7 @@ export const StalledBody = z.strictObject({
     .min(0)
     .max(WEEK_SECONDS * 1000)
     .default(60_000)
-    .describe('Held tasks without a sign of life for so long are taken away'),
+    .describe('Held tasks without a sign of life for this long are revoked'),
 })
 
 export const SessionView = z.object({
@@ -60,7 +60,7 @@ export const SessionView = z.object({
 })
 
 export const DrainAnswer = SessionView.extend({
-  holds: z.int().describe('How many tasks it has still to finish'),
+  holds: z.int().describe('How many tasks it still has to finish'),
 })
 
 const heartbeat = {
@@ -100,7 +100,7 @@ const SessionLogEntry = z.object({
 export const SessionMemoryView = SessionView.extend({
   lastActivity: z.string(),
   taskLog: z.array(SessionLogEntry),
-  taskLogIsWhole: z.boolean().describe('Whether the log begins with the session'),
+  taskLogIsWhole: z.boolean().describe('Whether the log starts at the start of the session'),
   activeClaims: z.array(
     z.object({
       taskId: Uuid,

@@ -9,15 +9,15 @@ export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}
 const Timeout = z.int().min(1).max(86_400)
 
 const Timeouts = z.strictObject({
-  assignSeconds: Timeout.optional().describe('Claimed, it must be started within this time'),
-  stallSeconds: Timeout.optional().describe('The longest silence of whoever works on it'),
+  assignSeconds: Timeout.optional().describe('How long it may wait to be started after it was claimed'),
+  stallSeconds: Timeout.optional().describe('The longest silence of its holder'),
   verifySeconds: Timeout.optional().describe('How long a verdict may take before a person is asked'),
   hangGraceSeconds: z
     .int()
     .min(0)
     .max(86_400)
     .optional()
-    .describe('How far beyond its estimate it may be before it is suspected to hang'),
+    .describe('How far it may exceed its estimate before it is suspected to hang'),
   hangAbortSeconds: Timeout.optional().describe('How long without progress from then on'),
 })
 
@@ -32,16 +32,16 @@ export const TaskCreate = z.strictObject({
   description: Text.nullable().optional(),
   input: z.unknown().optional(),
   tags: z.array(Tag).max(50).default([]),
-  metadata: z.record(z.string(), z.unknown()).optional().describe('Kept and shown, never looked at'),
+  metadata: z.record(z.string(), z.unknown()).optional().describe('Stored and shown, never interpreted'),
   project: Slug.optional(),
-  userId: Name.optional().describe('Whose task it is'),
+  userId: Name.optional().describe('The user the task belongs to'),
   parentId: Uuid.optional().describe('The task it is a part of'),
   merge: z
     .enum(['object', 'task'])
     .default('object')
-    .describe("Of a part: the whole is the parts' results in order, or a task for whoever joins them"),
+    .describe("For a part: the result of the whole is the parts' results in order, or an agent joins them"),
   idempotencyKey: Name.optional().describe(
-    'Made once; asked for again within a day, the first one is the answer',
+    'Created once; a repeated request within a day gets the first task',
   ),
   key: z
     .string()
@@ -51,15 +51,15 @@ export const TaskCreate = z.strictObject({
   dependsOn: z.array(Uuid).max(1000).default([]),
   triggerRule: z.enum(TRIGGER_RULES).default('all_success'),
   requiredCapabilities: z.array(Tag).max(50).default([]),
-  agent: Slug.optional().describe('Only this agent may take the task'),
+  agent: Slug.optional().describe('Only this agent may claim the task'),
   maxRetries: z.int().min(0).max(100).default(3),
   maxContinuations: MaxContinuations.default(DEFAULT_MAX_CONTINUATIONS).describe(
-    'How often a holder may ask for another turn within one attempt',
+    'How many continuations a holder may request within one attempt',
   ),
-  runAt: Instant.optional(),
-  expiresAt: Instant.optional().describe('If nobody has taken it by then, it is given up'),
+  runAt: Instant.optional().describe('Scheduled: the task is not queued before this time'),
+  expiresAt: Instant.optional().describe('If no agent has claimed it by then, it is cancelled'),
   verification: z.strictObject({ kind: z.literal('human') }).optional(),
-  timeouts: Timeouts.optional().describe('Those that are not given are those of the workspace'),
+  timeouts: Timeouts.optional().describe('Missing ones are those of the workspace'),
   estimatedDurationMinutes: z
     .number()
     .positive()
@@ -80,23 +80,23 @@ export const TaskPatchBody = z.strictObject({
   maxRetries: z.int().min(0).max(100).optional(),
   maxContinuations: MaxContinuations.optional(),
   agent: Slug.nullable().optional(),
-  dependsOn: z.array(Uuid).max(1000).optional().describe('Tasks it waits for as well from now on'),
+  dependsOn: z.array(Uuid).max(1000).optional().describe('Dependencies to add'),
 })
 
 export const DependenciesBody = z.strictObject({
   dependsOn: z.array(Uuid).min(1).max(1000),
-  triggerRule: z.enum(TRIGGER_RULES).optional().describe('Of a task that waits for nothing yet'),
+  triggerRule: z.enum(TRIGGER_RULES).optional().describe('Only for a task without dependencies'),
 })
 
 export const OperatorAct = z.strictObject({
   reason: ShortText.optional(),
   comment: ShortText.optional(),
   generation: Generation.optional().describe(
-    'The generation whose result is judged; of another one it is refused',
+    'The generation whose result is judged; refused when it is another one',
   ),
 })
 
-/** What the narrow row alone says of a task: answers to holders show this, not what people wrote. */
+/** What the narrow row alone holds of a task: answers to holders show this, not what people wrote. */
 export const BriefTask = z.object({
   id: Uuid,
   key: z.string().nullable(),
