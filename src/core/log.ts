@@ -102,11 +102,11 @@ const LEVELS = {
   credential_parked: 'WARN',
 } as const satisfies Record<EventType, LogLevel>
 
-type Told = Pick<StoredEvent, 'type' | 'payload'>
+type LoggedEvent = Pick<StoredEvent, 'type' | 'payload'>
 
 const isLevel = (level: unknown): level is LogLevel => (LOG_LEVELS as readonly unknown[]).includes(level)
 
-export function levelOf({ type, payload }: Told): LogLevel {
+export function levelOf({ type, payload }: LoggedEvent): LogLevel {
   return type === 'task_logged' && isLevel(payload.level) ? payload.level : LEVELS[type]
 }
 
@@ -285,8 +285,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
 }
 
 /** What happened, in a sentence. For an event of another version with a different payload, its name. */
-export function messageOf({ type, payload }: Told): string {
-  const told = EVENTS[type].safeParse(payload)
-  if (!told.success) return `${type.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())}.`
-  return (SENTENCES[type] as (payload: unknown) => string)(told.data)
+export function messageOf({ type, payload }: LoggedEvent): string {
+  const parsed = EVENTS[type].safeParse(payload)
+  if (!parsed.success) return `${type.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())}.`
+  return (SENTENCES[type] as (payload: unknown) => string)(parsed.data)
 }

@@ -58,7 +58,7 @@ export class Redactor {
 
   take(chunk: string): string {
     if (this.#secrets.isEmpty) return chunk
-    this.#look(chunk)
+    this.#scan(chunk)
     return this.#letOut(this.#held.length - this.#secrets.automaton.depth[this.#state]!)
   }
 
@@ -68,7 +68,7 @@ export class Redactor {
     return this.#letOut(this.#held.length)
   }
 
-  #look(chunk: string): void {
+  #scan(chunk: string): void {
     const { automaton } = this.#secrets
     const { fromStart, longest } = automaton
     let state = this.#state

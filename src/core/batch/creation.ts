@@ -7,7 +7,7 @@ import { createTask } from '../rules/create.ts'
 import { type Changes, keyName, type OnTask, type Remembered, uniqueName, type View } from './requests.ts'
 
 /** What creation needs from its batch. */
-interface Surroundings {
+interface CreationContext {
   view: View
   /** The present record of a task that existed before this batch. */
   record: (id: number) => TaskRecord | undefined
@@ -24,13 +24,13 @@ interface Identity {
 
 /** New tasks: all of a request or none. They may depend on each other and be parts of each other. */
 export class Creation {
-  readonly #in: Surroundings
+  readonly #in: CreationContext
   readonly #givenKeys = new Set<string>()
   readonly created: Changes['created'] = []
   readonly dependencies: Changes['dependencies'] = []
   #freshUsed = 0
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: CreationContext) {
     this.#in = surroundings
   }
 

@@ -56,7 +56,7 @@ class Batch {
   readonly #sessions = new Map<string, SessionRecord>()
   /** Null: removed. */
   readonly #agents = new Map<string, AgentRecord | null>()
-  readonly #remember = new Map<string, { key: string } & Remembered>()
+  readonly #firstAnswers = new Map<string, { key: string } & Remembered>()
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
   /** How the claims of this batch change the agents on each track and the number of tasks that sessions hold. */
@@ -96,7 +96,7 @@ class Batch {
       apply: (item, actor) => this.#apply(item, actor),
       emit: (event) => this.#effects.events.push(event),
       firstAnswer: (key) => this.#firstAnswer(key),
-      remember: (key, bodyHash, reply) => this.#remember.set(key, { key, bodyHash, reply }),
+      remember: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),
     })
   }
 
@@ -110,13 +110,13 @@ class Batch {
       sessions: [...this.#sessions.values()],
       agents: [...this.#agents.values()].filter((agent) => agent !== null),
       removedAgents: [...this.#agents].filter(([, agent]) => agent === null).map(([slug]) => slug),
-      remember: [...this.#remember.values()],
+      remember: [...this.#firstAnswers.values()],
       activeClaimsDelta: this.#activeClaimsDelta,
     }
     return { replies, changes }
   }
 
-  #firstAnswer = (key: string) => this.#remember.get(key) ?? this.#view.remembered.get(key)
+  #firstAnswer = (key: string) => this.#firstAnswers.get(key) ?? this.#view.remembered.get(key)
 
   #answer(request: Request): Reply {
     const { idempotency } = request
@@ -129,7 +129,7 @@ class Batch {
     const reply = this.#decide(request)
     // A refusal or an empty queue changed nothing, so repeating it under the same key is a new request.
     if (reply.ok && reply.reason !== 'NO_WORK' && reply.reason !== 'ALL_REFUSED')
-      this.#remember.set(idempotency.key, { ...idempotency, reply })
+      this.#firstAnswers.set(idempotency.key, { ...idempotency, reply })
     return reply
   }
 

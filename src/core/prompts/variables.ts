@@ -189,9 +189,9 @@ export function hintFor(name: string): string {
   if (name.length > LONGEST_TYPO) return ''
   const wanted = plain(name)
   const [best] = names
-    .map((path) => ({ path, away: stepsBetween(wanted, plain(path)) }))
-    .sort((one, other) => one.away - other.away)
-  if (best!.away <= Math.min(3, wanted.length / 3)) return `; did you mean ${best!.path}?`
+    .map((path) => ({ path, distance: stepsBetween(wanted, plain(path)) }))
+    .sort((one, other) => one.distance - other.distance)
+  if (best!.distance <= Math.min(3, wanted.length / 3)) return `; did you mean ${best!.path}?`
   const ending = names.find((path) => plain(path.slice(path.indexOf('.'))) === wanted)
   return ending ? `; did you mean ${ending}?` : ''
 }

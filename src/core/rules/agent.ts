@@ -76,7 +76,7 @@ export function decideAgent(
     return refused(record, refuse('NOT_FOUND', `There is no agent "${identity.slug}" in this workspace.`))
   switch (command.kind) {
     case 'beat':
-      return beat(record, command.beat, context)
+      return heartbeat(record, command.beat, context)
     case 'pause':
       return pause(record, command.reason, context)
     case 'resume':
@@ -140,7 +140,7 @@ function register(
   // An agent that has only claimed so far has no profile: registered now, it gets the defaults.
   const isFirst = !record?.registered
   const base: AgentProfile = isFirst ? { ...DEFAULT_PROFILE, name: record?.name ?? slug } : record
-  const whole = { ...inStep(base, profile), ...given } as AgentProfile
+  const whole = { ...scaled(base, profile), ...given } as AgentProfile
   if (whole.staleMs < whole.heartbeatMs)
     return refused(
       record,
@@ -160,7 +160,7 @@ function register(
       version: 1,
       createdAt: now,
       updatedAt: now,
-      health: heardOf(whole, greeted(now, whole.staleMs)),
+      health: heardOf(whole, registeredHealth(now, whole.staleMs)),
     }
     return {
       refusal: null,
@@ -176,7 +176,7 @@ function register(
   const isHeard = record.health !== null && !isBack
   const health = heardOf(
     whole,
-    isHeard ? judgedSooner(record, whole.staleMs, now) : greeted(now, whole.staleMs),
+    isHeard ? judgedSooner(record, whole.staleMs, now) : registeredHealth(now, whole.staleMs),
   )
   const fields = Object.keys(given)
   const events = isBack
@@ -186,7 +186,7 @@ function register(
 }
 
 /** When only one of interval and threshold is set, the other is scaled with it. */
-function inStep(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfile>): AgentProfile {
+function scaled(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfile>): AgentProfile {
   if (heartbeatMs === undefined && staleMs !== undefined)
     return { ...base, heartbeatMs: Math.min(base.heartbeatMs, staleMs / 2) }
   if (staleMs === undefined && heartbeatMs !== undefined)
@@ -195,7 +195,7 @@ function inStep(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfi
 }
 
 /** It registered, which is a sign of life; its silence counts from its first heartbeat on. */
-const greeted = (now: number, staleMs: number): AgentHealth => ({
+const registeredHealth = (now: number, staleMs: number): AgentHealth => ({
   lastSeenAt: now,
   hasBeaten: false,
   sentAt: null,
@@ -222,9 +222,9 @@ function judgedSooner({ health }: AgentRecord, staleMs: number, now: number): Ag
 
 const IDLE = { state: 'idle', stateReason: null } as const
 
-const IS_GONE: ReadonlySet<AgentRecord['state']> = new Set(['error', 'offline'])
+const IS_UNREACHABLE: ReadonlySet<AgentRecord['state']> = new Set(['error', 'offline'])
 
-function beat(record: AgentRecord, said: Beat, context: AgentContext): AgentDecision {
+function heartbeat(record: AgentRecord, said: Beat, context: AgentContext): AgentDecision {
   const { now } = context
   const { slug, state, stateReason, health, staleMs } = record
   if (state === 'terminated')
@@ -246,7 +246,7 @@ function beat(record: AgentRecord, said: Beat, context: AgentContext): AgentDeci
         lastSentAt: new Date(health.sentAt).toISOString(),
       }),
     )
-  const isBack = IS_GONE.has(state)
+  const isBack = IS_UNREACHABLE.has(state)
   const heard: AgentHealth = {
     ...said,
     sentAt: said.sentAt ?? health?.sentAt ?? null,

@@ -16,8 +16,8 @@ export function claim(draft: TaskDraft, command: Claim, context: RuleContext): T
   const lapsed = leaseRanOut(record, context.now) ? { session: record.session, agent: record.agent } : null
   if (lapsed !== null) expireLease(draft, context)
   if (hasExpired(record, context.now)) giveUp(draft)
-  const isOwn = isForItsAgentToTakeUp(record, command, context)
-  if (isOwn && record.session === command.session) return takeUp(draft, command, context)
+  const isOwn = isAssignedToCaller(record, command, context)
+  if (isOwn && record.session === command.session) return claimAssigned(draft, command, context)
   const free = isOwn ? { session: record.session, agent: record.agent } : lapsed
   const denial = whyNotClaimable(record, command, context, free, isOwn)
   if (denial) return denial
@@ -74,14 +74,14 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
  * An agent may claim a task that was assigned to it, as long as it has not started. When no generation is left for another
  * session, the assigned claim stays.
  */
-function isForItsAgentToTakeUp(record: TaskRecord, command: Claim, { limits }: RuleContext): boolean {
+function isAssignedToCaller(record: TaskRecord, command: Claim, { limits }: RuleContext): boolean {
   if (record.state !== 'assigned' || !record.watch?.given) return false
   if (record.agent !== command.agent || command.byCoordinator) return false
   return record.session === command.session || record.generation < limits.maxGenerationsPerTask
 }
 
 /** Under the session it was assigned to: the claim exists already, and from now on counts as requested. */
-function takeUp(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
+function claimAssigned(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
   record.leaseMs = Math.max(command.leaseMs, record.minLeaseMs)
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)

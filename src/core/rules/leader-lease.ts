@@ -1,6 +1,6 @@
 /**
  * Leader leases. There is one row per term, as there is one row per generation of a task: a term number is used once and
- * only grows, so writes under an older term can be told from those of the present leader.
+ * only grows, so writes under an older term can be distinguished from those of the present leader.
  */
 
 /** The work that the nodes of a cluster share is done by one node at a time. */

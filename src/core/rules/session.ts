@@ -49,7 +49,7 @@ export function decideSession(
     return refused(record, refuse('NOT_FOUND', `There is no session "${identity.name}" in this workspace.`))
   switch (command.kind) {
     case 'beat':
-      return beat(record, context)
+      return heartbeat(record, context)
     case 'drain':
       return drain(record, context)
     case 'end':
@@ -158,7 +158,7 @@ function seenAgain(record: SessionRecord, now: number): SessionRecord {
   return { ...record, state, declared, lastSeenAt: now, dueAt, endedAt: null, endReason: null }
 }
 
-function beat(record: SessionRecord, context: SessionContext): SessionDecision {
+function heartbeat(record: SessionRecord, context: SessionContext): SessionDecision {
   if (isWorker(record) && isOver(record))
     return refused(
       record,

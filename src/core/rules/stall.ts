@@ -57,7 +57,7 @@ export function lookAtHolder(draft: TaskDraft, context: RuleContext): void {
   const isPast = (time: number | null) => time !== null && time <= now
   if (record.state === 'assigned') notStarted(draft, context)
   else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, context)
-  else if (isPast(abortsAt(record, limits))) takeFromHung(draft, context)
+  else if (isPast(abortsAt(record, limits))) revokeFromHung(draft, context)
   else {
     if (isPast(suspectedFrom(record, limits))) suspect(draft)
     draft.mark()
@@ -76,7 +76,7 @@ function suspect(draft: TaskDraft): void {
 const HIGHEST_PRIORITY = 10
 
 /** It was asked for progress and made none. Another agent tries, and sooner: the task is late already. */
-function takeFromHung(draft: TaskDraft, context: RuleContext): void {
+function revokeFromHung(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { suspectedAt, progressAt } = record.watch!
   const withoutProgressMs = context.now - Math.max(suspectedAt!, progressAt ?? 0)

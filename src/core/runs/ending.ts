@@ -40,9 +40,9 @@ export function endingOf(answer: Answer, stop: Stop | null): Ending {
   if (answer.outcome === 'succeeded') return { status: 'succeeded', errorCode: null, errorMessage: null }
   if (stop)
     return { status: STATUS_OF[stop.code] ?? 'failed', errorCode: stop.code, errorMessage: stop.reason }
-  const told = answer.errorCode ?? CODE_OF[answer.outcome]
+  const reported = answer.errorCode ?? CODE_OF[answer.outcome]
   // Third-party adapters may send unknown codes.
-  const errorCode = Object.hasOwn(RUN_ERRORS, told) ? told : 'adapter_error'
+  const errorCode = Object.hasOwn(RUN_ERRORS, reported) ? reported : 'adapter_error'
   const isFailed = answer.outcome !== 'cancelled' && answer.outcome !== 'timed_out'
   const status = isFailed ? (STATUS_OF[errorCode] ?? 'failed') : answer.outcome
   return { status, errorCode, errorMessage: answer.errorMessage || RUN_ERRORS[errorCode].title }
@@ -87,5 +87,5 @@ const REST_MS = 60_000
 const LONGEST_REST_MS = 8 * 86_400_000
 
 /** Until when a rate-limited account rests: the reset time it reported, or the default. */
-export const restsUntil = (told: number | undefined, now: number): number =>
-  Math.min(told ?? now + REST_MS, now + LONGEST_REST_MS)
+export const restsUntil = (reported: number | undefined, now: number): number =>
+  Math.min(reported ?? now + REST_MS, now + LONGEST_REST_MS)

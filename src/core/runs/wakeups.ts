@@ -88,41 +88,41 @@ export type WakeupDecision =
   | { status: 'skipped'; because: SkipReason; events: EventDraft[] }
 
 /** What happens to a request to wake an agent. */
-export function decideWakeup(asked: AskedWakeup, context: WakeupContext): WakeupDecision {
+export function decideWakeup(request: AskedWakeup, context: WakeupContext): WakeupDecision {
   const { now, agent, waiting, running } = context
-  const { source, task } = asked
-  const said = {
+  const { source, task } = request
+  const payload = {
     agent: agent.slug,
-    wakeupId: asked.id,
+    wakeupId: request.id,
     source,
-    reason: asked.reason,
+    reason: request.reason,
     taskId: task?.uuid ?? null,
   }
-  const told = { actor: asked.actor, now }
-  const because = whyNot(asked, context)
+  const by = { actor: request.actor, now }
+  const because = whyNot(request, context)
   if (because)
     return {
       status: 'skipped',
       because,
-      events: [workspaceEvent('wakeup_skipped', { ...said, because }, told)],
+      events: [workspaceEvent('wakeup_skipped', { ...payload, because }, by)],
     }
-  const dueAt = Math.max(now + asked.delayMs, mayStartAt(asked, context))
+  const dueAt = Math.max(now + request.delayMs, mayStartAt(request, context))
   const priority = PRIORITY_OF[source]
   const into = waiting ?? running
   if (!into)
-    return { status: 'queued', dueAt, priority, events: [workspaceEvent('wakeup_requested', said, told)] }
+    return { status: 'queued', dueAt, priority, events: [workspaceEvent('wakeup_requested', payload, by)] }
   return {
     status: 'coalesced',
     into: into.id,
     // The more urgent request speeds up the queued one.
     dueAt: Math.min(dueAt, waiting?.dueAt ?? dueAt),
     priority: Math.max(priority, waiting?.priority ?? 0),
-    events: [workspaceEvent('wakeup_coalesced', { ...said, into: into.id }, told)],
+    events: [workspaceEvent('wakeup_coalesced', { ...payload, into: into.id }, by)],
   }
 }
 
-function whyNot(asked: AskedWakeup, { agent, recently }: WakeupContext): SkipReason | null {
-  const { source, actor, task } = asked
+function whyNot(request: AskedWakeup, { agent, recently }: WakeupContext): SkipReason | null {
+  const { source, actor, task } = request
   const policy = policyOf(agent.runtimeConfig)
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
   // An agent that only finishes what it holds is still woken for that.
@@ -138,8 +138,8 @@ function whyNot(asked: AskedWakeup, { agent, recently }: WakeupContext): SkipRea
     (source === 'timer' && policy.intervalSec === null)
   if (isOff) return 'SOURCE_OFF'
   if (actor === `agent:${agent.slug}`) return 'SELF_AUTHORED'
-  if (asked.depth > MAX_CHAIN_DEPTH) return 'CHAIN_TOO_DEEP'
-  if (countsTowardsCap(asked) && recently >= policy.maxWakeupsPerTaskPerHour) return 'RATE_CAPPED'
+  if (request.depth > MAX_CHAIN_DEPTH) return 'CHAIN_TOO_DEEP'
+  if (countsTowardsCap(request) && recently >= policy.maxWakeupsPerTaskPerHour) return 'RATE_CAPPED'
   return null
 }
 

@@ -92,9 +92,9 @@ export const watching = (settings: WatchSettings, now: number, reportsActivity =
 
 export function heard(before: WatchdogState, event: Heard, now: number): WatchdogReport {
   const watch = { ...before, heardAt: now, isSilenceFlagged: false }
-  if (event.kind === 'output') return told(watch, null, false)
+  if (event.kind === 'output') return report(watch, null, false)
   const active = { ...watch, activeAt: now, isIdlenessFlagged: false }
-  return event.kind === 'call' ? judgeCall(withCall(active, event)) : told(active, null, false)
+  return event.kind === 'call' ? judgeCall(withCall(active, event)) : report(active, null, false)
 }
 
 /** Time passed. Called every few seconds, it detects the absence of output. */
@@ -105,17 +105,17 @@ export function elapsed(watch: WatchdogState, now: number): WatchdogReport {
   const idleMs = activeAt !== null && heardAt > activeAt ? now - activeAt : 0
   const silence = () => noProgress('no output', silentMs)
   const idleness = () => noProgress('output but no progress', idleMs)
-  if (isOver(silentMs, settings.stopSilentSec)) return told(watch, silence(), true)
-  if (isOver(idleMs, settings.stopIdleSec)) return told(watch, idleness(), true)
+  if (isOver(silentMs, settings.stopSilentSec)) return report(watch, silence(), true)
+  if (isOver(idleMs, settings.stopIdleSec)) return report(watch, idleness(), true)
   if (!watch.isSilenceFlagged && isOver(silentMs, settings.silentSec))
-    return told({ ...watch, isSilenceFlagged: true }, silence(), false)
+    return report({ ...watch, isSilenceFlagged: true }, silence(), false)
   if (!watch.isIdlenessFlagged && isOver(idleMs, settings.idleSec))
-    return told({ ...watch, isIdlenessFlagged: true }, idleness(), false)
-  return told(watch, null, false)
+    return report({ ...watch, isIdlenessFlagged: true }, idleness(), false)
+  return report(watch, null, false)
 }
 
 /** A run that is to be stopped stays so, and the reason is reported once. */
-const told = (watch: WatchdogState, flag: Flag | null, stop: boolean): WatchdogReport =>
+const report = (watch: WatchdogState, flag: Flag | null, stop: boolean): WatchdogReport =>
   watch.isStopped
     ? { watch, flag: null, stop: true }
     : { watch: stop ? { ...watch, isStopped: true } : watch, flag, stop }
@@ -168,5 +168,5 @@ function judgeCall(watch: WatchdogState): WatchdogReport {
   ].filter(({ limit }) => limit > 0)
   const stops = rules.find(({ seen, limit }) => seen >= limit * 2)
   const flags = stops ?? rules.find(({ seen, limit }) => seen === limit)
-  return told(watch, flags ? { code: 'loop_detected', detail: flags.detail() } : null, stops !== undefined)
+  return report(watch, flags ? { code: 'loop_detected', detail: flags.detail() } : null, stops !== undefined)
 }
