@@ -98,7 +98,7 @@ tracks:
   [
     'a key in another track',
     inTrackA('{id: B-001-x}'),
-    [[4, 'tracks.A[0].id', 'belongs into track B and not A']],
+    [[4, 'tracks.A[0].id', 'belongs to track B, not A']],
   ],
   [
     'unknown dependencies',

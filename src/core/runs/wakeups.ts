@@ -38,7 +38,7 @@ export const SKIP_REASONS = {
   AGENT_PAUSED: 'The agent is paused.',
   AGENT_TERMINATED: 'The agent is terminated.',
   AGENT_FAULTY: 'The agent is in error and gets no work until it is repaired.',
-  DISABLED: 'Wakeups are disabled in the settings of the agent.',
+  DISABLED: 'The settings of the agent disable all wakeups.',
   SOURCE_OFF: 'The settings of the agent disable wakeups from this source.',
   SELF_AUTHORED: 'The agent requested this wakeup itself.',
   RATE_CAPPED: 'The agent was woken too often within an hour.',
