@@ -458,7 +458,7 @@ describe('being alive is not progress', () => {
       run: { status: 'failed', errorCode: 'no_progress' },
       ...retried('quality'),
     })
-    expect(run.errorMessage).toContain('did not get on')
+    expect(run.errorMessage).toContain('no progress')
   })
 })
 
