@@ -30,8 +30,8 @@ export class Creation {
   readonly dependencies: Changes['dependencies'] = []
   #freshUsed = 0
 
-  constructor(surroundings: CreationContext) {
-    this.#in = surroundings
+  constructor(context: CreationContext) {
+    this.#in = context
   }
 
   create(wanted: readonly NewTask[], changes: readonly OnTask[], actor: Actor): NewGranted | Refusal {
