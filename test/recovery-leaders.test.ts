@@ -133,8 +133,8 @@ test(
   'a leader that is stopped with its transaction open is followed as soon as that is terminated',
   MINUTES,
   async () => {
-    const { term, leader, other, leaderConnection: wayOfLeader } = await standing()
-    wayOfLeader.loseAnswersTo('keep_terms')
+    const { term, leader, other, leaderConnection } = await standing()
+    leaderConnection.loseAnswersTo('keep_terms')
     await makeThrough(other, 20)
     await eventually(async () => {
       const sql = `select from pg_stat_activity where datname = current_database() and application_name = 'baton'
@@ -147,7 +147,7 @@ test(
     // A transaction may usually be idle for fifteen seconds; one under a term only as long as its lease.
     expect(next.takenAt - before.renewedAt).toBeLessThan(10_000)
     await w.isRecorded('task_assigned', made.length)
-    wayOfLeader.restore()
+    leaderConnection.restore()
     leader.child.kill('SIGCONT')
     await expectAllAssignedOnce()
     // Both serve.
