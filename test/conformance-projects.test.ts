@@ -43,7 +43,12 @@ describe.each(storeKinds)('on %s', (kind) => {
       const [here, there] = await nodes.pair()
       const projectId = await projectOf(here, 'shop')
       const task = await here.create({ projectId, project: 'shop', userId: 'ann', key: 'A-007-x' })
-      expect(await there.record(task)).toMatchObject({ projectId, key: 'A-007-x', trackQueue: 'A', parentId: null })
+      expect(await there.record(task)).toMatchObject({
+        projectId,
+        key: 'A-007-x',
+        trackQueue: 'A',
+        parentId: null,
+      })
       expect(await there.details(task)).toMatchObject({ project: 'shop', userId: 'ann', parent: null })
       expect(await there.record(task)).toEqual(task)
     })

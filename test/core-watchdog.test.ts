@@ -137,9 +137,7 @@ describe('a run without output', () => {
     const run = watched().waits(295)
     expect(run.flags).toEqual([])
     run.waits(5)
-    expect(run.flags).toEqual([
-      { code: 'no_progress', detail: 'no output for 300 s', stop: false },
-    ])
+    expect(run.flags).toEqual([{ code: 'no_progress', detail: 'no output for 300 s', stop: false }])
     expect(run.waits(895).flags).toHaveLength(1)
     run.waits(5)
     expect(run.flags[1]).toEqual({

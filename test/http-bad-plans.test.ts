@@ -95,11 +95,7 @@ tracks:
     inTrackA(`{id: A-001-${'x'.repeat(51)}}`),
     [[4, 'tracks.A[0].id', '51 characters']],
   ],
-  [
-    'a key in another track',
-    inTrackA('{id: B-001-x}'),
-    [[4, 'tracks.A[0].id', 'belongs to track B, not A']],
-  ],
+  ['a key in another track', inTrackA('{id: B-001-x}'), [[4, 'tracks.A[0].id', 'belongs to track B, not A']]],
   [
     'unknown dependencies',
     inTrackA('{id: A-001-a, depends_on: [A-002-b, B-001-c]}'),

@@ -184,7 +184,10 @@ describe('a node that stops', () => {
     expect(await other.recover()).toBe(1)
     expect(await other.recover(), 'once').toBe(0)
     expect(await h.runs()).toMatchObject([{ status: 'failed', errorCode: 'control_plane_restart' }])
-    expect(await h.wakeup(wakeup!.id)).toMatchObject({ status: 'failed', error: 'The node stopped during the run.' })
+    expect(await h.wakeup(wakeup!.id)).toMatchObject({
+      status: 'failed',
+      error: 'The node stopped during the run.',
+    })
     expect(await h.work.record(task)).toMatchObject({ state: 'queued', attempt: 0 })
     other.run()
     await h.assign(AGENT, task)
