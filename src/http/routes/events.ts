@@ -50,9 +50,9 @@ interface Streams {
   live: LiveOutput
 }
 
-export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, live }: Streams): void {
-  const tag = 'events'
+const tag = 'events'
 
+export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, streams: Streams): void {
   app.get<{ Querystring: z.output<typeof Query> }>(
     '/events',
     route({
@@ -72,6 +72,10 @@ export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, 
     },
   )
 
+  streamRoutes(app, kernel, streams)
+}
+
+function streamRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, live }: Streams): void {
   // Read before the answer begins: "from now on" means from the request, however slow the database is.
   const begin = async (request: FastifyRequest<Streaming | Socketing>) => {
     keys.refuseIfFull(request)

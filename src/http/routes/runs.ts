@@ -185,6 +185,10 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
     }),
     ({ params, body, caller }) => cancelRun(kernel, caller, params.id, body.reason),
   )
+  callback(app, kernel, execution)
+}
+
+function callback(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   app.post<On & { Body: CallbackMessage }>(
     '/runs/:id/callback',
     route({

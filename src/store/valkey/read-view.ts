@@ -68,12 +68,7 @@ export async function readView(
   const [, time, hasWriterLock, meta, shown, seenBy, holding, found, claimants, answers] = reply
   questions.answers = answers
   const [version, seq, lastId, activeClaims, activeSessions, limits] = meta
-  const records = new Map<number, TaskRecord>()
-  for (const text of [...read.tasks(), ...found]) {
-    if (text === null) continue
-    const record = readTask(text)
-    records.set(record.id, record)
-  }
+  const records = recordsIn([...read.tasks(), ...found])
   const queues = shown.map((ids) => ids.map(idOf))
   const waitingByQuery = seenBy.map((places) =>
     inOrder(
@@ -110,6 +105,11 @@ export async function readView(
     },
   }
   return readMore(client, keys, readSet, seen, read.declaredTracks())
+}
+
+function recordsIn(texts: readonly Bulk[]): Map<number, TaskRecord> {
+  const records = texts.filter((text) => text !== null).map(readTask)
+  return new Map(records.map((record) => [record.id, record]))
 }
 
 /** Commands whose answers come with the read. */
