@@ -119,11 +119,11 @@ function attemptsInLog(events: readonly StoredEvent[]): number | null {
     if (RESETS.includes(type)) attempt = 0
     if (attempt === null) continue
     if (type === 'task_assigned') attempt += 1
-    const isGivenBack =
+    const attemptIsReturned =
       GIVES_BACK.includes(type) ||
       (type === 'task_paused' && from !== null && isHeld(from)) ||
       (type === 'task_retrying' && payload.failureClass === 'rate_limited')
-    if (isGivenBack) attempt -= 1
+    if (attemptIsReturned) attempt -= 1
   }
   return attempt
 }
