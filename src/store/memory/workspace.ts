@@ -6,6 +6,7 @@ import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
 import { countsAsActive } from '../../core/rules/session.ts'
 import type { TriggerRule } from '../../core/states.ts'
+import { foldDetails } from '../fold-changes.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
 /** The whole state of a workspace, in maps. */
@@ -128,10 +129,8 @@ export function write(workspace: Workspace, changes: Changes): void {
   for (const task of changes.tasks) workspace.tasks.set(task.id, task)
   writeClaims(workspace, changes)
   writeResults(workspace, changes, data)
-  for (const { taskId, set } of changes.details) {
-    const given = Object.entries(set).filter(([, value]) => value !== undefined)
-    workspace.details.set(taskId, { ...workspace.details.get(taskId)!, ...Object.fromEntries(given) })
-  }
+  for (const [taskId, set] of foldDetails(changes))
+    workspace.details.set(taskId, { ...workspace.details.get(taskId)!, ...set } as TaskDetails)
   for (const session of changes.sessions) workspace.sessions.set(session.name, session)
   for (const agent of changes.agents) workspace.agents.set(agent.slug, agent)
   for (const slug of changes.removedAgents) workspace.agents.delete(slug)

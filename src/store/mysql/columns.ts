@@ -1,8 +1,9 @@
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { columnName, type Field, type FieldType, SESSION_FIELDS, TASK_FIELDS } from '../record-fields.ts'
 import type { Row } from './connect.ts'
 import { names } from './sql.ts'
 
-/** Records as rows and back. The column lists and the functions beside them match by position. */
+/** Records as rows and back: the columns, the reader and the writer of each table are made from one list of fields. */
 
 /** The driver returns bytes for VARBINARY columns. */
 export const textOf = (value: unknown): string => (value as Buffer).toString()
@@ -13,188 +14,109 @@ export const instantOrNull = (value: unknown): number | null => (value === 0 ? n
 const NOTHING: readonly string[] = []
 const listOf = (json: unknown): readonly string[] => (json === null ? NOTHING : JSON.parse(json as string))
 
-const COLUMNS = [
-  'id',
-  'uuid',
-  'task_key',
-  'project_id',
-  'track_queue',
-  'parent_id',
-  'state',
-  'paused_from',
-  'priority',
-  'generation',
-  'epoch',
-  'version',
-  'attempt',
-  'max_retries',
-  'merge_as',
-  'continuations',
-  'queue_rank',
-  'due_at',
-  'blocked',
-  'only_agent',
-  'capabilities',
-  'expires_at',
-  'review',
-  'claim_state',
-  'lease_ms',
-  'min_lease_ms',
-  'lease_expires_at',
-  'result_hash',
-  'created_at',
-  'updated_at',
-  'started_at',
-  'completed_at',
-  'archived_at',
-  'watch',
-  'max_continuations',
-] as const
+/** How a value is stored: code that reads it from a cell, and code that writes it from a field. */
+interface Codec {
+  column?: string
+  read: (cell: string) => string
+  write: (value: string) => string
+}
 
-export const TASK_COLUMNS: readonly string[] = COLUMNS
+const asIs: Codec = { read: (cell) => cell, write: (value) => value }
+/** In a column without nulls. */
+const zeroForNull: Codec = { read: (cell) => `instantOrNull(${cell})`, write: (value) => `${value} ?? 0` }
 
+const BY_TYPE: Record<FieldType, Codec> = {
+  bigint: asIs,
+  int: asIs,
+  smallint: asIs,
+  enum: asIs,
+  uuid: asIs,
+  instant: asIs,
+  text: { read: (cell) => `textOrNull(${cell})`, write: (value) => value },
+  boolean: { read: (cell) => `${cell} === 1`, write: (value) => value },
+  texts: { read: (cell) => `listOf(${cell})`, write: (value) => `JSON.stringify(${value})` },
+  json: {
+    read: (cell) => `${cell} === null ? null : JSON.parse(${cell})`,
+    write: (value) => `${value} === null ? null : JSON.stringify(${value})`,
+  },
+}
+
+interface Table<T> {
+  columns: readonly string[]
+  read: (row: Row) => T
+  write: (record: T) => unknown[]
+}
+
+/**
+ * Generated once as code: a loop over fields for every row would be slow. `readOnly` fields are read from the cells behind the
+ * columns, and written elsewhere.
+ */
+function tableOf<T>(
+  fields: readonly Field<T>[],
+  special: Partial<Record<keyof T & string, Codec>>,
+  readOnly: readonly (keyof T & string)[] = [],
+): Table<T> {
+  const stored = fields.filter(({ field }) => !readOnly.includes(field))
+  const codecOf = ({ field, type }: Field<T>): Codec => special[field] ?? BY_TYPE[type]
+  const all = [...stored, ...fields.filter(({ field }) => readOnly.includes(field))]
+  const reads = all.map((one, i) => `${one.field}: ${codecOf(one).read(`row[${i}]`)}`)
+  const writes = stored.map((one) => codecOf(one).write(`record.${one.field}`))
+  const make = new Function(
+    'textOrNull',
+    'instantOrNull',
+    'listOf',
+    `return { read: (row) => ({ ${reads.join(', ')} }), write: (record) => [${writes.join(', ')}] }`,
+  )
+  return {
+    columns: stored.map((one) => codecOf(one).column ?? columnName(one.field)),
+    ...make(textOrNull, instantOrNull, listOf),
+  }
+}
+
+/** Holder and session of a task are those of its newest claim. */
+const OF_CLAIM = ['session', 'agent'] as const
+
+const TASKS = tableOf<TaskRecord>(
+  TASK_FIELDS,
+  {
+    key: { ...BY_TYPE.text, column: 'task_key' },
+    merge: { ...asIs, column: 'merge_as' },
+    rank: { ...zeroForNull, column: 'queue_rank' },
+    // Null unless blocked: an index of the column holds blocked tasks only.
+    blocked: { ...BY_TYPE.boolean, write: (value) => `${value} ? 1 : null` },
+    capabilities: {
+      ...BY_TYPE.texts,
+      write: (value) => `${value}.length === 0 ? null : JSON.stringify(${value})`,
+    },
+    claimState: {
+      read: (cell) => `${cell} === 'none' ? null : ${cell}`,
+      write: (value) => `${value} ?? 'none'`,
+    },
+    leaseExpiresAt: zeroForNull,
+    startedAt: zeroForNull,
+    completedAt: zeroForNull,
+    archivedAt: zeroForNull,
+  },
+  OF_CLAIM,
+)
+
+const SESSIONS = tableOf<SessionRecord>(SESSION_FIELDS, { endReason: asIs })
+
+export const TASK_COLUMNS = TASKS.columns
 /** Columns of `baton_tasks t` and, for the current or last holder, `baton_claims c`. */
-export const SELECT_TASK = names([...COLUMNS.map((name) => `t.${name}`), 'c.session', 'c.agent'])
-export const RECORD_WIDTH = COLUMNS.length + 2
+export const SELECT_TASK = names([
+  ...TASKS.columns.map((name) => `t.${name}`),
+  ...OF_CLAIM.map((name) => `c.${name}`),
+])
+export const RECORD_WIDTH = TASKS.columns.length + OF_CLAIM.length
 /** The newest claim of a task, from which its session and agent are read. */
 export const NEWEST_CLAIM = names([
   'left join baton_claims c on c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = t.generation',
 ])
+export const readRecord = TASKS.read
+export const rowOfRecord = TASKS.write
 
-export function readRecord(row: Row): TaskRecord {
-  const state = row[6] as TaskRecord['state']
-  const claimState = row[23] as string
-  const trackQueue = row[4] as Buffer
-  return {
-    id: row[0] as number,
-    uuid: row[1] as string,
-    key: textOrNull(row[2]),
-    projectId: row[3] as number,
-    trackQueue: trackQueue.length === 0 ? '' : trackQueue.toString(),
-    parentId: row[5] as number | null,
-    state,
-    pausedFrom: row[7] as TaskRecord['pausedFrom'],
-    priority: row[8] as number,
-    generation: row[9] as number,
-    epoch: row[10] as number,
-    version: row[11] as number,
-    attempt: row[12] as number,
-    maxRetries: row[13] as number,
-    merge: row[14] as TaskRecord['merge'],
-    continuations: row[15] as number,
-    rank: state === 'queued' ? (row[16] as number) : null,
-    dueAt: row[17] as number | null,
-    blocked: row[18] === 1,
-    onlyAgent: textOrNull(row[19]),
-    capabilities: listOf(row[20]),
-    expiresAt: row[21] as number | null,
-    review: row[22] as TaskRecord['review'],
-    claimState: claimState === 'none' ? null : (claimState as TaskRecord['claimState']),
-    leaseMs: row[24] as number,
-    minLeaseMs: row[25] as number,
-    leaseExpiresAt: instantOrNull(row[26]),
-    resultHash: textOrNull(row[27]),
-    createdAt: row[28] as number,
-    updatedAt: row[29] as number,
-    startedAt: instantOrNull(row[30]),
-    completedAt: instantOrNull(row[31]),
-    archivedAt: instantOrNull(row[32]),
-    watch: row[33] === null ? null : JSON.parse(row[33] as string),
-    maxContinuations: row[34] as number,
-    session: textOrNull(row[35]),
-    agent: textOrNull(row[36]),
-  }
-}
-
-export const rowOfRecord = (record: TaskRecord): unknown[] => [
-  record.id,
-  record.uuid,
-  record.key,
-  record.projectId,
-  record.trackQueue,
-  record.parentId,
-  record.state,
-  record.pausedFrom,
-  record.priority,
-  record.generation,
-  record.epoch,
-  record.version,
-  record.attempt,
-  record.maxRetries,
-  record.merge,
-  record.continuations,
-  record.rank ?? 0,
-  record.dueAt,
-  record.blocked ? 1 : null,
-  record.onlyAgent,
-  record.capabilities.length === 0 ? null : JSON.stringify(record.capabilities),
-  record.expiresAt,
-  record.review,
-  record.claimState ?? 'none',
-  record.leaseMs,
-  record.minLeaseMs,
-  record.leaseExpiresAt ?? 0,
-  record.resultHash,
-  record.createdAt,
-  record.updatedAt,
-  record.startedAt ?? 0,
-  record.completedAt ?? 0,
-  record.archivedAt ?? 0,
-  record.watch === null ? null : JSON.stringify(record.watch),
-  record.maxContinuations,
-]
-
-export const SESSION_COLUMNS: readonly string[] = [
-  'name',
-  'uuid',
-  'agent',
-  'user_id',
-  'project',
-  'state',
-  'declared',
-  'capacity',
-  'capabilities',
-  'silence_ms',
-  'started_at',
-  'last_seen_at',
-  'due_at',
-  'ended_at',
-  'end_reason',
-]
-export const SELECT_SESSION = names(SESSION_COLUMNS.map((name) => `s.${name}`))
-
-export const readSession = (row: Row): SessionRecord => ({
-  name: textOf(row[0]),
-  uuid: row[1] as string,
-  agent: textOrNull(row[2]),
-  userId: textOrNull(row[3]),
-  project: textOrNull(row[4]),
-  state: row[5] as SessionRecord['state'],
-  declared: row[6] === 1,
-  capacity: row[7] as number | null,
-  capabilities: listOf(row[8]),
-  silenceMs: row[9] as number,
-  startedAt: row[10] as number,
-  lastSeenAt: row[11] as number,
-  dueAt: row[12] as number | null,
-  endedAt: row[13] as number | null,
-  endReason: row[14] as string | null,
-})
-
-export const rowOfSession = (record: SessionRecord): unknown[] => [
-  record.name,
-  record.uuid,
-  record.agent,
-  record.userId,
-  record.project,
-  record.state,
-  record.declared,
-  record.capacity,
-  JSON.stringify(record.capabilities),
-  record.silenceMs,
-  record.startedAt,
-  record.lastSeenAt,
-  record.dueAt,
-  record.endedAt,
-  record.endReason,
-]
+export const SESSION_COLUMNS = SESSIONS.columns
+export const SELECT_SESSION = names(SESSIONS.columns.map((name) => `s.${name}`))
+export const readSession = SESSIONS.read
+export const rowOfSession = SESSIONS.write

@@ -1,37 +1,15 @@
 import { isOnTrack } from '../../core/batch/requests.ts'
-import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
+import type { ClaimEnded, TaskRecord } from '../../core/records.ts'
+import { type FoldedClaims, foldClaims } from '../fold-changes.ts'
 import { insert, remove, update } from './bulk.ts'
 import type { Sql } from './sql.ts'
 import type { Writing } from './writing.ts'
 
-interface Fresh {
-  opened: ClaimOpened
-  ended: ClaimEnded | null
-}
-
-/**
- * Ended claims before opened ones, as a task has one active claim. A claim that was opened and ended in this batch is
- * written once, as ended.
- */
+/** Ended claims before opened ones: a task has one active claim. */
 export function claimsWritten(writing: Writing): Sql[] {
-  const { claims } = writing.changes
-  if (claims.length === 0) return []
-  const fresh = new Map<string, Fresh>()
-  const ended: ClaimEnded[] = []
-  for (const claim of claims) {
-    const name = `${claim.taskId}/${claim.generation}`
-    if (claim.kind === 'opened') fresh.set(name, { opened: claim, ended: null })
-    else {
-      const own = fresh.get(name)
-      if (own) own.ended = claim
-      else ended.push(claim)
-    }
-  }
-  return [
-    ...endedClaims(writing, ended),
-    ...openedClaims(writing, [...fresh.values()]),
-    ...lostClaims(writing),
-  ]
+  if (writing.changes.claims.length === 0) return []
+  const { opened, ended } = foldClaims(writing.changes)
+  return [...endedClaims(writing, ended), ...openedClaims(writing, opened), ...lostClaims(writing)]
 }
 
 function endedClaims({ isMariadb, workspaceId, view }: Writing, ended: readonly ClaimEnded[]): Sql[] {
@@ -60,9 +38,9 @@ function endedClaims({ isMariadb, workspaceId, view }: Writing, ended: readonly 
   ]
 }
 
-function openedClaims(writing: Writing, fresh: readonly Fresh[]): Sql[] {
+function openedClaims(writing: Writing, fresh: FoldedClaims['opened']): Sql[] {
   const { workspaceId } = writing
-  const active = fresh.filter(({ ended }) => ended === null).map(({ opened }) => opened)
+  const active = fresh.filter(({ end }) => end === null).map(({ claim }) => claim)
   const onTrack = active
     .map(({ taskId, agent }) => ({ agent, record: recordOf(writing, taskId) }))
     .filter(({ record }) => isOnTrack(record))
@@ -80,16 +58,16 @@ function openedClaims(writing: Writing, fresh: readonly Fresh[]): Sql[] {
         'ended_at',
         'end_reason',
       ],
-      fresh.map(({ opened: { taskId, generation, session, agent, at }, ended }) => [
+      fresh.map(({ claim: { taskId, generation, session, agent, at }, end }) => [
         workspaceId,
         taskId,
         generation,
         session,
         agent,
-        ended?.state ?? 'active',
+        end?.state ?? 'active',
         at,
-        ended?.at ?? 0,
-        ended?.reason ?? null,
+        end?.at ?? 0,
+        end?.reason ?? null,
       ]),
     ),
     ...insert(

@@ -1,5 +1,6 @@
 import type { Changes } from '../../core/batch/requests.ts'
 import type { DetailsChanged } from '../../core/records.ts'
+import { foldDetails } from '../fold-changes.ts'
 import { insert, update } from './bulk.ts'
 import type { Sql } from './sql.ts'
 import type { Writing } from './writing.ts'
@@ -55,21 +56,14 @@ const columnValue = (field: Field, value: unknown): unknown =>
 
 /** Changes of the same fields are grouped. The last change of a task in a batch is the one written. */
 export function detailsWritten({ isMariadb, workspaceId, changes }: Writing): Sql[] {
-  const last = new Map<number, Map<Field, unknown>>()
-  for (const { taskId, set } of changes.details) {
-    const fields = last.get(taskId) ?? new Map<Field, unknown>()
-    last.set(taskId, fields)
-    for (const [field, value] of Object.entries(set))
-      if (value !== undefined) fields.set(field as Field, value)
-  }
   const groups = new Map<string, { columns: string[]; rows: unknown[][] }>()
-  for (const [taskId, fields] of last) {
-    const given = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [taskId, set] of foldDetails(changes)) {
+    const given = (Object.entries(set) as [Field, unknown][]).sort(([a], [b]) => (a < b ? -1 : 1))
     const columns = given.map(([field]) => COLUMNS[field] as string)
     const values = given.map(([field, value]) => columnValue(field, value))
-    if (fields.has('exhausted')) {
+    if (set.exhausted !== undefined) {
       columns.push('is_dead_letter')
-      values.push(fields.get('exhausted') ? 1 : null)
+      values.push(set.exhausted ? 1 : null)
     }
     const group = groups.get(columns.join()) ?? { columns, rows: [] }
     groups.set(columns.join(), group)

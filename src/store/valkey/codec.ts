@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../../core/events.ts'
 import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
 import type { TriggerRule } from '../../core/states.ts'
+import { TASK_FIELDS } from '../record-fields.ts'
 import type { StoredClaim } from '../store.ts'
 
 /**
@@ -8,49 +9,8 @@ import type { StoredClaim } from '../store.ts'
  * pass through Lua come back as 1e+15.
  */
 
-/**
- * The fields of a task in the order they are stored, without their names, which would be most of the text. The order is part
- * of the stored format (FORMAT in ready.ts).
- */
-const FIELDS = Object.keys({
-  id: true,
-  uuid: true,
-  key: true,
-  projectId: true,
-  trackQueue: true,
-  parentId: true,
-  state: true,
-  pausedFrom: true,
-  priority: true,
-  generation: true,
-  epoch: true,
-  version: true,
-  attempt: true,
-  maxRetries: true,
-  merge: true,
-  continuations: true,
-  maxContinuations: true,
-  rank: true,
-  dueAt: true,
-  blocked: true,
-  onlyAgent: true,
-  capabilities: true,
-  expiresAt: true,
-  review: true,
-  claimState: true,
-  session: true,
-  agent: true,
-  leaseMs: true,
-  minLeaseMs: true,
-  leaseExpiresAt: true,
-  watch: true,
-  resultHash: true,
-  createdAt: true,
-  updatedAt: true,
-  startedAt: true,
-  completedAt: true,
-  archivedAt: true,
-} satisfies Record<keyof TaskRecord, true>) as (keyof TaskRecord)[]
+/** Stored without their names, which would be most of the text. */
+const FIELDS = TASK_FIELDS.map(({ field }) => field)
 
 export function writeTask(record: TaskRecord): string {
   return JSON.stringify(FIELDS.map((field) => record[field]))

@@ -1,6 +1,7 @@
 import { type Changes, isOnTrack, keyName } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal } from '../../core/states.ts'
+import { foldDetails } from '../fold-changes.ts'
 import { score, writeTask } from './codec.ts'
 import type { Commands } from './commands.ts'
 import { type Keys, member } from './keys.ts'
@@ -112,14 +113,13 @@ function planDeadLetters(
   after: ReadonlyMap<number, TaskRecord>,
   changes: Changes,
 ): void {
-  const exhausted = new Map<number, unknown>()
-  for (const { taskId, set } of changes.details)
-    if (set.exhausted !== undefined) exhausted.set(taskId, set.exhausted)
+  const details = foldDetails(changes)
   for (const { id, state } of after.values()) {
-    const isDead = state === 'failed' && exhausted.get(id)
+    const exhausted = details.get(id)?.exhausted
+    const isDead = state === 'failed' && exhausted
     const wasFailed = view.records.get(id)?.state === 'failed'
     if (isDead) commands.gather('ZADD', keys.deadLetters, member(id), member(id))
-    else if (wasFailed && (state !== 'failed' || exhausted.has(id)))
+    else if (wasFailed && (state !== 'failed' || exhausted !== undefined))
       commands.gather('ZREM', keys.deadLetters, member(id))
   }
 }

@@ -1,5 +1,6 @@
 import type { Changes } from '../../core/batch/requests.ts'
 import { countsAsActive } from '../../core/rules/session.ts'
+import { foldDetails } from '../fold-changes.ts'
 import { score, writeClaim, writeEvent } from './codec.ts'
 import { Commands } from './commands.ts'
 import type { Keys } from './keys.ts'
@@ -111,17 +112,10 @@ function planResults(
   }
 }
 
-function planDetails(commands: Commands, keys: Keys, { details }: Changes): void {
-  const after = new Map<number, Record<string, string>>()
-  for (const { taskId, set } of details) {
-    const fields = after.get(taskId) ?? {}
+function planDetails(commands: Commands, keys: Keys, changes: Changes): void {
+  for (const [taskId, set] of foldDetails(changes))
     for (const [field, value] of Object.entries(set))
-      if (value !== undefined) fields[field] = JSON.stringify(value)
-    after.set(taskId, fields)
-  }
-  for (const [taskId, fields] of after)
-    for (const [field, value] of Object.entries(fields))
-      commands.gather('HSET', keys.changed(taskId), field, value)
+      commands.gather('HSET', keys.changed(taskId), field, JSON.stringify(value))
 }
 
 function planSessions(commands: Commands, keys: Keys, { view }: Seen, { sessions }: Changes): void {

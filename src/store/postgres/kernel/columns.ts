@@ -1,4 +1,5 @@
 import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
+import { columnName, type FieldType, SESSION_FIELDS, TASK_FIELDS } from '../../record-fields.ts'
 
 /** A column, and how its values are sent: timestamps as milliseconds, JSON as text. */
 export interface Column {
@@ -28,69 +29,28 @@ interface FieldColumn extends RecordColumn {
   field: keyof TaskRecord & string
 }
 
-const valueOfField = (field: string, type: Column['type']) =>
+const columnType = (type: FieldType): Column['type'] => (type === 'enum' ? 'text' : type)
+
+const valueOfField = (field: string, type: FieldType) =>
   type === 'json' ? `record.${field} === null ? null : JSON.stringify(record.${field})` : `record.${field}`
 
-const column = (field: keyof TaskRecord & string, type: Column['type']): FieldColumn => ({
+const column = (field: keyof TaskRecord & string, fieldType: FieldType): FieldColumn => ({
   field,
-  type,
-  name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  type: columnType(fieldType),
+  name: columnName(field),
   of: new Function(
     'records',
-    `return records.map((record) => ${valueOfField(field, type)})`,
+    `return records.map((record) => ${valueOfField(field, fieldType)})`,
   ) as FieldColumn['of'],
 })
 
-const IDENTITY = [
-  column('id', 'bigint'),
-  column('uuid', 'uuid'),
-  column('key', 'text'),
-  column('projectId', 'int'),
-  column('trackQueue', 'text'),
-  column('parentId', 'bigint'),
-]
+const columnsThat = (changes: (typeof TASK_FIELDS)[number]['changes']) =>
+  TASK_FIELDS.filter((one) => one.changes === changes).map(({ field, type }) => column(field, type))
 
 /** Changed by claims, renewals and results. */
-export const HOT = [
-  column('state', 'text'),
-  column('generation', 'int'),
-  column('version', 'int'),
-  column('attempt', 'int'),
-  column('continuations', 'smallint'),
-  column('rank', 'bigint'),
-  column('dueAt', 'instant'),
-  column('claimState', 'text'),
-  column('session', 'text'),
-  column('agent', 'text'),
-  column('leaseMs', 'int'),
-  column('leaseExpiresAt', 'instant'),
-  column('resultHash', 'text'),
-  column('updatedAt', 'instant'),
-  column('startedAt', 'instant'),
-  column('completedAt', 'instant'),
-]
-
+export const HOT = columnsThat('often')
 /** Changed only by people and other tasks. */
-export const RARE = [
-  column('pausedFrom', 'text'),
-  column('priority', 'smallint'),
-  column('epoch', 'int'),
-  column('maxRetries', 'smallint'),
-  column('maxContinuations', 'smallint'),
-  column('blocked', 'boolean'),
-  column('onlyAgent', 'text'),
-  column('archivedAt', 'instant'),
-  column('merge', 'text'),
-  column('minLeaseMs', 'int'),
-  column('watch', 'json'),
-]
-
-const FIXED = [
-  column('capabilities', 'texts'),
-  column('review', 'text'),
-  column('expiresAt', 'instant'),
-  column('createdAt', 'instant'),
-]
+export const RARE = columnsThat('rarely')
 
 /** Tasks of one lane match the same queue queries. Most tasks are in the unnamed lane. */
 const laneOf = ({ projectId, trackQueue, capabilities }: TaskRecord) =>
@@ -105,7 +65,7 @@ export const LANE = {
   of: (records: readonly TaskRecord[]) => records.map(laneOf),
 } as const
 
-export const ALL = [...IDENTITY, ...HOT, ...RARE, ...FIXED]
+export const ALL = [...columnsThat('never'), ...HOT, ...RARE]
 
 /** Columns as they are read: timestamps as milliseconds. */
 export const selectList = (columns: readonly Column[], alias: string) =>
@@ -129,33 +89,24 @@ export const changesRareColumns = (before: TaskRecord, after: TaskRecord) =>
 export const fieldsOf = (columns: readonly RecordColumn[], records: readonly TaskRecord[]) =>
   columns.map((column) => column.of(records))
 
-/** The columns of a session, each with its field; the first two are its identity. */
-const SESSION_FIELDS = {
-  session: ['name', 'text'],
-  session_id: ['uuid', 'uuid'],
-  agent: ['agent', 'text'],
-  user_ref: ['userId', 'text'],
-  project: ['project', 'text'],
-  state: ['state', 'text'],
-  declared: ['declared', 'boolean'],
-  capacity: ['capacity', 'int'],
-  capabilities: ['capabilities', 'texts'],
-  silence_ms: ['silenceMs', 'bigint'],
-  started_at: ['startedAt', 'instant'],
-  last_seen_at: ['lastSeenAt', 'instant'],
-  due_at: ['dueAt', 'instant'],
-  ended_at: ['endedAt', 'instant'],
-  end_reason: ['endReason', 'text'],
-} as const satisfies Record<string, [keyof SessionRecord, Column['type']]>
+/** Columns that are not called like their fields. */
+const SESSION_NAMES: Partial<Record<keyof SessionRecord, string>> = {
+  name: 'session',
+  uuid: 'session_id',
+  userId: 'user_ref',
+}
 
-const sessionFields = Object.entries(SESSION_FIELDS)
-export const SESSION_COLUMNS: Column[] = sessionFields.map(([name, [, type]]) => ({ name, type }))
+/** The first two are the identity of a session. */
+export const SESSION_COLUMNS: Column[] = SESSION_FIELDS.map(({ field, type }) => ({
+  name: SESSION_NAMES[field] ?? columnName(field),
+  type: columnType(type),
+}))
 
 export const sessionColumns = (alias: string) => selectList(SESSION_COLUMNS, alias)
 
 export const readSession = (row: readonly unknown[]): SessionRecord =>
-  Object.fromEntries(sessionFields.map(([, [field]], i) => [field, row[i]])) as unknown as SessionRecord
+  Object.fromEntries(SESSION_FIELDS.map(({ field }, i) => [field, row[i]])) as unknown as SessionRecord
 
 /** The values of a session's columns, one list per column. */
 export const sessionValues = (sessions: readonly SessionRecord[]) =>
-  sessionFields.map(([, [field]]) => sessions.map((session) => session[field]))
+  SESSION_FIELDS.map(({ field }) => sessions.map((session) => session[field]))

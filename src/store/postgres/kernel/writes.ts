@@ -10,6 +10,7 @@ import type {
   TaskRecord,
 } from '../../../core/records.ts'
 import { countsAsActive } from '../../../core/rules/session.ts'
+import { foldClaims, foldDetails } from '../../fold-changes.ts'
 import { agentChecks, agentWrites } from './agent-rows.ts'
 import { ALL, changesRareColumns, fieldsOf, HOT, LANE, RARE, sessionValues } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
@@ -126,33 +127,16 @@ const DETAIL_COLUMNS = {
 
 /** Row by row, only the columns that changed: details change rarely, and seldom many at once. */
 function detailWrites(workspaceId: number, changes: Changes): Bound[] {
-  const writes: Bound[] = []
-  for (const { taskId, set } of changes.details) {
-    const given = Object.entries(set).filter(([, value]) => value !== undefined) as [
-      keyof typeof set,
-      unknown,
-    ][]
-    if (given.length === 0) continue
+  return [...foldDetails(changes)].map(([taskId, set]) => {
+    const given = Object.entries(set) as [keyof typeof set, unknown][]
     const columns = given.map(([field]) => DETAIL_COLUMNS[field])
     const values = given.map(([field, value]) => (field === 'checkpoint' ? JSON.stringify(value) : value))
-    writes.push([sql.updateDetails(columns), [workspaceId, taskId, ...values]])
-  }
-  return writes
+    return [sql.updateDetails(columns), [workspaceId, taskId, ...values]]
+  })
 }
 
-/** A claim that was granted and ended within one batch is written once, as ended. */
 function claimWrites(workspaceId: number, changes: Changes): Bound[] {
-  const opened = new Map<string, { claim: ClaimOpened; end: ClaimEnded | null }>()
-  const ended: ClaimEnded[] = []
-  for (const claim of changes.claims) {
-    const name = `${claim.taskId}/${claim.generation}`
-    if (claim.kind === 'opened') opened.set(name, { claim, end: null })
-    else {
-      const fresh = opened.get(name)
-      if (fresh) fresh.end = claim
-      else ended.push(claim)
-    }
-  }
+  const { opened, ended } = foldClaims(changes)
   const writes: Bound[] = []
   if (ended.length > 0) {
     writes.push(
@@ -165,9 +149,9 @@ function claimWrites(workspaceId: number, changes: Changes): Bound[] {
       ]),
     )
   }
-  if (opened.size > 0) {
-    const claims = [...opened.values()].map(({ claim }) => claim)
-    const ends = [...opened.values()].map(({ end }) => end)
+  if (opened.length > 0) {
+    const claims = opened.map(({ claim }) => claim)
+    const ends = opened.map(({ end }) => end)
     writes.push(
       sql.openClaims(workspaceId, [
         claims.map((claim) => claim.taskId),
@@ -182,7 +166,7 @@ function claimWrites(workspaceId: number, changes: Changes): Bound[] {
       ]),
     )
   }
-  const stillOpen = [...opened.values()].filter(({ end }) => end === null).map(({ claim }) => claim)
+  const stillOpen = opened.filter(({ end }) => end === null).map(({ claim }) => claim)
   return [...writes, ...trackWrites(workspaceId, changes, stillOpen, ended)]
 }
 
