@@ -5,7 +5,6 @@ import {
   maySomebodyGoOn,
   type NewKey,
   type ReadSet,
-  type SessionView,
   type View,
 } from '../../core/batch/requests.ts'
 import type { TaskDetails, Worker } from '../../core/commands.ts'
@@ -27,6 +26,7 @@ import type {
   TaskFilter,
   Walked,
 } from '../store.ts'
+import { sessionsOf, workersOf } from '../view-sessions.ts'
 import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocked.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import {
@@ -314,7 +314,6 @@ export class MemoryStore implements Store {
     const reserved = readSet.reserved.flatMap(({ agent, capabilities, limit }) =>
       first((task) => task.onlyAgent === agent && can(task, capabilities), limit),
     )
-    const sessions = this.#lookAtSessions(workspace, readSet, show)
     return {
       now: this.#now(),
       limits: workspace.limits,
@@ -330,50 +329,39 @@ export class MemoryStore implements Store {
       })),
       takenKeys: takenKeys(workspace, readSet),
       remembered: workspace.remembered,
-      workers: workersAmong(workspace, readSet.claimants),
-      sessions,
+      workers: workersOf(readSet, (name) => workerIn(workspace, name)),
+      sessions: sessionsOf(readSet, (name) => sessionIn(workspace, name, show)),
       ...agentsOf(workspace, readSet, show),
       terms: this.leaderLease.lasting(readSet.terms),
       tracks: tracksOf(workspace, records.values()),
     }
   }
-
-  #lookAtSessions(workspace: Workspace, readSet: ReadSet, show: (record: TaskRecord) => void) {
-    const sessions = new Map<string, SessionView>()
-    for (const name of readSet.sessions) {
-      const record = workspace.sessions.get(name)
-      if (!record) continue
-      const holding = heldTasks(workspace, name)
-      holding.forEach(show)
-      const lost = [...workspace.claims].flatMap(([taskId, claims]) =>
-        claims
-          .filter(
-            ({ session, state, endedAt }) =>
-              session === name &&
-              (state === 'expired' || state === 'superseded') &&
-              endedAt! > record.lastSeenAt,
-          )
-          .map(({ generation, endReason, endedAt }) => ({
-            taskId: workspace.tasks.get(taskId)!.uuid,
-            generation,
-            reason: endReason!,
-            at: endedAt!,
-          })),
-      )
-      sessions.set(name, { record: copyOf(record), holding: holding.map(({ id }) => id), lost })
-    }
-    return sessions
-  }
 }
 
-function workersAmong(workspace: Workspace, claimants: readonly string[]): Map<string, Worker> {
-  const workers = new Map<string, Worker>()
-  for (const name of claimants) {
-    const record = workspace.sessions.get(name)
-    if (record && record.capacity !== null)
-      workers.set(name, { record: copyOf(record), held: heldTasks(workspace, name).length })
-  }
-  return workers
+function sessionIn(workspace: Workspace, name: string, show: (record: TaskRecord) => void) {
+  const record = workspace.sessions.get(name)
+  if (!record) return null
+  const holding = heldTasks(workspace, name)
+  holding.forEach(show)
+  const lost = [...workspace.claims].flatMap(([taskId, claims]) =>
+    claims
+      .filter(
+        ({ session, state, endedAt }) =>
+          session === name && (state === 'expired' || state === 'superseded') && endedAt! > record.lastSeenAt,
+      )
+      .map(({ generation, endReason, endedAt }) => ({
+        taskId: workspace.tasks.get(taskId)!.uuid,
+        generation,
+        reason: endReason!,
+        at: endedAt!,
+      })),
+  )
+  return { record: copyOf(record), holding: holding.map(({ id }) => id), lost }
+}
+
+function workerIn(workspace: Workspace, name: string): Worker | null {
+  const record = workspace.sessions.get(name)
+  return record ? { record: copyOf(record), held: heldTasks(workspace, name).length } : null
 }
 
 function pastHolders(workspace: Workspace, readSet: ReadSet): Map<string, string> {

@@ -5,14 +5,13 @@ import {
   NO_AGENTS,
   type ReadSet,
   type Remembered,
-  type SessionView,
   type TrackUse,
   trackName,
   type View,
 } from '../../core/batch/requests.ts'
-import type { Worker } from '../../core/commands.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { LostClaim } from '../../core/replies.ts'
+import { sessionsOf, workersOf } from '../view-sessions.ts'
 import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'
@@ -259,25 +258,18 @@ export class LockAndRead {
     await this.#sendWithClock(packet)
   }
 
-  #workersSeen(): Map<string, Worker> {
-    const workers = new Map<string, Worker>()
-    for (const name of this.#workers) {
+  #workersSeen = () =>
+    workersOf({ claimants: this.#workers }, (name) => {
       const record = this.#sessions.get(name)
-      if (record && record.capacity !== null)
-        workers.set(name, { record, held: this.#holding.get(name)?.length ?? 0 })
-    }
-    return workers
-  }
+      return record ? { record, held: this.#holding.get(name)?.length ?? 0 } : null
+    })
 
-  #sessionsSeen(): Map<string, SessionView> {
-    const seen = new Map<string, SessionView>()
-    for (const name of this.#readSet.sessions) {
+  #sessionsSeen = () =>
+    sessionsOf(this.#readSet, (name) => {
       const record = this.#sessions.get(name)
-      if (!record) continue
+      if (!record) return null
       const isHeld = ({ session, claimState }: TaskRecord) => session === name && claimState === 'active'
       const holding = (this.#holding.get(name) ?? []).filter((id) => isHeld(this.#records.get(id)!))
-      seen.set(name, { record, holding, lost: this.#lost.get(name) ?? [] })
-    }
-    return seen
-  }
+      return { record, holding, lost: this.#lost.get(name) ?? [] }
+    })
 }

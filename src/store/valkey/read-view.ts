@@ -10,6 +10,7 @@ import {
 import type { Worker } from '../../core/commands.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { sessionsOf, workersOf } from '../view-sessions.ts'
 import { readTask } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
 import { encoded, idOf, type Keys } from './keys.ts'
@@ -98,7 +99,7 @@ export async function readView(
       })),
       takenKeys: takenAmong(readSet, read.taken()),
       remembered: readRemembered(readSet, read.remembered()),
-      workers: workersAmong(readSet, claimants),
+      workers: readWorkers(readSet, claimants),
       sessions: readSessions(readSet, holding, read.sessions(), read.lost()),
       tracks: new Map(),
       ...NO_AGENTS,
@@ -194,15 +195,12 @@ function readRemembered(readSet: ReadSet, texts: readonly Bulk[]): Map<string, R
 const readResults = (readSet: ReadSet, texts: readonly Bulk[]) =>
   new Map(offeredTasks(readSet).map((id, i) => [id, readHeads(texts[i] ?? null)]))
 
-function workersAmong(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
-  const workers = new Map<string, Worker>()
-  for (const [i, name] of readSet.claimants.entries()) {
-    const found = claimants[i]
-    if (!found) continue
-    const record = JSON.parse(found[0]) as SessionRecord
-    if (record.capacity !== null) workers.set(name, { record, held: found[1] })
-  }
-  return workers
+function readWorkers(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
+  const found = new Map(readSet.claimants.map((name, i) => [name, claimants[i] ?? null]))
+  return workersOf(readSet, (name) => {
+    const [text, held] = found.get(name) ?? []
+    return text === undefined ? null : { record: JSON.parse(text) as SessionRecord, held: held! }
+  })
 }
 
 function readSessions(
@@ -211,18 +209,18 @@ function readSessions(
   texts: readonly Bulk[],
   lost: readonly string[][],
 ) {
-  const sessions = new Map<string, SessionView>()
-  for (const [i, name] of readSet.sessions.entries()) {
-    const text = texts[i]
-    if (!text) continue
+  const placeOf = new Map(readSet.sessions.map((name, i) => [name, i]))
+  return sessionsOf(readSet, (name) => {
+    const place = placeOf.get(name)!
+    const text = texts[place]
+    if (!text) return null
     const record = JSON.parse(text) as SessionRecord
-    sessions.set(name, {
+    return {
       record,
-      holding: holding[i]!.map(Number),
-      lost: lostSince(record.lastSeenAt, lost[i]!),
-    })
-  }
-  return sessions
+      holding: holding[place]!.map(Number),
+      lost: lostSince(record.lastSeenAt, lost[place]!),
+    }
+  })
 }
 
 function lostSince(lastSeenAt: number, withScores: readonly string[]): SessionView['lost'] {

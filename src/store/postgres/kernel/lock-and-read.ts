@@ -5,15 +5,14 @@ import {
   isOnTrack,
   keyName,
   type ReadSet,
-  type SessionView,
   type TrackUse,
   trackName,
   type View,
 } from '../../../core/batch/requests.ts'
-import type { Worker } from '../../../core/commands.ts'
 import type { Limits } from '../../../core/limits.ts'
-import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
+import type { TaskRecord } from '../../../core/records.ts'
 import type { LostClaim } from '../../../core/replies.ts'
+import { sessionsOf, workersOf } from '../../view-sessions.ts'
 import { healthOf, heldByAgents, lockAgents, readAgents } from './agent-rows.ts'
 import { readRecord, readSession } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
@@ -184,19 +183,16 @@ function readSessions(
     lost.set(session as string, [...list, { taskId, generation, reason, at } as LostClaim])
   }
   const found = new Map(sessionRows.map((row) => [row[0] as string, readSession(row)]))
-  const sessions = new Map<string, SessionView>()
-  for (const name of readSet.sessions) {
+  const sessions = sessionsOf(readSet, (name) => {
     const record = found.get(name)
-    if (!record) continue
     const holding = held.get(name) ?? []
-    if (!holding.every((id) => records.has(id))) throw new ChangedMeanwhile()
-    sessions.set(name, { record, holding, lost: lost.get(name) ?? [] })
-  }
-  const workers = new Map<string, Worker>()
-  for (const name of readSet.claimants) {
-    const record: SessionRecord | undefined = found.get(name)
-    if (record && record.capacity !== null) workers.set(name, { record, held: held.get(name)?.length ?? 0 })
-  }
+    if (record && !holding.every((id) => records.has(id))) throw new ChangedMeanwhile()
+    return record ? { record, holding, lost: lost.get(name) ?? [] } : null
+  })
+  const workers = workersOf(readSet, (name) => {
+    const record = found.get(name)
+    return record ? { record, held: held.get(name)?.length ?? 0 } : null
+  })
   return { sessions, workers }
 }
 
