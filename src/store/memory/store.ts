@@ -11,6 +11,7 @@ import type { TaskDetails, Worker } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import { sessionsOf, workersOf } from '../assemble-view.ts'
 import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
@@ -26,7 +27,6 @@ import type {
   TaskFilter,
   Walked,
 } from '../store.ts'
-import { sessionsOf, workersOf } from '../view-sessions.ts'
 import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocked.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import {

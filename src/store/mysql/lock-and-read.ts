@@ -5,13 +5,12 @@ import {
   NO_AGENTS,
   type ReadSet,
   type Remembered,
-  type TrackUse,
   trackName,
   type View,
 } from '../../core/batch/requests.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { LostClaim } from '../../core/replies.ts'
-import { sessionsOf, workersOf } from '../view-sessions.ts'
+import { pastGenerations, sessionsOf, TrackUses, workersOf } from '../assemble-view.ts'
 import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'
@@ -38,7 +37,7 @@ export class LockAndRead {
   readonly #remembered = new Map<string, Remembered>()
   readonly #takenKeys = new Set<string>()
   readonly #pastHolders = new Map<string, string>()
-  readonly #tracks = new Map<string, { maxAgents: number; holders: Map<string, number> }>()
+  readonly #tracks = new TrackUses()
   readonly #sessions = new Map<string, SessionRecord>()
   readonly #holding = new Map<string, number[]>()
   readonly #lost = new Map<string, LostClaim[]>()
@@ -80,7 +79,7 @@ export class LockAndRead {
       workers: this.#workersSeen(),
       sessions: this.#sessionsSeen(),
       ...NO_AGENTS,
-      tracks: this.#tracks satisfies ReadonlyMap<string, TrackUse>,
+      tracks: this.#tracks.byName,
     }
   }
 
@@ -210,16 +209,11 @@ export class LockAndRead {
     for (const list of inLists(inOrder)) {
       packet.ask(this.#statements.lockTracks(list), (rows) => {
         for (const [projectId, track, maxAgents] of rows)
-          this.#tracks.set(trackName(projectId as number, textOf(track)), {
-            maxAgents: maxAgents as number,
-            holders: new Map(),
-          })
+          this.#tracks.declare(trackName(projectId as number, textOf(track)), maxAgents as number | null)
       })
       packet.ask(this.#statements.holdersOfTracks(list), (rows) => {
         for (const [projectId, track, agent, count] of rows)
-          this.#tracks
-            .get(trackName(projectId as number, textOf(track)))
-            ?.holders.set(textOf(agent), count as number)
+          this.#tracks.holds(trackName(projectId as number, textOf(track)), textOf(agent), count as number)
       })
     }
   }
@@ -234,9 +228,7 @@ export class LockAndRead {
 
   /** Needed only for a result of a past generation, which is rare. */
   #askForPastHolders(packet: Packet): void {
-    const past = this.#readSet.offered.filter(
-      ({ taskId, generation }) => generation < (this.#records.get(taskId)?.generation ?? 0),
-    )
+    const past = pastGenerations(this.#readSet, this.#records)
     for (const list of inLists(past))
       packet.ask(this.#statements.holdersOf(list), (rows) => {
         for (const [taskId, generation, session] of rows)

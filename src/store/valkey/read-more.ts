@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
-import { heldName, isOnTrack, type ReadSet, type TrackUse, trackName } from '../../core/batch/requests.ts'
+import { heldName, isOnTrack, type ReadSet, trackName } from '../../core/batch/requests.ts'
+import { pastGenerations, TrackUses } from '../assemble-view.ts'
 import { readClaims } from './codec.ts'
 import { together } from './connect.ts'
 import type { Keys } from './keys.ts'
@@ -25,9 +26,7 @@ export async function readMore(
     ]),
   )
   const names = [...tracks.keys()]
-  const past = readSet.offered.filter(
-    ({ taskId, generation }) => generation < (records.get(taskId)?.generation ?? 0),
-  )
+  const past = pastGenerations(readSet, records)
   const tasks = [...new Set(past.map(({ taskId }) => taskId))]
   if (names.length + tasks.length === 0) return seen
 
@@ -41,19 +40,19 @@ export async function readMore(
     ...tasks.map((id) => ['lrange', keys.claims(id), 0, -1]),
   ])
   if (Number(version) !== seen.version) return null
-  const uses = new Map<string, TrackUse>()
+  const uses = new TrackUses()
   for (const [i, name] of names.entries()) {
     const maxAgents = answers[i] as Bulk
     if (maxAgents === null) continue
-    const holders = Object.entries(answers[names.length + i] as Record<string, string>)
-    const held = new Map(holders.map(([agent, count]) => [agent, Number(count)]))
-    uses.set(name, { maxAgents: maxAgents === '' ? null : Number(maxAgents), holders: held })
+    uses.declare(name, maxAgents === '' ? null : Number(maxAgents))
+    const holders = answers[names.length + i] as Record<string, string>
+    for (const [agent, count] of Object.entries(holders)) uses.holds(name, agent, Number(count))
   }
   const pastHolders = new Map<string, string>()
   for (const [i, id] of tasks.entries())
     for (const { generation, session } of readClaims(answers[2 * names.length + i] as string[]))
       pastHolders.set(heldName(id, generation), session)
-  seen.view = { ...seen.view, tracks: uses, pastHolders }
+  seen.view = { ...seen.view, tracks: uses.byName, pastHolders }
   return seen
 }
 

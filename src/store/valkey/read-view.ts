@@ -10,7 +10,7 @@ import {
 import type { Worker } from '../../core/commands.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
-import { sessionsOf, workersOf } from '../view-sessions.ts'
+import { sessionsOf, workersOf } from '../assemble-view.ts'
 import { readTask } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
 import { encoded, idOf, type Keys } from './keys.ts'

@@ -5,14 +5,13 @@ import {
   isOnTrack,
   keyName,
   type ReadSet,
-  type TrackUse,
   trackName,
   type View,
 } from '../../../core/batch/requests.ts'
 import type { Limits } from '../../../core/limits.ts'
 import type { TaskRecord } from '../../../core/records.ts'
 import type { LostClaim } from '../../../core/replies.ts'
-import { sessionsOf, workersOf } from '../../view-sessions.ts'
+import { pastGenerations, sessionsOf, TrackUses, workersOf } from '../../assemble-view.ts'
 import { healthOf, heldByAgents, lockAgents, readAgents } from './agent-rows.ts'
 import { readRecord, readSession } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
@@ -222,16 +221,13 @@ async function lockTracks(
   const holders = questions.askIn(sql.onTracks, names)
   const workspaceState = questions.askIn(sql.workspaceState, [])
   await questions.send(client)
-  const uses = new Map<string, TrackUse & { holders: Map<string, number> }>()
+  const uses = new TrackUses()
   for (const [projectId, track, maxAgents] of tracks())
-    uses.set(trackName(projectId as number, track as string), {
-      maxAgents: maxAgents as number | null,
-      holders: new Map(),
-    })
+    uses.declare(trackName(projectId as number, track as string), maxAgents as number | null)
   for (const [projectId, track, agent, count] of holders())
-    uses.get(trackName(projectId as number, track as string))?.holders.set(agent as string, count as number)
+    uses.holds(trackName(projectId as number, track as string), agent as string, count as number)
   const { now, activeClaims } = readWorkspaceState(workspaceId, workspaceState())
-  return { uses, now, activeClaims }
+  return { uses: uses.byName, now, activeClaims }
 }
 
 /** Read only for a result of a past generation, which is rare. */
@@ -241,9 +237,7 @@ async function pastHoldersOf(
   readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
 ): Promise<Map<string, string>> {
-  const past = readSet.offered.filter(
-    ({ taskId, generation }) => generation < (records.get(taskId)?.generation ?? 0),
-  )
+  const past = pastGenerations(readSet, records)
   if (past.length === 0) return new Map()
   const ids = arrayLiteral(past.map(({ taskId }) => taskId))
   const generations = arrayLiteral(past.map(({ generation }) => generation))

@@ -1,6 +1,8 @@
-import type { ReadSet, SessionView } from '../core/batch/requests.ts'
+import type { ReadSet, SessionView, TrackUse } from '../core/batch/requests.ts'
 import type { Worker } from '../core/commands.ts'
-import type { SessionRecord } from '../core/records.ts'
+import type { SessionRecord, TaskRecord } from '../core/records.ts'
+
+/** The parts of a view that every store puts together in the same way, from whatever it read. */
 
 /** What a store found of one session. */
 interface FoundSession {
@@ -35,3 +37,23 @@ export function workersOf(
   }
   return workers
 }
+
+/** Declared tracks, by `trackName`, and the agents that hold tasks on them. */
+export class TrackUses {
+  readonly byName = new Map<string, TrackUse & { holders: Map<string, number> }>()
+
+  declare(name: string, maxAgents: number | null): void {
+    this.byName.set(name, { maxAgents, holders: new Map() })
+  }
+
+  /** Of a track that is not declared nothing is counted. */
+  holds(name: string, agent: string, tasks: number): void {
+    this.byName.get(name)?.holders.set(agent, tasks)
+  }
+}
+
+/** Generations that results are offered for and that are past: only for these the holder must be read, which is rare. */
+export const pastGenerations = (
+  { offered }: Pick<ReadSet, 'offered'>,
+  records: ReadonlyMap<number, TaskRecord>,
+) => offered.filter(({ taskId, generation }) => generation < (records.get(taskId)?.generation ?? 0))
