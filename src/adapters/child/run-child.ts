@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { LONGEST_TIMER_MS } from '../deadline.ts'
 import { quietHooks } from '../hooks.ts'
 import type { AdapterHooks } from '../protocol.ts'
@@ -205,7 +205,17 @@ class Run {
       areClosed = true
     })
     const until = performance.now() + longestMs
-    while (!areClosed && !condition() && performance.now() < until) await Promise.race([closed, sleep(20)])
+    const isOver = () => areClosed || condition() || performance.now() >= until
+    for (;;) {
+      // A process that was not scheduled for a while finds its timers due before it has read its pipes: quiet is only what
+      // is still quiet after reading. Two turns, since the first may be the rest of this one.
+      if (isOver()) {
+        await nextTurn()
+        await nextTurn()
+        if (isOver()) return
+      }
+      await Promise.race([closed, sleep(20)])
+    }
   }
 
   async #take(stream: 'stdout' | 'stderr', text: string): Promise<void> {
