@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -61,7 +61,47 @@ const pidIn = (file: string) =>
 let files = 0
 const freshFile = () => join(folder, `file-${++files}`)
 
+const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const blockUntilZombie = (pid: number) => {
+  while (!entryOf(pid)!.isZombie) block(1)
+}
+
 describe('the output of a child', () => {
+  test.runIf(process.platform === 'linux')(
+    'is whole when the exit of the child is noticed before its output',
+    async () => {
+      const go = freshFile()
+      const { hooks, logged } = recordingHooks()
+      let pid = 0
+      const recorded: AdapterHooks = {
+        ...hooks,
+        event: async (type, payload) => {
+          if (type === 'process') pid = (payload as { pid: number }).pid
+        },
+      }
+      const ending = run(shell(`while [ ! -e ${go} ]; do sleep 0.01; done; echo done`), recorded)
+      await until(async () => pid > 0)
+      // Longer than the quiet after which a pipe may be closed.
+      await sleep(400)
+      // Any exit makes Node look for all children that have ended, after it has read the pipes that were ready. Here the
+      // child prints and ends in between.
+      const other = spawn('echo', ['now'], { stdio: ['ignore', 'pipe', 'ignore'] })
+      started.push(other)
+      other.stdout.once('data', () => {
+        writeFileSync(go, '')
+        blockUntilZombie(pid)
+        // The timers that follow are due before the pipes are read again.
+        setImmediate(() => block(50))
+      })
+      await new Promise((resolve) => other.once('spawn', resolve))
+      blockUntilZombie(other.pid!)
+      const { end, lines } = await ending
+      expect(lines).toEqual(['done'])
+      expect(logged('stdout')).toBe('done\n')
+      expect(end).toMatchObject({ exitCode: 0, stopped: null })
+    },
+  )
+
   test('is read line by line, and logged unchanged', async () => {
     const { hooks, logged } = recordingHooks()
     const script = String.raw`cat; printf 'one\r\n\ntwo\nlast'; printf 'oops' >&2; exit 3`

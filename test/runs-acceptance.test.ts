@@ -104,6 +104,20 @@ describe('15.2', () => {
     expect(two.calls()[0]!.args).not.toContain('--resume')
   })
 
+  test('a session stays known when a run ends without any output', async () => {
+    const w = await fleet()
+    const { calls } = await w.claude('dev', 'max_turns,no_output,tool')
+    const task = await w.assign('dev')
+    await w.taskIn(task, 'completed')
+    const [first, second, third] = await w.over('dev', 3)
+    expect(second).toMatchObject({ errorCode: 'output_parse_error', sessionIdAfter: null })
+    const { sessionIdAfter } = first
+    expect([second, third].map((run) => run.sessionIdBefore)).toEqual([sessionIdAfter, sessionIdAfter])
+    expect(third.sessionIdAfter).toBe(sessionIdAfter)
+    expect(calls().map(({ args }) => args.includes('--resume'))).toEqual([false, true, true])
+    expect(await sessionsOf(w, 'dev')).toMatchObject([{ sessionDisplayId: sessionIdAfter }])
+  })
+
   test('a session that was reset is not resumed', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev')

@@ -131,6 +131,8 @@ function endOf(
   const partial = parts?.report.usage ?? null
   const sessionId = answer.sessionId ?? parts?.report.sessionId ?? null
   const state = { ...parts?.prepared.input.runtimeState, ...answer.runtimeStatePatch }
+  // A program that ended without a word leaves the session it was to resume as it was.
+  const hasNews = sessionId !== null || Object.keys(answer.runtimeStatePatch ?? {}).length > 0
   return {
     ...{ workspaceId, runId, agent: agent.slug, adapterType: agent.adapterType, ...ending },
     exitCode: answer.exitCode,
@@ -143,8 +145,7 @@ function endOf(
     sessionId,
     // The session is stored however the run ended: it holds what the program knows of the task.
     remember:
-      parts?.prepared.adapter.capabilities.resumableSession &&
-      (sessionId !== null || answer.runtimeStatePatch)
+      parts?.prepared.adapter.capabilities.resumableSession && hasNews
         ? { taskKey: parts.prepared.taskKey, state: sessionId === null ? state : { sessionId, ...state } }
         : null,
     summary: answer.summary ?? null,

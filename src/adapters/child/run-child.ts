@@ -207,8 +207,9 @@ class Run {
     const until = performance.now() + longestMs
     const isOver = () => areClosed || condition() || performance.now() >= until
     for (;;) {
-      // A process that was not scheduled for a while finds its timers due before it has read its pipes: quiet is only what
-      // is still quiet after reading. Two turns, since the first may be the rest of this one.
+      // Any child's exit makes Node look for all children that have ended, so the exit of this one may be noticed before
+      // its last output is read. Quiet is only what is still quiet after the pipes were polled: after two turns of the
+      // loop, since the first may be the rest of this one.
       if (isOver()) {
         await nextTurn()
         await nextTurn()

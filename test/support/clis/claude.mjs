@@ -113,6 +113,7 @@ if ((resumed && (isGone || !before)) || mode === 'never_begins') {
   await fake.quit(1, error)
 }
 if (mode === 'silent') await fake.forever()
+if (mode === 'no_output') process.exit(0)
 
 await fake.printLine({
   type: 'system',
