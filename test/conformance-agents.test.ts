@@ -66,7 +66,7 @@ describe.each(kinds)('on %s', (kind) => {
         metadata: { a: [1, { b: null }], '': '😀' },
       } as const
       const heard = recordIn(await heartbeat(there, 'alpha', reported))
-      expect(heard.health).toMatchObject({ ...reported, hasBeaten: true })
+      expect(heard.health).toMatchObject({ ...reported, hasHeartbeat: true })
       expect(await seen(here, 'alpha')).toEqual(heard)
       const left = recordIn(await pause(here, 'alpha', 'lunch'))
       expect(await seen(there, 'alpha')).toEqual(left)
@@ -85,7 +85,10 @@ describe.each(kinds)('on %s', (kind) => {
       expect(settledIn(ended)).toEqual([])
       expect(holdingIn(await judge(elsewhere, 'alpha'))).toHaveLength(2)
       await heartbeat(elsewhere, 'alpha')
-      expect(await seen(here, 'alpha')).toMatchObject({ state: 'terminated', health: { hasBeaten: false } })
+      expect(await seen(here, 'alpha')).toMatchObject({
+        state: 'terminated',
+        health: { hasHeartbeat: false },
+      })
     })
 
     test('that two nodes register at once is one agent, recorded as new once', async () => {
@@ -287,7 +290,7 @@ describe.each(kinds)('on %s', (kind) => {
     await remove(there, 'alpha')
     expect(outcome(await heartbeat(here, 'alpha'))).toBe('NOT_FOUND')
     const again = recordIn(await register(here, 'alpha'))
-    expect(again).toMatchObject({ model: null, version: 1, health: { hasBeaten: false, sentAt: null } })
+    expect(again).toMatchObject({ model: null, version: 1, health: { hasHeartbeat: false, sentAt: null } })
     expect(again.uuid).not.toBe(uuid)
     expect(await seen(there, 'alpha')).toEqual(again)
   })

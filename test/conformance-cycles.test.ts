@@ -151,10 +151,10 @@ describe.each(storeKinds)('on %s', (kind) => {
           errors: [{ field: 'dependsOn[1]' }],
         })
       const old = { version: task!.version - 1 }
-      expect(await dependOn(work, task!, [upstream!], old)).toMatchObject({ lookAgain: true })
+      expect(await dependOn(work, task!, [upstream!], old)).toMatchObject({ shouldRetry: true })
       const reply = await dependOn(work, task!, [upstream!], { ifVersion: 99 })
       expect(reply).toMatchObject({ code: 'VERSION_MISMATCH' })
-      expect(reply).not.toHaveProperty('lookAgain')
+      expect(reply).not.toHaveProperty('shouldRetry')
       expect(await work.record(task!)).toEqual(task)
       expect((await work.details(task!)).dependsOn).toEqual([])
     })
@@ -329,7 +329,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const reply = await work.run({
         on: 'many',
         actor: 'system',
-        ifAllAreAsSeen: true,
+        ifAllUnchanged: true,
         items: seen.map(({ id, uuid, version }) => ({
           taskId: id,
           uuid,

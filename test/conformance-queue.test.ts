@@ -131,7 +131,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
     test('returns an empty answer when there is nothing', async () => {
       const work = await nodes.work()
-      expect(await work.next(alpha)).toEqual({ ok: true, reason: 'NO_WORK', claims: [], lookAgain: false })
+      expect(await work.next(alpha)).toEqual({ ok: true, reason: 'NO_WORK', claims: [], shouldRetry: false })
     })
 
     test('shares the queue among agents in the same batch', async () => {

@@ -21,7 +21,7 @@ const open = (work: Work, name: string, more: Partial<SessionOpening> = {}) => {
   }
   return work.session(name, { kind: 'open', opening: { ...nothing, ...more } })
 }
-const heartbeat = (work: Work, name: string) => work.session(name, { kind: 'beat' })
+const heartbeat = (work: Work, name: string) => work.session(name, { kind: 'heartbeat' })
 const elapse = (work: Work, name: string) => work.session(name, { kind: 'elapse' })
 const seen = async (work: Work, name: string) => (await work.store.session(work.workspace, name))!
 const settled = (reply: Reply) => reply.settled as { taskId: string; generation: number; reply: Reply }[]

@@ -212,7 +212,7 @@ describe('an agent that is terminated', () => {
     expect(back).toMatchObject({
       state: 'idle',
       maxConcurrentTasks: null,
-      health: { hasBeaten: false, sentAt: null, dueAt: now() + STALE },
+      health: { hasHeartbeat: false, sentAt: null, dueAt: now() + STALE },
     })
     expect((await lastEvent(work)).type).toBe('agent_registered')
     expect(outcome(await heartbeat(work, 'alpha', { sentAt: now() - 5 })), 'a new start, a new clock').toBe(
@@ -312,8 +312,8 @@ describe('in any history of an agent', () => {
   const command: fc.Arbitrary<AgentCommand> = fc.oneof(
     fc.record({ kind: fc.constant('register' as const), profile, ifVersion: fc.constantFrom(null, null, 1) }),
     fc.record({
-      kind: fc.constant('beat' as const),
-      beat: fc.record({ sentAt: fc.constantFrom(null, 5_000, 500_000) }).map(aHeartbeat),
+      kind: fc.constant('heartbeat' as const),
+      heartbeat: fc.record({ sentAt: fc.constantFrom(null, 5_000, 500_000) }).map(aHeartbeat),
     }),
     fc.record({ kind: fc.constantFrom('pause' as const), reason: fc.constantFrom(null, 'lunch') }),
     fc.record({ kind: fc.constantFrom('resume' as const, 'remove' as const, 'elapse' as const) }),
@@ -362,7 +362,7 @@ describe('in any history of an agent', () => {
               expect(whyNoWorkFor(after, 0)?.code).toBe('AGENT_TERMINATED')
             if (after.state === 'terminated') expect(after.health?.dueAt ?? null).toBeNull()
             if (decision.fate === 'lost')
-              expect(after.health!.hasBeaten && after.coordinatorEnabled).toBe(true)
+              expect(after.health!.hasHeartbeat && after.coordinatorEnabled).toBe(true)
             const isMissed = after.state === 'error' || after.state === 'offline'
             if (!isMissed && after.state !== 'terminated' && after.state !== 'paused')
               expect(after.health!.dueAt, 'it will be checked').not.toBeNull()

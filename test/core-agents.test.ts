@@ -66,7 +66,13 @@ describe('an agent that registers', () => {
       state: 'idle',
       leaving: false,
       version: 1,
-      health: { lastSeenAt: now(), hasBeaten: false, status: 'healthy', sentAt: null, dueAt: now() + STALE },
+      health: {
+        lastSeenAt: now(),
+        hasHeartbeat: false,
+        status: 'healthy',
+        sentAt: null,
+        dueAt: now() + STALE,
+      },
     })
     expect(await typesOf(work)).toEqual(['agent_registered'])
   })
@@ -119,7 +125,12 @@ describe('an agent that registers', () => {
       registered: false,
       health: null,
     }
-    const heard = decideAgent(merelyClaiming, identity, { kind: 'beat', beat: aHeartbeat() }, context).record
+    const heard = decideAgent(
+      merelyClaiming,
+      identity,
+      { kind: 'heartbeat', heartbeat: aHeartbeat() },
+      context,
+    ).record
     for (const before of [merelyClaiming, heard]) {
       const { record } = decideAgent(
         before,
@@ -133,11 +144,11 @@ describe('an agent that registers', () => {
 })
 
 describe('a heartbeat', () => {
-  test.each(['beat', 'pause', 'resume', 'terminate', 'remove', 'elapse'] as const)(
+  test.each(['heartbeat', 'pause', 'resume', 'terminate', 'remove', 'elapse'] as const)(
     'or another command (%s) to an unknown agent is NOT_FOUND',
     async (kind) => {
       const { work } = manualClock()
-      const command = { kind, beat: aHeartbeat(), reason: 'x', graceful: false } as AgentCommand
+      const command = { kind, heartbeat: aHeartbeat(), reason: 'x', graceful: false } as AgentCommand
       expect(outcome(await commandAgent(work, 'nobody', command))).toBe('NOT_FOUND')
       expect(await work.events()).toEqual([])
     },

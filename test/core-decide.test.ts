@@ -71,7 +71,7 @@ describe('for any history of a task, decide', () => {
     inEveryHistory(({ before, command, context, decision: { record, reply } }) => {
       // An agent that resumes what its session was assigned has its claim already.
       const isHeldStill = before.state === 'assigned' && before.leaseExpiresAt! > context.now
-      const isTakenUp = isHeldStill && before.watch?.given && record.session === before.session
+      const isTakenUp = isHeldStill && before.watch?.isOffered && record.session === before.session
       const claimed = command.kind === 'claim' && reply.ok && !isTakenUp
       // Baton's own claim, opened and ended in one: no limit keeps a whole from being the sum of its parts.
       const merged = command.kind === 'merge' && reply.reason === 'MERGED'
@@ -182,7 +182,7 @@ describe('for any history of a task, decide', () => {
       const { fence } = command
       if (fence.generation === before.generation && fence.session === before.session) return
       // Not sent by a holder, but recorded about one by its session's own record: no caller gets an answer.
-      if (command.kind === 'lose' || command.kind === 'takeBack') {
+      if (command.kind === 'lose' || command.kind === 'revoke') {
         if (fence.generation !== before.generation) expect(decision.record).toBe(before)
         return
       }

@@ -148,7 +148,7 @@ describe('within a batch', () => {
     const { work, now, pass } = manualClock()
     await work.createAll([newTask({ expiresAt: now() + 1 }), newTask()])
     pass(1)
-    expect(await work.next(alpha)).toMatchObject({ reason: 'NO_WORK', lookAgain: true })
+    expect(await work.next(alpha)).toMatchObject({ reason: 'NO_WORK', shouldRetry: true })
     expect(outcome(await work.next(alpha))).toBe('GRANTED')
   })
 })
@@ -190,7 +190,7 @@ describe('a repeated answer', () => {
     const { work, pass } = manualClock()
     await work.register('w', 1)
     await work.claim(await work.create(), worker, { leaseMs: MINUTE })
-    const command = { kind: 'beat' } as const
+    const command = { kind: 'heartbeat' } as const
     const ask = () => work.under('k').run({ on: 'session', actor: 'test', name: 'w', uuid: 'u', command })
     await ask()
     pass(10_000)

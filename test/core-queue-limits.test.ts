@@ -281,7 +281,7 @@ describe('next', () => {
       ok: true,
       reason: 'NO_WORK',
       claims: [],
-      lookAgain: false,
+      shouldRetry: false,
     })
     const still = (await work.store.tasks(work.workspace, { states: ['queued'] }, 10)).map(
       ({ record }) => record,

@@ -22,7 +22,7 @@ const opening = (more: Partial<SessionOpening> = {}): SessionOpening => ({
 const open = (work: Work, name: string, more: Partial<SessionOpening> = {}) =>
   work.session(name, { kind: 'open', opening: opening(more) })
 const touch = (work: Work, name: string, agent = 'alpha') => work.session(name, { kind: 'touch', agent })
-const heartbeat = (work: Work, name: string) => work.session(name, { kind: 'beat' })
+const heartbeat = (work: Work, name: string) => work.session(name, { kind: 'heartbeat' })
 const end = (work: Work, name: string) => work.session(name, { kind: 'end', reason: 'done' })
 const elapse = (work: Work, name: string, silentMs?: number) =>
   work.session(name, { kind: 'elapse', silentMs })
@@ -73,7 +73,7 @@ describe('a session', () => {
     expect(await types(work)).toEqual(['session_started'])
   })
 
-  test.each(['beat', 'drain', 'end', 'elapse'] as const)('that is unknown does not %s', async (kind) => {
+  test.each(['heartbeat', 'drain', 'end', 'elapse'] as const)('that is unknown does not %s', async (kind) => {
     const { work } = manualClock()
     const command = kind === 'end' ? { kind, reason: 'x' } : { kind }
     expect(outcome(await work.session('nobody', command))).toBe('NOT_FOUND')

@@ -40,7 +40,8 @@ describe('in any history of a task', () => {
           const first = firstDeadline(record, limits)
           if (first !== null) expect(record.dueAt).toBeLessThanOrEqual(first)
           const { watch } = record
-          const isToBeStarted = record.state === 'assigned' && (watch?.given || watch?.assignMs !== undefined)
+          const isToBeStarted =
+            record.state === 'assigned' && (watch?.isOffered || watch?.assignMs !== undefined)
           expect(record.dueAt !== null, JSON.stringify(record)).toBe(first !== null || isToBeStarted)
           if (reply.reason === 'MOVED') expect(record.dueAt ?? now + 1).toBeGreaterThan(now)
         })
@@ -69,7 +70,7 @@ test('a task without time limits costs a claim nothing: its watch stays the very
   const own: TaskWatch = { stallMs: 1 }
   expect(watchAnew(own, false)).toBe(own)
   expect(watchAnew(null, false)).toBeNull()
-  expect(watchAnew({ given: true, progressAt: 5 }, false)).toBeNull()
+  expect(watchAnew({ isOffered: true, progressAt: 5 }, false)).toBeNull()
 })
 
 describe('the arithmetic', () => {

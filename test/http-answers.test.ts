@@ -108,10 +108,10 @@ describe('answers about work match their declared schemas', () => {
     await all(['POST', '/sessions', session], ['POST', '/sessions', session])
     await w.claim(await w.make(), 'beta')
     await w.claim(await w.make({ project: 'tracked', key: 'A-001-x' }), 'beta', { leaseSeconds: 1 })
-    const beat = async () => (await w.post('/sessions/s-beta/heartbeat')).body
+    const heartbeat = async () => (await w.post('/sessions/s-beta/heartbeat')).body
     await all(['POST', '/sessions/s-beta/heartbeat'])
     await new Promise((resolve) => setTimeout(resolve, 1_100))
-    await until(async () => (await beat()).lost.length > 0)
+    await until(async () => (await heartbeat()).lost.length > 0)
     await get('/sessions/s-beta')
     await all(['DELETE', '/sessions/s-beta'])
     const worker = { worker: 'w-1', capacity: 2, heartbeatSeconds: 3_600 }

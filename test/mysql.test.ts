@@ -573,7 +573,7 @@ describe.skipIf(server === null)('two stores that race', () => {
         const replies = await Promise.all([
           work.claim(task, by),
           work.next(by, { limit: 2 }),
-          work.session(by.session, { kind: i % 20 === 19 ? 'drain' : 'beat' }),
+          work.session(by.session, { kind: i % 20 === 19 ? 'drain' : 'heartbeat' }),
         ])
         if (i % 20 === 19) await work.register(by.session, 4)
         asked += replies.length

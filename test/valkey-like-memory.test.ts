@@ -139,8 +139,8 @@ class Player {
     const command = of([
       { kind: 'open', opening },
       { kind: 'touch', agent: of(AGENTS) },
-      { kind: 'beat' },
-      { kind: 'beat' },
+      { kind: 'heartbeat' },
+      { kind: 'heartbeat' },
       { kind: 'drain' },
       { kind: 'end', reason: 'done' },
       { kind: 'elapse' },
@@ -254,7 +254,7 @@ function shown(view: View, ask: ReadSet) {
     waiting: view.waiting.map((ids) => ids.toSorted((a, b) => a - b)),
     asked: ask.taskIds.map((id) => view.records.get(id)),
     taken: [...view.takenKeys].toSorted(),
-    stored: ask.idempotencyKeys.map((key) => view.remembered.get(key)),
+    stored: ask.idempotencyKeys.map((key) => view.storedReplies.get(key)),
     workers: [...view.workers].toSorted(byText),
     sessions: [...view.sessions].toSorted(byName),
     tracks:

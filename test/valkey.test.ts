@@ -671,7 +671,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     await work.cancel(held!)
     expect(await raw.zcard(`${tag}lost:${alpha.session}`)).toBe(1)
     await until(async () => {
-      const reply = await work.session(alpha.session, { kind: 'beat' })
+      const reply = await work.session(alpha.session, { kind: 'heartbeat' })
       return reply.ok && (reply.lost as unknown[]).length === 0
     })
     expect(

@@ -123,7 +123,7 @@ export type TaskCommand =
   /** The worker or the agent that holds it went silent. */
   | { kind: 'lose'; fence: Fence; silentMs: number; who: 'worker' | 'agent' }
   /** The agent that holds it was terminated. */
-  | { kind: 'takeBack'; fence: Fence; reason: string }
+  | { kind: 'revoke'; fence: Fence; reason: string }
   /** The holder gave no sign of life for this long. */
   | { kind: 'stall'; silentMs: number }
   | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
@@ -177,7 +177,7 @@ export type SessionCommand =
   /** Named by a claim. */
   | { kind: 'touch'; agent: string }
   /** Alive, and so are all its claims. */
-  | { kind: 'beat' }
+  | { kind: 'heartbeat' }
   | { kind: 'drain' }
   | { kind: 'end'; reason: string }
   /**
@@ -187,13 +187,13 @@ export type SessionCommand =
   | { kind: 'elapse'; silentMs?: number | undefined; listeningSince?: number | undefined }
 
 /** What an agent reports about itself. */
-export type Beat = Omit<AgentHealth, 'lastSeenAt' | 'hasBeaten' | 'dueAt'>
+export type Heartbeat = Omit<AgentHealth, 'lastSeenAt' | 'hasHeartbeat' | 'dueAt'>
 
 export type AgentCommand =
   /** Registered explicitly; settings of an existing agent that are left out stay unchanged. */
   | { kind: 'register'; profile: Partial<AgentProfile>; ifVersion: number | null }
   /** Alive, and so are its claims: leases that are due for renewal are renewed. */
-  | { kind: 'beat'; beat: Beat }
+  | { kind: 'heartbeat'; heartbeat: Heartbeat }
   /** It takes no new work. */
   | { kind: 'pause'; reason: string | null }
   | { kind: 'resume' }

@@ -8,7 +8,7 @@ import { operate } from './rules/operator.ts'
 import { divide, merge } from './rules/parts.ts'
 import { promote } from './rules/promote.ts'
 import { submit } from './rules/result.ts'
-import { lose, stall, takeBack } from './rules/stall.ts'
+import { lose, revoke, stall } from './rules/stall.ts'
 import { elapse, unblock } from './rules/time.ts'
 
 export interface Decision<K extends TaskCommand['kind'] = TaskCommand['kind']> {
@@ -56,8 +56,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return divide(draft, command, context)
     case 'merge':
       return merge(draft, command, context)
-    case 'takeBack':
-      return takeBack(draft, command, context)
+    case 'revoke':
+      return revoke(draft, command, context)
     case 'lose':
       return lose(draft, command, context)
     case 'stall':

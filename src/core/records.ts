@@ -89,7 +89,7 @@ export interface TaskWatch {
   readonly hangGraceMs?: number | undefined
   readonly hangAbortMs?: number | undefined
   /** Its newest claim was made by the coordinator, and its agent has neither started nor claimed it itself. */
-  readonly given?: boolean | undefined
+  readonly isOffered?: boolean | undefined
   /** When it will be done, according to its holder or its estimate. */
   readonly doneBy?: number | undefined
   /** The last report of progress; being alive is not progress. */
@@ -221,7 +221,7 @@ export interface AgentProfile {
 export interface AgentHealth {
   lastSeenAt: number
   /** False when it only registered. Only agents that heartbeat can be declared lost. */
-  hasBeaten: boolean
+  hasHeartbeat: boolean
   /** The sender's own time of the last heartbeat. */
   sentAt: number | null
   status: 'healthy' | 'degraded'

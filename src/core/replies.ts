@@ -86,7 +86,7 @@ type ManyGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted 
 export type NextGranted = Granted & {
   readonly claims: readonly { claim: ClaimGrant; record: TaskRecord }[]
   /** The tasks that were read had expired: there may be work behind them. */
-  readonly lookAgain: boolean
+  readonly shouldRetry: boolean
 }
 
 export type NewGranted = Granted & {

@@ -117,7 +117,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     costUsd: logged.costUsd == null ? null : String(logged.costUsd),
     model: logged.model ?? null,
     sessionId,
-    remember:
+    taskSession:
       sessionId === null
         ? null
         : { taskKey: run.taskId ?? '', state: { ...logged.state, sessionId, ...logged.runtimeStatePatch } },

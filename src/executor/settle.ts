@@ -144,7 +144,7 @@ function endOf(
     model: answer.model ?? null,
     sessionId,
     // The session is stored however the run ended: it holds what the program knows of the task.
-    remember:
+    taskSession:
       parts?.prepared.adapter.capabilities.resumableSession && hasNews
         ? { taskKey: parts.prepared.taskKey, state: sessionId === null ? state : { sessionId, ...state } }
         : null,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { configuringIn, maskedConfig, unmasked, withoutConfiguring } from '../core/agent-config.ts'
-import type { AgentCommand, Beat } from '../core/commands.ts'
+import type { AgentCommand, Heartbeat } from '../core/commands.ts'
 import { type ErrorCode, Refused, refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
@@ -179,16 +179,16 @@ export async function removeAgent(kernel: ServerKernel, caller: Caller, name: st
 /** Frequent requests of agents, batched. */
 export class AgentHeartbeats {
   readonly kernel: ServerKernel
-  readonly beats: HeartbeatBatcher<AgentGranted<'beat'>>
+  readonly heartbeats: HeartbeatBatcher<AgentGranted<'heartbeat'>>
   /** Ids of the tasks assigned to an agent and not started. */
   readonly given: BatchLoader<string, number[]>
 
   constructor(kernel: ServerKernel) {
     this.kernel = kernel
-    this.beats = new HeartbeatBatcher(async (workspaceId, name, beat) => {
+    this.heartbeats = new HeartbeatBatcher(async (workspaceId, name, heartbeat) => {
       const slug = isUuid(name) ? await slugOf(kernel, system(workspaceId), name) : name
       const caller = { ...system(workspaceId), actor: `agent:${slug}` }
-      return commandAgent(kernel, caller, slug, { kind: 'beat', beat })
+      return commandAgent(kernel, caller, slug, { kind: 'heartbeat', heartbeat })
     })
     this.given = new BatchLoader(async (workspaceId, slugs) => {
       const found = await kernel.store.agents.assignedTo(workspaceId, [...new Set(slugs)])
@@ -204,7 +204,7 @@ export async function heartbeat(
   name: string,
   body: z.output<typeof HeartbeatBody>,
 ): Promise<AnswerOf<typeof HeartbeatAnswer>> {
-  const beat: Beat = {
+  const heartbeat: Heartbeat = {
     sentAt: body.sentAt === undefined ? null : Date.parse(body.sentAt),
     status: body.status,
     session: body.session ?? null,
@@ -215,7 +215,7 @@ export async function heartbeat(
     cpuPercent: body.cpuPercent ?? null,
     metadata: body.metadata ?? null,
   }
-  const { record, holding, settled } = await desk.beats.tell(caller.workspaceId, name, beat)
+  const { record, holding, settled } = await desk.heartbeats.tell(caller.workspaceId, name, heartbeat)
   const health = record.health!
   return {
     agent: record.slug,

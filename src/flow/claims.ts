@@ -132,7 +132,7 @@ export async function claimNext(
       if (!gone.aborted) return { claims: shown }
       await releaseUndelivered(kernel, caller, claims)
     }
-    if (reply.lookAgain && !gone.aborted) continue
+    if (reply.shouldRetry && !gone.aborted) continue
     if (!arrival || gone.aborted || kernel.arrivals.isClosed) return unanswered(waiter, { claims: [] })
     await arrival
     if (!gone.aborted) await waiter.confirm?.()

@@ -61,7 +61,7 @@ export async function addDependencies(
       uuid,
       command: { ...command, ifVersion, patch },
     })
-    if (!reply.ok && reply.lookAgain && tries < TRIES) continue
+    if (!reply.ok && reply.shouldRetry && tries < TRIES) continue
     const after = granted(reply).record
     // Not awaited, as whenever a task ends.
     if (isTerminal(after.state)) void unblockDownstream(kernel, caller.workspaceId, [after.id])
@@ -189,6 +189,6 @@ async function failCycle(kernel: Kernel, caller: Caller, { members, cycles }: Cy
     uuid,
     command: { kind: 'failCycle', cycle: cycles[i]!, version } as const,
   }))
-  const reply = granted(await kernel.run(caller, { on: 'many', items, ifAllAreAsSeen: true }))
+  const reply = granted(await kernel.run(caller, { on: 'many', items, ifAllUnchanged: true }))
   return reply.reason !== 'NOTHING_DUE'
 }

@@ -71,13 +71,13 @@ export async function showSession(
 }
 
 /** A heartbeat renews every claim of the session, and reports the claims it lost since its last heartbeat. */
-export async function beat(
+export async function heartbeatOfSession(
   kernel: ServerKernel,
   caller: Caller,
   nameOrId: string,
 ): Promise<AnswerOf<typeof SessionHeartbeatAnswer>> {
   const { name } = await requireSession(kernel, caller, nameOrId)
-  const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
+  const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'heartbeat' })
   return {
     ...heartbeatView(settled, lost),
     session: record.name,

@@ -58,7 +58,7 @@ export async function heartbeatWorker(
   name: string,
 ): Promise<AnswerOf<typeof WorkerHeartbeatAnswer>> {
   await requireWorker(kernel, caller, name)
-  const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'beat' })
+  const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'heartbeat' })
   return {
     ...heartbeatView(settled, lost),
     worker: record.name,

@@ -1,11 +1,11 @@
-import type { Beat } from '../core/commands.ts'
+import type { Heartbeat } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 
 /** The shortest interval between writes of one agent's heartbeats. */
 const INTERVAL_MS = 200
 
 interface PendingHeartbeat<T> {
-  beat: Beat
+  heartbeat: Heartbeat
   answer: (value: T) => void
   refuse: (reason: unknown) => void
 }
@@ -15,25 +15,25 @@ interface PendingHeartbeat<T> {
  * of heartbeats costs a few writes per second.
  */
 export class HeartbeatBatcher<T> {
-  readonly #write: (workspaceId: number, agent: string, beat: Beat) => Promise<T>
+  readonly #write: (workspaceId: number, agent: string, heartbeat: Heartbeat) => Promise<T>
   /** Heartbeats that wait for the interval after the last write to end. */
   readonly #waiting = new Map<string, PendingHeartbeat<T>[]>()
 
-  constructor(write: (workspaceId: number, agent: string, beat: Beat) => Promise<T>) {
+  constructor(write: (workspaceId: number, agent: string, heartbeat: Heartbeat) => Promise<T>) {
     this.#write = write
   }
 
-  tell(workspaceId: number, agent: string, beat: Beat): Promise<T> {
+  tell(workspaceId: number, agent: string, heartbeat: Heartbeat): Promise<T> {
     // Heartbeats of two sessions renew different claims.
-    const name = JSON.stringify([workspaceId, agent, beat.session])
+    const name = JSON.stringify([workspaceId, agent, heartbeat.session])
     const waiting = this.#waiting.get(name)
     if (waiting)
       return new Promise((answer, refuse) => {
-        waiting.push({ beat, answer, refuse })
+        waiting.push({ heartbeat, answer, refuse })
       })
     this.#waiting.set(name, [])
     this.#scheduleNext(name, workspaceId, agent)
-    return this.#write(workspaceId, agent, beat)
+    return this.#write(workspaceId, agent, heartbeat)
   }
 
   #scheduleNext(name: string, workspaceId: number, agent: string): void {
@@ -53,13 +53,13 @@ export class HeartbeatBatcher<T> {
     waiting: readonly PendingHeartbeat<T>[],
   ): Promise<void> {
     for (let left = [...waiting]; left.length > 0; ) {
-      const newest = left.reduce((one, other) => (isOlder(other.beat, one.beat) ? one : other))
+      const newest = left.reduce((one, other) => (isOlder(other.heartbeat, one.heartbeat) ? one : other))
       try {
-        const written = await this.#write(workspaceId, agent, newest.beat)
+        const written = await this.#write(workspaceId, agent, newest.heartbeat)
         const place = left.indexOf(newest)
-        left.forEach(({ beat, answer, refuse }, i) => {
+        left.forEach(({ heartbeat, answer, refuse }, i) => {
           // Sent earlier than a heartbeat that arrived before it.
-          if (i > place && isOlder(beat, newest.beat)) refuse(outOfOrder(newest.beat))
+          if (i > place && isOlder(heartbeat, newest.heartbeat)) refuse(outOfOrder(newest.heartbeat))
           else answer(written)
         })
         return
@@ -72,10 +72,10 @@ export class HeartbeatBatcher<T> {
   }
 }
 
-const isOlder = (one: Beat, other: Beat) =>
+const isOlder = (one: Heartbeat, other: Heartbeat) =>
   one.sentAt !== null && other.sentAt !== null && one.sentAt < other.sentAt
 
-const outOfOrder = ({ sentAt }: Beat) =>
+const outOfOrder = ({ sentAt }: Heartbeat) =>
   new Refused('OUT_OF_ORDER', 'A heartbeat that was sent later has already been recorded.', {
     lastSentAt: new Date(sentAt!).toISOString(),
   })

@@ -9,7 +9,7 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
   const capabilitiesOf = new BatchLoader(
     async (workspaceId, arriving: readonly { slug: string; actor: string }[]) => {
       const actors = new Map(arriving.map(({ slug, actor }) => [slug, actor]))
-      const known = await agents.remember(workspaceId, actors)
+      const known = await agents.registerByClaim(workspaceId, actors)
       const capabilities = new Map(known.map((agent) => [agent.slug, agent.capabilities]))
       return arriving.map(({ slug }) => capabilities.get(slug) ?? [])
     },

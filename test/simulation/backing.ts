@@ -28,7 +28,7 @@ const NOTHING: Changes = {
   sessions: [],
   agents: [],
   removedAgents: [],
-  remember: [],
+  newReplies: [],
   activeClaimsDelta: 0,
 }
 const seeing = (view: View) => ({ answer: view, changes: NOTHING })

@@ -142,7 +142,7 @@ export const coordinatorBugs = {
     view(view, envelopes) {
       const heartbeating = new Set(
         envelopes.map(({ request }) =>
-          request.on === 'agent' && request.command.kind === 'beat' ? request.slug : '',
+          request.on === 'agent' && request.command.kind === 'heartbeat' ? request.slug : '',
         ),
       )
       return withAgents(view, (agent) =>

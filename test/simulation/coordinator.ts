@@ -140,7 +140,7 @@ const isAssignable = ({ state, leaving, coordinatorEnabled, health, staleMs }: A
   state === 'idle' &&
   !leaving &&
   coordinatorEnabled &&
-  health?.hasBeaten === true &&
+  health?.hasHeartbeat === true &&
   health.lastSeenAt + staleMs > now
 
 const candidateOf = ({ record, holding }: AgentView): Candidate => ({

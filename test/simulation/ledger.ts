@@ -66,10 +66,10 @@ export class Ledger {
       case 'session':
         this.sessions.add(request.name)
         for (const one of reply.settled as Settled[])
-          if (one.reply.ok && request.command.kind === 'beat') this.#renewed(request.name, one)
+          if (one.reply.ok && request.command.kind === 'heartbeat') this.#renewed(request.name, one)
         break
       case 'agent':
-        if (request.command.kind === 'beat') this.#heartbeatAnswered(reply)
+        if (request.command.kind === 'heartbeat') this.#heartbeatAnswered(reply)
         break
       case 'next':
         for (const { claim } of reply.claims as { claim: Grant }[]) this.#granted(claim.taskId, claim)

@@ -1,5 +1,5 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { AgentCommand, Beat } from '../../src/core/commands.ts'
+import type { AgentCommand, Heartbeat } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { Reply } from '../support/replies.ts'
 import type { Holding, Life } from './client.ts'
@@ -46,7 +46,7 @@ async function heartbeatForever(life: Life): Promise<void> {
     await life.rest(heartbeatMs * (0.7 + random.next() * 0.6))
     if (!agent.plan.heartbeats && !world.calm) continue
     if (!world.calm && random.chance(0.04)) await life.rest(random.int(staleMs, 2 * staleMs))
-    const answer = await tell(life, { kind: 'beat', beat: heartbeatOf(life) })
+    const answer = await tell(life, { kind: 'heartbeat', heartbeat: heartbeatOf(life) })
     if (!answer) continue
     const { reply, askedAt } = answer
     if (reply.ok) strange = handleReply(life, reply, askedAt, strange)
@@ -57,7 +57,7 @@ async function heartbeatForever(life: Life): Promise<void> {
   }
 }
 
-function heartbeatOf({ agent, session, world: { random } }: Life): Beat {
+function heartbeatOf({ agent, session, world: { random } }: Life): Heartbeat {
   return {
     sentAt: random.chance(0.5) ? agent.clock() : null,
     status: random.chance(0.1) ? 'degraded' : 'healthy',
@@ -87,7 +87,7 @@ function handleReply(life: Life, reply: Reply, askedAt: number, strange: Readonl
   for (const record of reply.holding as TaskRecord[]) {
     if (known(record.uuid, record.generation)) continue
     const name = `${record.uuid} ${record.generation}`
-    const byCoordinator = record.watch?.given && record.state === 'assigned'
+    const byCoordinator = record.watch?.isOffered && record.state === 'assigned'
     if (byCoordinator && !strange.has(name)) life.begin(resume(life, record))
     else if (strange.has(name)) life.begin(seeTo(life, record))
     unknown.add(name)

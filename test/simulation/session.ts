@@ -71,7 +71,7 @@ async function heartbeatForever(life: Life): Promise<void> {
     const soonest = life.holdings.length > 0 ? Math.min(leaseMs, silenceMs) : silenceMs
     await life.rest(renewAfterMs(soonest, world.random.next()))
     if (!heartbeats && !world.calm) continue
-    const answer = await tell(life, { kind: 'beat' })
+    const answer = await tell(life, { kind: 'heartbeat' })
     if (!answer) continue
     if (answer.reply.ok) strange = handleReply(life, answer.reply, answer.askedAt, strange)
     else {

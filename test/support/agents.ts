@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentCommand, Beat } from '../../src/core/commands.ts'
+import type { AgentCommand, Heartbeat } from '../../src/core/commands.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/core/records.ts'
 import type { Reply } from './replies.ts'
 import type { Work } from './tasks.ts'
@@ -16,7 +16,7 @@ export const register = (
   ifVersion: number | null = null,
 ) => commandAgent(work, slug, { kind: 'register', profile, ifVersion })
 
-export const aHeartbeat = (more: Partial<Beat> = {}): Beat => ({
+export const aHeartbeat = (more: Partial<Heartbeat> = {}): Heartbeat => ({
   sentAt: null,
   status: 'healthy',
   session: null,
@@ -29,8 +29,8 @@ export const aHeartbeat = (more: Partial<Beat> = {}): Beat => ({
   ...more,
 })
 
-export const heartbeat = (work: Work, slug: string, more: Partial<Beat> = {}) =>
-  commandAgent(work, slug, { kind: 'beat', beat: aHeartbeat(more) }, `agent:${slug}`)
+export const heartbeat = (work: Work, slug: string, more: Partial<Heartbeat> = {}) =>
+  commandAgent(work, slug, { kind: 'heartbeat', heartbeat: aHeartbeat(more) }, `agent:${slug}`)
 export const pause = (work: Work, slug: string, reason: string | null = null) =>
   commandAgent(work, slug, { kind: 'pause', reason })
 export const resume = (work: Work, slug: string) => commandAgent(work, slug, { kind: 'resume' })

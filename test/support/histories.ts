@@ -106,7 +106,7 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
   lose: held(
     fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000), who: fc.constantFrom('worker', 'agent') }),
   ),
-  takeBack: held(fc.record({ kind: kind('takeBack'), reason: fc.constant('agent terminated') })),
+  revoke: held(fc.record({ kind: kind('revoke'), reason: fc.constant('agent terminated') })),
   log: held(
     fc.record({
       kind: kind('log'),

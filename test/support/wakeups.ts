@@ -76,7 +76,7 @@ const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
     provider: null,
     model: null,
     sessionId: null,
-    remember: null,
+    taskSession: null,
   },
   ...{ summary: null, result: undefined, folder: null, log: null, excerpts: { stdout: null, stderr: null } },
 }

@@ -4,7 +4,7 @@ import { uuidCarrying } from '../ids.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { createTask } from '../rules/create.ts'
-import { type Changes, keyName, type OnTask, type Remembered, uniqueName, type View } from './requests.ts'
+import { type Changes, keyName, type OnTask, type StoredReply, uniqueName, type View } from './requests.ts'
 
 /** What creation needs from its batch. */
 interface CreationContext {
@@ -13,8 +13,8 @@ interface CreationContext {
   record: (id: number) => TaskRecord | undefined
   apply: (item: OnTask, actor: Actor) => TaskReply
   emit: (event: Changes['events'][number]) => void
-  firstAnswer: (key: string) => Remembered | undefined
-  remember: (key: string, bodyHash: string, reply: Reply) => void
+  firstAnswer: (key: string) => StoredReply | undefined
+  storeReply: (key: string, bodyHash: string, reply: Reply) => void
 }
 
 interface Identity {
@@ -87,7 +87,7 @@ export class Creation {
     this.#in.emit(event)
     if (task.unique) {
       const { key, bodyHash } = task.unique
-      this.#in.remember(uniqueName(key), bodyHash, { ok: true, reason: 'CREATED', record })
+      this.#in.storeReply(uniqueName(key), bodyHash, { ok: true, reason: 'CREATED', record })
     }
     return record
   }

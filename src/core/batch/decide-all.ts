@@ -12,7 +12,7 @@ import {
 } from '../records.ts'
 import type { AgentGranted, ClaimGrant, NextGranted, Reply, SessionGranted, TaskReply } from '../replies.ts'
 import { decideAgent } from '../rules/agent.ts'
-import { REFUSED_WHATEVER_IT_IS } from '../rules/claim.ts'
+import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
 import { countsAsActive, decideSession, type SessionDecision } from '../rules/session.ts'
 import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
@@ -23,8 +23,8 @@ import {
   isOnTrack,
   type OnTask,
   queryName,
-  type Remembered,
   type Request,
+  type StoredReply,
   trackName,
   type View,
 } from './requests.ts'
@@ -56,7 +56,7 @@ class Batch {
   readonly #sessions = new Map<string, SessionRecord>()
   /** Null: removed. */
   readonly #agents = new Map<string, AgentRecord | null>()
-  readonly #firstAnswers = new Map<string, { key: string } & Remembered>()
+  readonly #firstAnswers = new Map<string, { key: string } & StoredReply>()
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
   /** How the claims of this batch change the agents on each track and the number of tasks that sessions hold. */
@@ -96,7 +96,7 @@ class Batch {
       apply: (item, actor) => this.#apply(item, actor),
       emit: (event) => this.#effects.events.push(event),
       firstAnswer: (key) => this.#firstAnswer(key),
-      remember: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),
+      storeReply: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),
     })
   }
 
@@ -110,13 +110,13 @@ class Batch {
       sessions: [...this.#sessions.values()],
       agents: [...this.#agents.values()].filter((agent) => agent !== null),
       removedAgents: [...this.#agents].filter(([, agent]) => agent === null).map(([slug]) => slug),
-      remember: [...this.#firstAnswers.values()],
+      newReplies: [...this.#firstAnswers.values()],
       activeClaimsDelta: this.#activeClaimsDelta,
     }
     return { replies, changes }
   }
 
-  #firstAnswer = (key: string) => this.#firstAnswers.get(key) ?? this.#view.remembered.get(key)
+  #firstAnswer = (key: string) => this.#firstAnswers.get(key) ?? this.#view.storedReplies.get(key)
 
   #answer(request: Request): Reply {
     const { idempotency } = request
@@ -141,7 +141,7 @@ class Batch {
       case 'task':
         return this.#apply(request, request.actor)
       case 'many': {
-        if (request.ifAllAreAsSeen && !request.items.every(this.#isAsSeen))
+        if (request.ifAllUnchanged && !request.items.every(this.#isAsSeen))
           return { ok: true, reason: 'NOTHING_DUE', replies: [] }
         const replies = request.items.map((item) => this.#apply(item, request.actor))
         return { ok: true, reason: replies.some(({ ok }) => ok) ? 'SOME_DONE' : 'ALL_REFUSED', replies }
@@ -260,7 +260,7 @@ class Batch {
         continue
       }
       const { code } = reply
-      if (REFUSED_WHATEVER_IT_IS.has(code)) {
+      if (REFUSED_FOR_ANY_TASK.has(code)) {
         if (claims.length === 0) return reply
         break
       }
@@ -268,8 +268,8 @@ class Batch {
       offer = offers.next(code === 'TRACK_FULL' ? 'full' : 'refused')
     }
     // The tasks that were read had expired, and no more had been read: there may be work behind them.
-    const lookAgain = claims.length === 0 && hasMoved
-    return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims, lookAgain }
+    const shouldRetry = claims.length === 0 && hasMoved
+    return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims, shouldRetry }
   }
 
   #reservedFor(pick: Extract<Request, { on: 'next' }>['pick']): TaskRecord[] {

@@ -44,7 +44,7 @@ export type Request = Common &
         on: 'many'
         items: readonly OnTask[]
         /** All or none: unless every task is still at the version its command names, nothing is done. */
-        ifAllAreAsSeen?: boolean | undefined
+        ifAllUnchanged?: boolean | undefined
       }
     | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number; byCoordinator?: boolean }
     | { on: 'new'; tasks: readonly NewTask[]; changes?: readonly OnTask[] }
@@ -93,7 +93,7 @@ export interface ReadSet {
   terms: number[]
 }
 
-export interface Remembered {
+export interface StoredReply {
   bodyHash: string
   reply: Reply
 }
@@ -141,7 +141,7 @@ export interface View {
   fresh: { id: number; random: number }[]
   /** Those of `ReadSet.newKeys` that are already in use, by `keyName`. */
   takenKeys: ReadonlySet<string>
-  remembered: Map<string, Remembered>
+  storedReplies: Map<string, StoredReply>
   /** Those of `ReadSet.claimants` that are workers, and how many tasks they hold. */
   workers: ReadonlyMap<string, Worker>
   sessions: ReadonlyMap<string, SessionView>
@@ -172,7 +172,7 @@ export interface Changes extends Effects {
   /** New or changed, whole. */
   agents: AgentRecord[]
   removedAgents: string[]
-  remember: { key: string; bodyHash: string; reply: Reply }[]
+  newReplies: { key: string; bodyHash: string; reply: Reply }[]
   activeClaimsDelta: number
 }
 
@@ -285,6 +285,6 @@ class ReadSetBuilder {
 }
 
 /** Whether a waiting caller may proceed: a task was queued, or a place on a full track became free. */
-export const maySomebodyGoOn = ({ events, claims, tasks }: Changes) =>
+export const mayLetCallersProceed = ({ events, claims, tasks }: Changes) =>
   events.some(({ to }) => to === 'queued') ||
   (claims.some(({ kind }) => kind === 'ended') && tasks.some(isOnTrack))

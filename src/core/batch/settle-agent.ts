@@ -27,7 +27,7 @@ export function settleAgent(
       kept: () => null,
       renewed: () => (isToRenew(task, command, now, limits) ? { kind: 'renew', fence } : null),
       lost: () => ({ kind: 'lose', who: 'agent', fence, silentMs: now - record.health!.lastSeenAt }),
-      'taken back': () => ({ kind: 'takeBack', fence, reason: record.stateReason! }),
+      revoked: () => ({ kind: 'revoke', fence, reason: record.stateReason! }),
     }
     const then = commands[fate]()
     return then && { taskId: uuid, generation, reply: apply({ taskId: id, uuid, command: then }) }
@@ -40,7 +40,7 @@ export function settleAgent(
  * flood of heartbeats must not become a flood of events. A heartbeat of one session renews only that session's claims.
  */
 function isToRenew(task: TaskRecord, command: AgentCommand, now: number, limits: Limits): boolean {
-  const session = command.kind === 'beat' ? command.beat.session : null
+  const session = command.kind === 'heartbeat' ? command.heartbeat.session : null
   if (session !== null && session !== task.session) return false
   const { leaseExpiresAt, leaseMs, updatedAt } = task
   if (now >= leaseExpiresAt! - leaseMs * (1 - RENEW_FROM)) return true

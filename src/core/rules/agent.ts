@@ -1,4 +1,4 @@
-import type { AgentCommand, Beat } from '../commands.ts'
+import type { AgentCommand, Heartbeat } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { type EventDraft, workspaceEvent } from '../events.ts'
 import type { Limits } from '../limits.ts'
@@ -34,7 +34,7 @@ export interface AgentContext {
 }
 
 /** What happens to the tasks an agent holds. */
-export type AgentFate = 'kept' | 'renewed' | 'lost' | 'taken back'
+export type AgentFate = 'kept' | 'renewed' | 'lost' | 'revoked'
 
 export interface AgentDecision {
   refusal: Refusal | null
@@ -75,8 +75,8 @@ export function decideAgent(
   if (!record)
     return refused(record, refuse('NOT_FOUND', `There is no agent "${identity.slug}" in this workspace.`))
   switch (command.kind) {
-    case 'beat':
-      return heartbeat(record, command.beat, context)
+    case 'heartbeat':
+      return heartbeat(record, command.heartbeat, context)
     case 'pause':
       return pause(record, command.reason, context)
     case 'resume':
@@ -197,7 +197,7 @@ function scaled(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfi
 /** It registered, which is a sign of life; its silence counts from its first heartbeat on. */
 const registeredHealth = (now: number, staleMs: number): AgentHealth => ({
   lastSeenAt: now,
-  hasBeaten: false,
+  hasHeartbeat: false,
   sentAt: null,
   status: 'healthy',
   session: null,
@@ -224,7 +224,7 @@ const IDLE = { state: 'idle', stateReason: null } as const
 
 const IS_UNREACHABLE: ReadonlySet<AgentRecord['state']> = new Set(['error', 'offline'])
 
-function heartbeat(record: AgentRecord, said: Beat, context: AgentContext): AgentDecision {
+function heartbeat(record: AgentRecord, said: Heartbeat, context: AgentContext): AgentDecision {
   const { now } = context
   const { slug, state, stateReason, health, staleMs } = record
   if (state === 'terminated')
@@ -252,7 +252,7 @@ function heartbeat(record: AgentRecord, said: Beat, context: AgentContext): Agen
     sentAt: said.sentAt ?? health?.sentAt ?? null,
     session: said.session ?? health?.session ?? null,
     lastSeenAt: now,
-    hasBeaten: true,
+    hasHeartbeat: true,
     dueAt: isManaged(record) ? null : (health?.dueAt ?? now + staleMs),
   }
   if (!isBack) return { refusal: null, record: { ...record, health: heard }, events: [], fate: 'renewed' }
@@ -313,7 +313,7 @@ function terminate(
     const events = [workspaceEvent('agent_leaving', { agent: slug, reason, claims }, context)]
     return changed(record, { leaving: true, stateReason: reason }, events, context)
   }
-  return ended(record, reason, context, 'taken back')
+  return ended(record, reason, context, 'revoked')
 }
 
 function ended(record: AgentRecord, reason: string, context: AgentContext, fate: AgentFate): AgentDecision {
@@ -347,7 +347,7 @@ function elapse(record: AgentRecord, listeningSince: number, context: AgentConte
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: aliveUntil } } }
   const silentMs = now - health.lastSeenAt
   // Only agents that heartbeat and that the coordinator manages can be declared lost; leases cover the others.
-  const isMissed = health.hasBeaten && record.coordinatorEnabled
+  const isMissed = health.hasHeartbeat && record.coordinatorEnabled
   const claims = isMissed ? holding.length : 0
   if (record.leaving) {
     // It will not finish what it stayed for; it is terminated for the recorded reason.

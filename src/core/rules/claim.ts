@@ -75,7 +75,7 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
  * session, the assigned claim stays.
  */
 function isAssignedToCaller(record: TaskRecord, command: Claim, { limits }: RuleContext): boolean {
-  if (record.state !== 'assigned' || !record.watch?.given) return false
+  if (record.state !== 'assigned' || !record.watch?.isOffered) return false
   if (record.agent !== command.agent || command.byCoordinator) return false
   return record.session === command.session || record.generation < limits.maxGenerationsPerTask
 }
@@ -162,7 +162,7 @@ function whyNotClaimable(
 
 /** It was assigned the task before and did not start: for as long as its start timeout, others go first. */
 function ignoredIt({ agent, claimState, watch, updatedAt }: TaskRecord, by: string, context: RuleContext) {
-  if (!watch?.given || claimState !== 'expired' || agent !== by) return false
+  if (!watch?.isOffered || claimState !== 'expired' || agent !== by) return false
   return context.now < updatedAt + assignMsOf(watch, true, context.limits)!
 }
 
@@ -180,7 +180,7 @@ function whyNotBy(
 }
 
 /** Refusals that concern the caller and not the task: any other waiting task would be refused as well. */
-export const REFUSED_WHATEVER_IT_IS: ReadonlySet<ErrorCode> = new Set([
+export const REFUSED_FOR_ANY_TASK: ReadonlySet<ErrorCode> = new Set([
   'LIMIT_REACHED',
   'NO_CAPACITY',
   'WORKER_DRAINING',

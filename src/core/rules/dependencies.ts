@@ -36,7 +36,7 @@ function whyOutdated({ record }: TaskDraft, { ifVersion, version }: AddDependenc
     })
   if (ifVersion !== null && ifVersion !== record.version) return mismatch({})
   // Dependencies may have been added in the meantime: the caller must read again.
-  return version === record.version ? null : mismatch({ lookAgain: true })
+  return version === record.version ? null : mismatch({ shouldRetry: true })
 }
 
 function refuseDependencies(

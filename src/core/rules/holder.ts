@@ -5,7 +5,7 @@ import type { HolderRequest, TaskReply } from '../replies.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
 import { judgeFence, leaseRanOut } from './fence.ts'
-import { abortsAt, begun, firstDeadline, nextLook, progressed } from './watch.ts'
+import { abortsAt, begun, firstDeadline, nextCheckAt, progressed } from './watch.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log'>
@@ -60,7 +60,7 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
   // Never shorter than an earlier answer: an old renewal may arrive after a newer one.
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)
   draft.touch()
-  record.dueAt = nextLook(record, context.limits)
+  record.dueAt = nextCheckAt(record, context.limits)
   draft.note('claim_renewed', byAgent(draft), { ...held(draft), leaseExpiresAt: record.leaseExpiresAt })
   return {
     ok: true,
@@ -119,7 +119,7 @@ function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleC
   if (record.state !== 'running') start(draft, context)
   draft.touch()
   record.watch = progressed(record.watch, context.now, doneBy)
-  record.dueAt = nextLook(record, context.limits)
+  record.dueAt = nextCheckAt(record, context.limits)
   const set = { progressPercent: percent, progressStep: step, checkpoint }
   draft.effects.details.push({ taskId: record.id, set })
   draft.note('task_progress', byAgent(draft), {

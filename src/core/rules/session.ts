@@ -48,7 +48,7 @@ export function decideSession(
   if (!record)
     return refused(record, refuse('NOT_FOUND', `There is no session "${identity.name}" in this workspace.`))
   switch (command.kind) {
-    case 'beat':
+    case 'heartbeat':
       return heartbeat(record, context)
     case 'drain':
       return drain(record, context)

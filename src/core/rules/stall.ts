@@ -23,10 +23,10 @@ export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, context: 
   return { ok: true, reason: 'LOST', record }
 }
 
-type TakeBack = Extract<TaskCommand, { kind: 'takeBack' }>
+type Revoke = Extract<TaskCommand, { kind: 'revoke' }>
 
 /** Its agent was terminated: the task goes back to the queue. */
-export function takeBack(draft: TaskDraft, { fence, reason }: TakeBack, context: RuleContext): TaskReply {
+export function revoke(draft: TaskDraft, { fence, reason }: Revoke, context: RuleContext): TaskReply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
   requeue(draft, context, 'AGENT_TERMINATED', reason)
@@ -51,7 +51,7 @@ function takeFromSilent(draft: TaskDraft, context: RuleContext): void {
 }
 
 /** The check of a held task is due. If it comes too early, the next check is scheduled. */
-export function lookAtHolder(draft: TaskDraft, context: RuleContext): void {
+export function checkHolder(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { limits, now } = context
   const isPast = (time: number | null) => time !== null && time <= now

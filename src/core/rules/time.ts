@@ -4,7 +4,7 @@ import type { TaskReply } from '../replies.ts'
 import { isHeld } from '../states.ts'
 import { expireLease, fail } from './attempts.ts'
 import { leaseRanOut } from './fence.ts'
-import { lookAtHolder } from './stall.ts'
+import { checkHolder } from './stall.ts'
 
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
@@ -31,7 +31,7 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       record.dueAt = null
       draft.move('task_human_review_requested', 'system', { reason: 'No verdict before the timeout.' })
     } else if (isHeld(record.state)) {
-      lookAtHolder(draft, context)
+      checkHolder(draft, context)
     }
   }
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }

@@ -9,9 +9,9 @@ const SECOND_MS = 1000
 
 /** The watch under a new holder, without the state of the previous one. The same object when there is nothing to drop. */
 export function watchAnew(watch: TaskWatch | null, byCoordinator: boolean): TaskWatch | null {
-  if (watch === null) return byCoordinator ? { given: true } : null
-  const { given: _given, doneBy: _doneBy, progressAt: _progressAt, suspectedAt: _since, ...own } = watch
-  if (byCoordinator) return { ...own, given: true }
+  if (watch === null) return byCoordinator ? { isOffered: true } : null
+  const { isOffered: _offered, doneBy: _doneBy, progressAt: _progressAt, suspectedAt: _since, ...own } = watch
+  if (byCoordinator) return { ...own, isOffered: true }
   const kept = Object.keys(own).length
   if (kept === 0) return null
   return kept === Object.keys(watch).length ? watch : own
@@ -27,8 +27,8 @@ export const verifyMsOf = (watch: TaskWatch | null, limits: Limits) =>
 
 /** Work starts: the start deadline no longer applies, and the task's estimate sets its expected end. */
 export function begun(watch: TaskWatch | null, now: number): TaskWatch | null {
-  if (watch === null || (watch.given === undefined && watch.estimateMs === undefined)) return watch
-  const { given: _given, ...rest } = watch
+  if (watch === null || (watch.isOffered === undefined && watch.estimateMs === undefined)) return watch
+  const { isOffered: _offered, ...rest } = watch
   if (rest.estimateMs !== undefined) return { ...rest, doneBy: now + rest.estimateMs }
   return Object.keys(rest).length === 0 ? null : rest
 }
@@ -73,7 +73,7 @@ export function firstDeadline(record: Held, limits: Limits): number | null {
  * When to check a held task next. Signs of life extend its deadlines but not the time of the check, or each of them would
  * move an index entry: an early check finds nothing due and sets the next time.
  */
-export const nextLook = (record: Held & Pick<TaskRecord, 'dueAt'>, limits: Limits) =>
+export const nextCheckAt = (record: Held & Pick<TaskRecord, 'dueAt'>, limits: Limits) =>
   sooner(record.dueAt, firstDeadline(record, limits))
 
 const sooner = (one: number | null, other: number | null) =>

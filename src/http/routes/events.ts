@@ -152,7 +152,7 @@ async function serveEvents(
   opening: Opening,
   feed: EventFeed,
 ): Promise<void> {
-  const { over, end } = lifeOf(opening, feed, () => raw.write(': beat\n\n'))
+  const { over, end } = lifeOf(opening, feed, () => raw.write(': heartbeat\n\n'))
   raw.once('close', end)
   // Disconnected before anything was sent: no close event will follow.
   if (raw.destroyed) end()

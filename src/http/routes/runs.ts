@@ -56,7 +56,7 @@ export function runRoutes(app: FastifyInstance, kernel: ServerKernel, execution:
   lists(app, kernel)
   single(app, kernel, execution)
   wakeups(app, kernel)
-  remembered(app, kernel)
+  taskSessions(app, kernel)
   trials(app, kernel, execution)
 }
 
@@ -253,7 +253,7 @@ function wakeups(app: FastifyInstance, kernel: ServerKernel): void {
   )
 }
 
-function remembered(app: FastifyInstance, kernel: ServerKernel): void {
+function taskSessions(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<On>(
     '/agents/:id/runtime-state',
     route({

@@ -6,7 +6,7 @@ import {
   SessionMemoryView,
   SessionView,
 } from '../../core/shapes/sessions.ts'
-import { beat, closeSession, openSession, showSession } from '../../flow/sessions.ts'
+import { closeSession, heartbeatOfSession, openSession, showSession } from '../../flow/sessions.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
 
@@ -52,7 +52,7 @@ export function sessionRoutes(app: FastifyInstance, kernel: ServerKernel): void 
       needs: 'work',
       answer: SessionHeartbeatAnswer,
     }),
-    ({ params, caller }) => beat(kernel, caller, params.id),
+    ({ params, caller }) => heartbeatOfSession(kernel, caller, params.id),
   )
 
   app.delete<{ Params: { id: string } }>(

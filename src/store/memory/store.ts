@@ -2,7 +2,7 @@ import {
   type Changes,
   heldName,
   keyName,
-  maySomebodyGoOn,
+  mayLetCallersProceed,
   type NewKey,
   type ReadSet,
   type View,
@@ -121,7 +121,7 @@ export class MemoryStore implements Store {
       this.leaderLease.actUnder(readSet.terms, act),
     )
     const { events } = changes
-    const tasksWaiting = maySomebodyGoOn(changes)
+    const tasksWaiting = mayLetCallersProceed(changes)
     if (events.length > 0)
       for (const listener of this.#listeners) listener(workspaceId, { events: events.length, tasksWaiting })
     await this.#pause('after commit')
@@ -328,7 +328,7 @@ export class MemoryStore implements Store {
         random: Math.floor(this.#random() * 2 ** 22),
       })),
       takenKeys: takenKeys(workspace, readSet),
-      remembered: workspace.remembered,
+      storedReplies: workspace.storedReplies,
       workers: workersOf(readSet, (name) => workerIn(workspace, name)),
       sessions: sessionsOf(readSet, (name) => sessionIn(workspace, name, show)),
       ...agentsOf(workspace, readSet, show),

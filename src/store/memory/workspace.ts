@@ -1,4 +1,4 @@
-import type { AgentView, Changes, ReadSet, Remembered, TrackUse } from '../../core/batch/requests.ts'
+import type { AgentView, Changes, ReadSet, StoredReply, TrackUse } from '../../core/batch/requests.ts'
 import { isOnTrack, trackName } from '../../core/batch/requests.ts'
 import type { KnownAgent, TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
@@ -21,7 +21,7 @@ export interface Workspace {
   events: StoredEvent[]
   sessions: Map<string, SessionRecord>
   agents: Map<string, AgentRecord>
-  remembered: Map<string, Remembered>
+  storedReplies: Map<string, StoredReply>
   projects: Map<string, number>
   /** Declared tracks, by `trackName`: how many agents each may have. */
   tracks: Map<string, number | null>
@@ -39,7 +39,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   events: [],
   sessions: new Map(),
   agents: new Map(),
-  remembered: new Map(),
+  storedReplies: new Map(),
   projects: new Map(),
   tracks: new Map(),
   activeClaims: 0,
@@ -134,7 +134,8 @@ export function write(workspace: Workspace, changes: Changes): void {
   for (const session of changes.sessions) workspace.sessions.set(session.name, session)
   for (const agent of changes.agents) workspace.agents.set(agent.slug, agent)
   for (const slug of changes.removedAgents) workspace.agents.delete(slug)
-  for (const { key, bodyHash, reply } of changes.remember) workspace.remembered.set(key, { bodyHash, reply })
+  for (const { key, bodyHash, reply } of changes.newReplies)
+    workspace.storedReplies.set(key, { bodyHash, reply })
   for (const event of changes.events) workspace.events.push({ ...event, seq: workspace.events.length + 1 })
   workspace.activeClaims += changes.activeClaimsDelta
 }

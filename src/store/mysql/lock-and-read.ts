@@ -4,7 +4,7 @@ import {
   keyName,
   NO_AGENTS,
   type ReadSet,
-  type Remembered,
+  type StoredReply,
   trackName,
   type View,
 } from '../../core/batch/requests.ts'
@@ -34,7 +34,7 @@ export class LockAndRead {
   readonly #readSet: ReadSet
   readonly #statements: LockStatements
   readonly #records = new Map<number, TaskRecord>()
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #storedReplies = new Map<string, StoredReply>()
   readonly #takenKeys = new Set<string>()
   readonly #pastHolders = new Map<string, string>()
   readonly #tracks = new TrackUses()
@@ -75,7 +75,7 @@ export class LockAndRead {
       pastHolders: this.#pastHolders,
       fresh,
       takenKeys: this.#takenKeys,
-      remembered: this.#remembered,
+      storedReplies: this.#storedReplies,
       workers: this.#workersSeen(),
       sessions: this.#sessionsSeen(),
       ...NO_AGENTS,
@@ -124,9 +124,9 @@ export class LockAndRead {
         for (const [projectId, key] of rows) this.#takenKeys.add(keyName(projectId as number, textOf(key)))
       })
     for (const list of inLists(idempotencyKeys))
-      packet.ask(this.#statements.rememberedReplies(list), (rows) => {
+      packet.ask(this.#statements.storedReplies(list), (rows) => {
         for (const [key, bodyHash, reply] of rows)
-          this.#remembered.set(textOf(key), {
+          this.#storedReplies.set(textOf(key), {
             bodyHash: textOf(bodyHash),
             reply: JSON.parse(reply as string),
           })

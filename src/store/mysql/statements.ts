@@ -127,7 +127,7 @@ export class LockStatements {
             on t.workspace_id = ${this.#workspaceId} and t.project_id = v.project_id and t.task_key = v.task_key`
 
   // Stored replies for these idempotency keys.
-  rememberedReplies = (keys: readonly string[]) =>
+  storedReplies = (keys: readonly string[]) =>
     sql`select r.idempotency_key, r.body_hash, r.reply from ${this.#names(keys)}
           straight_join baton_replies r force index (primary)
             on r.workspace_id = ${this.#workspaceId} and r.idempotency_key = v.name`

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Changes, maySomebodyGoOn, type ReadSet, type View } from '../../core/batch/requests.ts'
+import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../core/batch/requests.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
 import {
   asUnavailable,
@@ -77,7 +77,7 @@ export class MysqlTransactor implements Transactor {
     })
     if ('error' in outcome) throw outcome.error
     const { events } = outcome.changes
-    const what = { events: events.length, tasksWaiting: maySomebodyGoOn(outcome.changes) }
+    const what = { events: events.length, tasksWaiting: mayLetCallersProceed(outcome.changes) }
     if (what.events > 0) this.#notices.committed(workspaceId, what, outcome.lastSeq)
     return outcome.answer
   }

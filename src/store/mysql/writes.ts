@@ -25,7 +25,7 @@ export async function writesOf(writing: Writing, queues: Queues): Promise<Sql[]>
     ...insert(
       'baton_replies',
       ['workspace_id', 'idempotency_key', 'body_hash', 'reply', 'created_at'],
-      changes.remember.map(({ key, bodyHash, reply }) => [
+      changes.newReplies.map(({ key, bodyHash, reply }) => [
         writing.workspaceId,
         key,
         bodyHash,

@@ -4,7 +4,7 @@ import { isTerminal, type TaskState } from '../../core/states.ts'
 import type { BlockedTask, Direction, Walked } from '../store.ts'
 import { walk } from '../walk.ts'
 import { needsIn, readTask } from './codec.ts'
-import { ask, inTurn } from './connect.ts'
+import { ask, pipelined } from './connect.ts'
 import type { Keys } from './keys.ts'
 import { Script } from './script.ts'
 
@@ -78,7 +78,7 @@ export class Blocked {
 
   async #neededBy(workspaceId: number, taskIds: readonly number[]): Promise<number[][]> {
     const keys = this.#keysOf(workspaceId)
-    const found = await inTurn(
+    const found = await pipelined(
       this.#client,
       taskIds.map((id) => ['smembers', keys.neededBy(id)]),
     )
@@ -96,7 +96,7 @@ export class Blocked {
     const blockedAmong = async (ids: readonly number[]) => {
       const records = [...(await this.#records(keys, ids)).values()]
       const blocked = records.filter((task) => task.blocked && !isTerminal(task.state))
-      const needs = await inTurn(
+      const needs = await pipelined(
         this.#client,
         blocked.map(({ id }) => ['lrange', keys.needs(id), 0, -1]),
       )
@@ -114,7 +114,7 @@ export class Blocked {
     const blocked = [...(await this.#records(keys, [...new Set(taskIds)])).values()].filter(
       (task) => task.blocked,
     )
-    const texts = (await inTurn(
+    const texts = (await pipelined(
       this.#client,
       blocked.map(({ id }) => ['lrange', keys.needs(id), 0, -1]),
     )) as string[][]

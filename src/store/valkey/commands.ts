@@ -3,31 +3,31 @@ import type { QueueName } from './keys.ts'
 /** Arguments of one command in a script: more do not fit on Lua's stack. Even, since many come in pairs. */
 const MOST_ARGUMENTS = 2_000
 
-interface Gathered {
+interface Batched {
   head: string[]
   args: string[]
 }
 
 /** The commands of a transaction. Commands that accept many values at once are batched. */
 export class Commands {
-  readonly #gathered = new Map<string, Gathered>()
+  readonly #batched = new Map<string, Batched>()
   readonly #counts = new Map<string, { key: string; field: string; change: number }>()
   readonly #indexed = new Map<string, QueueName>()
   readonly #last: string[][] = []
 
   /** Adds to the single command of this kind on this key. No member is added by one command and removed by another. */
-  gather(command: string, key: string, ...args: string[]): void {
+  add(command: string, key: string, ...args: string[]): void {
     const name = `${command} ${key}`
-    const known = this.#gathered.get(name)
+    const known = this.#batched.get(name)
     if (known) known.args.push(...args)
-    else this.#gathered.set(name, { head: [command, key], args })
+    else this.#batched.set(name, { head: [command, key], args })
   }
 
   /** Strings that are written whole. */
   set(key: string, value: string): void {
-    const known = this.#gathered.get('MSET')
+    const known = this.#batched.get('MSET')
     if (known) known.args.push(key, value)
-    else this.#gathered.set('MSET', { head: ['MSET'], args: [key, value] })
+    else this.#batched.set('MSET', { head: ['MSET'], args: [key, value] })
   }
 
   /** Tasks entered or left this queue: it is in its index while it is not empty. */
@@ -48,7 +48,7 @@ export class Commands {
   /** Each command is preceded by its length. */
   flat(): string[] {
     const flat: string[] = []
-    for (const { head, args } of this.#gathered.values())
+    for (const { head, args } of this.#batched.values())
       for (let from = 0; from < args.length; from += MOST_ARGUMENTS) {
         const to = Math.min(from + MOST_ARGUMENTS, args.length)
         flat.push(String(head.length + to - from), ...head)

@@ -92,7 +92,7 @@ export const together = (client: Redis, commands: Commands) =>
   answersTo(client, commands, (given) => client.multi(given))
 
 /** The same without atomicity: for commands that need not be consistent with each other. */
-export const inTurn = (client: Redis, commands: Commands) =>
+export const pipelined = (client: Redis, commands: Commands) =>
   answersTo(client, commands, (given) => client.pipeline(given))
 
 async function answersTo(

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { roundRobin } from '../round-robin.ts'
 import type { DueTask, DueVersion } from '../store.ts'
 import { readTask } from './codec.ts'
-import { ask, inTurn } from './connect.ts'
+import { ask, pipelined } from './connect.ts'
 import { idOf, type Keys } from './keys.ts'
 
 /** What upkeep reads. Each workspace has its own sorted sets by time, so a read costs what is due, not what is waiting. */
@@ -34,7 +34,7 @@ export class Due {
   /** Each with its share of the limit: only workspaces that have notes of tasks to unblock. */
   async sharesOfNotes(limit: number, only?: number): Promise<{ workspaceId: number; share: number }[]> {
     const ids = await this.#workspaceIds(only)
-    const counts = await inTurn(
+    const counts = await pipelined(
       this.#client,
       ids.map((id) => ['zcard', this.#keysOf(id).unsettled]),
     )
@@ -58,7 +58,7 @@ export class Due {
 
   async #dueIn(ids: readonly number[], list: (keys: Keys) => string, limit: number) {
     const now = await this.#now()
-    const found = await inTurn(
+    const found = await pipelined(
       this.#client,
       ids.map((id) => ['zrangebyscore', list(this.#keysOf(id)), '-inf', now, 'LIMIT', 0, limit]),
     )
@@ -67,7 +67,7 @@ export class Due {
   }
 
   async #readTasks(tasks: { workspaceId: number; taskId: number }[]): Promise<DueVersion[]> {
-    const texts = await inTurn(
+    const texts = await pipelined(
       this.#client,
       tasks.map(({ workspaceId, taskId }) => ['get', this.#keysOf(workspaceId).task(taskId)]),
     )

@@ -87,7 +87,7 @@ export class Keys {
   /** Hash: how many tasks of a track each agent holds. */
   onTrack = (projectId: number, track: string) => `${this.tag}on-track:${trackName(projectId, track)}`
   user = (userId: string) => `${this.tag}user:${userId}`
-  remembered = (key: string) => `${this.tag}reply:${key}`
+  storedReplies = (key: string) => `${this.tag}reply:${key}`
   transaction = (id: string) => `${this.tag}transaction:${id}`
 
   /** Names the queues of an agent, or of all agents. */

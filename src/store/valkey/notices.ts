@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { type Changes, maySomebodyGoOn } from '../../core/batch/requests.ts'
+import { type Changes, mayLetCallersProceed } from '../../core/batch/requests.ts'
 import type { Committed } from '../store.ts'
 
 /**
@@ -62,5 +62,5 @@ export class Notices {
 
 const summaryOf = (changes: Changes) => ({
   events: changes.events.length,
-  tasksWaiting: maySomebodyGoOn(changes),
+  tasksWaiting: mayLetCallersProceed(changes),
 })

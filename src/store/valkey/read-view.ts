@@ -4,8 +4,8 @@ import {
   keyName,
   NO_AGENTS,
   type ReadSet,
-  type Remembered,
   type SessionView,
+  type StoredReply,
 } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
@@ -98,7 +98,7 @@ export async function readView(
         random: randomInt(2 ** 22),
       })),
       takenKeys: takenAmong(readSet, read.taken()),
-      remembered: readRemembered(readSet, read.remembered()),
+      storedReplies: readStoredReplies(readSet, read.storedReplies()),
       workers: readWorkers(readSet, claimants),
       sessions: readSessions(readSet, holding, read.sessions(), read.lost()),
       tracks: new Map(),
@@ -147,7 +147,7 @@ function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
     sessions: questions.askAll<Bulk>(['MGET'], readSet.sessions.map(keys.session)),
     lost: each<string[]>(readSet.sessions, (name) => ['ZRANGE', keys.lost(name), '0', '-1', 'WITHSCORES']),
     taken: questions.askAll<Bulk>(['HMGET', keys.taskKeys], newKeys),
-    remembered: questions.askAll<Bulk>(['MGET'], readSet.idempotencyKeys.map(keys.remembered)),
+    storedReplies: questions.askAll<Bulk>(['MGET'], readSet.idempotencyKeys.map(keys.storedReplies)),
     results: each<Bulk>(offeredTasks(readSet).map(keys.results), (name) => ['HGET', name, 'list']),
     declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
   }
@@ -183,13 +183,13 @@ function takenAmong(readSet: ReadSet, taken: readonly Bulk[]): Set<string> {
   return new Set(names.filter((_, i) => taken[i] !== null))
 }
 
-function readRemembered(readSet: ReadSet, texts: readonly Bulk[]): Map<string, Remembered> {
-  const remembered = new Map<string, Remembered>()
+function readStoredReplies(readSet: ReadSet, texts: readonly Bulk[]): Map<string, StoredReply> {
+  const storedReplies = new Map<string, StoredReply>()
   for (const [i, key] of readSet.idempotencyKeys.entries()) {
     const text = texts[i]
-    if (text) remembered.set(key, JSON.parse(text))
+    if (text) storedReplies.set(key, JSON.parse(text))
   }
-  return remembered
+  return storedReplies
 }
 
 const readResults = (readSet: ReadSet, texts: readonly Bulk[]) =>

@@ -17,10 +17,10 @@ export function taskWrites(commands: Commands, keys: Keys, seen: Seen, changes: 
     const { dependsOn: _, ...details } = task.details
     commands.set(keys.details(record.id), JSON.stringify({ ...details, parent: parentUuid }))
     if (record.key !== null)
-      commands.gather('HSET', keys.taskKeys, keyName(record.projectId, record.key), String(record.id))
+      commands.add('HSET', keys.taskKeys, keyName(record.projectId, record.key), String(record.id))
     if (details.userId !== null) {
       const id = member(record.id)
-      commands.gather('ZADD', keys.user(details.userId), id, id)
+      commands.add('ZADD', keys.user(details.userId), id, id)
     }
   }
   for (const record of changes.tasks) after.set(record.id, record)
@@ -35,7 +35,7 @@ export function taskWrites(commands: Commands, keys: Keys, seen: Seen, changes: 
     planEnd(commands, keys, seen, before, record)
     if (isTerminal(record.state) && before && !isTerminal(before.state)) ended.push(String(record.id))
     if (before && isBlocked(record) && !isBlocked(before))
-      commands.gather('ZADD', keys.unsettled, note, `t${record.id}`)
+      commands.add('ZADD', keys.unsettled, note, `t${record.id}`)
   }
   for (let i = 0; i < ended.length; i += 1_000)
     commands.after('ended', keys.unsettled, note, `${keys.tag}needed-by:`, ...ended.slice(i, i + 1_000))
@@ -48,11 +48,11 @@ function planQueue(commands: Commands, keys: Keys, before: TaskRecord | null, af
   const was = before && before.rank !== null ? keys.queue(before) : null
   const is = after.rank !== null ? keys.queue(after) : null
   if (was && was.key !== is?.key) {
-    commands.gather('ZREM', was.key, member(after.id))
+    commands.add('ZREM', was.key, member(after.id))
     commands.index(was)
   }
   if (is && (was?.key !== is.key || before!.rank !== after.rank)) {
-    commands.gather('ZADD', is.key, score(after.rank!), member(after.id))
+    commands.add('ZADD', is.key, score(after.rank!), member(after.id))
     if (was?.key !== is.key) commands.index(is)
   }
 }
@@ -64,10 +64,10 @@ function planHolder(commands: Commands, keys: Keys, before: TaskRecord | null, a
   const id = String(after.id)
   const was = isHeld(before) ? before : null
   const is = isHeld(after) ? after : null
-  if (is) commands.gather('ZADD', keys.held, score(is.updatedAt), member(is.id))
-  else if (was) commands.gather('ZREM', keys.held, member(was.id))
-  if (was && was.session !== is?.session) commands.gather('SREM', keys.holds(was.session!), id)
-  if (is && was?.session !== is.session) commands.gather('SADD', keys.holds(is.session!), id)
+  if (is) commands.add('ZADD', keys.held, score(is.updatedAt), member(is.id))
+  else if (was) commands.add('ZREM', keys.held, member(was.id))
+  if (was && was.session !== is?.session) commands.add('SREM', keys.holds(was.session!), id)
+  if (is && was?.session !== is.session) commands.add('SADD', keys.holds(is.session!), id)
   if (!isOnTrack(after) || was?.agent === is?.agent) return
   const track = keys.onTrack(after.projectId, after.trackQueue)
   if (was) commands.count(track, was.agent!, -1)
@@ -84,8 +84,8 @@ function dueAt(task: TaskRecord | null): number | null {
 function planTimes(commands: Commands, keys: Keys, before: TaskRecord | null, after: TaskRecord): void {
   const [was, is] = [dueAt(before), dueAt(after)]
   if (was === is) return
-  if (is === null) commands.gather('ZREM', keys.due, member(after.id))
-  else commands.gather('ZADD', keys.due, score(is), member(after.id))
+  if (is === null) commands.add('ZREM', keys.due, member(after.id))
+  else commands.add('ZADD', keys.due, score(is), member(after.id))
 }
 
 /** Claims of a finished task get a TTL: the retention of the workspace. */
@@ -118,9 +118,9 @@ function planDeadLetters(
     const exhausted = details.get(id)?.exhausted
     const isDead = state === 'failed' && exhausted
     const wasFailed = view.records.get(id)?.state === 'failed'
-    if (isDead) commands.gather('ZADD', keys.deadLetters, member(id), member(id))
+    if (isDead) commands.add('ZADD', keys.deadLetters, member(id), member(id))
     else if (wasFailed && (state !== 'failed' || exhausted !== undefined))
-      commands.gather('ZREM', keys.deadLetters, member(id))
+      commands.add('ZREM', keys.deadLetters, member(id))
   }
 }
 
@@ -135,11 +135,11 @@ export function dependencyWrites(
   )
   const now = (id: number) => after.get(id) ?? view.records.get(id)
   for (const { taskId, dependsOn, dependsOnUuid, rule } of changes.dependencies) {
-    commands.gather('RPUSH', keys.needs(taskId), JSON.stringify([dependsOn, dependsOnUuid, rule]))
-    commands.gather('SADD', keys.neededBy(dependsOn), String(taskId))
+    commands.add('RPUSH', keys.needs(taskId), JSON.stringify([dependsOn, dependsOnUuid, rule]))
+    commands.add('SADD', keys.neededBy(dependsOn), String(taskId))
     const [waiting, upstream] = [now(taskId), now(dependsOn)]
     // A task that has already ended will not end again, so nothing would note it. One that was not read may have ended.
     if (waiting && isBlocked(waiting) && (!upstream || isTerminal(upstream.state)))
-      commands.gather('ZADD', keys.unsettled, String(version + 1), `t${taskId}`)
+      commands.add('ZADD', keys.unsettled, String(version + 1), `t${taskId}`)
   }
 }

@@ -24,7 +24,7 @@ export const isNothing = (changes: Changes) =>
     changes.results,
     changes.details,
     changes.sessions,
-    changes.remember,
+    changes.newReplies,
     changes.events,
   ].every(({ length }) => length === 0)
 
@@ -48,16 +48,16 @@ export function writesOf(
   planResults(commands, keys, results, changes)
   planDetails(commands, keys, changes)
   planSessions(commands, keys, seen, changes)
-  for (const { key, bodyHash, reply } of changes.remember)
+  for (const { key, bodyHash, reply } of changes.newReplies)
     commands.after(
       'SET',
-      keys.remembered(key),
+      keys.storedReplies(key),
       JSON.stringify({ bodyHash, reply }),
       'PX',
       String(REMEMBERED_MS),
     )
   changes.events.forEach((event, i) => {
-    commands.gather('RPUSH', keys.events(seen.seq + 1 + i), writeEvent(event))
+    commands.add('RPUSH', keys.events(seen.seq + 1 + i), writeEvent(event))
   })
   return commands.flat()
 }
@@ -76,18 +76,17 @@ function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes):
     activeClaims: view.activeClaims + changes.activeClaimsDelta,
     activeSessions,
   }
-  for (const [field, value] of Object.entries(fields))
-    commands.gather('HSET', keys.meta, field, String(value))
+  for (const [field, value] of Object.entries(fields)) commands.add('HSET', keys.meta, field, String(value))
 }
 
 function planClaims(commands: Commands, keys: Keys, { view }: Seen, { claims }: Changes): void {
   const losers = new Set<string>()
   for (const claim of claims) {
-    commands.gather('RPUSH', keys.claims(claim.taskId), writeClaim(claim))
+    commands.add('RPUSH', keys.claims(claim.taskId), writeClaim(claim))
     if (claim.kind === 'opened' || (claim.state !== 'expired' && claim.state !== 'superseded')) continue
     const { uuid } = view.records.get(claim.taskId)!
     const lost = JSON.stringify([uuid, claim.generation, claim.reason])
-    commands.gather('ZADD', keys.lost(claim.session), score(claim.at), lost)
+    commands.add('ZADD', keys.lost(claim.session), score(claim.at), lost)
     losers.add(claim.session)
   }
   for (const session of losers) {
@@ -107,15 +106,15 @@ function planResults(
     byTask.set(change.taskId, [...(byTask.get(change.taskId) ?? []), change])
   for (const [taskId, own] of byTask) {
     const { heads, data } = afterChanges(results.get(taskId) ?? [], own)
-    commands.gather('HSET', keys.results(taskId), 'list', JSON.stringify(heads))
-    for (const [place, text] of data) commands.gather('HSET', keys.results(taskId), `data:${place}`, text)
+    commands.add('HSET', keys.results(taskId), 'list', JSON.stringify(heads))
+    for (const [place, text] of data) commands.add('HSET', keys.results(taskId), `data:${place}`, text)
   }
 }
 
 function planDetails(commands: Commands, keys: Keys, changes: Changes): void {
   for (const [taskId, set] of foldDetails(changes))
     for (const [field, value] of Object.entries(set))
-      commands.gather('HSET', keys.changed(taskId), field, JSON.stringify(value))
+      commands.add('HSET', keys.changed(taskId), field, JSON.stringify(value))
 }
 
 function planSessions(commands: Commands, keys: Keys, { view }: Seen, { sessions }: Changes): void {
@@ -124,12 +123,12 @@ function planSessions(commands: Commands, keys: Keys, { view }: Seen, { sessions
     const seen = view.sessions.get(name)
     const before = seen?.record ?? null
     commands.set(keys.session(name), JSON.stringify(session))
-    if (!before) commands.gather('ZADD', keys.sessions, score(-startedAt), name)
+    if (!before) commands.add('ZADD', keys.sessions, score(-startedAt), name)
     const wasWorker = before !== null && before.capacity !== null
-    if (capacity !== null && !wasWorker) commands.gather('ZADD', keys.workers, score(-startedAt), name)
-    if (capacity === null && wasWorker) commands.gather('ZREM', keys.workers, name)
-    if (due !== null) commands.gather('ZADD', keys.sessionsDue, score(due), name)
-    else if (before && before.dueAt !== null) commands.gather('ZREM', keys.sessionsDue, name)
+    if (capacity !== null && !wasWorker) commands.add('ZADD', keys.workers, score(-startedAt), name)
+    if (capacity === null && wasWorker) commands.add('ZREM', keys.workers, name)
+    if (due !== null) commands.add('ZADD', keys.sessionsDue, score(due), name)
+    else if (before && before.dueAt !== null) commands.add('ZREM', keys.sessionsDue, name)
     // The session sees what it lost up to now.
     if (seen && seen.lost.length > 0)
       commands.after('ZREMRANGEBYSCORE', keys.lost(name), '-inf', score(lastSeenAt))

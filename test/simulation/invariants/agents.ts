@@ -143,7 +143,7 @@ const staleMeansSilent: WorldInvariant = {
 }
 
 const isMissed = ({ health, coordinatorEnabled }: AgentRecord) =>
-  coordinatorEnabled && health?.hasBeaten === true
+  coordinatorEnabled && health?.hasHeartbeat === true
 
 const lostWithTheirAgent: WorldInvariant = {
   says: 'A task is lost with its agent only when the agent was found silent, leaving or not.',

@@ -10,7 +10,7 @@ const SECOND_MS = 1_000
 /** When something is due for a held task, if nothing is heard of it from here on. */
 function deadlineOf({ state, watch, updatedAt }: TaskRecord, limits: Limits): number | null {
   // The time limit for the start was set when it was claimed, and is not set again.
-  if (state === 'assigned') return watch?.given || watch?.assignMs !== undefined ? Infinity : null
+  if (state === 'assigned') return watch?.isOffered || watch?.assignMs !== undefined ? Infinity : null
   const stall = limits.stallTimeoutSeconds === null ? null : limits.stallTimeoutSeconds * SECOND_MS
   const stallMs = watch?.stallMs ?? stall
   const times = stallMs === null ? [] : [updatedAt + stallMs]

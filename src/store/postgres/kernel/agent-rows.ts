@@ -34,7 +34,7 @@ const AGENT_FIELDS = {
 
 const HEALTH_FIELDS = {
   last_seen_at: ['lastSeenAt', 'instant'],
-  has_heartbeat: ['hasBeaten', 'boolean'],
+  has_heartbeat: ['hasHeartbeat', 'boolean'],
   sent_at: ['sentAt', 'instant'],
   status: ['status', 'text'],
   session: ['session', 'text'],

@@ -50,9 +50,9 @@ export async function lockAndRead(
   const workspaceState = questions.askIn(sql.workspaceState, [])
   const fresh = readSet.newTasks > 0 ? questions.ask(sql.freshIds, [readSet.newTasks]) : NOTHING
   const taken = readSet.newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING
-  const remembered =
+  const storedReplies =
     readSet.idempotencyKeys.length > 0
-      ? questions.askIn(sql.rememberedReplies, [arrayLiteral(readSet.idempotencyKeys)])
+      ? questions.askIn(sql.storedReplies, [arrayLiteral(readSet.idempotencyKeys)])
       : NOTHING
 
   await questions.send(client)
@@ -81,7 +81,9 @@ export async function lockAndRead(
     pastHolders: await pastHoldersOf(client, workspaceId, readSet, records),
     fresh: fresh().map(([id]) => ({ id: id as number, random: randomInt(2 ** 22) })),
     takenKeys: new Set(taken().map(([projectId, key]) => keyName(projectId as number, key as string))),
-    remembered: new Map(remembered().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never)),
+    storedReplies: new Map(
+      storedReplies().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never),
+    ),
     workers,
     sessions,
     ...seenAgents(readSet, records, agents),

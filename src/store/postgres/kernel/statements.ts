@@ -139,8 +139,8 @@ export const onTracks = statement(
 )
 
 // Stored replies for these idempotency keys. $1 workspace, $2 keys.
-export const rememberedReplies = statement(
-  'remembered_replies',
+export const storedReplies = statement(
+  'stored_replies',
   `select key, body_hash, reply from idempotency_keys where workspace_id = $1 and key = any($2::text[])`,
 )
 
@@ -334,7 +334,7 @@ export const changeSessions = insertInto(
 export const checkSessions = statement('check_sessions', 'select refuse_sessions_over_limit($1, $2)')
 
 // Replies, to be returned again under the same idempotency key.
-export const rememberReplies = insertInto(
+export const insertReplies = insertInto(
   'idempotency_keys',
   columnsOf({ key: 'text', body_hash: 'text', reply: 'json' }),
 )

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Changes, maySomebodyGoOn, type ReadSet, type View } from '../../../core/batch/requests.ts'
+import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../../core/batch/requests.ts'
 import { type Committed, StoreUnavailable, type Transactor } from '../../store.ts'
 import { connectionFrom, isTransient } from '../connection/connect.ts'
 import { ChangedMeanwhile, lockAndRead } from './lock-and-read.ts'
@@ -54,7 +54,7 @@ export class PostgresTransactor implements Transactor {
           throw new StoreUnavailable('The transaction was not committed.')
         this.#committed(workspaceId, {
           events: changes.events.length,
-          tasksWaiting: maySomebodyGoOn(changes),
+          tasksWaiting: mayLetCallersProceed(changes),
         })
       }
       broken = false

@@ -27,13 +27,13 @@ export function writesOf(workspaceId: number, view: View, changes: Changes): Bou
     ...sessionWrites(workspaceId, view, changes),
     ...agentWrites(workspaceId, view, changes.agents, changes.removedAgents),
   ]
-  const { remember, events } = changes
-  if (remember.length > 0) {
-    const replies = remember.map(({ reply }) => JSON.stringify(reply))
+  const { newReplies, events } = changes
+  if (newReplies.length > 0) {
+    const replies = newReplies.map(({ reply }) => JSON.stringify(reply))
     writes.push(
-      sql.rememberReplies(workspaceId, [
-        remember.map((one) => one.key),
-        remember.map((one) => one.bodyHash),
+      sql.insertReplies(workspaceId, [
+        newReplies.map((one) => one.key),
+        newReplies.map((one) => one.bodyHash),
         replies,
       ]),
     )

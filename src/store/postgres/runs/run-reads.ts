@@ -252,7 +252,7 @@ export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: stri
     `select t.uuid as "taskId", t.id as "innerId", c.generation, c.session from claims c
        join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
       where c.workspace_id = $1 and c.agent = $2 and c.state = 'active' and c.session = 'agent:' || c.agent
-        and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'given' is distinct from 'true')
+        and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'isOffered' is distinct from 'true')
         and not exists (select from runs r where r.workspace_id = $1 and r.agent = $2
           and (r.status = 'queued' or r.status = 'running' and r.task_id = c.task_id and r.generation = c.generation))`,
     [agent],

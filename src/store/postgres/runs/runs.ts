@@ -130,7 +130,7 @@ export interface RunEnd {
   model: string | null
   sessionId: string | null
   /** What the adapter gets at the next run: state under this key, or nothing. */
-  remember: { taskKey: string; state: Record<string, unknown> } | null
+  taskSession: { taskKey: string; state: Record<string, unknown> } | null
   summary: string | null
   result: unknown
   folder: unknown
@@ -146,7 +146,7 @@ export function finishRun(store: Connections, end: RunEnd): Promise<boolean> {
     const finished = await writeEnd(tx, end)
     if (!finished) return false
     const runs = await addUp(tx, end, finished)
-    if (end.remember) await rememberSession(tx, end)
+    if (end.taskSession) await storeTaskSession(tx, end)
     const isWell = end.status === 'succeeded'
     const status = isWell ? 'completed' : end.status === 'cancelled' ? 'cancelled' : 'failed'
     await endWakeup(tx, workspaceId, finished.wakeupId, status, { error: end.errorMessage })
@@ -223,7 +223,7 @@ async function addUp(tx: WorkspaceTransaction, end: RunEnd, finished: Finished):
   return rows[0] ? Number(rows[0].runs) : null
 }
 
-async function rememberSession(tx: WorkspaceTransaction, end: RunEnd): Promise<void> {
+async function storeTaskSession(tx: WorkspaceTransaction, end: RunEnd): Promise<void> {
   await tx.query(
     `insert into agent_task_sessions (workspace_id, agent, adapter_type, task_key, session_params, session_display_id, last_run_id, last_error)
      select $1, a.slug, $3, $4, $5, $6, $7, $8 from agents a where a.workspace_id = $1 and a.slug = $2
@@ -235,8 +235,8 @@ async function rememberSession(tx: WorkspaceTransaction, end: RunEnd): Promise<v
         end.workspaceId,
         end.agent,
         end.adapterType,
-        end.remember!.taskKey,
-        JSON.stringify(end.remember!.state),
+        end.taskSession!.taskKey,
+        JSON.stringify(end.taskSession!.state),
       ],
       ...[end.sessionId, end.runId, end.errorMessage],
     ],

@@ -344,7 +344,7 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
         cross join lateral (select * from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active' offset 0) c
         cross join lateral (select * from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id offset 0) t
        where a.adapter_type <> 'external' and ($1::int is null or a.workspace_id = $1)
-         and (t.state = 'assigned' and t.watch ->> 'given' = 'true' or t.state = 'continuing') and c.session = 'agent:' || a.slug
+         and (t.state = 'assigned' and t.watch ->> 'isOffered' = 'true' or t.state = 'continuing') and c.session = 'agent:' || a.slug
          and not exists (select from wakeups w where w.workspace_id = a.workspace_id and w.agent = a.slug and w.task_id = t.id
                and w.status = 'queued' and w.generation = c.generation)
          and not exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug

@@ -162,7 +162,7 @@ export async function tasksAssignedTo(
     `select c.agent, array_agg(c.task_id order by c.acquired_at, c.task_id) from claims c
        join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
       where c.workspace_id = $1 and c.state = 'active' and c.agent = any($2::text[]) and t.state = 'assigned'
-        and t.watch->>'given' = 'true'
+        and t.watch->>'isOffered' = 'true'
         and t.lease_expires_at > clock_timestamp()
       group by c.agent`,
     [workspaceId, slugs],

@@ -73,7 +73,7 @@ async function firstAnswer(
     [workspaceId, key],
   )
   if (rows[0] && rows[0].body_hash !== bodyHash)
-    throw new Refused('IDEMPOTENCY_KEY_REUSED', 'This idempotency key stands for another request.')
+    throw new Refused('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request.')
   return rows[0]?.reply ?? null
 }
 

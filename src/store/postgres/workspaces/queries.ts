@@ -30,7 +30,7 @@ export function workspaceQueries(connections: Connections) {
         list: listAgents,
         page: pageOfAgents,
       }),
-      ...bind(writers, { remember: registerByClaim }),
+      ...bind(writers, { registerByClaim }),
     },
     keys: {
       ...bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),
