@@ -310,7 +310,7 @@ describe.each(kinds)('on %s', (kind) => {
       on: 'agent',
       actor: 'system',
       term: 99,
-      slug: 'alpha',
+      key: 'alpha',
       uuid: crypto.randomUUID(),
       command: { kind: 'terminate', graceful: false, reason: 'x' },
     })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentCommand } from '../src/core/commands.ts'
+import { decideAgent } from '../src/core/kinds/agent/decide.ts'
 import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { AgentRecord } from '../src/core/records.ts'
 import { backoffMs } from '../src/core/retry.ts'
-import { decideAgent } from '../src/core/rules/agent.ts'
 import {
   agentEvents,
   aHeartbeat,

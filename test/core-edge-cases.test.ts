@@ -191,7 +191,7 @@ describe('a repeated answer', () => {
     await work.register('w', 1)
     await work.claim(await work.create(), worker, { leaseMs: MINUTE })
     const command = { kind: 'heartbeat' } as const
-    const ask = () => work.under('k').run({ on: 'session', actor: 'test', name: 'w', uuid: 'u', command })
+    const ask = () => work.under('k').run({ on: 'session', actor: 'test', key: 'w', uuid: 'u', command })
     await ask()
     pass(10_000)
     expect(await ask()).toMatchObject({ settled: [{ reply: { ttlMs: MINUTE - 10_000 } }] })

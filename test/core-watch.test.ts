@@ -56,8 +56,8 @@ describe('in any history of a task', () => {
         replayHistory(one, ({ before, command, decision: { record } }) => {
           if (command.kind !== 'claim' || record.generation === before.generation) return
           const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = before.watch ?? {}
-          const given = command.byCoordinator
-          const own = { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, given }
+          const isOffered = command.byCoordinator
+          const own = { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, isOffered }
           expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
         })
       }),

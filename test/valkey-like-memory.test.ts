@@ -7,7 +7,6 @@ import {
   readSetOf,
   type TrackUse,
   trackName,
-  type View,
 } from '../src/core/batch/requests.ts'
 import type { NewTask, TaskCommand } from '../src/core/commands.ts'
 import { ProjectFairness } from '../src/core/fairness.ts'
@@ -15,6 +14,7 @@ import type { TaskRecord } from '../src/core/records.ts'
 import { FAILURE_CLASSES } from '../src/core/retry.ts'
 import { TRIGGER_RULES, taskStates } from '../src/core/states.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
+import type { View as PortableView } from '../src/store/portable.ts'
 import type { Store, StoredResult } from '../src/store/store.ts'
 import type { Reply } from './support/replies.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
@@ -124,7 +124,7 @@ class Player {
     )
   }
 
-  #session(): Pick<Extract<Request, { on: 'session' }>, 'name' | 'uuid' | 'command'> {
+  #session(): Pick<Extract<Request, { on: 'session' }>, 'key' | 'uuid' | 'command'> {
     const { below, of, yes } = this.#dice
     const name = of(SESSIONS)
     const capacity = name.startsWith('w') ? 1 + below(3) : null
@@ -145,7 +145,7 @@ class Player {
       { kind: 'end', reason: 'done' },
       { kind: 'elapse' },
     ] as const)
-    return { name, uuid: `uuid-of-${name}`, command }
+    return { key: name, uuid: `uuid-of-${name}`, command }
   }
 
   #onTask(now: number): OnTask {
@@ -223,7 +223,7 @@ interface Side {
 }
 
 /** No two stores order sets alike, nor return equally more of a queue than requested. */
-function asAsked(view: View, ask: ReadSet): View {
+function asAsked(view: PortableView, ask: ReadSet): PortableView {
   const first = (ids: readonly number[], limit: number) => {
     const shown = new Map<string, number>()
     return ids.filter((id) => {
@@ -233,15 +233,16 @@ function asAsked(view: View, ask: ReadSet): View {
       return shown.get(name)! <= limit
     })
   }
-  const sessions = [...view.sessions].map(([name, { record, holding, lost }]) => {
+  const sessions = [...view.kinds.session.seen].map(([name, { record, holding, lost }]) => {
     const inOrder = { holding: holding.toSorted((a, b) => a - b), lost: lost.toSorted(byText) }
     return [name, { record, ...inOrder }] as const
   })
   const waiting = view.waiting.map((ids, i) => first(ids, ask.waiting[i]!.limit))
-  return { ...view, waiting, sessions: new Map(sessions) }
+  const { counted } = view.kinds.session
+  return { ...view, waiting, kinds: { session: { seen: new Map(sessions), counted } } }
 }
 
-function shown(view: View, ask: ReadSet) {
+function shown(view: PortableView, ask: ReadSet) {
   const claimable = new Set(
     [...ask.taskIds, ...view.waiting.flat(), ...view.reserved]
       .flatMap((id) => view.records.get(id) ?? [])
@@ -250,13 +251,13 @@ function shown(view: View, ask: ReadSet) {
   const use = (track: TrackUse | undefined) => track && [track.maxAgents, [...track.holders].toSorted()]
   return {
     activeClaims: view.activeClaims,
-    activeSessions: view.activeSessions,
+    activeSessions: view.kinds.session.counted,
     waiting: view.waiting.map((ids) => ids.toSorted((a, b) => a - b)),
     asked: ask.taskIds.map((id) => view.records.get(id)),
     taken: [...view.takenKeys].toSorted(),
     stored: ask.idempotencyKeys.map((key) => view.storedReplies.get(key)),
     workers: [...view.workers].toSorted(byText),
-    sessions: [...view.sessions].toSorted(byName),
+    sessions: [...view.kinds.session.seen].toSorted(byName),
     tracks:
       ask.claimants.length > 0 ? [...claimable].toSorted().map((name) => use(view.tracks.get(name))) : [],
   }

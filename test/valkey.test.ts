@@ -186,7 +186,9 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a private server', () =>
 describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   const url = inject('valkeyUrl')!
   const prefix = freshValkeyPrefix()
-  const options = { prefix, answerWithinMs: 500 }
+  const options = { prefix }
+  /** For connections that lose answers on purpose: how long a lost one is waited for. */
+  const impatient = { prefix, answerWithinMs: 500 }
   let store: ValkeyStore
   let other: ValkeyStore
   let raw: Redis
@@ -351,7 +353,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   test('a write whose answer is lost is done once, and its answer is recovered', async () => {
     const workspace = await newWorkspace()
     const connection = await cuttableConnectionTo(url)
-    const far = await ValkeyStore.open(connection.url, options)
+    const far = await ValkeyStore.open(connection.url, impatient)
     const work = new Work(store, workspace)
     const task = await work.create()
     // No read writes an event.
@@ -381,7 +383,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
         isOvertaken = true
       },
     })
-    const far = await ValkeyStore.open(connection.url, options)
+    const far = await ValkeyStore.open(connection.url, impatient)
     const work = new Work(store, workspace)
     const task = await work.create()
     expect(outcome(await new Work(far, workspace).claim(task, alpha))).toBe('GRANTED')
@@ -395,7 +397,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
   test('where it cannot be recovered, the caller gets an unknown outcome', async () => {
     const workspace = await newWorkspace()
     const connection = await cuttableConnectionTo(url)
-    const far = await ValkeyStore.open(connection.url, options)
+    const far = await ValkeyStore.open(connection.url, impatient)
     const work = new Work(store, workspace)
     const task = await work.create()
     connection.loseAnswersTo('task_assigned')

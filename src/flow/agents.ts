@@ -3,9 +3,9 @@ import { configuringIn, maskedConfig, unmasked, withoutConfiguring } from '../co
 import type { AgentCommand, Heartbeat } from '../core/commands.ts'
 import { type ErrorCode, Refused, refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { shownState } from '../core/kinds/agent/decide.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import type { AgentGranted } from '../core/replies.ts'
-import { shownState } from '../core/rules/agent.ts'
 import type {
   AgentBody,
   AgentView,
@@ -37,7 +37,7 @@ export async function commandAgent<C extends AgentCommand>(
   command: C,
 ): Promise<AgentGranted<C['kind']>> {
   const alone = { ...caller, idempotency: undefined }
-  const reply = granted(await kernel.run(alone, { on: 'agent', slug, uuid: freshUuid(), command }))
+  const reply = granted(await kernel.run(alone, { on: 'agent', key: slug, uuid: freshUuid(), command }))
   kernel.agentChanged(caller.workspaceId, slug)
   if (reply.record) kernel.agentChanged(caller.workspaceId, reply.record.uuid)
   const ended = reply.settled

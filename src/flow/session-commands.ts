@@ -18,7 +18,7 @@ export async function commandSession(
   command: SessionCommand,
 ): Promise<SessionGranted> {
   const alone = { ...caller, idempotency: undefined }
-  const reply = granted(await kernel.run(alone, { on: 'session', name, uuid: freshUuid(), command }))
+  const reply = granted(await kernel.run(alone, { on: 'session', key: name, uuid: freshUuid(), command }))
   kernel.sessionChanged(caller, name)
   return reply
 }

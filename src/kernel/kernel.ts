@@ -1,6 +1,7 @@
 import type { Idempotency, Request } from '../core/batch/requests.ts'
 import type { TaskDetails } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
+import type { KindName } from '../core/kinds/kinds.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { Granted, ReplyTo } from '../core/replies.ts'
@@ -109,7 +110,7 @@ export class Kernel<S extends Store = Store> {
     })
   }
 
-  run<R extends KernelRequest>(caller: Caller, request: R): Promise<ReplyTo<R>> {
+  run<R extends KernelRequest<keyof S['kinds'] & KindName>>(caller: Caller, request: R): Promise<ReplyTo<R>> {
     // Set on the request itself: a copy by spreading costs more than everything else here.
     const full = request as unknown as Request
     full.actor = caller.actor
@@ -148,8 +149,10 @@ export class Kernel<S extends Store = Store> {
     return this.#sessions.get(`${caller.workspaceId}/${session}`, async () => {
       const command = { kind: 'touch', agent } as const
       const alone = { ...caller, idempotency: undefined }
-      const request = { on: 'session', name: session, uuid: freshUuid(), command } as const
-      return granted(await this.run(alone, request)).record
+      const request = { on: 'session', key: session, uuid: freshUuid(), command } as const
+      // Every store holds sessions.
+      const portable: Kernel = this
+      return granted(await portable.run(alone, request)).record
     })
   }
 
@@ -173,7 +176,7 @@ export class Kernel<S extends Store = Store> {
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
-type KernelRequest = DistributiveOmit<Request, 'actor' | 'idempotency' | 'term'>
+type KernelRequest<K extends KindName> = DistributiveOmit<Request<K>, 'actor' | 'idempotency' | 'term'>
 
 /** The granted reply; a refusal is thrown. */
 export function granted<G extends Granted>(reply: G | Refusal): G {

@@ -1,24 +1,17 @@
-import type { ReadSet, SessionView, TrackUse } from '../core/batch/requests.ts'
+import type { ReadSet, TrackUse } from '../core/batch/requests.ts'
 import type { Worker } from '../core/commands.ts'
-import type { SessionRecord, TaskRecord } from '../core/records.ts'
+import type { TaskRecord } from '../core/records.ts'
+import type { SeenSession } from './portable.ts'
 
 /** The parts of a view that every store puts together in the same way, from whatever it read. */
 
-/** What a store found of one session. */
-interface FoundSession {
-  readonly record: SessionRecord
-  /** Ids of the tasks it holds. */
-  readonly holding: number[]
-  readonly lost: SessionView['lost']
-}
-
 /** The sessions of a view: those that are to change, of those that the store found. */
 export function sessionsOf(
-  { sessions }: Pick<ReadSet, 'sessions'>,
-  find: (name: string) => FoundSession | null,
-): Map<string, SessionView> {
-  const views = new Map<string, SessionView>()
-  for (const name of sessions) {
+  names: readonly string[],
+  find: (name: string) => SeenSession | null,
+): Map<string, SeenSession> {
+  const views = new Map<string, SeenSession>()
+  for (const name of names) {
     const found = find(name)
     if (found) views.set(name, found)
   }

@@ -1,6 +1,7 @@
 import type { Changes, NewKey, ReadSet, View } from '../core/batch/requests.ts'
 import type { TaskDetails } from '../core/commands.ts'
 import type { StoredEvent } from '../core/events.ts'
+import type { KindName, PortableKind } from '../core/kinds/kinds.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/states.ts'
@@ -9,11 +10,11 @@ import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/state
  * The only way to write. A store locks what the read set names, reads its own clock after the locks, lets `decide` decide,
  * and writes all changes with their events in one transaction. It resolves after commit, never before.
  */
-export interface Transactor {
+export interface Transactor<K extends KindName = PortableKind> {
   transact<T>(
     workspaceId: number,
     readSet: ReadSet,
-    decide: (view: View) => { answer: T; changes: Changes },
+    decide: (view: View<K>) => { answer: T; changes: Changes },
   ): Promise<T>
 }
 
@@ -160,7 +161,9 @@ export interface Upkeep {
 /** What was committed, for those who wait for it: a hint, not the source of truth. */
 export type Committed = (workspaceId: number, what: { events: number; tasksWaiting: boolean }) => void
 
-export interface Store extends Transactor, Reader, Upkeep {
+export interface Store<K extends KindName = PortableKind> extends Transactor<K>, Reader, Upkeep {
+  /** The kinds of records it holds beside tasks. */
+  readonly kinds: { readonly [N in K]: true }
   /** The workspace of this name, created if it is new. */
   workspace(name: string, limits?: Partial<Limits>): Promise<number>
   /** The number of a workspace's project, created if it is new. */

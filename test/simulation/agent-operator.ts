@@ -24,7 +24,7 @@ async function actOnSomeAgent(world: World): Promise<void> {
   if (!seen && random.chance(0.8)) return
   const isBusy = view !== undefined && view.holding.length > 0
   const command = random.chance(0.7) ? sensible(world, seen, isBusy) : anything(world, seen)
-  await insist(world, { on: 'agent', actor: 'key:ops', slug, uuid: world.uuid(), command })
+  await insist(world, { on: 'agent', actor: 'key:ops', key: slug, uuid: world.uuid(), command })
 }
 
 function sensible(world: World, agent: AgentRecord | null, isBusy: boolean): AgentCommand {

@@ -1,4 +1,5 @@
 import type { Changes, ReadSet, View } from '../../src/core/batch/requests.ts'
+import { type KindName, NO_RECORDS, type PortableKind } from '../../src/core/kinds/kinds.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import { noEffects } from '../../src/core/records.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
@@ -9,7 +10,7 @@ import type { Scheduler } from './scheduler.ts'
 import { NodeDied, type Pauses } from './transaction-pauses.ts'
 
 /** Where the state of a run lives. Its transactions pause where the run lets others act. */
-export interface Backing extends Transactor {
+export interface Backing extends Transactor<KindName> {
   readonly store: Store
   /** Null where the store has neither agents nor a leader. */
   readonly leaderLease: LeaderLease | null
@@ -25,13 +26,13 @@ const NOTHING: Changes = {
   tasks: [],
   created: [],
   dependencies: [],
-  sessions: [],
-  agents: [],
-  removedAgents: [],
+  kinds: { session: { written: [], removed: [] }, agent: { written: [], removed: [] } },
   newReplies: [],
   activeClaimsDelta: 0,
 }
-const seeing = (view: View) => ({ answer: view, changes: NOTHING })
+const seeing = (view: View<PortableKind>) => ({ answer: whole(view), changes: NOTHING })
+/** A store that does not hold a kind has no records of it. */
+const whole = (view: View<PortableKind>): View => ({ ...view, kinds: { ...NO_RECORDS, ...view.kinds } })
 
 /** The memory store itself waits where the run says so. */
 export class PausingMemory extends MemoryStore implements Backing {
@@ -101,7 +102,7 @@ export class PacedStore implements Backing {
     this.#pauses = pauses
   }
 
-  transact: Transactor['transact'] = async (workspaceId, ask, decide) => {
+  transact: Transactor<KindName>['transact'] = async (workspaceId, ask, decide) => {
     const pauses = this.#pauses
     const transaction = pauses.entering
     await pauses.pause('before lock')
@@ -112,9 +113,10 @@ export class PacedStore implements Backing {
       pauses.deciding = transaction
       await pauses.pause('before commit')
       return this.waitFor(
-        this.store.transact(workspaceId, this.#asked(ask), (view) =>
-          decide({ ...view, now, fresh: this.#drawn(view), terms: this.#lasting(ask, view, now) }),
-        ),
+        this.store.transact(workspaceId, this.#asked(ask), (seen) => {
+          const view = whole(seen)
+          return decide({ ...view, now, fresh: this.#drawn(view), terms: this.#lasting(ask, view, now) })
+        }),
       )
     })
     await pauses.pause('after commit')

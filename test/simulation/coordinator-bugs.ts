@@ -1,5 +1,6 @@
-import type { AgentView, Changes, View } from '../../src/core/batch/requests.ts'
+import type { Changes, View } from '../../src/core/batch/requests.ts'
 import type { KnownAgent } from '../../src/core/commands.ts'
+import type { SeenOf } from '../../src/core/kinds/kinds.ts'
 import type { AgentRecord, TaskRecord } from '../../src/core/records.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { onCommand } from './planting.ts'
@@ -16,10 +17,11 @@ const withClaimingAgents = (view: View, change: (record: AgentRecord) => Partial
 })
 
 /** The same of agents that a command of this kind is about to change. */
-const withAgents = (view: View, change: (agent: AgentView) => AgentView): View => ({
-  ...view,
-  agents: new Map([...view.agents].map(([slug, agent]) => [slug, change(agent)])),
-})
+const withAgents = (view: View, change: (agent: SeenOf<'agent'>) => SeenOf<'agent'>): View => {
+  const { agent } = view.kinds
+  const seen = new Map([...agent.seen].map(([slug, one]) => [slug, change(one)]))
+  return { ...view, kinds: { ...view.kinds, agent: { ...agent, seen } } }
+}
 
 /** What is written, with the affected tasks changed. */
 const whereThereWas = (
@@ -84,7 +86,7 @@ export const coordinatorBugs = {
     view(view, envelopes) {
       const judged = new Set(
         envelopes.map(({ request }) =>
-          request.on === 'agent' && request.command.kind === 'elapse' ? request.slug : '',
+          request.on === 'agent' && request.command.kind === 'elapse' ? request.key : '',
         ),
       )
       return withAgents(view, (agent) => (judged.has(agent.record.slug) ? { ...agent, holding: [] } : agent))
@@ -142,7 +144,7 @@ export const coordinatorBugs = {
     view(view, envelopes) {
       const heartbeating = new Set(
         envelopes.map(({ request }) =>
-          request.on === 'agent' && request.command.kind === 'heartbeat' ? request.slug : '',
+          request.on === 'agent' && request.command.kind === 'heartbeat' ? request.key : '',
         ),
       )
       return withAgents(view, (agent) =>

@@ -1,5 +1,6 @@
 import { type AssignableTask, type Candidate, offersFor } from '../../src/core/assignment.ts'
-import type { AgentView, Request } from '../../src/core/batch/requests.ts'
+import type { Request } from '../../src/core/batch/requests.ts'
+import type { SeenOf } from '../../src/core/kinds/kinds.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { LeaderLeaseCommand } from '../../src/core/rules/leader-lease.ts'
 import { COORDINATORS } from './leader-lease.ts'
@@ -76,7 +77,7 @@ export class Coordinator {
       this.#ask(term, {
         on: 'agent',
         actor: '',
-        slug,
+        key: slug,
         uuid: this.#world.uuid(),
         command: { kind: 'elapse' },
       }),
@@ -106,7 +107,7 @@ export class Coordinator {
       )
   }
 
-  async #offer(term: number, { record }: AgentView): Promise<void> {
+  async #offer(term: number, { record }: SeenOf<'agent'>): Promise<void> {
     const { random } = this.#world
     const { slug: agent, capabilities, health } = record
     const session = health?.session ?? `agent:${agent}`
@@ -114,7 +115,7 @@ export class Coordinator {
       await this.#ask(term, {
         on: 'session',
         actor: '',
-        name: session,
+        key: session,
         uuid: this.#world.uuid(),
         command: { kind: 'touch', agent },
       })
@@ -131,7 +132,7 @@ export class Coordinator {
   }
 }
 
-type Agent = AgentView['record']
+type Agent = SeenOf<'agent'>['record']
 
 export const isToBeJudged = ({ health, leaving }: Agent, holds: number, now: number) =>
   (leaving && holds === 0) || (health !== null && health.dueAt !== null && health.dueAt <= now)
@@ -143,7 +144,7 @@ const isAssignable = ({ state, leaving, coordinatorEnabled, health, staleMs }: A
   health?.hasHeartbeat === true &&
   health.lastSeenAt + staleMs > now
 
-const candidateOf = ({ record, holding }: AgentView): Candidate => ({
+const candidateOf = ({ record, holding }: SeenOf<'agent'>): Candidate => ({
   slug: record.slug,
   capabilities: record.capabilities,
   held: holding.length,

@@ -8,8 +8,8 @@ export function nameOf({ request, from }: { request: Request; from: string }, ca
   if (request.on === 'new') return `${from} creates ${request.tasks.length}`
   if (request.on === 'next') return `${from} claims next (${request.session})`
   if (request.on === 'many') return `${from} does ${request.items.length} things`
-  if (request.on === 'session') return `${from} ${request.command.kind} ${request.name}`
-  if (request.on === 'agent') return `${from} ${request.command.kind} ${request.slug}`
+  if (request.on === 'session' || request.on === 'agent')
+    return `${from} ${request.command.kind} ${request.key}`
   const { command } = request
   const task = called(request.taskId)
   if ('fence' in command)

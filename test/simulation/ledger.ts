@@ -64,9 +64,9 @@ export class Ledger {
           this.#created(uuid, request.tasks[i]!.unique?.key)
         break
       case 'session':
-        this.sessions.add(request.name)
+        this.sessions.add(request.key)
         for (const one of reply.settled as Settled[])
-          if (one.reply.ok && request.command.kind === 'heartbeat') this.#renewed(request.name, one)
+          if (one.reply.ok && request.command.kind === 'heartbeat') this.#renewed(request.key, one)
         break
       case 'agent':
         if (request.command.kind === 'heartbeat') this.#heartbeatAnswered(reply)

@@ -1,4 +1,5 @@
 import type { Request } from '../../src/core/batch/requests.ts'
+import type { KindName } from '../../src/core/kinds/kinds.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { Transactor } from '../../src/store/store.ts'
 import type { Reply } from '../support/replies.ts'
@@ -56,7 +57,7 @@ export abstract class ServerNode {
     }
   }
 
-  protected through(transaction: Transaction): Transactor {
+  protected through(transaction: Transaction): Transactor<KindName> {
     const { store, pauses } = this.world
     return {
       transact: (workspaceId, ask, decide) => {

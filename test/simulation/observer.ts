@@ -124,7 +124,7 @@ export class Observer {
 
   #updateSessions(view: View): SeenSession[] {
     const changed: SeenSession[] = []
-    for (const [name, { record }] of view.sessions) {
+    for (const [name, { record }] of view.kinds.session.seen) {
       const known = this.#sessions.get(name)
       if (known && isSame(known.record, record)) continue
       const session = { record, before: known?.record ?? null }
@@ -136,8 +136,8 @@ export class Observer {
 
   #updateAgents(view: View): SeenAgent[] {
     const changed: SeenAgent[] = []
-    for (const slug of new Set([...this.#agents.keys(), ...view.agents.keys()])) {
-      const record = view.agents.get(slug)?.record ?? null
+    for (const slug of new Set([...this.#agents.keys(), ...view.kinds.agent.seen.keys()])) {
+      const record = view.kinds.agent.seen.get(slug)?.record ?? null
       const before = this.#agents.get(slug)?.record ?? null
       if (record === before || JSON.stringify(record) === JSON.stringify(before)) continue
       const agent = { slug, record, before }

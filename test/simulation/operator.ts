@@ -68,7 +68,7 @@ async function endSomeSession(world: World): Promise<void> {
   if (sessions.length === 0) return
   const { name } = world.random.pick(sessions)
   const command = { kind: 'end', reason: 'an operator decided so' } as const
-  await insist(world, { on: 'session', actor: 'key:ops', name, uuid: world.uuid(), command })
+  await insist(world, { on: 'session', actor: 'key:ops', key: name, uuid: world.uuid(), command })
 }
 
 /** Promotes rejected work, if there is some; false when there is none. */

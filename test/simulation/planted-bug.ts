@@ -1,4 +1,5 @@
 import type { Changes, Request, View } from '../../src/core/batch/requests.ts'
+import type { KindName } from '../../src/core/kinds/kinds.ts'
 import type { Transactor } from '../../src/store/store.ts'
 import type { PausingMemory } from './backing.ts'
 import type { Envelope } from './node.ts'
@@ -17,5 +18,5 @@ export interface PlantedBug {
   /** What it writes instead of what was decided. */
   readonly changes?: (changes: Changes, requests: readonly Request[], view: View) => Changes
   /** How it goes to the store. */
-  readonly wrap?: (store: Transactor, now: () => number) => Transactor
+  readonly wrap?: (store: Transactor<KindName>, now: () => number) => Transactor<KindName>
 }

@@ -12,7 +12,7 @@ import type { Settled } from './session.ts'
 const tell = (life: Life, command: AgentCommand) => life.insist(about(life, command))
 
 function about({ agent: { name }, world }: Life, command: AgentCommand): Request {
-  return { on: 'agent', actor: `agent:${name}`, slug: name, uuid: world.uuid(), command }
+  return { on: 'agent', actor: `agent:${name}`, key: name, uuid: world.uuid(), command }
 }
 
 export async function beginAsAgent(life: Life): Promise<void> {

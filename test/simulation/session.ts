@@ -15,7 +15,7 @@ export interface Settled {
 
 function about(life: Life, command: SessionCommand): Request {
   const { agent, session, world } = life
-  return { on: 'session', actor: `agent:${agent.name}`, name: session, uuid: world.uuid(), command }
+  return { on: 'session', actor: `agent:${agent.name}`, key: session, uuid: world.uuid(), command }
 }
 
 const tell = (life: Life, command: SessionCommand) => life.insist(about(life, command))

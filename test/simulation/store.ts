@@ -1,5 +1,6 @@
-import { type AgentView, readSetOf, type View } from '../../src/core/batch/requests.ts'
+import { readSetOf, type View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
+import type { KindName, SeenOf } from '../../src/core/kinds/kinds.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import type { LeaderLeaseCommand, LeaderTerm } from '../../src/core/rules/leader-lease.ts'
 import type { Direction, Transactor } from '../../src/store/store.ts'
@@ -39,7 +40,8 @@ export class RunStore {
     this.#workspaceId = await this.#in.newWorkspace(limits)
   }
 
-  transact: Transactor['transact'] = (_, ask, decide) => this.#in.transact(this.#workspaceId, ask, decide)
+  transact: Transactor<KindName>['transact'] = (_, ask, decide) =>
+    this.#in.transact(this.#workspaceId, ask, decide)
 
   project = (slug: string) => this.#in.store.project(this.#workspaceId, slug)
   setTrack = (projectId: number, track: string, maxAgents: number | null) =>
@@ -65,9 +67,9 @@ export class RunStore {
 
   #allIds = () => [...this.#taskIds].sort((a, b) => a - b)
 
-  async agents(): Promise<AgentView[]> {
-    const ask = { ...readSetOf([]), agents: [...this.#slugs] }
-    return [...(await this.#in.waitFor(this.#in.read(this.#workspaceId, ask))).agents.values()]
+  async agents(): Promise<SeenOf<'agent'>[]> {
+    const ask = { ...readSetOf([]), kinds: { session: [], agent: [...this.#slugs] } }
+    return [...(await this.#in.waitFor(this.#in.read(this.#workspaceId, ask))).kinds.agent.seen.values()]
   }
 
   /** Everything as it is committed, as far as the log was read. */
@@ -76,9 +78,8 @@ export class RunStore {
     return this.#in.read(this.#workspaceId, {
       ...readSetOf([]),
       taskIds: this.#allIds(),
-      sessions,
+      kinds: { session: sessions, agent: [...this.#slugs] },
       claimants: sessions,
-      agents: [...this.#slugs],
       claimingAgents: [...this.#slugs],
       waiting: [{ capabilities: [CAPABILITY], projectId: null, trackQueues: null, limit: ALL }],
     })

@@ -114,7 +114,13 @@ async function sweepSessions(world: World): Promise<void> {
     const early = random.chance(0.3) ? 3_000 : 0
     if (!(dueAt !== null && dueAt <= scheduler.now + early) && !random.chance(0.01)) continue
     const command = { kind: 'elapse' } as const
-    send(world, `comes to ${name}`, { on: 'session', actor: 'system', name, uuid: world.uuid(), command })
+    send(world, `comes to ${name}`, {
+      on: 'session',
+      actor: 'system',
+      key: name,
+      uuid: world.uuid(),
+      command,
+    })
   }
 }
 
@@ -125,7 +131,7 @@ async function sweepAgents(world: World): Promise<void> {
     if (!isToBeJudged(record, holding.length, scheduler.now + early) && !random.chance(0.01)) continue
     const { slug } = record
     const command = { kind: 'elapse' } as const
-    send(world, `comes to ${slug}`, { on: 'agent', actor: 'system', slug, uuid: world.uuid(), command })
+    send(world, `comes to ${slug}`, { on: 'agent', actor: 'system', key: slug, uuid: world.uuid(), command })
   }
 }
 

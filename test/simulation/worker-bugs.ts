@@ -1,10 +1,13 @@
-import type { Request, SessionView, View } from '../../src/core/batch/requests.ts'
+import type { Request, View } from '../../src/core/batch/requests.ts'
+import type { SeenOf } from '../../src/core/kinds/kinds.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { onCommand, withRecords } from './planting.ts'
 
 /** The view with some sessions looking different from what they are. */
-function withSessions(view: View, change: (session: SessionView) => SessionView): View {
-  return { ...view, sessions: new Map([...view.sessions].map(([name, session]) => [name, change(session)])) }
+function withSessions(view: View, change: (session: SeenOf<'session'>) => SeenOf<'session'>): View {
+  const { session } = view.kinds
+  const seen = new Map([...session.seen].map(([name, one]) => [name, change(one)]))
+  return { ...view, kinds: { ...view.kinds, session: { ...session, seen } } }
 }
 
 /** How many tasks a request may add to its session. */
@@ -49,7 +52,7 @@ export const workerAndPartBugs = {
     view(view, envelopes) {
       const judged = new Set(
         envelopes.map(({ request }) =>
-          request.on === 'session' && request.command.kind === 'elapse' ? request.name : '',
+          request.on === 'session' && request.command.kind === 'elapse' ? request.key : '',
         ),
       )
       return withSessions(view, (session) =>
@@ -60,7 +63,10 @@ export const workerAndPartBugs = {
   sessionsAreNotCounted: {
     says: 'Sessions are opened without checking how many there are.',
     foundBy: ['sessionsAreCounted'],
-    view: (view) => ({ ...view, activeSessions: 0 }),
+    view: ({ kinds, ...view }) => ({
+      ...view,
+      kinds: { ...kinds, session: { ...kinds.session, counted: 0 } },
+    }),
   },
   silenceByAnotherClock: {
     says: 'The silence of a worker is judged by a clock that is ahead.',

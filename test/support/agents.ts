@@ -7,7 +7,7 @@ import type { Work } from './tasks.ts'
 /** Agents of a workspace, through a combiner, as short functions. */
 
 export const commandAgent = (work: Work, slug: string, command: AgentCommand, actor = 'key:test') =>
-  work.run({ on: 'agent', actor, slug, uuid: randomUUID(), command })
+  work.run({ on: 'agent', actor, key: slug, uuid: randomUUID(), command })
 
 export const register = (
   work: Work,

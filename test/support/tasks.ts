@@ -195,7 +195,7 @@ export class Work {
     this.command(task, { kind: 'update', ifVersion, patch })
   /** A command on a session. */
   session = (name: string, command: SessionCommand, actor = 'key:test') =>
-    this.run({ on: 'session', actor, name, uuid: randomUUID(), command })
+    this.run({ on: 'session', actor, key: name, uuid: randomUUID(), command })
 
   /** A worker: a session with a capacity. */
   register = (name: string, capacity: number, more: Partial<SessionOpening> = {}) =>

@@ -2,25 +2,20 @@ import type { RuleContext, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { ProjectFairness } from '../fairness.ts'
-import {
-  type Actor,
-  type AgentRecord,
-  type Effects,
-  noEffects,
-  type SessionRecord,
-  type TaskRecord,
-} from '../records.ts'
-import type { AgentGranted, ClaimGrant, NextGranted, Reply, SessionGranted, TaskReply } from '../replies.ts'
-import { decideAgent } from '../rules/agent.ts'
+import type { Kind, KindShape } from '../kinds/kind.ts'
+import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
+import { type Actor, type Effects, noEffects, type TaskRecord } from '../records.ts'
+import type { ClaimGrant, NextGranted, Reply, TaskReply } from '../replies.ts'
 import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
-import { countsAsActive, decideSession, type SessionDecision } from '../rules/session.ts'
 import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
+import { batchesOf, changesIn, type KindBatch, type KindBatches } from './kind-batch.ts'
 import { fits, ReadyQueue } from './ready-queue.ts'
 import {
   type Changes,
   heldName,
   isOnTrack,
+  type OnRecord,
   type OnTask,
   queryName,
   type Request,
@@ -28,18 +23,19 @@ import {
   trackName,
   type View,
 } from './requests.ts'
-import { settleAgent } from './settle-agent.ts'
 
 /**
  * Decides a whole batch in order: each request sees the effects of the ones before it. Replies are in the order of the
  * requests. `fairness` keeps, across batches, which project was served last.
  */
 export function decideAll(
-  view: View,
+  view: View<PortableKind>,
   requests: readonly Request[],
   fairness: ProjectFairness = new ProjectFairness(),
 ): { replies: Reply[]; changes: Changes } {
-  return new Batch(view, requests, fairness).run()
+  // A store without a kind gets no requests on it: the type of its kernel excludes them.
+  const whole: View = { ...view, kinds: { ...NO_RECORDS, ...view.kinds } }
+  return new Batch(whole, requests, fairness).run()
 }
 
 type Claim = Effects['claims'][number]
@@ -47,15 +43,19 @@ type Claim = Effects['claims'][number]
 const add = (counts: Map<string, number>, name: string, change: number) =>
   counts.set(name, (counts.get(name) ?? 0) + change)
 
+/** The records of any kind that hold tasks. */
+interface Holders {
+  kind: Pick<Kind<KindShape>, 'holderOf' | 'mayHoldBeforeItExists'>
+  seen: (key: string) => { holding: number[] } | undefined
+}
+
 class Batch {
   readonly #view: View
   readonly #requests: readonly Request[]
   readonly #fairness: ProjectFairness
   readonly #effects = noEffects()
   readonly #changed = new Map<number, TaskRecord>()
-  readonly #sessions = new Map<string, SessionRecord>()
-  /** Null: removed. */
-  readonly #agents = new Map<string, AgentRecord | null>()
+  readonly #kinds: KindBatches
   readonly #firstAnswers = new Map<string, { key: string } & StoredReply>()
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
@@ -66,14 +66,14 @@ class Batch {
   readonly #context: RuleContext
   readonly #roomForClaims: number
   #activeClaimsDelta = 0
-  #activeSessionsDelta = 0
   #countedClaims = 0
 
   constructor(view: View, requests: readonly Request[], fairness: ProjectFairness) {
     this.#view = view
     this.#requests = requests
     this.#fairness = fairness
-    const { now, limits, activeClaims } = view
+    const { now, limits, activeClaims, kinds } = view
+    this.#kinds = batchesOf(kinds)
     this.#roomForClaims = limits.maxConcurrentClaims - activeClaims
     this.#context = {
       now,
@@ -107,9 +107,7 @@ class Batch {
       tasks: [...this.#changed.values()],
       created: this.#creation.created,
       dependencies: [...this.#effects.dependencies, ...this.#creation.dependencies],
-      sessions: [...this.#sessions.values()],
-      agents: [...this.#agents.values()].filter((agent) => agent !== null),
-      removedAgents: [...this.#agents].filter(([, agent]) => agent === null).map(([slug]) => slug),
+      kinds: changesIn(this.#kinds),
       newReplies: [...this.#firstAnswers.values()],
       activeClaimsDelta: this.#activeClaimsDelta,
     }
@@ -150,10 +148,8 @@ class Batch {
         return this.#next(request)
       case 'new':
         return this.#creation.create(request.tasks, request.changes ?? [], request.actor)
-      case 'session':
-        return this.#session(request)
-      case 'agent':
-        return this.#agent(request)
+      default:
+        return this.#onRecord(request)
     }
   }
 
@@ -188,7 +184,7 @@ class Batch {
     const isClaim = command.kind === 'claim'
     context.actor = actor
     context.roomForClaims = this.#roomForClaims - this.#activeClaimsDelta
-    const mayBeWorker = isClaim && this.#view.workers.size + this.#sessions.size > 0
+    const mayBeWorker = isClaim && this.#view.workers.size + this.#kinds.session.changed.size > 0
     context.worker = mayBeWorker ? this.#worker(command.session) : undefined
     context.agent = isClaim ? this.#knownAgent(command.agent) : undefined
     context.trackIsFull = isClaim ? this.#trackIsFull : undefined
@@ -198,10 +194,12 @@ class Batch {
   /** The session, if it is a worker by now, and how many tasks it holds by now. */
   #worker(session: string): RuleContext['worker'] {
     const seen = this.#view.workers.get(session)
-    const changed = this.#sessions.get(session)
+    const changed = this.#kinds.session.changed.get(session)
     const record = changed ?? seen?.record
     if (!record || record.capacity === null) return undefined
-    const held = changed ? this.#holdingOf(session).length : seen!.held + (this.#holds.get(session) ?? 0)
+    const held = changed
+      ? this.#heldBy(this.#kinds.session, session).length
+      : seen!.held + (this.#holds.get(session) ?? 0)
     return { record, held }
   }
 
@@ -278,93 +276,49 @@ class Batch {
     return records.filter((record) => fits(record, pick))
   }
 
-  #session({ name, uuid, command, actor }: Extract<Request, { on: 'session' }>): SessionGranted | Refusal {
-    const seen = this.#view.sessions.get(name)
-    const before = this.#sessions.get(name) ?? seen?.record ?? null
-    const holding = this.#holdingOf(name)
+  #onRecord(request: OnRecord & { actor: Actor }): Reply {
+    const { on, key, uuid, command, actor } = request
+    const records = this.#kinds[on] as unknown as KindBatch<KindShape>
+    const before = records.get(key)
+    const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
-    const activeSessions = this.#view.activeSessions + this.#activeSessionsDelta
-    const context = { now, limits, actor, activeSessions, holds: holding.length }
-    const decision = decideSession(before, { name, uuid }, command, context)
+    const context = { now, limits, actor, holding, counted: records.counted }
+    const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
-    const record = decision.record!
-    if (record !== before) this.#sessions.set(name, record)
-    this.#activeSessionsDelta += Number(countsAsActive(record)) - Number(countsAsActive(before))
+    records.set(key, decision.record)
     this.#effects.events.push(...decision.events)
-    const replies = this.#settle(decision, holding, actor)
-    return {
-      ok: true,
-      reason: 'DONE',
-      record,
+    const settled = holding.flatMap((task) => {
+      const then = decision.settle(task)
+      if (!then) return []
+      const { id, uuid: taskId, generation } = task
+      return { taskId, generation, reply: this.#apply({ taskId: id, uuid: taskId, command: then }, actor) }
+    })
+    return records.kind.granted({
+      record: decision.record,
       isNew: before === null,
-      holds: holding.length,
-      ...replies,
-      lost: seen?.lost ?? [],
-    }
+      holding,
+      holds: () => this.#heldBy(records, key),
+      settled,
+      seen: records.seen(key),
+    }) as Reply
   }
 
-  /** The tasks a session holds now: those that were read, with the changes of this batch. */
-  #holdingOf(name: string): TaskRecord[] {
-    const ids = new Set(this.#view.sessions.get(name)?.holding)
-    for (const claim of this.#effects.claims) if (claim.session === name) ids.add(claim.taskId)
+  /** The tasks a record holds now: those that were read, with the changes of this batch. */
+  #heldBy({ kind, seen }: Holders, key: string): TaskRecord[] {
+    const known = seen(key)?.holding ?? (kind.mayHoldBeforeItExists ? this.#view.records.keys() : [])
+    const ids = new Set(known)
+    for (const claim of this.#effects.claims) if (kind.holderOf(claim) === key) ids.add(claim.taskId)
     return [...ids]
       .map((id) => this.#record(id)!)
-      .filter(({ session, claimState }) => session === name && claimState === 'active')
-  }
-
-  #agent({ slug, uuid, command, actor }: Extract<Request, { on: 'agent' }>): AgentGranted | Refusal {
-    const before = this.#agents.has(slug)
-      ? this.#agents.get(slug)!
-      : (this.#view.agents.get(slug)?.record ?? null)
-    const holding = this.#heldBy(slug)
-    const { now, limits } = this.#view
-    const context = { now, limits, actor, holding }
-    const decision = decideAgent(before, { slug, uuid }, command, context)
-    if (decision.refusal) return decision.refusal
-    const { record, events, fate } = decision
-    if (record !== before) this.#agents.set(slug, record)
-    this.#effects.events.push(...events)
-    const settled = settleAgent({ record: record ?? before!, fate, command, holding }, context, (item) =>
-      this.#apply(item, actor),
-    )
-    const holds = this.#heldBy(slug)
-    return { ok: true, reason: 'DONE', record, isNew: before === null, holding: holds, settled }
+      .filter((task) => kind.holderOf(task) === key && task.claimState === 'active')
   }
 
   /** The agent, if any limit applies to its claims, and how many tasks it holds by now. */
   #knownAgent(slug: string): RuleContext['agent'] {
-    const changed = this.#agents.get(slug)
+    const changed = this.#kinds.agent.changed.get(slug)
     if (changed !== undefined)
-      return changed ? { record: changed, held: this.#heldBy(slug).length } : undefined
+      return changed ? { record: changed, held: this.#heldBy(this.#kinds.agent, slug).length } : undefined
     const seen = this.#view.claimingAgents.get(slug)
     return seen && { record: seen.record, held: seen.held + (this.#agentHolds.get(slug) ?? 0) }
-  }
-
-  /** The tasks that an agent in this batch holds now. */
-  #heldBy(slug: string): TaskRecord[] {
-    const seen = this.#view.agents.get(slug)
-    // The tasks of a new agent are locked as well: it may have been known by its claims alone.
-    const ids = new Set(seen ? seen.holding : this.#view.records.keys())
-    for (const claim of this.#effects.claims) if (claim.agent === slug) ids.add(claim.taskId)
-    return [...ids]
-      .map((id) => this.#record(id)!)
-      .filter(({ agent, claimState }) => agent === slug && claimState === 'active')
-  }
-
-  /** What happens to the tasks a session holds. */
-  #settle({ fate, record }: SessionDecision, holding: readonly TaskRecord[], actor: Actor) {
-    const { name: session, lastSeenAt } = record!
-    const outcomes = holding.map(({ id, uuid, generation }) => {
-      const fence = { session, generation }
-      const commands = {
-        kept: null,
-        renewed: { kind: 'renew', fence },
-        released: { kind: 'release', fence, reason: 'SESSION_ENDED' },
-        lost: { kind: 'lose', who: 'worker', fence, silentMs: this.#view.now - lastSeenAt },
-      } as const satisfies Record<SessionDecision['fate'], TaskCommand | null>
-      const command = commands[fate]
-      return command && { taskId: uuid, generation, reply: this.#apply({ taskId: id, uuid, command }, actor) }
-    })
-    return { settled: outcomes.filter((outcome) => outcome !== null) }
   }
 }

@@ -1,8 +1,16 @@
-import type { AgentCommand, KnownAgent, NewTask, SessionCommand, TaskCommand, Worker } from '../commands.ts'
+import type { KnownAgent, NewTask, TaskCommand, Worker } from '../commands.ts'
 import { trackQueuesOf } from '../keys.ts'
+import {
+  byKind,
+  type KindChanges,
+  type KindName,
+  type KindTypes,
+  type KindViews,
+  type PortableKind,
+} from '../kinds/kinds.ts'
 import type { Limits } from '../limits.ts'
-import type { Actor, AgentRecord, Effects, SessionRecord, TaskRecord } from '../records.ts'
-import type { LostClaim, Reply } from '../replies.ts'
+import type { Actor, Effects, TaskRecord } from '../records.ts'
+import type { Reply } from '../replies.ts'
 
 /** What callers request, what a store must lock and read for it, and what it must write in the end. */
 
@@ -36,7 +44,13 @@ interface Common {
   term?: number | undefined
   idempotency?: Idempotency | undefined
 }
-export type Request = Common &
+
+/** A command on a record of one kind. `uuid` is used when the record is new. */
+export type OnRecord<K extends KindName = KindName> = K extends KindName
+  ? { on: K; key: string; uuid: string; command: KindTypes[K]['command'] }
+  : never
+
+export type Request<K extends KindName = KindName> = Common &
   (
     | ({ on: 'task' } & OnTask)
     /** Each is decided separately, but it is one request: one answer under one idempotency key. */
@@ -48,10 +62,7 @@ export type Request = Common &
       }
     | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number; byCoordinator?: boolean }
     | { on: 'new'; tasks: readonly NewTask[]; changes?: readonly OnTask[] }
-    /** `uuid` is used when the session is new. */
-    | { on: 'session'; name: string; uuid: string; command: SessionCommand }
-    /** `uuid` is used when the agent is new. */
-    | { on: 'agent'; slug: string; uuid: string; command: AgentCommand }
+    | OnRecord<K>
   )
 
 /** A queue query: ready tasks for these capabilities, in one project or all, in some track queues or all. */
@@ -68,7 +79,7 @@ export interface NewKey {
 }
 
 /** What a batch of requests needs locked or read before it can be decided. */
-export interface ReadSet {
+export interface ReadSet<K extends KindName = KindName> {
   /** Ascending: all callers lock in one order, so there are no deadlocks. */
   taskIds: number[]
   /** For each queue query: the first unreserved ready tasks of every project and track queue, in rank order. */
@@ -83,12 +94,10 @@ export interface ReadSet {
   idempotencyKeys: string[]
   /** Sessions that claim: those that are workers are locked and read. */
   claimants: string[]
-  /** Sessions that are to change: locked and read, together with the tasks they hold. */
-  sessions: string[]
+  /** Records that are to change, by kind: locked and read, together with the tasks they hold. */
+  kinds: Record<K, string[]>
   /** Agents that claim: those that have a limit or may not claim now are locked and read. */
   claimingAgents: string[]
-  /** Agents that are to change: locked and read, together with the tasks they hold. */
-  agents: string[]
   /** Leader terms of the requests: whether they are current is read and locked until the commit. */
   terms: number[]
 }
@@ -104,29 +113,11 @@ export interface TrackUse {
   holders: ReadonlyMap<string, number>
 }
 
-/** A session under its lock. */
-export interface SessionView {
-  record: SessionRecord
-  /** Ids of the tasks it holds; their records are in `records`. */
-  holding: number[]
-  /** Claims it lost since it was last seen. */
-  lost: LostClaim[]
-}
-
-/** An agent under its lock. */
-export interface AgentView {
-  record: AgentRecord
-  /** Ids of the tasks it holds; their records are in `records`. */
-  holding: number[]
-}
-
 /** What the store read under its locks, with its clock read after them. */
-export interface View {
+export interface View<K extends KindName = KindName> {
   now: number
   limits: Limits
   activeClaims: number
-  /** Declared sessions that are not over. Only read when a session is to change. */
-  activeSessions: number
   records: Map<number, TaskRecord>
   /**
    * Ids for each entry of `ReadSet.waiting`, each project and track queue in rank order; their records are in `records`.
@@ -144,10 +135,9 @@ export interface View {
   storedReplies: Map<string, StoredReply>
   /** Those of `ReadSet.claimants` that are workers, and how many tasks they hold. */
   workers: ReadonlyMap<string, Worker>
-  sessions: ReadonlyMap<string, SessionView>
+  kinds: KindViews<K>
   /** Those of `ReadSet.claimingAgents` that have a limit or may not claim now. */
   claimingAgents: ReadonlyMap<string, KnownAgent>
-  agents: ReadonlyMap<string, AgentView>
   /** Those of `ReadSet.terms` that are current. */
   terms: ReadonlySet<number>
   /**
@@ -158,20 +148,15 @@ export interface View {
 }
 
 /** For stores without agents and leader leases: queues used as a library have only workers. */
-export const NO_AGENTS: { [K in 'claimingAgents' | 'agents' | 'terms']: View[K] } = {
+export const NO_AGENTS: { [K in 'claimingAgents' | 'terms']: View[K] } = {
   claimingAgents: new Map(),
-  agents: new Map(),
   terms: new Set(),
 }
 
-export interface Changes extends Effects {
+export interface Changes<K extends KindName = KindName> extends Effects {
   tasks: TaskRecord[]
   created: { record: TaskRecord; task: NewTask; parentUuid: string | null }[]
-  /** New or changed, whole. */
-  sessions: SessionRecord[]
-  /** New or changed, whole. */
-  agents: AgentRecord[]
-  removedAgents: string[]
+  kinds: { readonly [N in K]: KindChanges<KindTypes[N]> }
   newReplies: { key: string; bodyHash: string; reply: Reply }[]
   activeClaimsDelta: number
 }
@@ -204,9 +189,8 @@ class ReadSetBuilder {
   readonly #newKeys = new Map<string, NewKey>()
   readonly #offered: ReadSet['offered'] = []
   readonly #claimants = new Set<string>()
-  readonly #sessions = new Set<string>()
   readonly #claimingAgents = new Set<string>()
-  readonly #agents = new Set<string>()
+  readonly #kinds = new Map<KindName, Set<string>>()
   readonly #terms = new Set<number>()
   #wanted = 0
   #newTasks = 0
@@ -216,10 +200,15 @@ class ReadSetBuilder {
     else if (request.on === 'many') for (const item of request.items) this.#task(item)
     else if (request.on === 'next') this.#next(request)
     else if (request.on === 'new') this.#new(request)
-    else if (request.on === 'session') this.#sessions.add(request.name)
-    else this.#agents.add(request.slug)
+    else this.#kindKeys(request.on).add(request.key)
     if (request.term !== undefined) this.#terms.add(request.term)
     if (request.idempotency) this.#idempotencyKeys.add(request.idempotency.key)
+  }
+
+  #kindKeys(kind: KindName): Set<string> {
+    const keys = this.#kinds.get(kind) ?? new Set()
+    this.#kinds.set(kind, keys)
+    return keys
   }
 
   #task({ taskId, command }: OnTask): void {
@@ -276,15 +265,14 @@ class ReadSetBuilder {
       newKeys: [...this.#newKeys.values()],
       idempotencyKeys: [...this.#idempotencyKeys],
       claimants: [...this.#claimants],
-      sessions: [...this.#sessions],
+      kinds: byKind((kind) => [...(this.#kinds.get(kind) ?? [])]),
       claimingAgents: [...this.#claimingAgents],
-      agents: [...this.#agents],
       terms: [...this.#terms],
     }
   }
 }
 
 /** Whether a waiting caller may proceed: a task was queued, or a place on a full track became free. */
-export const mayLetCallersProceed = ({ events, claims, tasks }: Changes) =>
+export const mayLetCallersProceed = ({ events, claims, tasks }: Changes<PortableKind>) =>
   events.some(({ to }) => to === 'queued') ||
   (claims.some(({ kind }) => kind === 'ended') && tasks.some(isOnTrack))

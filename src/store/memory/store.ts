@@ -9,6 +9,7 @@ import {
 } from '../../core/batch/requests.ts'
 import type { TaskDetails, Worker } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
+import type { KindName } from '../../core/kinds/kinds.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
@@ -32,6 +33,7 @@ import { MemoryLeaderLease } from './leader-lease.ts'
 import {
   activeSessions,
   agentsOf,
+  claimingAgents,
   copyOf,
   emptyWorkspace,
   firstWaiting,
@@ -49,7 +51,8 @@ export interface MemoryStoreOptions {
 }
 
 /** Everything in maps, nothing persisted: for tests, the simulation and trials. The rules are the same as elsewhere. */
-export class MemoryStore implements Store {
+export class MemoryStore implements Store<KindName> {
+  readonly kinds = { session: true, agent: true } as const
   readonly #workspaces = new Map<number, Workspace>()
   readonly #names = new Map<string, number>()
   readonly #now: () => number
@@ -318,7 +321,6 @@ export class MemoryStore implements Store {
       now: this.#now(),
       limits: workspace.limits,
       activeClaims: workspace.activeClaims,
-      activeSessions: activeSessions(workspace),
       records,
       waiting,
       reserved,
@@ -330,8 +332,14 @@ export class MemoryStore implements Store {
       takenKeys: takenKeys(workspace, readSet),
       storedReplies: workspace.storedReplies,
       workers: workersOf(readSet, (name) => workerIn(workspace, name)),
-      sessions: sessionsOf(readSet, (name) => sessionIn(workspace, name, show)),
-      ...agentsOf(workspace, readSet, show),
+      kinds: {
+        session: {
+          seen: sessionsOf(readSet.kinds.session, (name) => sessionIn(workspace, name, show)),
+          counted: activeSessions(workspace),
+        },
+        agent: { seen: agentsOf(workspace, readSet.kinds.agent, show), counted: 0 },
+      },
+      claimingAgents: claimingAgents(workspace, readSet),
       terms: this.leaderLease.lasting(readSet.terms),
       tracks: tracksOf(workspace, records.values()),
     }

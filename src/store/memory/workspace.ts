@@ -1,10 +1,11 @@
-import type { AgentView, Changes, ReadSet, StoredReply, TrackUse } from '../../core/batch/requests.ts'
+import type { Changes, ReadSet, StoredReply, TrackUse } from '../../core/batch/requests.ts'
 import { isOnTrack, trackName } from '../../core/batch/requests.ts'
 import type { KnownAgent, TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
+import type { SeenOf } from '../../core/kinds/kinds.ts'
+import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
-import { countsAsActive } from '../../core/rules/session.ts'
 import type { TriggerRule } from '../../core/states.ts'
 import { foldDetails } from '../fold-changes.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
@@ -57,21 +58,29 @@ const heldByAgent = (workspace: Workspace, slug: string) =>
   heldTasks(workspace).filter(({ agent }) => agent === slug)
 
 /** Agents to change, with what they hold, and agents that claim. */
-export function agentsOf(workspace: Workspace, readSet: ReadSet, show: (record: TaskRecord) => void) {
-  const agents = new Map<string, AgentView>()
-  const claimingAgents = new Map<string, KnownAgent>()
-  for (const slug of readSet.agents) {
+export function agentsOf(
+  workspace: Workspace,
+  slugs: readonly string[],
+  show: (record: TaskRecord) => void,
+): Map<string, SeenOf<'agent'>> {
+  const agents = new Map<string, SeenOf<'agent'>>()
+  for (const slug of slugs) {
     const record = workspace.agents.get(slug)
     const holding = heldByAgent(workspace, slug)
     holding.forEach(show)
     if (!record) continue
     agents.set(slug, { record, holding: holding.map(({ id }) => id) })
   }
+  return agents
+}
+
+export function claimingAgents(workspace: Workspace, readSet: ReadSet): Map<string, KnownAgent> {
+  const agents = new Map<string, KnownAgent>()
   for (const slug of readSet.claimingAgents) {
     const record = workspace.agents.get(slug)
-    if (record) claimingAgents.set(slug, { record, held: heldByAgent(workspace, slug).length })
+    if (record) agents.set(slug, { record, held: heldByAgent(workspace, slug).length })
   }
-  return { agents, claimingAgents }
+  return agents
 }
 
 export const activeSessions = ({ sessions }: Workspace) =>
@@ -131,9 +140,10 @@ export function write(workspace: Workspace, changes: Changes): void {
   writeResults(workspace, changes, data)
   for (const [taskId, set] of foldDetails(changes))
     workspace.details.set(taskId, { ...workspace.details.get(taskId)!, ...set } as TaskDetails)
-  for (const session of changes.sessions) workspace.sessions.set(session.name, session)
-  for (const agent of changes.agents) workspace.agents.set(agent.slug, agent)
-  for (const slug of changes.removedAgents) workspace.agents.delete(slug)
+  const { session, agent } = changes.kinds
+  for (const record of session.written) workspace.sessions.set(record.name, record)
+  for (const record of agent.written) workspace.agents.set(record.slug, record)
+  for (const slug of agent.removed) workspace.agents.delete(slug)
   for (const { key, bodyHash, reply } of changes.newReplies)
     workspace.storedReplies.set(key, { bodyHash, reply })
   for (const event of changes.events) workspace.events.push({ ...event, seq: workspace.events.length + 1 })

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import type { View } from '../../core/batch/requests.ts'
+import type { View } from '../portable.ts'
 import type { Pool } from './connect.ts'
 import { sql } from './sql.ts'
 

@@ -3,14 +3,13 @@ import {
   isOnTrack,
   keyName,
   NO_AGENTS,
-  type ReadSet,
   type StoredReply,
   trackName,
-  type View,
 } from '../../core/batch/requests.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { LostClaim } from '../../core/replies.ts'
 import { pastGenerations, sessionsOf, TrackUses, workersOf } from '../assemble-view.ts'
+import type { ReadSet, View } from '../portable.ts'
 import { inLists } from './bulk.ts'
 import { readRecord, readSession, textOf } from './columns.ts'
 import type { Connection, Row } from './connect.ts'
@@ -68,7 +67,6 @@ export class LockAndRead {
       now,
       limits,
       activeClaims,
-      activeSessions,
       records: this.#records,
       waiting,
       reserved,
@@ -77,7 +75,7 @@ export class LockAndRead {
       takenKeys: this.#takenKeys,
       storedReplies: this.#storedReplies,
       workers: this.#workersSeen(),
-      sessions: this.#sessionsSeen(),
+      kinds: { session: { seen: this.#sessionsSeen(), counted: activeSessions } },
       ...NO_AGENTS,
       tracks: this.#tracks.byName,
     }
@@ -85,10 +83,10 @@ export class LockAndRead {
 
   /** Before any lock: tasks are locked before sessions, and what sessions hold is to be locked too. */
   async #heldBySessions(): Promise<number[]> {
-    if (this.#readSet.sessions.length === 0) return []
+    if (this.#readSet.kinds.session.length === 0) return []
     const packet = new Packet()
     const held: number[] = []
-    packet.ask(this.#statements.heldBy(this.#readSet.sessions), (rows) => {
+    packet.ask(this.#statements.heldBy(this.#readSet.kinds.session), (rows) => {
       for (const [, taskId] of rows) held.push(taskId as number)
     })
     await packet.send(this.#connection)
@@ -179,7 +177,8 @@ export class LockAndRead {
 
   async #lockTracksAndSessions(): Promise<void> {
     const packet = new Packet()
-    const { claimants, sessions } = this.#readSet
+    const { claimants } = this.#readSet
+    const { session: sessions } = this.#readSet.kinds
     if (claimants.length > 0 && this.#workspaceState!.hasTracks) this.#askForTracks(packet)
     const names = [...new Set([...this.#workers, ...sessions])].sort()
     for (const list of inLists(names)) {
@@ -241,7 +240,7 @@ export class LockAndRead {
    * possible.
    */
   async #lockTasksClaimedMeanwhile(): Promise<void> {
-    const held = this.#readSet.sessions.flatMap((name) => this.#holding.get(name) ?? [])
+    const held = this.#readSet.kinds.session.flatMap((name) => this.#holding.get(name) ?? [])
     const unseen = held.filter((id) => !this.#records.has(id)).sort((a, b) => a - b)
     if (unseen.length === 0) return
     const packet = new Packet()
@@ -257,7 +256,7 @@ export class LockAndRead {
     })
 
   #sessionsSeen = () =>
-    sessionsOf(this.#readSet, (name) => {
+    sessionsOf(this.#readSet.kinds.session, (name) => {
       const record = this.#sessions.get(name)
       if (!record) return null
       const isHeld = ({ session, claimState }: TaskRecord) => session === name && claimState === 'active'

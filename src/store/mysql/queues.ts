@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { QueueQuery, ReadSet } from '../../core/batch/requests.ts'
+import type { QueueQuery } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
+import type { ReadSet } from '../portable.ts'
 import { inLists, insert } from './bulk.ts'
 import { NOW } from './clock.ts'
 import { textOf, textOrNull } from './columns.ts'

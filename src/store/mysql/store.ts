@@ -1,6 +1,6 @@
-import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
+import type { Changes, ReadSet, View } from '../portable.ts'
 import type { Committed, Direction, Store } from '../store.ts'
 import { Pool } from './connect.ts'
 import { TaskIds } from './ids.ts'
@@ -20,6 +20,7 @@ const READERS = 6
  * An open MySQL or MariaDB store: checked to be safe, migrated to this version, with separate pools for writing and reading.
  */
 export class MysqlStore extends MysqlReader implements Store {
+  readonly kinds = { session: true } as const
   readonly #writers: Pool
   readonly #readers: Pool
   readonly #transactor: MysqlTransactor

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../core/batch/requests.ts'
+import { mayLetCallersProceed } from '../../core/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../portable.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
 import {
   asUnavailable,

@@ -1,6 +1,6 @@
-import type { Changes } from '../../core/batch/requests.ts'
 import type { DetailsChanged } from '../../core/records.ts'
 import { foldDetails } from '../fold-changes.ts'
+import type { Changes } from '../portable.ts'
 import { insert, update } from './bulk.ts'
 import type { Sql } from './sql.ts'
 import type { Writing } from './writing.ts'

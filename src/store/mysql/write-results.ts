@@ -1,5 +1,5 @@
-import type { Changes } from '../../core/batch/requests.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from '../../core/records.ts'
+import type { Changes } from '../portable.ts'
 import { insert } from './bulk.ts'
 import { type Sql, sql } from './sql.ts'
 import type { Writing } from './writing.ts'

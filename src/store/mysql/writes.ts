@@ -1,6 +1,6 @@
-import type { Changes, View } from '../../core/batch/requests.ts'
+import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import type { TaskRecord } from '../../core/records.ts'
-import { countsAsActive } from '../../core/rules/session.ts'
+import type { Changes, View } from '../portable.ts'
 import { insert, remove, type Update, update } from './bulk.ts'
 import { rowOfRecord, rowOfSession, SESSION_COLUMNS, TASK_COLUMNS } from './columns.ts'
 import type { Queues } from './queues.ts'
@@ -123,8 +123,8 @@ function sessions({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
   const added: unknown[][] = []
   const before: unknown[][] = []
   const after: unknown[][] = []
-  for (const record of changes.sessions) {
-    const known = view.sessions.get(record.name)
+  for (const record of changes.kinds.session.written) {
+    const known = view.kinds.session.seen.get(record.name)
     if (!known) added.push([workspaceId, ...rowOfSession(record)])
     else {
       before.push(rowOfSession(known.record))
@@ -160,9 +160,9 @@ function countersMoved({ workspaceId, view, changes }: Writing): Sql[] {
   ]
 }
 
-const activeSessionsDelta = (view: View, { sessions }: Changes) =>
-  sessions.reduce((sum, record) => {
-    const before = view.sessions.get(record.name)?.record ?? null
+const activeSessionsDelta = (view: View, { kinds }: Changes) =>
+  kinds.session.written.reduce((sum, record) => {
+    const before = view.kinds.session.seen.get(record.name)?.record ?? null
     return sum + Number(countsAsActive(record)) - Number(countsAsActive(before))
   }, 0)
 

@@ -1,4 +1,4 @@
-import type { Changes, View } from '../../core/batch/requests.ts'
+import type { Changes, View } from '../portable.ts'
 
 /** The changes to write, and what was read before. */
 export interface Writing {

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
+import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type {
   BlockedTask,
@@ -37,7 +38,8 @@ const FOLLOW_EVERY_MS = 1_000
 const TRIES = 3
 
 /** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
-export class PostgresStore extends PostgresReader implements Store, Connections, ServerQueries {
+export class PostgresStore extends PostgresReader implements Store<KindName>, Connections, ServerQueries {
+  readonly kinds = { session: true, agent: true } as const
   /** One line about the database, for people. */
   readonly found: string
   readonly writers: pg.Pool

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { type Changes, mayLetCallersProceed } from '../../core/batch/requests.ts'
+import { mayLetCallersProceed } from '../../core/batch/requests.ts'
+import type { Changes } from '../portable.ts'
 import type { Committed } from '../store.ts'
 
 /**

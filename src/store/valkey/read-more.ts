@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
-import { heldName, isOnTrack, type ReadSet, trackName } from '../../core/batch/requests.ts'
+import { heldName, isOnTrack, trackName } from '../../core/batch/requests.ts'
 import { pastGenerations, TrackUses } from '../assemble-view.ts'
+import type { ReadSet } from '../portable.ts'
 import { readClaims } from './codec.ts'
 import { together } from './connect.ts'
 import type { Keys } from './keys.ts'

@@ -1,16 +1,11 @@
 import { randomInt } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import {
-  keyName,
-  NO_AGENTS,
-  type ReadSet,
-  type SessionView,
-  type StoredReply,
-} from '../../core/batch/requests.ts'
+import { keyName, NO_AGENTS, type StoredReply } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
+import type { ReadSet, SeenSession } from '../portable.ts'
 import { readTask } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
 import { encoded, idOf, type Keys } from './keys.ts'
@@ -53,7 +48,7 @@ export async function readView(
     insists ? '1' : '0',
     keys.tag,
     JSON.stringify(queueQueriesOf(keys, readSet)),
-    ...counted(readSet.sessions),
+    ...counted(readSet.kinds.session),
     ...counted(readSet.claimants),
     ...questions.flat(),
   ]
@@ -77,6 +72,7 @@ export async function readView(
       records,
     ),
   )
+  const sessions = readSessions(readSet, holding, read.sessions(), read.lost())
   const seen: Seen = {
     version: Number(version),
     seq: Number(seq),
@@ -88,7 +84,6 @@ export async function readView(
       now: Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000),
       limits: { ...DEFAULT_LIMITS, ...JSON.parse(limits!) },
       activeClaims: Number(activeClaims),
-      activeSessions: Number(activeSessions),
       records,
       waiting: waitingByQuery.slice(0, readSet.waiting.length),
       reserved: waitingByQuery.slice(readSet.waiting.length).flat(),
@@ -100,7 +95,7 @@ export async function readView(
       takenKeys: takenAmong(readSet, read.taken()),
       storedReplies: readStoredReplies(readSet, read.storedReplies()),
       workers: readWorkers(readSet, claimants),
-      sessions: readSessions(readSet, holding, read.sessions(), read.lost()),
+      kinds: { session: { seen: sessions, counted: Number(activeSessions) } },
       tracks: new Map(),
       ...NO_AGENTS,
     },
@@ -144,8 +139,14 @@ function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
   const newKeys = readSet.newKeys.map(({ projectId, key }) => keyName(projectId, key))
   return {
     tasks: questions.askAll<Bulk>(['MGET'], readSet.taskIds.map(keys.task)),
-    sessions: questions.askAll<Bulk>(['MGET'], readSet.sessions.map(keys.session)),
-    lost: each<string[]>(readSet.sessions, (name) => ['ZRANGE', keys.lost(name), '0', '-1', 'WITHSCORES']),
+    sessions: questions.askAll<Bulk>(['MGET'], readSet.kinds.session.map(keys.session)),
+    lost: each<string[]>(readSet.kinds.session, (name) => [
+      'ZRANGE',
+      keys.lost(name),
+      '0',
+      '-1',
+      'WITHSCORES',
+    ]),
     taken: questions.askAll<Bulk>(['HMGET', keys.taskKeys], newKeys),
     storedReplies: questions.askAll<Bulk>(['MGET'], readSet.idempotencyKeys.map(keys.storedReplies)),
     results: each<Bulk>(offeredTasks(readSet).map(keys.results), (name) => ['HGET', name, 'list']),
@@ -209,8 +210,8 @@ function readSessions(
   texts: readonly Bulk[],
   lost: readonly string[][],
 ) {
-  const placeOf = new Map(readSet.sessions.map((name, i) => [name, i]))
-  return sessionsOf(readSet, (name) => {
+  const placeOf = new Map(readSet.kinds.session.map((name, i) => [name, i]))
+  return sessionsOf(readSet.kinds.session, (name) => {
     const place = placeOf.get(name)!
     const text = texts[place]
     if (!text) return null
@@ -223,8 +224,8 @@ function readSessions(
   })
 }
 
-function lostSince(lastSeenAt: number, withScores: readonly string[]): SessionView['lost'] {
-  const lost: SessionView['lost'] = []
+function lostSince(lastSeenAt: number, withScores: readonly string[]): SeenSession['lost'] {
+  const lost: SeenSession['lost'] = []
   for (let i = 0; i < withScores.length; i += 2) {
     const at = Number(withScores[i + 1])
     const [taskId, generation, reason] = JSON.parse(withScores[i]!)

@@ -1,5 +1,5 @@
-import type { Changes } from '../../core/batch/requests.ts'
 import type { ResultWritten } from '../../core/records.ts'
+import type { Changes } from '../portable.ts'
 import type { StoredResult } from '../store.ts'
 
 /** A result without its data, which may be large and is stored beside it under its position. */

@@ -1,4 +1,4 @@
-import type { View } from '../../core/batch/requests.ts'
+import type { View } from '../portable.ts'
 import type { ResultHead } from './results.ts'
 
 /** What was read, and the version by which a later write checks that it is still valid. */

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import { type Changes, type ReadSet, trackName, type View } from '../../core/batch/requests.ts'
+import { trackName } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
+import type { Changes, ReadSet, View } from '../portable.ts'
 import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
@@ -32,6 +33,7 @@ export interface ValkeyOptions {
 
 /** Valkey or Redis, opened and checked: one connection for writing, one for reading, and one for listening if needed. */
 export class ValkeyStore extends ValkeyReader implements Store {
+  readonly kinds = { session: true } as const
   readonly #writer: Redis
   readonly #shared: ReturnType<typeof sharedKeys>
   readonly #notices: Notices

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../portable.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
 import { asUnavailable, connected, isFromServer } from './connect.ts'
 import { InOrder } from './in-order.ts'

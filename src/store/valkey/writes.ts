@@ -1,6 +1,6 @@
-import type { Changes } from '../../core/batch/requests.ts'
-import { countsAsActive } from '../../core/rules/session.ts'
+import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import { foldDetails } from '../fold-changes.ts'
+import type { Changes } from '../portable.ts'
 import { score, writeClaim, writeEvent } from './codec.ts'
 import { Commands } from './commands.ts'
 import type { Keys } from './keys.ts'
@@ -23,7 +23,7 @@ export const isNothing = (changes: Changes) =>
     changes.claims,
     changes.results,
     changes.details,
-    changes.sessions,
+    changes.kinds.session.written,
     changes.newReplies,
     changes.events,
   ].every(({ length }) => length === 0)
@@ -65,9 +65,9 @@ export function writesOf(
 /** Set, not incremented: the version proves that they still are what was read. */
 function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes): void {
   const { view } = seen
-  const before = (name: string) => view.sessions.get(name)?.record ?? null
-  let { activeSessions } = view
-  for (const session of changes.sessions)
+  const before = (name: string) => view.kinds.session.seen.get(name)?.record ?? null
+  let activeSessions = view.kinds.session.counted
+  for (const session of changes.kinds.session.written)
     activeSessions += Number(countsAsActive(session)) - Number(countsAsActive(before(session.name)))
   const fields = {
     version: seen.version + 1,
@@ -117,10 +117,11 @@ function planDetails(commands: Commands, keys: Keys, changes: Changes): void {
       commands.add('HSET', keys.changed(taskId), field, JSON.stringify(value))
 }
 
-function planSessions(commands: Commands, keys: Keys, { view }: Seen, { sessions }: Changes): void {
+function planSessions(commands: Commands, keys: Keys, { view }: Seen, { kinds }: Changes): void {
+  const { written: sessions } = kinds.session
   for (const session of sessions) {
     const { name, startedAt, capacity, dueAt: due, lastSeenAt } = session
-    const seen = view.sessions.get(name)
+    const seen = view.kinds.session.seen.get(name)
     const before = seen?.record ?? null
     commands.set(keys.session(name), JSON.stringify(session))
     if (!before) commands.add('ZADD', keys.sessions, score(-startedAt), name)

@@ -1,4 +1,4 @@
-import { countsAsActive, isOver } from '../../../src/core/rules/session.ts'
+import { countsAsActive, isOver } from '../../../src/core/kinds/session/decide.ts'
 import type { Sight } from '../observer.ts'
 import type { WorldInvariant } from './invariant.ts'
 
@@ -14,7 +14,7 @@ const workersHoldWhatTheyCan: WorldInvariant = {
   says: 'No worker gets more than its capacity; what it held before it lowered that, it may keep.',
   broken: (sight) => {
     const held = holdings(sight)
-    for (const { record } of sight.view.sessions.values()) {
+    for (const { record } of sight.view.kinds.session.seen.values()) {
       const { name, capacity } = record
       const count = held.get(name) ?? 0
       if (capacity === null || count <= capacity || !wasAssignedSomething(sight, name)) continue
@@ -35,7 +35,7 @@ const goneWorkersHoldNothing: WorldInvariant = {
   says: 'A worker that ended or was lost holds nothing.',
   broken: (sight) => {
     const held = holdings(sight)
-    for (const { record } of sight.view.sessions.values())
+    for (const { record } of sight.view.kinds.session.seen.values())
       if (record.capacity !== null && isOver(record) && held.has(record.name))
         return `${record.name} is ${record.state} and holds ${held.get(record.name)}`
     return null
@@ -44,8 +44,9 @@ const goneWorkersHoldNothing: WorldInvariant = {
 
 const sessionsAreCounted: WorldInvariant = {
   says: 'The number of open sessions equals the counter, and is within the limit.',
-  broken: ({ view: { sessions, activeSessions, limits } }) => {
-    const count = [...sessions.values()].filter(({ record }) => countsAsActive(record)).length
+  broken: ({ view: { kinds, limits } }) => {
+    const { seen, counted: activeSessions } = kinds.session
+    const count = [...seen.values()].filter(({ record }) => countsAsActive(record)).length
     return (
       (count !== activeSessions || count > limits.maxActiveSessions) &&
       `counted ${activeSessions}, there are ${count} of ${limits.maxActiveSessions}`
@@ -56,7 +57,7 @@ const sessionsAreCounted: WorldInvariant = {
 const acknowledgedSessionsAreStored: WorldInvariant = {
   says: 'A session in an answer is stored.',
   broken: ({ view }, { ledger }) => {
-    const lost = [...ledger.sessions].find((name) => !view.sessions.has(name))
+    const lost = [...ledger.sessions].find((name) => !view.kinds.session.seen.has(name))
     return lost && `${lost} is nowhere`
   },
 }

@@ -44,7 +44,7 @@ const holdingsAreTrue: WorldInvariant = {
   broken: (sight) => {
     const { view } = sight
     const held = recordsOf(sight).filter(isHeld)
-    for (const [name, { holding }] of view.sessions) {
+    for (const [name, { holding }] of view.kinds.session.seen) {
       const own = held.filter(({ session }) => session === name).map(({ id }) => id)
       if ([...holding].sort().join() !== own.sort().join())
         return `${name} holds ${own}, recorded are ${holding}`
@@ -52,7 +52,7 @@ const holdingsAreTrue: WorldInvariant = {
       if (worker && worker.held !== own.length)
         return `${name} holds ${own.length}, recorded are ${worker.held}`
     }
-    for (const [slug, { holding }] of view.agents) {
+    for (const [slug, { holding }] of view.kinds.agent.seen) {
       const own = held.filter(({ agent }) => agent === slug).map(({ id }) => id)
       if ([...holding].sort().join() !== own.sort().join())
         return `${slug} holds ${own}, recorded are ${holding}`

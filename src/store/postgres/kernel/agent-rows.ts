@@ -132,12 +132,12 @@ const holdNothing = statement('hold_nothing', 'select refuse_claims_of_terminate
  * of the workspace is locked: no other transaction commits between this and our own commit.
  */
 export function agentChecks(workspaceId: number, view: View, changes: Changes): Bound[] {
-  const { claims, agents, removedAgents } = changes
+  const { claims, kinds } = changes
   const unbound = new Set<string>()
   for (const { kind, agent } of claims)
     if (kind === 'opened' && !view.claimingAgents.has(agent)) unbound.add(agent)
-  const ended = agents.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
-  const gone = [...ended, ...removedAgents]
+  const ended = kinds.agent.written.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
+  const gone = [...ended, ...kinds.agent.removed]
   const checks: Bound[] = []
   if (unbound.size > 0) checks.push([stillUnbound, [workspaceId, arrayLiteral([...unbound])]])
   if (gone.length > 0) checks.push([holdNothing, [workspaceId, arrayLiteral(gone)]])
@@ -154,14 +154,14 @@ export function readAgents(
   readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
   { agents, held, health }: { agents: Rows; held: Rows; health: Rows },
-): Pick<View, 'agents' | 'claimingAgents'> {
+) {
   const healthBySlug = new Map(health.map(([slug, ...row]) => [slug, row]))
   const heldBySlug = new Map(held.map(([slug, ids]) => [slug, (ids as unknown[]).map(Number)]))
   const found = new Map(
     agents.map((row) => [row[0] as string, readAgent(row, healthBySlug.get(row[0]) ?? null)]),
   )
   const changing = new Map<string, { record: AgentRecord; holding: number[] }>()
-  for (const slug of readSet.agents) {
+  for (const slug of readSet.kinds.agent) {
     const record = found.get(slug)
     if (!record) continue
     const holding = (heldBySlug.get(slug) ?? []).filter((id) => records.has(id))
@@ -172,17 +172,16 @@ export function readAgents(
     const record = found.get(slug)
     if (record) claiming.set(slug, { record, held: heldBySlug.get(slug)?.length ?? 0 })
   }
-  return { agents: changing, claimingAgents: claiming }
+  return { changing, claiming }
 }
 
 /** The configured row is written when it has a new version; a heartbeat alone writes only the health row. */
 export function agentWrites(
   workspaceId: number,
   view: View,
-  changed: readonly AgentRecord[],
-  removed: readonly string[],
+  { written: changed, removed }: Changes['kinds']['agent'],
 ): Bound[] {
-  const before = ({ slug }: AgentRecord) => view.agents.get(slug)?.record
+  const before = ({ slug }: AgentRecord) => view.kinds.agent.seen.get(slug)?.record
   const fresh = changed.filter((agent) => !before(agent))
   // If it was removed and registered again in one batch, it is another agent with the same name.
   const isSame = ({ version, uuid }: AgentRecord, other: AgentRecord) =>

@@ -38,12 +38,13 @@ export async function lockAndRead(
   questions.ask(sql.begin, [])
   questions.ask(sql.nameWorkspace, [String(workspaceId)])
   const locked = askForTasks(questions, readSet)
-  const asksForSessions = readSet.sessions.length + readSet.claimants.length > 0
-  const names = [arrayLiteral(readSet.sessions), arrayLiteral(readSet.claimants)]
+  const asksForSessions = readSet.kinds.session.length + readSet.claimants.length > 0
+  const names = [arrayLiteral(readSet.kinds.session), arrayLiteral(readSet.claimants)]
   const sessionRows = asksForSessions ? questions.askIn(sql.lockSessions, names) : NOTHING
   const heldRows = asksForSessions ? questions.askIn(sql.heldBySessions, names) : NOTHING
-  const lostRows = readSet.sessions.length > 0 ? questions.askIn(sql.lostBySessions, [names[0]]) : NOTHING
-  const active = readSet.sessions.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
+  const lostRows =
+    readSet.kinds.session.length > 0 ? questions.askIn(sql.lostBySessions, [names[0]]) : NOTHING
+  const active = readSet.kinds.session.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
   const agents = askForAgents(questions, readSet)
   const terms =
     readSet.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
@@ -66,6 +67,7 @@ export async function lockAndRead(
   const waiting = locked.waiting.map((rows) => rows().map(read))
   const reserved = locked.reserved().map(read)
   const { sessions, workers } = readSessions(readSet, records, sessionRows(), heldRows(), lostRows())
+  const { changing, claiming } = seenAgents(readSet, records, agents)
   const { now, activeClaims, limits } = readWorkspaceState(workspaceId, workspaceState())
   const tracks = await lockTracks(client, workspaceId, readSet, records)
   // The clock is read after all locks, including those of tracks.
@@ -73,7 +75,6 @@ export async function lockAndRead(
   return {
     now: after,
     activeClaims: tracks?.activeClaims ?? activeClaims,
-    activeSessions: (active()[0]?.[0] as number | undefined) ?? 0,
     limits,
     records,
     waiting,
@@ -85,8 +86,11 @@ export async function lockAndRead(
       storedReplies().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never),
     ),
     workers,
-    sessions,
-    ...seenAgents(readSet, records, agents),
+    kinds: {
+      session: { seen: sessions, counted: (active()[0]?.[0] as number | undefined) ?? 0 },
+      agent: { seen: changing, counted: 0 },
+    },
+    claimingAgents: claiming,
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > after ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
   }
@@ -120,11 +124,11 @@ class Questions {
 function askForTasks(questions: Questions, readSet: ReadSet) {
   const ids = arrayLiteral(readSet.taskIds)
   const tasks =
-    readSet.sessions.length + readSet.agents.length > 0
+    readSet.kinds.session.length + readSet.kinds.agent.length > 0
       ? questions.askIn(sql.lockTasksAndHeld, [
           ids,
-          arrayLiteral(readSet.sessions),
-          arrayLiteral(readSet.agents),
+          arrayLiteral(readSet.kinds.session),
+          arrayLiteral(readSet.kinds.agent),
         ])
       : questions.askIn(sql.lockTasks, [ids])
   const waiting = readSet.waiting.map(({ capabilities, limit, projectId, trackQueues }) =>
@@ -147,12 +151,12 @@ function askForTasks(questions: Questions, readSet: ReadSet) {
 }
 
 function askForAgents(questions: Questions, readSet: ReadSet) {
-  const names = [arrayLiteral(readSet.agents), arrayLiteral(readSet.claimingAgents)]
-  const isAsked = readSet.agents.length + readSet.claimingAgents.length > 0
+  const names = [arrayLiteral(readSet.kinds.agent), arrayLiteral(readSet.claimingAgents)]
+  const isAsked = readSet.kinds.agent.length + readSet.claimingAgents.length > 0
   return {
     agents: isAsked ? questions.askIn(lockAgents, names) : NOTHING,
     held: isAsked ? questions.askIn(heldByAgents, names) : NOTHING,
-    health: readSet.agents.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING,
+    health: readSet.kinds.agent.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING,
   }
 }
 
@@ -184,7 +188,7 @@ function readSessions(
     lost.set(session as string, [...list, { taskId, generation, reason, at } as LostClaim])
   }
   const found = new Map(sessionRows.map((row) => [row[0] as string, readSession(row)]))
-  const sessions = sessionsOf(readSet, (name) => {
+  const sessions = sessionsOf(readSet.kinds.session, (name) => {
     const record = found.get(name)
     const holding = held.get(name) ?? []
     if (record && !holding.every((id) => records.has(id))) throw new ChangedMeanwhile()

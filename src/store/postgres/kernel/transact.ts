@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../../core/batch/requests.ts'
+import type { KindName } from '../../../core/kinds/kinds.ts'
 import { type Committed, StoreUnavailable, type Transactor } from '../../store.ts'
 import { connectionFrom, isTransient } from '../connection/connect.ts'
 import { ChangedMeanwhile, lockAndRead } from './lock-and-read.ts'
@@ -9,7 +10,7 @@ import { writesOf } from './writes.ts'
 
 const TRIES = 5
 
-export class PostgresTransactor implements Transactor {
+export class PostgresTransactor implements Transactor<KindName> {
   readonly #pool: pg.Pool
   readonly #committed: Committed
 

@@ -1,4 +1,5 @@
 import { type Changes, isOnTrack, type View } from '../../../core/batch/requests.ts'
+import { countsAsActive } from '../../../core/kinds/session/decide.ts'
 import type {
   ClaimEnded,
   ClaimOpened,
@@ -9,7 +10,6 @@ import type {
   SessionRecord,
   TaskRecord,
 } from '../../../core/records.ts'
-import { countsAsActive } from '../../../core/rules/session.ts'
 import { foldClaims, foldDetails } from '../../fold-changes.ts'
 import { agentChecks, agentWrites } from './agent-rows.ts'
 import { ALL, changesRareColumns, fieldsOf, HOT, LANE, RARE, sessionValues } from './columns.ts'
@@ -25,7 +25,7 @@ export function writesOf(workspaceId: number, view: View, changes: Changes): Bou
     ...claimWrites(workspaceId, changes),
     ...resultWrites(workspaceId, changes),
     ...sessionWrites(workspaceId, view, changes),
-    ...agentWrites(workspaceId, view, changes.agents, changes.removedAgents),
+    ...agentWrites(workspaceId, view, changes.kinds.agent),
   ]
   const { newReplies, events } = changes
   if (newReplies.length > 0) {
@@ -198,9 +198,10 @@ function trackWrites(
   return writes
 }
 
-function sessionWrites(workspaceId: number, view: View, { sessions }: Changes): Bound[] {
+function sessionWrites(workspaceId: number, view: View, { kinds }: Changes): Bound[] {
+  const { written: sessions } = kinds.session
   if (sessions.length === 0) return []
-  const before = (name: string) => view.sessions.get(name)?.record ?? null
+  const before = (name: string) => view.kinds.session.seen.get(name)?.record ?? null
   const isKnown = ({ name }: SessionRecord) => before(name) !== null
   const [known, fresh] = [sessions.filter(isKnown), sessions.filter((session) => !isKnown(session))]
   const writes: Bound[] = []

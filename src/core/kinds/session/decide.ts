@@ -1,8 +1,8 @@
-import type { SessionCommand, SessionOpening } from '../commands.ts'
-import { type Refusal, refuse } from '../errors.ts'
-import { type EventDraft, workspaceEvent } from '../events.ts'
-import type { Limits } from '../limits.ts'
-import type { Actor, SessionRecord } from '../records.ts'
+import type { SessionCommand, SessionOpening } from '../../commands.ts'
+import { type Refusal, refuse } from '../../errors.ts'
+import { type EventDraft, workspaceEvent } from '../../events.ts'
+import type { Limits } from '../../limits.ts'
+import type { Actor, SessionRecord } from '../../records.ts'
 
 const HOUR_MS = 3_600_000
 /** How long each kind of session may be silent by default. */

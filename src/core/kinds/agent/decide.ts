@@ -1,9 +1,9 @@
-import type { AgentCommand, Heartbeat } from '../commands.ts'
-import { type Refusal, refuse } from '../errors.ts'
-import { type EventDraft, workspaceEvent } from '../events.ts'
-import type { Limits } from '../limits.ts'
-import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../records.ts'
-import type { AgentState } from '../states.ts'
+import type { AgentCommand, Heartbeat } from '../../commands.ts'
+import { type Refusal, refuse } from '../../errors.ts'
+import { type EventDraft, workspaceEvent } from '../../events.ts'
+import type { Limits } from '../../limits.ts'
+import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../../records.ts'
+import type { AgentState } from '../../states.ts'
 
 /** Run by Baton, which knows by itself whether it is alive: it need not send heartbeats. */
 const isManaged = ({ adapterType }: Pick<AgentProfile, 'adapterType'>) => adapterType !== 'external'

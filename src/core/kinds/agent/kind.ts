@@ -1,0 +1,36 @@
+import type { AgentCommand } from '../../commands.ts'
+import type { AgentRecord } from '../../records.ts'
+import type { AgentGranted } from '../../replies.ts'
+import type { Kind } from '../kind.ts'
+import { decideAgent } from './decide.ts'
+import { settle } from './settle.ts'
+
+export interface AgentTypes {
+  record: AgentRecord
+  command: AgentCommand
+  granted: AgentGranted
+  extra: object
+}
+
+/** Registered agents. */
+export const agentKind: Kind<AgentTypes> = {
+  keyOf: ({ slug }) => slug,
+  holderOf: ({ agent }) => agent,
+  // It may have been known by its claims alone.
+  mayHoldBeforeItExists: true,
+  counts: () => false,
+  decide(before, { key: slug, uuid }, command, context) {
+    const decision = decideAgent(before, { slug, uuid }, command, context)
+    const { record, fate } = decision
+    const decided = { record: record ?? before!, fate, command }
+    return { ...decision, settle: (task) => settle(decided, task, context) }
+  },
+  granted: ({ record, isNew, holds, settled }) => ({
+    ok: true,
+    reason: 'DONE',
+    record: record!,
+    isNew,
+    holding: holds(),
+    settled,
+  }),
+}

@@ -1,0 +1,42 @@
+import type { AgentCommand, TaskCommand } from '../../commands.ts'
+import type { Limits } from '../../limits.ts'
+import type { AgentRecord, TaskRecord } from '../../records.ts'
+import { RENEW_FROM } from '../../retry.ts'
+import { stallsAt } from '../../rules/watch.ts'
+import type { AgentContext, AgentFate } from './decide.ts'
+
+interface Decided {
+  record: AgentRecord
+  fate: AgentFate
+  command: AgentCommand
+}
+
+/** What happens to a task the agent holds. */
+export function settle(
+  { record, fate, command }: Decided,
+  task: TaskRecord,
+  { now, limits }: Pick<AgentContext, 'now' | 'limits'>,
+): TaskCommand | null {
+  const fence = { session: task.session!, generation: task.generation }
+  const commands: Record<AgentFate, () => TaskCommand | null> = {
+    kept: () => null,
+    renewed: () => (isToRenew(task, command, now, limits) ? { kind: 'renew', fence } : null),
+    lost: () => ({ kind: 'lose', who: 'agent', fence, silentMs: now - record.health!.lastSeenAt }),
+    revoked: () => ({ kind: 'revoke', fence, reason: record.stateReason! }),
+  }
+  return commands[fate]()
+}
+
+/**
+ * However often an agent heartbeats, a lease is renewed only when a client would renew it: each renewal is an event, and a
+ * flood of heartbeats must not become a flood of events. A heartbeat of one session renews only that session's claims.
+ */
+function isToRenew(task: TaskRecord, command: AgentCommand, now: number, limits: Limits): boolean {
+  const session = command.kind === 'heartbeat' ? command.heartbeat.session : null
+  if (session !== null && session !== task.session) return false
+  const { leaseExpiresAt, leaseMs, updatedAt } = task
+  if (now >= leaseExpiresAt! - leaseMs * (1 - RENEW_FROM)) return true
+  // A holder whose stall timeout is shorter than its lease gets its sign of life from the agent's heartbeats.
+  const stallAt = stallsAt(task, limits)
+  return stallAt !== null && now >= updatedAt + (stallAt - updatedAt) * RENEW_FROM
+}

@@ -1,0 +1,83 @@
+import type { TaskCommand } from '../commands.ts'
+import type { Refusal } from '../errors.ts'
+import type { EventDraft } from '../events.ts'
+import type { Limits } from '../limits.ts'
+import type { Actor, TaskRecord } from '../records.ts'
+import type { Granted, SettledClaim } from '../replies.ts'
+
+/**
+ * A kind of record beside tasks: what requests on it need, and how they are decided. A kind knows nothing of batches and
+ * stores; those handle all kinds in the same way.
+ */
+
+/** The types of a kind. */
+export interface KindShape {
+  record: object
+  command: { kind: string }
+  granted: Granted
+  /** What a store reads beside the record and the tasks it holds. */
+  extra: object
+}
+
+/** A record under its lock. */
+export type Seen<T extends KindShape> = {
+  record: T['record']
+  /** Ids of the tasks it holds; their records are in `View.records`. */
+  holding: number[]
+} & T['extra']
+
+/** What a store read of one kind. */
+export interface KindView<T extends KindShape> {
+  seen: ReadonlyMap<string, Seen<T>>
+  /** How many records count against the limit of their workspace. Only read when a record of this kind is to change. */
+  counted: number
+}
+
+export interface KindContext {
+  now: number
+  limits: Limits
+  actor: Actor
+  /** The tasks it holds. */
+  holding: readonly TaskRecord[]
+  /** How many records of this kind count against the limit of the workspace. */
+  counted: number
+}
+
+export interface KindDecision<T extends KindShape> {
+  refusal: Refusal | null
+  /** The record after the decision, the very same object when nothing changed; null when it is removed. */
+  record: T['record'] | null
+  events: EventDraft[]
+  /** What happens to a task it holds. */
+  settle: (task: TaskRecord) => TaskCommand | null
+}
+
+/** What is known after a decision, for the reply. */
+export interface Settled<T extends KindShape> {
+  record: T['record'] | null
+  isNew: boolean
+  /** The tasks it held before. */
+  holding: readonly TaskRecord[]
+  /** The tasks it holds now. */
+  holds: () => readonly TaskRecord[]
+  settled: readonly SettledClaim[]
+  seen: Seen<T> | undefined
+}
+
+export interface Kind<T extends KindShape> {
+  keyOf: (record: T['record']) => string
+  /** The key of the record to which a claim belongs. Its tasks are locked and decided together with it. */
+  holderOf: (claim: { session: string | null; agent: string | null }) => string | null
+  /** Claims may name it before it has a record: then its tasks are among those that were read. */
+  mayHoldBeforeItExists: boolean
+  /** Whether a record counts against the limit of its workspace. */
+  counts: (record: T['record'] | null) => boolean
+  /** `uuid` is used when the record is new. */
+  decide: (
+    before: T['record'] | null,
+    identity: { key: string; uuid: string },
+    command: T['command'],
+    context: KindContext,
+  ) => KindDecision<T>
+  granted: (after: Settled<T>) => T['granted']
+}
