@@ -35,7 +35,7 @@ export async function makeBed(): Promise<Bed> {
   const admin = new pg.Pool({ connectionString: postgres.url, max: 4, options: '-c search_path=baton' })
   admin.on('error', () => undefined)
   const limits = { minLeaseSeconds: 1, maxConcurrentClaims: 10_000_000, maxGenerationsPerTask: 1_000_000 }
-  const { workspaceId } = await createWorkspace(store.writers, 'bench', 'bench', limits)
+  const { workspaceId } = await createWorkspace(store, 'bench', 'bench', limits)
   return {
     store,
     admin,

@@ -10,7 +10,7 @@ import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspac
  * already has keys gets no further one when another server starts on its database.
  */
 export async function ensureOwnerKey(store: PostgresStore, dataFolder: string): Promise<void> {
-  await ensureFirstWorkspace(store.writers)
+  await ensureFirstWorkspace(store)
   if ((await listKeys(store.writers, FIRST_WORKSPACE)).length > 0) return
   const file = join(dataFolder, 'owner-key')
   // The file first: after a crash in between, the key in the file is not valid yet, and the next start registers it.

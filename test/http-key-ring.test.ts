@@ -17,7 +17,7 @@ let workspace: number
 beforeAll(async () => {
   database = await freshDatabase()
   store = await PostgresStore.open(database.url)
-  workspace = (await createWorkspace(store.writers, 'test', 'test')).workspaceId
+  workspace = (await createWorkspace(store, 'test', 'test')).workspaceId
 })
 afterAll(async () => {
   await store.close()

@@ -257,3 +257,15 @@ describe('a limit below what is in use', () => {
     })
   })
 })
+
+test('a change of limits is recorded with the key and the address it came from', async () => {
+  const w = await workspace()
+  await change(w, { maxActiveSessions: 60 })
+  const [event] = (await w.events()).filter(({ type }: { type: string }) => type === 'limits_changed')
+  const rows = await superuser(served().databaseUrl, async (client) => {
+    const text = `select o.key_id as key, o.address, e.actor from baton.event_origins o
+      join baton.events e using (workspace_id, seq) where e.type = 'limits_changed' and e.actor = $1`
+    return (await client.query(text, [event.actor])).rows
+  })
+  expect(rows).toEqual([{ key: event.actor.slice('key:'.length), address: '127.0.0.1', actor: event.actor }])
+})

@@ -20,7 +20,7 @@ const running: Coordinating[] = []
 beforeAll(async () => {
   database = await freshDatabase()
   store = await PostgresStore.open(database.url)
-  workspace = (await createWorkspace(store.writers, 'test', 'test')).workspaceId
+  workspace = (await createWorkspace(store, 'test', 'test')).workspaceId
 })
 afterAll(async () => {
   for (const { child } of running) child.kill('SIGKILL')

@@ -42,7 +42,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await sql('truncate baton.leader_leases, baton.nodes')
   ;[a, b] = [await newNode(first), await newNode(second)]
-  workspace = (await createWorkspace(first.writers, 'test', 'test')).workspaceId
+  workspace = (await createWorkspace(first, 'test', 'test')).workspaceId
 })
 
 const sql = (text: string, values: unknown[] = []) =>

@@ -30,7 +30,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'baton-log-limits-'))
   database = await freshDatabase()
   store = await PostgresStore.open(database.url)
-  workspaceId = String((await createWorkspace(store.writers, 'one', 'test')).workspaceId)
+  workspaceId = String((await createWorkspace(store, 'one', 'test')).workspaceId)
 })
 afterAll(async () => {
   await store?.close()

@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await freshDatabase()
   store = await PostgresStore.open(database.url)
   rows = new RunLogRows(store.writers)
-  workspaceId = String((await createWorkspace(store.writers, 'one', 'test')).workspaceId)
+  workspaceId = String((await createWorkspace(store, 'one', 'test')).workspaceId)
 })
 afterAll(async () => {
   await store?.close()
@@ -79,7 +79,7 @@ test('a log of another workspace is not found', async () => {
   const logs = postgresStore(rows)
   const handle = await logs.begin(run())
   await logs.append(handle, [entry('text')])
-  const { workspaceId: other } = await createWorkspace(store.writers, 'two', 'test')
+  const { workspaceId: other } = await createWorkspace(store, 'two', 'test')
   const stolen = { ...handle, logRef: handle.logRef.replace(/^\d+/, String(other)) }
   await expect(logs.read(stolen)).rejects.toThrow(LogUnavailable)
   await logs.delete(stolen)

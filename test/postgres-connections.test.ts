@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await freshDatabase()
   connection = await cuttableConnectionTo(database.url)
   store = await PostgresStore.open(connection.url)
-  work = new Work(store, (await createWorkspace(store.writers, 'test', 'test')).workspaceId)
+  work = new Work(store, (await createWorkspace(store, 'test', 'test')).workspaceId)
 })
 afterAll(async () => {
   await store.close()

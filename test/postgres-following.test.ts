@@ -24,8 +24,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const newWork = async () =>
-  new Work(store, (await createWorkspace(store.writers, 'test', 'test')).workspaceId)
+const newWork = async () => new Work(store, (await createWorkspace(store, 'test', 'test')).workspaceId)
 const stateOf = async (work: Work, task: Task) => (await work.record(task)).state
 const query = <T extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
   superuser(database.url, async (client) => {

@@ -514,6 +514,12 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
       `insert into events (workspace_id, seq, type, actor, payload, at)
        values (${workspace}, 0, 'task_created', 'nobody', '{}', now())`,
   ],
+  [
+    'where an event came from is known or not written',
+    'event_origins',
+    'num_nonnulls(key_id, address) > 0',
+    ({ workspace }) => update('event_origins', 'key_id = null, address = null', workspace),
+  ],
 
   [
     'a wakeup has one of four sources',
@@ -983,6 +989,7 @@ describe('no row points across workspaces', () => {
   /** What must differ for a copied row to reach its foreign keys. */
   const UNIQUE_EVERYWHERE: Record<string, object> = {
     api_keys: { key_hash: `\\x${'ab'.repeat(32)}`, created_by: '01890000-0000-7000-8000-00000000ffff' },
+    event_origins: { seq: 1_000_000 },
     runs: { token_hash: null },
   }
 
@@ -1006,6 +1013,7 @@ describe('no row points across workspaces', () => {
       'agent_task_sessions',
       'api_keys',
       'claims',
+      'event_origins',
       'results',
       'run_events',
       'runs',

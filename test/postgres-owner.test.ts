@@ -44,12 +44,12 @@ async function refusal(url: string, role: string): Promise<string> {
 /** It works, as that role, and no workspace sees another. */
 async function expectServing(store: PostgresStore, role: string): Promise<void> {
   expect((await store.writers.query('select current_user as name')).rows).toEqual([{ name: role }])
-  const { workspaceId } = await createWorkspace(store.writers, 'test', 'test')
+  const { workspaceId } = await createWorkspace(store, 'test', 'test')
   const work = new Work(store, workspaceId)
   const task = await work.create()
   const hold = granted(await work.claim(task, holder('alpha')))
   expect(outcome(await work.submit(task, hold))).toBe('ACCEPTED')
-  const other = await createWorkspace(store.writers, 'test', 'other')
+  const other = await createWorkspace(store, 'test', 'other')
   expect(await store.task(other.workspaceId, task.id)).toBeNull()
   expect((await store.readers.query('select from tasks')).rowCount, 'without a workspace').toBe(0)
 }

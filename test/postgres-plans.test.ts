@@ -33,10 +33,7 @@ const ask = (text: string) =>
 async function withStore<T>(act: (store: PostgresStore, work: Work) => Promise<T>): Promise<T> {
   const store = await PostgresStore.open(database.url)
   try {
-    return await act(
-      store,
-      new Work(store, (await createWorkspace(store.writers, 'test', 'test')).workspaceId),
-    )
+    return await act(store, new Work(store, (await createWorkspace(store, 'test', 'test')).workspaceId))
   } finally {
     await store.close()
   }
@@ -72,7 +69,7 @@ describe('whatever the locale of the database', () => {
 
       const projectId = await store.project(work.workspace, 'project')
       const tracks = ['AB', 'a', 'B', 'A_', 'AA'].map((track) => ({ track, maxAgents: 1, sequential: false }))
-      await setTracks(store.writers, work.workspace, { projectId, slug: 'project' }, tracks, 'test')
+      await setTracks(store, work.workspace, { projectId, slug: 'project' }, tracks, { actor: 'test' })
       const shown = await listTracks(store.readers, work.workspace, projectId)
       expect(shown.map(({ track }) => track)).toEqual(['AA', 'AB', 'A_', 'B', 'a'])
     })

@@ -140,7 +140,7 @@ describe.skipIf(!postgres)('on a server of its own', () => {
               expect((await pool.query(shown)).rows).toEqual([
                 { role: 'baton_server', jit: 'off', lock: '10s' },
               ])
-            const { workspaceId } = await createWorkspace(store.writers, 'test', 'test')
+            const { workspaceId } = await createWorkspace(store, 'test', 'test')
             const heard = new Promise((resolve) => another.onCommit(resolve))
             const work = new Work(store, workspaceId)
             const task = await work.create()

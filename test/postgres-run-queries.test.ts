@@ -26,7 +26,7 @@ beforeAll(async () => {
   ;({ url } = database)
   drop = database.drop
   const store = await PostgresStore.open(url)
-  workspace = (await createWorkspace(store.writers, 'test', 'test')).workspaceId
+  workspace = (await createWorkspace(store, 'test', 'test')).workspaceId
   ;({ id: task, uuid } = await new Work(store, workspace).create())
   await store.close()
   await superuser(url, async (client) => {

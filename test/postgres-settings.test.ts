@@ -147,7 +147,7 @@ describe.each(['database', 'user'] as const)('whatever a %s has set', (of) => {
   test('work is done, and other nodes are notified', async () => {
     const url = await hostileUrl(of)
     const [store, another] = [await opened(url), await opened(url)]
-    const { workspaceId } = await createWorkspace(store.writers, 'test', 'test')
+    const { workspaceId } = await createWorkspace(store, 'test', 'test')
     const heard = new Promise((resolve) => another.onCommit(resolve))
     const work = new Work(store, workspaceId)
     const task = await work.create()

@@ -160,6 +160,13 @@ export interface EventDraft {
   readonly at: number
 }
 
+/** Who caused an event; for a request also the key that was presented and the address it came from. */
+export interface Origin {
+  readonly actor: string
+  readonly keyId?: string | null | undefined
+  readonly address?: string | null | undefined
+}
+
 /** An event that belongs to no task. */
 export const workspaceEvent = (
   type: EventType,

@@ -95,7 +95,7 @@ export async function forceRecovery(
   caller: Caller,
 ): Promise<AnswerOf<typeof shapes.RecoverAnswer>> {
   const did = await coordinator.recover(caller.workspaceId)
-  await kernel.store.workspaces.recordEvent(caller.workspaceId, 'recovery_forced', caller.actor, { did })
+  await kernel.store.workspaces.recordEvent(caller.workspaceId, 'recovery_forced', caller, { did })
   return { did }
 }
 

@@ -10,12 +10,7 @@ export async function changeLimits(
   changed: Partial<Limits>,
   allowed: (present: Limits) => void,
 ): Promise<Limits> {
-  const limits = await kernel.store.workspaces.changeLimits(
-    caller.workspaceId,
-    changed,
-    caller.actor,
-    allowed,
-  )
+  const limits = await kernel.store.workspaces.changeLimits(caller.workspaceId, changed, caller, allowed)
   kernel.limitsChanged(caller.workspaceId, limits)
   return limits
 }

@@ -36,7 +36,7 @@ export async function importPlan(
   if (diff.conflicts.length > 0) throw refusedPlan('PLAN_CONFLICT', diff.conflicts)
   const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const tracks = plan.tracks.map((track) => trackOf(track, known))
-  await kernel.store.projects.setTracks(caller.workspaceId, project, tracks, caller.actor)
+  await kernel.store.projects.setTracks(caller.workspaceId, project, tracks, caller)
   const { changes } = diff
   const tasks = diff.tasks.map((task) => ({
     ...task,
@@ -46,7 +46,7 @@ export async function importPlan(
   if (plan.name !== null && plan.name !== project.name)
     await kernel.store.projects.rename(caller.workspaceId, project.projectId, plan.name)
   const answer = { created: tasks.length, updated: changes.length, unchanged: diff.unchanged }
-  await kernel.store.projects.recordPlan(caller.workspaceId, project.slug, answer, caller.actor)
+  await kernel.store.projects.recordPlan(caller.workspaceId, project.slug, answer, caller)
   const { notInPlan, notTaken } = diff
   return { project: project.slug, ...answer, notInPlan, notTaken }
 }

@@ -41,8 +41,8 @@ export async function makeProject(
   { slug, name }: z.output<typeof ProjectBody>,
 ): Promise<AnswerOf<typeof ProjectView>> {
   const given = { slug, name: name ?? slug }
-  const { workspaceId, actor, idempotency } = caller
-  return projectView(await kernel.store.projects.create(workspaceId, given, actor, idempotency))
+  const { workspaceId, idempotency } = caller
+  return projectView(await kernel.store.projects.create(workspaceId, given, caller, idempotency))
 }
 
 /** A project, with the agents and the progress of each of its tracks. */
@@ -83,7 +83,7 @@ export async function changeTrack(
     caller.workspaceId,
     project,
     [{ track, maxAgents, sequential }],
-    caller.actor,
+    caller,
   )
   return showProject(kernel, caller, slug)
 }

@@ -82,7 +82,8 @@ async function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKey
   if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== key.workspaceId))
     throw new Refused('NOT_FOUND', 'This key has no access to that workspace.')
   request.key = key
-  request.caller = { workspaceId: key.workspaceId, actor: `key:${key.keyId}`, rights: key.rights }
+  const { workspaceId, keyId, rights } = key
+  request.caller = { workspaceId, actor: `key:${keyId}`, keyId, address: request.ip, rights }
 }
 
 /** A request without a key is not counted as an attempt to guess one. */
@@ -97,7 +98,7 @@ function admitRun(request: FastifyRequest, needs: Right, caller: Caller): void {
   const named = request.headers['x-workspace-id']
   if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== caller.workspaceId))
     throw new Refused('NOT_FOUND', 'This token has no access to that workspace.')
-  request.caller = caller
+  request.caller = { ...caller, address: request.ip }
 }
 
 /** After the body is parsed, since the body is part of what the idempotency key protects. */

@@ -1,6 +1,7 @@
 import type { Idempotency, Request } from '../core/batch/requests.ts'
 import type { TaskDetails } from '../core/commands.ts'
 import { type Refusal, Refused } from '../core/errors.ts'
+import type { Origin } from '../core/events.ts'
 import type { KindName } from '../core/kinds/kinds.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
@@ -15,10 +16,9 @@ import { freshUuid } from './fresh-uuid.ts'
 import { Signal } from './signal.ts'
 import { TtlCache } from './ttl-cache.ts'
 
-/** The caller of a request: the workspace of its key, its actor string in events, and its rights. */
-export interface Caller {
+/** The caller of a request: the workspace of its key, its rights, and what events record of it. */
+export interface Caller extends Origin {
   workspaceId: number
-  actor: string
   rights: ReadonlySet<Right>
   idempotency?: Idempotency | undefined
   /** The leader term, when the coordinator is the caller. */

@@ -111,7 +111,7 @@ export async function postgresDriver(): Promise<StoreDriver> {
       () => LONG_LEASE_MS,
     ),
     async begin() {
-      const { workspaceId } = await createWorkspace(store.writers, 'coditect', 'test')
+      const { workspaceId } = await createWorkspace(store, 'coditect', 'test')
       work = new Work(store, workspaceId)
     },
     at: async () => undefined,

@@ -38,7 +38,7 @@ export const openLogStore: Record<LogPlace['store'], () => Promise<LogsUnderTest
   async postgres() {
     const database = await freshDatabase()
     const store = await PostgresStore.open(database.url)
-    const { workspaceId } = await createWorkspace(store.writers, 'test', 'test')
+    const { workspaceId } = await createWorkspace(store, 'test', 'test')
     await store.close()
     return underTest({ store: 'postgres', url: database.url }, String(workspaceId), database.drop)
   },

@@ -52,7 +52,10 @@ export async function seededDatabase(): Promise<SeededDatabase> {
 }
 
 async function seed(store: PostgresStore, url: string): Promise<Seeded> {
-  const { workspaceId: workspace } = await createWorkspace(store.writers, 'test', 'test')
+  const { workspaceId: workspace } = await createWorkspace(store, 'test', {
+    actor: 'test',
+    address: '127.0.0.1',
+  })
   const work = new Work(store, workspace)
   const alpha = holder('alpha')
   const queued = await work.under('first-request').create({ key: 'A-001-queued' })

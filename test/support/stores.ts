@@ -37,8 +37,7 @@ export const openStore: Record<'memory' | 'postgres' | 'valkey' | 'mysql', () =>
     return {
       store,
       another: () => PostgresStore.open(database.url),
-      addWorkspace: async (limits) =>
-        (await createWorkspace(store.writers, 'test', 'test', limits)).workspaceId,
+      addWorkspace: async (limits) => (await createWorkspace(store, 'test', 'test', limits)).workspaceId,
       async close() {
         await store.close()
         await database.drop()

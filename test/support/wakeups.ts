@@ -114,7 +114,7 @@ export function useCluster() {
     url: () => database.url,
     rows,
     workspace: async (limits: Partial<Limits> = {}) => {
-      const { workspaceId } = await createWorkspace(store.writers, 'test', 'test', {
+      const { workspaceId } = await createWorkspace(store, 'test', 'test', {
         maxConcurrentClaims: 100_000,
         ...limits,
       })

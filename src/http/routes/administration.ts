@@ -34,9 +34,10 @@ const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
 })
 
 /** Run tokens cannot access the routes of keys. */
-const holderOf = ({ key, caller: { actor, rights } }: FastifyRequest): KeyHolder => ({
+const holderOf = ({ key, caller: { actor, address, rights } }: FastifyRequest): KeyHolder => ({
   actor,
   keyId: key!.keyId,
+  address,
   rights,
 })
 
@@ -110,10 +111,12 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       answer: WorkspaceMade,
     }),
     async ({ body, caller }, reply) => {
-      const workspace = await workspaces.create(body.name, caller.actor)
+      const { actor, keyId, address } = caller
+      const by = { actor, keyId, address }
+      const workspace = await workspaces.create(body.name, by)
       // Created by a key of another workspace: the new key stays valid whatever happens to that one.
       const first = { name: 'owner', role: 'owner' } as const
-      const owner = await kernel.store.keys.create(workspace.workspaceId, first, { actor: caller.actor })
+      const owner = await kernel.store.keys.create(workspace.workspaceId, first, by)
       const answer: AnswerOf<typeof WorkspaceMade> = {
         id: workspace.uuid,
         name: workspace.name,

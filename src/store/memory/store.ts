@@ -29,6 +29,7 @@ import type {
   Walked,
 } from '../store.ts'
 import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocked.ts'
+import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import {
   activeSessions,
@@ -59,7 +60,7 @@ export class MemoryStore implements Store<KindName> {
   readonly #random: () => number
   readonly #pause: NonNullable<MemoryStoreOptions['pause']>
   readonly #locks = new Map<number, Promise<void>>()
-  readonly #listeners = new Set<Committed>()
+  readonly #log = new MemoryEventWriter()
   readonly leaderLease: MemoryLeaderLease
   #lastId = 0
 
@@ -103,8 +104,7 @@ export class MemoryStore implements Store<KindName> {
   async close(): Promise<void> {}
 
   onCommit(listener: Committed): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#log.onCommit(listener)
   }
 
   async transact<T>(
@@ -118,6 +118,7 @@ export class MemoryStore implements Store<KindName> {
       const decided = decide(this.#look(workspace, readSet))
       await this.#pause('before commit')
       write(workspace, decided.changes)
+      this.#log.append(workspace, decided.changes.events)
       return decided
     }
     const { answer, changes } = await this.locked(workspaceId, () =>
@@ -125,8 +126,7 @@ export class MemoryStore implements Store<KindName> {
     )
     const { events } = changes
     const tasksWaiting = mayLetCallersProceed(changes)
-    if (events.length > 0)
-      for (const listener of this.#listeners) listener(workspaceId, { events: events.length, tasksWaiting })
+    if (events.length > 0) this.#log.committed(workspaceId, { events: events.length, tasksWaiting })
     await this.#pause('after commit')
     return answer
   }

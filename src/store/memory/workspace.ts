@@ -146,7 +146,6 @@ export function write(workspace: Workspace, changes: Changes): void {
   for (const slug of agent.removed) workspace.agents.delete(slug)
   for (const { key, bodyHash, reply } of changes.newReplies)
     workspace.storedReplies.set(key, { bodyHash, reply })
-  for (const event of changes.events) workspace.events.push({ ...event, seq: workspace.events.length + 1 })
   workspace.activeClaims += changes.activeClaimsDelta
 }
 

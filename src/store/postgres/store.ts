@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
+import type { Origin } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type {
@@ -16,6 +17,7 @@ import { isTransient, serverPool } from './connection/connect.ts'
 import { type Database, findDatabase } from './connection/database.ts'
 import { Notices, type Revoked } from './connection/notices.ts'
 import type { Connections } from './kernel/connections.ts'
+import { EventWriter } from './kernel/event-writer.ts'
 import { PostgresTransactor } from './kernel/transact.ts'
 import { inWorkspace, type WorkspaceTransaction } from './kernel/workspace-transaction.ts'
 import { PostgresReader } from './reads/reader.ts'
@@ -34,6 +36,8 @@ const READERS = 6
 /** For heartbeats and the leader lease: a queue of work before them must not make this node look dead. */
 const CONTROL_CONNECTIONS = 2
 const FOLLOW_EVERY_MS = 1_000
+/** What the store does without a caller. */
+const SYSTEM: Origin = { actor: 'system' }
 /** Attempts of a change that Postgres aborts because of a conflict with another. */
 const TRIES = 3
 
@@ -59,6 +63,7 @@ export class PostgresStore extends PostgresReader implements Store<KindName>, Co
   readonly wakeups: ServerQueries['wakeups']
   readonly workspaces: ServerQueries['workspaces']
   readonly runLogs: ServerQueries['runLogs']
+  readonly #log = new EventWriter((workspaceId, what) => this.#committed(workspaceId, what))
   readonly #transactor: PostgresTransactor
   readonly #notices: Notices
   readonly #following: Following
@@ -92,7 +97,7 @@ export class PostgresStore extends PostgresReader implements Store<KindName>, Co
     this.#notices = new Notices(database, readers, this.#tell, (keyIds) => {
       for (const listener of this.#revocationListeners) listener(keyIds)
     })
-    this.#transactor = new PostgresTransactor(this.writers, this.#committed)
+    this.#transactor = new PostgresTransactor(this.writers, this.#log)
   }
 
   static async open(url: string, role = SERVER_ROLE): Promise<PostgresStore> {
@@ -125,39 +130,24 @@ export class PostgresStore extends PostgresReader implements Store<KindName>, Co
   async change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#changeOnce(workspaceId, act)
+        return await inWorkspace(this.writers, this.#log, workspaceId, act)
       } catch (error) {
         if (!isTransient(error) || tries === TRIES) throw error
       }
     }
   }
 
-  async #changeOnce<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
-    let events = 0
-    const answer = await inWorkspace(this.writers, workspaceId, (tx) =>
-      act({
-        ...tx,
-        emit: (...said) => {
-          events += 1
-          tx.emit(...said)
-        },
-      }),
-    )
-    if (events > 0) this.#committed(workspaceId, { events, tasksWaiting: false })
-    return answer
-  }
-
   workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
-    return ensureWorkspace(this.writers, name, limits)
+    return ensureWorkspace(this, name, limits)
   }
 
   async project(workspaceId: number, slug: string): Promise<number> {
-    return (await ensureProject(this.writers, workspaceId, { slug, name: slug }, 'system')).projectId
+    return (await ensureProject(this, workspaceId, { slug, name: slug }, SYSTEM)).projectId
   }
 
   setTrack(workspaceId: number, projectId: number, track: string, maxAgents: number | null): Promise<void> {
     const tracks = [{ track, maxAgents, sequential: false }]
-    return setTracks(this.writers, workspaceId, { projectId, slug: String(projectId) }, tracks, 'system')
+    return setTracks(this, workspaceId, { projectId, slug: String(projectId) }, tracks, SYSTEM)
   }
 
   async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { WorkspaceTransaction } from './workspace-transaction.ts'
 
-/** The pools of a store, and changes that are announced after commit. */
+/** The pools of a store, and the door for all changes other than to tasks. */
 export interface Connections {
   readonly readers: pg.Pool
   readonly writers: pg.Pool

@@ -1,8 +1,10 @@
 import type pg from 'pg'
 import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../../core/batch/requests.ts'
 import type { KindName } from '../../../core/kinds/kinds.ts'
-import { type Committed, StoreUnavailable, type Transactor } from '../../store.ts'
+import { StoreUnavailable, type Transactor } from '../../store.ts'
 import { connectionFrom, isTransient } from '../connection/connect.ts'
+import { agentChecks } from './agent-rows.ts'
+import type { EventWriter } from './event-writer.ts'
 import { ChangedMeanwhile, lockAndRead } from './lock-and-read.ts'
 import { send } from './send.ts'
 import * as sql from './statements.ts'
@@ -12,11 +14,11 @@ const TRIES = 5
 
 export class PostgresTransactor implements Transactor<KindName> {
   readonly #pool: pg.Pool
-  readonly #committed: Committed
+  readonly #log: EventWriter
 
-  constructor(pool: pg.Pool, committed: Committed = () => undefined) {
+  constructor(pool: pg.Pool, log: EventWriter) {
     this.#pool = pool
-    this.#committed = committed
+    this.#log = log
   }
 
   async transact<T>(
@@ -47,17 +49,15 @@ export class PostgresTransactor implements Transactor<KindName> {
       const view = await lockAndRead(client, workspaceId, readSet)
       const { answer, changes } = decide(view)
       const writes = writesOf(workspaceId, view, changes)
-      if (writes.length === 0) {
-        await send(client, [[sql.rollback, []]])
-      } else {
-        const results = await send(client, [...writes, [sql.commit, []]])
-        if (results.at(-1)!.command !== 'COMMIT')
-          throw new StoreUnavailable('The transaction was not committed.')
-        this.#committed(workspaceId, {
-          events: changes.events.length,
+      const checks = agentChecks(workspaceId, view, changes)
+      const { events, activeClaimsDelta } = changes
+      if (writes.length + events.length + checks.length === 0) await send(client, [[sql.rollback, []]])
+      else
+        await this.#log.commit(client, workspaceId, {
+          ...{ writes, events, checks },
+          claims: { delta: activeClaimsDelta, most: view.limits.maxConcurrentClaims },
           tasksWaiting: mayLetCallersProceed(changes),
         })
-      }
       broken = false
       return answer
     } finally {

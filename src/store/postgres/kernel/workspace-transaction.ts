@@ -1,14 +1,15 @@
 import type pg from 'pg'
-import type { EventDraft, EventType } from '../../../core/events.ts'
+import { type EventType, type Origin, workspaceEvent } from '../../../core/events.ts'
 import { asUnavailable, connectionFrom } from '../connection/connect.ts'
+import type { EventWriter } from './event-writer.ts'
 import * as sql from './statements.ts'
 
 export interface WorkspaceTransaction {
   query(text: string, values?: unknown[]): Promise<pg.QueryResult>
   /** Rows as arrays, as the functions that read records expect them. */
   rows(text: string, values: unknown[]): Promise<unknown[][]>
-  /** Recorded with the change, in the same transaction. */
-  emit(type: EventType, actor: string, payload: Record<string, unknown>): void
+  /** Recorded with the change, in the same transaction. A caller of the API is given with its key and address. */
+  emit(type: EventType, by: Origin | string, payload: Record<string, unknown>): void
 }
 
 /** A named statement is parsed and planned once per connection. Dynamically built texts beyond this number get no name. */
@@ -19,9 +20,16 @@ function nameOf(text: string): { name: string } | undefined {
   return names.get(text)
 }
 
-/** A change to something other than tasks (keys, limits, sessions …): one transaction, with its events. */
+interface Emitted {
+  type: EventType
+  by: Origin
+  payload: Record<string, unknown>
+}
+
+/** A change to something other than tasks (keys, limits, runs …): one transaction, with its events. */
 export async function inWorkspace<T>(
   pool: pg.Pool,
+  log: EventWriter,
   workspaceId: number,
   act: (tx: WorkspaceTransaction) => Promise<T>,
 ): Promise<T> {
@@ -32,7 +40,7 @@ export async function inWorkspace<T>(
     })
   let broken = true
   try {
-    const events: Pick<EventDraft, 'type' | 'actor' | 'payload'>[] = []
+    const emitted: Emitted[] = []
     // Sent together with the first statement, which saves a round trip. If they fail, that statement fails, too.
     const begun = Promise.all([
       query(sql.begin),
@@ -44,12 +52,13 @@ export async function inWorkspace<T>(
       rows: async (text, values) =>
         (await query({ ...nameOf(text), text, values, rowMode: 'array' } as pg.QueryConfig))
           .rows as unknown[][],
-      emit: (type, actor, payload) => void events.push({ type, actor, payload }),
+      emit: (type, by, payload) =>
+        void emitted.push({ type, by: typeof by === 'string' ? { actor: by } : by, payload }),
     })
     await begun
-    const appended = events.length > 0 ? [await eventsOf(query, workspaceId, events)] : []
-    // Together: after a failed statement, a commit rolls everything back.
-    await Promise.all([...appended, sql.commit].map(query))
+    await log.commit(client, workspaceId, {
+      events: emitted.length > 0 ? await eventsOf(query, emitted) : [],
+    })
     broken = false
     return answer
   } finally {
@@ -65,36 +74,15 @@ export async function inWorkspace<T>(
   }
 }
 
-/** The statement that records the events, at the database's time. */
+/** The events, at the database's time. */
 async function eventsOf(
   query: (statement: pg.QueryConfig) => Promise<pg.QueryResult>,
-  workspaceId: number,
-  events: readonly Pick<EventDraft, 'type' | 'actor' | 'payload'>[],
-): Promise<pg.QueryConfig> {
-  const { rows } = await query({ text: 'select ms(clock_timestamp()) as now' })
-  const each = (value: (event: (typeof events)[number]) => unknown) => events.map(value)
-  const none = each(() => null)
-  const [statement, values] = sql.appendEvents(
-    [workspaceId, events.length, 0, 0],
-    [
-      each(({ payload }) => JSON.stringify(payload)),
-      each(({ type }) => type),
-      none,
-      none,
-      none,
-      none,
-      each(({ actor }) => actor),
-      each(() => rows[0]!.now),
-    ],
-  )
-  return { ...statement, values }
+  emitted: readonly Emitted[],
+) {
+  const { now } = (await query({ text: 'select ms(clock_timestamp()) as now' })).rows[0]
+  return emitted.map(({ type, by: { actor, keyId, address }, payload }) => ({
+    ...workspaceEvent(type, payload, { actor, now }),
+    keyId,
+    address,
+  }))
 }
-
-/** An event without a change of its own. */
-export const recordEvent = (
-  pool: pg.Pool,
-  workspaceId: number,
-  type: EventType,
-  actor: string,
-  payload: Record<string, unknown>,
-) => inWorkspace(pool, workspaceId, async (tx) => tx.emit(type, actor, payload))

@@ -11,13 +11,13 @@ import type {
   TaskRecord,
 } from '../../../core/records.ts'
 import { foldClaims, foldDetails } from '../../fold-changes.ts'
-import { agentChecks, agentWrites } from './agent-rows.ts'
+import { agentWrites } from './agent-rows.ts'
 import { ALL, changesRareColumns, fieldsOf, HOT, LANE, RARE, sessionValues } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
 
-/** All changes as statements, in the order they must be written: tasks before what refers to them, events last. */
+/** All changes as statements, in the order they must be written: tasks before what refers to them. Events come after. */
 export function writesOf(workspaceId: number, view: View, changes: Changes): Bound[] {
   const writes = [
     ...taskWrites(workspaceId, view, changes),
@@ -27,7 +27,7 @@ export function writesOf(workspaceId: number, view: View, changes: Changes): Bou
     ...sessionWrites(workspaceId, view, changes),
     ...agentWrites(workspaceId, view, changes.kinds.agent),
   ]
-  const { newReplies, events } = changes
+  const { newReplies } = changes
   if (newReplies.length > 0) {
     const replies = newReplies.map(({ reply }) => JSON.stringify(reply))
     writes.push(
@@ -38,23 +38,7 @@ export function writesOf(workspaceId: number, view: View, changes: Changes): Bou
       ]),
     )
   }
-  if (events.length > 0) {
-    const payloads = events.map(({ payload }) => JSON.stringify(payload))
-    const first = [workspaceId, events.length, changes.activeClaimsDelta, view.limits.maxConcurrentClaims]
-    writes.push(
-      sql.appendEvents(first, [
-        payloads,
-        events.map((event) => event.type),
-        events.map((event) => event.taskId),
-        events.map((event) => event.generation),
-        events.map((event) => event.from),
-        events.map((event) => event.to),
-        events.map((event) => event.actor),
-        events.map((event) => event.at),
-      ]),
-    )
-  }
-  return [...writes, ...agentChecks(workspaceId, view, changes)]
+  return writes
 }
 
 const NEW_TASK = [...ALL, LANE]

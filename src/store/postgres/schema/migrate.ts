@@ -131,6 +131,7 @@ const GRANTS: Record<string, string> = {
   claims: 'select, insert, update, delete',
   results: 'select, insert, update',
   events: 'select, insert',
+  event_origins: 'select, insert',
   idempotency_keys: 'select, insert, delete',
 }
 

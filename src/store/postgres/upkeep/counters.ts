@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { Refused } from '../../../core/errors.ts'
+import type { Connections } from '../kernel/connections.ts'
 import { keepTerms } from '../kernel/statements.ts'
-import { inWorkspace } from '../kernel/workspace-transaction.ts'
 import { inScope } from './due.ts'
 
 /**
@@ -21,8 +21,12 @@ export const driftedCounters = (pool: pg.Pool, only?: number) =>
 /**
  * Recounts under the counter's lock, which every write of claims needs. The correction raises an alert, it is never silent.
  */
-export function correctCounters(pool: pg.Pool, workspaceId: number, term: number | undefined): Promise<void> {
-  return inWorkspace(pool, workspaceId, async (tx) => {
+export function correctCounters(
+  store: Connections,
+  workspaceId: number,
+  term: number | undefined,
+): Promise<void> {
+  return store.change(workspaceId, async (tx) => {
     if (term !== undefined && !(await tx.query(keepTerms.text, [[term]])).rows.length)
       throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
     const { rows } = await tx.query(

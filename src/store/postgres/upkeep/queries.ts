@@ -3,12 +3,13 @@ import { assignmentIn, similarTo, workspacesToAssignIn } from './assignment.ts'
 import { correctCounters, driftedCounters } from './counters.ts'
 
 /** What the coordinator reads and corrects. */
-export function upkeepQueries({ readers, writers }: Connections) {
+export function upkeepQueries(connections: Connections) {
+  const { readers } = connections
   return {
     assignment: bind(readers, { read: assignmentIn, similarTo, workspaces: workspacesToAssignIn }),
     counters: {
       ...bind(readers, { drifted: driftedCounters }),
-      ...bind(writers, { correct: correctCounters }),
+      ...bind(connections, { correct: correctCounters }),
     },
   }
 }

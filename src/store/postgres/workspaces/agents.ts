@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
+import type { Origin } from '../../../core/events.ts'
 import { isUuid, uuidCarrying } from '../../../core/ids.ts'
 import type { AgentRecord } from '../../../core/records.ts'
 import type { AgentState } from '../../../core/states.ts'
 import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from '../kernel/agent-rows.ts'
+import type { Connections } from '../kernel/connections.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
-import { inWorkspace, type WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { bytesOfJson, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
 
 /** Reads agents, and registers those that claim for the first time. */
@@ -17,14 +19,14 @@ interface Named {
 
 const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
 
-/** The agents of these slugs; new ones are registered as external. `actors` says by whom. */
+/** The agents of these slugs; new ones are registered as external. `origins` says by whom. */
 export async function registerByClaim(
-  pool: pg.Pool,
+  store: Connections,
   workspaceId: number,
-  actors: ReadonlyMap<string, string>,
+  origins: ReadonlyMap<string, Origin>,
 ): Promise<Named[]> {
-  const slugs = [...actors.keys()]
-  return inWorkspace(pool, workspaceId, async (tx) => {
+  const slugs = [...origins.keys()]
+  return store.change(workspaceId, async (tx) => {
     const find = async () => {
       const text = 'select slug, capabilities from agents where workspace_id = $1 and slug = any($2::text[])'
       return (await tx.query(text, [workspaceId, slugs])).rows as Named[]
@@ -39,8 +41,8 @@ export async function registerByClaim(
       [workspaceId, fresh.map(outsideId), fresh],
     )
     for (const { slug } of rows) {
-      const by = actors.get(slug)!
-      tx.emit('agent_registered', by, { agent: slug, by })
+      const by = origins.get(slug)!
+      tx.emit('agent_registered', by, { agent: slug, by: by.actor })
     }
     return find()
   })

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { Refused } from '../../../core/errors.ts'
+import type { Origin } from '../../../core/events.ts'
 import { uuidCarrying } from '../../../core/ids.ts'
 import {
   endsItsChildren,
@@ -40,8 +41,7 @@ export interface NewKey {
 }
 
 /** The key that creates or revokes a key, when it belongs to the same workspace. */
-export interface KeyHolder {
-  actor: string
+export interface KeyHolder extends Origin {
   keyId: string
   rights: ReadonlySet<Right>
 }
@@ -61,12 +61,12 @@ export async function createKey(
   store: Connections,
   workspaceId: number,
   key: NewKey,
-  by: KeyHolder | { actor: string },
+  by: KeyHolder | Origin,
 ) {
   const secret = key.secret ?? newSecret()
   const keyId = uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
   const made = await store.change(workspaceId, async (tx) => {
-    const maker = 'keyId' in by ? await makerUnderLock(tx, workspaceId, by, key) : null
+    const maker = 'rights' in by ? await makerUnderLock(tx, workspaceId, by, key) : null
     const wanted = key.expiresAt ?? null
     const { rows } = await tx.query(
       `insert into api_keys as k (workspace_id, key_id, name, key_hash, prefix, role, scopes, instance_admin, expires_at, created_by)
@@ -84,7 +84,7 @@ export async function createKey(
         maker?.keyId ?? null,
       ],
     )
-    tx.emit('key_created', by.actor, { keyId, name: key.name, role: key.role })
+    tx.emit('key_created', by, { keyId, name: key.name, role: key.role })
     return rows[0] as ApiKey
   })
   return { key: secret, ...made }
@@ -146,10 +146,10 @@ export async function revokeKey(
     if (!key) throw new Refused('NOT_FOUND', `There is no key ${keyId} in this workspace.`)
     const refusal = refuseRevocation(by.rights, key, standing)
     if (refusal) throw Refused.because(refusal)
-    const revoked = await revokeWhere(tx, workspaceId, by.actor, null, 'key_id = any($2::uuid[])', [keyId])
+    const revoked = await revokeWhere(tx, workspaceId, by, null, 'key_id = any($2::uuid[])', [keyId])
     // Level by level: a key that was created while we waited for its creator's lock is seen by the next statement.
     for (let makers = endsItsChildren(key) ? revoked : []; makers.length > 0; ) {
-      makers = await revokeWhere(tx, workspaceId, by.actor, keyId, 'created_by = any($2::uuid[])', makers)
+      makers = await revokeWhere(tx, workspaceId, by, keyId, 'created_by = any($2::uuid[])', makers)
       revoked.push(...makers)
     }
     await notifyRevoked(tx, revoked)
@@ -160,7 +160,7 @@ export async function revokeKey(
 async function revokeWhere(
   tx: WorkspaceTransaction,
   workspaceId: number,
-  actor: string,
+  by: Origin,
   endedWith: string | null,
   which: string,
   keyIds: readonly string[],
@@ -170,7 +170,7 @@ async function revokeWhere(
       where workspace_id = $1 and ${which} and revoked_at is null returning key_id as "keyId", name`,
     [workspaceId, keyIds],
   )
-  for (const { keyId, name } of rows) tx.emit('key_revoked', actor, { keyId, name, endedWith })
+  for (const { keyId, name } of rows) tx.emit('key_revoked', by, { keyId, name, endedWith })
   return rows.map(({ keyId }) => keyId)
 }
 

@@ -2,9 +2,11 @@ import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import type { Idempotency } from '../../../core/batch/requests.ts'
 import { Refused } from '../../../core/errors.ts'
+import type { Origin } from '../../../core/events.ts'
 import { uuidCarrying } from '../../../core/ids.ts'
+import type { Connections } from '../kernel/connections.ts'
 import { inside } from '../kernel/scoped-query.ts'
-import { inWorkspace, type WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 
 export interface Project {
   projectId: number
@@ -42,16 +44,16 @@ export const listProjects = (pool: pg.Pool, workspaceId: number, after: number, 
   )
 
 export async function createProject(
-  pool: pg.Pool,
+  store: Connections,
   workspaceId: number,
   given: { slug: string; name: string },
-  actor: string,
+  by: Origin,
   idempotency: Idempotency | undefined,
 ): Promise<Project> {
-  return inWorkspace(pool, workspaceId, async (tx) => {
+  return store.change(workspaceId, async (tx) => {
     const first = idempotency && (await firstAnswer(tx, workspaceId, idempotency))
     if (first) return first
-    const made = await insertProject(tx, workspaceId, given, actor)
+    const made = await insertProject(tx, workspaceId, given, by)
     if (!made) throw Refused.field('ALREADY_EXISTS', 'slug', 'is the slug of another project')
     if (idempotency)
       await tx.query(
@@ -79,22 +81,22 @@ async function firstAnswer(
 
 /** The project of this slug, created unless it exists. */
 export async function ensureProject(
-  pool: pg.Pool,
+  store: Connections,
   workspaceId: number,
   given: { slug: string; name: string },
-  actor: string,
+  by: Origin,
 ): Promise<Project> {
-  const known = await findProject(pool, workspaceId, given.slug)
+  const known = await findProject(store.writers, workspaceId, given.slug)
   if (known) return known
-  const made = await inWorkspace(pool, workspaceId, (tx) => insertProject(tx, workspaceId, given, actor))
-  return made ?? (await findProject(pool, workspaceId, given.slug))!
+  const made = await store.change(workspaceId, (tx) => insertProject(tx, workspaceId, given, by))
+  return made ?? (await findProject(store.writers, workspaceId, given.slug))!
 }
 
 async function insertProject(
   tx: WorkspaceTransaction,
   workspaceId: number,
   { slug, name }: { slug: string; name: string },
-  actor: string,
+  by: Origin,
 ): Promise<Project | null> {
   const fresh = await tx.query(`select nextval('project_ids')::int as id`)
   const id = fresh.rows[0].id
@@ -103,7 +105,7 @@ async function insertProject(
      on conflict do nothing returning ${COLUMNS}`,
     [workspaceId, id, uuidCarrying(id, Date.now(), randomInt(2 ** 22)), slug, name],
   )
-  if (rows[0]) tx.emit('project_created', actor, { project: slug })
+  if (rows[0]) tx.emit('project_created', by, { project: slug })
   return rows[0] ?? null
 }
 
@@ -117,13 +119,13 @@ export const listTracks = (pool: pg.Pool, workspaceId: number, projectId: number
   )
 
 export async function setTracks(
-  pool: pg.Pool,
+  store: Connections,
   workspaceId: number,
   project: Pick<Project, 'projectId' | 'slug'>,
   tracks: readonly Track[],
-  actor: string,
+  by: Origin,
 ): Promise<void> {
-  await inWorkspace(pool, workspaceId, async (tx) => {
+  await store.change(workspaceId, async (tx) => {
     for (const { track, maxAgents, sequential } of tracks) {
       const { rowCount } = await tx.query(
         `insert into tracks as t (workspace_id, project_id, track, max_agents, sequential) values ($1, $2, $3, $4, $5)
@@ -132,7 +134,7 @@ export async function setTracks(
          where (t.max_agents, t.sequential) is distinct from (excluded.max_agents, excluded.sequential)`,
         [workspaceId, project.projectId, track, maxAgents, sequential],
       )
-      if (rowCount === 1) tx.emit('track_changed', actor, { project: project.slug, track, maxAgents })
+      if (rowCount === 1) tx.emit('track_changed', by, { project: project.slug, track, maxAgents })
     }
   })
 }
@@ -161,25 +163,23 @@ export const trackAssignments = (pool: pg.Pool, workspaceId: number, projectId: 
   )
 
 export async function planEvent(
-  pool: pg.Pool,
+  store: Connections,
   workspaceId: number,
   project: string,
   { created, updated }: { created: number; updated: number },
-  actor: string,
+  by: Origin,
 ): Promise<void> {
   if (created + updated === 0) return
-  await inWorkspace(pool, workspaceId, async (tx) =>
-    tx.emit('project_planned', actor, { project, created, updated }),
-  )
+  await store.change(workspaceId, async (tx) => tx.emit('project_planned', by, { project, created, updated }))
 }
 
 export async function renameProject(
-  pool: pg.Pool,
+  store: Connections,
   workspaceId: number,
   projectId: number,
   name: string,
 ): Promise<void> {
-  await inWorkspace(pool, workspaceId, (tx) =>
+  await store.change(workspaceId, (tx) =>
     tx.query('update projects set name = $3 where workspace_id = $1 and project_id = $2', [
       workspaceId,
       projectId,

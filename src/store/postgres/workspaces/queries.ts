@@ -1,5 +1,4 @@
 import { bind, type Connections } from '../kernel/connections.ts'
-import { recordEvent } from '../kernel/workspace-transaction.ts'
 import { tasksOfProject, triggerRulesOf } from '../reads/plan-tasks.ts'
 import { tallyOf } from '../reads/tally.ts'
 import { dueAgents } from '../upkeep/due.ts'
@@ -16,11 +15,11 @@ import {
   trackAssignments,
   trackProgress,
 } from './projects.ts'
-import { changeLimits, createWorkspace, readWorkspace } from './workspaces.ts'
+import { changeLimits, createWorkspace, readWorkspace, recordEvent } from './workspaces.ts'
 
 /** Workspaces, their keys, agents and projects. */
 export function workspaceQueries(connections: Connections) {
-  const { readers, writers } = connections
+  const { readers } = connections
   return {
     agents: {
       ...bind(readers, {
@@ -30,7 +29,7 @@ export function workspaceQueries(connections: Connections) {
         list: listAgents,
         page: pageOfAgents,
       }),
-      ...bind(writers, { registerByClaim }),
+      ...bind(connections, { registerByClaim }),
     },
     keys: {
       ...bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),
@@ -46,11 +45,16 @@ export function workspaceQueries(connections: Connections) {
         tracks: listTracks,
         triggerRules: triggerRulesOf,
       }),
-      ...bind(writers, { create: createProject, recordPlan: planEvent, rename: renameProject, setTracks }),
+      ...bind(connections, {
+        create: createProject,
+        recordPlan: planEvent,
+        rename: renameProject,
+        setTracks,
+      }),
     },
     workspaces: {
       ...bind(readers, { read: readWorkspace, tally: tallyOf }),
-      ...bind(writers, { changeLimits, create: createWorkspace, recordEvent }),
+      ...bind(connections, { changeLimits, create: createWorkspace, recordEvent }),
     },
   }
 }

@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { Refused } from '../../../core/errors.ts'
+import type { EventType, Origin } from '../../../core/events.ts'
 import { uuidCarrying } from '../../../core/ids.ts'
 import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../../core/limits.ts'
 import { connectionFrom } from '../connection/connect.ts'
-import { scopedQuery } from '../kernel/scoped-query.ts'
-import { inWorkspace, type WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import type { Connections } from '../kernel/connections.ts'
+import { inside, scopedQuery } from '../kernel/scoped-query.ts'
+import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 
 export interface Workspace {
   workspaceId: number
@@ -34,46 +36,53 @@ const limitFields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
 const limitSelect = limitFields.map((field) => `${LIMIT_COLUMNS[field]} as "${field}"`).join(', ')
 
 export async function createWorkspace(
-  pool: pg.Pool,
+  store: Connections,
   name: string,
-  actor: string,
+  by: Origin | string,
   limits: Partial<Limits> = {},
 ): Promise<Workspace> {
   // The id is reserved before the transaction, so that the transaction can name it and pass the row policies.
-  const client = await connectionFrom(pool)
+  const client = await connectionFrom(store.writers)
   const sequence = `select nextval(pg_get_serial_sequence('workspaces', 'workspace_id')) as id`
   const { rows } = await client.query<{ id: number }>(sequence).finally(() => client.release())
   const workspaceId = rows[0]!.id
-  return inWorkspace(pool, workspaceId, (tx) => insertWorkspace(tx, workspaceId, name, actor, limits))
+  return store.change(workspaceId, (tx) => insertWorkspace(tx, workspaceId, name, by, limits))
 }
 
 /** The workspace of this name, created unless it exists. Of several with the same name, the oldest. */
-export async function ensureWorkspace(pool: pg.Pool, name: string, limits: Partial<Limits>): Promise<number> {
+export async function ensureWorkspace(
+  store: Connections,
+  name: string,
+  limits: Partial<Limits>,
+): Promise<number> {
   if (name === FIRST_NAME) {
-    await ensureFirstWorkspace(pool, limits)
+    await ensureFirstWorkspace(store, limits)
     return FIRST_WORKSPACE
   }
   const find = () =>
-    scopedQuery<{ id: number }>(pool, 'baton.workspace_name', name, {
+    scopedQuery<{ id: number }>(store.writers, 'baton.workspace_name', name, {
       text: 'select workspace_id as id from workspaces where name = $1 order by workspace_id limit 1',
       values: [name],
     })
   const [known] = await find()
   if (known) return known.id
-  await createWorkspace(pool, name, 'system', limits)
+  await createWorkspace(store, name, SYSTEM, limits)
   // Two nodes may have created one at the same time; both use the older one.
   return (await find())[0]!.id
 }
 
 export const FIRST_WORKSPACE = 1
 const FIRST_NAME = 'default'
+/** A workspace that a start or a library creates has no caller. */
+const SYSTEM: Origin = { actor: 'system' }
 
 /** Workspace 1, created unless it exists. */
-export async function ensureFirstWorkspace(pool: pg.Pool, limits: Partial<Limits> = {}): Promise<void> {
-  await inWorkspace(pool, FIRST_WORKSPACE, async (tx) => {
+export async function ensureFirstWorkspace(store: Connections, limits: Partial<Limits> = {}): Promise<void> {
+  const make = async (tx: WorkspaceTransaction) => {
     const { rowCount } = await tx.query('select 1 from workspaces where workspace_id = $1', [FIRST_WORKSPACE])
-    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, FIRST_NAME, 'system', limits)
-  }).catch((error) => {
+    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, FIRST_NAME, SYSTEM, limits)
+  }
+  await store.change(FIRST_WORKSPACE, make).catch((error) => {
     // Another node created it between our read and our write.
     if ((error as { code?: string }).code !== '23505') throw error
   })
@@ -83,7 +92,7 @@ async function insertWorkspace(
   tx: WorkspaceTransaction,
   workspaceId: number,
   name: string,
-  actor: string,
+  by: Origin | string,
   limits: Partial<Limits>,
 ): Promise<Workspace> {
   const uuid = uuidCarrying(workspaceId, Date.now(), randomInt(2 ** 22))
@@ -99,17 +108,14 @@ async function insertWorkspace(
      values ($1, ${limitFields.map((_, i) => `$${i + 2}`).join(', ')})`,
     [workspaceId, ...limitFields.map((field) => given[field])],
   )
-  tx.emit('workspace_created', actor, { name })
+  tx.emit('workspace_created', by, { name })
   return { workspaceId, uuid, name }
 }
 
 export async function readWorkspace(pool: pg.Pool, workspaceId: number): Promise<Workspace> {
-  return inWorkspace(pool, workspaceId, async (tx) => {
-    const { rows } = await tx.query('select uuid, name from workspaces where workspace_id = $1', [
-      workspaceId,
-    ])
-    return { workspaceId, ...rows[0] }
-  })
+  const text = 'select uuid, name from workspaces where workspace_id = $1'
+  const [row] = await inside<Omit<Workspace, 'workspaceId'>>(pool, workspaceId, text)
+  return { workspaceId, ...row! }
 }
 
 export async function readLimitsOf(pool: pg.Pool, workspaceId: number): Promise<Limits> {
@@ -159,13 +165,13 @@ async function refuseBelowUse(
 }
 
 export async function changeLimits(
-  pool: pg.Pool,
+  store: Connections,
   workspaceId: number,
   changed: Partial<Limits>,
-  actor: string,
+  by: Origin,
   allowed: (present: Limits) => void = () => undefined,
 ): Promise<Limits> {
-  return inWorkspace(pool, workspaceId, async (tx) => {
+  return store.change(workspaceId, async (tx) => {
     const { rows } = await tx.query(`select ${limitSelect} from limits where workspace_id = $1 for update`, [
       workspaceId,
     ])
@@ -182,8 +188,17 @@ export async function changeLimits(
         `update limits set ${fields.map((field, i) => `${LIMIT_COLUMNS[field]} = $${i + 2}`).join(', ')} where workspace_id = $1`,
         [workspaceId, ...fields.map((field) => changed[field])],
       )
-      tx.emit('limits_changed', actor, { changed })
+      tx.emit('limits_changed', by, { changed })
     }
     return limits
   })
 }
+
+/** An event without a change of its own. */
+export const recordEvent = (
+  store: Connections,
+  workspaceId: number,
+  type: EventType,
+  by: Origin,
+  payload: Record<string, unknown>,
+) => store.change(workspaceId, async (tx) => tx.emit(type, by, payload))

@@ -405,6 +405,19 @@ create index events_of_workspace on events (workspace_id, type, seq) where task_
   'task_lease_expired', 'task_worker_lost', 'task_agent_lost', 'task_stalled', 'task_hung', 'task_hang_suspected',
   'task_requeued', 'task_failed', 'alert_raised', 'dependency_cycle_found');
 
+-- With which key and from which address a change was requested. Only for events that have it: the events of batches of
+-- tasks, which are nearly all, have none and stay narrow.
+create table event_origins (
+  workspace_id integer not null,
+  seq bigint not null,
+  -- Not a reference: a workspace may be created with a key of another one.
+  key_id uuid,
+  address text,
+  primary key (workspace_id, seq),
+  foreign key (workspace_id, seq) references events (workspace_id, seq),
+  check (num_nonnulls(key_id, address) > 0)
+);
+
 -- Up to which event the ends of tasks have been followed to their downstream tasks.
 create table follow_cursors (
   workspace_id integer primary key references workspaces,
@@ -761,7 +774,7 @@ begin
   foreach name in array array[
     'workspaces', 'workspace_counters', 'limits', 'api_keys', 'idempotency_keys', 'projects', 'tracks', 'agents',
     'agent_health', 'sessions', 'tasks', 'task_details', 'task_dependencies', 'claims', 'track_claims', 'results', 'events',
-    'follow_cursors', 'agent_runtime_state', 'parked_credentials', 'agent_task_sessions', 'wakeups', 'runs', 'run_events',
+    'event_origins', 'follow_cursors', 'agent_runtime_state', 'parked_credentials', 'agent_task_sessions', 'wakeups', 'runs', 'run_events',
     'run_log_chunks'
   ] loop
     execute format('alter table %I enable row level security', name);
