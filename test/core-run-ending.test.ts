@@ -9,13 +9,8 @@ import {
   taskOutcomeOf,
   timeOf,
 } from '../src/core/runs/ending.ts'
-import {
-  isOver,
-  RUN_ERRORS,
-  RUN_STATES,
-  type RunErrorCode,
-  runErrorCodes,
-} from '../src/core/runs/outcomes.ts'
+import { RUN_ERRORS, type RunErrorCode, runErrorCodes } from '../src/core/runs/outcomes.ts'
+import { isOver, RUN_STATES } from '../src/core/runs/states.ts'
 
 /** The meaning of the end of a run, for the run and for its task: the rules alone. */
 

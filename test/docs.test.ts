@@ -5,6 +5,7 @@ import { table } from '../scripts/docs/markdown.ts'
 import { pages } from '../scripts/docs/pages.ts'
 import { ERRORS } from '../src/core/errors.ts'
 import { eventTypes } from '../src/core/events.ts'
+import { RUN_TRANSITIONS, RUNTIME_CHANGES, WAKEUP_TRANSITIONS } from '../src/core/runs/states.ts'
 import { CLAIM_ENDS, CLAIM_STATES, TASK_TRANSITIONS, type TaskState, taskStates } from '../src/core/states.ts'
 
 const repository = resolve(import.meta.dirname, '..')
@@ -28,9 +29,13 @@ const cells = (page: string) =>
     .map((line) => line.slice(2, -2).split(' | '))
 const rowOf = (page: string, first: string) => cells(page).find(([cell]) => cell === `\`${first}\``)
 
+type Table = Record<string, { from: readonly string[]; to: readonly string[] }>
+
 describe('the state machines', () => {
   const page = pages['docs/state-machines.md']!()
-  const [task, claim] = [...page.matchAll(/```mermaid\n([\s\S]*?)\n```/g)].map(([, diagram]) => diagram!)
+  const [task, claim, run, wakeup] = [...page.matchAll(/```mermaid\n([\s\S]*?)\n```/g)].map(
+    ([, diagram]) => diagram!,
+  )
 
   test('every state and every transition has its row', () => {
     for (const state of taskStates) expect(rowOf(page, state), state).toBeDefined()
@@ -69,6 +74,29 @@ describe('the state machines', () => {
   test('the diagram of the claim has every state and every end', () => {
     for (const state of CLAIM_STATES) expect(claim).toMatch(new RegExp(`\\b${state}\\b`))
     for (const reason of Object.keys(CLAIM_ENDS)) expect(claim).toMatch(new RegExp(`\\b${reason}\\b`))
+  })
+
+  test.each([
+    ['a run', run!, RUN_TRANSITIONS],
+    ['a wakeup', wakeup!, WAKEUP_TRANSITIONS],
+  ] satisfies [string, string, Table][])(
+    'the diagram of %s has exactly the arrows of its table',
+    (_what, diagram, transitions: Table) => {
+      const drawn = [...diagram.matchAll(/^ {2}(\S+) --> (\S+) : (.*)$/gm)].map(
+        ([, from, to, name]) => `${name} ${from} ${to}`,
+      )
+      const expected = Object.entries(transitions).flatMap(([name, { from, to }]) =>
+        from.flatMap((origin) =>
+          to.map((target) => `${name} ${origin === 'new' ? '[*]' : origin} ${target}`),
+        ),
+      )
+      expect(drawn.sort()).toEqual(expected.sort())
+    },
+  )
+
+  test('every change of the runtime state has its row', () => {
+    for (const [name, fields] of Object.entries(RUNTIME_CHANGES))
+      expect(cells(page)).toContainEqual([`\`${name}\``, fields.map((field) => `\`${field}\``).join(', ')])
   })
 })
 

@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AskedWakeup } from '../src/core/runs/wakeups.ts'
-import { dueWakeups, takeWakeup, waitingClaims } from '../src/store/postgres/runs/dispatch.ts'
+import { dueWakeups, waitingClaims } from '../src/store/postgres/runs/dispatch.ts'
 import * as reads from '../src/store/postgres/runs/run-reads.ts'
 import * as wakeups from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
+import { askForWakeups, takeWakeup } from './support/run-steps.ts'
 import { Work } from './support/tasks.ts'
 
 /** In a fleet with a long history, current rows are found by indexes: the history is not read. */
@@ -129,7 +130,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
       agent: 'agent-1',
       asked: asked({ idempotencyKey: 'new', task: { id: task, uuid, generation: null } }),
     }
-    expect(await wakeups.askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
+    expect(await askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
     const [due] = await dueWakeups(store.readers, 'a node', 10)
     expect(due).toMatchObject({ agent: 'agent-1' })
     const run = { runId: randomUUID(), nodeId: node, tokenHash: createHash('sha256').update('x').digest() }
@@ -137,7 +138,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   },
   'a request of a program, about no task': async (store) => {
     const request = { agent: 'agent-2', asked: asked({ source: 'automation' }) }
-    expect(await wakeups.askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
+    expect(await askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
   },
   'claims that wait for capacity': async ({ readers }) => {
     expect(await waitingClaims(readers, 'a node')).toEqual([])

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { wakeByClock } from '../src/flow/wakeups.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
-import { askForWakeups, scheduleTimers } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { pause, resume, terminate } from './support/agents.ts'
+import { askForWakeups, scheduleTimers } from './support/run-steps.ts'
 import { useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
 
 /** Agents that a timer wakes. Due times are moved in the database instead of being waited for. */

@@ -3,11 +3,11 @@ import { WAKEUP_SOURCES } from '../src/core/runs/wakeups.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { WakeupRequests, wakeAgent, wakeByClock } from '../src/flow/wakeups.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
-import { parkCredential, resetSessions } from '../src/store/postgres/runs/runtime-state.ts'
-import { askForWakeups, deleteOldWakeups, scheduleTimers } from '../src/store/postgres/runs/wakeups.ts'
+import { deleteOldWakeups } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { commandAgent, pause, register, remove, resume, terminate } from './support/agents.ts'
 import { until } from './support/nodes.ts'
+import { askForWakeups, parkCredential, resetSessions, scheduleTimers } from './support/run-steps.ts'
 import { useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
 
 /** Wakeups: requested, waiting, and claimed; on a real database. */

@@ -12,6 +12,7 @@ import {
   taskStates,
 } from '../../src/core/states.ts'
 import { code, codes, fenced, madeFrom, page, table } from './markdown.ts'
+import { RUN_SOURCE, runMachines } from './run-machines.ts'
 
 const SOURCE = 'src/core/states.ts'
 
@@ -38,9 +39,9 @@ const ofType = (type: StateType) => taskStates.filter((state) => TASK_STATES[sta
 
 export function stateMachines(): string {
   return page(
-    madeFrom(SOURCE),
+    madeFrom(`${SOURCE} and ${RUN_SOURCE}`),
     '# State machines',
-    `The states of tasks and claims, and their transitions. The source is [${SOURCE}](../${SOURCE}). The server executes the same tables, so a transition that is not on this page is impossible.`,
+    `The states of tasks, claims, runs and wakeups, and their transitions. The source of the first two is [${SOURCE}](../${SOURCE}). The server executes the same tables, so a transition that is not on this page is impossible.`,
     '## Task',
     'A state has a type, for programs, and a name, for people. The board column is derived from the state.',
     table(
@@ -74,6 +75,7 @@ export function stateMachines(): string {
       ['end reason', 'state of the claim'],
       Object.entries(CLAIM_ENDS).map(([reason, state]) => [code(reason), code(state)]),
     ),
+    ...runMachines(),
   )
 }
 

@@ -1,5 +1,5 @@
 import type { AgentRecord } from '../core/records.ts'
-import type { Wakeup } from '../store/server-store.ts'
+import type { Wakeup } from '../core/runs/records.ts'
 
 /** A wakeup that became a run. */
 export interface Dispatched {

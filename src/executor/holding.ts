@@ -1,12 +1,12 @@
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
+import type { Wakeup } from '../core/runs/records.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { Wakeup } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 
 /** The claim a run holds: made like any other claim, on behalf of its agent. */

@@ -5,8 +5,10 @@ import { isUuid } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
 import { endingOf, type Stop, taskOutcomeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
+import type { Run, RunEnd } from '../core/runs/records.ts'
+import { finishRun } from '../core/runs/run-life.ts'
+import { runStep } from '../flow/run-steps.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
-import type { Run } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { applyOutcome, type Held } from './holding.ts'
 import { readLostLog } from './lost-log.ts'
@@ -108,7 +110,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     )
   const sessionId = logged.sessionId ?? run.sessionIdAfter
   const ending = isDone ? DONE : endingOf(STOPPED, stop)
-  await kernel.store.runs.finish({
+  const end: RunEnd = {
     ...{ workspaceId: run.workspaceId, runId: run.id, agent: run.agent, adapterType: run.adapterType },
     ...ending,
     ...{ exitCode: null, signal: null, summary: null, result: undefined, provider: null },
@@ -124,7 +126,8 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     folder: run.folder,
     excerpts: logged.excerpts,
     log: logged.log,
-  })
+  }
+  await runStep(kernel.store, run.workspaceId, finishRun(end))
   for (const claim of await kernel.store.runs.claimsWithout(run.workspaceId, run.agent))
     await releaseLost(context, run, claim)
 }

@@ -1,9 +1,13 @@
 import { endTree } from '../adapters/child/tree.ts'
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { watchSettingsOf } from '../core/runs/policy.ts'
+import type { Wakeup } from '../core/runs/records.ts'
+import { beginRun } from '../core/runs/run-life.ts'
+import { takeWakeup } from '../core/runs/take-wakeup.ts'
 import { watching } from '../core/runs/watchdog.ts'
+import { runStep } from '../flow/run-steps.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
-import type { DueWakeup, Wakeup } from '../store/server-store.ts'
+import type { DueWakeup } from '../store/server-store.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
@@ -25,7 +29,11 @@ export async function dispatch(context: ExecutorContext, due: DueWakeup): Promis
   const token = newToken()
   const runId = freshUuid()
   const tokenHash = hashOfToken(token)
-  const taken = await context.kernel.store.wakeups.take(due, { runId, nodeId: context.node.id, tokenHash })
+  const taken = await runStep(
+    context.kernel.store,
+    workspaceId,
+    takeWakeup(due.agent, { runId, nodeId: context.node.id, tokenHash }),
+  )
   if (!taken) return null
   const { agent, wakeup, decision } = taken
   if (decision.kind === 'skip')
@@ -136,7 +144,9 @@ async function perform(
     sessionIdBefore: prepared.sessionIdBefore,
     folder: prepared.folder,
   }
-  const hasBegun = await context.storeRetry.whileUnavailable(() => kernel.store.runs.begin(start))
+  const hasBegun = await context.storeRetry.whileUnavailable(() =>
+    runStep(kernel.store, workspaceId, beginRun(start)),
+  )
   if (!hasBegun) return null
   const who = { workspaceId, runId, agent: agent.slug }
   const output = new RunOutput({

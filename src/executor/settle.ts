@@ -4,11 +4,14 @@ import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
 import { plainDollars, plainInteger, plainJson, plainTextOrNull, plainUsage } from '../core/runs/answers.ts'
 import { type Ending, endingOf, type Stop, taskOutcomeOf, timeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
+import type { RunEnd } from '../core/runs/records.ts'
+import { finishRun } from '../core/runs/run-life.ts'
+import { parkCredential } from '../core/runs/runtime-state.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import { commandAgent } from '../flow/agents.ts'
+import { runStep } from '../flow/run-steps.ts'
 import { system } from '../flow/unblock.ts'
 import { wakeForWork } from '../flow/wakeups.ts'
-import type { RunEnd } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
 import { cleanFolder } from './folders/clean.ts'
@@ -72,7 +75,7 @@ export async function settle(
   await parts?.report.write()
   const log = (await parts?.output.end()) ?? null
   const end = { ...endOf(dispatched, ending, answer, parts), task: taskOf(held), folder, log }
-  await context.storeRetry.whileUnavailable(() => context.kernel.store.runs.finish(end))
+  await context.storeRetry.whileUnavailable(() => runStep(context.kernel.store, workspaceId, finishRun(end)))
   // The agent was in error and this run succeeded: it works again.
   if (ending.errorCode === null && agent.state === 'error')
     await commandAgent(context.kernel, system(workspaceId), agent.slug, { kind: 'clearFault' })
@@ -183,7 +186,7 @@ async function park(
     .filter((other) => credentialOf(context, parts!.prepared.adapter, other) === credential)
   const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
   return new Date(
-    await store.runtime.parkCredential(workspaceId, { credential, agents, told: resetAt }),
+    await runStep(store, workspaceId, parkCredential({ credential, agents, told: resetAt })),
   ).toISOString()
 }
 

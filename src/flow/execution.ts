@@ -1,8 +1,8 @@
 import type { AgentRecord } from '../core/records.ts'
 import type { HolderRequest } from '../core/replies.ts'
+import type { Run } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
-import type { Run } from '../store/server-store.ts'
 
 /** The executor as the API sees it. */
 

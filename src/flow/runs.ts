@@ -1,12 +1,16 @@
 import { Refused } from '../core/errors.ts'
-import { isOver } from '../core/runs/outcomes.ts'
+import type { Run } from '../core/runs/records.ts'
+import { requestCancel } from '../core/runs/run-life.ts'
+import { resetSessions } from '../core/runs/runtime-state.ts'
+import { isOver } from '../core/runs/states.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type * as shapes from '../core/shapes/runs.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { Run, RunFilter } from '../store/server-store.ts'
+import type { RunFilter } from '../store/server-store.ts'
 import { slugOf } from './agents.ts'
 import type { Execution } from './execution.ts'
+import { runStep } from './run-steps.ts'
 import { requireRecord } from './tasks.ts'
 import { instant } from './views.ts'
 
@@ -86,7 +90,7 @@ export async function cancelRun(
 ): Promise<AnswerOf<typeof shapes.RunView>> {
   const { id, status } = await requireRun(kernel, caller, runId)
   if (isOver(status)) throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
-  await kernel.store.runs.requestCancel(caller.workspaceId, id, { reason, actor: caller.actor })
+  await runStep(kernel.store, caller.workspaceId, requestCancel(id, { reason, actor: caller.actor }))
   return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
 }
 
@@ -198,11 +202,10 @@ export async function deleteSessions(
   taskKey: string | undefined,
 ): Promise<AnswerOf<typeof shapes.ResetSessionAnswer>> {
   const agent = await slugOf(kernel, caller, name)
-  const cleared = await kernel.store.runtime.resetSessions(
+  const cleared = await runStep(
+    kernel.store,
     caller.workspaceId,
-    agent,
-    taskKey ?? null,
-    caller.actor,
+    resetSessions(agent, taskKey ?? null, caller.actor),
   )
   return { agent, cleared }
 }

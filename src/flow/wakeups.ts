@@ -2,6 +2,9 @@ import type { z } from 'zod'
 import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
+import type { Wakeup } from '../core/runs/records.ts'
+import { requestWakeups, type WakeupRequest } from '../core/runs/request-wakeups.ts'
+import { scheduleTimers } from '../core/runs/runtime-state.ts'
 import { type AskedWakeup, SKIP_REASONS, type SkipReason } from '../core/runs/wakeups.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { ListedWakeup, WakeupAnswer, WakeupBody, WakeupView } from '../core/shapes/runs.ts'
@@ -9,8 +12,8 @@ import { BatchLoader } from '../kernel/batch-loader.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { Wakeup, WakeupRequest } from '../store/server-store.ts'
 import { slugOf } from './agents.ts'
+import { runStep } from './run-steps.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { system } from './unblock.ts'
 import { instant } from './views.ts'
@@ -32,7 +35,7 @@ const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor
 
 /** The outcome of each request. Notifies the executor of this process at once. */
 async function request(kernel: ServerKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
-  const wakeups = await kernel.store.wakeups.request(workspaceId, requests)
+  const wakeups = await runStep(kernel.store, workspaceId, requestWakeups(requests))
   kernel.woken.fire()
   return wakeups
 }
@@ -192,7 +195,7 @@ export async function wakeByClock(
     woken += requests.length
     if (requests.length > 0) await request(kernel, workspaceId, requests)
     const slugs = own.map(({ agent }) => agent)
-    await kernel.store.wakeups.scheduleTimers(workspaceId, slugs)
+    await runStep(kernel.store, workspaceId, scheduleTimers(slugs))
   }
   return woken
 }

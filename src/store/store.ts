@@ -4,6 +4,7 @@ import type { StoredEvent } from '../core/events.ts'
 import type { KindName, PortableKind } from '../core/kinds/kinds.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../core/runs/door.ts'
 import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/states.ts'
 
 /**
@@ -15,6 +16,18 @@ export interface Transactor<K extends KindName = PortableKind> {
     workspaceId: number,
     readSet: ReadSet,
     decide: (view: View<K>) => { answer: T; changes: Changes },
+  ): Promise<T>
+}
+
+/**
+ * The same for runs, wakeups and what agents keep between runs. It locks agents, their runtime states, wakeups and runs, in
+ * this order, and never tasks.
+ */
+export interface RunsTransactor {
+  transactRuns<T>(
+    workspaceId: number,
+    ask: RunsAsk,
+    decide: (view: RunsView) => { answer: T; changes: RunsChanges },
   ): Promise<T>
 }
 

@@ -9,6 +9,7 @@ import { bootId, startTimeOf, thisMachine } from '../../src/adapters/child/ident
 import type { AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from '../../src/adapters/protocol.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import type { AgentProfile } from '../../src/core/records.ts'
+import type { RunEnd, Wakeup } from '../../src/core/runs/records.ts'
 import type { AskedWakeup } from '../../src/core/runs/wakeups.ts'
 import { composeAdapters, composeExecutor } from '../../src/executor/compose.ts'
 import type { ExecutorContext } from '../../src/executor/context.ts'
@@ -21,14 +22,13 @@ import { wakeForWork } from '../../src/flow/wakeups.ts'
 import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
 import { serverDirectory } from '../../src/kernel/server-directory.ts'
 import type { ServerKernel } from '../../src/kernel/server-kernel.ts'
-import { dueWakeups, takeWakeup } from '../../src/store/postgres/runs/dispatch.ts'
-import { finishRun, type RunEnd } from '../../src/store/postgres/runs/runs.ts'
-import { askForWakeups, type Wakeup } from '../../src/store/postgres/runs/wakeups.ts'
+import { dueWakeups } from '../../src/store/postgres/runs/dispatch.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.ts'
 import { Node } from '../../src/upkeep/node.ts'
 import { assign } from './assign.ts'
 import { freshDatabase } from './database.ts'
+import { askForWakeups, finishRun, takeWakeup } from './run-steps.ts'
 import { type Task, Work } from './tasks.ts'
 
 /** Wakeups and executors, on a real database and without a server in front. */
@@ -311,7 +311,7 @@ export class RunningNode {
   async kill(rows: Rows): Promise<void> {
     this.#isGone = true
     const dead = () => Promise.reject(new Error('this node is dead'))
-    Object.assign(this.store, { change: dead, transact: dead })
+    Object.assign(this.store, { change: dead, transact: dead, transactRuns: dead })
     await rows(`update nodes set pid_started = 'another life' where node_id = $1`, [this.id])
     await this.#executor?.stop()
     await this.#node.stop()

@@ -1,11 +1,12 @@
 import type { FailureClass } from '../retry.ts'
-import { RUN_ERRORS, type RunErrorCode, type RunState } from './outcomes.ts'
+import { RUN_ERRORS, type RunErrorCode } from './outcomes.ts'
+import type { RunEndState } from './states.ts'
 
 /** What the end of a run means, for the run and for its task. Only structured fields decide; no text is interpreted. */
 
 /** How the agent ended, as reported by its adapter. */
 export interface Answer {
-  outcome: 'succeeded' | 'failed' | 'cancelled' | 'timed_out'
+  outcome: RunEndState
   errorCode?: RunErrorCode | null | undefined
   errorMessage?: string | null | undefined
   wantsMore?: boolean | undefined
@@ -24,7 +25,7 @@ export interface Stop {
 }
 
 export interface Ending {
-  status: Extract<RunState, 'succeeded' | 'failed' | 'cancelled' | 'timed_out'>
+  status: RunEndState
   errorCode: RunErrorCode | null
   errorMessage: string | null
 }

@@ -2,10 +2,6 @@ import type { FailureClass } from '../retry.ts'
 
 /** How runs end, and what that means for the task. docs/runs.md shows this table. */
 
-export const RUN_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'timed_out'] as const
-export type RunState = (typeof RUN_STATES)[number]
-export const isOver = (state: RunState) => state !== 'queued' && state !== 'running'
-
 interface RunError {
   /** The failure class its task gets; null releases the task, and no attempt is spent. */
   readonly task: FailureClass | null

@@ -7,17 +7,6 @@ import { policyOf } from './policy.ts'
  * node has a free slot for a run.
  */
 
-export const WAKEUP_STATES = [
-  'queued',
-  'claimed',
-  'coalesced',
-  'skipped',
-  'completed',
-  'failed',
-  'cancelled',
-] as const
-export type WakeupState = (typeof WAKEUP_STATES)[number]
-
 export const WAKEUP_SOURCES = ['timer', 'assignment', 'on_demand', 'automation'] as const
 export type WakeupSource = (typeof WAKEUP_SOURCES)[number]
 

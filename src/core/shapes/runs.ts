@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { RUN_STATES } from '../runs/outcomes.ts'
-import { TRIGGER_DETAILS, WAKEUP_SOURCES, WAKEUP_STATES } from '../runs/wakeups.ts'
+import { RUN_STATES, WAKEUP_STATES } from '../runs/states.ts'
+import { TRIGGER_DETAILS, WAKEUP_SOURCES } from '../runs/wakeups.ts'
 import { HolderRequestView } from './claims.ts'
 import { listOf, Name, ShortText, Uuid } from './common.ts'
 

@@ -3,6 +3,7 @@ import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import type { Origin } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
 import type {
   BlockedTask,
   Committed,
@@ -10,6 +11,7 @@ import type {
   DueTask,
   DueVersion,
   MissedTasks,
+  RunsTransactor,
   Store,
   Walked,
 } from '../store.ts'
@@ -21,6 +23,7 @@ import { EventWriter } from './kernel/event-writer.ts'
 import { PostgresTransactor } from './kernel/transact.ts'
 import { inWorkspace, type WorkspaceTransaction } from './kernel/workspace-transaction.ts'
 import { PostgresReader } from './reads/reader.ts'
+import { transactRuns } from './runs/transact-runs.ts'
 import { assertSafeToServe, migrate } from './schema/migrate.ts'
 import { type ServerQueries, serverQueries } from './server-queries.ts'
 import { blockedFrom } from './upkeep/cycles.ts'
@@ -42,7 +45,10 @@ const SYSTEM: Origin = { actor: 'system' }
 const TRIES = 3
 
 /** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
-export class PostgresStore extends PostgresReader implements Store<KindName>, Connections, ServerQueries {
+export class PostgresStore
+  extends PostgresReader
+  implements Store<KindName>, RunsTransactor, Connections, ServerQueries
+{
   readonly kinds = { session: true, agent: true } as const
   /** One line about the database, for people. */
   readonly found: string
@@ -126,7 +132,15 @@ export class PostgresStore extends PostgresReader implements Store<KindName>, Co
     return this.#transactor.transact(workspaceId, readSet, decide)
   }
 
-  /** A change to something other than tasks, with its events. Listeners are notified after commit. */
+  transactRuns<T>(
+    workspaceId: number,
+    ask: RunsAsk,
+    decide: (view: RunsView) => { answer: T; changes: RunsChanges },
+  ): Promise<T> {
+    return transactRuns(this.writers, this.#committed, workspaceId, ask, decide)
+  }
+
+  /** A change to something other than tasks and runs, with its events. Listeners are notified after commit. */
   async change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {

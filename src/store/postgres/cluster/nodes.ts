@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { COORDINATOR } from '../../../core/rules/leader-lease.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
+import { isLive } from '../runs/state-lists.ts'
 
 /** The nodes on this database, as they report themselves. All times are the database's. */
 
@@ -88,7 +89,7 @@ export interface NodeWithRuns {
 
 /** Nodes that have active runs on record; of deleted nodes, only the id is known. */
 export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise<NodeWithRuns[]> {
-  const text = `select distinct r.node_id as "nodeId" from runs r where r.status in ('queued', 'running')`
+  const text = `select distinct r.node_id as "nodeId" from runs r where ${isLive('r.status')}`
   const busy = await scopedQuery<{ nodeId: string }>(readers, 'baton.scope', 'upkeep', { text })
   if (busy.length === 0) return []
   const known = await inClusterScope<NodeWithRuns & pg.QueryResultRow>(

@@ -1,5 +1,6 @@
 import { bind, type Connections } from '../kernel/connections.ts'
-import { dueWakeups, takeWakeup, waitingClaims } from './dispatch.ts'
+import { appendRunEvents, logIsGone, recordProcess, reportRun } from './appends.ts'
+import { dueWakeups, waitingClaims } from './dispatch.ts'
 import { RunLogRows } from './run-logs.ts'
 import {
   claimsWithoutRun,
@@ -15,30 +16,8 @@ import {
   timeoutsBefore,
   usageOfTask,
 } from './run-reads.ts'
-import {
-  appendRunEvents,
-  askToCancel,
-  beginRun,
-  finishRun,
-  logIsGone,
-  recordProcess,
-  reportRun,
-} from './runs.ts'
-import {
-  parkCredential,
-  parkedUntil,
-  resetSessions,
-  runtimeStateOf,
-  taskSessionsOf,
-} from './runtime-state.ts'
-import {
-  askForWakeups,
-  deleteOldWakeups,
-  dueTimers,
-  listWakeups,
-  scheduleTimers,
-  workWithoutWakeup,
-} from './wakeups.ts'
+import { parkedUntil, runtimeStateOf, taskSessionsOf } from './runtime-state.ts'
+import { deleteOldWakeups, dueTimers, listWakeups, workWithoutWakeup } from './wakeups.ts'
 
 /** Runs of agents, their wakeups, and the state kept between runs. */
 export function runQueries(connections: Connections) {
@@ -61,17 +40,13 @@ export function runQueries(connections: Connections) {
       }),
       ...bind(connections, {
         appendEvents: appendRunEvents,
-        begin: beginRun,
-        finish: finishRun,
         logIsGone,
         recordProcess,
         report: reportRun,
-        requestCancel: askToCancel,
       }),
     },
     runtime: {
       ...bind(readers, { parkedUntil, state: runtimeStateOf, taskSessions: taskSessionsOf }),
-      ...bind(connections, { parkCredential, resetSessions }),
     },
     wakeups: {
       ...bind(readers, {
@@ -83,9 +58,6 @@ export function runQueries(connections: Connections) {
       }),
       ...bind(connections, {
         forgetOld: deleteOldWakeups,
-        request: askForWakeups,
-        scheduleTimers: scheduleTimers,
-        take: takeWakeup,
       }),
     },
     runLogs: new RunLogRows(readers),

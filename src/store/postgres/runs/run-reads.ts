@@ -1,77 +1,16 @@
 import type pg from 'pg'
-import type { RunState } from '../../../core/runs/outcomes.ts'
+import type { Run, RunRecord } from '../../../core/runs/records.ts'
+import type { RunState } from '../../../core/runs/states.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
+import { RUN, selected } from './rows.ts'
+import { isLive, isNotStarted, isRunning } from './state-lists.ts'
 
 /** Runs as people read them, and as their node monitors them. */
 
-export interface Run {
-  workspaceId: number
-  id: string
-  agent: string
-  agentId: string
-  adapterType: string
-  wakeupId: string | null
-  source: string
-  triggerDetail: string | null
-  reason: string | null
-  status: RunState
-  errorCode: string | null
-  errorMessage: string | null
-  taskId: string | null
-  innerTaskId: number | null
-  generation: number | null
-  attempt: number | null
-  session: string | null
-  nodeId: string
-  bootId: string | null
-  pid: number | null
-  pidStarted: string | null
-  cancelReason: string | null
-  exitCode: number | null
-  signal: string | null
-  inputTokens: number | null
-  cachedInputTokens: number | null
-  outputTokens: number | null
-  costUsd: string | null
-  usageBasis: string | null
-  provider: string | null
-  model: string | null
-  sessionIdBefore: string | null
-  sessionIdAfter: string | null
-  statusMessage: string | null
-  statusColor: string | null
-  summary: string | null
-  result: unknown
-  folder: unknown
-  stdoutExcerpt: string | null
-  stderrExcerpt: string | null
-  logStore: string | null
-  logRef: string | null
-  logBytes: number | null
-  logSha256: string | null
-  logCompressed: boolean
-  logTruncated: boolean
-  logGoneAt: number | null
-  createdAt: number
-  startedAt: number | null
-  finishedAt: number | null
-}
-
-const runColumns = (
-  result = 'r.result',
-) => `r.workspace_id as "workspaceId", r.run_id as id, r.agent, r.agent_id as "agentId", r.adapter_type as "adapterType",
-  r.wakeup_id as "wakeupId", r.source, r.trigger_detail as "triggerDetail", r.reason, r.status, r.error_code as "errorCode",
-  r.error_message as "errorMessage", r.task_uuid as "taskId", r.task_id as "innerTaskId", r.generation, r.attempt, r.session,
-  r.node_id as "nodeId", r.boot_id as "bootId", r.pid, r.pid_started as "pidStarted", r.cancel_reason as "cancelReason",
-  r.exit_code as "exitCode", r.signal, r.input_tokens as "inputTokens", r.cached_input_tokens as "cachedInputTokens",
-  r.output_tokens as "outputTokens", trim_scale(r.cost_usd)::text as "costUsd", r.usage_basis as "usageBasis", r.provider, r.model,
-  r.session_id_before as "sessionIdBefore", r.session_id_after as "sessionIdAfter", r.status_message as "statusMessage",
-  r.status_color as "statusColor", r.summary, ${result}, r.folder, r.stdout_excerpt as "stdoutExcerpt",
-  r.stderr_excerpt as "stderrExcerpt", r.log_store as "logStore", r.log_ref as "logRef", r.log_bytes as "logBytes",
-  r.log_sha256 as "logSha256", r.log_compressed as "logCompressed", r.log_truncated as "logTruncated",
-  ms(r.log_deleted_at) as "logGoneAt", ms(r.created_at) as "createdAt", ms(r.started_at) as "startedAt", ms(r.finished_at) as "finishedAt"`
-const RUN_COLUMNS = runColumns()
+const INTERNAL: (keyof RunRecord)[] = ['depth', 'tokenHash']
+const RUN_COLUMNS = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', INTERNAL)}`
+const WITHOUT_RESULT = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', [...INTERNAL, 'result'])}, null::json as result`
 
 const overAll = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
   scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
@@ -112,7 +51,7 @@ export async function listRuns(
   const found = await inside<Run & { more: boolean } & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `${page} select ${runColumns(withResult ? undefined : 'null::json as result')}, ${MORE} as more from runs r
+    `${page} select ${withResult ? RUN_COLUMNS : WITHOUT_RESULT}, ${MORE} as more from runs r
       where r.workspace_id = $1 and r.run_id = ${fittingKeys('run_id')} order by r.run_id desc`,
     [agent ?? null, task ?? null, statuses ?? null, before ?? null],
   )
@@ -223,7 +162,7 @@ export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
             and c.generation = r.generation offset 0) c on true
          left join lateral (select t.watch from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
             and t.generation = r.generation offset 0) t on true
-        where r.node_id = $1 and r.status in ('queued', 'running')) s
+        where r.node_id = $1 and ${isLive('r.status')}) s
       where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."agentState" in ('paused', 'terminated') or not s."hasClaim"`,
     [nodeId],
   )
@@ -232,7 +171,7 @@ export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
 export const runsOfNodes = (pool: pg.Pool, nodeIds: readonly string[]) =>
   overAll<Run & pg.QueryResultRow>(
     pool,
-    `select ${RUN_COLUMNS} from runs r where r.node_id = any($1::uuid[]) and r.status in ('queued', 'running')`,
+    `select ${RUN_COLUMNS} from runs r where r.node_id = any($1::uuid[]) and ${isLive('r.status')}`,
     [nodeIds],
   )
 
@@ -254,7 +193,7 @@ export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: stri
       where c.workspace_id = $1 and c.agent = $2 and c.state = 'active' and c.session = 'agent:' || c.agent
         and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'isOffered' is distinct from 'true')
         and not exists (select from runs r where r.workspace_id = $1 and r.agent = $2
-          and (r.status = 'queued' or r.status = 'running' and r.task_id = c.task_id and r.generation = c.generation))`,
+          and (${isNotStarted('r.status')} or ${isRunning('r.status')} and r.task_id = c.task_id and r.generation = c.generation))`,
     [agent],
   )
 

@@ -9,6 +9,7 @@ import type { Connections } from '../kernel/connections.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { bytesOfJson, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
+import { isLive } from '../runs/state-lists.ts'
 
 /** Reads agents, and registers those that claim for the first time. */
 
@@ -60,7 +61,7 @@ export interface AgentSeen {
 const selectAgents = (
   before = '',
 ) => `select ${before}${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
-    (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running')),
+    (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')}),
     ms(clock_timestamp()),
     (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')
   from agents a left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug`
@@ -106,7 +107,7 @@ export interface AgentFilter {
 
 const HOLDS = `exists (select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')`
 
-const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and r.status in ('queued', 'running'))`
+const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')})`
 
 const WANTED = `a.workspace_id = $1
        and ($2::text[] is null or case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end = any($2))

@@ -1,0 +1,197 @@
+import type { RunErrorCode } from './outcomes.ts'
+import type { RunEndState, RunState, WakeupState } from './states.ts'
+import type { UsageBasis } from './usage.ts'
+import type { TriggerDetail, WakeupSource } from './wakeups.ts'
+
+/** Wakeups, runs, and what agents keep between runs, as every store holds them. */
+
+/** A wakeup as it is shown. */
+export interface Wakeup {
+  id: string
+  agent: string
+  source: WakeupSource
+  triggerDetail: TriggerDetail | null
+  reason: string | null
+  payload: unknown
+  status: WakeupState
+  skipReason: string | null
+  coalescedCount: number
+  intoId: string | null
+  requestedBy: string
+  taskId: string | null
+  generation: number | null
+  depth: number
+  runId: string | null
+  requestedAt: number
+  dueAt: number
+  claimedAt: number | null
+  finishedAt: number | null
+  error: string | null
+}
+
+export interface WakeupRecord extends Wakeup {
+  idempotencyKey: string | null
+  /** The internal id of its task; 0: it has none. */
+  innerTaskId: number
+  priority: number
+  isContinuation: boolean
+}
+
+/** Only what is shown. */
+export function shownWakeup(record: WakeupRecord): Wakeup {
+  const {
+    idempotencyKey: _key,
+    innerTaskId: _task,
+    priority: _priority,
+    isContinuation: _is,
+    ...shown
+  } = record
+  return shown
+}
+
+/** The task of a run, under the claim it holds. */
+export interface RunTask {
+  id: number
+  uuid: string
+  generation: number
+  attempt: number
+  session: string
+}
+
+export interface RunRecord {
+  id: string
+  agent: string
+  agentId: string
+  adapterType: string
+  wakeupId: string | null
+  source: string
+  triggerDetail: string | null
+  reason: string | null
+  /** How many runs, each of which woke the next, led to it. */
+  depth: number
+  status: RunState
+  errorCode: string | null
+  errorMessage: string | null
+  taskId: string | null
+  innerTaskId: number | null
+  generation: number | null
+  attempt: number | null
+  session: string | null
+  nodeId: string
+  bootId: string | null
+  pid: number | null
+  pidStarted: string | null
+  /** Only the hash is stored, and only while the run is live. */
+  tokenHash: Uint8Array | null
+  cancelReason: string | null
+  exitCode: number | null
+  signal: string | null
+  inputTokens: number | null
+  cachedInputTokens: number | null
+  outputTokens: number | null
+  /** Decimal dollars. */
+  costUsd: string | null
+  usageBasis: string | null
+  provider: string | null
+  model: string | null
+  sessionIdBefore: string | null
+  sessionIdAfter: string | null
+  statusMessage: string | null
+  statusColor: string | null
+  summary: string | null
+  result: unknown
+  folder: unknown
+  stdoutExcerpt: string | null
+  stderrExcerpt: string | null
+  logStore: string | null
+  logRef: string | null
+  logBytes: number | null
+  logSha256: string | null
+  logCompressed: boolean
+  logTruncated: boolean
+  logGoneAt: number | null
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+}
+
+/** A run as people read it, and as its node monitors it. */
+export type Run = Omit<RunRecord, 'depth' | 'tokenHash'> & { workspaceId: number }
+
+/** The state of an agent that is kept between runs. */
+export interface RuntimeState {
+  agent: string
+  adapterType: string
+  sessionId: string | null
+  state: unknown
+  lastRunId: string | null
+  lastRunStatus: string | null
+  lastError: string | null
+  runs: number
+  totalInputTokens: number
+  totalOutputTokens: number
+  totalCachedInputTokens: number
+  /** Decimal dollars. */
+  totalCostUsd: string
+  lastStartedAt: number | null
+  nextTimerAt: number | null
+  parkedUntil: number | null
+  updatedAt: number
+}
+
+/** The session of an agent's program for a task; '' is the key of runs without a task. */
+export interface TaskSession {
+  agent: string
+  adapterType: string
+  taskKey: string
+  sessionParams: Record<string, unknown>
+  sessionDisplayId: string | null
+  lastRunId: string | null
+  lastError: string | null
+  createdAt: number
+  updatedAt: number
+}
+
+export interface Usage {
+  inputTokens: number
+  cachedInputTokens: number | null
+  outputTokens: number
+}
+
+export interface RunStart {
+  workspaceId: number
+  runId: string
+  agent: string
+  task: RunTask | null
+  log: { store: string; logRef: string } | null
+  sessionIdBefore: string | null
+  folder: unknown
+}
+
+export interface RunEnd {
+  workspaceId: number
+  runId: string
+  agent: string
+  adapterType: string
+  /** The task it was meant for, though it may not have begun. */
+  task?: RunTask | null
+  status: RunEndState
+  errorCode: RunErrorCode | null
+  errorMessage: string | null
+  exitCode: number | null
+  signal: string | null
+  /** Null: the usage reported on the way stays. */
+  usage: Usage | null
+  usageBasis: UsageBasis | null
+  costUsd: string | null
+  provider: string | null
+  model: string | null
+  sessionId: string | null
+  /** What the adapter gets at the next run: state under this key, or nothing. */
+  taskSession: { taskKey: string; state: Record<string, unknown> } | null
+  summary: string | null
+  result: unknown
+  folder: unknown
+  excerpts: { stdout: string | null; stderr: string | null }
+  log: { bytes: number; sha256: string; compressed: boolean; truncated: boolean } | null
+}

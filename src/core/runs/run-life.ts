@@ -1,0 +1,176 @@
+import { workspaceEvent } from '../events.ts'
+import { addDollars, storedDollars } from './dollars.ts'
+import {
+  changedRuntime,
+  type FieldsOf,
+  NOTHING_ASKED,
+  NOTHING_CHANGED,
+  type RunsStep,
+  type RunsView,
+  unchanged,
+} from './door.ts'
+import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
+import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
+
+/** A run from its start to its end. */
+
+/** From here on its program may be running. False: the run has already ended. */
+export const beginRun = (start: RunStart): RunsStep<boolean> => ({
+  ask: { ...NOTHING_ASKED, agents: [start.agent], runs: [start.runId] },
+  decide({ now, runs }) {
+    const run = runs.get(start.runId)
+    // Only its node begins a run: if it has begun, that was an earlier attempt whose answer was lost.
+    if (run?.status !== 'queued') return unchanged(run?.status === 'running')
+    const { runId, agent, task, log } = start
+    const set = {
+      status: movedRun('run_started', run.status, 'running'),
+      startedAt: now,
+      ...ofTask(task),
+      logStore: log?.store ?? null,
+      logRef: log?.logRef ?? null,
+      sessionIdBefore: start.sessionIdBefore,
+      folder: start.folder ?? null,
+    }
+    const { attempt = null, generation = null, uuid: taskId = null } = task ?? {}
+    const told = { runId, agent, taskId, attempt, generation }
+    const events = [workspaceEvent('run_started', told, { actor: `agent:${agent}`, now })]
+    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], events } }
+  },
+})
+
+const ofTask = (task: RunStart['task']) => ({
+  innerTaskId: task?.id ?? null,
+  taskId: task?.uuid ?? null,
+  generation: task?.generation ?? null,
+  attempt: task?.attempt ?? null,
+  session: task?.session ?? null,
+})
+
+/** Ends a run, once: its figures are added to the totals in the same transaction. False: it had already ended. */
+export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
+  ask: { ...NOTHING_ASKED, agents: [end.agent], runs: [end.runId] },
+  decide(view) {
+    const { now, runs, wakeups, agents, runtime } = view
+    const before = runs.get(end.runId)
+    if (!before || isOver(before.status)) return unchanged(false)
+    const set = endOf(before, end, now)
+    const run = { ...before, ...set }
+    const kept = runtime.get(end.agent)
+    const wakeup = before.wakeupId === null ? undefined : wakeups.get(before.wakeupId)
+    const totals = kept && totalsAfter(kept, run, end, now)
+    const changes = {
+      ...NOTHING_CHANGED,
+      runs: [{ id: run.id, set }],
+      runtime: totals ? [changedRuntime('run_finished', end.agent, totals)] : [],
+      // An agent that was removed meanwhile keeps no session.
+      sessions: end.taskSession && agents.has(end.agent) ? [sessionAfter(end, now)] : [],
+      wakeups: wakeup && isPending(wakeup.status) ? [endOfWakeup(wakeup, end, now)] : [],
+      events: eventsOf(view, run, end, totals?.runs),
+    }
+    return { answer: true, changes }
+  },
+})
+
+function endOf(run: RunRecord, end: RunEnd, now: number): Partial<RunRecord> {
+  const { usage, log, excerpts, task } = end
+  return {
+    status: movedRun('run_finished', run.status, end.status),
+    errorCode: end.errorCode,
+    errorMessage: end.errorMessage,
+    exitCode: end.exitCode,
+    signal: end.signal,
+    ...(usage && {
+      inputTokens: usage.inputTokens,
+      cachedInputTokens: usage.cachedInputTokens,
+      outputTokens: usage.outputTokens,
+      usageBasis: end.usageBasis ?? run.usageBasis,
+    }),
+    costUsd: storedDollars(end.costUsd),
+    provider: end.provider,
+    model: end.model,
+    sessionIdAfter: end.sessionId ?? run.sessionIdAfter,
+    summary: end.summary,
+    result: end.result ?? null,
+    folder: end.folder ?? run.folder,
+    stdoutExcerpt: excerpts.stdout,
+    stderrExcerpt: excerpts.stderr,
+    logBytes: log?.bytes ?? null,
+    logSha256: log?.sha256 ?? null,
+    logCompressed: log?.compressed ?? false,
+    logTruncated: log?.truncated ?? false,
+    tokenHash: null,
+    finishedAt: now,
+    // It may have ended before it began.
+    ...(run.innerTaskId === null && ofTask(task ?? null)),
+  }
+}
+
+const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: number) => ({
+  runs: kept.runs + 1,
+  lastRunId: run.id,
+  lastRunStatus: end.status,
+  lastError: end.errorMessage,
+  sessionId: end.sessionId ?? kept.sessionId,
+  totalInputTokens: kept.totalInputTokens + (run.inputTokens ?? 0),
+  totalCachedInputTokens: kept.totalCachedInputTokens + (run.cachedInputTokens ?? 0),
+  totalOutputTokens: kept.totalOutputTokens + (run.outputTokens ?? 0),
+  totalCostUsd: addDollars(kept.totalCostUsd, end.costUsd),
+  updatedAt: now,
+})
+
+const sessionAfter = (end: RunEnd, now: number): TaskSession => ({
+  agent: end.agent,
+  adapterType: end.adapterType,
+  taskKey: end.taskSession!.taskKey,
+  sessionParams: end.taskSession!.state,
+  sessionDisplayId: end.sessionId,
+  lastRunId: end.runId,
+  lastError: end.errorMessage,
+  createdAt: now,
+  updatedAt: now,
+})
+
+const endOfWakeup = ({ id, status }: WakeupRecord, end: RunEnd, now: number): FieldsOf<WakeupRecord> => ({
+  id,
+  set: {
+    status: movedWakeup('run_finished', status, WAKEUP_END_OF[end.status]),
+    error: end.errorMessage,
+    finishedAt: now,
+  },
+})
+
+function eventsOf({ now }: RunsView, run: RunRecord, end: RunEnd, runs: number | undefined) {
+  const { runId, agent, status } = end
+  const finished = {
+    ...{ runId, agent, taskId: run.taskId, status, errorCode: end.errorCode },
+    ...{ exitCode: end.exitCode, inputTokens: run.inputTokens, outputTokens: run.outputTokens },
+    ...{ cachedInputTokens: run.cachedInputTokens, costUsd: end.costUsd },
+    logTruncated: end.log?.truncated ?? false,
+  }
+  const said = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })
+  if (runs === undefined) return [said]
+  const state = { agent, runs, lastRunId: runId, lastRunStatus: status }
+  return [said, workspaceEvent('runtime_state_updated', state, { actor: 'system', now })]
+}
+
+/** Requests a cancellation; its node sees the event and stops the run. False: it has ended. */
+export const requestCancel = (
+  runId: string,
+  { reason, actor }: { reason: string; actor: string },
+): RunsStep<boolean> => ({
+  ask: { ...NOTHING_ASKED, runs: [runId] },
+  decide({ now, runs }) {
+    const run = runs.get(runId)
+    if (!run || isOver(run.status)) return unchanged(false)
+    const told = { runId, agent: run.agent, taskId: run.taskId, reason }
+    return {
+      answer: true,
+      changes: {
+        ...NOTHING_CHANGED,
+        // The first reason stays.
+        runs: run.cancelReason === null ? [{ id: runId, set: { cancelReason: reason } }] : [],
+        events: [workspaceEvent('run_cancel_requested', told, { actor, now })],
+      },
+    }
+  },
+})

@@ -1,0 +1,133 @@
+import { workspaceEvent } from '../events.ts'
+import type { AgentRecord } from '../records.ts'
+import { type DispatchDecision, decideDispatch, type TaskHold } from './dispatch.ts'
+import {
+  changedRuntime,
+  type FirstDue,
+  NOTHING_ASKED,
+  NOTHING_CHANGED,
+  type RunsChanges,
+  type RunsStep,
+  unchanged,
+} from './door.ts'
+import { type RunRecord, shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
+import { movedRun, movedWakeup, NEW } from './states.ts'
+import { PRIORITY_OF, type SkipReason } from './wakeups.ts'
+
+/** From a queued wakeup to a run. */
+
+export interface Taken {
+  decision: DispatchDecision
+  /** With the claim that its agent holds by now, if any. */
+  wakeup: Wakeup
+  agent: AgentRecord
+}
+
+/** The run that is to begin. */
+export interface RunIdentity {
+  runId: string
+  nodeId: string
+  tokenHash: Uint8Array
+}
+
+/**
+ * Turns the first due wakeup of an agent into a run, before anything is started. The wakeup is selected under the lock,
+ * since an earlier read may have seen another. Null: none is left.
+ */
+export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | null> => ({
+  ask: { ...NOTHING_ASKED, agents: [slug], wakeups: { about: [], firstDueOf: [slug] } },
+  decide({ now, agents, runtime, firstDue }) {
+    const agent = agents.get(slug)
+    const due = firstDue.get(slug)
+    if (!agent || !due) return unchanged(null)
+    const standing = standingOf(due, now)
+    const wakeup = { ...due.wakeup, generation: standing === 'held' ? due.task!.generation : null }
+    const decision = decideDispatch({
+      ...{ now, agent, active: due.live, standing },
+      lastStartedAt: runtime.get(slug)?.lastStartedAt ?? null,
+      isAskedFor: due.wakeup.priority === PRIORITY_OF.on_demand,
+    })
+    const answer = { decision, wakeup: shownWakeup(wakeup), agent }
+    return { answer, changes: changesOf(decision, wakeup, agent, run, now) }
+  },
+})
+
+/** Whether there is still something to do for the task of the wakeup. */
+function standingOf({ wakeup, task }: FirstDue, now: number): TaskHold {
+  if (wakeup.innerTaskId === 0) return 'none'
+  if (!task) return 'gone'
+  const isHeld =
+    task.claimState === 'active' &&
+    task.agent === wakeup.agent &&
+    // A managed agent holds all its claims under this session.
+    task.session === `agent:${wakeup.agent}` &&
+    (task.state === 'assigned' || task.state === 'continuing')
+  if (isHeld) return 'held'
+  const isDue = task.dueAt !== null && task.dueAt <= now
+  const isFree = task.state === 'queued' || (task.state === 'awaiting_retry' && isDue)
+  return wakeup.generation === null && isFree ? 'free' : 'gone'
+}
+
+function changesOf(
+  decision: DispatchDecision,
+  wakeup: WakeupRecord,
+  agent: AgentRecord,
+  run: RunIdentity,
+  now: number,
+): RunsChanges {
+  if (decision.kind === 'skip') return skipped(wakeup, decision.because, now)
+  if (decision.kind === 'later')
+    return { ...NOTHING_CHANGED, wakeups: [{ id: wakeup.id, set: { dueAt: decision.at } }] }
+  return decision.kind === 'run' ? begun(wakeup, agent, run, now) : NOTHING_CHANGED
+}
+
+function skipped(wakeup: WakeupRecord, because: SkipReason, now: number): RunsChanges {
+  const { id, agent, source, reason, taskId, status } = wakeup
+  const set = {
+    status: movedWakeup('wakeup_skipped', status, 'skipped'),
+    skipReason: because,
+    finishedAt: now,
+  }
+  const told = { agent, wakeupId: id, source, reason, taskId, because }
+  return {
+    ...NOTHING_CHANGED,
+    wakeups: [{ id, set }],
+    events: [workspaceEvent('wakeup_skipped', told, { actor: 'system', now })],
+  }
+}
+
+function begun(wakeup: WakeupRecord, agent: AgentRecord, identity: RunIdentity, now: number): RunsChanges {
+  const { runId } = identity
+  const { source, reason, taskId } = wakeup
+  const told = { runId, agent: agent.slug, taskId, source, reason }
+  const status = movedWakeup('run_queued', wakeup.status, 'claimed')
+  return {
+    ...NOTHING_CHANGED,
+    newRuns: [newRun(wakeup, agent, identity, now)],
+    wakeups: [{ id: wakeup.id, set: { status, claimedAt: now, runId } }],
+    runtime: [
+      changedRuntime('run_queued', agent.slug, { lastStartedAt: now, adapterType: agent.adapterType }),
+    ],
+    events: [workspaceEvent('run_queued', told, { actor: `agent:${agent.slug}`, now })],
+  }
+}
+
+const newRun = (
+  { id, source, triggerDetail, reason, depth }: WakeupRecord,
+  agent: AgentRecord,
+  { runId, nodeId, tokenHash }: RunIdentity,
+  now: number,
+): RunRecord => ({
+  ...{ id: runId, agent: agent.slug, agentId: agent.uuid, adapterType: agent.adapterType },
+  ...{ wakeupId: id, source, triggerDetail, reason, depth, nodeId, tokenHash },
+  status: movedRun('run_queued', NEW, 'queued'),
+  ...{ errorCode: null, errorMessage: null, cancelReason: null, exitCode: null, signal: null },
+  ...{ taskId: null, innerTaskId: null, generation: null, attempt: null, session: null },
+  ...{ bootId: null, pid: null, pidStarted: null, provider: null, model: null },
+  ...{ inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null, usageBasis: null },
+  ...{ sessionIdBefore: null, sessionIdAfter: null, statusMessage: null, statusColor: null },
+  ...{ summary: null, result: null, folder: null, stdoutExcerpt: null, stderrExcerpt: null },
+  ...{ logStore: null, logRef: null, logBytes: null, logSha256: null },
+  ...{ logCompressed: false, logTruncated: false, logGoneAt: null },
+  ...{ createdAt: now, startedAt: null, finishedAt: null },
+})

@@ -1,0 +1,19 @@
+import { LIVE_RUN_STATES, type RunState, WAKING_STATES, type WakeupState } from '../../../core/runs/states.ts'
+
+/** States of runs and wakeups in SQL, taken from the tables of the core. Partial indexes have the same conditions. */
+
+const listOf = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`
+
+const QUEUED_WAKEUP: WakeupState = 'queued'
+const QUEUED_RUN: RunState = 'queued'
+const RUNNING: RunState = 'running'
+
+/** `status`, or with an alias `w.status`: a run that may have a process. */
+export const isLive = (status: string) => `${status} in ${listOf(LIVE_RUN_STATES)}`
+export const isRunning = (status: string) => `${status} = '${RUNNING}'`
+export const isNotStarted = (status: string) => `${status} = '${QUEUED_RUN}'`
+
+/** A wakeup that waits for its run. */
+export const isQueued = (status: string) => `${status} = '${QUEUED_WAKEUP}'`
+/** A wakeup that woke its agent, or will. */
+export const wokeItsAgent = (status: string) => `${status} in ${listOf(WAKING_STATES)}`

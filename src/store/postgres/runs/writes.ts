@@ -1,0 +1,125 @@
+import type { FieldsOf, RunsChanges } from '../../../core/runs/door.ts'
+import type { RunRecord, WakeupRecord } from '../../../core/runs/records.ts'
+import type { Column } from '../kernel/columns.ts'
+import { appendEvents, type Bound, insertInto, type Statement, statement } from '../kernel/statements.ts'
+import { type Fields, parameter, RUN, RUNTIME, SESSION, sentValue, WAKEUP } from './rows.ts'
+
+/** All changes as statements: wakeups before the runs and sessions that name them, events last. */
+export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => [
+  ...newWakeups(workspaceId, changes.newWakeups),
+  ...changes.wakeups.map((one) => updated('wakeups', WAKEUP, 'id', workspaceId, one)),
+  ...changes.newRuns.map((run) => inserted(workspaceId, run)),
+  ...changes.runs.map((one) => updated('runs', RUN, 'id', workspaceId, one)),
+  ...changes.runtime.map((one) => updated('agent_runtime_state', RUNTIME, 'agent', workspaceId, one)),
+  ...changes.deletedSessions.map(
+    ({ agent, taskKey }): Bound => [deleteSessions, [workspaceId, agent, taskKey]],
+  ),
+  ...changes.sessions.map((session): Bound => [storeSession, [workspaceId, ...valuesOf(SESSION, session)]]),
+  ...changes.parked.map(({ credential, until }): Bound => [park, [workspaceId, credential, until]]),
+  ...eventWrites(workspaceId, changes.events),
+]
+
+type Entries = [field: string, [column: string, kind: Column['type']]][]
+const entriesOf = <T>(fields: Fields<T>) => Object.entries(fields) as Entries
+
+const WAKEUP_ENTRIES = entriesOf(WAKEUP)
+const insertWakeups = insertInto(
+  'wakeups',
+  WAKEUP_ENTRIES.map(([, [name, type]]) => ({ name, type })),
+)
+
+function newWakeups(workspaceId: number, wakeups: readonly WakeupRecord[]): Bound[] {
+  if (wakeups.length === 0) return []
+  const values = WAKEUP_ENTRIES.map(([field, [, kind]]) =>
+    wakeups.map((wakeup) => sentValue(kind, wakeup[field as keyof WakeupRecord])),
+  )
+  return [insertWakeups(workspaceId, values)]
+}
+
+const valuesOf = <T extends object>(fields: Fields<T>, record: T) =>
+  entriesOf(fields).map(([field, [, kind]]) => sentValue(kind, record[field as keyof T]))
+
+const insertOf = <T>(table: string, fields: Fields<T>) => {
+  const entries = entriesOf(fields)
+  const places = entries.map(([, [, kind]], i) => parameter(kind, i + 2))
+  return `insert into ${table} (workspace_id, ${entries.map(([, [column]]) => column).join(', ')}) values ($1, ${places.join(', ')})`
+}
+
+const insertRun = statement('insert_run', insertOf('runs', RUN))
+const inserted = (workspaceId: number, run: RunRecord): Bound => [
+  insertRun,
+  [workspaceId, ...valuesOf(RUN, run)],
+]
+
+const NOT_REPLACED = ['agent', 'adapter_type', 'task_key', 'created_at']
+const storeSession = statement(
+  'store_task_session',
+  `${insertOf('agent_task_sessions', SESSION)} on conflict (workspace_id, agent, adapter_type, task_key) do update set ${entriesOf(
+    SESSION,
+  )
+    .map(([, [column]]) => column)
+    .filter((column) => !NOT_REPLACED.includes(column))
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')}`,
+)
+
+// $2 agent, $3 the key; null: all.
+const deleteSessions = statement(
+  'delete_task_sessions',
+  `delete from agent_task_sessions where workspace_id = $1 and agent = $2 and ($3::text is null or task_key = $3)`,
+)
+
+// $2 credential, $3 until when.
+const park = statement(
+  'park_credential',
+  `insert into parked_credentials (workspace_id, credential, until) values ($1, $2, to_timestamp($3::float8 / 1000))
+   on conflict (workspace_id, credential) do update set until = greatest(parked_credentials.until, excluded.until)`,
+)
+
+/** One for each set of fields that rules change together; there are few. */
+const updates = new Map<string, Statement>()
+
+/** A row that exists and is locked; only the fields that changed. */
+function updated<T extends object>(
+  table: string,
+  fields: Fields<T>,
+  key: keyof T & string,
+  workspaceId: number,
+  { id, set }: FieldsOf<T>,
+): Bound {
+  const entries = entriesOf(fields).filter(([field]) => field in set)
+  const columns = entries.map(([, [column]]) => column)
+  const name = `${table} ${columns.join(' ')}`
+  let update = updates.get(name)
+  if (!update) {
+    const sets = entries.map(([, [column, kind]], i) => `${column} = ${parameter(kind, i + 3)}`)
+    update = statement(
+      `update_${table}_${updates.size}`,
+      `update ${table} set ${sets.join(', ')} where workspace_id = $1 and ${fields[key][0]} = $2`,
+    )
+    updates.set(name, update)
+  }
+  const values = entries.map(([field, [, kind]]) => sentValue(kind, set[field as keyof T]))
+  return [update, [workspaceId, id, ...values]]
+}
+
+/** Last of all: the counter's row is locked from here to commit. */
+function eventWrites(workspaceId: number, events: RunsChanges['events']): Bound[] {
+  if (events.length === 0) return []
+  const each = (value: (event: (typeof events)[number]) => unknown) => events.map(value)
+  return [
+    appendEvents(
+      [workspaceId, events.length, 0, 0],
+      [
+        each(({ payload }) => JSON.stringify(payload)),
+        each(({ type }) => type),
+        each(({ taskId }) => taskId),
+        each(({ generation }) => generation),
+        each(({ from }) => from),
+        each(({ to }) => to),
+        each(({ actor }) => actor),
+        each(({ at }) => at),
+      ],
+    ),
+  ]
+}
