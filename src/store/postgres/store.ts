@@ -137,7 +137,7 @@ export class PostgresStore
     ask: RunsAsk,
     decide: (view: RunsView) => { answer: T; changes: RunsChanges },
   ): Promise<T> {
-    return transactRuns(this.writers, this.#committed, workspaceId, ask, decide)
+    return transactRuns(this.writers, this.#log, workspaceId, ask, decide)
   }
 
   /** A change to something other than tasks and runs, with its events. Listeners are notified after commit. */

@@ -1,9 +1,8 @@
 import type pg from 'pg'
 import type { RunsAsk, RunsChanges, RunsView } from '../../../core/runs/door.ts'
-import { type Committed, StoreUnavailable } from '../../store.ts'
 import { connectionFrom, isTransient } from '../connection/connect.ts'
-import { send } from '../kernel/send.ts'
-import { commit, rollback } from '../kernel/statements.ts'
+import type { EventWriter } from '../kernel/event-writer.ts'
+import { rollback } from '../kernel/statements.ts'
 import { lockAndReadRuns } from './lock-and-read.ts'
 import { writesOf } from './writes.ts'
 
@@ -15,14 +14,14 @@ type Decide<T> = (view: RunsView) => { answer: T; changes: RunsChanges }
 /** Runs and wakeups are changed here and nowhere else; what runs append on their way is in appends.ts. */
 export async function transactRuns<T>(
   pool: pg.Pool,
-  committed: Committed,
+  log: EventWriter,
   workspaceId: number,
   ask: RunsAsk,
   decide: Decide<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await once(pool, committed, workspaceId, ask, decide)
+      return await once(pool, log, workspaceId, ask, decide)
     } catch (error) {
       if (!isTransient(error) || tries === TRIES) throw error
     }
@@ -32,7 +31,7 @@ export async function transactRuns<T>(
 /** Two round trips: begin, lock and read; then write and commit. */
 async function once<T>(
   pool: pg.Pool,
-  committed: Committed,
+  log: EventWriter,
   workspaceId: number,
   ask: RunsAsk,
   decide: Decide<T>,
@@ -41,11 +40,8 @@ async function once<T>(
   let broken = true
   try {
     const { answer, changes } = decide(await lockAndReadRuns(client, workspaceId, ask))
-    const results = await send(client, [...writesOf(workspaceId, changes), [commit, []]])
-    if (results.at(-1)!.command !== 'COMMIT') throw new StoreUnavailable('The transaction was not committed.')
+    await log.commit(client, workspaceId, { writes: writesOf(workspaceId, changes), events: changes.events })
     broken = false
-    const events = changes.events.length
-    if (events > 0) committed(workspaceId, { events, tasksWaiting: false })
     return answer
   } finally {
     // A connection with a transaction in an unknown state is not reused.

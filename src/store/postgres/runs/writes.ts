@@ -1,10 +1,10 @@
 import type { FieldsOf, RunsChanges } from '../../../core/runs/door.ts'
 import type { RunRecord, WakeupRecord } from '../../../core/runs/records.ts'
 import type { Column } from '../kernel/columns.ts'
-import { appendEvents, type Bound, insertInto, type Statement, statement } from '../kernel/statements.ts'
+import { type Bound, insertInto, type Statement, statement } from '../kernel/statements.ts'
 import { type Fields, parameter, RUN, RUNTIME, SESSION, sentValue, WAKEUP } from './rows.ts'
 
-/** All changes as statements: wakeups before the runs and sessions that name them, events last. */
+/** All changes as statements: wakeups before the runs and sessions that name them. */
 export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => [
   ...newWakeups(workspaceId, changes.newWakeups),
   ...changes.wakeups.map((one) => updated('wakeups', WAKEUP, 'id', workspaceId, one)),
@@ -16,7 +16,6 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
   ),
   ...changes.sessions.map((session): Bound => [storeSession, [workspaceId, ...valuesOf(SESSION, session)]]),
   ...changes.parked.map(({ credential, until }): Bound => [park, [workspaceId, credential, until]]),
-  ...eventWrites(workspaceId, changes.events),
 ]
 
 type Entries = [field: string, [column: string, kind: Column['type']]][]
@@ -101,25 +100,4 @@ function updated<T extends object>(
   }
   const values = entries.map(([field, [, kind]]) => sentValue(kind, set[field as keyof T]))
   return [update, [workspaceId, id, ...values]]
-}
-
-/** Last of all: the counter's row is locked from here to commit. */
-function eventWrites(workspaceId: number, events: RunsChanges['events']): Bound[] {
-  if (events.length === 0) return []
-  const each = (value: (event: (typeof events)[number]) => unknown) => events.map(value)
-  return [
-    appendEvents(
-      [workspaceId, events.length, 0, 0],
-      [
-        each(({ payload }) => JSON.stringify(payload)),
-        each(({ type }) => type),
-        each(({ taskId }) => taskId),
-        each(({ generation }) => generation),
-        each(({ from }) => from),
-        each(({ to }) => to),
-        each(({ actor }) => actor),
-        each(({ at }) => at),
-      ],
-    ),
-  ]
 }
