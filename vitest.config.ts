@@ -10,7 +10,7 @@ const PURE = [
   'test/combiner.test.ts',
   'test/config.test.ts',
   'test/core*.test.ts',
-  'test/{docs,documents,tidy,ttl-cache}.test.ts',
+  'test/{bench-report,docs,documents,tidy,ttl-cache}.test.ts',
   'test/logs-settings.test.ts',
   'test/plans-*.test.ts',
   'test/simulation.test.ts',

@@ -12,6 +12,7 @@ import { LiveOutput } from '../src/kernel/live-output.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { createKey } from '../src/store/postgres/workspaces/keys.ts'
 import type { Measured } from './drive.ts'
+import { interleaved, type Spread, spreadOf } from './rounds.ts'
 import type { Bed, Lot } from './setup.ts'
 
 export interface HttpLoad {
@@ -88,6 +89,34 @@ export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
       await kernel.close()
     },
   }
+}
+
+export interface EchoFigure {
+  echo: Measured
+  claim: Measured
+  /** Claims a second, of echoes a second. */
+  ratio: Spread
+}
+
+const TIMES = 3
+
+/** One claim a request beside the route that only checks and returns, in turn. Answers the rounds in the middle. */
+export async function claimsBesideEcho(bed: Bed, http: HttpBed, count: number): Promise<EchoFigure> {
+  const one = { connections: 256, tasksPerRequest: 1 }
+  const warm = await bed.fill(20_000)
+  await http.run({ ...one, lot: warm, act: 'echo' })
+  await http.run({ ...one, lot: warm, act: 'claim' })
+  const lots = [await bed.fill(count), await bed.fill(count), await bed.fill(count)]
+  await bed.calm()
+  let round = 0
+  const [echoes, claims] = await interleaved(TIMES, [
+    () => http.run({ ...one, lot: lots[round]!, act: 'echo' }),
+    () => http.run({ ...one, lot: lots[round++]!, act: 'claim' }),
+  ])
+  const ratios = claims!.map(({ perSecond }, i) => perSecond / echoes![i]!.perSecond)
+  const ratio = spreadOf(ratios)
+  const middle = ratios.indexOf(ratio.median)
+  return { echo: echoes![middle]!, claim: claims![middle]!, ratio }
 }
 
 /** The load comes from a process of its own: a client in the server's process would be measured with it. */

@@ -58,36 +58,43 @@ export async function kernelSubmits(bed: Bed, lot: Lot): Promise<Measured> {
   return closedLoop(CALLERS, lot.count, asker(bed, new Combiner(bed.store), lot, SUBMIT))
 }
 
-/** Claim and release of `sample` tasks spread over everything stored, several rounds; each pair counts as two. */
-export async function kernelRounds(bed: Bed, lot: Lot, sample: number, rounds: number): Promise<Measured> {
-  const combiner = new Combiner(bed.store)
-  const stride = Math.floor(lot.count / sample)
-  // Neither in the order of the table nor the same in each round: 7919 is a prime, so every task is reached.
-  const place = (i: number) => ((i * 7919) % sample) * stride
-  let generation = 0
-  const parts: Measured[] = []
-  for (let round = 0; round < rounds; round++) {
-    generation += 1
-    const claim = asker(bed, combiner, lot, CLAIM)
-    const release = asker(bed, combiner, lot, {
-      kind: 'release',
-      fence: { session: 's-1', generation },
-      reason: 'VOLUNTARY',
-    })
-    parts.push(await closedLoop(CALLERS, sample, (i) => claim(place(i))))
-    parts.push(await closedLoop(CALLERS, sample, (i) => release(place(i))))
+/** Claim and release of `sample` tasks spread over everything stored, round after round; each pair counts as two. */
+export class KernelRounds {
+  readonly #bed: Bed
+  readonly #lot: Lot
+  readonly #sample: number
+  readonly #combiner: Combiner
+  #generation = 0
+
+  constructor(bed: Bed, lot: Lot, sample: number) {
+    this.#bed = bed
+    this.#lot = lot
+    this.#sample = sample
+    this.#combiner = new Combiner(bed.store)
   }
-  // The first round warms caches and plans up.
-  const counted = parts.slice(2)
-  const seconds = counted.reduce((sum, part) => sum + part.count / part.perSecond, 0)
-  const worst = (pick: (part: Measured) => number) => Math.max(...counted.map(pick))
-  const count = counted.reduce((sum, part) => sum + part.count, 0)
-  return {
-    count,
-    perSecond: count / seconds,
-    p50Ms: worst((m) => m.p50Ms),
-    p99Ms: worst((m) => m.p99Ms),
-    nodeMicros: worst((m) => m.nodeMicros),
+
+  async run(): Promise<Measured> {
+    this.#generation += 1
+    const sample = this.#sample
+    const stride = Math.floor(this.#lot.count / sample)
+    // Neither in the order of the table nor neighbours: 7919 is a prime, so every task is reached.
+    const place = (i: number) => ((i * 7919) % sample) * stride
+    const fence = { session: 's-1', generation: this.#generation }
+    const release: TaskCommand = { kind: 'release', fence, reason: 'VOLUNTARY' }
+    const ask = [CLAIM, release].map((command) => asker(this.#bed, this.#combiner, this.#lot, command))
+    const [claims, releases] = [
+      await closedLoop(CALLERS, sample, (i) => ask[0]!(place(i))),
+      await closedLoop(CALLERS, sample, (i) => ask[1]!(place(i))),
+    ]
+    const seconds = claims.count / claims.perSecond + releases.count / releases.perSecond
+    const count = claims.count + releases.count
+    return {
+      count,
+      perSecond: count / seconds,
+      p50Ms: Math.max(claims.p50Ms, releases.p50Ms),
+      p99Ms: Math.max(claims.p99Ms, releases.p99Ms),
+      nodeMicros: (claims.nodeMicros + releases.nodeMicros) / 2,
+    }
   }
 }
 

@@ -4,69 +4,31 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { createQueue } from '../src/queue/queue.ts'
-import { startPrivateMariadb } from '../test/support/servers/mariadb.ts'
-import { freshMysqlDatabase } from '../test/support/servers/mysql-database.ts'
-import type { PrivateServer } from '../test/support/servers/private-server.ts'
-import { startPrivateValkey } from '../test/support/servers/valkey.ts'
 import { closedLoop, type Measured } from './drive.ts'
 import { nextOf } from './kernel.ts'
-import { measurePeer, type PeerFigure, type QueueServer } from './peers/run.ts'
-import { cpuMsOfProcessTree } from './server-cpu.ts'
+import { comparePeers, type PeerFigure, type PeerLine } from './peers/compare.ts'
+import { withQueueServers } from './peers/servers.ts'
 import { makeBed } from './setup.ts'
 
-export interface QueueFigure extends PeerFigure {
-  on: string
+/** The same work on each store, beside other job queues on the same servers: all durable, each at its fastest. */
+export function compareQueues(
+  tasks: number,
+  before: string | undefined,
+  say: (what: string) => void,
+): Promise<PeerFigure[]> {
+  const lines: PeerLine[] = [
+    { name: 'baton', on: 'postgres', workers: 0 },
+    ...(before ? [{ name: 'baton', on: 'postgres', workers: 0, build: before } as const] : []),
+    { name: 'graphile-worker', on: 'postgres', workers: 0 },
+    { name: 'pg-boss', on: 'postgres', workers: 0 },
+    { name: 'baton', on: 'valkey', workers: 0 },
+    { name: 'bullmq', on: 'valkey', workers: 0 },
+    { name: 'baton', on: 'mysql', workers: 0 },
+  ]
+  return withQueueServers(['postgres', 'valkey', 'mysql'], say, (servers) =>
+    comparePeers(lines, servers, tasks, (what) => say(`g ${what}`)),
+  )
 }
-
-/** The same work on each store, beside other job queues on the same servers: all durable, one after the other. */
-export async function compareQueues(tasks: number, say: (what: string) => void): Promise<QueueFigure[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
-  const postgres = await startEmbeddedPostgres({ folder: join(folder, 'postgres'), log: () => undefined })
-  const stops = [() => postgres.stop()]
-  const servers: Record<string, QueueServer> = {
-    postgres: { url: postgres.url, cpuMs: () => cpuMsOfProcessTree(postgres.pid()!) },
-  }
-  /** As the tests do: installed first if need be. What cannot be installed is left out, with a message. */
-  const obtain = async (
-    on: string,
-    start: () => Promise<PrivateServer>,
-    urlOf = async (url: string) => url,
-  ) => {
-    try {
-      const server = await start()
-      stops.push(() => server.stop())
-      servers[on] = { url: await urlOf(server.url), cpuMs: () => cpuMsOfProcessTree(server.pid()) }
-    } catch (error) {
-      say(`g left out on ${on}: ${(error as Error).message}`)
-    }
-  }
-  const figures: QueueFigure[] = []
-  try {
-    await obtain('valkey', startPrivateValkey)
-    const madeOn = async (url: string) => (await freshMysqlDatabase(url)).url
-    await obtain('mysql', () => startPrivateMariadb(ROOMY), madeOn)
-    for (const [name, on] of [
-      ['baton', 'postgres'],
-      ['graphile-worker', 'postgres'],
-      ['pg-boss', 'postgres'],
-      ['baton', 'valkey'],
-      ['bullmq', 'valkey'],
-      ['baton', 'mysql'],
-    ] as const) {
-      const server = servers[on]
-      if (!server) continue
-      say(`g ${name} on ${on}`)
-      figures.push({ ...(await measurePeer(name, server, tasks)), on })
-    }
-    return figures
-  } finally {
-    await Promise.all(stops.map((stop) => stop()))
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-/** As much memory and log space as the embedded Postgres has. */
-const ROOMY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
 
 /** How long after its task was acknowledged a waiting caller has it. */
 export async function wakeUps(rounds: number): Promise<Measured> {

@@ -1,19 +1,10 @@
 import type { Measured } from './drive.ts'
-import type { QueueFigure } from './queue.ts'
+import type { IdleFigure } from './idle.ts'
+import type { PeerFigure } from './peers/compare.ts'
 import type { RunFigures } from './runs.ts'
+import { aligned, type Rows, ranged, whole } from './text-table.ts'
 
 type Results = Record<string, Measured>
-
-const whole = (value: number) => Math.round(value).toLocaleString('en-US')
-
-const aligned = (rows: string[][]): string => {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),
-    )
-    .join('\n')
-}
 
 export function table(results: Results): string {
   const rows = Object.entries(results).map(([name, m]) => [
@@ -26,16 +17,44 @@ export function table(results: Results): string {
   return aligned([['what', 'rate', 'p50', 'p99', 'Node CPU each'], ...rows])
 }
 
-export function queueTable(figures: readonly QueueFigure[]): string {
-  const rows = figures.map((figure) => [
-    `g ${figure.name} ${figure.version} on ${figure.on}`,
-    `${whole(figure.tasksPerSecond)}/s`,
-    `${whole(figure.enqueueMs)} ms`,
-    `${whole(figure.workMs)} ms`,
-    figure.cpuSecondsPer1000.toFixed(3),
-  ])
-  return aligned([['20,000 tasks, end to end', 'rate', 'enqueue', 'work', 'CPU s per 1,000'], ...rows])
-}
+const nameOf = ({ name, version, isBefore, on }: PeerFigure) =>
+  `${name} ${isBefore ? 'before' : version} on ${on}`
+
+const walOf = ({ walBytes }: PeerFigure) => (walBytes ? ranged(walBytes) : '–')
+
+/** In bulk, each at its fastest, from the first task enqueued to the last one completed. */
+export const bulkRows = (figures: readonly PeerFigure[]): Rows => [
+  ['in bulk', 'tasks/s', 'enqueue ms', 'work ms', 'CPU µs a task', 'WAL B a task', 'keeps'],
+  ...figures.map((figure) => [
+    nameOf(figure),
+    ranged(figure.tasksPerSecond),
+    ranged(figure.enqueueMs),
+    ranged(figure.workMs),
+    ranged(figure.cpuMicros),
+    walOf(figure),
+    figure.keeps,
+  ]),
+]
+
+/** One task at a time, without the enqueueing. */
+export const oneAtATimeRows = (figures: readonly PeerFigure[]): Rows => [
+  ['one at a time', 'workers', 'tasks/s', 'CPU µs a task', 'WAL B a task', 'keeps'],
+  ...figures.map((figure) => [
+    nameOf(figure),
+    String(figure.workers),
+    ranged(figure.tasksPerSecond),
+    ranged(figure.cpuMicros),
+    walOf(figure),
+    figure.keeps,
+  ]),
+]
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+
+export const idleRows = ({ callers, seconds, shareOfCore }: IdleFigure): Rows => [
+  ['idle', 'share of a core'],
+  [`${callers} waiting callers, ${seconds} s`, ranged(shareOfCore, percent)],
+]
 
 type Goal = [goal: string, reached: number, isMet: boolean]
 
@@ -44,24 +63,14 @@ const worded = (goals: readonly Goal[]) =>
     .map(([goal, reached, isMet]) => `${isMet ? 'met   ' : 'MISSED'}  ${goal}: ${reached.toFixed(2)}`)
     .join('\n')
 
-export function queueVerdicts(figures: readonly QueueFigure[], results: Results): string {
-  const of = (name: string, on: string) => figures.find((one) => one.name === name && one.on === on)
-  const baton = of('baton', 'postgres')!
-  const goals: Goal[] = []
-  for (const name of ['graphile-worker', 'pg-boss']) {
-    const rate = baton.tasksPerSecond / of(name, 'postgres')!.tasksPerSecond
-    const cpu = baton.cpuSecondsPer1000 / of(name, 'postgres')!.cpuSecondsPer1000
-    goals.push([`tasks a second ≥ ${name}`, rate, rate >= 1], [`CPU a task < ${name}`, cpu, cpu < 1])
-  }
-  // Left out where there is no Valkey.
-  const bullmq = baton.tasksPerSecond / (of('bullmq', 'valkey')?.tasksPerSecond ?? Number.NaN)
-  goals.push(['tasks a second ≥ 2.5 × BullMQ', bullmq, bullmq >= 2.5])
+export function queueVerdicts(results: Results): string {
   const { p99Ms } = results['h wake-up of a waiting caller']!
-  goals.push(['wake-up: p99 < 20 ms', p99Ms, p99Ms < 20])
   const [few, many] = Object.keys(results).filter((name) => name.startsWith('i '))
   const growth = results[few!]!.perSecond / results[many!]!.perSecond
-  goals.push(['cost of next, many waiting ≤ 1.3 × few', growth, growth <= 1.3])
-  return worded(goals)
+  return worded([
+    ['wake-up: p99 < 20 ms', p99Ms, p99Ms < 20],
+    ['cost of next, many waiting ≤ 1.3 × few', growth, growth <= 1.3],
+  ])
 }
 
 export function coordinatorVerdicts(results: Results): string {
@@ -106,19 +115,19 @@ export function runVerdicts({ wakeToWork, output }: RunFigures): string {
   ])
 }
 
-/** Each goal with the figure reached. Ratios, so that they hold on other machines. */
-export function verdicts(results: Results): string {
+/** Ratios, so that they hold on other machines. */
+export function kernelVerdicts(results: Results): string {
   const rate = (name: string) => results[name]!.perSecond
-  const stored = Object.keys(results).filter((name) => name.startsWith('e '))
-  const goals: Goal[] = []
-  const atLeast = (goal: string, least: number, reached: number) =>
-    goals.push([goal, reached, reached >= least])
-  const atMost = (goal: string, most: number, reached: number) => goals.push([goal, reached, reached <= most])
-  atLeast('claims: kernel ≥ 0.6 of bare', 0.6, rate('b kernel claims') / rate('a bare claims'))
-  atLeast('submits: kernel ≥ 0.6 of bare', 0.6, rate('b kernel submits') / rate('a bare submits'))
-  atLeast('one claim a request ≥ 0.8 of echo', 0.8, rate('c http claim') / rate('c http echo'))
-  atMost('growth of cost ≤ 1.2', 1.2, rate(stored[0]!) / rate(stored[1]!))
-  atMost('open loop: p99 of claims < 50 ms', 50, results['f open loop claims']!.p99Ms)
-  atMost('open loop: p99 of submits < 50 ms', 50, results['f open loop submits']!.p99Ms)
-  return worded(goals)
+  const [claims, submits] = [
+    rate('b kernel claims') / rate('a bare claims'),
+    rate('b kernel submits') / rate('a bare submits'),
+  ]
+  const p99 = (name: string) => results[name]!.p99Ms
+  const [claimMs, submitMs] = [p99('f open loop claims'), p99('f open loop submits')]
+  return worded([
+    ['claims: kernel ≥ 0.6 of bare', claims, claims >= 0.6],
+    ['submits: kernel ≥ 0.6 of bare', submits, submits >= 0.6],
+    ['open loop: p99 of claims < 50 ms', claimMs, claimMs <= 50],
+    ['open loop: p99 of submits < 50 ms', submitMs, submitMs <= 50],
+  ])
 }

@@ -1,35 +1,68 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { type AnyPostgresFigures, anyPostgres } from './any-postgres.ts'
 import { bareClaims, bareResults } from './bare.ts'
+import { barRows } from './bars.ts'
 import { coordinatorPasses } from './coordinator.ts'
+import { machine, type Tables, writeFigures } from './document.ts'
 import type { Measured } from './drive.ts'
-import { makeHttpBed } from './http.ts'
-import { kernelClaims, kernelOpenLoop, kernelRounds, kernelSubmits } from './kernel.ts'
-import { compareQueues, nextAmong, type QueueFigure, wakeUps } from './queue.ts'
-import {
-  anyPostgresVerdicts,
-  coordinatorVerdicts,
-  queueTable,
-  queueVerdicts,
-  runTable,
-  runVerdicts,
-  table,
-  verdicts,
-} from './report.ts'
+import { type GrowthFigure, growth } from './growth.ts'
+import { claimsBesideEcho, type EchoFigure, makeHttpBed } from './http.ts'
+import { idleServer } from './idle.ts'
+import { kernelClaims, kernelOpenLoop, kernelSubmits } from './kernel.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { TIMES } from './peers/compare.ts'
+import { compareQueues, nextAmong, wakeUps } from './queue.ts'
+import * as report from './report.ts'
 import { runFigures } from './runs.ts'
 import { type Bed, makeBed } from './setup.ts'
+import { aligned } from './text-table.ts'
 
-/** `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere. */
+/**
+ * `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere.
+ * `npm run bench -- queue idle` measures these parts alone. `--quick` is a first estimate; `--before FOLDER` measures the
+ * built checkout in that folder beside this one; `--docs` writes the tables into docs/benchmarks.md.
+ */
+const PARTS = [
+  'kernel',
+  'http',
+  'growth',
+  'queue',
+  'one-at-a-time',
+  'idle',
+  'coordinator',
+  'runs',
+  'any-postgres',
+] as const
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean' }, before: { type: 'string' }, docs: { type: 'boolean' } },
+})
+const unknown = positionals.find((part) => !(PARTS as readonly string[]).includes(part))
+if (unknown) throw new Error(`There is no part "${unknown}"; there are ${PARTS.join(', ')}.`)
+const wants = (part: (typeof PARTS)[number]) => positionals.length === 0 || positionals.includes(part)
+const quick = options.quick ?? false
+const before = options.before === undefined ? undefined : resolve(options.before)
 
-const quick = process.argv.includes('--quick')
 const CLAIMS = quick ? 50_000 : 200_000
 const SECONDS = quick ? 5 : 30
 const MANY = quick ? 200_000 : 1_000_000
 
+const say = (what: string) => process.stderr.write(`${what} …\n`)
 const results: Record<string, Measured> = {}
 async function measure(name: string, run: () => Promise<Measured>): Promise<void> {
-  process.stderr.write(`${name} …\n`)
+  say(name)
   results[name] = await run()
+}
+
+async function withBed<T>(act: (bed: Bed) => Promise<T>): Promise<T> {
+  const bed = await makeBed()
+  try {
+    return await act(bed)
+  } finally {
+    await bed.close()
+  }
 }
 
 async function claimsAndSubmits(bed: Bed): Promise<void> {
@@ -48,16 +81,23 @@ async function claimsAndSubmits(bed: Bed): Promise<void> {
   await measure('b kernel submits', () => kernelSubmits(bed, kernel))
 }
 
-async function overHttp(bed: Bed): Promise<void> {
-  const http = await makeHttpBed(bed)
-  const one = { connections: 256, tasksPerRequest: 1 }
-  const warm = await bed.fill(20_000)
-  await http.run({ ...one, lot: warm, act: 'echo' })
-  await http.run({ ...one, lot: warm, act: 'claim' })
-  const lot = await bed.fill(CLAIMS)
+async function underOpenLoop(bed: Bed): Promise<void> {
+  const claimed = await bed.fill(10_000 * SECONDS)
+  await kernelClaims(bed, claimed)
+  const waiting = await bed.fill(50_000 * SECONDS)
   await bed.calm()
-  await measure('c http echo', () => http.run({ ...one, lot, act: 'echo' }))
-  await measure('c http claim', () => http.run({ ...one, lot, act: 'claim' }))
+  say('f open loop')
+  const { claims, submits } = await kernelOpenLoop(bed, waiting, claimed, SECONDS)
+  results['f open loop claims'] = claims
+  results['f open loop submits'] = submits
+}
+
+async function overHttp(bed: Bed): Promise<EchoFigure> {
+  const http = await makeHttpBed(bed)
+  say('c http echo and claims')
+  const figure = await claimsBesideEcho(bed, http, CLAIMS / 2)
+  results['c http echo'] = figure.echo
+  results['c http claim'] = figure.claim
   const hundreds = await bed.fill(CLAIMS)
   await bed.calm()
   await measure('d http 100 claims a request', async () => {
@@ -65,77 +105,44 @@ async function overHttp(bed: Bed): Promise<void> {
     return { ...batches, count: batches.count * 100, perSecond: batches.perSecond * 100 }
   })
   await http.close()
+  return figure
 }
 
-/** A fresh database each: one stays small, the other is large from the start. */
-async function growth(): Promise<void> {
-  for (const [name, stored] of [
-    ['e 10 thousand stored', 10_000],
-    [`e ${MANY / 1000} thousand stored`, MANY],
-  ] as const) {
-    const bed = await makeBed()
-    try {
-      const lot = await bed.fill(stored)
-      await bed.calm()
-      await measure(name, () => kernelRounds(bed, lot, 10_000, quick ? 4 : 8))
-    } finally {
-      await bed.close()
-    }
-  }
+async function growing(): Promise<GrowthFigure> {
+  say('e growth')
+  const figure = await growth(MANY)
+  results['e 10 thousand stored'] = figure.few
+  results[`e ${MANY / 1000} thousand stored`] = figure.many
+  return figure
 }
 
-async function underOpenLoop(): Promise<void> {
-  const bed = await makeBed()
-  try {
-    const claimed = await bed.fill(10_000 * SECONDS)
-    await kernelClaims(bed, claimed)
-    const waiting = await bed.fill(50_000 * SECONDS)
-    await bed.calm()
-    process.stderr.write('f open loop …\n')
-    const { claims, submits } = await kernelOpenLoop(bed, waiting, claimed, SECONDS)
-    results['f open loop claims'] = claims
-    results['f open loop submits'] = submits
-  } finally {
-    await bed.close()
-  }
-}
-
-async function kernel(): Promise<void> {
-  const bed = await makeBed()
-  try {
-    await claimsAndSubmits(bed)
-    await overHttp(bed)
-  } finally {
-    await bed.close()
-  }
-  await growth()
-  await underOpenLoop()
-}
-
-async function queue(): Promise<QueueFigure[]> {
-  const figures = await compareQueues(20_000, (what) => process.stderr.write(`${what} …\n`))
+async function waitingCallers(): Promise<void> {
   await measure('h wake-up of a waiting caller', () => wakeUps(quick ? 200 : 1_000))
   await measure('i next, 10 thousand waiting', () => nextAmong(10_000, 5_000))
   await measure(`i next, ${MANY / 1000} thousand waiting`, () => nextAmong(MANY, 5_000))
-  return figures
 }
 
 async function coordinator(): Promise<void> {
-  process.stderr.write('j passes of the coordinator …\n')
+  say('j passes of the coordinator')
   const { idle, given, gone } = await coordinatorPasses(quick ? 20 : 100)
   results['j pass, nothing due'] = idle
   results['j pass, 1,000 tasks to give'] = given
   results['j pass, 1,000 agents gone'] = gone
 }
 
-// `npm run bench -- queue` measures that part alone; likewise the other parts.
-const PARTS = ['kernel', 'queue', 'coordinator', 'runs', 'any-postgres']
-const named = PARTS.filter((part) => process.argv.includes(part))
-const wants = (part: string) => named.length === 0 || named.includes(part)
-if (wants('kernel')) await kernel()
-const queues = wants('queue') ? await queue() : []
+if (wants('kernel')) {
+  await withBed(claimsAndSubmits)
+  await withBed(underOpenLoop)
+}
+const figures = {
+  http: wants('kernel') || wants('http') ? await withBed(overHttp) : null,
+  growth: wants('kernel') || wants('growth') ? await growing() : null,
+  queues: wants('queue') ? await compareQueues(20_000, before, say) : [],
+  oneAtATime: wants('one-at-a-time') ? await oneAtATime(quick ? 4_000 : 20_000, before, say) : [],
+  idle: wants('idle') ? await idleServer(20, say) : null,
+}
+if (wants('queue')) await waitingCallers()
 if (wants('coordinator')) await coordinator()
-const say = (what: string) => process.stderr.write(`${what} …\n`)
 const size = { rounds: quick ? 100 : 500, runs: 50, megabytes: quick ? 2 : 10 }
 const runs = wants('runs') ? await runFigures(size, say) : null
 const anywhere: AnyPostgresFigures | null = wants('any-postgres')
@@ -146,16 +153,25 @@ if (anywhere) {
   if (anywhere.distribution) results['n waiting workers, the distribution’s'] = anywhere.distribution
 }
 
-if (Object.keys(results).length > 0) console.log(table(results))
-if (queues.length > 0) console.log(queueTable(queues))
-if (runs) console.log(runTable(runs))
-if (wants('kernel')) console.log(verdicts(results))
-if (wants('queue')) console.log(queueVerdicts(queues, results))
-if (wants('coordinator')) console.log(coordinatorVerdicts(results))
-if (runs) console.log(runVerdicts(runs))
-if (anywhere?.distribution) console.log(anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
+const tables: Tables = {
+  'one-at-a-time': figures.oneAtATime.length > 0 ? report.oneAtATimeRows(figures.oneAtATime) : null,
+  queue: figures.queues.length > 0 ? report.bulkRows(figures.queues) : null,
+  idle: figures.idle && report.idleRows(figures.idle),
+  bars: barRows(figures),
+}
+if (Object.keys(results).length > 0) console.log(report.table(results))
+for (const rows of Object.values(tables)) if (rows) console.log(`\n${aligned(rows)}`)
+if (runs) console.log(report.runTable(runs))
+if (wants('kernel')) console.log(report.kernelVerdicts(results))
+if (wants('queue')) console.log(report.queueVerdicts(results))
+if (wants('coordinator')) console.log(report.coordinatorVerdicts(results))
+if (runs) console.log(report.runVerdicts(runs))
+if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
+const how = `Median of ${TIMES} (least–most), measured in turn${quick ? ' with --quick' : ''}: ${machine()}.`
+if (options.docs) writeFigures(tables, how)
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
-writeFileSync(file, JSON.stringify({ node: process.version, quick, results, queues, runs }, null, 2))
+const kept = { machine: machine(), quick, before, results, ...figures, runs }
+writeFileSync(file, JSON.stringify(kept, null, 2))
 console.log(`written to ${file}`)
 process.exit(0)

@@ -1,14 +1,17 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { inParts, measure } from './measure.mjs'
 import { cleanSchema } from './schema.mjs'
 
-const { createQueue } = await import(new URL('../../dist/src/queue/queue.js', import.meta.url))
+const [, , , , , build = join(import.meta.dirname, '../..')] = process.argv
+const { createQueue } = await import(pathToFileURL(join(build, 'dist/src/queue/queue.js')).href)
 
 const TASKS_A_PART = 1_000
-/** One fetches tasks while another submits. */
-const WORKERS = 4
+/** In bulk: one fetches tasks while another submits. */
+const WORKERS_IN_BULK = 4
 const TASKS_AT_ONCE = 500
 
-async function open(url) {
+async function open(url, workers) {
   const schema = url.startsWith('postgres') ? await cleanSchema(url, 'baton') : null
   const queue = await createQueue(url, { workspace: `bench-${process.pid}` })
 
@@ -25,9 +28,15 @@ async function open(url) {
     }
   }
 
+  async function workOneAtATime(worker) {
+    for (let claim = await queue.next(worker); claim; claim = await queue.next(worker))
+      await queue.submit(claim, { n: claim.task.input.n })
+  }
+
   async function readyWorkers() {
+    const [count, loop] = workers === 0 ? [WORKERS_IN_BULK, work] : [workers, workOneAtATime]
     return {
-      finish: () => Promise.all(Array.from({ length: WORKERS }, (_, n) => work(`worker-${n}`))),
+      finish: () => Promise.all(Array.from({ length: count }, (_, n) => loop(`worker-${n}`))),
       stop: async () => undefined,
     }
   }
@@ -37,7 +46,8 @@ async function open(url) {
     await schema?.close()
   }
 
-  return { version: 'this', enqueue, readyWorkers, calm: async () => schema?.calm(), close }
+  const keeps = 'the task, its attempts, its result, its events'
+  return { version: 'this', keeps, enqueue, readyWorkers, calm: async () => schema?.calm(), close }
 }
 
 await measure('baton', open)

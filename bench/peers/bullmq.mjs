@@ -5,11 +5,14 @@ import { countdown, inParts, measure } from './measure.mjs'
 const QUEUE = 'tasks'
 const PREFIX = 'baton-bench-bullmq'
 const JOBS_A_PART = 100
-const CONCURRENCY = 100
+const BULK = { workers: 1, concurrency: 100 }
 
-async function open(url) {
+async function open(url, workers) {
+  const { workers: count, concurrency } = workers === 0 ? BULK : { workers, concurrency: 1 }
   // BullMQ requires endless retries on connections that workers use.
   const connection = new Redis(url, { maxRetriesPerRequest: null })
+  // Each worker listens to it.
+  connection.setMaxListeners(0)
   const queue = new Queue(QUEUE, {
     connection,
     prefix: PREFIX,
@@ -22,23 +25,27 @@ async function open(url) {
     return inParts(jobs, JOBS_A_PART, (part) => queue.addBulk(part))
   }
 
-  async function readyWorkers(count) {
-    const { mark, done } = countdown(count)
-    const worker = new Worker(QUEUE, async () => undefined, {
+  function newWorker(mark) {
+    const worker = new Worker(QUEUE, async ({ data }) => data, {
       connection,
       prefix: PREFIX,
-      concurrency: CONCURRENCY,
+      concurrency,
       autorun: false,
     })
     // Fires after Redis has answered that the job is completed.
     worker.on('completed', () => mark(1))
-    await worker.waitUntilReady()
+    return worker
+  }
+
+  async function readyWorkers(tasks) {
+    const { mark, done } = countdown(tasks)
+    const all = Array.from({ length: count }, () => newWorker(mark))
+    await Promise.all(all.map((worker) => worker.waitUntilReady()))
     return {
       async finish() {
-        const running = worker.run()
-        await Promise.race([done, running])
+        await Promise.race([done, ...all.map((worker) => worker.run())])
       },
-      stop: () => worker.close(),
+      stop: () => Promise.all(all.map((worker) => worker.close())),
     }
   }
 
@@ -48,7 +55,7 @@ async function open(url) {
     connection.disconnect()
   }
 
-  return { enqueue, readyWorkers, calm: async () => undefined, close }
+  return { keeps: 'nothing: deletes the job', enqueue, readyWorkers, calm: async () => undefined, close }
 }
 
 await measure('bullmq', open)

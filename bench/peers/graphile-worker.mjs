@@ -8,23 +8,27 @@ const { Logger, makeWorkerUtils, run } = await import('graphile-worker')
 
 const SCHEMA = 'baton_bench_graphile'
 const JOBS_A_PART = 1_000
-/** One fetches while the other works. */
-const RUNNERS = 2
-const CONNECTIONS = 12
-const preset = {
-  worker: {
-    schema: SCHEMA,
-    concurrentJobs: 12,
-    maxPoolSize: CONNECTIONS,
-    localQueue: { size: 2_000 },
-    completeJobBatchDelay: 0,
-    failJobBatchDelay: 0,
-  },
-}
 
-async function open(url) {
+/** Completions are written together, as its documentation advises for throughput; a worker does not wait for its own. */
+const COMPLETION = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
+const BULK = {
+  // One fetches while the other works.
+  runners: 2,
+  connections: 12,
+  settings: { concurrentJobs: 12, localQueue: { size: 2_000 }, ...COMPLETION },
+}
+/** Without a local queue each worker fetches its next job itself, so the pool has one connection for each and one to spare. */
+const oneAtATime = (workers) => ({
+  runners: 1,
+  connections: workers + 1,
+  settings: { concurrentJobs: workers, localQueue: { size: -1 }, ...COMPLETION },
+})
+
+async function open(url, workers) {
+  const { runners: count, connections, settings } = workers === 0 ? BULK : oneAtATime(workers)
+  const preset = { worker: { schema: SCHEMA, maxPoolSize: connections, ...settings } }
   const schema = await cleanSchema(url, SCHEMA)
-  const pgPool = new pg.Pool({ connectionString: url, max: CONNECTIONS })
+  const pgPool = new pg.Pool({ connectionString: url, max: connections })
   // graphile-worker requires a listener on the pool and on each client.
   pgPool.on('error', () => undefined)
   pgPool.on('connect', (client) => client.on('error', () => undefined))
@@ -37,13 +41,13 @@ async function open(url) {
     return inParts(jobs, JOBS_A_PART, (part) => utils.addJobs(part))
   }
 
-  async function readyWorkers(count) {
-    const { mark, done } = countdown(count)
+  async function readyWorkers(tasks) {
+    const { mark, done } = countdown(tasks)
     const taskList = { task: async () => mark(1) }
     let runners = []
     return {
       async finish() {
-        runners = await Promise.all(Array.from({ length: RUNNERS }, () => run({ ...options, taskList })))
+        runners = await Promise.all(Array.from({ length: count }, () => run({ ...options, taskList })))
         await done
         // Completed jobs are deleted, in batches that outlast their handlers.
         while (!(await schema.isEmpty('_private_jobs')));
@@ -58,7 +62,7 @@ async function open(url) {
     await schema.close()
   }
 
-  return { enqueue, readyWorkers, calm: schema.calm, close }
+  return { keeps: 'nothing: deletes the job', enqueue, readyWorkers, calm: schema.calm, close }
 }
 
 await measure('graphile-worker', open)

@@ -1,46 +1,54 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * `node PEER.mjs URL [TASKS]`: enqueues all tasks, then works them all off, and prints in one line of JSON what it took.
- * `open(url)` makes an empty queue and returns `enqueue(payloads)`; `readyWorkers(count)`, whose `finish()` ends when the
- * server has stored that many tasks as completed; `calm()`; and `close()`, which leaves nothing behind.
+ * `node PEER.mjs URL [TASKS [WORKERS [BUILD]]]`: enqueues all tasks, then works them all off, and prints in one line of JSON
+ * what it took. With WORKERS, that many take one task each, finish it and take the next; with 0 as many at once as the peer
+ * can. `open(url, workers)` makes an empty queue and returns `keeps`, what is left of a completed task; `enqueue(payloads)`;
+ * `readyWorkers(count)`, whose `finish()` ends when the server has stored that many tasks as completed; `calm()`; and
+ * `close()`, which leaves nothing behind.
  */
 export async function measure(name, open) {
-  const [, , url, tasks = '20000'] = process.argv
-  const peer = await open(url)
+  const [, , url, tasks = '20000', workers = '0'] = process.argv
+  const peer = await open(url, Number(workers))
   // As a worker is shortly after its start: compiled code, open connections, tables with statistics.
-  await round(peer, Number(tasks))
+  await round(peer, Number(tasks), async () => undefined)
   await peer.calm()
-  await tellCaller('begin')
-  const figures = await round(peer, Number(tasks))
-  await tellCaller('end')
+  const figures = await round(peer, Number(tasks), tellCaller)
   await peer.close()
   const line = JSON.stringify({
     peer: name,
     version: peer.version ?? versionOf(name),
+    keeps: peer.keeps,
     tasks: Number(tasks),
     ...figures,
   })
   process.stdout.write(`${line}\n`, () => process.exit(0))
 }
 
-async function round(peer, count) {
+async function round(peer, count, tell) {
   const payloads = Array.from({ length: count }, (_, n) => ({ n }))
   const workers = await peer.readyWorkers(count)
-  const cpu = process.cpuUsage()
-  const start = performance.now()
-  await peer.enqueue(payloads)
-  const enqueued = performance.now()
-  await workers.finish()
-  const finished = performance.now()
-  const { user, system } = process.cpuUsage(cpu)
+  await tell('begin')
+  const enqueueing = await timed(() => peer.enqueue(payloads))
+  await tell('work')
+  const working = await timed(() => workers.finish())
+  await tell('end')
   await workers.stop()
   return {
-    enqueueMs: enqueued - start,
-    workMs: finished - enqueued,
-    totalMs: finished - start,
-    cpuMs: (user + system) / 1000,
+    enqueueMs: enqueueing.ms,
+    workMs: working.ms,
+    enqueueCpuMs: enqueueing.cpuMs,
+    workCpuMs: working.cpuMs,
   }
+}
+
+async function timed(act) {
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  await act()
+  const ms = performance.now() - start
+  const { user, system } = process.cpuUsage(cpu)
+  return { ms, cpuMs: (user + system) / 1000 }
 }
 
 /** A caller that listens reads the server's CPU at this moment, so that neither set-up nor clean-up is in it. */

@@ -5,10 +5,12 @@ import { cleanSchema } from './schema.mjs'
 const SCHEMA = 'baton_bench_pgboss'
 const QUEUE = 'tasks'
 const JOBS_A_PART = 1_000
-const WORKERS = 2
-const WORK = { batchSize: 5_000, pollingIntervalSeconds: 0.5 }
+const BULK = { workers: 2, batchSize: 5_000 }
+/** The shortest that it accepts. */
+const POLLING = { pollingIntervalSeconds: 0.5 }
 
-async function open(url) {
+async function open(url, workers) {
+  const { workers: count, batchSize } = workers === 0 ? BULK : { workers, batchSize: 1 }
   const schema = await cleanSchema(url, SCHEMA)
   const boss = new PgBoss({ connectionString: url, schema: SCHEMA, schedule: false })
   boss.on('error', (error) => {
@@ -24,18 +26,20 @@ async function open(url) {
 
   async function startWorker(mark) {
     let id = null
-    id = await boss.work(QUEUE, WORK, async (jobs) => {
+    id = await boss.work(QUEUE, { batchSize, ...POLLING }, async (jobs) => {
       // A worker sleeps between batches until its polling interval is over, unless it is notified that there is more.
       boss.notifyWorker(id)
       mark(jobs.length)
+      // Stored as the result where there is one job.
+      return jobs[0].data
     })
   }
 
-  async function readyWorkers(count) {
-    const { mark, done } = countdown(count)
+  async function readyWorkers(tasks) {
+    const { mark, done } = countdown(tasks)
     return {
       async finish() {
-        for (let i = 0; i < WORKERS; i++) await startWorker(mark)
+        await Promise.all(Array.from({ length: count }, () => startWorker(mark)))
         await done
         // Completion is written after the handler, and pg-boss does not say when.
         while ((await boss.getQueueSize(QUEUE, { before: 'completed' })) > 0);
@@ -49,7 +53,8 @@ async function open(url) {
     await schema.close()
   }
 
-  return { enqueue, readyWorkers, calm: schema.calm, close }
+  const keeps = 'the job with its result, until it is archived'
+  return { keeps, enqueue, readyWorkers, calm: schema.calm, close }
 }
 
 await measure('pg-boss', open)

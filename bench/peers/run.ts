@@ -4,33 +4,52 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-export interface PeerFigure {
+/** One measurement of a job queue. */
+export interface PeerSample {
   name: string
   version: string
-  /** From the first task enqueued to the last one completed. */
-  tasksPerSecond: number
-  /** Of the peer's process and of its server. */
-  cpuSecondsPer1000: number
+  /** What is left of a task when it is completed. */
+  keeps: string
   enqueueMs: number
   workMs: number
+  /** In bulk from the first task enqueued to the last one completed; one at a time without the enqueueing. */
+  tasksPerSecond: number
+  /** Of the peer's process and of its server, over the same time. */
+  cpuMicros: number
+  /** Null where there is no such log. */
+  walBytes: number | null
 }
 
 /** A server that holds queues. */
 export interface QueueServer {
   url: string
-  /** What it has used until now, in milliseconds. */
-  cpuMs: () => number
+  /** What it has used and written until now. */
+  read: () => Promise<ServerReading>
+}
+
+interface ServerReading {
+  cpuMs: number
+  walBytes: number | null
 }
 
 /** What a peer's program prints. */
 interface Line {
   peer: string
   version: string
+  keeps: string
   tasks: number
   enqueueMs: number
   workMs: number
-  totalMs: number
-  cpuMs: number
+  enqueueCpuMs: number
+  workCpuMs: number
+}
+
+export interface PeerLoad {
+  tasks: number
+  /** One task at a time by so many workers; 0: as many at once as the peer can. */
+  workers: number
+  /** The folder of a built checkout of Baton, to compare with an earlier one. */
+  build?: string | undefined
 }
 
 // Below the source: anything installed next to the compiled file would be deleted by the next build.
@@ -38,41 +57,43 @@ const FOLDER = resolve('bench/peers')
 /** A peer that loses a task would wait for it forever. */
 const LONGEST_RUN_MS = 300_000
 
-const PEERS = ['bullmq', 'graphile-worker', 'pg-boss', 'baton'] as const
+export type PeerName = 'bullmq' | 'graphile-worker' | 'pg-boss' | 'baton'
 
 /** A job queue at its fastest settings, in a process of its own. */
-export async function measurePeer(
-  name: (typeof PEERS)[number],
-  server: QueueServer,
-  tasks: number,
-): Promise<PeerFigure> {
+export async function measurePeer(name: PeerName, server: QueueServer, load: PeerLoad): Promise<PeerSample> {
   await installUnlessDone()
+  const { tasks, workers, build = resolve('.') } = load
   // A fork has the Node options of this process, so that peers are not worse off than Baton.
-  const program = fork(join(FOLDER, `${name}.mjs`), [server.url, String(tasks)], {
+  const program = fork(join(FOLDER, `${name}.mjs`), [server.url, String(tasks), String(workers), build], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
-  const readings: number[] = []
-  program.on('message', () => {
-    readings.push(server.cpuMs())
+  const readings: ServerReading[] = []
+  program.on('message', async () => {
+    readings.push(await server.read())
     program.send('read')
   })
   const tooLong = setTimeout(() => program.kill('SIGKILL'), LONGEST_RUN_MS)
   const [output, [code]] = await Promise.all([text(program.stdout!), once(program, 'close')])
   clearTimeout(tooLong)
-  const [before, after] = readings
-  if (code !== 0 || before === undefined || after === undefined) throw new Error(`${name} failed (${code}).`)
-  return figureOf(JSON.parse(output), after - before)
+  if (code !== 0 || readings.length !== 3) throw new Error(`${name} failed (${code}).`)
+  const isBulk = workers === 0
+  // Told before the enqueueing, before the work and after it.
+  return sampleOf(JSON.parse(output), isBulk, readings[isBulk ? 0 : 1]!, readings[2]!)
 }
 
-function figureOf(line: Line, serverCpuMs: number): PeerFigure {
+function sampleOf(line: Line, isBulk: boolean, before: ServerReading, after: ServerReading): PeerSample {
+  const { tasks, enqueueMs, workMs, enqueueCpuMs, workCpuMs } = line
+  const ownCpuMs = workCpuMs + (isBulk ? enqueueCpuMs : 0)
+  const isLogged = before.walBytes !== null && after.walBytes !== null
   return {
     name: line.peer,
     version: line.version,
-    tasksPerSecond: (line.tasks / line.totalMs) * 1000,
-    // Milliseconds for each task are seconds for each thousand.
-    cpuSecondsPer1000: (line.cpuMs + serverCpuMs) / line.tasks,
-    enqueueMs: line.enqueueMs,
-    workMs: line.workMs,
+    keeps: line.keeps,
+    enqueueMs,
+    workMs,
+    tasksPerSecond: (tasks / (workMs + (isBulk ? enqueueMs : 0))) * 1000,
+    cpuMicros: ((ownCpuMs + after.cpuMs - before.cpuMs) * 1000) / tasks,
+    walBytes: isLogged ? (after.walBytes! - before.walBytes!) / tasks : null,
   }
 }
 

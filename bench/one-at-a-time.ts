@@ -1,0 +1,25 @@
+import { comparePeers, type PeerFigure, type PeerLine } from './peers/compare.ts'
+import { withQueueServers } from './peers/servers.ts'
+
+/** Each fetch of pg-boss sorts all jobs that wait, so that it is faster the fewer there are. */
+const SHORT_QUEUE = 2_000
+
+/** What fleets do: each worker takes one task, finishes it and takes the next. Enqueueing is not part of it. */
+export function oneAtATime(
+  tasks: number,
+  before: string | undefined,
+  say: (what: string) => void,
+): Promise<PeerFigure[]> {
+  const lines = [64, 256].flatMap((workers): PeerLine[] => [
+    { name: 'baton', on: 'postgres', workers },
+    ...(before ? [{ name: 'baton', on: 'postgres', workers, build: before } as const] : []),
+    { name: 'graphile-worker', on: 'postgres', workers },
+    { name: 'pg-boss', on: 'postgres', workers, most: SHORT_QUEUE },
+    { name: 'baton', on: 'valkey', workers },
+    ...(before ? [{ name: 'baton', on: 'valkey', workers, build: before } as const] : []),
+    { name: 'bullmq', on: 'valkey', workers },
+  ])
+  return withQueueServers(['postgres', 'valkey'], say, (servers) =>
+    comparePeers(lines, servers, tasks, (what) => say(`o ${what}`)),
+  )
+}
