@@ -12,12 +12,10 @@ const CLAIMS = `
   task as (
     update tasks t set state = 'assigned', rank = null, generation = t.generation + 1, version = version + 1,
            attempt = attempt + 1, claim_state = 'active', session = 's-1', agent = 'alpha', lease_ms = 60000,
+           acquired_at = clock_timestamp(), check_at = clock_timestamp() + interval '60 s',
            lease_expires_at = clock_timestamp() + interval '60 s', updated_at = clock_timestamp()
       from unnest($2::bigint[]) as u(id) where t.workspace_id = $1 and t.id = u.id and t.state = 'queued'
-    returning t.id, t.generation, t.session, t.agent, t.lease_expires_at),
-  claim as (
-    insert into claims (workspace_id, task_id, generation, session, agent, state, acquired_at, check_at)
-    select $1, id, generation, session, agent, 'active', clock_timestamp(), lease_expires_at from task)
+    returning t.id, t.generation)
   insert into events (workspace_id, seq, type, task_id, generation, from_state, to_state, actor, payload, at)
   select $1, counter.base + row_number() over (), 'task_assigned', task.id, task.generation, 'queued', 'assigned', 'agent:alpha',
          '{"agent":"alpha","session":"s-1","leaseMs":60000,"attempt":1,"previousState":null}', clock_timestamp()
@@ -31,13 +29,12 @@ const RESULTS = `
     update tasks t set state = 'completed', version = version + 1, claim_state = 'released', result_hash = 'abcdef',
            started_at = clock_timestamp(), completed_at = clock_timestamp(), updated_at = clock_timestamp()
       from unnest($2::bigint[]) as u(id) where t.workspace_id = $1 and t.id = u.id and t.claim_state = 'active'
-    returning t.id, t.generation, t.uuid),
-  claim as (
-    update claims c set state = 'released', ended_at = clock_timestamp(), end_reason = 'COMPLETED'
-      from task where c.workspace_id = $1 and c.task_id = task.id and c.generation = task.generation),
-  result as (
-    insert into results (workspace_id, task_id, generation, session, hash, epoch, agent, accepted, ref, data, submitted_at)
-    select $1, id, generation, 's-1', 'abcdef', 1, 'alpha', true, 'wp-' || uuid || '-gen1-abcdef', '{"ok":true}', clock_timestamp() from task)
+    returning t.id, t.generation, t.uuid, t.acquired_at),
+  attempt as (
+    insert into attempts (workspace_id, task_id, generation, session, agent, state, acquired_at, ended_at, end_reason,
+        epoch, accepted, hash, ref, data, submitted_at)
+    select $1, id, generation, 's-1', 'alpha', 'released', acquired_at, clock_timestamp(), 'COMPLETED',
+           1, true, 'abcdef', 'wp-' || uuid || '-gen1-abcdef', '{"ok":true}', clock_timestamp() from task)
   insert into events (workspace_id, seq, type, task_id, generation, from_state, to_state, actor, payload, at)
   select $1, counter.base + row_number() over (), 'task_completed', task.id, task.generation, 'assigned', 'completed', 'agent:alpha',
          ('{"agent":"alpha","session":"s-1","workProductRef":"wp-' || uuid || '-gen1-abcdef","late":false}')::json, clock_timestamp()

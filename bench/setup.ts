@@ -42,7 +42,7 @@ export async function makeBed(): Promise<Bed> {
     workspaceId,
     fill: (count) => fill(admin, workspaceId, count),
     async calm() {
-      await admin.query('vacuum (analyze) tasks, claims, events, results')
+      await admin.query('vacuum (analyze) tasks, attempts, events')
       await admin.query('checkpoint')
     },
     async close() {

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import { decideAll } from '../src/core/batch/decide-all.ts'
+import { type Request, readSetOf } from '../src/core/batch/requests.ts'
+import type { TaskCommand } from '../src/core/commands.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { earlier, storeKinds, useNodes, withLimits } from './support/nodes.ts'
-import { atGeneration, granted, holder, outcome, type Task, type Work } from './support/tasks.ts'
+import {
+  atGeneration,
+  granted,
+  holder,
+  outcome,
+  submissionOf,
+  type Task,
+  type Work,
+} from './support/tasks.ts'
 
 const alpha = holder('alpha')
 const beta = holder('beta')
@@ -183,4 +194,101 @@ describe.each(storeKinds)('on %s', (kind) => {
       { generation: 2, epoch: 2, accepted: true },
     ])
   })
+
+  test('verdicts and results of several attempts, decided in one batch, are written in their order', async () => {
+    const work = await nodes.work()
+    const task = await work.create({ review: 'human' })
+    await work.submit(task, granted(await work.claim(task, alpha)), { draft: 1 })
+    const at = (generation: number) => ({ ...beta, generation })
+    const claim = { kind: 'claim', ...beta, leaseMs: 60_000, capabilities: [] } as const
+    const submit = (generation: number, draft: number): TaskCommand => ({
+      kind: 'submit',
+      fence: at(generation),
+      submission: submissionOf(JSON.stringify({ draft })),
+    })
+    const replies = await inOneBatch(work, task, [
+      { kind: 'reject', comment: 'no tests' },
+      { kind: 'retry', reason: null },
+      claim,
+      submit(2, 2),
+      { kind: 'reject', comment: 'still none' },
+      { kind: 'retry', reason: null },
+      claim,
+      submit(3, 3),
+      { kind: 'approve', comment: null },
+    ])
+    expect(replies.filter(({ ok }) => !ok)).toEqual([])
+    expect(await work.results(task)).toMatchObject([
+      { generation: 1, accepted: false, rejection: 'HUMAN_REJECTED', data: { draft: 1 } },
+      { generation: 2, accepted: false, rejection: 'HUMAN_REJECTED', data: { draft: 2 } },
+      { generation: 3, accepted: true, rejection: null, data: { draft: 3 } },
+    ])
+    expect((await work.claims(task)).map(({ generation, endReason }) => [generation, endReason])).toEqual([
+      [1, 'SUBMITTED'],
+      [2, 'SUBMITTED'],
+      [3, 'SUBMITTED'],
+    ])
+  })
+
+  describe('an operator promotes', () => {
+    const promote = async (work: Work, task: Task, data: unknown) => {
+      const { generation, session, hash, ref } = (await work.results(task)).find(
+        (result) => JSON.stringify(result.data) === JSON.stringify(data),
+      )!
+      const command = { kind: 'promote', generation, session, hash, ref, reason: null } as const
+      expect(outcome(await work.command(task, command))).toBe('PROMOTED')
+    }
+    const standing = async (work: Work, task: Task) =>
+      (await work.results(task))
+        .filter(({ accepted }) => accepted)
+        .map(({ generation, epoch, data }) => ({ generation, epoch, data }))
+        .sort((a, b) => a.epoch - b.epoch)
+
+    test('one result of a generation after the other: each replaces the one before it', async () => {
+      const work = await nodes.work()
+      const task = await work.create()
+      const hold = granted(await work.claim(task, alpha))
+      for (const draft of [1, 2, 3]) await work.submit(task, hold, { draft })
+      for (const draft of [2, 3, 1, 3]) {
+        await promote(work, task, { draft })
+        expect(await standing(work, task)).toEqual([{ generation: 1, epoch: 1, data: { draft } }])
+      }
+      const rejections = (await work.results(task)).filter(({ accepted }) => !accepted)
+      expect(rejections.map(({ rejection, data }) => [rejection, data])).toEqual([
+        ['REPLACED', { draft: 1 }],
+        ['REPLACED', { draft: 2 }],
+      ])
+      expect(await work.claims(task)).toMatchObject([{ generation: 1, endReason: 'COMPLETED' }])
+    })
+
+    test('a second result of a generation in the next epoch: the first stays that of its epoch', async () => {
+      const work = await nodes.work()
+      const task = await work.create()
+      const hold = granted(await work.claim(task, alpha))
+      await work.submit(task, hold, { draft: 1 })
+      await work.reset(task)
+      expect(outcome(await work.submit(task, hold, { draft: 1 })), 'kept already').toBe('NO_CLAIM')
+      expect(outcome(await work.submit(task, hold, { draft: 2 }))).toBe('NO_CLAIM')
+      expect(await work.results(task)).toHaveLength(2)
+      await promote(work, task, { draft: 2 })
+      expect(await standing(work, task)).toEqual([
+        { generation: 1, epoch: 1, data: { draft: 1 } },
+        { generation: 1, epoch: 2, data: { draft: 2 } },
+      ])
+      expect(await work.record(task)).toMatchObject({ state: 'completed', generation: 1, epoch: 2 })
+      expect(await work.claims(task)).toHaveLength(1)
+    })
+  })
 })
+
+/** Decided one after the other in one transaction, whatever the combiner would do. */
+const inOneBatch = (work: Work, task: Task, commands: readonly TaskCommand[]) => {
+  const requests = commands.map((command): Request => {
+    const { id: taskId, uuid } = task
+    return { on: 'task', actor: 'key:test', taskId, uuid, command }
+  })
+  return work.store.transact(work.workspace, readSetOf(requests), (view) => {
+    const { replies, changes } = decideAll(view, requests)
+    return { answer: replies, changes }
+  })
+}

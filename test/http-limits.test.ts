@@ -157,15 +157,17 @@ describe('a limit holds:', () => {
       await of.on(task, 'submit', { ...fence('s-alpha', 1), result: 'late' })
       await of.claim(task)
       await end(task)
-      await superuser(served().databaseUrl, (client) =>
-        client.query(
-          `update baton.claims c set acquired_at = c.acquired_at - $2 * interval '1 day', ended_at = c.ended_at - $2 * interval '1 day'
-             from baton.tasks t where t.uuid = $1 and c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = 1`,
-          [task.id, days],
-        ),
-      )
+      await age(task, 1, days)
       return task
     }
+    const age = (task: Task, generation: number, days: number) =>
+      superuser(served().databaseUrl, (client) =>
+        client.query(
+          `update baton.attempts c set acquired_at = c.acquired_at - $2 * interval '1 day', ended_at = c.ended_at - $2 * interval '1 day'
+             from baton.tasks t where t.uuid = $1 and c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = $3`,
+          [task.id, days, generation],
+        ),
+      )
     const complete = (of: Workspace) => (task: Task) =>
       of.on(task, 'submit', { ...fence('s-alpha', 2), result: 1 })
     const old = await aged(w, 91, complete(w))
@@ -174,8 +176,11 @@ describe('a limit holds:', () => {
     const kept = await aged(longRetention, 91, complete(longRetention))
     const older = await aged(longRetention, 366, complete(longRetention))
     const before = [await w.read(old, '/results'), await w.read(old, '/events')]
-    const store = await PostgresStore.open(served().databaseUrl)
-    await store.applyRetention().finally(() => store.close())
+    const applyRetention = async () => {
+      const store = await PostgresStore.open(served().databaseUrl)
+      await store.applyRetention().finally(() => store.close())
+    }
+    await applyRetention()
     const generations = async (of: Workspace, task: Task) =>
       (await of.read(task, '/claims')).items.map(({ generation }: Json) => generation)
     expect(await generations(w, old)).toEqual([2])
@@ -183,6 +188,11 @@ describe('a limit holds:', () => {
     expect(await generations(w, unfinished)).toEqual([1, 2])
     expect(await generations(longRetention, kept)).toEqual([1, 2])
     expect(await generations(longRetention, older)).toEqual([2])
+    expect([await w.read(old, '/results'), await w.read(old, '/events')]).toEqual(before)
+    // The claim that produced the accepted result is forgotten, too, and the result is not.
+    await age(old, 2, 91)
+    await applyRetention()
+    expect(await generations(w, old)).toEqual([])
     expect([await w.read(old, '/results'), await w.read(old, '/events')]).toEqual(before)
   })
 })

@@ -37,7 +37,9 @@ const whileStoreIsUnreachable = <T>(ask: () => Promise<T>) =>
 
 const committedClaims = (task: Task) =>
   superuser(database.url, async (client) => {
-    const { rows } = await client.query('select generation from baton.claims where task_id = $1', [task.id])
+    const { rows } = await client.query(`select from baton.tasks where id = $1 and claim_state = 'active'`, [
+      task.id,
+    ])
     return rows.length
   })
 

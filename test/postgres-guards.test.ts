@@ -351,7 +351,7 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     'a generation is never negative',
     'tasks',
     'generation >= 0',
-    ({ queued }) => task(queued, `generation = -1, claim_state = 'released'`),
+    ({ completed }) => task(completed, 'generation = -1'),
   ],
   ['epochs count from 1', 'tasks', 'epoch >= 1', ({ queued }) => task(queued, 'epoch = 0')],
   ['attempts are never negative', 'tasks', 'attempt >= 0', ({ queued }) => task(queued, 'attempt = -1')],
@@ -452,59 +452,109 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   ],
 
   [
-    'a task has at most one active claim',
-    'claims',
-    'claims_one_active',
-    ({ held, workspace }) => claim(workspace, held, 2, 'active', 'null, null'),
+    'the newest claim of a task is in a state of the table',
+    'tasks',
+    `claim_state = ANY (ARRAY['active'`,
+    ({ completed }) => task(completed, `claim_state = 'lost'`),
   ],
   [
-    'claims count from 1',
-    'claims',
-    'generation >= 1',
-    ({ held, workspace }) => claim(workspace, held, 0, 'released', `now(), 'VOLUNTARY'`),
+    'a claim has a holder and the time it was granted',
+    'tasks',
+    'num_nulls(claim_state, session, agent, acquired_at)',
+    ({ held }) => task(held, 'acquired_at = null'),
   ],
   [
-    'a claim is in a state of the table',
-    'claims',
-    'state = ANY',
-    ({ held, workspace }) => claim(workspace, held, 2, 'lost', `now(), 'VOLUNTARY'`),
-  ],
-  [
-    'an active claim has not ended',
-    'claims',
-    "(state = 'active') = (ended_at IS NULL)",
-    ({ held }) => `update claims set ended_at = now(), end_reason = 'EXPIRED' where task_id = ${held}`,
-  ],
-  [
-    'an ended claim has a reason',
-    'claims',
-    'end_reason IS NULL',
-    ({ completed }) => `update claims set end_reason = null where task_id = ${completed}`,
+    'an active claim has a lease that is checked',
+    'tasks',
+    'num_nulls(lease_expires_at, check_at)',
+    ({ held }) => task(held, 'check_at = null'),
   ],
 
   [
-    'an epoch has at most one result that is not rejected',
-    'results',
-    'results_one_per_epoch',
-    ({ completed, workspace }) => result(workspace, completed, 1, 1, 'true, null'),
-  ],
-  [
-    'results count generations from 1',
-    'results',
+    'attempts count generations from 1',
+    'attempts',
     'generation >= 1',
-    ({ completed, workspace }) => result(workspace, completed, 0, 1, `false, 'STALE_GENERATION'`),
+    ({ completed }) => attempted(completed, 'generation = 0'),
   ],
   [
-    'results count epochs from 1',
-    'results',
+    'attempts count epochs of promotion from 0',
+    'attempts',
+    'promoted_in >= 0',
+    ({ released }) => attempted(released, `promoted_in = -1, ${FORGOTTEN}`),
+  ],
+  [
+    'attempts count epochs from 1',
+    'attempts',
     'epoch >= 1',
-    ({ completed, workspace }) => result(workspace, completed, 1, 0, `false, 'STALE_GENERATION'`),
+    ({ completed }) => attempted(completed, 'epoch = 0'),
   ],
   [
-    'a rejected result has a reason',
-    'results',
-    'rejection IS NOT NULL',
-    ({ completed, workspace }) => result(workspace, completed, 1, 1, 'false, null'),
+    'a claim is over in a state of the table',
+    'attempts',
+    'state = ANY',
+    ({ completed }) => attempted(completed, `state = 'active'`),
+  ],
+  [
+    'a claim that is over has a beginning, an end and a reason',
+    'attempts',
+    'num_nulls(state, acquired_at, ended_at, end_reason)',
+    ({ completed }) => attempted(completed, 'end_reason = null'),
+  ],
+  [
+    'a claim has an agent',
+    'attempts',
+    'agent IS NOT NULL',
+    ({ completed }) => attempted(completed, 'agent = null'),
+  ],
+  [
+    'a promoted result is not in the row of a claim',
+    'attempts',
+    '(promoted_in = 0) OR (acquired_at IS NULL)',
+    ({ completed }) => attempted(completed, 'promoted_in = 1'),
+  ],
+  [
+    'a result is promoted in the epoch it belongs to',
+    'attempts',
+    'promoted_in = epoch',
+    ({ completed }) => attempted(completed, `promoted_in = 2, ${FORGOTTEN}`),
+  ],
+  [
+    'a result has an epoch, a hash, a reference, data and a time',
+    'attempts',
+    'num_nulls(epoch, hash, ref, data, submitted_at)',
+    ({ completed }) => attempted(completed, 'data = null'),
+  ],
+  [
+    'only a result is accepted or summarized',
+    'attempts',
+    'num_nonnulls(accepted, summary)',
+    ({ released }) => attempted(released, 'accepted = true'),
+  ],
+  [
+    'a result of an attempt is accepted or awaits a verdict',
+    'attempts',
+    'CHECK (accepted)',
+    ({ completed }) => attempted(completed, 'accepted = false'),
+  ],
+  [
+    'an epoch has at most one result that is not rejected',
+    'attempts',
+    'attempts_one_result_per_epoch',
+    ({ completed }) =>
+      `insert into attempts select (jsonb_populate_record(null::attempts, to_jsonb(a) || '{"generation": 2}')).*
+         from attempts a where task_id = ${completed}`,
+  ],
+  [
+    'rejected results count generations from 1',
+    'rejected_results',
+    'generation >= 1',
+    ({ workspace }) => update('rejected_results', 'generation = 0', workspace),
+  ],
+  [
+    'rejected results count epochs from 1',
+    'rejected_results',
+    'epoch >= 1',
+    ({ workspace }) => update('rejected_results', 'epoch = 0', workspace),
   ],
   [
     'events count from 1',
@@ -906,12 +956,8 @@ const project = (workspace: number, id: number, slug: string) =>
 const wakeup = (id: string, set: string) => `update wakeups set ${set} where wakeup_id = '${id}'`
 const run = (id: string, set: string) => `update runs set ${set} where run_id = '${id}'`
 const task = (id: number, set: string) => `update tasks set ${set} where id = ${id}`
-const claim = (workspace: number, id: number, generation: number, state: string, ended: string) =>
-  `insert into claims (workspace_id, task_id, generation, session, agent, state, acquired_at, check_at, ended_at, end_reason)
-   values (${workspace}, ${id}, ${generation}, 's', 'a', '${state}', now(), now(), ${ended})`
-const result = (workspace: number, id: number, generation: number, epoch: number, verdict: string) =>
-  `insert into results (workspace_id, task_id, generation, session, hash, epoch, accepted, rejection, ref, data, submitted_at)
-   values (${workspace}, ${id}, ${generation}, 's', 'other', ${epoch}, ${verdict}, 'wp', '{}', now())`
+const attempted = (id: number, set: string) => `update attempts set ${set} where task_id = ${id}`
+const FORGOTTEN = 'state = null, acquired_at = null, ended_at = null, end_reason = null'
 
 describe('the database repeats the invariants', () => {
   test.each(GUARDS)('%s', async (_claim, table, words, breaking) => {
@@ -978,7 +1024,7 @@ describe('no row points across workspaces', () => {
   })
 
   /** Written with every task: a trigger checks them, once for all rows of a statement. */
-  const HELD_BY_TRIGGER = ['claims', 'results', 'task_details']
+  const HELD_BY_TRIGGER = ['attempts', 'rejected_results', 'task_details']
 
   test('every table references a workspace, except the log and those that a trigger checks', async () => {
     const hanging = new Set((await foreignKeys()).map(({ table }) => table))
@@ -1012,9 +1058,9 @@ describe('no row points across workspaces', () => {
       'agent_runtime_state',
       'agent_task_sessions',
       'api_keys',
-      'claims',
+      'attempts',
       'event_origins',
-      'results',
+      'rejected_results',
       'run_events',
       'runs',
       'task_dependencies',

@@ -73,7 +73,7 @@ describe('migrate', () => {
   test('brings an empty database to this version', async () => {
     const url = await migrated()
     const { objects, applied } = await picture(url)
-    expect(objects.map(({ relname }) => relname)).toContain('claims_one_active')
+    expect(objects.map(({ relname }) => relname)).toContain('attempts_one_result_per_epoch')
     expect(applied!.map(({ name }) => name)).toEqual(readMigrations().map(({ name }) => name))
   })
 

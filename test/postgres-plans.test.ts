@@ -85,7 +85,7 @@ test('tables that change often are vacuumed by what changed, not by a fifth of t
   )
   const shares = new Map(rows.map(({ name, share }) => [name, share]))
   const OFTEN =
-    'tasks claims workspace_counters sessions idempotency_keys track_claims agent_health wakeups runs'
+    'tasks attempts workspace_counters sessions idempotency_keys track_claims agent_health wakeups runs'
   for (const table of OFTEN.split(' ')) expect(shares.get(table), table).toBeLessThanOrEqual(0.05)
 })
 
@@ -94,8 +94,8 @@ const LARGE = [
   'tasks',
   'task_details',
   'task_dependencies',
-  'claims',
-  'results',
+  'attempts',
+  'rejected_results',
   'events',
   'idempotency_keys',
 ]
@@ -140,8 +140,12 @@ async function aDay(work: Work): Promise<Task> {
   await work.unblock(waiting)
   const given = handedOut(await work.next(holder('beta'), { limit: 2 }))
   expect(given.length).toBeGreaterThan(0)
-  for (const { id, uuid, generation } of given)
-    await work.under(key('release')).release({ id, uuid } as never, { ...holder('beta'), generation })
+  for (const { id, uuid, generation } of given) {
+    const [task, over] = [{ id, uuid } as never, { ...holder('beta'), generation }]
+    await work.under(key('release')).release(task, over)
+    // Too late: it is kept as rejected.
+    await work.submit(task, over)
+  }
   await work.cancel(second!)
   return first!
 }
@@ -228,8 +232,8 @@ const grow = (workspace: number) =>
     await copy('tasks', 'id', later, `state = 'completed'`)
     await copy('task_details', 'task_id', later)
     await copy('task_dependencies', 'task_id', later)
-    await copy('claims', 'task_id', later, `state = 'released'`)
-    await copy('results', 'task_id', later)
+    await copy('attempts', 'task_id', later, `state = 'released' and hash is not null`)
+    await copy('rejected_results', 'task_id', later)
     await copy('events', 'seq', later)
     await copy('idempotency_keys', 'key', `'key ' || n || ' of many'`)
   })

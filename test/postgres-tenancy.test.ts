@@ -175,7 +175,7 @@ describe('the server’s role', () => {
   const DELETABLE: Record<string, string> = {
     idempotency_keys: 'first answers are repeated for a day',
     track_claims: 'a released task leaves its track',
-    claims: 'a workspace sets the retention of its history',
+    attempts: 'a workspace sets the retention of its history',
     agents: 'an agent that is not wanted any more is removed',
     agent_health: 'the health of an agent is deleted with it',
     agent_task_sessions: 'a person may let an agent begin afresh',
@@ -184,12 +184,21 @@ describe('the server’s role', () => {
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
     const { a, b } = database
-    const own = await count(a.workspace, table)
+    // An attempt with a result stays.
+    const own = await count(a.workspace, table, table === 'attempts' ? 'hash is null' : undefined)
     expect(own).toBeGreaterThan(0)
     expect(await asServer(a.workspace, `delete from ${table}`)).toMatchObject({ rowCount: own })
     const foreign = `delete from ${table} where workspace_id = ${b.workspace}`
     expect(await asServer(a.workspace, foreign)).toMatchObject({ rowCount: 0 })
     expect(await asServer(null, `delete from ${table}`)).toMatchObject({ rowCount: 0 })
+  })
+
+  test('deletes no attempt that has a result, of its own workspace or in upkeep', async () => {
+    const { workspace } = database.a
+    const withResult = 'delete from attempts where hash is not null'
+    expect(await count(workspace, 'attempts', 'hash is not null')).toBeGreaterThan(0)
+    expect(await asServer(workspace, withResult)).toMatchObject({ rowCount: 0 })
+    expect(await asServer(null, withResult, [], { 'baton.scope': 'upkeep' })).toMatchObject({ rowCount: 0 })
   })
 
   test('deletes nothing else', async () => {
@@ -278,7 +287,7 @@ describe('the server’s role', () => {
       'agent_health',
       'agent_runtime_state',
       'agents',
-      'claims',
+      'attempts',
       'events',
       'follow_cursors',
       'idempotency_keys',
@@ -293,10 +302,10 @@ describe('the server’s role', () => {
     ])
   })
 
-  test('in upkeep deletes old answers and old claims of every workspace, and nothing else', async () => {
+  test('in upkeep deletes old answers and attempts without a result of every workspace, and nothing else', async () => {
     for (const table of tables) {
       const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
-      if (table === 'claims' || table === 'idempotency_keys')
+      if (table === 'attempts' || table === 'idempotency_keys')
         expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)
       else if (table in DELETABLE) expect(forgotten, table).toMatchObject({ rowCount: 0 })
       else expect(forgotten, table).toMatchObject(NOT_ALLOWED)
@@ -315,7 +324,7 @@ describe('the server’s role', () => {
     )
     for (const table of [
       'tasks',
-      'claims',
+      'attempts',
       'sessions',
       'limits',
       'agents',

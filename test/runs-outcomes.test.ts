@@ -587,10 +587,7 @@ describe('a run whose claim has ended', () => {
     // As if its node had not been able to renew for all that time.
     await superuser(served().databaseUrl, (client) =>
       client.query(
-        `with lapsed as (update baton.tasks set lease_expires_at = now() - interval '1 second' where uuid = $1
-           returning workspace_id, id)
-         update baton.claims c set check_at = now() from lapsed
-          where c.workspace_id = lapsed.workspace_id and c.task_id = lapsed.id`,
+        `update baton.tasks set lease_expires_at = now() - interval '1 second', check_at = now() where uuid = $1`,
         [task.id],
       ),
     )

@@ -63,9 +63,10 @@ async function neglect(h: WakeupWorkspace): Promise<void> {
 const everythingIn = async ({ id }: WakeupWorkspace) => ({
   events: await cluster.rows('select * from events where workspace_id = $1 order by seq', [id]),
   tasks: await cluster.rows('select * from tasks where workspace_id = $1 order by id', [id]),
-  claims: await cluster.rows('select * from claims where workspace_id = $1 order by task_id, generation', [
-    id,
-  ]),
+  attempts: await cluster.rows(
+    'select * from attempts where workspace_id = $1 order by task_id, generation',
+    [id],
+  ),
   sessions: await cluster.rows('select * from sessions where workspace_id = $1 order by session', [id]),
   agents: await cluster.rows('select * from agents where workspace_id = $1 order by slug', [id]),
   health: await cluster.rows('select * from agent_health where workspace_id = $1 order by slug', [id]),

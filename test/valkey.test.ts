@@ -435,7 +435,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       '1',
       'The data on this Valkey server was written by an earlier, unreleased version of Baton (format 1); use an empty server or another prefix.',
     ],
-    ['999', 'The data on this Valkey server was written by another version of Baton (format 999, not 2).'],
+    ['999', 'The data on this Valkey server was written by another version of Baton (format 999, not 3).'],
   ])('data of format %s is refused, and nothing of it changes', async (format, message) => {
     const other = `${prefix}-format-${format}`
     await raw.set(`{${other}}:format`, format)

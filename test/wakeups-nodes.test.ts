@@ -48,7 +48,7 @@ const NONE = { tooMany: [], twice: [], unfinished: [], uncounted: [], overlappin
 
 /** Each of these tasks has one accepted result. */
 async function expectDone(h: WakeupWorkspace, tasks: readonly Task[]) {
-  const sql = `select task_id::int as id from results where workspace_id = $1 and accepted order by task_id`
+  const sql = `select task_id::int as id from attempts where workspace_id = $1 and accepted order by task_id`
   const accepted = await h.rows<{ id: number }>(sql, [h.id])
   expect(accepted.map(({ id }) => id)).toEqual(tasks.map(({ id }) => id).sort((a, b) => a - b))
 }

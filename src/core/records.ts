@@ -57,10 +57,12 @@ export interface TaskRecord {
   /** If it is still queued at this time, it is cancelled. */
   readonly expiresAt: number | null
   review: 'none' | 'human' | 'verifier'
-  /** The state of the newest claim; null before the first one. Session, agent and lease are that claim's. */
+  /** The state of the newest claim; null before the first one. Session, agent, time and lease are that claim's. */
   claimState: ClaimState | null
   session: string | null
   agent: string | null
+  /** When that claim was granted. */
+  acquiredAt: number | null
   leaseMs: number
   /** After a timeout the next holder gets at least this long. */
   minLeaseMs: number
@@ -116,6 +118,7 @@ export interface ClaimEnded {
   readonly agent: string
   readonly state: ClaimState
   readonly reason: ClaimEnd
+  readonly acquiredAt: number
   readonly at: number
 }
 
@@ -371,6 +374,7 @@ export class TaskDraft {
       agent: record.agent!,
       state: record.claimState,
       reason,
+      acquiredAt: record.acquiredAt!,
       at: this.now,
     })
   }

@@ -1,5 +1,12 @@
 import type { Changes } from '../core/batch/requests.ts'
-import type { ClaimEnded, ClaimOpened, DetailsChanged } from '../core/records.ts'
+import type {
+  ClaimEnded,
+  ClaimOpened,
+  DetailsChanged,
+  ResultJudged,
+  ResultPromoted,
+  ResultWritten,
+} from '../core/records.ts'
 
 /** What a batch does to one row several times is written once. */
 
@@ -24,6 +31,53 @@ export function foldClaims({ claims }: Pick<Changes, 'claims'>): FoldedClaims {
     }
   }
   return { opened: [...opened.values()], ended }
+}
+
+export interface FoldedResults {
+  /** Written in this batch, and accepted or awaiting a verdict at its end. */
+  readonly standing: readonly ResultWritten[]
+  /** Written in this batch and rejected at its end. */
+  readonly rejected: readonly ResultWritten[]
+  /** Verdicts on results that were written before this batch. */
+  readonly judged: readonly ResultJudged[]
+  readonly promoted: readonly ResultPromoted[]
+}
+
+/** A result that was written and judged within one batch is written once, as judged. */
+export function foldResults({ results }: Pick<Changes, 'results'>): FoldedResults {
+  const standing = new Map<string, ResultWritten>()
+  const rejected: ResultWritten[] = []
+  const judged: ResultJudged[] = []
+  const promoted: ResultPromoted[] = []
+  for (const result of results) {
+    if (result.kind === 'promoted') {
+      promoted.push(result)
+      continue
+    }
+    // In each epoch at most one result stands.
+    const name = `${result.taskId}/${result.epoch}`
+    if (result.kind === 'judged') {
+      const { accepted, rejection } = result
+      const pending = standing.get(name)
+      if (!pending) judged.push(result)
+      else if (accepted) standing.set(name, { ...pending, accepted })
+      else {
+        standing.delete(name)
+        rejected.push({ ...pending, accepted, rejection })
+      }
+    } else if (result.accepted === false) rejected.push(result)
+    else standing.set(name, result)
+  }
+  const stands = ({ taskId, generation, session, hash }: ResultWritten) =>
+    `${taskId}/${generation}/${hash}/${session}`
+  // Rejected first and accepted then: it is one result.
+  const names = new Set(rejected.length === 0 ? [] : [...standing.values()].map(stands))
+  return {
+    standing: [...standing.values()],
+    rejected: rejected.filter((result) => !names.has(stands(result))),
+    judged,
+    promoted,
+  }
 }
 
 export type DetailsSet = DetailsChanged['set']

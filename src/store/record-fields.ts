@@ -46,6 +46,7 @@ const TASK = {
   claimState: ['enum', 'often'],
   session: ['text', 'often'],
   agent: ['text', 'often'],
+  acquiredAt: ['instant', 'often'],
   leaseMs: ['int', 'often'],
   minLeaseMs: ['int', 'rarely'],
   leaseExpiresAt: ['instant', 'often'],

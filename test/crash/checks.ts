@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { EVENTS, type EventType, replay, type StoredEvent } from '../../src/core/events.ts'
 import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/core/states.ts'
+import { CLAIMS, RESULTS } from '../support/relations.ts'
 import { describeEvent } from './clients.ts'
 import { grantsIn, Ledger, tasksIn, titlesIn } from './ledger.ts'
 
@@ -11,36 +12,36 @@ const INVARIANTS: Record<string, string> = {
       from workspace_counters c left join events e using (workspace_id) group by 1, 2
     having count(e.seq) <> c.last_seq or coalesce(max(e.seq), 0) <> c.last_seq or coalesce(min(e.seq), 1) <> 1`,
 
-  'Claim rows of a task are exactly 1..generation (1, 3).': `
+  'Claims of a task are exactly 1..generation (1, 3).': `
     select t.uuid, t.generation, count(c.generation), max(c.generation)
-      from tasks t left join claims c on c.workspace_id = t.workspace_id and c.task_id = t.id
+      from tasks t left join ${CLAIMS} c on c.workspace_id = t.workspace_id and c.task_id = t.id
      group by t.uuid, t.generation having count(c.generation) <> t.generation or max(c.generation) <> t.generation`,
 
   'A task has at most one active claim, its newest one, exactly while it is held (2).': `
     select t.uuid, t.state, t.generation, array_agg(c.generation)
-      from tasks t left join claims c on c.workspace_id = t.workspace_id and c.task_id = t.id and c.state = 'active'
+      from tasks t left join ${CLAIMS} c on c.workspace_id = t.workspace_id and c.task_id = t.id and c.state = 'active'
      group by t.uuid, t.state, t.generation
     having (t.state in ('assigned', 'running', 'continuing')) <> (count(c.generation) = 1)
         or count(c.generation) > 1 or max(c.generation) <> t.generation`,
 
   'The row of a task matches its newest claim.': `
-    select t.uuid from tasks t join claims c
+    select t.uuid from tasks t join ${CLAIMS} c
         on c.workspace_id = t.workspace_id and c.task_id = t.id and c.generation = t.generation
      where (c.state, c.session, c.agent) is distinct from (t.claim_state, t.session, t.agent)`,
 
   'The counter of active claims is their number.': `
     select w.workspace_id, w.active_claims, count(c.task_id)
-      from workspace_counters w left join claims c on c.workspace_id = w.workspace_id and c.state = 'active'
+      from workspace_counters w left join ${CLAIMS} c on c.workspace_id = w.workspace_id and c.state = 'active'
      group by 1, 2 having w.active_claims <> count(c.task_id)`,
 
   'At most one result is accepted in each epoch, with the generation and session of its claim (4).': `
-    select r.task_id, r.epoch, count(*) from results r
-      left join claims c on c.workspace_id = r.workspace_id and c.task_id = r.task_id
+    select r.task_id, r.epoch, count(*) from ${RESULTS} r
+      left join ${CLAIMS} c on c.workspace_id = r.workspace_id and c.task_id = r.task_id
        and c.generation = r.generation and c.session = r.session
      where r.accepted group by 1, 2 having count(*) > 1 or count(c.task_id) <> count(*)`,
 
   'A task is completed exactly when a result is accepted in its present epoch, and it names that one (5).': `
-    select t.uuid, t.state, r.hash from tasks t left join results r
+    select t.uuid, t.state, r.hash from tasks t left join ${RESULTS} r
         on r.workspace_id = t.workspace_id and r.task_id = t.id and r.epoch = t.epoch and r.accepted
      where (t.state = 'completed') <> (r.task_id is not null) or (r.task_id is not null and r.hash <> t.result_hash)`,
 
@@ -73,10 +74,10 @@ const INVARIANTS: Record<string, string> = {
     select uuid, attempt from tasks where attempt > max_retries + 1 or attempt > generation`,
 
   'Claims, results, details and events belong to a task of the same workspace (19).': `
-    select 'claims', task_id from claims c where not exists
+    select 'claims', task_id from ${CLAIMS} c where not exists
       (select 1 from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id)
-    union all select 'results', task_id from results r where not exists
-      (select 1 from claims c where c.workspace_id = r.workspace_id and c.task_id = r.task_id and c.generation = r.generation)
+    union all select 'results', task_id from ${RESULTS} r where not exists
+      (select 1 from ${CLAIMS} c where c.workspace_id = r.workspace_id and c.task_id = r.task_id and c.generation = r.generation)
     union all select 'events', task_id from events e where task_id is not null and not exists
       (select 1 from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)
     union all select 'details', t.id from tasks t where not exists
@@ -88,7 +89,7 @@ const INVARIANTS: Record<string, string> = {
       union all
       select workspace_id, payload->>'agent', count(*) from events where type = 'agent_registered' group by 1, 2),
     known as (select workspace_id, session as name from sessions union all select workspace_id, slug from agents),
-    used as (select workspace_id, session as name from claims union select workspace_id, agent from claims)
+    used as (select workspace_id, session as name from ${CLAIMS} c union select workspace_id, agent from ${CLAIMS} d)
     select name, said.count from known full join said using (workspace_id, name) full join used using (workspace_id, name)
      where known.name is null or said.count is distinct from 1`,
 }
@@ -151,7 +152,7 @@ async function creations(ask: Query, ledger: Ledger): Promise<string[]> {
 async function grants(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select c.session, t.uuid || ' ' || c.generation as grant
-       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id`,
+       from ${CLAIMS} c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id`,
   )
   const stored = new Map<string, string[]>()
   for (const { session, grant } of rows as { session: string; grant: string }[])
@@ -178,7 +179,7 @@ function grantsOf(asked: Parameters<typeof grantsIn>[0]): string[] | null {
 async function acceptances(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select t.uuid, r.generation, r.session, r.ref, r.data::text as data
-       from results r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id where r.accepted`,
+       from ${RESULTS} r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id where r.accepted`,
   )
   const stored = new Map(rows.map((row) => [row.uuid as string, row]))
   const wrong: string[] = []

@@ -6,7 +6,11 @@ import { type Cluster, isThere, type RunsWorkspace, useRunNodes } from '../suppo
 export const MINUTES = { timeout: 300_000 }
 export const onLinux = test.runIf(process.platform === 'linux')
 
-export const CLAIMED = ['claims', 'insert', 'true'] as const
+export const CLAIMED = [
+  'tasks',
+  'update',
+  "new.claim_state = 'active' and new.generation > old.generation",
+] as const
 export const STARTED = ['tasks', 'update', "new.state = 'running' and old.state <> 'running'"] as const
 export const BEGUN = ['runs', 'update', "new.status = 'running' and old.status = 'queued'"] as const
 export const IDENTIFIED = ['runs', 'update', 'new.pid is not null and old.pid is null'] as const

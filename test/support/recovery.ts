@@ -7,6 +7,7 @@ import { type AgentProcess, type AgentSettings, launchAgents } from './agent-pro
 import { freshDatabase } from './database.ts'
 import { type Json, openWorkspace, type Workspace } from './http-workspace.ts'
 import { type Launched, launch, ownerKeyIn } from './launched.ts'
+import { CLAIMS, RESULTS } from './relations.ts'
 import { callsTo } from './server.ts'
 import { dataFolder } from './servers/data-folder.ts'
 
@@ -157,14 +158,14 @@ export function recordsOf(workspaceId: number, rows: Rows) {
       rows<ClaimRow>(
         `select t.uuid as task, c.generation, c.agent, c.session, c.state, c.end_reason as reason,
                 ms(c.acquired_at)::float8 as "acquiredAt", ms(c.ended_at)::float8 as "endedAt"
-           from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+           from ${CLAIMS} c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
           where c.workspace_id = $1 order by c.task_id, c.generation`,
         [workspaceId],
       ),
     results: () =>
       rows<{ task: string; generation: number; accepted: boolean; data: { by: string; from: number } }>(
         `select t.uuid as task, r.generation, r.accepted, r.data
-           from results r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id
+           from ${RESULTS} r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id
           where r.workspace_id = $1 order by r.task_id, r.generation`,
         [workspaceId],
       ),

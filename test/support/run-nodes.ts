@@ -19,6 +19,7 @@ import {
   processesOn,
 } from './launched.ts'
 import { eventually, recordsOf, type Served } from './recovery.ts'
+import { CLAIMS } from './relations.ts'
 import { callsTo, type ServerUnderTest } from './server.ts'
 import { dataFolder } from './servers/data-folder.ts'
 
@@ -334,7 +335,7 @@ const OF_RUNS: Record<string, string> = {
   'A run that is over has no token.': `select run_id from runs where finished_at is not null and token_hash is not null`,
 
   'A claim of an agent that Baton runs, once started, has its run.': `
-    select t.uuid, c.agent from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
+    select t.uuid, c.agent from ${CLAIMS} c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
       join agents a on a.workspace_id = c.workspace_id and a.slug = c.agent and a.adapter_type <> 'external'
      where c.state = 'active' and t.state = 'running' and not exists (select from runs r where r.workspace_id = c.workspace_id
        and r.finished_at is null and (r.status = 'queued' and r.agent = c.agent or r.task_id = c.task_id and r.generation = c.generation))`,

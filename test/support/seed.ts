@@ -16,6 +16,8 @@ export interface Seeded {
   held: number
   waiting: number
   completed: number
+  /** Queued again after its holder released it, with a rejected result of that holder. */
+  released: number
   /** A project, and a task of it that is held on its track A. */
   project: number
   onTrack: number
@@ -64,6 +66,11 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   const waiting = await work.create({}, [held])
   const completed = await work.create()
   await work.submit(completed, granted(await work.claim(completed, alpha)))
+  // An attempt without a result, and a result that came too late.
+  const released = await work.create()
+  const over = granted(await work.claim(released, alpha))
+  await work.release(released, over)
+  await work.submit(released, over)
   const project = await store.project(workspace, 'shop')
   await store.setTrack(workspace, project, 'A', 1)
   const onTrack = await work.create({ key: 'A-001-on-track', projectId: project })
@@ -92,7 +99,13 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
     ])
   })
   const runs = await seedRuns(url, workspace, `agent-of-${workspace}`, held)
-  const ids = { queued: queued.id, held: held.id, waiting: waiting.id, completed: completed.id }
+  const ids = {
+    queued: queued.id,
+    held: held.id,
+    waiting: waiting.id,
+    completed: completed.id,
+    released: released.id,
+  }
   return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id, ...runs }
 }
 

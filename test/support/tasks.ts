@@ -74,6 +74,13 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
 
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
+export const submissionOf = (data: string, summary: string | null = null) => ({
+  data,
+  hash: sha256(data),
+  bytes: Buffer.byteLength(data),
+  summary,
+})
+
 /** How a request ended, in one word: its reason, or the code of its refusal. */
 export const outcome = (reply: Reply): string => (reply.ok ? String(reply.reason) : reply.code)
 
@@ -179,8 +186,7 @@ export class Work {
     this.submitText(task, by, JSON.stringify(result), summary)
 
   submitText(task: Task, by: Hold, data: string, summary: string | null = null): Promise<Reply> {
-    const submission = { data, hash: sha256(data), bytes: Buffer.byteLength(data), summary }
-    return this.#held(task, by, { kind: 'submit', submission })
+    return this.#held(task, by, { kind: 'submit', submission: submissionOf(data, summary) })
   }
 
   cancel = (task: Task, reason: string | null = null) => this.command(task, { kind: 'cancel', reason })

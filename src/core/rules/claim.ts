@@ -49,6 +49,7 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   record.claimState = 'active'
   record.session = command.session
   record.agent = command.agent
+  record.acquiredAt = context.now
   record.leaseMs = leaseMs
   record.leaseExpiresAt = context.now + leaseMs
   draft.effects.claims.push({

@@ -49,6 +49,7 @@ export function createTask(
     claimState: null,
     session: null,
     agent: null,
+    acquiredAt: null,
     leaseMs: 0,
     minLeaseMs: 0,
     leaseExpiresAt: null,

@@ -51,14 +51,15 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
   }
   record.generation += 1
   record.claimState = CLAIM_ENDS.MERGED
-  Object.assign(record, MERGER, { resultHash: submission.hash, leaseMs: 0, leaseExpiresAt: null })
-  record.startedAt ??= context.now
   const at = context.now
+  Object.assign(record, MERGER, { acquiredAt: at, leaseMs: 0, leaseExpiresAt: null })
+  record.resultHash = submission.hash
+  record.startedAt ??= at
   const { agent, session } = MERGER
   const claim = { taskId: record.id, generation: record.generation, agent, session, at }
   draft.effects.claims.push(
     { kind: 'opened', ...claim, leaseExpiresAt: at },
-    { kind: 'ended', ...claim, state: CLAIM_ENDS.MERGED, reason: 'MERGED' },
+    { kind: 'ended', ...claim, state: CLAIM_ENDS.MERGED, reason: 'MERGED', acquiredAt: at },
   )
   const ref = workProductRef(record.key ?? record.uuid, record.generation, submission.hash)
   draft.effects.results.push({

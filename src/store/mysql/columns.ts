@@ -73,8 +73,8 @@ function tableOf<T>(
   }
 }
 
-/** Holder and session of a task are those of its newest claim. */
-const OF_CLAIM = ['session', 'agent'] as const
+/** Who holds a task, and since when, is read from its newest claim. */
+const OF_CLAIM = ['session', 'agent', 'acquiredAt'] as const
 
 const TASKS = tableOf<TaskRecord>(
   TASK_FIELDS,
@@ -106,7 +106,7 @@ export const TASK_COLUMNS = TASKS.columns
 /** Columns of `baton_tasks t` and, for the current or last holder, `baton_claims c`. */
 export const SELECT_TASK = names([
   ...TASKS.columns.map((name) => `t.${name}`),
-  ...OF_CLAIM.map((name) => `c.${name}`),
+  ...OF_CLAIM.map((field) => `c.${columnName(field)}`),
 ])
 export const RECORD_WIDTH = TASKS.columns.length + OF_CLAIM.length
 /** The newest claim of a task, from which its session and agent are read. */

@@ -88,8 +88,8 @@ export const lockAgents: Statement = statement(
 // Read after their lock: what they hold. The same arguments.
 export const heldByAgents: Statement = statement(
   'held_by_agents',
-  `select a.slug, array(select c.task_id from claims c
-      where c.workspace_id = $1 and c.agent = a.slug and c.state = 'active')
+  `select a.slug, array(select t.id from tasks t
+      where t.workspace_id = $1 and t.agent = a.slug and t.claim_state = 'active')
      from unnest($2::text[] || ${boundAmong('$3')}) as a(slug)`,
 )
 

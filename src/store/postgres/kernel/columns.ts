@@ -65,6 +65,13 @@ export const LANE = {
   of: (records: readonly TaskRecord[]) => records.map(laneOf),
 } as const
 
+/** Written with a new claim and never read back: when upkeep checks its lease. A renewal leaves it as it is. */
+export const CHECK_AT = {
+  name: 'check_at',
+  type: 'instant',
+  of: (records: readonly TaskRecord[]) => records.map(({ leaseExpiresAt }) => leaseExpiresAt),
+} as const
+
 export const ALL = [...columnsThat('never'), ...HOT, ...RARE]
 
 /** Columns as they are read: timestamps as milliseconds. */

@@ -11,7 +11,8 @@ export type Bound = [Statement, unknown[]]
 
 export const statement = (name: string, text: string): Statement => ({ name, text })
 type Types = Record<string, Column['type']>
-const columnsOf = (types: Types): Column[] => Object.entries(types).map(([name, type]) => ({ name, type }))
+export const columnsOf = (types: Types): Column[] =>
+  Object.entries(types).map(([name, type]) => ({ name, type }))
 
 export const begin = statement('begin', 'begin')
 export const commit = statement('commit', 'commit')
@@ -32,8 +33,8 @@ export const lockTasks = statement(
 export const lockTasksAndHeld = statement(
   'lock_tasks_and_held',
   `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[] || array(
-     select c.task_id from claims c where c.workspace_id = $1 and c.state = 'active' and c.session = any($3::text[])) || array(
-     select c.task_id from claims c where c.workspace_id = $1 and c.state = 'active' and c.agent = any($4::text[])))
+     select h.id from tasks h where h.workspace_id = $1 and h.claim_state = 'active' and h.session = any($3::text[])) || array(
+     select h.id from tasks h where h.workspace_id = $1 and h.claim_state = 'active' and h.agent = any($4::text[])))
    order by t.id for no key update`,
 )
 
@@ -71,11 +72,11 @@ export const lockReserved = statement(
       order by t.rank, t.id limit a.wanted for no key update skip locked) ready`,
 )
 
-// The holders of these generations of these tasks. $1 workspace, $2 tasks, $3 generations.
+// The holders of these past generations of these tasks. $1 workspace, $2 tasks, $3 generations.
 export const holdersOf = statement(
   'holders_of',
-  `select task_id, generation, session from claims
-    where workspace_id = $1 and task_id = any($2::bigint[]) and generation = any($3::int[])`,
+  `select task_id, generation, session from attempts
+    where workspace_id = $1 and task_id = any($2::bigint[]) and generation = any($3::int[]) and acquired_at is not null`,
 )
 
 // Unused task ids. $1 how many.
@@ -100,8 +101,8 @@ export const lockSessions = statement(
 // are workers.
 export const heldBySessions = statement(
   'held_by_sessions',
-  `select s.session, array(select c.task_id from claims c
-      where c.workspace_id = $1 and c.session = s.session and c.state = 'active')
+  `select s.session, array(select t.id from tasks t
+      where t.workspace_id = $1 and t.session = s.session and t.claim_state = 'active')
      from unnest($2::text[] || array(select w.session from sessions w
        where w.workspace_id = $1 and w.session = any($3::text[]) and w.capacity is not null)) as s(session)`,
 )
@@ -110,10 +111,10 @@ export const heldBySessions = statement(
 export const lostBySessions = statement(
   'lost_by_sessions',
   `select s.session, l.* from sessions s cross join lateral (
-     select (select t.uuid from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id),
-            c.generation, c.end_reason, ms(c.ended_at) from claims c
-      where c.workspace_id = $1 and c.session = s.session and c.state in ('expired', 'superseded')
-        and c.ended_at > s.last_seen_at order by c.ended_at limit 1000) l
+     select (select t.uuid from tasks t where t.workspace_id = a.workspace_id and t.id = a.task_id),
+            a.generation, a.end_reason, ms(a.ended_at) from attempts a
+      where a.workspace_id = $1 and a.session = s.session and a.state in ('expired', 'superseded')
+        and a.ended_at > s.last_seen_at order by a.ended_at limit 1000) l
     where s.workspace_id = $1 and s.session = any($2::text[])`,
 )
 
@@ -168,7 +169,12 @@ export const workspaceState = statement(
 type Values = readonly (readonly unknown[])[]
 
 /** Statements over rows have a few forms, by which columns are the same in all rows; each form is built once. */
-function overRows(name: string, columns: readonly Column[], before: number, write: (rows: Rows) => string) {
+export function overRows(
+  name: string,
+  columns: readonly Column[],
+  before: number,
+  write: (rows: Rows) => string,
+) {
   const forms = new Map<string, Statement>()
   return (first: readonly unknown[], values: Values): Bound => {
     const rows = asRows(columns, values, before + 1)
@@ -228,84 +234,6 @@ export const updateDetails = (columns: readonly string[]): Statement =>
     `update_details_${columns.join('_')}`,
     `update task_details set ${columns.map((name, i) => `${name} = $${i + 3}`).join(', ')} where workspace_id = $1 and task_id = $2`,
   )
-
-// Claims that ended. Written before new ones, or the unique index on active claims would see two.
-const endOfClaims = overRows(
-  'end_claims',
-  columnsOf({ task_id: 'bigint', generation: 'int', state: 'text', end_reason: 'text', ended_at: 'instant' }),
-  1,
-  ({ of, from }) =>
-    `update claims c set state = ${of.state}, end_reason = ${of.end_reason}, ended_at = ${of.ended_at}
-       from ${from} where c.workspace_id = $1 and c.task_id = any($2::bigint[]) and c.state = 'active'
-        and c.task_id = u.task_id and c.generation = ${of.generation}`,
-)
-export const endClaims = (workspaceId: number, values: Values) => endOfClaims([workspaceId], values)
-
-// Claims that were granted, or granted and ended within one batch.
-export const openClaims = insertInto(
-  'claims',
-  columnsOf({
-    task_id: 'bigint',
-    generation: 'int',
-    session: 'text',
-    agent: 'text',
-    state: 'text',
-    acquired_at: 'instant',
-    check_at: 'instant',
-    ended_at: 'instant',
-    end_reason: 'text',
-  }),
-)
-
-// Results, accepted or not. The same result again adds no row; one that was rejected before and is accepted now (because the
-// task was paused, for example) changes its verdict.
-export const insertResults = insertInto(
-  'results',
-  columnsOf({
-    task_id: 'bigint',
-    generation: 'int',
-    session: 'text',
-    hash: 'text',
-    epoch: 'int',
-    agent: 'text',
-    accepted: 'boolean',
-    rejection: 'text',
-    ref: 'text',
-    data: 'json',
-    summary: 'text',
-    submitted_at: 'instant',
-  }),
-  `on conflict (workspace_id, task_id, generation, session, hash) do update
-     set accepted = excluded.accepted, rejection = excluded.rejection, epoch = excluded.epoch, agent = excluded.agent,
-         submitted_at = excluded.submitted_at
-   where results.accepted is false and excluded.accepted is not false`,
-)
-
-// Verdicts on results that await one.
-const verdicts = overRows(
-  'judge_results',
-  columnsOf({ task_id: 'bigint', epoch: 'int', accepted: 'boolean', rejection: 'text' }),
-  1,
-  ({ of, from }) =>
-    `update results r set accepted = ${of.accepted}, rejection = ${of.rejection}
-       from ${from} where r.workspace_id = $1 and r.task_id = any($2::bigint[]) and r.accepted is null
-        and r.task_id = u.task_id and r.epoch = ${of.epoch}`,
-)
-export const judgeResults = (workspaceId: number, values: Values) => verdicts([workspaceId], values)
-
-// A rejected result is accepted after all: the accepted one is replaced first, since an epoch has one.
-// $1 workspace, $2 task, $3 epoch.
-export const replaceResult = statement(
-  'replace_result',
-  `update results set accepted = false, rejection = 'REPLACED'
-    where workspace_id = $1 and task_id = $2 and epoch = $3 and accepted is not false`,
-)
-// $1 workspace, $2 task, $3 epoch, $4 generation, $5 session, $6 hash.
-export const promoteResult = statement(
-  'promote_result',
-  `update results set accepted = true, rejection = null, epoch = $3
-    where workspace_id = $1 and task_id = $2 and generation = $4 and session = $5 and hash = $6`,
-)
 
 // Agents that start work on a track, and agents that leave it.
 export const enterTracks = insertInto(

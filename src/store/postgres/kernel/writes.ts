@@ -1,18 +1,10 @@
 import { type Changes, isOnTrack, type View } from '../../../core/batch/requests.ts'
 import { countsAsActive } from '../../../core/kinds/session/decide.ts'
-import type {
-  ClaimEnded,
-  ClaimOpened,
-  DetailsChanged,
-  ResultJudged,
-  ResultPromoted,
-  ResultWritten,
-  SessionRecord,
-  TaskRecord,
-} from '../../../core/records.ts'
+import type { DetailsChanged, SessionRecord, TaskRecord } from '../../../core/records.ts'
 import { foldClaims, foldDetails } from '../../fold-changes.ts'
 import { agentWrites } from './agent-rows.ts'
-import { ALL, changesRareColumns, fieldsOf, HOT, LANE, RARE, sessionValues } from './columns.ts'
+import { attemptWrites } from './attempts.ts'
+import { ALL, CHECK_AT, changesRareColumns, fieldsOf, HOT, LANE, RARE, sessionValues } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
@@ -22,8 +14,8 @@ export function writesOf(workspaceId: number, view: View, changes: Changes): Bou
   const writes = [
     ...taskWrites(workspaceId, view, changes),
     ...detailWrites(workspaceId, changes),
-    ...claimWrites(workspaceId, changes),
-    ...resultWrites(workspaceId, changes),
+    ...attemptWrites(workspaceId, changes),
+    ...trackWrites(workspaceId, changes),
     ...sessionWrites(workspaceId, view, changes),
     ...agentWrites(workspaceId, view, changes.kinds.agent),
   ]
@@ -43,28 +35,36 @@ export function writesOf(workspaceId: number, view: View, changes: Changes): Bou
 
 const NEW_TASK = [...ALL, LANE]
 const insertTasks = sql.insertTasks(NEW_TASK)
-const updateHot = sql.updateTasks('update_tasks', HOT)
-const updateWhole = sql.updateTasks('update_tasks_whole', [...HOT, ...RARE])
+
+const updateOf = (name: string, columns: Parameters<typeof fieldsOf>[0]) => {
+  const update = sql.updateTasks(name, columns)
+  return (workspaceId: number, tasks: readonly TaskRecord[]) =>
+    update(workspaceId, [tasks.map(({ id }) => id), ...fieldsOf(columns, tasks)])
+}
+const updateHot = updateOf('update_tasks', HOT)
+const updateWhole = updateOf('update_tasks_whole', [...HOT, ...RARE])
+const updateClaimed = updateOf('update_tasks_claimed', [...HOT, CHECK_AT])
+const updateWholeClaimed = updateOf('update_tasks_whole_claimed', [...HOT, ...RARE, CHECK_AT])
 
 function taskWrites(workspaceId: number, view: View, changes: Changes): Bound[] {
   const writes: Bound[] = []
   if (changes.created.length > 0) writes.push(...newTaskWrites(workspaceId, changes.created))
   if (changes.dependencies.length > 0) writes.push(dependencyWrites(workspaceId, changes.dependencies))
   // Grouped by target state: tasks with the same transition have most columns in common.
-  const groups = new Map<string, TaskRecord[]>()
+  const groups = new Map<string, { update: typeof updateHot; tasks: TaskRecord[] }>()
   for (const task of changes.tasks) {
-    const isWhole = changesRareColumns(view.records.get(task.id)!, task)
-    const name = isWhole ? `whole ${task.state}` : task.state
+    const before = view.records.get(task.id)!
+    const isWhole = changesRareColumns(before, task)
+    const isClaimed = task.claimState === 'active' && task.generation !== before.generation
+    const name = `${task.state} ${isWhole} ${isClaimed}`
     const group = groups.get(name)
-    if (group) group.push(task)
-    else groups.set(name, [task])
+    if (group) group.tasks.push(task)
+    else {
+      const [whole, hot] = isClaimed ? [updateWholeClaimed, updateClaimed] : [updateWhole, updateHot]
+      groups.set(name, { update: isWhole ? whole : hot, tasks: [task] })
+    }
   }
-  for (const [name, tasks] of groups) {
-    const ids = tasks.map((one) => one.id)
-    if (name.startsWith('whole'))
-      writes.push(updateWhole(workspaceId, [ids, ...fieldsOf([...HOT, ...RARE], tasks)]))
-    else writes.push(updateHot(workspaceId, [ids, ...fieldsOf(HOT, tasks)]))
-  }
+  for (const { update, tasks } of groups.values()) writes.push(update(workspaceId, tasks))
   return writes
 }
 
@@ -119,52 +119,16 @@ function detailWrites(workspaceId: number, changes: Changes): Bound[] {
   })
 }
 
-function claimWrites(workspaceId: number, changes: Changes): Bound[] {
-  const { opened, ended } = foldClaims(changes)
-  const writes: Bound[] = []
-  if (ended.length > 0) {
-    writes.push(
-      sql.endClaims(workspaceId, [
-        ended.map((claim) => claim.taskId),
-        ended.map((claim) => claim.generation),
-        ended.map((claim) => claim.state),
-        ended.map((claim) => claim.reason),
-        ended.map((claim) => claim.at),
-      ]),
-    )
-  }
-  if (opened.length > 0) {
-    const claims = opened.map(({ claim }) => claim)
-    const ends = opened.map(({ end }) => end)
-    writes.push(
-      sql.openClaims(workspaceId, [
-        claims.map((claim) => claim.taskId),
-        claims.map((claim) => claim.generation),
-        claims.map((claim) => claim.session),
-        claims.map((claim) => claim.agent),
-        ends.map((end) => end?.state ?? 'active'),
-        claims.map((claim) => claim.at),
-        claims.map((claim) => claim.leaseExpiresAt),
-        ends.map((end) => end?.at),
-        ends.map((end) => end?.reason),
-      ]),
-    )
-  }
-  const stillOpen = opened.filter(({ end }) => end === null).map(({ claim }) => claim)
-  return [...writes, ...trackWrites(workspaceId, changes, stillOpen, ended)]
-}
-
 /** Agents that start work on the tracks of projects, and agents that leave them. */
-function trackWrites(
-  workspaceId: number,
-  changes: Changes,
-  opened: readonly ClaimOpened[],
-  ended: readonly ClaimEnded[],
-): Bound[] {
+function trackWrites(workspaceId: number, changes: Changes): Bound[] {
+  if (changes.claims.length === 0) return []
   const onTracks = new Map(changes.tasks.filter(isOnTrack).map((task) => [task.id, task]))
   if (onTracks.size === 0) return []
+  const { opened, ended } = foldClaims(changes)
   const left = ended.filter(({ taskId }) => onTracks.has(taskId))
-  const entered = opened.filter(({ taskId }) => onTracks.has(taskId))
+  const entered = opened
+    .filter(({ claim, end }) => end === null && onTracks.has(claim.taskId))
+    .map(({ claim }) => claim)
   const writes: Bound[] = []
   if (left.length > 0)
     writes.push([sql.leaveTracks, [workspaceId, arrayLiteral(left.map(({ taskId }) => taskId))]])
@@ -195,45 +159,3 @@ function sessionWrites(workspaceId: number, view: View, { kinds }: Changes): Bou
     writes.push([sql.checkSessions, [workspaceId, view.limits.maxActiveSessions]])
   return writes
 }
-
-function resultWrites(workspaceId: number, changes: Changes): Bound[] {
-  if (changes.results.length === 0) return []
-  const written = changes.results.filter((result): result is ResultWritten => result.kind === 'written')
-  const judged = changes.results.filter((result): result is ResultJudged => result.kind === 'judged')
-  const writes: Bound[] = []
-  if (written.length > 0)
-    writes.push(
-      sql.insertResults(workspaceId, [
-        written.map((result) => result.taskId),
-        written.map((result) => result.generation),
-        written.map((result) => result.session),
-        written.map((result) => result.hash),
-        written.map((result) => result.epoch),
-        written.map((result) => result.agent),
-        written.map((result) => result.accepted),
-        written.map((result) => result.rejection),
-        written.map((result) => result.ref),
-        written.map((result) => result.data),
-        written.map((result) => result.summary),
-        written.map((result) => result.at),
-      ]),
-    )
-  if (judged.length > 0) {
-    const columns = [
-      judged.map((one) => one.taskId),
-      judged.map((one) => one.epoch),
-      judged.map((one) => one.accepted),
-      judged.map((one) => one.rejection),
-    ]
-    writes.push(sql.judgeResults(workspaceId, columns))
-  }
-  for (const { taskId, epoch, generation, session, hash } of changes.results.filter(isPromotion))
-    writes.push(
-      [sql.replaceResult, [workspaceId, taskId, epoch]],
-      [sql.promoteResult, [workspaceId, taskId, epoch, generation, session, hash]],
-    )
-  return writes
-}
-
-const isPromotion = (result: Changes['results'][number]): result is ResultPromoted =>
-  result.kind === 'promoted'

@@ -11,6 +11,7 @@ import { arrayLiteral } from '../kernel/rows.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { readLimitsOf } from '../workspaces/workspaces.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from './pages.ts'
+import { resultsOf } from './result-pages.ts'
 import { conditionOf, TASKS_WITH_DETAILS, type TaskSearch } from './task-search.ts'
 
 type Row = unknown[]
@@ -165,7 +166,11 @@ export class PostgresReader implements Reader {
     const rows = await this.query(
       workspaceId,
       `select generation, session, agent, state, ms(acquired_at), ms(ended_at), end_reason
-         from claims where workspace_id = $1 and task_id = $2 order by generation`,
+         from attempts where workspace_id = $1 and task_id = $2 and acquired_at is not null
+       union all
+       select generation, session, agent, claim_state, ms(acquired_at), null, null
+         from tasks where workspace_id = $1 and id = $2 and claim_state = 'active'
+       order by generation`,
       [workspaceId, taskId],
     )
     return rows.map(
@@ -178,7 +183,7 @@ export class PostgresReader implements Reader {
     const rows = await this.query(
       workspaceId,
       `select generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, ms(submitted_at)
-         from results where workspace_id = $1 and task_id = $2 order by submitted_at, generation`,
+         from (${resultsOf('$2')}) r order by submitted_at, generation`,
       [workspaceId, taskId],
     )
     return rows.map(

@@ -19,6 +19,14 @@ interface Part {
   withData: boolean
 }
 
+const COLUMNS = 'task_id, generation, epoch, session, agent, ref, hash, data, summary, submitted_at'
+const REJECTED = `select ${COLUMNS}, false as accepted, rejection from rejected_results where workspace_id = $1 and not overturned`
+
+/** All results of a task, wherever they are stored. $1 is the workspace. */
+export const resultsOf = (task: string) =>
+  `select ${COLUMNS}, accepted, null as rejection from attempts where workspace_id = $1 and task_id = ${task} and hash is not null
+   union all ${REJECTED} and task_id = ${task}`
+
 const PLACE = 'r.submitted_at, r.task_id, r.generation, r.hash'
 const GIVEN_PLACE = '(to_timestamp($2 / 1000), $3::bigint, $4::int, $5::text)'
 
@@ -26,19 +34,19 @@ async function page(
   pool: pg.Pool,
   workspaceId: number,
   { after, limit, withData }: Part,
-  { which, order, values = [] }: { which: string; order: 'asc' | 'desc'; values?: unknown[] },
+  { from, order, values = [] }: { from: string; order: 'asc' | 'desc'; values?: unknown[] },
 ): Promise<PageOf<ListedResult>> {
   const inOrder = PLACE.split(', ')
     .map((column) => `${column} ${order}`)
     .join(', ')
-  const itsRow = `from results r where r.workspace_id = $1 and r.task_id = l.task_id and r.generation = l.generation
+  const itsRow = `from (${from}) r where r.task_id = l.task_id and r.generation = l.generation
     and r.session = l.session and r.hash = l.hash`
   const rows = await inside<ListedResult & { more: boolean } & pg.QueryResultRow>(
     pool,
     workspaceId,
     `${fittingPage({
-      keys: `select row_number() over (order by ${inOrder}) as n, r.task_id, r.generation, r.session, r.hash from results r
-              where r.workspace_id = $1 and ${which} and ($2::double precision is null
+      keys: `select row_number() over (order by ${inOrder}) as n, r.task_id, r.generation, r.session, r.hash from (${from}) r
+              where ($2::double precision is null
                 or (${PLACE}) ${order === 'asc' ? '>' : '<'} ${GIVEN_PLACE})
               order by ${inOrder} limit ${limit + 1}`,
       columns: ['task_id', 'generation', 'session', 'hash'],
@@ -60,11 +68,11 @@ async function page(
 
 /** Rejected results of a workspace, newest first. */
 export const rejectedResults = (pool: pg.Pool, workspaceId: number, part: Part) =>
-  page(pool, workspaceId, part, { which: 'r.accepted is false', order: 'desc' })
+  page(pool, workspaceId, part, { from: REJECTED, order: 'desc' })
 
 /** Accepted and rejected results of a task, oldest first. */
 export const resultsOfTask = (pool: pg.Pool, workspaceId: number, taskId: number, part: Part) =>
-  page(pool, workspaceId, part, { which: 'r.task_id = $6::bigint', order: 'asc', values: [taskId] })
+  page(pool, workspaceId, part, { from: resultsOf('$6::bigint'), order: 'asc', values: [taskId] })
 
 /** All results of a task, oldest first, without their data. */
 export const resultHeads = (pool: pg.Pool, workspaceId: number, taskId: number) =>
@@ -73,7 +81,7 @@ export const resultHeads = (pool: pg.Pool, workspaceId: number, taskId: number) 
     workspaceId,
     `select generation, epoch, session, agent, accepted, rejection, ref, hash, null::json as data, summary,
             ms(submitted_at) as "submittedAt"
-       from results where workspace_id = $1 and task_id = $2 order by submitted_at, generation`,
+       from (${resultsOf('$2')}) r order by submitted_at, generation`,
     [taskId],
   )
 
@@ -87,7 +95,7 @@ export async function resultData(
   const [row] = await inside<{ data: unknown }>(
     pool,
     workspaceId,
-    `select data from results where workspace_id = $1 and task_id = $2 and generation = $3 and session = $4 and hash = $5`,
+    `select data from (${resultsOf('$2')}) r where generation = $3 and session = $4 and hash = $5`,
     [taskId, generation, session, hash],
   )
   return row?.data ?? null

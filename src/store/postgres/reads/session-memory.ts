@@ -7,7 +7,7 @@ import { scopedQuery } from '../kernel/scoped-query.ts'
 import { findProject, trackAssignments, trackProgress } from '../workspaces/projects.ts'
 
 /**
- * What a session did, in the form of Coditect 3.5. Everything is derived from claims, results and the log: nothing is stored
+ * What a session did, in the form of Coditect 3.5. Everything is derived from attempts, active claims and the log: nothing is stored
  * twice.
  */
 
@@ -109,7 +109,11 @@ async function readLog(pool: pg.Pool, workspaceId: number, session: string): Pro
     pool,
     workspaceId,
     `with own as materialized (
-       select c.* from claims c where c.workspace_id = $1 and c.session = $2),
+       select a.task_id, a.generation, a.agent, a.acquired_at, a.ended_at, a.end_reason from attempts a
+        where a.workspace_id = $1 and a.session = $2 and a.acquired_at is not null
+       union all
+       select t.id, t.generation, t.agent, t.acquired_at, null, null from tasks t
+        where t.workspace_id = $1 and t.session = $2 and t.claim_state = 'active'),
      told as materialized (
        select e.*, coalesce((e.payload->>'givenGeneration')::int, e.generation) as of_generation,
               coalesce(e.payload->>'givenSession', $2) as of_session
@@ -206,8 +210,7 @@ const readHeld = (pool: pg.Pool, workspaceId: number, session: string) =>
     pool,
     workspaceId,
     `select t.uuid as "taskId", t.key, t.generation, t.agent, ms(t.lease_expires_at) as "expiresAt"
-       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
-      where c.workspace_id = $1 and c.state = 'active' and c.session = $2 order by c.acquired_at, c.task_id`,
+       from tasks t where t.workspace_id = $1 and t.claim_state = 'active' and t.session = $2 order by t.acquired_at, t.id`,
     [session],
   )
 
@@ -216,11 +219,10 @@ const readCompleted = (pool: pg.Pool, workspaceId: number, session: string) =>
   query<{ key: string | null; uuid: string }>(
     pool,
     workspaceId,
-    `with own as materialized (select distinct task_id from claims where workspace_id = $1 and session = $2)
-     select t.key, t.uuid from own o cross join lateral (${ONE_BY_ONE('o')}) t cross join lateral (
-       select r.submitted_at from results r
-        where r.workspace_id = $1 and r.task_id = o.task_id and r.session = $2 and r.accepted and r.epoch = t.epoch offset 0) r
-      where t.state = 'completed' order by r.submitted_at, o.task_id`,
+    `with own as materialized (
+       select a.task_id, a.epoch, a.submitted_at from attempts a where a.workspace_id = $1 and a.session = $2 and a.accepted)
+     select t.key, t.uuid from own o cross join lateral (${ONE_BY_ONE('o')}) t
+      where t.state = 'completed' and t.epoch = o.epoch order by o.submitted_at, o.task_id`,
     [session],
   )
 
@@ -244,8 +246,13 @@ async function lastProjectOf(pool: pg.Pool, workspaceId: number, session: string
   const [row] = await query<{ projectId: number }>(
     pool,
     workspaceId,
-    `select t.project_id as "projectId" from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
-      where c.workspace_id = $1 and c.session = $2 order by c.acquired_at desc limit 1`,
+    `select t.project_id as "projectId" from (
+       select a.task_id, a.acquired_at from attempts a
+        where a.workspace_id = $1 and a.session = $2 and a.acquired_at is not null
+       union all
+       select h.id, h.acquired_at from tasks h where h.workspace_id = $1 and h.session = $2 and h.claim_state = 'active'
+       order by acquired_at desc limit 1) c
+       join tasks t on t.workspace_id = $1 and t.id = c.task_id`,
     [session],
   )
   return row?.projectId ?? 0

@@ -28,7 +28,7 @@ export function conditionOf(workspaceId: number, filter: TaskSearch): { where: s
   if (filter.agent !== undefined) where('t.agent = ?', filter.agent)
   if (filter.heldBy !== undefined)
     where(
-      `t.id = any(array(select c.task_id from claims c where c.workspace_id = $1 and c.agent = ? and c.state = 'active'))`,
+      `t.id = any(array(select h.id from tasks h where h.workspace_id = $1 and h.agent = ? and h.claim_state = 'active'))`,
       filter.heldBy,
     )
   if (filter.priorityMin !== undefined) where('t.priority >= ?', filter.priorityMin)

@@ -154,13 +154,14 @@ export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
     pool,
     `select * from (
        select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState",
-              r.task_id is null or r.generation is null or coalesce(c.state = 'active' or c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN'), false)
+              r.task_id is null or r.generation is null or coalesce(t.claim_state = 'active', false)
+                or coalesce(c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN'), false)
                 as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt"
          from runs r
          left join lateral (select a.state from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
-         left join lateral (select c.state, c.end_reason from claims c where c.workspace_id = r.workspace_id and c.task_id = r.task_id
-            and c.generation = r.generation offset 0) c on true
-         left join lateral (select t.watch from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
+         left join lateral (select c.end_reason from attempts c where c.workspace_id = r.workspace_id and c.task_id = r.task_id
+            and c.generation = r.generation and c.promoted_in = 0 offset 0) c on true
+         left join lateral (select t.watch, t.claim_state from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
             and t.generation = r.generation offset 0) t on true
         where r.node_id = $1 and ${isLive('r.status')}) s
       where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."agentState" in ('paused', 'terminated') or not s."hasClaim"`,
@@ -188,18 +189,17 @@ export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: stri
   inside<{ taskId: string; innerId: number; generation: number; session: string } & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select t.uuid as "taskId", t.id as "innerId", c.generation, c.session from claims c
-       join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
-      where c.workspace_id = $1 and c.agent = $2 and c.state = 'active' and c.session = 'agent:' || c.agent
+    `select t.uuid as "taskId", t.id as "innerId", t.generation, t.session from tasks t
+      where t.workspace_id = $1 and t.agent = $2 and t.claim_state = 'active' and t.session = 'agent:' || t.agent
         and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'isOffered' is distinct from 'true')
         and not exists (select from runs r where r.workspace_id = $1 and r.agent = $2
-          and (${isNotStarted('r.status')} or ${isRunning('r.status')} and r.task_id = c.task_id and r.generation = c.generation))`,
+          and (${isNotStarted('r.status')} or ${isRunning('r.status')} and r.task_id = t.id and r.generation = t.generation))`,
     [agent],
   )
 
 /** Whether a task is held under exactly this generation. */
 export async function isHeldUnder(pool: pg.Pool, workspaceId: number, taskId: number, generation: number) {
-  const text = `select from claims where workspace_id = $1 and task_id = $2 and generation = $3 and state = 'active'`
+  const text = `select from tasks where workspace_id = $1 and id = $2 and generation = $3 and claim_state = 'active'`
   return (await inside(pool, workspaceId, text, [taskId, generation])).length > 0
 }
 

@@ -81,16 +81,15 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
       depth: number
     } & pg.QueryResultRow
   >(pool, 'baton.scope', 'upkeep', {
-    text: `select c.workspace_id as "workspaceId", c.agent, t.id as "taskId", t.uuid, c.generation, t.state,
+    text: `select t.workspace_id as "workspaceId", t.agent, t.id as "taskId", t.uuid, t.generation, t.state,
           (select coalesce(max(r.depth), 0) from runs r
-            where r.workspace_id = t.workspace_id and r.task_id = t.id and r.generation = c.generation) as depth
+            where r.workspace_id = t.workspace_id and r.task_id = t.id and r.generation = t.generation) as depth
         from agents a
-        cross join lateral (select * from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active' offset 0) c
-        cross join lateral (select * from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id offset 0) t
+        cross join lateral (select * from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active' offset 0) t
        where a.adapter_type <> 'external' and ($1::int is null or a.workspace_id = $1)
-         and (t.state = 'assigned' and t.watch ->> 'isOffered' = 'true' or t.state = 'continuing') and c.session = 'agent:' || a.slug
+         and (t.state = 'assigned' and t.watch ->> 'isOffered' = 'true' or t.state = 'continuing') and t.session = 'agent:' || a.slug
          and not exists (select from wakeups w where w.workspace_id = a.workspace_id and w.agent = a.slug and w.task_id = t.id
-               and ${isQueued('w.status')} and w.generation = c.generation)
+               and ${isQueued('w.status')} and w.generation = t.generation)
          and not exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug
                and ${isLive('r.status')} and (r.task_id = t.id or r.task_id is null))
        order by row_number() over (partition by a.workspace_id) limit $2`,

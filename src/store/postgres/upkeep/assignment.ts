@@ -45,7 +45,7 @@ const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 't
 const FREE_AGENTS = `${LANES} select * from (
     select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size,
            case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
-           (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active') as held
+           (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active') as held
       from agents a cross join lateral (
         select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
      where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving

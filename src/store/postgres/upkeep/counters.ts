@@ -13,7 +13,7 @@ export const driftedCounters = (pool: pg.Pool, only?: number) =>
     pool,
     only,
     `select k.workspace_id as "workspaceId" from workspace_counters k left join (
-       select workspace_id, count(*) as active from claims where state = 'active' and task_id is not null
+       select workspace_id, count(*) as active from tasks where claim_state = 'active' and session is not null
         group by workspace_id) c on c.workspace_id = k.workspace_id
       where k.active_claims <> coalesce(c.active, 0)`,
   )
@@ -34,7 +34,7 @@ export function correctCounters(
       [workspaceId],
     )
     const counted = await tx.query(
-      `select count(*) as active from claims where workspace_id = $1 and state = 'active' and task_id is not null`,
+      `select count(*) as active from tasks where workspace_id = $1 and claim_state = 'active' and session is not null`,
       [workspaceId],
     )
     const { said } = rows[0] as { said: number }

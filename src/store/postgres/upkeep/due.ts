@@ -72,20 +72,15 @@ async function readDue(by: DueQuery, pool: pg.Pool, limit: number, only: number 
   )
 }
 
-// Active claims whose check time has passed and whose lease has expired. For one workspace in any order: it has few active
+const IS_EXPIRED = `t.claim_state = 'active' and t.check_at <= ${NOW} and t.lease_expires_at <= ${NOW}`
+
+// Held tasks whose check time has passed and whose lease has expired. For one workspace in any order: it has few active
 // claims, but a sort would have to read them all.
 const EXPIRED: DueQuery = {
-  oldest: `select ${TASK}
-       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
-      where c.state = 'active' and c.check_at <= ${NOW} and t.lease_expires_at <= ${NOW}
-      order by c.check_at limit $1`,
-  workspaces: walk(`claims where state = 'active' and task_id is not null`),
-  of: (workspace, limit) => `select ${TASK}
-       from (select * from claims c where c.workspace_id = ${workspace} and c.state = 'active' and c.task_id is not null
-               and c.check_at <= ${NOW} offset 0) c
-       join lateral (select * from tasks t where t.workspace_id = c.workspace_id and t.id = c.task_id
-               and t.generation = c.generation offset 0) t on t.lease_expires_at <= ${NOW}
-      limit ${limit}`,
+  oldest: `select ${TASK} from tasks t where ${IS_EXPIRED} order by t.check_at limit $1`,
+  workspaces: walk(`tasks where claim_state = 'active' and session is not null`),
+  of: (workspace, limit) =>
+    `select ${TASK} from tasks t where t.workspace_id = ${workspace} and t.session is not null and ${IS_EXPIRED} limit ${limit}`,
 }
 
 export const expiredLeases = (pool: pg.Pool, limit: number, only?: number) =>
@@ -95,18 +90,21 @@ export const expiredLeases = (pool: pg.Pool, limit: number, only?: number) =>
 export const renewedLeases = (pool: pg.Pool, limit: number) =>
   everywhere<{ workspaceId: number; taskId: number; generation: number }>(
     pool,
-    `select c.workspace_id as "workspaceId", c.task_id as "taskId", c.generation
-       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation
-      where c.state = 'active' and c.check_at <= ${NOW} and t.lease_expires_at > ${NOW}
-      order by c.check_at limit $1`,
+    `select t.workspace_id as "workspaceId", t.id as "taskId", t.generation from tasks t
+      where t.claim_state = 'active' and t.check_at <= ${NOW} and t.lease_expires_at > ${NOW}
+      order by t.check_at limit $1`,
     [limit],
   )
 
+// Locked in the order in which all lock tasks. One that another transaction has locked changes anyway, and is postponed in the
+// next pass if it must be. $1 workspace, $2 tasks.
 export const postponeChecks = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
   scopedQuery(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `update claims c set check_at = t.lease_expires_at from tasks t
-        where c.workspace_id = $1 and c.task_id = any($2::bigint[]) and c.state = 'active'
-          and t.workspace_id = c.workspace_id and t.id = c.task_id and t.generation = c.generation`,
+    text: `with locked as materialized (
+         select t.id from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[]) and t.claim_state = 'active'
+          order by t.id for no key update skip locked)
+       update tasks t set check_at = t.lease_expires_at
+        where t.workspace_id = $1 and t.id = any(array(select l.id from locked l))`,
     values: [workspaceId, taskIds],
   })
 
@@ -142,7 +140,7 @@ export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
        select workspace_id, slug, due_at from agent_health where due_at <= ${NOW}
        union all
        select a.workspace_id, a.slug, null from agents a where a.leaving and not exists (
-         select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')) a
+         select from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active')) a
      group by workspace_id, slug
      order by row_number() over (partition by workspace_id order by min(due_at)), min(due_at) limit $1`,
     [limit],
@@ -152,8 +150,8 @@ export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
 export const heldUntouchedSince = (pool: pg.Pool, workspaceId: number, before: number, limit: number) =>
   scopedQuery<DueTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select t.workspace_id as "workspaceId", t.id as "taskId", t.uuid
-       from claims c join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
-      where c.workspace_id = $1 and c.state = 'active' and ms(t.updated_at) <= $2 order by t.updated_at limit $3`,
+       from tasks t where t.workspace_id = $1 and t.claim_state = 'active' and t.session is not null
+        and ms(t.updated_at) <= $2 order by t.updated_at limit $3`,
     values: [workspaceId, before, limit],
   })
 
@@ -164,19 +162,34 @@ const forgetOldReplies = (pool: pg.Pool) =>
     [],
   )
 
-/** Claims of finished tasks that are past their workspace's retention. Results and events stay. */
-const deleteOldClaims = (pool: pg.Pool) =>
-  everywhere(
+// Of finished tasks, the claims that are past their workspace's retention.
+const IS_OLD = `a.ended_at < now() - make_interval(days => (select min(claim_history_retention_days) from limits))
+        and a.ended_at < now() - make_interval(days => l.claim_history_retention_days)
+        and l.workspace_id = a.workspace_id and t.workspace_id = a.workspace_id and t.id = a.task_id
+        and t.state in ('completed', 'failed', 'cancelled', 'skipped')`
+
+/** Results and events stay: of an attempt with a result only the claim is forgotten, workspace by workspace. */
+async function forgetOldClaims(pool: pg.Pool): Promise<void> {
+  await everywhere(
     pool,
-    `delete from claims c using limits l, tasks t
-      where l.workspace_id = c.workspace_id and t.workspace_id = c.workspace_id and t.id = c.task_id
-        and c.acquired_at < now() - make_interval(days => (select min(claim_history_retention_days) from limits))
-        and c.ended_at < now() - make_interval(days => l.claim_history_retention_days)
-        and t.state in ('completed', 'failed', 'cancelled', 'skipped')`,
+    `delete from attempts a using limits l, tasks t where ${IS_OLD} and a.hash is null and a.promoted_in = 0`,
     [],
   )
+  const found = await everywhere<{ workspaceId: number }>(
+    pool,
+    `select distinct a.workspace_id as "workspaceId" from attempts a, limits l, tasks t where ${IS_OLD}`,
+    [],
+  )
+  for (const { workspaceId } of found)
+    await inScope(
+      pool,
+      workspaceId,
+      `update attempts a set state = null, acquired_at = null, ended_at = null, end_reason = null from limits l, tasks t
+        where ${IS_OLD}`,
+    )
+}
 
 export async function applyRetention(pool: pg.Pool): Promise<void> {
   await forgetOldReplies(pool)
-  await deleteOldClaims(pool)
+  await forgetOldClaims(pool)
 }

@@ -63,7 +63,7 @@ const selectAgents = (
 ) => `select ${before}${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
     (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')}),
     ms(clock_timestamp()),
-    (select count(*) from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')
+    (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active')
   from agents a left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug`
 const SELECT_AGENTS = selectAgents()
 
@@ -105,7 +105,7 @@ export interface AgentFilter {
   after?: string | undefined
 }
 
-const HOLDS = `exists (select from claims c where c.workspace_id = a.workspace_id and c.agent = a.slug and c.state = 'active')`
+const HOLDS = `exists (select from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active')`
 
 const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')})`
 
@@ -162,12 +162,11 @@ export async function tasksAssignedTo(
   const rows = await rowsOf(
     pool,
     workspaceId,
-    `select c.agent, array_agg(c.task_id order by c.acquired_at, c.task_id) from claims c
-       join tasks t on t.workspace_id = c.workspace_id and t.id = c.task_id
-      where c.workspace_id = $1 and c.state = 'active' and c.agent = any($2::text[]) and t.state = 'assigned'
+    `select t.agent, array_agg(t.id order by t.acquired_at, t.id) from tasks t
+      where t.workspace_id = $1 and t.claim_state = 'active' and t.agent = any($2::text[]) and t.state = 'assigned'
         and t.watch->>'isOffered' = 'true'
         and t.lease_expires_at > clock_timestamp()
-      group by c.agent`,
+      group by t.agent`,
     [workspaceId, slugs],
   )
   return new Map(rows.map(([slug, ids]) => [slug as string, (ids as unknown[]).map(Number)]))

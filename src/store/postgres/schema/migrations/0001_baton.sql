@@ -189,7 +189,7 @@ create table sessions (
   check ((ended_at is null) = (end_reason is null)),
   check ((ended_at is null) = (due_at is not null))
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
--- Partial for the same reason as the indexes of claims: only a query by this id may use it.
+-- Partial for the same reason as the indexes of active claims: only a query by this id may use it.
 create unique index sessions_id on sessions (workspace_id, session_id) where session_id is not null;
 create index sessions_due on sessions (due_at) where due_at is not null;
 create index sessions_active on sessions (workspace_id) where declared and ended_at is null;
@@ -199,56 +199,64 @@ create index sessions_workers on sessions (workspace_id, session) where capacity
 
 create sequence task_ids as bigint;
 
--- Only what the claim path touches: narrow rows, half-empty pages (HOT updates), no index on columns that change often.
+-- Only what the claim path touches, the active claim included: narrow rows, half-empty pages.
+-- The order of the columns is that of how often they change: what never changes, what a claim changes, what every change
+-- changes. The write-ahead log gets of a new version only what follows the first changed byte.
 create table tasks (
   workspace_id integer not null references workspaces,
   id bigint not null,
   uuid uuid not null,
-  key text collate "C",
+  created_at timestamptz not null,
   project_id integer not null default 0 check (project_id >= 0),
+  max_retries smallint not null check (max_retries >= 0),
+  -- How often a holder may request a continuation within one attempt.
+  max_continuations smallint not null default 10 check (max_continuations >= 0),
+  priority smallint not null check (priority between 1 and 10),
+  blocked boolean not null default false,
+  epoch integer not null default 1 check (epoch >= 1),
+  min_lease_ms integer not null default 0,
+  parent_id bigint,
+  expires_at timestamptz,
+  archived_at timestamptz,
+  review text not null check (review in ('none', 'human', 'verifier')),
+  merge text not null default 'none' check (merge in ('none', 'object', 'task')),
   track_queue text collate "C" not null default '',
   -- Project, track queue and capabilities in one text: tasks of one lane are equal to an agent that looks for work.
   lane text collate "C" not null default '',
-  parent_id bigint,
-  state text not null check (state in (
-    'pending', 'queued', 'awaiting_retry', 'assigned', 'running', 'continuing', 'verifying', 'awaiting_human',
-    'paused', 'budget_exceeded', 'completed', 'failed', 'cancelled', 'skipped')),
+  capabilities text[] not null default '{}',
+  key text collate "C",
+  only_agent text collate "C",
   paused_from text,
-  priority smallint not null check (priority between 1 and 10),
-  generation integer not null default 0 check (generation >= 0),
-  epoch integer not null default 1 check (epoch >= 1),
-  version integer not null default 1,
-  attempt integer not null default 0 check (attempt >= 0),
-  max_retries smallint not null check (max_retries >= 0),
-  merge text not null default 'none' check (merge in ('none', 'object', 'task')),
-  continuations smallint not null default 0,
-  -- How often a holder may request a continuation within one attempt.
-  max_continuations smallint not null default 10 check (max_continuations >= 0),
   rank bigint,
   due_at timestamptz,
-  blocked boolean not null default false,
-  only_agent text collate "C",
-  capabilities text[] not null default '{}',
-  expires_at timestamptz,
-  review text not null check (review in ('none', 'human', 'verifier')),
-  claim_state text,
+  watch json,
+  -- The newest claim. While it is active, this is all there is of it.
+  generation integer not null default 0 check (generation >= 0),
+  attempt integer not null default 0 check (attempt >= 0),
+  acquired_at timestamptz,
+  -- When upkeep should check whether the lease has expired. Renewals leave it alone; upkeep moves it forward.
+  check_at timestamptz,
   session text collate "C",
   agent text collate "C",
   lease_ms integer not null default 0,
-  min_lease_ms integer not null default 0,
+  continuations smallint not null default 0,
   lease_expires_at timestamptz,
-  watch json,
-  result_hash text,
-  created_at timestamptz not null,
-  updated_at timestamptz not null,
   started_at timestamptz,
+  version integer not null default 1,
+  updated_at timestamptz not null,
+  state text not null check (state in (
+    'pending', 'queued', 'awaiting_retry', 'assigned', 'running', 'continuing', 'verifying', 'awaiting_human',
+    'paused', 'budget_exceeded', 'completed', 'failed', 'cancelled', 'skipped')),
+  claim_state text check (claim_state in ('active', 'released', 'expired', 'superseded', 'error')),
   completed_at timestamptz,
-  archived_at timestamptz,
+  result_hash text,
   primary key (workspace_id, id),
   check ((state = 'queued') = (rank is not null)),
   check ((state in ('completed', 'failed', 'cancelled', 'skipped')) = (completed_at is not null)),
   check ((state in ('assigned', 'running', 'continuing')) = (claim_state is not distinct from 'active')),
   check ((generation = 0) = (claim_state is null)),
+  check (num_nulls(claim_state, session, agent, acquired_at) in (0, 4)),
+  check (claim_state <> 'active' or num_nulls(lease_expires_at, check_at) = 0),
   check (state <> 'completed' or result_hash is not null),
   check ((state = 'paused') = (paused_from is not null)),
   check (state not in ('awaiting_retry', 'verifying') or due_at is not null),
@@ -271,6 +279,11 @@ create index tasks_due_in_workspace on tasks (workspace_id, due_at) where worksp
 create index tasks_blocked on tasks (workspace_id, id) where blocked;
 create unique index tasks_key on tasks (workspace_id, project_id, key) where key is not null;
 create index tasks_parts on tasks (workspace_id, parent_id) where parent_id is not null;
+-- The active claims: by holder, and by when their lease is checked. Each index names its column in its condition: a plan made
+-- while nothing is held cannot tell these indexes apart by cost, and that plan would be cached.
+create index tasks_to_check on tasks (check_at) where claim_state = 'active' and check_at is not null;
+create index tasks_of_session on tasks (workspace_id, session) where claim_state = 'active' and session is not null;
+create index tasks_of_agent on tasks (workspace_id, agent) where claim_state = 'active' and agent is not null;
 
 -- What people and prompts read.
 create table task_details (
@@ -310,38 +323,69 @@ create table task_dependencies (
 -- when statistics show a task with very many downstream tasks: that scan needs no visit to the table.
 create index task_dependencies_downstream on task_dependencies (workspace_id, depends_on, task_id);
 
--- Claims and results.
+-- Attempts: claims that are over, and results.
 
--- One row per generation: who held the task, when, and how it ended. Session and agent are names, not references: history
--- outlives the rows it refers to.
-create table claims (
+-- One row per generation, written when its claim ends: who held the task, when, how it ended, and the result that ended it.
+-- Session and agent are names, not references: history outlives the rows it refers to.
+-- Every result that is accepted or awaits a verdict is here, so that one index guards "one result per epoch": a late one in
+-- the row of its claim, a promoted one in a row of its own, without a claim. A claim is forgotten after a while, its result
+-- is not.
+create table attempts (
+  workspace_id integer not null,
+  task_id bigint not null,
+  generation integer not null check (generation >= 1),
+  -- The epoch in which an operator promoted the result of this row; 0 in the row of a claim. The holder of one generation may
+  -- have an accepted result in each of several epochs.
+  promoted_in integer not null default 0 check (promoted_in >= 0),
+  epoch integer check (epoch >= 1),
+  -- Null while the result awaits a verdict.
+  accepted boolean check (accepted),
+  acquired_at timestamptz,
+  ended_at timestamptz,
+  submitted_at timestamptz,
+  session text collate "C" not null,
+  agent text collate "C",
+  state text check (state in ('released', 'expired', 'superseded', 'error')),
+  end_reason text,
+  hash text collate "C",
+  ref text,
+  data json,
+  summary text,
+  primary key (workspace_id, task_id, generation, promoted_in),
+  check (num_nulls(state, acquired_at, ended_at, end_reason) in (0, 4)),
+  check (agent is not null or acquired_at is null),
+  check (promoted_in = 0 or acquired_at is null),
+  check (promoted_in in (0, epoch)),
+  check (num_nulls(epoch, hash, ref, data, submitted_at) in (0, 5)),
+  check (hash is not null or num_nonnulls(accepted, summary) = 0)
+) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);
+create unique index attempts_one_result_per_epoch on attempts (workspace_id, task_id, epoch) where hash is not null;
+-- Claims that a session lost: few, so a heartbeat finds at once what was lost since the previous one.
+create index attempts_lost on attempts (workspace_id, session, ended_at) where state in ('expired', 'superseded');
+-- All claims a session ever had, and the old ones. Attempts are only appended, so a summary per block range is enough.
+create index attempts_history on attempts using brin (session text_bloom_ops) with (pages_per_range = 64, autosummarize = on);
+create index attempts_age on attempts using brin (ended_at) with (autosummarize = on);
+
+-- Results that were rejected. Never deleted: one that is accepted after all is overturned here and written to attempts.
+create table rejected_results (
   workspace_id integer not null,
   task_id bigint not null,
   generation integer not null check (generation >= 1),
   session text collate "C" not null,
-  agent text collate "C" not null,
-  state text not null check (state in ('active', 'released', 'expired', 'superseded', 'error')),
-  acquired_at timestamptz not null,
-  -- When upkeep should check whether the lease has expired. Renewals leave it alone; upkeep moves it forward.
-  check_at timestamptz not null,
-  ended_at timestamptz,
-  end_reason text,
-  primary key (workspace_id, task_id, generation),
-  check ((state = 'active') = (ended_at is null)),
-  check ((ended_at is null) = (end_reason is null))
-) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
-  autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);
--- Each index on active claims names its column in its condition: a plan made while there are no active claims cannot tell
--- these indexes apart by cost, and that plan would be cached.
-create unique index claims_one_active on claims (workspace_id, task_id) where state = 'active' and task_id is not null;
-create index claims_to_check on claims (check_at) where state = 'active' and check_at is not null;
-create index claims_of_session on claims (workspace_id, session) where state = 'active' and session is not null;
-create index claims_of_agent on claims (workspace_id, agent) where state = 'active' and agent is not null;
--- Claims that a session lost: few, so a heartbeat finds at once what was lost since the previous one.
-create index claims_lost on claims (workspace_id, session, ended_at) where state in ('expired', 'superseded');
--- All claims a session ever had, and the old ones. Claims are only appended, so a summary per block range is enough.
-create index claims_history on claims using brin (session text_bloom_ops) with (pages_per_range = 64, autosummarize = on);
-create index claims_age on claims using brin (acquired_at) with (autosummarize = on);
+  hash text collate "C" not null,
+  epoch integer not null check (epoch >= 1),
+  agent text collate "C",
+  rejection text not null,
+  overturned boolean not null default false,
+  ref text not null,
+  data json not null,
+  summary text,
+  submitted_at timestamptz not null,
+  -- The same work by the same holder is one row, however often a zombie sends it.
+  primary key (workspace_id, task_id, generation, session, hash)
+);
+create index rejected_results_newest on rejected_results (workspace_id, submitted_at) where not overturned;
 
 -- The agents on a track: one row per active claim of a task on a track of a project. Parts of tasks are not counted.
 create table track_claims (
@@ -355,28 +399,6 @@ create table track_claims (
   foreign key (workspace_id, project_id) references projects (workspace_id, project_id)
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index track_claims_of_track on track_claims (workspace_id, project_id, track);
-
-create table results (
-  workspace_id integer not null,
-  task_id bigint not null,
-  generation integer not null check (generation >= 1),
-  session text collate "C" not null,
-  hash text collate "C" not null,
-  epoch integer not null check (epoch >= 1),
-  agent text,
-  -- Null while the result waits for a verdict.
-  accepted boolean,
-  rejection text,
-  ref text not null,
-  data json not null,
-  summary text,
-  submitted_at timestamptz not null,
-  -- The same work by the same holder is one row, however often a zombie sends it.
-  primary key (workspace_id, task_id, generation, session, hash),
-  check ((accepted is false) = (rejection is not null))
-);
-create unique index results_one_per_epoch on results (workspace_id, task_id, epoch) where accepted is not false;
-create index results_rejected on results (workspace_id, submitted_at) where accepted is false;
 
 -- Events.
 
@@ -722,15 +744,15 @@ end $$;
 -- The reverse: a terminated or removed agent holds nothing, not even what it claimed meanwhile.
 create function refuse_claims_of_terminated_agents(workspace integer, terminated text[]) returns void language plpgsql as $$
 begin
-  if exists (select from claims c where c.workspace_id = workspace and c.agent = any(terminated) and c.state = 'active') then
+  if exists (select from tasks t where t.workspace_id = workspace and t.agent = any(terminated) and t.claim_state = 'active') then
     raise exception 'a terminated agent holds a claim' using errcode = 'BT001';
   end if;
 end $$;
 
--- Triggers in place of foreign keys. A declared foreign key is checked row by row, which costs a fifth of the claims per
--- second on claims, and more than the row itself on details and results. A trigger checks all rows of a statement at once.
--- Tasks are never deleted, so the other direction needs no check.
-create function claims_belong_to_tasks() returns trigger language plpgsql as $$
+-- Triggers in place of foreign keys. A declared foreign key is checked row by row, which costs more than the row itself on
+-- details and attempts. A trigger checks all rows of a statement at once. Tasks are never deleted, so the other direction
+-- needs no check.
+create function belong_to_tasks() returns trigger language plpgsql as $$
 declare
   workspace integer;
   wanted bigint[];
@@ -738,17 +760,17 @@ begin
   -- By ids, not by a join: a cached plan for a join could scan the whole table for each row.
   for workspace, wanted in select workspace_id, array_agg(distinct task_id) from added group by workspace_id loop
     if cardinality(wanted) <> (select count(*) from tasks t where t.workspace_id = workspace and t.id = any(wanted)) then
-      raise foreign_key_violation using message = 'a claim must belong to a task of its workspace';
+      raise foreign_key_violation using message = 'the row must belong to a task of its workspace';
     end if;
   end loop;
   return null;
 end $$;
-create trigger claims_belong_to_tasks after insert on claims
-  referencing new table as added for each statement execute function claims_belong_to_tasks();
+create trigger attempts_belong_to_tasks after insert on attempts
+  referencing new table as added for each statement execute function belong_to_tasks();
+create trigger rejected_results_belong_to_tasks after insert on rejected_results
+  referencing new table as added for each statement execute function belong_to_tasks();
 create trigger task_details_belong_to_tasks after insert on task_details
-  referencing new table as added for each statement execute function claims_belong_to_tasks();
-create trigger results_belong_to_tasks after insert on results
-  referencing new table as added for each statement execute function claims_belong_to_tasks();
+  referencing new table as added for each statement execute function belong_to_tasks();
 
 -- Checks only rows that have a project or a parent: most tasks have neither.
 create function tasks_belong() returns trigger language plpgsql as $$
@@ -773,8 +795,9 @@ declare name text;
 begin
   foreach name in array array[
     'workspaces', 'workspace_counters', 'limits', 'api_keys', 'idempotency_keys', 'projects', 'tracks', 'agents',
-    'agent_health', 'sessions', 'tasks', 'task_details', 'task_dependencies', 'claims', 'track_claims', 'results', 'events',
-    'event_origins', 'follow_cursors', 'agent_runtime_state', 'parked_credentials', 'agent_task_sessions', 'wakeups', 'runs', 'run_events',
+    'agent_health', 'sessions', 'tasks', 'task_details', 'task_dependencies', 'attempts', 'track_claims',
+    'rejected_results', 'events', 'event_origins', 'follow_cursors', 'agent_runtime_state', 'parked_credentials',
+    'agent_task_sessions', 'wakeups', 'runs', 'run_events',
     'run_log_chunks'
   ] loop
     execute format('alter table %I enable row level security', name);
@@ -790,17 +813,20 @@ begin
   -- Upkeep reads what is due in all workspaces, and only reads: each of its changes names a workspace.
   foreach name in array array[
     'workspaces', 'workspace_counters', 'limits', 'idempotency_keys', 'agents', 'agent_health', 'sessions', 'tasks',
-    'task_dependencies', 'claims', 'events', 'follow_cursors', 'agent_runtime_state', 'wakeups', 'runs'
+    'task_dependencies', 'attempts', 'events', 'follow_cursors', 'agent_runtime_state', 'wakeups', 'runs'
   ] loop
     execute format('create policy upkeep_reads on %I for select
       using ((select current_setting(''baton.scope'', true)) = ''upkeep'')', name);
   end loop;
   -- Except for retention, which deletes old rows across workspaces.
-  foreach name in array array['idempotency_keys', 'claims'] loop
+  foreach name in array array['idempotency_keys', 'attempts'] loop
     execute format('create policy upkeep_deletes on %I for delete
       using ((select current_setting(''baton.scope'', true)) = ''upkeep'')', name);
   end loop;
 end $$;
+
+-- Whoever deletes: an attempt with a result stays.
+create policy results_are_kept on attempts as restrictive for delete using (hash is null);
 
 -- A transaction in a workspace can check that the leader's term is still open.
 create policy term_reads on leader_leases for select using ((select current_workspace()) is not null);
