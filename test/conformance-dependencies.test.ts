@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { uuidCarrying } from '../src/core/ids.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
+import { dependOn } from './support/depend-on.ts'
 import { earlier, NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
+import { partsOf } from './support/parts.ts'
 import { granted, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
 
 const alpha = holder('alpha')
@@ -33,6 +35,32 @@ describe.each(storeKinds)('on %s', (kind) => {
     const done = await work.create()
     await complete(work, done)
     expect(await work.create({}, [done])).toMatchObject({ state: 'queued', blocked: false })
+  })
+
+  test('a task knows that another waits for it, however the dependency came about, and its version stays', async () => {
+    const work = await nodes.work()
+    const [alone, done, early, late, whole] = await work.createAll([
+      newTask(),
+      newTask(),
+      newTask(),
+      newTask(),
+      newTask({ key: 'A-001-whole' }),
+    ])
+    await complete(work, done!)
+    await work.create({}, [done!, early!])
+    await dependOn(work, await work.create(), [late!])
+    const [part] = await work.createAll(partsOf(whole!, 1))
+    const [upstream, downstream] = await work.createAll([newTask(), { ...newTask(), dependsOnNew: [0] }])
+    const flags = await Promise.all(
+      [alone, done, early, late, whole, part, upstream, downstream].map(async (task) => {
+        const { awaited } = await work.record(task!)
+        return awaited
+      }),
+    )
+    expect(flags).toEqual([false, true, true, true, false, true, true, false])
+    expect(await work.record(early!)).toMatchObject({ state: 'queued', version: early!.version })
+    await complete(work, early!)
+    expect(await work.record(early!), 'claims and results leave it alone').toMatchObject({ awaited: true })
   })
 
   test('a task is skipped when what it depends on failed, now or before', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { TaskRecord } from '../src/core/records.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
-import { followAll } from '../src/flow/unblock.ts'
+import { followAll, unblockAfter } from '../src/flow/unblock.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 
@@ -22,6 +23,24 @@ async function answeredFor(error: Error): Promise<unknown[]> {
 
 test('an unreachable store is not logged: upkeep finds the missed tasks', async () => {
   expect(await answeredFor(new StoreUnavailable('away'))).toEqual([])
+})
+
+test('when a task ends that nobody waits for, no downstream tasks are looked for', async () => {
+  const store = new MemoryStore()
+  const looked: number[] = []
+  store.downstreamOf = async (_workspace, ids) => {
+    looked.push(...ids)
+    return []
+  }
+  const notRequested = () => Promise.reject(new Error('not requested'))
+  const kernel = openKernel(store, { agentOf: notRequested, projectOf: notRequested })
+  const ended = (id: number, awaited: boolean) => ({ id, awaited, state: 'completed' }) as TaskRecord
+  await unblockAfter(kernel, 1, [ended(1, false)])
+  expect(looked).toEqual([])
+  const held = { ...ended(4, true), state: 'running' } as TaskRecord
+  await unblockAfter(kernel, 1, [ended(2, false), ended(3, true), held])
+  expect(looked).toEqual([3])
+  await kernel.close()
 })
 
 test('any other error is logged, and stops nothing', async () => {

@@ -51,6 +51,8 @@ export interface TaskRecord {
   dueAt: number | null
   /** It waits for its dependencies. */
   blocked: boolean
+  /** A task depends, or once depended, on it. Of a task that nobody waits for, nobody has to be told when it ends. */
+  awaited: boolean
   onlyAgent: string | null
   /** The capabilities an agent must have, sorted; most tasks require none. */
   readonly capabilities: readonly string[]

@@ -15,7 +15,6 @@ import type {
   HeartbeatBody,
 } from '../core/shapes/agents.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
-import { isTerminal } from '../core/states.ts'
 import { BatchLoader } from '../kernel/batch-loader.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
@@ -25,7 +24,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { AgentFilter, AgentSeen } from '../store/server-store.ts'
 import { renewalsIn } from './claims.ts'
 import type { Execution } from './execution.ts'
-import { system, unblockDownstream } from './unblock.ts'
+import { system, unblockAfter } from './unblock.ts'
 import { instant, taskView } from './views.ts'
 
 /** Agents: registration, health, and operations on them. */
@@ -40,11 +39,8 @@ export async function commandAgent<C extends AgentCommand>(
   const reply = granted(await kernel.run(alone, { on: 'agent', key: slug, uuid: freshUuid(), command }))
   kernel.agentChanged(caller.workspaceId, slug)
   if (reply.record) kernel.agentChanged(caller.workspaceId, reply.record.uuid)
-  const ended = reply.settled
-    .flatMap(({ reply }) => (reply.ok && 'record' in reply ? [reply.record] : []))
-    .filter(({ state }) => isTerminal(state))
-    .map(({ id }) => id)
-  await unblockDownstream(kernel, caller.workspaceId, ended)
+  const changed = reply.settled.flatMap(({ reply }) => (reply.ok && 'record' in reply ? [reply.record] : []))
+  await unblockAfter(kernel, caller.workspaceId, changed)
   return reply
 }
 

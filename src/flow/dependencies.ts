@@ -6,11 +6,11 @@ import { idCarriedBy } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { DependenciesBody, TaskPatchBody, TaskView } from '../core/shapes/tasks.ts'
-import { isTerminal, type TriggerRule } from '../core/states.ts'
+import type { TriggerRule } from '../core/states.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { type DueVersion, StoreUnavailable, type TaskThatWaits, type Walked } from '../store/store.ts'
 import { operate, readTask } from './tasks.ts'
-import { system, unblockDownstream } from './unblock.ts'
+import { system, unblockAfter, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'
 
 type DependencyRequest = z.output<typeof DependenciesBody>
@@ -64,7 +64,7 @@ export async function addDependencies(
     if (!reply.ok && reply.shouldRetry && tries < TRIES) continue
     const after = granted(reply).record
     // Not awaited, as whenever a task ends.
-    if (isTerminal(after.state)) void unblockDownstream(kernel, caller.workspaceId, [after.id])
+    void unblockAfter(kernel, caller.workspaceId, [after])
     return taskView(await readTask(kernel, caller, uuid))
   }
 }

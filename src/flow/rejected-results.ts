@@ -8,7 +8,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ResultPosition } from '../store/server-store.ts'
 import type { StoredResult } from '../store/store.ts'
 import { briefView, requireRecord, taskIdOf } from './tasks.ts'
-import { unblockDownstream } from './unblock.ts'
+import { unblockAfter } from './unblock.ts'
 import { listedResultView, resultView } from './views.ts'
 
 /** Late results are kept: they can be read, compared with the accepted result, and promoted. */
@@ -126,8 +126,8 @@ export async function promoteResult(
   const { generation, session, hash } = result
   if (result.accepted === false) {
     const command = { kind: 'promote', generation, session, hash, ref, reason } as const
-    granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
-    void unblockDownstream(kernel, caller.workspaceId, [taskIdOf(uuid)])
+    const reply = granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
+    void unblockAfter(kernel, caller.workspaceId, [reply.record])
   }
   return {
     reason: 'PROMOTED',

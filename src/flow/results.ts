@@ -12,11 +12,10 @@ import type {
   SubmitBody,
 } from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { onTask, outcome, runMany } from './claims.ts'
 import { briefView, command } from './tasks.ts'
-import { unblockDownstream } from './unblock.ts'
+import { unblockAfter } from './unblock.ts'
 
 type Submit = z.output<typeof SubmitBody>
 
@@ -72,12 +71,8 @@ export async function submitBatch(
     const submission = await submissionOf(kernel, caller, work)
     return onTask(taskId, { kind: 'submit', fence: { session, generation }, submission })
   })
-  const ended = replies.flatMap((reply) => (reply.ok ? [reply.record] : []))
-  void unblockDownstream(
-    kernel,
-    caller.workspaceId,
-    ended.filter(({ state }) => isTerminal(state)).map(({ id }) => id),
-  )
+  const changed = replies.flatMap((reply) => (reply.ok ? [reply.record] : []))
+  void unblockAfter(kernel, caller.workspaceId, changed)
   return {
     results: replies.map((reply, i) => ({
       taskId: results[i]!.taskId,

@@ -8,10 +8,9 @@ import type { TaskRecord, TaskWatch } from '../core/records.ts'
 import type { TaskGranted } from '../core/replies.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { BriefTask, TaskCreate, TaskView } from '../core/shapes/tasks.ts'
-import { isTerminal } from '../core/states.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
 import type { StoredTask } from '../store/store.ts'
-import { unblockDownstream } from './unblock.ts'
+import { unblockAfter } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
 type Create = z.output<typeof TaskCreate>
@@ -239,8 +238,7 @@ export async function command<C extends TaskCommand>(
   const request = { on: 'task', taskId: taskIdOf(uuid), uuid, command } as const
   const reply = granted<TaskGranted<C['kind']>>(await kernel.run(caller, request))
   // Not awaited: its own transaction, so that a failed unblock cannot undo finished work. Upkeep catches what is missed.
-  if ('record' in reply && isTerminal(reply.record.state))
-    void unblockDownstream(kernel, caller.workspaceId, [reply.record.id])
+  if ('record' in reply) void unblockAfter(kernel, caller.workspaceId, [reply.record])
   return reply
 }
 

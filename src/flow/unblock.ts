@@ -22,6 +22,21 @@ export const system = (workspaceId: number, term?: number): Caller => ({
 export const unblockDownstream = (kernel: Kernel, workspaceId: number, ended: readonly number[]) =>
   kernel.ended.ask(workspaceId, ended)
 
+/** The same for tasks that changed: most have not ended, or nobody waits for them. */
+export async function unblockAfter(
+  kernel: Kernel,
+  workspaceId: number,
+  changed: readonly TaskRecord[],
+): Promise<void> {
+  const ended = changed.filter(({ state, awaited }) => awaited && isTerminal(state))
+  if (ended.length > 0)
+    await unblockDownstream(
+      kernel,
+      workspaceId,
+      ended.map(({ id }) => id),
+    )
+}
+
 export async function followAll(
   kernel: Kernel,
   workspaceId: number,

@@ -2,11 +2,10 @@ import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { DrainAnswer, SessionView, WorkerBody, WorkerHeartbeatAnswer } from '../core/shapes/sessions.ts'
-import { isTerminal } from '../core/states.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { runMany } from './claims.ts'
 import { commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
-import { unblockDownstream } from './unblock.ts'
+import { unblockAfter } from './unblock.ts'
 import { instant } from './views.ts'
 
 /** Workers (ADE 4): sessions with a declared capacity. They lose their claims when their heartbeats stop. */
@@ -99,8 +98,7 @@ export async function requeueStalled(kernel: Kernel, caller: Caller, silentMs: n
     const alone = { ...caller, idempotency: undefined }
     const replies = await runMany(kernel, alone, quiet, ({ taskId, uuid }) => ({ taskId, uuid, command }))
     const moved = replies.flatMap((reply) => (reply.ok && reply.reason === 'MOVED' ? [reply.record] : []))
-    const ended = moved.filter(({ state }) => isTerminal(state)).map(({ id }) => id)
-    await unblockDownstream(kernel, caller.workspaceId, ended)
+    await unblockAfter(kernel, caller.workspaceId, moved)
     requeued += moved.length
     if (quiet.length < STALLED_AT_ONCE || moved.length === 0) return requeued
   }

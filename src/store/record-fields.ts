@@ -39,6 +39,7 @@ const TASK = {
   rank: ['bigint', 'often'],
   dueAt: ['instant', 'often'],
   blocked: ['boolean', 'rarely'],
+  awaited: ['boolean', 'rarely'],
   onlyAgent: ['text', 'rarely'],
   capabilities: ['texts', 'never'],
   expiresAt: ['instant', 'never'],

@@ -1,9 +1,8 @@
 import { type Refusal, Refused } from '../core/errors.ts'
 import type { Granted } from '../core/replies.ts'
-import { isTerminal } from '../core/states.ts'
 import { failCycles } from '../flow/dependencies.ts'
 import { commandSession } from '../flow/session-commands.ts'
-import { system, unblockAll, unblockDownstream } from '../flow/unblock.ts'
+import { system, unblockAfter, unblockAll } from '../flow/unblock.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/store.ts'
 
@@ -42,7 +41,7 @@ export async function settleDueTasks(context: UpkeepContext): Promise<number> {
       const command = { kind: 'elapse', version } as const
       const caller = system(workspaceId, term)
       const reply = throwIfNotLeader(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
-      if (reply.ok && isTerminal(reply.record.state)) await unblockDownstream(kernel, workspaceId, [taskId])
+      if (reply.ok) await unblockAfter(kernel, workspaceId, [reply.record])
     }),
   )
   return due.length

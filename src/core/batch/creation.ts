@@ -12,6 +12,8 @@ interface CreationContext {
   /** The present record of a task that existed before this batch. */
   record: (id: number) => TaskRecord | undefined
   apply: (item: OnTask, actor: Actor) => TaskReply
+  /** A new task depends on this one, which existed before this batch. */
+  markAwaited: (id: number) => void
   emit: (event: Changes['events'][number]) => void
   firstAnswer: (key: string) => StoredReply | undefined
   storeReply: (key: string, bodyHash: string, reply: Reply) => void
@@ -56,7 +58,7 @@ export class Creation {
       const parts = partsOf.get(index) ?? []
       if (!known[index]) records[index] = this.#createOne(wanted, index, parts, identities, records, actor)
     }
-    this.#divideParents(wanted, known, identities, actor)
+    this.#divideParents(wanted, known, identities, records, actor)
     for (const change of changes) this.#in.apply(change, actor)
     return { ok: true, reason: 'CREATED', records, existing: known.map((first) => first !== undefined) }
   }
@@ -71,10 +73,11 @@ export class Creation {
   ): TaskRecord {
     const task = asWhole(wanted[index]!, parts)
     const { id, uuid } = identities[index]!
-    const upstream = [
-      ...task.dependsOn.map((other) => this.#in.record(other)!),
-      ...[...new Set([...task.dependsOnNew, ...parts])].map((at) => records[at]!),
-    ]
+    const fresh = [...new Set([...task.dependsOnNew, ...parts])].map((at) => records[at]!)
+    for (const other of task.dependsOn) this.#in.markAwaited(other)
+    // One that was made by an earlier request is not under our lock. When it ends, upkeep unblocks this task.
+    for (const record of fresh) record.awaited = true
+    const upstream = [...task.dependsOn.map((other) => this.#in.record(other)!), ...fresh]
     for (const { id: dependsOn, uuid: dependsOnUuid } of upstream)
       this.dependencies.push({ taskId: id, dependsOn, dependsOnUuid, rule: task.triggerRule })
     const parent = parentOf(task, identities)
@@ -97,6 +100,7 @@ export class Creation {
     wanted: readonly NewTask[],
     known: readonly unknown[],
     identities: readonly Identity[],
+    records: readonly TaskRecord[],
     actor: Actor,
   ): void {
     const parts = new Map<string, { parent: Identity; at: number[] }>()
@@ -112,6 +116,7 @@ export class Creation {
       this.#in.apply({ taskId: parent.id, uuid: parent.uuid, command }, actor)
       for (const one of at) {
         const { id, uuid } = identities[one]!
+        records[one]!.awaited = true
         this.dependencies.push({ taskId: parent.id, dependsOn: id, dependsOnUuid: uuid, rule: 'all_success' })
       }
     }

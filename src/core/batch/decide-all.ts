@@ -67,6 +67,7 @@ class Batch {
   readonly #roomForClaims: number
   #activeClaimsDelta = 0
   #countedClaims = 0
+  #seenDependencies = 0
 
   constructor(view: View, requests: readonly Request[], fairness: ProjectFairness) {
     this.#view = view
@@ -94,6 +95,7 @@ class Batch {
       view,
       record: this.#record,
       apply: (item, actor) => this.#apply(item, actor),
+      markAwaited: this.#markAwaited,
       emit: (event) => this.#effects.events.push(event),
       firstAnswer: (key) => this.#firstAnswer(key),
       storeReply: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),
@@ -163,7 +165,16 @@ class Batch {
     const decision = decide(record, command, this.#contextFor(command, actor), this.#effects)
     if (decision.record !== record) this.#changed.set(taskId, decision.record)
     this.#countClaims()
+    const { dependencies } = this.#effects
+    for (; this.#seenDependencies < dependencies.length; this.#seenDependencies++)
+      this.#markAwaited(dependencies[this.#seenDependencies]!.dependsOn)
     return decision.reply
+  }
+
+  /** Not a change that people see: its version stays. Both tasks of a dependency are locked when it is written. */
+  #markAwaited = (id: number): void => {
+    const record = this.#record(id)
+    if (record && !record.awaited) this.#changed.set(id, { ...record, awaited: true })
   }
 
   #record = (id: number) => this.#changed.get(id) ?? this.#view.records.get(id)

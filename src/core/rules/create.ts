@@ -43,6 +43,7 @@ export function createTask(
     dueAt: early && state === 'pending' ? task.runAt : state === 'queued' ? task.expiresAt : null,
     expiresAt: task.expiresAt,
     blocked: readiness === 'wait',
+    awaited: false,
     onlyAgent: task.onlyAgent,
     capabilities: task.capabilities,
     review: task.review,

@@ -143,6 +143,7 @@ const TASKS = [
     queue_rank bigint not null,
     due_at bigint,
     blocked tinyint,
+    awaited tinyint not null,
     only_agent ${NAME},
     capabilities text,
     expires_at bigint,

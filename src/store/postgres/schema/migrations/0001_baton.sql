@@ -213,6 +213,8 @@ create table tasks (
   max_continuations smallint not null default 10 check (max_continuations >= 0),
   priority smallint not null check (priority between 1 and 10),
   blocked boolean not null default false,
+  -- A task depends on it: the downstream tasks of any other need not be looked for when it ends.
+  awaited boolean not null default false,
   epoch integer not null default 1 check (epoch >= 1),
   min_lease_ms integer not null default 0,
   parent_id bigint,
