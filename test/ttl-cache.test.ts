@@ -47,3 +47,13 @@ test('a failed lookup is not cached', async () => {
   await expect(memory.get('key', never)).rejects.toThrow()
   expect(await memory.get('key', async () => 'value')).toBe('value')
 })
+
+test('a value that was read elsewhere is cached, unless something was invalidated since', () => {
+  const memory = new TtlCache<string>(60_000, 10)
+  const before = memory.invalidations
+  memory.keep('key', 'read', before)
+  expect(memory.get('key', never)).toBe('read')
+  memory.set('key', 'new')
+  memory.keep('key', 'old', before)
+  expect(memory.get('key', never)).toBe('new')
+})

@@ -2,8 +2,7 @@ import type { z } from 'zod'
 import type { OnTask } from '../core/batch/requests.ts'
 import type { Fence, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
-import { idCarriedBy } from '../core/ids.ts'
-import { DEFAULT_LEASE_SECONDS } from '../core/limits.ts'
+import { DEFAULT_LEASE_SECONDS, type Limits } from '../core/limits.ts'
 import type {
   ClaimGrant,
   Granted,
@@ -15,7 +14,7 @@ import type {
 import type * as shapes from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
-import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
+import { type Caller, granted, type Kernel, type KnownClaimant } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { briefView, command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
@@ -27,7 +26,10 @@ export async function leaseMsOf(
   seconds: number | undefined,
 ): Promise<number> {
   const known = kernel.limits(caller.workspaceId)
-  const { minLeaseSeconds, maxLeaseSeconds } = known instanceof Promise ? await known : known
+  return leaseWithin(known instanceof Promise ? await known : known, seconds)
+}
+
+function leaseWithin({ minLeaseSeconds, maxLeaseSeconds }: Limits, seconds: number | undefined): number {
   const lease = seconds ?? Math.min(Math.max(DEFAULT_LEASE_SECONDS, minLeaseSeconds), maxLeaseSeconds)
   if (lease < minLeaseSeconds || lease > maxLeaseSeconds) {
     const message = `must be ${minLeaseSeconds} to ${maxLeaseSeconds} in this workspace`
@@ -37,21 +39,37 @@ export async function leaseMsOf(
 }
 
 /** The claiming agent and session, both registered on first use, with a lease inside the limits. */
-async function claimant(kernel: Kernel, caller: Caller, body: z.output<typeof shapes.ClaimBody>) {
-  const leaseMs = await leaseMsOf(kernel, caller, body.leaseSeconds)
-  const known = kernel.agentOf(caller, body.agent)
-  const { slug: agent, capabilities: ofAgent } = known instanceof Promise ? await known : known
-  const { capabilities: ofSession } = await kernel.sessionIsKnown(caller, body.session, agent)
-  const capabilities = ofSession.length === 0 ? ofAgent : [...ofAgent, ...ofSession]
-  return { agent, session: body.session, leaseMs, capabilities }
+interface Claimant {
+  who: { agent: string; session: string; leaseMs: number; capabilities: readonly string[] }
+  /**
+   * The registration of the session, a promise unless it is cached. Awaited with the claim, not before it: so both are in
+   * one transaction, in this order.
+   */
+  registered: unknown
 }
 
-/** A claim of unknown tasks must not register a new agent or session, so the tasks are looked up first. */
-async function tasksExist(kernel: Kernel, caller: Caller, uuids: readonly string[]): Promise<boolean> {
-  const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
-  const found = await kernel.store.recordsById(caller.workspaceId, ids)
-  return found.some(({ uuid }) => uuids.includes(uuid))
+/** `known` is what one read has found (`kernel.claimant`); null when everything is cached. */
+async function claimant(
+  kernel: Kernel,
+  caller: Caller,
+  body: z.output<typeof shapes.ClaimBody>,
+  known: KnownClaimant | null,
+): Promise<Claimant> {
+  const { session, leaseSeconds } = body
+  const leaseMs = known
+    ? leaseWithin(known.limits, leaseSeconds)
+    : await leaseMsOf(kernel, caller, leaseSeconds)
+  const { slug: agent, capabilities: ofAgent } = known?.agent ?? (await kernel.agentOf(caller, body.agent))
+  const registered = kernel.sessionIsKnown(caller, session, agent)
+  // A session that is registered now has no capabilities.
+  const { capabilities: ofSession = [] } = known ? (known.session ?? {}) : await registered
+  const capabilities = ofSession.length === 0 ? ofAgent : [...ofAgent, ...ofSession]
+  return { who: { agent, session, leaseMs, capabilities }, registered }
 }
+
+/** The reply to a claim, when the registration that was asked for just before it is done too. */
+const after = async <T>(registered: unknown, claim: Promise<T>): Promise<T> =>
+  registered instanceof Promise ? (await Promise.all([claim, registered]))[0] : claim
 
 const noSuchTask = (uuid: string) => refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 
@@ -62,12 +80,14 @@ export async function claimTask(
   body: z.output<typeof shapes.ClaimBody>,
 ): Promise<AnswerOf<typeof shapes.ClaimAnswer>> {
   const taskId = taskIdOf(uuid)
-  const isKnown = kernel.knows(caller, body.agent, body.session)
-  if (!isKnown && !(await tasksExist(kernel, caller, [uuid]))) throw Refused.because(noSuchTask(uuid))
-  const who = await claimant(kernel, caller, body)
-  const reply = granted(
-    await kernel.run(caller, { on: 'task', taskId, uuid, command: { kind: 'claim', ...who } }),
-  )
+  const { agent, session } = body
+  const found = kernel.claimant(caller, { agent, session, tasks: [uuid] })
+  const known = found && (await found)
+  // A claim of an unknown task must not register a new agent or session.
+  if (known && !known.namesATask) throw Refused.because(noSuchTask(uuid))
+  const { who, registered } = await claimant(kernel, caller, body, known)
+  const command: TaskCommand & { kind: 'claim' } = { kind: 'claim', ...who }
+  const reply = granted(await after(registered, kernel.run(caller, { on: 'task', taskId, uuid, command })))
   const [claim] = await withCheckpoints(kernel, caller, [reply.claim])
   return { reason: reply.reason, claim: claim! }
 }
@@ -92,17 +112,19 @@ export async function claimBatch(
   body: z.output<typeof shapes.ClaimBatchBody>,
 ): Promise<AnswerOf<typeof shapes.ClaimBatchAnswer>> {
   const { taskIds, ...claim } = body
-  const isKnown = kernel.knows(caller, claim.agent, claim.session)
-  if (!isKnown && !(await tasksExist(kernel, caller, taskIds)))
+  const { agent, session } = claim
+  const known = await kernel.claimant(caller, { agent, session, tasks: taskIds })
+  if (known && !known.namesATask)
     return { results: taskIds.map((uuid) => ({ taskId: uuid, ...refused(noSuchTask(uuid)) })) }
-  const who = await claimant(kernel, caller, claim)
-  const replies = await runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
+  const { who, registered } = await claimant(kernel, caller, claim, known)
+  const claims = runMany(kernel, caller, taskIds, (uuid) => onTask(uuid, { kind: 'claim', ...who }))
+  const replies = await after(registered, claims)
   const taken = replies.flatMap((reply) => (reply.ok ? [reply.claim] : []))
-  const claims = await withCheckpoints(kernel, caller, taken)
+  const shown = await withCheckpoints(kernel, caller, taken)
   return {
     results: replies.map((reply, i) => ({
       taskId: taskIds[i]!,
-      ...outcome(reply, ({ reason }) => ({ reason, claim: claims.shift()! })),
+      ...outcome(reply, ({ reason }) => ({ reason, claim: shown.shift()! })),
     })),
   }
 }
@@ -118,14 +140,17 @@ export async function claimNext(
   const { limit, waitMs, capabilities = [], tracks, ...claim } = body
   const until = performance.now() + waitMs
   const { gone } = waiter
-  const { agent, session, leaseMs, capabilities: registered } = await claimant(kernel, caller, claim)
-  const able = [...new Set([...registered, ...capabilities])].sort()
+  const found = kernel.claimant(caller, { agent: claim.agent, session: claim.session, tasks: [] })
+  const { who, registered } = await claimant(kernel, caller, claim, found && (await found))
+  const { agent, session, leaseMs } = who
+  const able = [...new Set([...who.capabilities, ...capabilities])].sort()
   const pick = { agent, capabilities: able, projectId, tracks }
   for (;;) {
     const left = until - performance.now()
     // Subscribe before the query: work committed between the query and the wait must not be missed.
     const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
-    const reply = granted(await kernel.run(caller, { on: 'next', pick, session, leaseMs, limit }))
+    const next = kernel.run(caller, { on: 'next', pick, session, leaseMs, limit })
+    const reply = granted(await after(registered, next))
     const { claims } = reply
     if (claims.length > 0) {
       const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)

@@ -51,6 +51,8 @@ export interface Directory {
   agentOf(caller: Caller, agent: string): Promise<KnownAgent>
   /** The id of a project, or null when no project has this slug. */
   projectOf(workspaceId: number, slug: string): Promise<number | null>
+  /** All that a claim must know, in one read that registers nothing. Without it each is asked for itself. */
+  claimantOf?(workspaceId: number, claiming: Claiming): Promise<KnownClaimant>
   /** The names of keys by id, for directories that have keys. */
   namesOfKeys?(workspaceId: number, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
@@ -62,6 +64,22 @@ interface KnownAgent {
 
 /** The agent of a session, and its capabilities if it is a worker. */
 type KnownSession = Pick<SessionRecord, 'capabilities' | 'agent'>
+
+/** Who claims what: an agent by slug or id, a session, and the ids of the tasks, if it names some. */
+export interface Claiming {
+  agent: string
+  session: string
+  tasks: readonly string[]
+}
+
+export interface KnownClaimant {
+  limits: Limits
+  /** Null: not registered. */
+  agent: KnownAgent | null
+  session: KnownSession | null
+  /** Whether one of the tasks exists. */
+  namesATask: boolean
+}
 
 export type Fault = (error: unknown, what: string) => void
 type Follow = (kernel: Kernel, workspaceId: number, ended: readonly number[]) => Promise<void>
@@ -156,12 +174,24 @@ export class Kernel<S extends Store = Store> {
     })
   }
 
-  /** Whether both are registered, so that a claim would register neither. */
-  knows(caller: Caller, agent: string, session: string): boolean {
-    return (
-      this.#agents.has(`${caller.workspaceId}/${agent}`) &&
-      this.#sessions.has(`${caller.workspaceId}/${session}`)
-    )
+  /**
+   * What a claim must know and is not cached, in one read that registers nothing. Null, and at once, when everything is
+   * cached or the directory has no such read.
+   */
+  claimant({ workspaceId }: Caller, claiming: Claiming): Promise<KnownClaimant> | null {
+    const isCached =
+      this.#limits.has(`${workspaceId}`) &&
+      this.#agents.has(`${workspaceId}/${claiming.agent}`) &&
+      this.#sessions.has(`${workspaceId}/${claiming.session}`)
+    return isCached || !this.#directory.claimantOf ? null : this.#findClaimant(workspaceId, claiming)
+  }
+
+  async #findClaimant(workspaceId: number, claiming: Claiming): Promise<KnownClaimant> {
+    const [ofLimits, ofAgents] = [this.#limits.invalidations, this.#agents.invalidations]
+    const known = await this.#directory.claimantOf!(workspaceId, claiming)
+    this.#limits.keep(`${workspaceId}`, known.limits, ofLimits)
+    if (known.agent) this.#agents.keep(`${workspaceId}/${claiming.agent}`, known.agent, ofAgents)
+    return known
   }
 
   sessionChanged(caller: Caller, session: string): void {

@@ -1,9 +1,9 @@
 import { Refused } from '../core/errors.ts'
 import type { Origin } from '../core/events.ts'
-import { isUuid } from '../core/ids.ts'
+import { idCarriedBy, isUuid } from '../core/ids.ts'
 import type { ServerStore } from '../store/server-store.ts'
 import { BatchLoader } from './batch-loader.ts'
-import type { Directory } from './kernel.ts'
+import type { Claiming, Directory, KnownClaimant } from './kernel.ts'
 
 /** The directory of a server: agents, projects and keys are rows in its database. */
 export const serverDirectory = ({ agents, keys, projects }: ServerStore): Directory => {
@@ -15,7 +15,11 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
       return arriving.map(({ slug }) => capabilities.get(slug) ?? [])
     },
   )
+  const claimants = new BatchLoader((workspaceId, arriving: readonly Claiming[]) =>
+    findAll(agents, workspaceId, arriving),
+  )
   return {
+    claimantOf: async (workspaceId, claiming) => (await claimants.ask(workspaceId, [claiming]))[0]!,
     async agentOf(caller, name) {
       const { workspaceId } = caller
       const slug = isUuid(name) ? (await agents.find(workspaceId, name))?.record.slug : name
@@ -28,4 +32,29 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
     },
     namesOfKeys: keys.names,
   }
+}
+
+async function findAll(
+  agents: ServerStore['agents'],
+  workspaceId: number,
+  arriving: readonly Claiming[],
+): Promise<KnownClaimant[]> {
+  const distinct = <T>(values: readonly T[]) => [...new Set(values)]
+  const found = await agents.claimants(workspaceId, {
+    agents: distinct(arriving.map(({ agent }) => agent)),
+    sessions: distinct(arriving.map(({ session }) => session)),
+    taskIds: distinct(arriving.flatMap(({ tasks }) => tasks.map(idCarriedBy).filter((id) => id !== null))),
+  })
+  const byName = new Map(
+    found.agents.flatMap((agent) => [agent.slug, agent.agentId].map((name) => [name, agent])),
+  )
+  const sessions = new Map(found.sessions.map((session) => [session.name, session]))
+  // A task is known by its whole id, not by the number that it carries.
+  const tasks = new Set(found.tasks)
+  return arriving.map((claiming) => ({
+    limits: found.limits,
+    agent: byName.get(claiming.agent) ?? null,
+    session: sessions.get(claiming.session) ?? null,
+    namesATask: claiming.tasks.some((uuid) => tasks.has(uuid)),
+  }))
 }

@@ -4,6 +4,7 @@ export class TtlCache<T> {
   readonly #most: number
   readonly #known = new Map<string, { value: T; until: number }>()
   readonly #asked = new Map<string, Promise<T>>()
+  #invalidations = 0
 
   constructor(keptForMs: number, most: number) {
     this.#keptForMs = keptForMs
@@ -19,7 +20,7 @@ export class TtlCache<T> {
     const asked: Promise<T> = lookUp()
       .then((value) => {
         // Invalidated during the lookup: the value may be stale. Waiting callers get it, but it is not cached.
-        if (this.#asked.get(name) === asked) this.set(name, value)
+        if (this.#asked.get(name) === asked) this.#store(name, value)
         return value
       })
       .finally(() => {
@@ -29,8 +30,24 @@ export class TtlCache<T> {
     return asked
   }
 
+  /** How often something was set or forgotten: a value that was read before may be stale after. */
+  get invalidations(): number {
+    return this.#invalidations
+  }
+
+  /** Caches a value that was read when there had been so many invalidations, unless there were more since. */
+  keep(name: string, value: T, invalidations: number): void {
+    if (invalidations === this.#invalidations) this.#store(name, value)
+  }
+
   set(name: string, value: T): void {
     this.forget(name)
+    this.#store(name, value)
+  }
+
+  #store(name: string, value: T): void {
+    // Deleted first, so that it moves to the end of the order in which entries are evicted.
+    this.#known.delete(name)
     this.#known.set(name, { value, until: performance.now() + this.#keptForMs })
     if (this.#known.size > this.#most) this.#known.delete(this.#known.keys().next().value!)
   }
@@ -40,11 +57,13 @@ export class TtlCache<T> {
   }
 
   forget(name: string): void {
+    this.#invalidations += 1
     this.#known.delete(name)
     this.#asked.delete(name)
   }
 
   clear(): void {
+    this.#invalidations += 1
     this.#known.clear()
     this.#asked.clear()
   }

@@ -3,6 +3,7 @@ import { tasksOfProject, triggerRulesOf } from '../reads/plan-tasks.ts'
 import { tallyOf } from '../reads/tally.ts'
 import { dueAgents } from '../upkeep/due.ts'
 import { findAgent, listAgents, pageOfAgents, registerByClaim, tasksAssignedTo } from './agents.ts'
+import { findClaimants } from './claimants.ts'
 import { createKey, findKey, listKeys, namesOfKeys, revokeKey } from './keys.ts'
 import {
   createProject,
@@ -24,6 +25,7 @@ export function workspaceQueries(connections: Connections) {
     agents: {
       ...bind(readers, {
         assignedTo: tasksAssignedTo,
+        claimants: findClaimants,
         due: dueAgents,
         find: findAgent,
         list: listAgents,

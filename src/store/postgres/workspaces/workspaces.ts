@@ -33,7 +33,7 @@ const LIMIT_COLUMNS = {
 } as const satisfies Record<keyof Limits, string>
 
 const limitFields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
-const limitSelect = limitFields.map((field) => `${LIMIT_COLUMNS[field]} as "${field}"`).join(', ')
+export const limitSelect = limitFields.map((field) => `${LIMIT_COLUMNS[field]} as "${field}"`).join(', ')
 
 export async function createWorkspace(
   store: Connections,
