@@ -174,7 +174,12 @@ describe('migrate', () => {
   test('leaves a database as it was when a later migration fails', async () => {
     const url = await migrated()
     const before = await picture(url)
-    const bad = { version: 9000, name: '9000_bad.sql', checksum: 'c', sql: 'drop table events; select 1/0' }
+    const bad = {
+      version: 9000,
+      name: '9000_bad.sql',
+      checksum: 'c',
+      sql: 'drop table events cascade; select 1/0',
+    }
     const message = await refusal(migrate(url, SERVER_ROLE, [...readMigrations(), bad]))
     expect(message).toContain('division by zero')
     expect(await picture(url)).toEqual(before)

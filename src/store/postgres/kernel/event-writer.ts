@@ -7,10 +7,10 @@ import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
 
 /** An event of a change. Those of a batch of tasks carry only their actor: a batch has many callers. */
-export type EventToWrite = EventDraft & Omit<Origin, 'actor'>
+type EventToWrite = EventDraft & Omit<Origin, 'actor'>
 
 /** The end of a transaction: its last writes, its events, and what must be checked under the lock of the counter. */
-export interface LastWrites {
+interface LastWrites {
   writes?: readonly Bound[]
   events: readonly EventToWrite[]
   checks?: readonly Bound[]
