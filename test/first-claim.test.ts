@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  const { workspaceId } = await createWorkspace(store.writers, randomUUID(), 'test')
+  const { workspaceId } = await createWorkspace(store, randomUUID(), 'test')
   caller = { workspaceId, actor: 'test', rights: new Set() }
 })
 
@@ -120,7 +120,7 @@ test('the capabilities of a worker count for its first claim on this node', asyn
   const kernel = fresh()
   await kernel.run(caller, {
     on: 'session',
-    name: 's-1',
+    key: 's-1',
     uuid: randomUUID(),
     command: {
       kind: 'open',

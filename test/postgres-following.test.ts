@@ -33,7 +33,7 @@ const query = <T extends pg.QueryResultRow>(text: string, values: unknown[] = []
   })
 const cursorOf = async ({ workspace }: Work) => {
   const [row] = await query<{ seq: string }>(
-    'select followed_seq as seq from follow_cursors where workspace_id = $1',
+    `select seq from log_cursors where workspace_id = $1 and follower = 'dependents'`,
     [workspace],
   )
   return Number(row?.seq ?? 0)

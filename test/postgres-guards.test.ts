@@ -239,9 +239,34 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
   ],
   [
     'nothing is followed before the log begins',
-    'follow_cursors',
-    'followed_seq >= 0',
-    ({ workspace }) => update('follow_cursors', 'followed_seq = -1', workspace),
+    'log_cursors',
+    'seq >= 0',
+    ({ workspace }) => update('log_cursors', 'seq = -1', workspace),
+  ],
+  [
+    'a follower of the log has a name',
+    'log_cursors',
+    "follower <> ''",
+    ({ workspace }) => update('log_cursors', "follower = ''", workspace),
+  ],
+  [
+    'a follower of the log never failed fewer than no times',
+    'log_cursors',
+    'failures >= 0',
+    ({ workspace }) => update('log_cursors', 'failures = -1', workspace),
+  ],
+  [
+    'who works on a stretch of the log has a lease',
+    'log_cursors',
+    '(holder IS NULL) = (lease_until IS NULL)',
+    ({ workspace }) => update('log_cursors', 'holder = gen_random_uuid()', workspace),
+  ],
+  [
+    'what waits for a retry is held by nobody',
+    'log_cursors',
+    '(retry_at IS NULL)',
+    ({ workspace }) =>
+      update('log_cursors', 'holder = gen_random_uuid(), lease_until = now(), retry_at = now()', workspace),
   ],
   [
     'a session has a name',

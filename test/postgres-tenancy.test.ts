@@ -180,6 +180,7 @@ describe('the server’s role', () => {
     agent_health: 'the health of an agent is deleted with it',
     agent_task_sessions: 'a person may let an agent begin afresh',
     wakeups: 'wakeups are kept for a week',
+    log_cursors: 'retention does not wait for a follower that is gone',
     run_log_chunks: 'a log is kept for as long as the settings say',
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
@@ -289,9 +290,9 @@ describe('the server’s role', () => {
       'agents',
       'attempts',
       'events',
-      'follow_cursors',
       'idempotency_keys',
       'limits',
+      'log_cursors',
       'runs',
       'sessions',
       'task_dependencies',
@@ -329,7 +330,7 @@ describe('the server’s role', () => {
       'limits',
       'agents',
       'agent_health',
-      'follow_cursors',
+      'log_cursors',
       'agent_runtime_state',
       'wakeups',
       'runs',

@@ -88,7 +88,7 @@ async function runIn(workspace: Workspace, agent: string): Promise<string> {
 }
 
 /** What the server writes all the time by itself: its heartbeat, its leader lease, its position in the log. */
-const CLUSTER_TABLES = ['nodes', 'leader_leases', 'follow_cursors']
+const CLUSTER_TABLES = ['nodes', 'leader_leases', 'log_cursors']
 
 /** A fingerprint of every row of every other table, as only a superuser sees them. */
 export async function everythingIn(database: pg.Client): Promise<Record<string, string>> {

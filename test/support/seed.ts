@@ -94,9 +94,6 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
       `insert into agent_health (workspace_id, slug, last_seen_at, has_heartbeat, status) values ($1, $2, now(), true, 'healthy')`,
       [workspace, watched],
     )
-    await client.query('insert into follow_cursors (workspace_id) values ($1) on conflict do nothing', [
-      workspace,
-    ])
   })
   const runs = await seedRuns(url, workspace, `agent-of-${workspace}`, held)
   const ids = {

@@ -13,6 +13,7 @@ import type { KindName } from '../../core/kinds/kinds.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
+import type { LogFollowers } from '../log-followers.ts'
 import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
@@ -31,6 +32,7 @@ import type {
 import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocked.ts'
 import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
+import { MemoryFollowers } from './log-followers.ts'
 import {
   activeSessions,
   agentsOf,
@@ -62,11 +64,16 @@ export class MemoryStore implements Store<KindName> {
   readonly #locks = new Map<number, Promise<void>>()
   readonly #log = new MemoryEventWriter()
   readonly leaderLease: MemoryLeaderLease
+  readonly followers: LogFollowers
   #lastId = 0
 
   constructor(options: MemoryStoreOptions = {}) {
     this.#now = options.now ?? Date.now
     this.leaderLease = new MemoryLeaderLease(this.#now)
+    this.followers = new MemoryFollowers(
+      this.#now,
+      (workspaceId) => this.#workspace(workspaceId).events.length,
+    )
     this.#random = options.random ?? Math.random
     this.#pause = options.pause ?? (async () => undefined)
   }

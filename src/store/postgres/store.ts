@@ -4,6 +4,7 @@ import type { Origin } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
+import type { LogFollowers } from '../log-followers.ts'
 import type {
   BlockedTask,
   Committed,
@@ -29,6 +30,7 @@ import { type ServerQueries, serverQueries } from './server-queries.ts'
 import { blockedFrom } from './upkeep/cycles.ts'
 import * as due from './upkeep/due.ts'
 import { downstreamOf, Following } from './upkeep/following.ts'
+import { PostgresFollowers } from './upkeep/log-cursors.ts'
 import { ensureProject, setTracks } from './workspaces/projects.ts'
 import { ensureWorkspace } from './workspaces/workspaces.ts'
 
@@ -58,6 +60,7 @@ export class PostgresStore
   readonly agents: ServerQueries['agents']
   readonly assignment: ServerQueries['assignment']
   readonly cluster: ServerQueries['cluster']
+  readonly followers: LogFollowers
   readonly counters: ServerQueries['counters']
   readonly keys: ServerQueries['keys']
   readonly logs: ServerQueries['logs']
@@ -100,6 +103,7 @@ export class PostgresStore
     this.workspaces = queries.workspaces
     this.runLogs = queries.runLogs
     this.#following = new Following(readers, this.writers)
+    this.followers = new PostgresFollowers(readers, this.writers)
     this.#notices = new Notices(database, readers, this.#tell, (keyIds) => {
       for (const listener of this.#revocationListeners) listener(keyIds)
     })
@@ -211,8 +215,9 @@ export class PostgresStore
     return blockedFrom(this.readers, workspaceId, taskIds, way, limit)
   }
 
-  applyRetention(): Promise<void> {
-    return due.applyRetention(this.readers)
+  async applyRetention(): Promise<void> {
+    await this.#following.writeCursors()
+    await due.applyRetention(this.readers)
   }
 
   onCommit(listener: Committed): () => void {

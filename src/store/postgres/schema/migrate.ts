@@ -111,7 +111,7 @@ const GRANTS: Record<string, string> = {
   api_keys: 'select, insert, update',
   agents: 'select, insert, update, delete',
   agent_health: 'select, insert, update, delete',
-  follow_cursors: 'select, insert, update',
+  log_cursors: 'select, insert, update, delete',
   nodes: 'select, insert, update, delete',
   leader_leases: 'select, insert, update, delete',
   sessions: 'select, insert, update',

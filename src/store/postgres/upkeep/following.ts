@@ -1,6 +1,7 @@
 import type pg from 'pg'
+import { DEPENDENTS } from '../../log-followers.ts'
 import type { BlockedTask, MissedTasks } from '../../store.ts'
-import { BY_KEYS, scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
+import { BY_KEYS, inside, scopedQueries } from '../kernel/scoped-query.ts'
 
 /**
  * From ended tasks to the tasks that depend on them. What happened is read from the log, in order, from a cursor per
@@ -51,17 +52,17 @@ export const downstreamOf = (pool: pg.Pool, workspaceId: number, taskIds: readon
     [workspaceId, taskIds],
   )
 
-// Workspaces whose log is longer than their cursor, and whether tasks are blocked there. Random ones: if the same ones
+// Workspaces whose log is longer than the cursor of this follower, and whether tasks are blocked there. Random ones: if the same ones
 // always came first, they could starve the others. $1 workspaces whose cached cursor is ahead of the stored one, $2 the
 // cached cursors, $3 limit, $4 the only workspace to read, or null.
 const BEHIND = `
   select * from (
-    select c.workspace_id as "workspaceId", c.last_seq as "lastSeq", coalesce(f.followed_seq, 0) as "writtenSeq",
-           greatest(coalesce(f.followed_seq, 0), coalesce(k.seq, 0)) as "followedSeq",
+    select c.workspace_id as "workspaceId", c.last_seq as "lastSeq", f.seq as "writtenSeq",
+           greatest(f.seq, coalesce(k.seq, 0)) as "followedSeq",
            exists (select from tasks t where t.workspace_id = c.workspace_id and t.blocked) as "isAnythingBlocked"
-      from workspace_counters c left join follow_cursors f using (workspace_id)
-      left join unnest($1::int[], $2::bigint[]) as k(workspace_id, seq) using (workspace_id)
-     where c.last_seq > greatest(coalesce(f.followed_seq, 0), coalesce(k.seq, 0))
+      from workspace_counters c join log_cursors f on f.workspace_id = c.workspace_id and f.follower = '${DEPENDENTS}'
+      left join unnest($1::int[], $2::bigint[]) as k(workspace_id, seq) on k.workspace_id = c.workspace_id
+     where c.last_seq > greatest(f.seq, coalesce(k.seq, 0))
        and ($4::int is null or c.workspace_id = $4)) w
    order by random() limit $3`
 
@@ -88,7 +89,11 @@ interface Behind {
   isAnythingBlocked: boolean
 }
 
-/** Follows the logs of all workspaces. The cached cursors only save work: another process starts from the stored ones. */
+/**
+ * The follower that unblocks dependents, in all workspaces at once. Two nodes may do it at the same time, without harm, so it
+ * takes no leases: the coordinator's term keeps it to one node. The cached cursors only save work: another process starts
+ * from the stored ones.
+ */
 export class Following {
   readonly #readers: pg.Pool
   readonly #writers: pg.Pool
@@ -131,15 +136,20 @@ export class Following {
   }
 
   async #move({ workspaceId, writtenSeq }: Behind, seq: number): Promise<void> {
-    if (seq - writtenSeq >= WORTH_WRITING) {
-      await scopedQuery(this.#writers, 'baton.workspace_id', String(workspaceId), {
-        // Never back: another process may be further.
-        text: `insert into follow_cursors (workspace_id, followed_seq) values ($1, $2)
-               on conflict (workspace_id) do update set followed_seq = greatest(follow_cursors.followed_seq, excluded.followed_seq)`,
-        values: [workspaceId, seq],
-      })
-      this.#cursors.delete(workspaceId)
-    } else this.#cursors.set(workspaceId, seq)
+    this.#cursors.set(workspaceId, seq)
+    if (seq - writtenSeq >= WORTH_WRITING) await this.#write(workspaceId, seq)
+  }
+
+  async #write(workspaceId: number, seq: number): Promise<void> {
+    // Never back: another process may be further.
+    const text = `update log_cursors set seq = greatest(seq, $2) where workspace_id = $1 and follower = '${DEPENDENTS}'`
+    await inside(this.#writers, workspaceId, text, [seq])
+    if (this.#cursors.get(workspaceId) === seq) this.#cursors.delete(workspaceId)
+  }
+
+  /** Stores all cursors: retention waits for what is stored. */
+  async writeCursors(): Promise<void> {
+    for (const [workspaceId, seq] of [...this.#cursors]) await this.#write(workspaceId, seq)
   }
 }
 

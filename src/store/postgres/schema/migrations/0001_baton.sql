@@ -442,12 +442,24 @@ create table event_origins (
   check (num_nonnulls(key_id, address) > 0)
 );
 
--- Up to which event the ends of tasks have been followed to their downstream tasks.
-create table follow_cursors (
-  workspace_id integer primary key references workspaces,
-  followed_seq bigint not null default 0 check (followed_seq >= 0)
+-- How far each follower of a workspace's log has come: the events up to seq are handled. One node at a time works on what
+-- comes next, under a lease. Retention deletes nothing that a follower has yet to see.
+create table log_cursors (
+  workspace_id integer not null references workspaces,
+  follower text collate "C" not null check (follower <> ''),
+  seq bigint not null default 0 check (seq >= 0),
+  -- New with each lease, so that a holder that was too slow is not taken for its successor.
+  holder uuid,
+  lease_until timestamptz,
+  -- How often the next events could not be handled, and when they are tried again.
+  failures integer not null default 0 check (failures >= 0),
+  retry_at timestamptz,
+  primary key (workspace_id, follower),
+  check ((holder is null) = (lease_until is null)),
+  check (holder is null or retry_at is null)
 ) with (fillfactor = 50,
   autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+create index log_cursors_of_follower on log_cursors (follower, workspace_id);
 
 -- The cluster: the nodes on this database and the elected leader. They belong to no workspace; workspace_id is 0.
 
@@ -798,7 +810,7 @@ begin
   foreach name in array array[
     'workspaces', 'workspace_counters', 'limits', 'api_keys', 'idempotency_keys', 'projects', 'tracks', 'agents',
     'agent_health', 'sessions', 'tasks', 'task_details', 'task_dependencies', 'attempts', 'track_claims',
-    'rejected_results', 'events', 'event_origins', 'follow_cursors', 'agent_runtime_state', 'parked_credentials',
+    'rejected_results', 'events', 'event_origins', 'log_cursors', 'agent_runtime_state', 'parked_credentials',
     'agent_task_sessions', 'wakeups', 'runs', 'run_events',
     'run_log_chunks'
   ] loop
@@ -815,7 +827,7 @@ begin
   -- Upkeep reads what is due in all workspaces, and only reads: each of its changes names a workspace.
   foreach name in array array[
     'workspaces', 'workspace_counters', 'limits', 'idempotency_keys', 'agents', 'agent_health', 'sessions', 'tasks',
-    'task_dependencies', 'attempts', 'events', 'follow_cursors', 'agent_runtime_state', 'wakeups', 'runs'
+    'task_dependencies', 'attempts', 'events', 'log_cursors', 'agent_runtime_state', 'wakeups', 'runs'
   ] loop
     execute format('create policy upkeep_reads on %I for select
       using ((select current_setting(''baton.scope'', true)) = ''upkeep'')', name);
