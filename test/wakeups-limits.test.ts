@@ -3,9 +3,9 @@ import { MAX_CHAIN_DEPTH } from '../src/core/runs/wakeups.ts'
 import { WakeupRequests, wakeAgent } from '../src/flow/wakeups.ts'
 import { waitingClaims } from '../src/store/postgres/runs/dispatch.ts'
 import { until } from './support/nodes.ts'
-import { askForWakeups } from './support/run-steps.ts'
+import { askForWakeups, wakeupRequest } from './support/run-steps.ts'
 import { granted, type Hold, type Task } from './support/tasks.ts'
-import { HERE, useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
+import { HERE, useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
 /** What keeps agents from waking each other forever, and what must not be mistaken for that. */
 

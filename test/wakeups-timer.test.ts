@@ -4,8 +4,8 @@ import { wakeByClock } from '../src/flow/wakeups.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { pause, resume, terminate } from './support/agents.ts'
-import { askForWakeups, scheduleTimers } from './support/run-steps.ts'
-import { useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
+import { askForWakeups, scheduleTimers, wakeupRequest } from './support/run-steps.ts'
+import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
 /** Agents that a timer wakes. Due times are moved in the database instead of being waited for. */
 

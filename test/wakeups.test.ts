@@ -7,8 +7,14 @@ import { deleteOldWakeups } from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { commandAgent, pause, register, remove, resume, terminate } from './support/agents.ts'
 import { until } from './support/nodes.ts'
-import { askForWakeups, parkCredential, resetSessions, scheduleTimers } from './support/run-steps.ts'
-import { useCluster, type WakeupWorkspace, wakeupRequest } from './support/wakeups.ts'
+import {
+  askForWakeups,
+  parkCredential,
+  resetSessions,
+  scheduleTimers,
+  wakeupRequest,
+} from './support/run-steps.ts'
+import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
 /** Wakeups: requested, waiting, and claimed; on a real database. */
 

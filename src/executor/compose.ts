@@ -11,6 +11,7 @@ import { simulatedAdapter } from '../adapters/simulated.ts'
 import type { AgentPolicy } from '../core/agent-policy.ts'
 import { StartRefused } from '../core/refusal.ts'
 import { LiveOutput } from '../kernel/live-output.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { type LogLimits, USUAL_LIMITS } from '../logs/limits.ts'
 import { localFileStore } from '../logs/local-file.ts'
 import { type ObjectStore, objectStore } from '../logs/object-store.ts'
@@ -65,7 +66,7 @@ export async function composeExecutor(
     | 'baseUrl'
     | 'mostRuns'
     | 'log'
-  >,
+  > & { kernel: ServerKernel },
   settings: ExecutorOptions,
 ): Promise<{
   context: ExecutorContext

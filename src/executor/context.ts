@@ -4,14 +4,14 @@ import type { AgentPolicy } from '../core/agent-policy.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
 import type { HolderRequest } from '../core/replies.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
-import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
 import type { Environment } from './environment.ts'
 import type { StoreRetry } from './store-retry.ts'
 
 /** What a node needs to run agents. */
 export interface ExecutorContext {
-  kernel: ServerKernel
+  kernel: RunKernel
   node: { id: string; name: string }
   registry: AdapterRegistry
   /** The store for new logs, and all stores that may hold older ones. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stop } from '../core/runs/ending.ts'
-import type { DueWakeup, RunToCheck } from '../store/server-store.ts'
+import type { DueWakeup, RunToCheck } from '../store/run-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'

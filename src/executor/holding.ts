@@ -6,7 +6,7 @@ import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
 import type { Caller } from '../kernel/kernel.ts'
-import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { ExecutorContext } from './context.ts'
 
 /** The claim a run holds: made like any other claim, on behalf of its agent. */
@@ -44,7 +44,7 @@ export const asAgent = (workspaceId: number, slug: string): Caller => ({
  * no task. A claim that was lost or is denied throws like any claim.
  */
 export async function claimForRun(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   workspaceId: number,
   agent: AgentRecord,
   wakeup: Wakeup,
@@ -61,7 +61,7 @@ export async function claimForRun(
 }
 
 async function claimOf(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   caller: Caller,
   agent: string,
   session: string,
@@ -102,7 +102,7 @@ export async function renewWaitingClaims({
  * program then repeats that, and is not lost work.
  */
 async function isSettled(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   workspaceId: number,
   { innerId, generation }: Held,
 ): Promise<boolean> {
@@ -113,7 +113,7 @@ async function isSettled(
 
 /** Applies the outcome of the run to its task. Returns the code of the refusal, if it was refused. */
 export async function applyOutcome(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   workspaceId: number,
   agent: string,
   held: Held,

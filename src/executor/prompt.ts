@@ -5,7 +5,7 @@ import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
 import { PROMPT_VARIABLES, type PromptValues } from '../core/prompts/variables.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { Wakeup } from '../core/runs/records.ts'
-import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { Held } from './holding.ts'
 import { Unfit } from './unfit.ts'
 
@@ -25,7 +25,7 @@ export function promptOf(agent: AgentRecord, values: PromptValues): string {
 }
 
 export async function promptValues(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   workspaceId: number,
   about: {
     agent: AgentRecord
@@ -63,7 +63,7 @@ export async function promptValues(
 
 /** Values like those of a run, to preview the prompt of an agent. */
 export async function exampleValues(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   workspaceId: number,
   agent: AgentRecord,
   baseUrl: string,
@@ -77,7 +77,7 @@ export async function exampleValues(
   }
 }
 
-async function valuesOfTask(kernel: ServerKernel, workspaceId: number, held: Held): Promise<PromptValues> {
+async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held): Promise<PromptValues> {
   const [found] = await kernel.store.tasksById(workspaceId, [held.innerId])
   if (!found) return {}
   const { record, details } = found
@@ -99,7 +99,7 @@ async function valuesOfTask(kernel: ServerKernel, workspaceId: number, held: Hel
   }
 }
 
-async function upstreamOf(kernel: ServerKernel, workspaceId: number, uuids: readonly string[]) {
+async function upstreamOf(kernel: RunKernel, workspaceId: number, uuids: readonly string[]) {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   if (ids.length === 0) return null
   const tasks = await kernel.store.tasksById(workspaceId, ids)

@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../core/runs/usage.ts'
-import type { NewRunEvent, ServerStore } from '../store/server-store.ts'
+import type { NewRunEvent, RunStore } from '../store/run-store.ts'
 
 const WRITE_EVERY_MS = 500
 /** Beyond this, further events of the run are dropped. */
@@ -13,7 +13,7 @@ interface Flag {
 
 /** Reports how a run proceeds, in batches. What is written survives the loss of the run. */
 export class RunReport {
-  readonly #store: ServerStore
+  readonly #store: RunStore
   readonly #run: { workspaceId: number; runId: string; agent: string; taskId: string | null }
   readonly #warn: (error: unknown) => void
   #usage: TokenUsage | null = null
@@ -27,7 +27,7 @@ export class RunReport {
   #writing: Promise<void> = Promise.resolve()
 
   constructor(
-    store: ServerStore,
+    store: RunStore,
     run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
     warn: (error: unknown) => void,
   ) {

@@ -20,7 +20,7 @@ import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { HeartbeatBatcher } from '../kernel/heartbeats.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
-import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
 import type { AgentFilter, AgentSeen } from '../store/server-store.ts'
 import { renewalsIn } from './claims.ts'
 import type { Execution } from './execution.ts'
@@ -30,7 +30,7 @@ import { instant, taskView } from './views.ts'
 /** Agents: registration, health, and operations on them. */
 
 export async function commandAgent<C extends AgentCommand>(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   caller: Caller,
   slug: string,
   command: C,

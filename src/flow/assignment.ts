@@ -1,8 +1,8 @@
 import { offersFor } from '../core/assignment.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { Caller } from '../kernel/kernel.ts'
-import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { Assignable } from '../store/server-store.ts'
+import type { RunKernel } from '../kernel/server-kernel.ts'
+import type { Assignable } from '../store/run-store.ts'
 import { leaseMsOf, runMany } from './claims.ts'
 
 /**
@@ -25,7 +25,7 @@ export class Assignment {
   readonly #deferred = new Map<number, ReadonlySet<string>>()
 
   /** Assigns ready work to free agents. Returns how many tasks were assigned. */
-  async assign(kernel: ServerKernel, caller: Caller): Promise<number> {
+  async assign(kernel: RunKernel, caller: Caller): Promise<number> {
     const { workspaceId } = caller
     let deferred = this.#deferred.get(workspaceId) ?? NO_AGENTS
     const failed = new Set<string>()
@@ -59,7 +59,7 @@ const NO_AGENTS: ReadonlySet<string> = new Set()
 
 /** How many tasks each agent got. Agents that take batches go first, before others split up similar tasks. */
 async function offerAll(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   caller: Caller,
   offered: readonly Assignable[],
 ): Promise<[slug: string, given: number][]> {
@@ -72,7 +72,7 @@ async function offerAll(
 }
 
 /** How many tasks the agent got. */
-async function offer(kernel: ServerKernel, caller: Caller, agent: Assignable): Promise<number> {
+async function offer(kernel: RunKernel, caller: Caller, agent: Assignable): Promise<number> {
   const { slug, capabilities } = agent
   const session = sessionFor(agent)
   const leaseMs = await leaseMsOf(kernel, caller, undefined)
@@ -94,7 +94,7 @@ async function offer(kernel: ServerKernel, caller: Caller, agent: Assignable): P
 
 /** Similar tasks, for an agent that takes several at a time. */
 async function offerSimilar(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   caller: Caller,
   { slug, capabilities }: Assignable,
   { id, leaseMs, session }: TaskRecord,

@@ -74,7 +74,7 @@ const after = async <T>(registered: unknown, claim: Promise<T>): Promise<T> =>
 const noSuchTask = (uuid: string) => refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
 
 export async function claimTask(
-  kernel: ServerKernel,
+  kernel: Kernel,
   caller: Caller,
   uuid: string,
   body: z.output<typeof shapes.ClaimBody>,

@@ -11,7 +11,7 @@ import type { ListedWakeup, WakeupAnswer, WakeupBody, WakeupView } from '../core
 import { BatchLoader } from '../kernel/batch-loader.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
-import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
 import { slugOf } from './agents.ts'
 import { runStep } from './run-steps.ts'
 import { command, taskIdOf } from './tasks.ts'
@@ -34,7 +34,7 @@ const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor
 })
 
 /** The outcome of each request. Notifies the executor of this process at once. */
-async function request(kernel: ServerKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
+async function request(kernel: RunKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
   const wakeups = await runStep(kernel.store, workspaceId, requestWakeups(requests))
   kernel.woken.fire()
   return wakeups
@@ -140,7 +140,7 @@ const CONTINUE = {
  * Wakes agents that Baton runs for assigned or continuing tasks without a pending wakeup. It is queried, not kept in memory:
  * after a crash between an assignment and its wakeup, the next pass finds the task.
  */
-export async function wakeForWork(kernel: ServerKernel, only: number | null): Promise<number> {
+export async function wakeForWork(kernel: RunKernel, only: number | null): Promise<number> {
   const found = await kernel.store.wakeups.workWithout(only)
   for (const workspaceId of new Set(found.map((one) => one.workspaceId))) {
     const own = found.filter((one) => one.workspaceId === workspaceId)
@@ -161,7 +161,7 @@ export async function wakeForWork(kernel: ServerKernel, only: number | null): Pr
  * A task whose wakeup was skipped must not stay idle. If the agent was woken for it too often, the task goes to a person;
  * otherwise it is released for other agents.
  */
-async function releaseUnwoken(kernel: ServerKernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
+async function releaseUnwoken(kernel: RunKernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
   const { agent, taskId, generation, skipReason } = wakeup
   const fence = { session: `agent:${agent}`, generation: generation! }
   const caller = { ...system(workspaceId), actor: `agent:${agent}` }
@@ -177,7 +177,7 @@ async function releaseUnwoken(kernel: ServerKernel, workspaceId: number, wakeup:
 
 /** Wakes agents whose timer is due. Returns how many were woken. */
 export async function wakeByClock(
-  kernel: ServerKernel,
+  kernel: RunKernel,
   only: number | undefined,
   limit: number,
 ): Promise<number> {

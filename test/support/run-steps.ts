@@ -3,10 +3,60 @@ import { requestWakeups, type WakeupRequest } from '../../src/core/runs/request-
 import * as life from '../../src/core/runs/run-life.ts'
 import * as runtime from '../../src/core/runs/runtime-state.ts'
 import { type RunIdentity, takeWakeup as taking } from '../../src/core/runs/take-wakeup.ts'
+import type { AskedWakeup } from '../../src/core/runs/wakeups.ts'
 import { runStep } from '../../src/flow/run-steps.ts'
+import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
 import type { RunsTransactor } from '../../src/store/store.ts'
+import type { Task } from './tasks.ts'
 
 /** Every step of wakeups and runs, one transaction each. */
+
+export type WakeupFields = Partial<Omit<AskedWakeup, 'task'>> & {
+  task?: Task | null
+  generation?: number | null
+}
+
+/** A request to wake an agent. */
+export const wakeupRequest = ({
+  task = null,
+  generation = null,
+  ...more
+}: WakeupFields = {}): AskedWakeup => ({
+  id: freshUuid(),
+  source: 'on_demand',
+  triggerDetail: null,
+  reason: null,
+  payload: undefined,
+  actor: 'key:test',
+  task: task && { id: task.id, uuid: task.uuid, generation },
+  idempotencyKey: null,
+  depth: 0,
+  isContinuation: false,
+  delayMs: 0,
+  ...more,
+})
+
+/** The end of a run, but for its ids. */
+export const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
+  ...{
+    adapterType: 'scripted',
+    status: 'succeeded',
+    errorCode: null,
+    errorMessage: null,
+    exitCode: 0,
+    signal: null,
+  },
+  ...{
+    usage: null,
+    usageBasis: null,
+    costUsd: null,
+    provider: null,
+    model: null,
+    sessionId: null,
+    taskSession: null,
+  },
+  ...{ summary: null, result: undefined, folder: null, log: null, excerpts: { stdout: null, stderr: null } },
+}
 
 export const askForWakeups = (
   store: RunsTransactor,

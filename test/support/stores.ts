@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { inject } from 'vitest'
 import type { Limits } from '../../src/core/limits.ts'
-import { MemoryStore } from '../../src/store/memory/store.ts'
+import { MemoryRunStore } from '../../src/store/memory/run-store.ts'
 import { MysqlStore } from '../../src/store/mysql/store.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.ts'
@@ -22,7 +22,7 @@ export interface StoreUnderTest {
 /** Every claim store Baton has, opened fresh. One suite runs on all of them. */
 export const openStore: Record<'memory' | 'postgres' | 'valkey' | 'mysql', () => Promise<StoreUnderTest>> = {
   async memory() {
-    const store = new MemoryStore()
+    const store = new MemoryRunStore()
     let last = 0
     const addWorkspace = async (limits?: Partial<Limits>) => {
       store.addWorkspace(++last, limits)

@@ -10,7 +10,6 @@ import type { AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from '.
 import type { Limits } from '../../src/core/limits.ts'
 import type { AgentProfile } from '../../src/core/records.ts'
 import type { RunEnd, Wakeup } from '../../src/core/runs/records.ts'
-import type { AskedWakeup } from '../../src/core/runs/wakeups.ts'
 import { composeAdapters, composeExecutor } from '../../src/executor/compose.ts'
 import type { ExecutorContext } from '../../src/executor/context.ts'
 import { Executor } from '../../src/executor/executor.ts'
@@ -28,7 +27,7 @@ import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.
 import { Node } from '../../src/upkeep/node.ts'
 import { assign } from './assign.ts'
 import { freshDatabase } from './database.ts'
-import { askForWakeups, finishRun, takeWakeup } from './run-steps.ts'
+import { askForWakeups, ENDED, finishRun, takeWakeup, type WakeupFields, wakeupRequest } from './run-steps.ts'
 import { type Task, Work } from './tasks.ts'
 
 /** Wakeups and executors, on a real database and without a server in front. */
@@ -37,49 +36,6 @@ const VERSION = '0.0.0'
 const ANY_AGENT = { adapters: ['*'], commands: null, env: [] }
 /** The name of the node that decides in tests without executors. */
 export const HERE = 'here'
-
-type WakeupFields = Partial<Omit<AskedWakeup, 'task'>> & { task?: Task | null; generation?: number | null }
-
-/** A request to wake an agent. */
-export const wakeupRequest = ({
-  task = null,
-  generation = null,
-  ...more
-}: WakeupFields = {}): AskedWakeup => ({
-  id: freshUuid(),
-  source: 'on_demand',
-  triggerDetail: null,
-  reason: null,
-  payload: undefined,
-  actor: 'key:test',
-  task: task && { id: task.id, uuid: task.uuid, generation },
-  idempotencyKey: null,
-  depth: 0,
-  isContinuation: false,
-  delayMs: 0,
-  ...more,
-})
-
-const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
-  ...{
-    adapterType: 'scripted',
-    status: 'succeeded',
-    errorCode: null,
-    errorMessage: null,
-    exitCode: 0,
-    signal: null,
-  },
-  ...{
-    usage: null,
-    usageBasis: null,
-    costUsd: null,
-    provider: null,
-    model: null,
-    sessionId: null,
-    taskSession: null,
-  },
-  ...{ summary: null, result: undefined, folder: null, log: null, excerpts: { stdout: null, stderr: null } },
-}
 
 /** A database for a file of tests. */
 export function useCluster() {

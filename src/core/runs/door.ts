@@ -35,10 +35,7 @@ export const NOTHING_ASKED: RunsAsk = {
 }
 
 /** What a rule sees of the task of a wakeup. */
-export type TaskGlimpse = Pick<
-  TaskRecord,
-  'state' | 'generation' | 'dueAt' | 'claimState' | 'agent' | 'session'
->
+type TaskGlimpse = Pick<TaskRecord, 'state' | 'generation' | 'dueAt' | 'claimState' | 'agent' | 'session'>
 
 export interface FirstDue {
   wakeup: WakeupRecord
@@ -110,9 +107,6 @@ export const NOTHING_CHANGED: RunsChanges = {
   parked: [],
   events: [],
 }
-
-export const changesNothing = (changes: RunsChanges) =>
-  Object.values(changes).every((list: readonly unknown[]) => list.length === 0)
 
 /** What to ask for, and the rule that decides. */
 export interface RunsStep<T> {

@@ -50,7 +50,7 @@ export function shownWakeup(record: WakeupRecord): Wakeup {
 }
 
 /** The task of a run, under the claim it holds. */
-export interface RunTask {
+interface RunTask {
   id: number
   uuid: string
   generation: number

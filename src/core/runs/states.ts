@@ -81,6 +81,9 @@ const leads = (table: Record<string, Transition<string>>, state: string) =>
 /** A live run may have a process. */
 export const isLive = (state: RunState) => leads(RUN_TRANSITIONS, state)
 export const isOver = (state: RunState) => !isLive(state)
+/** It has begun and not ended: its program may report. */
+export const isStarted = (state: RunState) =>
+  (RUN_TRANSITIONS.run_started.to as readonly RunState[]).includes(state)
 /** A pending wakeup waits for its run, or has one that is live. */
 export const isPending = (state: WakeupState) => leads(WAKEUP_TRANSITIONS, state)
 /** Requests that were coalesced or skipped did not wake the agent. */

@@ -8,7 +8,7 @@ import {
   type View,
 } from '../../core/batch/requests.ts'
 import type { TaskDetails, Worker } from '../../core/commands.ts'
-import type { StoredEvent } from '../../core/events.ts'
+import type { EventDraft, StoredEvent } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
@@ -53,12 +53,20 @@ export interface MemoryStoreOptions {
   pause?: (where: 'before lock' | 'before commit' | 'after commit') => Promise<void>
 }
 
+/** What a transaction answers and writes. Its events are appended by the store. */
+interface MemoryDecision<T> {
+  answer: T
+  events: readonly EventDraft[]
+  tasksWaiting: boolean
+  write: () => void
+}
+
 /** Everything in maps, nothing persisted: for tests, the simulation and trials. The rules are the same as elsewhere. */
 export class MemoryStore implements Store<KindName> {
   readonly kinds = { session: true, agent: true } as const
   readonly #workspaces = new Map<number, Workspace>()
   readonly #names = new Map<string, number>()
-  readonly #now: () => number
+  protected readonly now: () => number
   readonly #random: () => number
   readonly #pause: NonNullable<MemoryStoreOptions['pause']>
   readonly #locks = new Map<number, Promise<void>>()
@@ -68,12 +76,9 @@ export class MemoryStore implements Store<KindName> {
   #lastId = 0
 
   constructor(options: MemoryStoreOptions = {}) {
-    this.#now = options.now ?? Date.now
-    this.leaderLease = new MemoryLeaderLease(this.#now)
-    this.followers = new MemoryFollowers(
-      this.#now,
-      (workspaceId) => this.#workspace(workspaceId).events.length,
-    )
+    this.now = options.now ?? Date.now
+    this.leaderLease = new MemoryLeaderLease(this.now)
+    this.followers = new MemoryFollowers(this.now, (workspaceId) => this.inside(workspaceId).events.length)
     this.#random = options.random ?? Math.random
     this.#pause = options.pause ?? (async () => undefined)
   }
@@ -92,7 +97,7 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async project(workspaceId: number, slug: string): Promise<number> {
-    const { projects } = this.#workspace(workspaceId)
+    const { projects } = this.inside(workspaceId)
     if (!projects.has(slug)) projects.set(slug, projects.size + 1)
     return projects.get(slug)!
   }
@@ -103,7 +108,7 @@ export class MemoryStore implements Store<KindName> {
     track: string,
     maxAgents: number | null,
   ): Promise<void> {
-    this.#workspace(workspaceId).tracks.set(`${projectId}/${track}`, maxAgents)
+    this.inside(workspaceId).tracks.set(`${projectId}/${track}`, maxAgents)
   }
 
   async ready(): Promise<void> {}
@@ -119,20 +124,32 @@ export class MemoryStore implements Store<KindName> {
     readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
-    const workspace = this.#workspace(workspaceId)
+    const decideHere = (workspace: Workspace) => {
+      const { answer, changes } = decide(this.#look(workspace, readSet))
+      const tasksWaiting = mayLetCallersProceed(changes)
+      return { answer, events: changes.events, tasksWaiting, write: () => write(workspace, changes) }
+    }
+    return this.changed(workspaceId, decideHere, readSet.terms)
+  }
+
+  /** One transaction: decides under the lock, and writes after it has waited as a real store does. */
+  protected async changed<T>(
+    workspaceId: number,
+    decide: (workspace: Workspace) => MemoryDecision<T>,
+    terms: readonly number[] = [],
+  ): Promise<T> {
+    const workspace = this.inside(workspaceId)
     await this.#pause('before lock')
     const act = async () => {
-      const decided = decide(this.#look(workspace, readSet))
+      const decided = decide(workspace)
       await this.#pause('before commit')
-      write(workspace, decided.changes)
-      this.#log.append(workspace, decided.changes.events)
+      decided.write()
+      this.#log.append(workspace, decided.events)
       return decided
     }
-    const { answer, changes } = await this.locked(workspaceId, () =>
-      this.leaderLease.actUnder(readSet.terms, act),
+    const { answer, events, tasksWaiting } = await this.locked(workspaceId, () =>
+      this.leaderLease.actUnder(terms, act),
     )
-    const { events } = changes
-    const tasksWaiting = mayLetCallersProceed(changes)
     if (events.length > 0) this.#log.committed(workspaceId, { events: events.length, tasksWaiting })
     await this.#pause('after commit')
     return answer
@@ -157,7 +174,7 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]> {
-    const { tasks, details } = this.#workspace(workspaceId)
+    const { tasks, details } = this.inside(workspaceId)
     return taskIds
       .filter((id) => tasks.has(id))
       .map((id) => ({ record: copyOf(tasks.get(id)!), details: details.get(id)! }))
@@ -172,19 +189,19 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
-    const { details } = this.#workspace(workspaceId)
+    const { details } = this.inside(workspaceId)
     return records.map(({ id }) => details.get(id)!)
   }
 
   async tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]> {
     const names = new Set(keys.map(({ projectId, key }) => keyName(projectId, key)))
-    return [...this.#workspace(workspaceId).tasks.values()]
+    return [...this.inside(workspaceId).tasks.values()]
       .filter(({ projectId, key }) => key !== null && names.has(keyName(projectId, key)))
       .map(copyOf)
   }
 
   async tasks(workspaceId: number, filter: TaskFilter, limit: number): Promise<StoredTask[]> {
-    const { tasks, details } = this.#workspace(workspaceId)
+    const { tasks, details } = this.inside(workspaceId)
     const { states, userId, deadLetters, before = Number.POSITIVE_INFINITY } = filter
     const isWanted = ({ id, state, archivedAt }: TaskRecord) => {
       if (archivedAt !== null) return false
@@ -197,24 +214,24 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
-    return (this.#workspace(workspaceId).claims.get(taskId) ?? []).map(copyOf)
+    return (this.inside(workspaceId).claims.get(taskId) ?? []).map(copyOf)
   }
 
   async results(workspaceId: number, taskId: number): Promise<StoredResult[]> {
-    return (this.#workspace(workspaceId).results.get(taskId) ?? []).map(copyOf)
+    return (this.inside(workspaceId).results.get(taskId) ?? []).map(copyOf)
   }
 
   async events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#workspace(workspaceId).events.slice(after, after + limit)
+    return this.inside(workspaceId).events.slice(after, after + limit)
   }
 
   async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
-    const session = this.#workspace(workspaceId).sessions.get(name)
+    const session = this.inside(workspaceId).sessions.get(name)
     return session ? copyOf(session) : null
   }
 
   async sessions(workspaceId: number, { workersOnly, limit }: { workersOnly: boolean; limit: number }) {
-    return [...this.#workspace(workspaceId).sessions.values()]
+    return [...this.inside(workspaceId).sessions.values()]
       .filter(({ capacity }) => !workersOnly || capacity !== null)
       .sort((a, b) => b.startedAt - a.startedAt || (a.name < b.name ? -1 : 1))
       .slice(0, limit)
@@ -222,19 +239,19 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async limits(workspaceId: number): Promise<Limits> {
-    return { ...this.#workspace(workspaceId).limits }
+    return { ...this.inside(workspaceId).limits }
   }
 
   async counts(workspaceId: number) {
-    const workspace = this.#workspace(workspaceId)
+    const workspace = this.inside(workspaceId)
     return { activeClaims: workspace.activeClaims, activeSessions: activeSessions(workspace) }
   }
 
   async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
-    const now = this.#now()
+    const now = this.now()
     const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) =>
       (claimState === 'active' && leaseExpiresAt! <= now) || (dueAt !== null && dueAt <= now)
-    const due = this.#those(only).flatMap(({ id: workspaceId, tasks }) =>
+    const due = this.those(only).flatMap(({ id: workspaceId, tasks }) =>
       [...tasks.values()].filter(isDue).map(({ id, uuid, version, blocked }) => ({
         workspaceId,
         taskId: id,
@@ -247,8 +264,8 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async dueSessions(limit: number, only?: number) {
-    const now = this.#now()
-    const due = this.#those(only).flatMap(({ id, sessions }) =>
+    const now = this.now()
+    const due = this.those(only).flatMap(({ id, sessions }) =>
       [...sessions.values()]
         .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
         .map(({ name }) => ({ workspaceId: id, name })),
@@ -257,26 +274,26 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
-    return heldTasks(this.#workspace(workspaceId))
+    return heldTasks(this.inside(workspaceId))
       .filter(({ updatedAt }) => updatedAt <= before)
       .map(({ id, uuid }) => ({ workspaceId, taskId: id, uuid }))
       .slice(0, limit)
   }
 
   async downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
-    const workspace = this.#workspace(workspaceId)
+    const workspace = this.inside(workspaceId)
     return blockedTasks(workspace).filter(({ taskId }) =>
       workspace.dependencies.get(taskId)!.some(({ on }) => taskIds.includes(on)),
     )
   }
 
   async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
-    const tasks = roundRobin(this.#those(only).flatMap(forgottenIn), limit)
+    const tasks = roundRobin(this.those(only).flatMap(forgottenIn), limit)
     return { tasks, followed: async () => undefined }
   }
 
   async dependencies(workspaceId: number, taskId: number) {
-    return dependenciesOf(this.#workspace(workspaceId), taskId)
+    return dependenciesOf(this.inside(workspaceId), taskId)
   }
 
   blockedFrom(
@@ -285,16 +302,16 @@ export class MemoryStore implements Store<KindName> {
     way: Direction,
     limit: number,
   ): Promise<Walked> {
-    return blockedFrom(this.#workspace(workspaceId), taskIds, way, limit)
+    return blockedFrom(this.inside(workspaceId), taskIds, way, limit)
   }
 
   async applyRetention(): Promise<void> {}
 
-  #those(only: number | undefined): Workspace[] {
+  protected those(only: number | undefined): Workspace[] {
     return [...this.#workspaces.values()].filter(({ id }) => only === undefined || id === only)
   }
 
-  #workspace(workspaceId: number): Workspace {
+  protected inside(workspaceId: number): Workspace {
     const workspace = this.#workspaces.get(workspaceId)
     if (!workspace) throw new Error(`workspace ${workspaceId} does not exist`)
     return workspace
@@ -325,7 +342,7 @@ export class MemoryStore implements Store<KindName> {
       first((task) => task.onlyAgent === agent && can(task, capabilities), limit),
     )
     return {
-      now: this.#now(),
+      now: this.now(),
       limits: workspace.limits,
       activeClaims: workspace.activeClaims,
       records,

@@ -6,8 +6,10 @@ import type { SeenOf } from '../../core/kinds/kinds.ts'
 import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
+import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
 import type { TriggerRule } from '../../core/states.ts'
 import { foldDetails } from '../fold-changes.ts'
+import type { NewRunEvent } from '../run-store.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
 /** The whole state of a workspace, in maps. */
@@ -27,6 +29,16 @@ export interface Workspace {
   /** Declared tracks, by `trackName`: how many agents each may have. */
   tracks: Map<string, number | null>
   activeClaims: number
+  wakeups: Map<string, WakeupRecord>
+  runs: Map<string, RunRecord>
+  /** The timelines of runs. */
+  runEvents: Map<string, NewRunEvent[]>
+  /** What agents keep between runs, by agent. */
+  runtime: Map<string, RuntimeState>
+  /** By agent, adapter and task key. */
+  taskSessions: Map<string, TaskSession>
+  /** Until when credentials are parked. */
+  parked: Map<string, number>
 }
 
 export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
@@ -44,6 +56,12 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   projects: new Map(),
   tracks: new Map(),
   activeClaims: 0,
+  wakeups: new Map(),
+  runs: new Map(),
+  runEvents: new Map(),
+  runtime: new Map(),
+  taskSessions: new Map(),
+  parked: new Map(),
 })
 
 /** Stored values and values in use must not change through each other. */
@@ -143,10 +161,18 @@ export function write(workspace: Workspace, changes: Changes): void {
   const { session, agent } = changes.kinds
   for (const record of session.written) workspace.sessions.set(record.name, record)
   for (const record of agent.written) workspace.agents.set(record.slug, record)
-  for (const slug of agent.removed) workspace.agents.delete(slug)
+  for (const slug of agent.removed) removeAgent(workspace, slug)
   for (const { key, bodyHash, reply } of changes.newReplies)
     workspace.storedReplies.set(key, { bodyHash, reply })
   workspace.activeClaims += changes.activeClaimsDelta
+}
+
+/** Its wakeups go with it, and what it kept between runs; its runs stay. */
+function removeAgent(workspace: Workspace, slug: string): void {
+  workspace.agents.delete(slug)
+  workspace.runtime.delete(slug)
+  for (const rows of [workspace.wakeups, workspace.taskSessions] as Map<string, { agent: string }>[])
+    for (const [key, { agent }] of rows) if (agent === slug) rows.delete(key)
 }
 
 function writeClaims(workspace: Workspace, changes: Changes): void {

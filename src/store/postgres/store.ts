@@ -5,6 +5,7 @@ import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
 import type { LogFollowers } from '../log-followers.ts'
+import type { RunStore } from '../run-store.ts'
 import type {
   BlockedTask,
   Committed,
@@ -12,7 +13,6 @@ import type {
   DueTask,
   DueVersion,
   MissedTasks,
-  RunsTransactor,
   Store,
   Walked,
 } from '../store.ts'
@@ -49,7 +49,7 @@ const TRIES = 3
 /** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
 export class PostgresStore
   extends PostgresReader
-  implements Store<KindName>, RunsTransactor, Connections, ServerQueries
+  implements Store<KindName>, RunStore, Connections, ServerQueries
 {
   readonly kinds = { session: true, agent: true } as const
   /** One line about the database, for people. */

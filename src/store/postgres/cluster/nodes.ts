@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { COORDINATOR } from '../../../core/rules/leader-lease.ts'
+import type { NodeWithRuns } from '../../run-store.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { isLive } from '../runs/state-lists.ts'
 
@@ -77,15 +78,6 @@ export const listNodes = (pool: pg.Pool, limit = 1_000) =>
 
 /** After this silence, a node on another machine is considered dead. */
 const GIVEN_UP_AFTER_MS = 30_000
-
-export interface NodeWithRuns {
-  nodeId: string
-  pid: number
-  host: string
-  bootId: string | null
-  pidStarted: string | null
-  isSilentForLong: boolean
-}
 
 /** Nodes that have active runs on record; of deleted nodes, only the id is known. */
 export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise<NodeWithRuns[]> {

@@ -1,14 +1,8 @@
-import type { Usage } from '../../../core/runs/records.ts'
+import type { NewRunEvent, ProcessIdentity, RunReported } from '../../run-store.ts'
 import type { Connections } from '../kernel/connections.ts'
 import { isRunning } from './state-lists.ts'
 
 /** What a run adds on its way: to its own row only while it is running, and to its timeline. No rule decides about it. */
-
-export interface ProcessIdentity {
-  pid: number
-  startTime: string | null
-  bootId: string | null
-}
 
 /** Identifies its process, in case this node is not there to end it. */
 export const recordProcess = (
@@ -33,12 +27,7 @@ export const reportRun = (
     agent,
     taskId,
   }: { workspaceId: number; runId: string; agent: string; taskId: string | null },
-  report: {
-    usage: Usage | null
-    status: { message: string; color: string } | null
-    sessionId: string | null
-    flags: readonly { code: string; detail: string }[]
-  },
+  report: RunReported,
 ) =>
   store.change(workspaceId, async (tx) => {
     const { usage, status, sessionId } = report
@@ -65,15 +54,6 @@ export const logIsGone = (store: Connections, workspaceId: number, runId: string
       runId,
     ]),
   )
-
-export interface NewRunEvent {
-  type: 'lifecycle' | 'status' | 'usage' | 'error' | 'structured'
-  stream?: 'system' | 'stdout' | 'stderr' | undefined
-  level?: 'info' | 'warn' | 'error' | undefined
-  color?: string | undefined
-  message?: string | undefined
-  payload?: unknown
-}
 
 /** The timeline of a run. One process writes and numbers it. */
 export const appendRunEvents = (

@@ -1,16 +1,11 @@
 import type pg from 'pg'
 import { RENEW_FROM } from '../../../core/retry.ts'
+import type { DueWakeup, WaitingClaim } from '../../run-store.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { isLive, isQueued } from './state-lists.ts'
 import { IN_ORDER } from './statements.ts'
 
 /** What a node could run now, and what waits for that. */
-
-export interface DueWakeup {
-  workspaceId: number
-  id: string
-  agent: string
-}
 
 // What a node could run now: due wakeups, per agent as many as it has free slots, for agents that may run on this node; and
 // wakeups of agents that may not run, so that they are skipped without further waiting. Workspaces share fairly, or one that
@@ -44,14 +39,6 @@ export const dueWakeups = (pool: pg.Pool, nodeName: string, limit: number) =>
     text: DUE_WAKEUPS,
     values: [nodeName, limit],
   })
-
-export interface WaitingClaim {
-  workspaceId: number
-  agent: string
-  taskId: string
-  session: string
-  generation: number
-}
 
 // Claims to continue whose wakeup is still queued and whose lease is due for renewal. Only for agents that may run on this
 // node: where no node can run them, the lease expires. $1 this node's name, $2 the fraction of a lease that is left when it

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Run, RunRecord } from '../../../core/runs/records.ts'
 import type { RunState } from '../../../core/runs/states.ts'
+import type { RunToCheck } from '../../run-store.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
 import { RUN, selected } from './rows.ts'
@@ -132,21 +133,6 @@ export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
     values: [tokenHash],
   })
   return found ?? null
-}
-
-/**
- * Why a run of this node should stop, if it should: it was cancelled, its agent may not work, or its claim has ended. A
- * claim that its own program ended by submitting is no loss: the program may still write some output. Or since when it is
- * suspected to hang.
- */
-export interface RunToCheck {
-  workspaceId: number
-  runId: string
-  cancelReason: string | null
-  agentState: string | null
-  hasClaim: boolean
-  claimEnd: string | null
-  suspectedAt: number | null
 }
 
 export const runsToCheck = (pool: pg.Pool, nodeId: string) =>

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Wakeup, WakeupRecord } from '../../../core/runs/records.ts'
+import type { DueTimer, WorkWithoutWakeup } from '../../run-store.ts'
 import type { Connections } from '../kernel/connections.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
@@ -44,13 +45,6 @@ export async function listWakeups(
   return { rows: found.map(({ more: _more, ...wakeup }) => wakeup as Wakeup), more: found[0]?.more ?? false }
 }
 
-export interface DueTimer {
-  workspaceId: number
-  agent: string
-  /** The due time that has passed; null: it only has to be set. */
-  at: number | null
-}
-
 // Agents whose timer is due, and those whose timer is not set yet or is further away than their current interval. Settings
 // from before validation existed may have any value in place of the interval.
 const DUE_TIMERS = `select a.workspace_id as "workspaceId", a.slug as agent,
@@ -70,17 +64,7 @@ export const dueTimers = (pool: pg.Pool, limit: number, only?: number) =>
 
 /** Work that is assigned to agents that Baton runs, or is to be continued by them, without a wakeup or a run for it. */
 export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, limit = 1_000) =>
-  scopedQuery<
-    {
-      workspaceId: number
-      agent: string
-      taskId: number
-      uuid: string
-      generation: number
-      state: string
-      depth: number
-    } & pg.QueryResultRow
-  >(pool, 'baton.scope', 'upkeep', {
+  scopedQuery<WorkWithoutWakeup & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {
     text: `select t.workspace_id as "workspaceId", t.agent, t.id as "taskId", t.uuid, t.generation, t.state,
           (select coalesce(max(r.depth), 0) from runs r
             where r.workspace_id = t.workspace_id and r.task_id = t.id and r.generation = t.generation) as depth

@@ -1,15 +1,10 @@
 import type pg from 'pg'
-import type { AssignableTask, Candidate } from '../../../core/assignment.ts'
+import type { AssignableTask } from '../../../core/assignment.ts'
+import type { Assignable } from '../../run-store.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
 
 /** What the coordinator reads to assign work: read anew each time, so none of it is out of date for long. */
-
-/** An agent that work can be assigned to, and its session. */
-export interface Assignable extends Candidate {
-  session: string | null
-  batchSize: number
-}
 
 /** Workspaces with agents that take assignments, and whether tasks are waiting there. */
 export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>

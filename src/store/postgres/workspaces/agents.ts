@@ -7,7 +7,6 @@ import type { AgentState } from '../../../core/states.ts'
 import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from '../kernel/agent-rows.ts'
 import type { Connections } from '../kernel/connections.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
-import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { bytesOfJson, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
 import { isLive } from '../runs/state-lists.ts'
 
@@ -82,19 +81,6 @@ export async function findAgent(pool: pg.Pool, workspaceId: number, name: string
   const text = `${SELECT_AGENTS} where a.workspace_id = $1 and ${byName}`
   const [row] = await rowsOf(pool, workspaceId, text, [workspaceId, name])
   return row ? readSeen(row) : null
-}
-
-/** These agents, within a transaction that decides about them. */
-export async function agentsIn(
-  tx: WorkspaceTransaction,
-  workspaceId: number,
-  slugs: readonly string[],
-): Promise<Map<string, AgentRecord>> {
-  const rows = await tx.rows(`${SELECT_AGENTS} where a.workspace_id = $1 and a.slug = any($2::text[])`, [
-    workspaceId,
-    slugs,
-  ])
-  return new Map(rows.map((row) => [row[0] as string, readSeen(row).record]))
 }
 
 export interface AgentFilter {

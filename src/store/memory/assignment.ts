@@ -1,0 +1,70 @@
+import type { AgentRecord } from '../../core/records.ts'
+import { policyOf } from '../../core/runs/policy.ts'
+import type { Assignable } from '../run-store.ts'
+import { heldTasks, type Workspace } from './workspace.ts'
+
+/** What the coordinator reads to assign work. */
+
+const takesAssignments = ({ coordinatorEnabled, state }: AgentRecord) =>
+  coordinatorEnabled && state === 'idle'
+
+const waitingIn = ({ tasks }: Workspace) => [...tasks.values()].filter(({ rank }) => rank !== null)
+
+export const workspaceToAssignIn = (workspace: Workspace) =>
+  [...workspace.agents.values()].some(takesAssignments)
+    ? [{ workspaceId: workspace.id, isWorkWaiting: waitingIn(workspace).length > 0 }]
+    : []
+
+export function assignmentIn(workspace: Workspace, now: number) {
+  const waiting = waitingIn(workspace)
+  const held = (slug: string) => heldTasks(workspace).filter(({ agent }) => agent === slug).length
+  const mayTake = (agent: AgentRecord) => {
+    const { slug, health, staleMs, adapterType } = agent
+    if (!takesAssignments(agent) || agent.leaving || !health) return false
+    if (agent.maxConcurrentTasks !== null && held(slug) >= agent.maxConcurrentTasks) return false
+    if (adapterType === 'external') return health.hasHeartbeat && health.lastSeenAt + staleMs > now
+    const { enabled, wakeOnAssignment } = policyOf(agent.runtimeConfig)
+    return enabled && wakeOnAssignment && (workspace.runtime.get(slug)?.parkedUntil ?? 0) <= now
+  }
+  const agents = [...workspace.agents.values()].filter(mayTake).map(
+    ({ slug, capabilities, maxConcurrentTasks, batchSize, health, adapterType }): Assignable => ({
+      ...{ slug, capabilities, capacity: maxConcurrentTasks, batchSize, held: held(slug) },
+      session: adapterType === 'external' ? health!.session : null,
+      isDegraded: health!.status === 'degraded',
+    }),
+  )
+  const reserved = new Map<string, number>()
+  for (const { onlyAgent } of waiting)
+    if (onlyAgent !== null) reserved.set(onlyAgent, (reserved.get(onlyAgent) ?? 0) + 1)
+  const kinds = waiting
+    .filter(({ onlyAgent }) => onlyAgent === null)
+    .map(({ capabilities }) => ({ capabilities, waiting: 1 }))
+  return { agents, waiting: { kinds, reserved } }
+}
+
+/** Waiting tasks of the same project, track, type and capabilities; in queue order. */
+export function similarTo(workspace: Workspace, taskId: number, limit: number) {
+  const like = workspace.tasks.get(taskId)!
+  const typeOf = (id: number) => workspace.details.get(id)!.taskType
+  return waitingIn(workspace)
+    .filter(
+      (task) =>
+        task.onlyAgent === null &&
+        task.projectId === like.projectId &&
+        task.trackQueue === like.trackQueue &&
+        task.capabilities.join('\n') === like.capabilities.join('\n') &&
+        typeOf(task.id) === typeOf(taskId),
+    )
+    .sort((a, b) => a.rank! - b.rank! || a.id - b.id)
+    .slice(0, limit)
+    .map(({ id, uuid }) => ({ id, uuid }))
+}
+
+/** Agents to check for missed heartbeats, and those that leave and hold nothing. */
+export const dueAgents = (workspace: Workspace, now: number) =>
+  [...workspace.agents.values()]
+    .filter(({ slug, leaving, health }) => {
+      const isSilent = health?.dueAt != null && health.dueAt <= now
+      return isSilent || (leaving && !heldTasks(workspace).some(({ agent }) => agent === slug))
+    })
+    .map(({ slug }) => ({ workspaceId: workspace.id, slug }))

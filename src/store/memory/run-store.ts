@@ -1,0 +1,208 @@
+import { workspaceEvent } from '../../core/events.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
+import type { RunRecord } from '../../core/runs/records.ts'
+import { isLive, isStarted } from '../../core/runs/states.ts'
+import { roundRobin } from '../round-robin.ts'
+import type { NodeWithRuns, RunStore } from '../run-store.ts'
+import { assignmentIn, dueAgents, similarTo, workspaceToAssignIn } from './assignment.ts'
+import { seeRuns, writeRuns } from './run-changes.ts'
+import * as reads from './run-reads.ts'
+import { MemoryStore } from './store.ts'
+import { copyOf, type Workspace } from './workspace.ts'
+
+/** A node, as it registered itself. */
+export type KnownNode = Omit<NodeWithRuns, 'isSilentForLong'> & { lastSeenAt: number; stopped: boolean }
+
+/** After this silence, a node is considered dead. */
+const GIVEN_UP_AFTER_MS = 30_000
+const ENOUGH_WAITING = 1_000
+
+/** The memory store with runs and wakeups, by the same rules as in Postgres. */
+export class MemoryRunStore extends MemoryStore implements RunStore {
+  readonly #nodes = new Map<string, KnownNode>()
+
+  transactRuns<T>(
+    workspaceId: number,
+    ask: RunsAsk,
+    decide: (view: RunsView) => { answer: T; changes: RunsChanges },
+  ): Promise<T> {
+    return this.changed(workspaceId, (workspace) => {
+      const { answer, changes } = decide(seeRuns(workspace, ask, this.now()))
+      const { events } = changes
+      return { answer, events, tasksWaiting: false, write: () => writeRuns(workspace, changes) }
+    })
+  }
+
+  readonly wakeups: RunStore['wakeups'] = {
+    due: async (nodeName, limit) => reads.dueWakeups(this.those(undefined), nodeName, limit, this.now()),
+    waitingClaims: async (nodeName) =>
+      this.those(undefined).flatMap((one) => reads.waitingClaims(one, nodeName, this.now())),
+    workWithout: async (only, limit = ENOUGH_WAITING) =>
+      roundRobin(this.those(only ?? undefined).flatMap(reads.workWithoutWakeup), limit),
+    dueTimers: async (limit, only) => reads.dueTimers(this.those(only), limit, this.now()),
+  }
+
+  readonly runs: RunStore['runs'] = {
+    find: async (workspaceId, runId) => {
+      const run = this.inside(workspaceId).runs.get(runId)
+      return run ? reads.shownRun(workspaceId, run) : null
+    },
+    toCheck: async (nodeId) => this.those(undefined).flatMap((one) => reads.runsToCheck(one, nodeId)),
+    ofNodes: async (nodeIds) => this.#live(({ nodeId }) => nodeIds.includes(nodeId)),
+    finishedAmong: async (runIds) =>
+      this.those(undefined).flatMap(({ runs }) =>
+        runIds.flatMap((id) => (runs.get(id)?.finishedAt == null ? [] : [{ id }])),
+      ),
+    claimsWithout: async (workspaceId, agent) => reads.claimsWithoutRun(this.inside(workspaceId), agent),
+    isHeldUnder: async (workspaceId, taskId, generation) => {
+      const task = this.inside(workspaceId).tasks.get(taskId)
+      return task?.claimState === 'active' && task.generation === generation
+    },
+    timeoutsBefore: async (workspaceId, { innerId, generation }) => {
+      const timedOut = [...this.inside(workspaceId).runs.values()].filter(
+        (run) => run.innerTaskId === innerId && run.generation! < generation && run.errorCode === 'timeout',
+      )
+      return new Set(timedOut.map((run) => run.generation)).size
+    },
+    oldLogs: async (olderThanMs, limit) =>
+      this.those(undefined)
+        .flatMap(({ id: workspaceId, runs }) =>
+          [...runs.values()].flatMap(({ id: runId, logStore, logRef, logGoneAt, finishedAt }) => {
+            const isOld = finishedAt !== null && finishedAt < this.now() - olderThanMs
+            return isOld && logRef !== null && logGoneAt === null
+              ? [{ workspaceId, runId, logStore: logStore!, logRef }]
+              : []
+          }),
+        )
+        .slice(0, limit),
+    recordProcess: (workspaceId, runId, { pid, startTime, bootId }) =>
+      this.#appended(workspaceId, runId, { pid, pidStarted: startTime, bootId }),
+    report: ({ workspaceId, runId, agent, taskId }, { usage, status, sessionId, flags }) => {
+      const who = { runId, agent, taskId }
+      const now = this.now()
+      const said = [
+        ...(status
+          ? [workspaceEvent('run_status', { ...who, ...status }, { actor: `agent:${agent}`, now })]
+          : []),
+        ...flags.map((flag) => workspaceEvent('run_flagged', { ...who, ...flag }, { actor: 'system', now })),
+      ]
+      const set: Partial<RunRecord> = {
+        ...(usage && {
+          inputTokens: usage.inputTokens,
+          outputTokens: usage.outputTokens,
+          usageBasis: 'partial',
+        }),
+        ...(usage?.cachedInputTokens != null && { cachedInputTokens: usage.cachedInputTokens }),
+        ...(status && { statusMessage: status.message, statusColor: status.color }),
+        ...(sessionId !== null && { sessionIdAfter: sessionId }),
+      }
+      return this.#appended(workspaceId, runId, set, said)
+    },
+    appendEvents: (workspaceId, runId, firstSeq, events) =>
+      this.#append(workspaceId, ({ runEvents }) => {
+        const known = runEvents.get(runId) ?? []
+        // The same events again add nothing.
+        runEvents.set(runId, [...known.slice(0, firstSeq - 1), ...events])
+      }),
+    logIsGone: (workspaceId, runId) =>
+      this.#append(workspaceId, ({ runs }) => {
+        const run = runs.get(runId)
+        if (run) runs.set(runId, { ...run, logGoneAt: this.now() })
+      }),
+  }
+
+  readonly runtime: RunStore['runtime'] = {
+    state: async (workspaceId, agent) => {
+      const state = this.inside(workspaceId).runtime.get(agent)
+      return state ? copyOf(state) : null
+    },
+    taskSessions: async (workspaceId, agent, only = null) =>
+      [...this.inside(workspaceId).taskSessions.values()]
+        .filter(
+          (session) =>
+            session.agent === agent &&
+            (only === null || (session.adapterType === only.adapterType && session.taskKey === only.taskKey)),
+        )
+        .sort((a, b) => b.updatedAt - a.updatedAt)
+        .map(copyOf),
+    parkedUntil: async (workspaceId, credential) => {
+      const until = this.inside(workspaceId).parked.get(credential) ?? 0
+      return until > this.now() ? until : null
+    },
+  }
+
+  readonly agents: RunStore['agents'] = {
+    list: async (workspaceId, _filter, limit) =>
+      [...this.inside(workspaceId).agents.values()]
+        .slice(0, limit)
+        .map((record) => ({ record: copyOf(record) })),
+    due: async (limit, only) =>
+      roundRobin(
+        this.those(only).flatMap((one) => dueAgents(one, this.now())),
+        limit,
+      ),
+  }
+
+  readonly assignment: RunStore['assignment'] = {
+    workspaces: async (only) => this.those(only).flatMap(workspaceToAssignIn),
+    read: async (workspaceId) => assignmentIn(this.inside(workspaceId), this.now()),
+    similarTo: async (workspaceId, taskId, limit) => similarTo(this.inside(workspaceId), taskId, limit),
+  }
+
+  readonly cluster = {
+    nodesWithRuns: async () => {
+      const busy = new Set(this.#live(() => true).map(({ nodeId }) => nodeId))
+      return [...busy].map((nodeId): NodeWithRuns => {
+        const node = this.#nodes.get(nodeId)
+        if (!node) return { nodeId, pid: 0, host: '', bootId: null, pidStarted: null, isSilentForLong: true }
+        const { lastSeenAt, stopped, ...known } = node
+        return { ...known, isSilentForLong: stopped || lastSeenAt < this.now() - GIVEN_UP_AFTER_MS }
+      })
+    },
+    /** A new node, a heartbeat of a known one, or its last word. */
+    nodeIsSeen: (node: Omit<KnownNode, 'lastSeenAt' | 'stopped'>, stopped = false) => {
+      this.#nodes.set(node.nodeId, { ...node, stopped, lastSeenAt: this.now() })
+    },
+  }
+
+  readonly workspaces: RunStore['workspaces'] = {
+    read: async (workspaceId) => ({ uuid: String(workspaceId), name: String(workspaceId) }),
+  }
+
+  #live = (isWanted: (run: RunRecord) => boolean) =>
+    this.those(undefined).flatMap(({ id, runs }) =>
+      [...runs.values()]
+        .filter((run) => isLive(run.status) && isWanted(run))
+        .map((run) => reads.shownRun(id, run)),
+    )
+
+  /** Only while the run is running. */
+  #appended(
+    workspaceId: number,
+    runId: string,
+    set: Partial<RunRecord>,
+    events: RunsChanges['events'] = [],
+  ): Promise<void> {
+    return this.#append(
+      workspaceId,
+      (workspace) => {
+        const run = workspace.runs.get(runId)
+        if (run && isStarted(run.status)) workspace.runs.set(runId, { ...run, ...set })
+      },
+      events,
+    )
+  }
+
+  #append(
+    workspaceId: number,
+    write: (workspace: Workspace) => void,
+    events: RunsChanges['events'] = [],
+  ): Promise<void> {
+    return this.changed(workspaceId, (workspace) => ({
+      answer: undefined,
+      events,
+      tasksWaiting: false,
+      write: () => write(workspace),
+    }))
+  }
+}

@@ -1,0 +1,179 @@
+import type { AssignableTask, Candidate } from '../core/assignment.ts'
+import type { KindName } from '../core/kinds/kinds.ts'
+import type { AgentRecord } from '../core/records.ts'
+import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
+import type { RunsTransactor, Store } from './store.ts'
+
+/**
+ * A store that holds runs: Postgres, and memory for tests and the simulation. Everything here only reads, or appends to a run
+ * what no rule decides about; every change goes through `transactRuns`.
+ */
+export interface RunStore extends Store<KindName>, RunsTransactor {
+  readonly wakeups: WakeupReads
+  readonly runs: RunReads & RunAppends
+  readonly runtime: RuntimeReads
+  readonly agents: {
+    list(workspaceId: number, filter: object, limit: number): Promise<{ record: AgentRecord }[]>
+    /** Agents to check for missed heartbeats, and those that leave and hold nothing. */
+    due(limit: number, only?: number): Promise<{ workspaceId: number; slug: string }[]>
+  }
+  readonly assignment: {
+    /** Workspaces with agents that take assignments, and whether tasks are waiting there. */
+    workspaces(only?: number): Promise<{ workspaceId: number; isWorkWaiting: boolean }[]>
+    read(workspaceId: number): Promise<{ agents: Assignable[]; waiting: AssignableTask }>
+    similarTo(workspaceId: number, taskId: number, limit: number): Promise<{ id: number; uuid: string }[]>
+  }
+  readonly cluster: { nodesWithRuns(): Promise<NodeWithRuns[]> }
+  readonly workspaces: { read(workspaceId: number): Promise<{ uuid: string; name: string }> }
+}
+
+export interface DueWakeup {
+  workspaceId: number
+  id: string
+  agent: string
+}
+
+export interface WaitingClaim {
+  workspaceId: number
+  agent: string
+  taskId: string
+  session: string
+  generation: number
+}
+
+export interface DueTimer {
+  workspaceId: number
+  agent: string
+  /** The due time that has passed; null: it only has to be set. */
+  at: number | null
+}
+
+export interface WorkWithoutWakeup {
+  workspaceId: number
+  agent: string
+  taskId: number
+  uuid: string
+  generation: number
+  state: string
+  depth: number
+}
+
+interface WakeupReads {
+  /**
+   * What a node could run now: due wakeups, per agent as many as it has free slots; and wakeups of agents that may not run,
+   * so that they are skipped without further waiting. Workspaces share fairly.
+   */
+  due(nodeName: string, limit: number): Promise<DueWakeup[]>
+  /** Claims to continue whose wakeup is still queued and whose lease is due for renewal. */
+  waitingClaims(nodeName: string): Promise<WaitingClaim[]>
+  /** Work that is assigned to agents that Baton runs, or is to be continued by them, without a wakeup or a run for it. */
+  workWithout(workspaceId: number | null, limit?: number): Promise<WorkWithoutWakeup[]>
+  /** Agents whose timer is due, not set yet, or further away than their current interval. */
+  dueTimers(limit: number, only?: number): Promise<DueTimer[]>
+}
+
+/**
+ * Why a run of this node should stop, if it should: it was cancelled, its agent may not work, or its claim has ended. A
+ * claim that its own program ended by submitting is no loss: the program may still write some output. Or since when it is
+ * suspected to hang.
+ */
+export interface RunToCheck {
+  workspaceId: number
+  runId: string
+  cancelReason: string | null
+  agentState: string | null
+  hasClaim: boolean
+  claimEnd: string | null
+  suspectedAt: number | null
+}
+
+interface RunReads {
+  find(workspaceId: number, runId: string): Promise<Run | null>
+  toCheck(nodeId: string): Promise<RunToCheck[]>
+  /** Runs that these nodes left behind. */
+  ofNodes(nodeIds: readonly string[]): Promise<Run[]>
+  /** The finished ones among these runs. */
+  finishedAmong(runIds: readonly string[]): Promise<{ id: string }[]>
+  /** Claims of an agent that Baton runs which have no run: their node died before it could record what it had claimed. */
+  claimsWithout(
+    workspaceId: number,
+    agent: string,
+  ): Promise<{ taskId: string; innerId: number; generation: number; session: string }[]>
+  /** Whether a task is held under exactly this generation. */
+  isHeldUnder(workspaceId: number, taskId: number, generation: number): Promise<boolean>
+  /** How many attempts at a task, before this generation, timed out. */
+  timeoutsBefore(workspaceId: number, held: { innerId: number; generation: number }): Promise<number>
+  /** Logs of runs that ended at least this long ago. */
+  oldLogs(
+    olderThanMs: number,
+    limit: number,
+  ): Promise<{ workspaceId: number; runId: string; logStore: string; logRef: string }[]>
+}
+
+export interface ProcessIdentity {
+  pid: number
+  startTime: string | null
+  bootId: string | null
+}
+
+export interface RunReported {
+  usage: Usage | null
+  status: { message: string; color: string } | null
+  sessionId: string | null
+  flags: readonly { code: string; detail: string }[]
+}
+
+export interface NewRunEvent {
+  type: 'lifecycle' | 'status' | 'usage' | 'error' | 'structured'
+  stream?: 'system' | 'stdout' | 'stderr' | undefined
+  level?: 'info' | 'warn' | 'error' | undefined
+  color?: string | undefined
+  message?: string | undefined
+  payload?: unknown
+}
+
+/** The first two only while the run is running: a run that has ended keeps its figures. */
+interface RunAppends {
+  /** Identifies its process, in case this node is not there to end it. */
+  recordProcess(workspaceId: number, runId: string, process: ProcessIdentity): Promise<unknown>
+  /** Usage and progress on the way: a lost run leaves at least this behind. */
+  report(
+    run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
+    report: RunReported,
+  ): Promise<unknown>
+  /** The timeline of a run. One process writes and numbers it. */
+  appendEvents(
+    workspaceId: number,
+    runId: string,
+    firstSeq: number,
+    events: readonly NewRunEvent[],
+  ): Promise<unknown>
+  logIsGone(workspaceId: number, runId: string): Promise<unknown>
+}
+
+interface RuntimeReads {
+  state(workspaceId: number, agent: string): Promise<RuntimeState | null>
+  /** Last used first. */
+  taskSessions(
+    workspaceId: number,
+    agent: string,
+    only?: { adapterType: string; taskKey: string } | null,
+  ): Promise<TaskSession[]>
+  /** Until when this credential is parked, if it is. */
+  parkedUntil(workspaceId: number, credential: string): Promise<number | null>
+}
+
+/** An agent that work can be assigned to, and its session. */
+export interface Assignable extends Candidate {
+  session: string | null
+  batchSize: number
+}
+
+export interface NodeWithRuns {
+  nodeId: string
+  pid: number
+  host: string
+  bootId: string | null
+  pidStarted: string | null
+  isSilentForLong: boolean
+}
