@@ -28,7 +28,7 @@ async function doneLongAgo() {
   await work.submit(task, granted(await work.claim(task, alpha)))
   await query(`update baton.events set at = at - interval '1 year' where workspace_id = $1`, [workspace])
   await query(
-    `update baton.claims set acquired_at = acquired_at - interval '1 year', ended_at = ended_at - interval '1 year'
+    `update baton.attempts set acquired_at = acquired_at - interval '1 year', ended_at = ended_at - interval '1 year'
       where workspace_id = $1`,
     [workspace],
   )

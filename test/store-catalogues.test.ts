@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { MysqlStore } from '../src/store/mysql/store.ts'
@@ -7,40 +7,12 @@ import { freshDatabase } from './support/database.ts'
 import { freshMysqlDatabase, withMysql } from './support/servers/mysql-database.ts'
 
 /**
- * The copies in test/contract are the catalogues that each store's schema should have, apart from the renames listed here: a
- * change of the schema shows there, and a change that nobody meant shows here.
+ * The copies in test/contract are the catalogues that each store's schema should have, on MariaDB apart from the renames
+ * listed here: a change of the schema shows there, and a change that nobody meant shows here. UPDATE_CATALOGUES=1 writes
+ * the copy for Postgres.
  */
 
 type Renames = readonly (readonly [before: string, now: string])[]
-
-/** Replaced in this order. */
-const POSTGRES: Renames = [
-  ['tasks.line ', 'tasks.track_queue '],
-  ['office', 'role'],
-  ['has_beaten', 'has_heartbeat'],
-  ['log_gone_at', 'log_deleted_at'],
-  ['events_of_the_house', 'events_of_workspace'],
-  ['of_the_house', 'cluster_scope'],
-  [`'house'`, `'cluster'`],
-  ['upkeep_looks', 'upkeep_reads'],
-  ['upkeep_forgets', 'upkeep_deletes'],
-  ['term_lasts', 'term_reads'],
-  ['term_is_kept', 'term_locks'],
-  ['agents_to_be_given', 'agents_assignable'],
-  ['api_keys_made_by', 'api_keys_created_by'],
-  ['runs_one_a_claim', 'runs_one_per_claim'],
-  ['wakeups_one_waits', 'wakeups_one_queued'],
-  ['wakeups_asked_once', 'wakeups_idempotency_key'],
-  ['wakeups_over', 'wakeups_finished'],
-  ['wakeups_taken_along', 'wakeups_coalesced'],
-  // Texts inside functions.
-  ['an agent is bound by something it was not', 'an agent was limited after it was read'],
-  ['a terminated agent holds something', 'a terminated agent holds a claim'],
-  [
-    'an old plan for a join could walk the whole table for every row',
-    'a cached plan for a join could scan the whole table for each row',
-  ],
-]
 
 const MYSQL: Renames = [
   ['baton_tasks.line ', 'baton_tasks.track_queue '],
@@ -51,12 +23,11 @@ const MYSQL: Renames = [
 /** The privileges of the owner are all that the version of the server knows. */
 const withoutOwner = (line: string) => line.replace(/,?postgres=\w+\/postgres/g, '')
 
-const copyOf = (name: string, renames: Renames): string[] =>
-  (
-    JSON.parse(
-      readFileSync(join(import.meta.dirname, 'contract', `${name}-catalogue.json`), 'utf8'),
-    ) as string[]
-  ).map((line) => renames.reduce((text, [before, now]) => text.replaceAll(before, now), line))
+const fileOf = (name: string) => join(import.meta.dirname, 'contract', `${name}-catalogue.json`)
+const copyOf = (name: string, renames: Renames = []): string[] =>
+  (JSON.parse(readFileSync(fileOf(name), 'utf8')) as string[]).map((line) =>
+    renames.reduce((text, [before, now]) => text.replaceAll(before, now), line),
+  )
 
 function expectSame(now: readonly string[], copy: readonly string[]): void {
   const without = (lines: readonly string[], others: readonly string[]) =>
@@ -71,11 +42,12 @@ describe('the catalogue of a fresh database', () => {
     for (const drop of drops) await drop()
   })
 
-  test('on Postgres is that of the copy, with the listed renames', async () => {
+  test('on Postgres is that of the copy', async () => {
     const { url, drop } = await freshDatabase()
     drops.push(drop)
     const now = (await postgresCatalogue(url)).map(withoutOwner)
-    expectSame(now, copyOf('postgres', POSTGRES).map(withoutOwner))
+    if (process.env.UPDATE_CATALOGUES) writeFileSync(fileOf('postgres'), `${JSON.stringify(now, null, 1)}\n`)
+    expectSame(now, copyOf('postgres'))
   })
 
   test('on MariaDB is that of the copy, with the listed renames', async ({ skip }) => {

@@ -1,13 +1,12 @@
 import {
   type Changes,
-  heldName,
   keyName,
   mayLetCallersProceed,
   type NewKey,
   type ReadSet,
   type View,
 } from '../../core/batch/requests.ts'
-import type { TaskDetails, Worker } from '../../core/commands.ts'
+import type { TaskDetails } from '../../core/commands.ts'
 import type { EventDraft, StoredEvent } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
@@ -33,6 +32,7 @@ import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocke
 import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import { MemoryFollowers } from './log-followers.ts'
+import { pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
 import {
   activeSessions,
   agentsOf,
@@ -368,49 +368,4 @@ export class MemoryStore implements Store<KindName> {
       tracks: tracksOf(workspace, records.values()),
     }
   }
-}
-
-function sessionIn(workspace: Workspace, name: string, show: (record: TaskRecord) => void) {
-  const record = workspace.sessions.get(name)
-  if (!record) return null
-  const holding = heldTasks(workspace, name)
-  holding.forEach(show)
-  const lost = [...workspace.claims].flatMap(([taskId, claims]) =>
-    claims
-      .filter(
-        ({ session, state, endedAt }) =>
-          session === name && (state === 'expired' || state === 'superseded') && endedAt! > record.lastSeenAt,
-      )
-      .map(({ generation, endReason, endedAt }) => ({
-        taskId: workspace.tasks.get(taskId)!.uuid,
-        generation,
-        reason: endReason!,
-        at: endedAt!,
-      })),
-  )
-  return { record: copyOf(record), holding: holding.map(({ id }) => id), lost }
-}
-
-function workerIn(workspace: Workspace, name: string): Worker | null {
-  const record = workspace.sessions.get(name)
-  return record ? { record: copyOf(record), held: heldTasks(workspace, name).length } : null
-}
-
-function pastHolders(workspace: Workspace, readSet: ReadSet): Map<string, string> {
-  const holders = new Map<string, string>()
-  for (const { taskId, generation } of readSet.offered) {
-    const claim = workspace.claims.get(taskId)?.find((one) => one.generation === generation)
-    if (claim) holders.set(heldName(taskId, generation), claim.session)
-  }
-  return holders
-}
-
-function takenKeys(workspace: Workspace, readSet: ReadSet): Set<string> {
-  if (readSet.newKeys.length === 0) return new Set()
-  const given = new Set(
-    [...workspace.tasks.values()].map(({ projectId, key }) => (key === null ? '' : keyName(projectId, key))),
-  )
-  return new Set(
-    readSet.newKeys.map(({ projectId, key }) => keyName(projectId, key)).filter((name) => given.has(name)),
-  )
 }

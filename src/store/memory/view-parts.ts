@@ -1,0 +1,51 @@
+import { heldName, keyName, type ReadSet } from '../../core/batch/requests.ts'
+import type { Worker } from '../../core/commands.ts'
+import type { TaskRecord } from '../../core/records.ts'
+import { copyOf, heldTasks, type Workspace } from './workspace.ts'
+
+/** The parts of a view that need more than one map. */
+
+export function sessionIn(workspace: Workspace, name: string, show: (record: TaskRecord) => void) {
+  const record = workspace.sessions.get(name)
+  if (!record) return null
+  const holding = heldTasks(workspace, name)
+  holding.forEach(show)
+  const lost = [...workspace.claims].flatMap(([taskId, claims]) =>
+    claims
+      .filter(
+        ({ session, state, endedAt }) =>
+          session === name && (state === 'expired' || state === 'superseded') && endedAt! > record.lastSeenAt,
+      )
+      .map(({ generation, endReason, endedAt }) => ({
+        taskId: workspace.tasks.get(taskId)!.uuid,
+        generation,
+        reason: endReason!,
+        at: endedAt!,
+      })),
+  )
+  return { record: copyOf(record), holding: holding.map(({ id }) => id), lost }
+}
+
+export function workerIn(workspace: Workspace, name: string): Worker | null {
+  const record = workspace.sessions.get(name)
+  return record ? { record: copyOf(record), held: heldTasks(workspace, name).length } : null
+}
+
+export function pastHolders(workspace: Workspace, readSet: ReadSet): Map<string, string> {
+  const holders = new Map<string, string>()
+  for (const { taskId, generation } of readSet.offered) {
+    const claim = workspace.claims.get(taskId)?.find((one) => one.generation === generation)
+    if (claim) holders.set(heldName(taskId, generation), claim.session)
+  }
+  return holders
+}
+
+export function takenKeys(workspace: Workspace, readSet: ReadSet): Set<string> {
+  if (readSet.newKeys.length === 0) return new Set()
+  const given = new Set(
+    [...workspace.tasks.values()].map(({ projectId, key }) => (key === null ? '' : keyName(projectId, key))),
+  )
+  return new Set(
+    readSet.newKeys.map(({ projectId, key }) => keyName(projectId, key)).filter((name) => given.has(name)),
+  )
+}
