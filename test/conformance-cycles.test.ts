@@ -208,7 +208,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         code: 'DEPENDENCY_CYCLE',
         refusal: { cycle: [a.uuid, c.uuid, b.uuid] },
       })
-      expect(await work.record(a)).toEqual(a)
+      expect(await work.record(a)).toEqual({ ...a, awaited: true })
       expect((await work.details(a)).dependsOn).toEqual([])
     })
 

@@ -325,7 +325,7 @@ describe('a cycle that was written by hand', () => {
       for (const uuid of uuids) expect(error).toContain(uuid)
     }
     expect([await stateOf(work, below), await stateOf(work, further)]).toEqual(['skipped', 'skipped'])
-    expect(await work.record(beside!)).toEqual(beside)
+    expect(await work.record(beside!)).toEqual({ ...beside, awaited: true })
     expect(await work.record(waitsBeside)).toEqual(waitsBeside)
     const found = (await work.events()).filter(({ type }) => type === 'dependency_cycle_found')
     expect(found.map(({ payload }) => payload)).toEqual([{ cycle: uuids }])
