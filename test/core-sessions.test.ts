@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionOpening } from '../src/core/commands.ts'
 import type { SessionRecord } from '../src/core/records.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
+import { isTouched } from '../src/core/rules/session.ts'
 import { manualClock } from './support/manual-clock.ts'
 import type { Reply } from './support/replies.ts'
 import { granted, type Hold, holder, newTask, outcome, type Work } from './support/tasks.ts'
@@ -346,4 +347,23 @@ describe('a worker', () => {
     expect([outcome(claim), settled(lost).map((one) => outcome(one.reply))]).toEqual(['GRANTED', ['LOST']])
     expect((await work.record(task)).claimState).toBe('expired')
   })
+})
+
+test('a session need not be touched again within a sixtieth of its silence, and at most a minute', () => {
+  const at = 1_000_000
+  const session = (silenceMs: number, more = {}) => ({
+    agent: 'alpha',
+    capacity: null,
+    silenceMs,
+    dueAt: at + silenceMs,
+    ...more,
+  })
+  expect(isTouched(session(24 * HOUR), 'alpha', at + MINUTE - 1)).toBe(true)
+  expect(isTouched(session(24 * HOUR), 'alpha', at + MINUTE)).toBe(false)
+  expect(isTouched(session(MINUTE), 'alpha', at + SECOND - 1)).toBe(true)
+  expect(isTouched(session(MINUTE), 'alpha', at + SECOND)).toBe(false)
+  expect(isTouched(session(HOUR), 'beta', at)).toBe(false)
+  expect(isTouched(session(HOUR, { dueAt: null }), 'alpha', at)).toBe(false)
+  // A touch never changes a worker.
+  expect(isTouched(session(HOUR, { capacity: 1, dueAt: null }), 'beta', at + HOUR)).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { TaskCreateBatch } from '../src/core/shapes/tasks.ts'
 import { claimBatch, claimNext, claimTask } from '../src/flow/claims.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
@@ -10,6 +10,7 @@ import type { ServerKernel } from '../src/kernel/server-kernel.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase, type TestDatabase } from './support/database.ts'
+import { superuser } from './support/nodes.ts'
 
 /** What a claim asks of the database when this node knows nothing of its agent and session. */
 
@@ -138,4 +139,44 @@ test('the capabilities of a worker count for its first claim on this node', asyn
   const next = { ...ALPHA, limit: 1, waitMs: 0 }
   expect((await claimNext(fresh(), caller, next, NEVER)).claims).toHaveLength(1)
   expect((await claimNext(fresh(), caller, { ...next, session: 's-2' }, NEVER)).claims).toHaveLength(0)
+})
+
+describe('a session that claims', () => {
+  const dueAt = () =>
+    superuser(database.url, async (client) => {
+      const { rows } = await client.query(
+        'select due_at from baton.sessions where workspace_id = $1 and session = $2',
+        [caller.workspaceId, ALPHA.session],
+      )
+      return (rows[0].due_at as Date).getTime()
+    })
+
+  const forgetUntil = (ago: string) =>
+    superuser(database.url, (client) =>
+      client.query('update baton.sessions set due_at = due_at - $2::interval where workspace_id = $1', [
+        caller.workspaceId,
+        ago,
+      ]),
+    )
+
+  test('is not written again within a minute: that would lock all it holds', async () => {
+    const [first, second] = await tasks(2)
+    await claimTask(fresh(), caller, first!, ALPHA)
+    await forgetUntil('30 s')
+    const due = await dueAt()
+    await claimTask(fresh(), caller, second!, ALPHA)
+    expect(await dueAt()).toBe(due)
+  })
+
+  test('is written again after a minute, or for another agent', async () => {
+    const [first, second, third] = await tasks(3)
+    await claimTask(fresh(), caller, first!, ALPHA)
+    const due = await dueAt()
+    await forgetUntil('61 s')
+    await claimTask(fresh(), caller, second!, ALPHA)
+    expect(await dueAt()).toBeGreaterThanOrEqual(due)
+    await forgetUntil('30 s')
+    await claimTask(fresh(), caller, third!, { ...ALPHA, agent: 'beta' })
+    expect(await dueAt()).toBeGreaterThanOrEqual(due)
+  })
 })

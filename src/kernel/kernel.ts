@@ -6,6 +6,7 @@ import type { KindName } from '../core/kinds/kinds.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { Granted, ReplyTo } from '../core/replies.ts'
+import { isTouched } from '../core/rules/session.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Store } from '../store/store.ts'
 import { ActorNames } from './actor-names.ts'
@@ -76,7 +77,8 @@ export interface KnownClaimant {
   limits: Limits
   /** Null: not registered. */
   agent: KnownAgent | null
-  session: KnownSession | null
+  session: (KnownSession & Parameters<typeof isTouched>[0]) | null
+  now: number
   /** Whether one of the tasks exists. */
   namesATask: boolean
 }
@@ -187,10 +189,16 @@ export class Kernel<S extends Store = Store> {
   }
 
   async #findClaimant(workspaceId: number, claiming: Claiming): Promise<KnownClaimant> {
-    const [ofLimits, ofAgents] = [this.#limits.invalidations, this.#agents.invalidations]
+    const [ofLimits, ofAgents, ofSessions] = [this.#limits, this.#agents, this.#sessions].map(
+      ({ invalidations }) => invalidations,
+    ) as [number, number, number]
     const known = await this.#directory.claimantOf!(workspaceId, claiming)
     this.#limits.keep(`${workspaceId}`, known.limits, ofLimits)
-    if (known.agent) this.#agents.keep(`${workspaceId}/${claiming.agent}`, known.agent, ofAgents)
+    const { agent, session } = known
+    if (!agent) return known
+    this.#agents.keep(`${workspaceId}/${claiming.agent}`, agent, ofAgents)
+    if (session && isTouched(session, agent.slug, known.now))
+      this.#sessions.keep(`${workspaceId}/${claiming.session}`, session, ofSessions)
     return known
   }
 

@@ -55,6 +55,7 @@ async function findAll(
     limits: found.limits,
     agent: byName.get(claiming.agent) ?? null,
     session: sessions.get(claiming.session) ?? null,
+    now: found.now,
     namesATask: claiming.tasks.some((uuid) => tasks.has(uuid)),
   }))
 }

@@ -150,6 +150,25 @@ function touch(
   return { refusal: null, record: seen, events, fate: 'kept' }
 }
 
+/** How much earlier than its silence allows a session may end, counted from its last claim. */
+const TOUCH_EVERY_MS = 60_000
+const TOUCHES_A_SILENCE = 60
+
+/**
+ * Whether a touch by this agent would change so little that it need not be written: every touch locks all tasks that the
+ * session holds.
+ */
+export function isTouched(
+  record: Pick<SessionRecord, 'agent' | 'capacity' | 'silenceMs' | 'dueAt'>,
+  agent: string,
+  now: number,
+): boolean {
+  if (record.capacity !== null) return true
+  if (record.agent !== agent || record.dueAt === null) return false
+  const everyMs = Math.min(TOUCH_EVERY_MS, record.silenceMs / TOUCHES_A_SILENCE)
+  return record.dueAt - now > record.silenceMs - everyMs
+}
+
 function seenAgain(record: SessionRecord, now: number): SessionRecord {
   const state = isOver(record) ? 'active' : record.state
   // A session that had ended and is only named by a claim was not reopened, so it does not count as active.

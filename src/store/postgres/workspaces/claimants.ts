@@ -15,7 +15,8 @@ export interface ClaimedNames {
 export interface KnownClaimants {
   limits: Limits
   agents: { agentId: string; slug: string; capabilities: string[] }[]
-  sessions: Pick<SessionRecord, 'name' | 'agent' | 'capabilities'>[]
+  sessions: Pick<SessionRecord, 'name' | 'agent' | 'capabilities' | 'capacity' | 'silenceMs' | 'dueAt'>[]
+  now: number
   /** The ids by which clients know the tasks. */
   tasks: string[]
 }
@@ -25,7 +26,8 @@ const AGENTS = `select agent_id as "agentId", slug, capabilities from agents
   where workspace_id = $1 and (slug = any($2::text[]) or agent_id = any($3::uuid[]))`
 
 // $1 workspace, $2 names.
-const SESSIONS = `select session as name, agent, capabilities from sessions where workspace_id = $1 and session = any($2::text[])`
+const SESSIONS = `select session as name, agent, capabilities, capacity, silence_ms::float8 as "silenceMs", ms(due_at) as "dueAt"
+  from sessions where workspace_id = $1 and session = any($2::text[])`
 
 // $1 workspace, $2 ids.
 const TASKS = 'select uuid from tasks where workspace_id = $1 and id = any($2::bigint[])'
@@ -41,7 +43,10 @@ export async function findClaimants(
     'baton.workspace_id',
     String(workspaceId),
     [
-      { text: `select ${limitSelect} from limits where workspace_id = $1`, values: [workspaceId] },
+      {
+        text: `select ms(clock_timestamp()) as now, ${limitSelect} from limits where workspace_id = $1`,
+        values: [workspaceId],
+      },
       {
         text: AGENTS,
         values: [workspaceId, agents.filter((name) => !isUuid(name)), agents.filter(isUuid)],
@@ -50,8 +55,10 @@ export async function findClaimants(
       { text: TASKS, values: [workspaceId, taskIds] },
     ],
   )
+  const { now, ...ofWorkspace } = limits![0]!
   return {
-    limits: limits![0] as Limits,
+    now,
+    limits: ofWorkspace as Limits,
     agents: knownAgents as KnownClaimants['agents'],
     sessions: knownSessions as KnownClaimants['sessions'],
     tasks: tasks!.map(({ uuid }) => uuid),
