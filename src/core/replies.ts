@@ -1,4 +1,4 @@
-import type { AgentCommand, TaskCommand } from './commands.ts'
+import type { AgentCommand, TaskCommand, TaskDetails } from './commands.ts'
 import type { Refusal } from './errors.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
 import type { ClaimEnd, ClaimState } from './states.ts'
@@ -83,8 +83,16 @@ type ManyGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted 
   readonly replies: readonly TaskReply<K>[]
 }
 
+/** A task that is handed out with its claim. */
+export interface Handed {
+  readonly claim: ClaimGrant
+  readonly record: TaskRecord
+  /** Given by stores that read them on the way; not part of a stored reply. */
+  details?: TaskDetails | undefined
+}
+
 export type NextGranted = Granted & {
-  readonly claims: readonly { claim: ClaimGrant; record: TaskRecord }[]
+  readonly claims: readonly Handed[]
   /** The tasks that were read had expired: there may be work behind them. */
   readonly shouldRetry: boolean
 }

@@ -181,10 +181,17 @@ async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readon
 }
 
 async function withTasks(kernel: Kernel, caller: Caller, claims: readonly Handed[]) {
-  const records = claims.map(({ record }) => record)
-  const details = await kernel.details.ask(caller.workspaceId, records)
-  return claims.map(({ claim, record }, i) => {
-    const task = taskView({ record, details: details[i]! })
+  // Stores that do not hand out the details, and repeated answers.
+  const bare = claims.filter(({ details }) => details === undefined)
+  const read =
+    bare.length === 0
+      ? []
+      : await kernel.details.ask(
+          caller.workspaceId,
+          bare.map(({ record }) => record),
+        )
+  return claims.map(({ claim, record, details }) => {
+    const task = taskView({ record, details: details ?? read.shift()! })
     return Object.assign({}, claim, { checkpointData: task.checkpointData, task })
   })
 }

@@ -3,8 +3,9 @@
  * from here, so that only the entry point knows the files behind it.
  */
 export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
+export type { LargeDetail } from './postgres/kernel/details.ts'
 export type { LogFilter, LogPage } from './postgres/reads/logs.ts'
-export type { EventWithTask, LargeDetail } from './postgres/reads/reader.ts'
+export type { EventWithTask } from './postgres/reads/reader.ts'
 export type { ResultPosition } from './postgres/reads/result-pages.ts'
 export type { TaskSearch } from './postgres/reads/task-search.ts'
 export type { RunFilter } from './postgres/runs/run-reads.ts'

@@ -27,6 +27,7 @@ const NOTHING: Changes = {
   created: [],
   dependencies: [],
   kinds: { session: { written: [], removed: [] }, agent: { written: [], removed: [] } },
+  handedOut: [],
   newReplies: [],
   activeClaimsDelta: 0,
 }

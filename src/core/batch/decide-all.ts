@@ -5,7 +5,7 @@ import { ProjectFairness } from '../fairness.ts'
 import type { Kind, KindShape } from '../kinds/kind.ts'
 import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../records.ts'
-import type { ClaimGrant, NextGranted, Reply, TaskReply } from '../replies.ts'
+import type { Handed, NextGranted, Reply, TaskReply } from '../replies.ts'
 import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
 import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
@@ -57,6 +57,7 @@ class Batch {
   readonly #changed = new Map<number, TaskRecord>()
   readonly #kinds: KindBatches
   readonly #firstAnswers = new Map<string, { key: string } & StoredReply>()
+  readonly #handedOut: Handed[] = []
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
   /** How the claims of this batch change the agents on each track and the number of tasks that sessions hold. */
@@ -110,6 +111,7 @@ class Batch {
       created: this.#creation.created,
       dependencies: [...this.#effects.dependencies, ...this.#creation.dependencies],
       kinds: changesIn(this.#kinds),
+      handedOut: this.#handedOut,
       newReplies: [...this.#firstAnswers.values()],
       activeClaimsDelta: this.#activeClaimsDelta,
     }
@@ -255,7 +257,7 @@ class Batch {
     const { pick, session, leaseMs, limit, byCoordinator, actor } = request
     const { agent, capabilities } = pick
     const command = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator } as const
-    const claims: { claim: ClaimGrant; record: TaskRecord }[] = []
+    const claims: Handed[] = []
     const own = this.#reservedFor(pick)
     const offers = this.#readyQueues.get(queryName(pick))!.of(own, this.#fairness)
     let offer = offers.next()
@@ -276,6 +278,7 @@ class Batch {
       hasMoved ||= this.#record(id)!.rank === null
       offer = offers.next(code === 'TRACK_FULL' ? 'full' : 'refused')
     }
+    this.#handedOut.push(...claims)
     // The tasks that were read had expired, and no more had been read: there may be work behind them.
     const shouldRetry = claims.length === 0 && hasMoved
     return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims, shouldRetry }

@@ -10,7 +10,7 @@ import {
 } from '../kinds/kinds.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, Effects, TaskRecord } from '../records.ts'
-import type { Reply } from '../replies.ts'
+import type { Handed, Reply } from '../replies.ts'
 
 /** What callers request, what a store must lock and read for it, and what it must write in the end. */
 
@@ -157,6 +157,8 @@ export interface Changes<K extends KindName = KindName> extends Effects {
   tasks: TaskRecord[]
   created: { record: TaskRecord; task: NewTask; parentUuid: string | null }[]
   kinds: { readonly [N in K]: KindChanges<KindTypes[N]> }
+  /** Granted to callers that asked for the next tasks: a store may add their details. */
+  handedOut: Handed[]
   newReplies: { key: string; bodyHash: string; reply: Reply }[]
   activeClaimsDelta: number
 }

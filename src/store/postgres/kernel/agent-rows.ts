@@ -3,7 +3,7 @@ import type { KnownAgent } from '../../../core/commands.ts'
 import type { AgentHealth, AgentRecord, TaskRecord } from '../../../core/records.ts'
 import { type Column, selectList } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
-import { type Bound, insertInto, type Statement, statement } from './statements.ts'
+import { type Bound, boundAmong, insertInto, type Statement, statement } from './statements.ts'
 
 /** Agents on the write path: the configured row, and beside it the narrow health row that heartbeats change. */
 
@@ -73,11 +73,6 @@ const valuesOf = <T>(fields: Fields<T>, records: readonly T[]) =>
     ),
   )
 
-/** Agents whose claims are restricted; the index agents_bound has the same condition, word for word. */
-const BOUND = `(b.max_concurrent_tasks is not null or b.leaving or b.state in ('paused', 'terminated'))`
-const boundAmong = (place: string) =>
-  `array(select b.slug from agents b where b.workspace_id = $1 and b.slug = any(${place}::text[]) and ${BOUND})`
-
 // Agents to change, and the restricted ones among the claiming agents. $1 workspace, $2 the former, $3 the latter.
 export const lockAgents: Statement = statement(
   'lock_agents',
@@ -121,27 +116,26 @@ const removeAgents = statement(
   'delete from agents where workspace_id = $1 and slug = any($2::text[])',
 )
 
-// For agents whose claims were unrestricted when they were read; runs after the events. $1 workspace, $2 agents.
-const stillUnbound = statement('still_unbound', 'select refuse_claims_of_bound_agents($1, $2::text[])')
-
 // $1 workspace, $2 agents.
 const holdNothing = statement('hold_nothing', 'select refuse_claims_of_terminated_agents($1, $2::text[])')
 
 /**
- * Checks what could not be seen at decision time, since claims do not lock unrestricted agents. Runs last, when the counter
- * of the workspace is locked: no other transaction commits between this and our own commit.
+ * Agents whose claims were unrestricted when they were read, as an array literal; null for none. They are checked with the
+ * events (`appendEventsOfClaims`), since claims do not lock them: no other transaction commits between that check and our own
+ * commit.
  */
-export function agentChecks(workspaceId: number, view: View, changes: Changes): Bound[] {
-  const { claims, kinds } = changes
+export function unboundAgents(view: View, { claims }: Changes): string | null {
   const unbound = new Set<string>()
   for (const { kind, agent } of claims)
     if (kind === 'opened' && !view.claimingAgents.has(agent)) unbound.add(agent)
+  return unbound.size === 0 ? null : arrayLiteral([...unbound])
+}
+
+/** The reverse, likewise checked when the counter of the workspace is locked: agents that may hold nothing any more. */
+export function agentChecks(workspaceId: number, { kinds }: Changes): Bound[] {
   const ended = kinds.agent.written.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
   const gone = [...ended, ...kinds.agent.removed]
-  const checks: Bound[] = []
-  if (unbound.size > 0) checks.push([stillUnbound, [workspaceId, arrayLiteral([...unbound])]])
-  if (gone.length > 0) checks.push([holdNothing, [workspaceId, arrayLiteral(gone)]])
-  return checks
+  return gone.length === 0 ? [] : [[holdNothing, [workspaceId, arrayLiteral(gone)]]]
 }
 
 type Rows = readonly (readonly unknown[])[]
@@ -172,7 +166,7 @@ export function readAgents(
     const record = found.get(slug)
     if (record) claiming.set(slug, { record, held: heldBySlug.get(slug)?.length ?? 0 })
   }
-  return { changing, claiming }
+  return { agents: changing, claimingAgents: claiming }
 }
 
 /** The configured row is written when it has a new version; a heartbeat alone writes only the health row. */

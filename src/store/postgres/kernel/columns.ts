@@ -74,6 +74,8 @@ export const CHECK_AT = {
 
 export const ALL = [...columnsThat('never'), ...HOT, ...RARE]
 
+export const RECORD_WIDTH = ALL.length
+
 /** Columns as they are read: timestamps as milliseconds. */
 export const selectList = (columns: readonly Column[], alias: string) =>
   columns

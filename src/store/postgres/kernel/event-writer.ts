@@ -16,6 +16,8 @@ interface LastWrites {
   checks?: readonly Bound[]
   /** By how much the number of active claims changes, and how many there may be. */
   claims?: { delta: number; most: number }
+  /** Agents whose claims were unrestricted when they were read, as an array literal: still so when the counter is locked. */
+  unbound?: string | null
   /** Whether callers that wait for a task may get one now. */
   tasksWaiting?: boolean
 }
@@ -31,7 +33,8 @@ export class EventWriter {
     this.#committed = committed
   }
 
-  async commit(client: pg.PoolClient, workspaceId: number, last: LastWrites): Promise<void> {
+  /** The results of the writes, in their order. */
+  async commit(client: pg.PoolClient, workspaceId: number, last: LastWrites): Promise<pg.QueryArrayResult[]> {
     const { writes = [], events, checks = [], tasksWaiting = false } = last
     const results = await send(client, [
       ...writes,
@@ -43,24 +46,27 @@ export class EventWriter {
     if (results.at(-1)!.command !== 'COMMIT') throw new StoreUnavailable('The transaction was not committed.')
     if (writes.length + events.length > 0)
       this.#committed(workspaceId, { events: events.length, tasksWaiting })
+    return results.slice(0, writes.length)
   }
 }
 
-function appended(workspaceId: number, { events, claims = { delta: 0, most: 0 } }: LastWrites): Bound[] {
+function appended(
+  workspaceId: number,
+  { events, claims = { delta: 0, most: 0 }, unbound = null }: LastWrites,
+): Bound[] {
   if (events.length === 0) return []
-  const append = sql.appendEvents(
-    [workspaceId, events.length, claims.delta, claims.most],
-    [
-      events.map(({ payload }) => JSON.stringify(payload)),
-      events.map((event) => event.type),
-      events.map((event) => event.taskId),
-      events.map((event) => event.generation),
-      events.map((event) => event.from),
-      events.map((event) => event.to),
-      events.map((event) => event.actor),
-      events.map((event) => event.at),
-    ],
-  )
+  const first = [workspaceId, events.length, claims.delta, claims.most]
+  const statement = unbound === null ? sql.appendEvents : sql.appendEventsOfClaims
+  const append = statement(unbound === null ? first : [...first, unbound], [
+    events.map(({ payload }) => JSON.stringify(payload)),
+    events.map((event) => event.type),
+    events.map((event) => event.taskId),
+    events.map((event) => event.generation),
+    events.map((event) => event.from),
+    events.map((event) => event.to),
+    events.map((event) => event.actor),
+    events.map((event) => event.at),
+  ])
   return [append, ...originsOf(workspaceId, events)]
 }
 

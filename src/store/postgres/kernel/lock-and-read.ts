@@ -13,7 +13,7 @@ import type { TaskRecord } from '../../../core/records.ts'
 import type { LostClaim } from '../../../core/replies.ts'
 import { pastGenerations, sessionsOf, TrackUses, workersOf } from '../../assemble-view.ts'
 import { healthOf, heldByAgents, lockAgents, readAgents } from './agent-rows.ts'
-import { readRecord, readSession } from './columns.ts'
+import { RECORD_WIDTH, readRecord, readSession } from './columns.ts'
 import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
 import type { Bound } from './statements.ts'
@@ -27,71 +27,63 @@ export class ChangedMeanwhile extends Error {
 type Rows = unknown[][]
 
 /**
- * Begins the transaction, locks and reads what the read set names: one round trip, unless tracks or past generations matter.
+ * Begins the transaction, locks and reads what the read set names: one round trip, unless tracks, past generations or, for the
+ * first time in a while, limits of those that claim matter. `restricted` keeps where such limits were found.
  */
 export async function lockAndRead(
   client: pg.PoolClient,
   workspaceId: number,
   readSet: ReadSet,
+  restricted: Set<number>,
 ): Promise<View> {
   const questions = new Questions(workspaceId)
   questions.ask(sql.begin, [])
   questions.ask(sql.nameWorkspace, [String(workspaceId)])
   const locked = askForTasks(questions, readSet)
-  const asksForSessions = readSet.kinds.session.length + readSet.claimants.length > 0
-  const names = [arrayLiteral(readSet.kinds.session), arrayLiteral(readSet.claimants)]
-  const sessionRows = asksForSessions ? questions.askIn(sql.lockSessions, names) : NOTHING
-  const heldRows = asksForSessions ? questions.askIn(sql.heldBySessions, names) : NOTHING
-  const lostRows =
-    readSet.kinds.session.length > 0 ? questions.askIn(sql.lostBySessions, [names[0]]) : NOTHING
-  const active = readSet.kinds.session.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING
-  const agents = askForAgents(questions, readSet)
+  const isClaim = readSet.claimants.length > 0
+  const isLocking =
+    readSet.kinds.session.length + readSet.kinds.agent.length > 0 || restricted.has(workspaceId)
+  const callers = isLocking ? askForCallers(questions, readSet) : null
+  const rest = askForTheRest(questions, readSet)
   const terms =
     readSet.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
-  const workspaceState = questions.askIn(sql.workspaceState, [])
-  const fresh = readSet.newTasks > 0 ? questions.ask(sql.freshIds, [readSet.newTasks]) : NOTHING
-  const taken = readSet.newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING
-  const storedReplies =
-    readSet.idempotencyKeys.length > 0
-      ? questions.askIn(sql.storedReplies, [arrayLiteral(readSet.idempotencyKeys)])
-      : NOTHING
+  const workspaceState =
+    isClaim && !callers
+      ? questions.askIn(sql.workspaceStateForClaims, claimingIn(readSet))
+      : questions.askIn(sql.workspaceState, [])
 
   await questions.send(client)
-  const records = new Map<number, TaskRecord>()
-  const read = (row: unknown[]) => {
-    const record = readRecord(row)
-    records.set(record.id, record)
-    return record.id
+  const { records, waiting, reserved } = readTasks(locked)
+  const state = readWorkspaceState(workspaceId, workspaceState())
+  const isRestricted = workspaceState()[0]!.at(-1) === true
+  const found =
+    isClaim && !callers && isRestricted
+      ? await lockCallers(client, workspaceId, readSet)
+      : { callers, ...state }
+  const limiting = readCallers(readSet, records, found.callers)
+  if (isClaim) {
+    if (limiting.workers.size + limiting.claimingAgents.size > 0) restricted.add(workspaceId)
+    else restricted.delete(workspaceId)
   }
-  locked.tasks().forEach(read)
-  const waiting = locked.waiting.map((rows) => rows().map(read))
-  const reserved = locked.reserved().map(read)
-  const { sessions, workers } = readSessions(readSet, records, sessionRows(), heldRows(), lostRows())
-  const { changing, claiming } = seenAgents(readSet, records, agents)
-  const { now, activeClaims, limits } = readWorkspaceState(workspaceId, workspaceState())
   const tracks = await lockTracks(client, workspaceId, readSet, records)
-  // The clock is read after all locks, including those of tracks.
-  const after = tracks?.now ?? now
+  // The clock is read after all locks, including those of callers and tracks.
+  const { now, activeClaims } = tracks ?? found
   return {
-    now: after,
-    activeClaims: tracks?.activeClaims ?? activeClaims,
-    limits,
+    now,
+    activeClaims,
+    limits: state.limits,
     records,
     waiting,
     reserved,
     pastHolders: await pastHoldersOf(client, workspaceId, readSet, records),
-    fresh: fresh().map(([id]) => ({ id: id as number, random: randomInt(2 ** 22) })),
-    takenKeys: new Set(taken().map(([projectId, key]) => keyName(projectId as number, key as string))),
-    storedReplies: new Map(
-      storedReplies().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never),
-    ),
-    workers,
+    ...readRest(rest),
+    workers: limiting.workers,
+    claimingAgents: limiting.claimingAgents,
     kinds: {
-      session: { seen: sessions, counted: (active()[0]?.[0] as number | undefined) ?? 0 },
-      agent: { seen: changing, counted: 0 },
+      session: { seen: limiting.sessions, counted: (rest.active()[0]?.[0] as number | undefined) ?? 0 },
+      agent: { seen: limiting.agents, counted: 0 },
     },
-    claimingAgents: claiming,
-    terms: new Set(terms().flatMap(([term, until]) => ((until as number) > after ? [term as number] : []))),
+    terms: new Set(terms().flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
   }
 }
@@ -122,51 +114,114 @@ class Questions {
 }
 
 function askForTasks(questions: Questions, readSet: ReadSet) {
-  const ids = arrayLiteral(readSet.taskIds)
+  const { taskIds, reserved } = readSet
+  const { session: sessions, agent: agents } = readSet.kinds
+  const ids = arrayLiteral(taskIds)
   const tasks =
-    readSet.kinds.session.length + readSet.kinds.agent.length > 0
-      ? questions.askIn(sql.lockTasksAndHeld, [
-          ids,
-          arrayLiteral(readSet.kinds.session),
-          arrayLiteral(readSet.kinds.agent),
-        ])
-      : questions.askIn(sql.lockTasks, [ids])
-  const waiting = readSet.waiting.map(({ capabilities, limit, projectId, trackQueues }) =>
+    sessions.length + agents.length > 0
+      ? questions.askIn(sql.lockTasksAndHeld, [ids, arrayLiteral(sessions), arrayLiteral(agents)])
+      : taskIds.length > 0
+        ? questions.askIn(sql.lockTasks, [ids])
+        : NOTHING
+  // Only requests for the next task have reserved ones, so there is a queue to look for them with.
+  const forAgents = [
+    arrayLiteral(reserved.map(({ agent }) => agent)),
+    arrayLiteral(reserved.map(({ limit }) => limit)),
+    arrayLiteral(reserved.map((one) => one.capabilities)),
+  ]
+  const waiting = readSet.waiting.map(({ capabilities, limit, projectId, trackQueues }, i) =>
     questions.askIn(sql.lockWaiting, [
       arrayLiteral(capabilities),
       limit,
       projectId,
       trackQueues && arrayLiteral(trackQueues),
+      ...(i === 0 ? forAgents : ['{}', '{}', '{}']),
     ]),
   )
-  const reserved =
-    readSet.reserved.length > 0
-      ? questions.askIn(sql.lockReserved, [
-          arrayLiteral(readSet.reserved.map(({ agent }) => agent)),
-          arrayLiteral(readSet.reserved.map(({ limit }) => limit)),
-          arrayLiteral(readSet.reserved.map((one) => one.capabilities)),
-        ])
-      : NOTHING
-  return { tasks, waiting, reserved }
+  return { tasks, waiting }
 }
 
-function askForAgents(questions: Questions, readSet: ReadSet) {
-  const names = [arrayLiteral(readSet.kinds.agent), arrayLiteral(readSet.claimingAgents)]
-  const isAsked = readSet.kinds.agent.length + readSet.claimingAgents.length > 0
+function readTasks({ tasks, waiting }: ReturnType<typeof askForTasks>) {
+  const records = new Map<number, TaskRecord>()
+  const read = (row: unknown[]) => {
+    const record = readRecord(row)
+    records.set(record.id, record)
+    return record.id
+  }
+  tasks().forEach(read)
+  const reserved: number[] = []
+  const queues = waiting.map((rows) => {
+    const ids: number[] = []
+    for (const row of rows()) (row[RECORD_WIDTH] === true ? reserved : ids).push(read(row))
+    return ids
+  })
+  return { records, waiting: queues, reserved }
+}
+
+/** What creations, repeated requests and changed sessions need. */
+function askForTheRest(questions: Questions, readSet: ReadSet) {
+  const { kinds, newTasks, newKeys, idempotencyKeys } = readSet
   return {
-    agents: isAsked ? questions.askIn(lockAgents, names) : NOTHING,
-    held: isAsked ? questions.askIn(heldByAgents, names) : NOTHING,
-    health: readSet.kinds.agent.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING,
+    active: kinds.session.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING,
+    fresh: newTasks > 0 ? questions.ask(sql.freshIds, [newTasks]) : NOTHING,
+    taken: newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING,
+    stored:
+      idempotencyKeys.length > 0
+        ? questions.askIn(sql.storedReplies, [arrayLiteral(idempotencyKeys)])
+        : NOTHING,
   }
 }
 
-function seenAgents(
+type Rest = Pick<View, 'fresh' | 'takenKeys' | 'storedReplies'>
+
+const readRest = ({ fresh, taken, stored }: ReturnType<typeof askForTheRest>): Rest => ({
+  fresh: fresh().map(([id]) => ({ id: id as number, random: randomInt(2 ** 22) })),
+  takenKeys: new Set(taken().map(([projectId, key]) => keyName(projectId as number, key as string))),
+  storedReplies: new Map(stored().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never)),
+})
+
+const claimingIn = ({ claimants, claimingAgents }: ReadSet) => [
+  arrayLiteral(claimants),
+  arrayLiteral(claimingAgents),
+]
+
+/** Sessions and agents: those that are to change, and those that claim and are workers or restricted. */
+function askForCallers(questions: Questions, readSet: ReadSet) {
+  const [claimants, claimingAgents] = claimingIn(readSet)
+  const sessions = [arrayLiteral(readSet.kinds.session), claimants]
+  const agents = [arrayLiteral(readSet.kinds.agent), claimingAgents]
+  const asksForSessions = readSet.kinds.session.length + readSet.claimants.length > 0
+  const asksForAgents = readSet.kinds.agent.length + readSet.claimingAgents.length > 0
+  return {
+    sessions: asksForSessions ? questions.askIn(sql.lockSessions, sessions) : NOTHING,
+    held: asksForSessions ? questions.askIn(sql.heldBySessions, sessions) : NOTHING,
+    lost: readSet.kinds.session.length > 0 ? questions.askIn(sql.lostBySessions, [sessions[0]]) : NOTHING,
+    agents: asksForAgents ? questions.askIn(lockAgents, agents) : NOTHING,
+    heldByAgents: asksForAgents ? questions.askIn(heldByAgents, agents) : NOTHING,
+    health: readSet.kinds.agent.length > 0 ? questions.askIn(healthOf, [agents[0]]) : NOTHING,
+  }
+}
+
+/** In a round trip of their own: before, it was not known that any of them must be locked. */
+async function lockCallers(client: pg.PoolClient, workspaceId: number, readSet: ReadSet) {
+  const questions = new Questions(workspaceId)
+  const callers = askForCallers(questions, readSet)
+  const workspaceState = questions.askIn(sql.workspaceState, [])
+  await questions.send(client)
+  return { callers, ...readWorkspaceState(workspaceId, workspaceState()) }
+}
+
+function readCallers(
   readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
-  asked: ReturnType<typeof askForAgents>,
+  callers: ReturnType<typeof askForCallers> | null,
 ) {
-  const rows = { agents: asked.agents(), held: asked.held(), health: asked.health() }
-  return readAgents(readSet, records, rows)
+  const { sessions = NOTHING, held = NOTHING, lost = NOTHING } = callers ?? {}
+  const { agents = NOTHING, heldByAgents = NOTHING, health = NOTHING } = callers ?? {}
+  return {
+    ...readSessions(readSet, records, sessions(), held(), lost()),
+    ...readAgents(readSet, records, { agents: agents(), held: heldByAgents(), health: health() }),
+  }
 }
 
 const keysOf = ({ newKeys }: ReadSet) => [

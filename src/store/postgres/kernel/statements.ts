@@ -40,7 +40,9 @@ export const lockTasksAndHeld = statement(
 
 // The non-empty lanes of the queue, found by walking from one to the next; then the first tasks of each matching lane,
 // locked, skipping those that others are claiming. Of many lanes a few tasks each are enough: every lane is included, and
-// callers claim again. $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null.
+// callers claim again. Then, likewise, the first tasks that are reserved for these agents; a last column tells them apart.
+// $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null; $6 agents, $7 how many for each, $8
+// capabilities of each.
 export const lockWaiting = statement(
   'lock_waiting',
   `with recursive lanes as (
@@ -55,17 +57,12 @@ export const lockWaiting = statement(
      select l.lane, least($3::int, greatest(4, 2 * $3::int / count(*) over ())) as wanted from lanes l
       where l.capabilities <@ $2::text[] and ($4::int is null or l.project_id = $4)
         and ($5::text[] is null or l.track_queue = any($5)))
-   select ready.* from fitting f cross join lateral (
+   select ready.*, false from fitting f cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.lane = f.lane and t.rank is not null and t.only_agent is null
-      order by t.rank, t.id limit f.wanted for no key update skip locked) ready`,
-)
-
-// The first waiting tasks that are reserved for these agents, likewise. $1 workspace, $2 agents, $3 how many for each, $4
-// capabilities of each.
-export const lockReserved = statement(
-  'lock_reserved',
-  `select ready.* from unnest($2::text[], $3::int[], $4::text[]) as a(agent, wanted, capabilities) cross join lateral (
+      order by t.rank, t.id limit f.wanted for no key update skip locked) ready
+   union all
+   select ready.*, true from unnest($6::text[], $7::int[], $8::text[]) as a(agent, wanted, capabilities) cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.rank is not null and t.only_agent = a.agent
         and t.capabilities <@ a.capabilities::text[]
@@ -89,11 +86,17 @@ export const takenKeys = statement(
     where workspace_id = $1 and project_id = any($2::int[]) and key = any($3::text[]) and key is not null`,
 )
 
+/** Agents whose claims are restricted; the index agents_bound has the same condition, word for word. */
+const BOUND = `(b.max_concurrent_tasks is not null or b.leaving or b.state in ('paused', 'terminated'))`
+export const boundAmong = (place: string) =>
+  `array(select b.slug from agents b where b.workspace_id = $1 and b.slug = any(${place}::text[]) and ${BOUND})`
+const workersAmong = (place: string) =>
+  `array(select w.session from sessions w where w.workspace_id = $1 and w.session = any(${place}::text[]) and w.capacity is not null)`
+
 // Sessions to change, and the workers among those that claim. $1 workspace, $2 the former, $3 the latter.
 export const lockSessions = statement(
   'lock_sessions',
-  `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and s.session = any($2::text[] || array(
-     select w.session from sessions w where w.workspace_id = $1 and w.session = any($3::text[]) and w.capacity is not null))
+  `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and s.session = any($2::text[] || ${workersAmong('$3')})
    order by s.session for no key update`,
 )
 
@@ -103,8 +106,7 @@ export const heldBySessions = statement(
   'held_by_sessions',
   `select s.session, array(select t.id from tasks t
       where t.workspace_id = $1 and t.session = s.session and t.claim_state = 'active')
-     from unnest($2::text[] || array(select w.session from sessions w
-       where w.workspace_id = $1 and w.session = any($3::text[]) and w.capacity is not null)) as s(session)`,
+     from unnest($2::text[] || ${workersAmong('$3')}) as s(session)`,
 )
 
 // What these sessions lost since they were last seen. $1 workspace, $2 sessions.
@@ -156,14 +158,20 @@ export const keepTerms = statement(
     where workspace_id = 0 and role = 'coordinator' and term = any($1::int[]) and ended_at is null for key share`,
 )
 
-// The clock, read in a separate statement after the locks, and the limits at that time. $1 workspace.
-export const workspaceState = statement(
-  'workspace_state',
-  `select ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
+const STATE = `ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
           l.max_generations_per_task, l.max_result_bytes, l.late_results, l.max_active_sessions,
           l.claim_history_retention_days, l.assign_timeout_seconds, l.stall_timeout_seconds, l.verify_timeout_seconds,
-          l.hang_grace_seconds, l.hang_abort_seconds, l.queue_order
-     from workspace_counters c join limits l using (workspace_id) where c.workspace_id = $1`,
+          l.hang_grace_seconds, l.hang_abort_seconds, l.queue_order`
+const OF_WORKSPACE = 'from workspace_counters c join limits l using (workspace_id) where c.workspace_id = $1'
+
+// The clock, read in a separate statement after the locks, and the limits at that time. $1 workspace.
+export const workspaceState = statement('workspace_state', `select ${STATE} ${OF_WORKSPACE}`)
+
+// The same, and whether any of those that claim must be locked: workers and restricted agents. Most batches have none, and
+// need no other statement about their callers. $1 workspace, $2 sessions, $3 agents.
+export const workspaceStateForClaims = statement(
+  'workspace_state_for_claims',
+  `select ${STATE}, cardinality(${workersAmong('$2')}) + cardinality(${boundAmong('$3')}) > 0 ${OF_WORKSPACE}`,
 )
 
 type Values = readonly (readonly unknown[])[]
@@ -267,8 +275,6 @@ export const insertReplies = insertInto(
   columnsOf({ key: 'text', body_hash: 'text', reply: 'json' }),
 )
 
-// The events, numbered without gaps. Last of all: the counter's row is locked from here to commit, and no longer.
-// $1 workspace, $2 how many, $3 change in active claims, $4 the maximum number of claims, then the columns.
 const EVENT = columnsOf({
   payload: 'json',
   type: 'text',
@@ -279,16 +285,26 @@ const EVENT = columnsOf({
   actor: 'text',
   at: 'instant',
 })
-export const appendEvents = overRows(
-  'append_events',
-  EVENT,
-  4,
-  ({ of, from }) =>
-    `with counter as (
+const eventsAppended = (name: string, before: number, check: string) =>
+  overRows(
+    name,
+    EVENT,
+    before,
+    ({ of, from }) =>
+      `with counter as (
        update workspace_counters set last_seq = last_seq + $2::int, active_claims = case
            when $3::int > 0 and active_claims + $3::int > $4::int then refuse_claims_over_limit()
            else active_claims + $3::int end
-        where workspace_id = $1 returning last_seq - $2::int as base)
+        where workspace_id = $1 returning last_seq - $2::int as base${check})
      insert into events (workspace_id, seq, ${EVENT.map(({ name }) => name).join(', ')})
      select $1, counter.base + u.ord, ${EVENT.map(({ name }) => of[name]).join(', ')} from counter, ${from}`,
+  )
+// The events, numbered without gaps. Last of all: the counter's row is locked from here to commit, and no longer.
+// $1 workspace, $2 how many, $3 change in active claims, $4 the maximum number of claims, then the columns.
+export const appendEvents = eventsAppended('append_events', 4, '')
+// The same, once it is checked under the counter's lock that nothing restricts these agents by now. $5 agents.
+export const appendEventsOfClaims = eventsAppended(
+  'append_events_of_claims',
+  5,
+  ', refuse_claims_of_bound_agents($1, $5::text[])',
 )

@@ -3,7 +3,8 @@ import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../
 import type { KindName } from '../../../core/kinds/kinds.ts'
 import { StoreUnavailable, type Transactor } from '../../store.ts'
 import { connectionFrom, isTransient } from '../connection/connect.ts'
-import { agentChecks } from './agent-rows.ts'
+import { agentChecks, unboundAgents } from './agent-rows.ts'
+import { questionsForHanded } from './details.ts'
 import type { EventWriter } from './event-writer.ts'
 import { ChangedMeanwhile, lockAndRead } from './lock-and-read.ts'
 import { send } from './send.ts'
@@ -15,6 +16,8 @@ const TRIES = 5
 export class PostgresTransactor implements Transactor<KindName> {
   readonly #pool: pg.Pool
   readonly #log: EventWriter
+  /** Workspaces where something limited the last callers that claimed: it is locked and read at once there. */
+  readonly #restricted = new Set<number>()
 
   constructor(pool: pg.Pool, log: EventWriter) {
     this.#pool = pool
@@ -46,18 +49,23 @@ export class PostgresTransactor implements Transactor<KindName> {
     const client = await connectionFrom(this.#pool)
     let broken = true
     try {
-      const view = await lockAndRead(client, workspaceId, readSet)
+      const view = await lockAndRead(client, workspaceId, readSet, this.#restricted)
       const { answer, changes } = decide(view)
-      const writes = writesOf(workspaceId, view, changes)
-      const checks = agentChecks(workspaceId, view, changes)
+      const details = questionsForHanded(workspaceId, changes.handedOut)
+      const writes = writesOf(workspaceId, view, changes, details.statements)
+      const checks = agentChecks(workspaceId, changes)
       const { events, activeClaimsDelta } = changes
       if (writes.length + events.length + checks.length === 0) await send(client, [[sql.rollback, []]])
-      else
-        await this.#log.commit(client, workspaceId, {
+      else {
+        const results = await this.#log.commit(client, workspaceId, {
           ...{ writes, events, checks },
           claims: { delta: activeClaimsDelta, most: view.limits.maxConcurrentClaims },
+          unbound: unboundAgents(view, changes),
           tasksWaiting: mayLetCallersProceed(changes),
         })
+        const asked = writes.indexOf(details.statements[0]!)
+        details.give(results.slice(asked, asked + details.statements.length).map(({ rows }) => rows))
+      }
       broken = false
       return answer
     } finally {

@@ -10,7 +10,13 @@ import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
 
 /** All changes as statements, in the order they must be written: tasks before what refers to them. Events come after. */
-export function writesOf(workspaceId: number, view: View, changes: Changes): Bound[] {
+export function writesOf(
+  workspaceId: number,
+  view: View,
+  changes: Changes,
+  /** Of what was written: after the details, before the counter is locked. */
+  reads: readonly Bound[],
+): Bound[] {
   const writes = [
     ...taskWrites(workspaceId, view, changes),
     ...detailWrites(workspaceId, changes),
@@ -18,6 +24,7 @@ export function writesOf(workspaceId: number, view: View, changes: Changes): Bou
     ...trackWrites(workspaceId, changes),
     ...sessionWrites(workspaceId, view, changes),
     ...agentWrites(workspaceId, view, changes.kinds.agent),
+    ...reads,
   ]
   const { newReplies } = changes
   if (newReplies.length > 0) {

@@ -7,6 +7,16 @@ import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
 import type { TaskState, TriggerRule } from '../../../core/states.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask } from '../../store.ts'
 import { readRecord, readSession, sessionColumns, taskColumns } from '../kernel/columns.ts'
+import {
+  ALL_LARGE,
+  DETAILS_WIDTH,
+  dependsOn,
+  LARGE_DETAILS,
+  type LargeDetail,
+  ownDetails,
+  questionsFor,
+  readDetails,
+} from '../kernel/details.ts'
 import { arrayLiteral } from '../kernel/rows.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { readLimitsOf } from '../workspaces/workspaces.ts'
@@ -68,40 +78,16 @@ export class PostgresReader implements Reader {
     return taskIds.map((id) => found.get(id)).filter((record) => record !== undefined)
   }
 
-  /** The details of tasks whose records are already read: a claim has just locked them. */
+  /** The details of tasks whose records are already read. */
   async detailsOf(workspaceId: number, records: readonly TaskRecord[]): Promise<TaskDetails[]> {
-    const ids = arrayLiteral(records.map(({ id }) => id))
-    const projects = new Set(records.map(({ projectId }) => projectId))
-    const parents = records.map(({ parentId }) => parentId).filter((id) => id !== null)
-    projects.delete(0)
-    const questions: [text: string, list: string][] = [
-      [DETAILS_OF, ids],
-      [DEPENDENCIES_OF, ids],
-    ]
-    if (projects.size > 0) questions.push([SLUGS_OF, arrayLiteral([...projects])])
-    if (parents.length > 0) questions.push([UUIDS_OF, arrayLiteral(parents)])
+    const { statements, read } = questionsFor(workspaceId, records)
     const answers = await scopedQueries<Row>(
       this.#pool,
       'baton.workspace_id',
       String(workspaceId),
-      questions.map(([text, list]) => ({ text, values: [workspaceId, list], rowMode: 'array' })),
+      statements.map(([statement, values]) => ({ ...statement, values, rowMode: 'array' })),
     )
-    const [rows, dependencies] = answers as [Row[], Row[]]
-    const slugs = projects.size > 0 ? answers[2]! : []
-    const wholes = parents.length > 0 ? answers.at(-1)! : []
-    const own = new Map(rows.map(([id, ...values]) => [id, values]))
-    const slugOf = new Map(slugs as [number, string][])
-    const wholeOf = new Map(wholes as [number, string][])
-    const waitsFor = new Map<unknown, string[]>()
-    for (const [id, uuid] of dependencies) waitsFor.set(id, [...(waitsFor.get(id) ?? []), uuid as string])
-    return records.map(({ id, projectId, parentId }) =>
-      readDetails([
-        ...own.get(id)!,
-        slugOf.get(projectId) ?? null,
-        parentId === null ? null : (wholeOf.get(parentId) ?? null),
-        waitsFor.get(id) ?? [],
-      ]),
-    )
+    return read(answers)
   }
 
   async tasksByKey(workspaceId: number, keys: readonly NewKey[]): Promise<TaskRecord[]> {
@@ -292,69 +278,25 @@ export class PostgresReader implements Reader {
   }
 }
 
-/** Fields of a task that can be so large that lists leave them out unless they are requested. */
-const LARGE_DETAILS = ['input', 'checkpoint'] as const
-export type LargeDetail = (typeof LARGE_DETAILS)[number]
-const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
-
-const ownDetails = (include: ReadonlySet<LargeDetail>) => {
-  const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
-  return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
-   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by`
-}
 /** In a response: the record, which is about as long for all tasks, and fields of any length. */
 const SMALL_DETAILS_BYTES = `1500 + ${bytesOfText('d.title', 'd.description', 'd.error', 'd.progress_step')}
    + ${bytesOfJson('d.metadata')} + pg_column_size(d.tags)
    + 39 * (select count(*) from task_dependencies x where x.workspace_id = $1 and x.task_id = l.id)`
-const OWN_DETAILS = ownDetails(ALL_LARGE)
 const OF_OTHERS = `
    (select p.slug from projects p where p.workspace_id = t.workspace_id and p.project_id = t.project_id and t.project_id <> 0),
    (select u.uuid from tasks u where u.workspace_id = t.workspace_id and u.id = t.parent_id)`
-const DETAILS_OF = `select d.task_id, ${OWN_DETAILS} from task_details d
-   where d.workspace_id = $1 and d.task_id = any($2::bigint[])`
-const DEPENDENCIES_OF = `select x.task_id, (select u.uuid from tasks u where u.workspace_id = $1 and u.id = x.depends_on)
-   from task_dependencies x where x.workspace_id = $1 and x.task_id = any($2::bigint[]) order by x.depends_on`
-const SLUGS_OF =
-  'select project_id, slug from projects where workspace_id = $1 and project_id = any($2::int[])'
-const UUIDS_OF = 'select id, uuid from tasks where workspace_id = $1 and id = any($2::bigint[])'
 const selectTasks = (
   include: ReadonlySet<LargeDetail>,
   before = '',
 ) => `select ${before}${taskColumns('t')}, ${ownDetails(include)}, ${OF_OTHERS},
-    (select coalesce(array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
-       order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = t.workspace_id and x.task_id = t.id)
+    ${dependsOn('t.workspace_id', 't.id')}
   ${TASKS_WITH_DETAILS}`
 const SELECT_TASKS = selectTasks(ALL_LARGE)
 
 function readTask(row: Row): StoredTask {
   const record = readRecord(row)
-  return { record, details: readDetails(row.slice(-DETAILS)) }
+  return { record, details: readDetails(row.slice(-DETAILS_WIDTH)) }
 }
-
-/** How many values `readDetails` reads. */
-const DETAILS = 17
-
-/** In the order they are selected. Written out: building it field by field would cost several times as much. */
-const readDetails = (values: readonly unknown[]) =>
-  ({
-    title: values[0],
-    taskType: values[1],
-    description: values[2],
-    input: values[3],
-    tags: values[4],
-    progressPercent: values[5],
-    progressStep: values[6],
-    checkpoint: values[7],
-    userId: values[8],
-    error: values[9],
-    failureClass: values[10],
-    exhausted: values[11],
-    metadata: values[12],
-    createdBy: values[13],
-    project: values[14],
-    parent: values[15],
-    dependsOn: values[16],
-  }) as TaskDetails
 
 export function readEvent(row: Row): EventWithTask {
   const [seq, type, taskId, generation, from, to, actor, payload, at, taskUuid] = row

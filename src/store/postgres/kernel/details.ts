@@ -1,0 +1,115 @@
+import type { TaskDetails } from '../../../core/commands.ts'
+import type { TaskRecord } from '../../../core/records.ts'
+import type { Handed } from '../../../core/replies.ts'
+import { arrayLiteral } from './rows.ts'
+import { type Bound, statement } from './statements.ts'
+
+/** The details of tasks: read beside their records, or after them, in the transaction that handed the tasks out. */
+
+/** Fields of a task that can be so large that lists leave them out unless they are requested. */
+export const LARGE_DETAILS = ['input', 'checkpoint'] as const
+export type LargeDetail = (typeof LARGE_DETAILS)[number]
+export const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
+
+/** Of task_details d. */
+export const ownDetails = (include: ReadonlySet<LargeDetail>) => {
+  const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
+  return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
+   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by`
+}
+
+/** The UUIDs of the tasks that a task depends on. */
+export const dependsOn = (workspace: string, task: string) =>
+  `(select coalesce(array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
+      order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
+
+/** How many values `readDetails` reads. */
+export const DETAILS_WIDTH = 17
+
+/** In the order they are selected. Written out: building it field by field would cost several times as much. */
+export const readDetails = (values: readonly unknown[]) =>
+  ({
+    title: values[0],
+    taskType: values[1],
+    description: values[2],
+    input: values[3],
+    tags: values[4],
+    progressPercent: values[5],
+    progressStep: values[6],
+    checkpoint: values[7],
+    userId: values[8],
+    error: values[9],
+    failureClass: values[10],
+    exhausted: values[11],
+    metadata: values[12],
+    createdBy: values[13],
+    project: values[14],
+    parent: values[15],
+    dependsOn: values[16],
+  }) as TaskDetails
+
+// $1 workspace, $2 tasks.
+const detailsOf = statement(
+  'details_of',
+  `select ${ownDetails(ALL_LARGE)}, null, null, ${dependsOn('$1', 'd.task_id')}, d.task_id from task_details d
+    where d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
+)
+// Projects and whole tasks, which few tasks have. $1 workspace, $2 projects or tasks.
+const slugsOf = statement(
+  'slugs_of',
+  'select project_id, slug from projects where workspace_id = $1 and project_id = any($2::int[])',
+)
+const uuidsOf = statement(
+  'uuids_of',
+  'select id, uuid from tasks where workspace_id = $1 and id = any($2::bigint[])',
+)
+
+type Rows = readonly (readonly unknown[])[]
+
+interface DetailQuestions {
+  readonly statements: readonly Bound[]
+  /** From the answers to these statements, in the order of the records. */
+  read(answers: readonly Rows[]): TaskDetails[]
+}
+
+/** The details of tasks whose records are known. */
+export function questionsFor(workspaceId: number, records: readonly TaskRecord[]): DetailQuestions {
+  const projects = new Set(records.map(({ projectId }) => projectId))
+  projects.delete(0)
+  const wholes = records.map(({ parentId }) => parentId).filter((id) => id !== null)
+  const statements: Bound[] = [[detailsOf, [workspaceId, arrayLiteral(records.map(({ id }) => id))]]]
+  if (projects.size > 0) statements.push([slugsOf, [workspaceId, arrayLiteral([...projects])]])
+  if (wholes.length > 0) statements.push([uuidsOf, [workspaceId, arrayLiteral(wholes)]])
+  return {
+    statements,
+    read(answers) {
+      const found = new Map(answers[0]!.map((row) => [row[DETAILS_WIDTH], readDetails(row)]))
+      const slugs = new Map(projects.size > 0 ? (answers[1] as [number, string][]) : [])
+      const uuids = new Map(wholes.length > 0 ? (answers.at(-1) as [number, string][]) : [])
+      return records.map(({ id, projectId, parentId }) => {
+        const details = found.get(id)!
+        details.project = slugs.get(projectId) ?? null
+        details.parent = parentId === null ? null : (uuids.get(parentId) ?? null)
+        return details
+      })
+    },
+  }
+}
+
+/** The same for tasks that a batch hands out: read before its commit, and given with them. */
+export function questionsForHanded(workspaceId: number, handedOut: readonly Handed[]) {
+  if (handedOut.length === 0) return { statements: [], give: () => undefined }
+  const { statements, read } = questionsFor(
+    workspaceId,
+    handedOut.map(({ record }) => record),
+  )
+  return {
+    statements,
+    give(answers: readonly Rows[]): void {
+      const details = read(answers)
+      handedOut.forEach((one, i) => {
+        one.details = details[i]
+      })
+    },
+  }
+}
