@@ -203,6 +203,6 @@ test('the log has one writer', () => {
     file.endsWith('.ts'),
   )
   const written = (how: RegExp) => files.filter((file) => how.test(readFileSync(`${folder}/${file}`, 'utf8')))
-  expect(written(/sql\.appendEvents\(/)).toEqual(['kernel/event-writer.ts'])
+  expect(written(/sql\.appendEvents/)).toEqual(['kernel/event-writer.ts'])
   expect(written(/insert into events\b/)).toEqual(['kernel/statements.ts'])
 })
