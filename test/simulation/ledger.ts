@@ -145,8 +145,10 @@ export class Ledger {
       if (stands) this.#breaks('sameKeyGivesTheSameReply', `${idempotency.key} served two requests`)
       return
     }
-    // Repeated later, less time is left: that alone may differ.
-    const said = JSON.stringify(reply, (name, value) => (name === 'ttlMs' ? undefined : value))
+    // Without the time that is left, and the details that a store hands out: a repeated answer gets those when it is shown.
+    const said = JSON.stringify(reply, (name, value) =>
+      name === 'ttlMs' || name === 'details' ? undefined : value,
+    )
     // A refusal decided before the stored answer is only late.
     if (first && first.reply !== said && first.order < order)
       this.#breaks('sameKeyGivesTheSameReply', `${idempotency.key}: ${first.reply} and then ${said}`)
