@@ -61,19 +61,25 @@ function checkHostAndOrigin(request: FastifyRequest, allowed: AllowedSources): v
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/
 
-async function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKeys): Promise<void> {
+/** A promise only when the database must be asked: one that is resolved would still delay every request. */
+function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKeys): Promise<void> | null {
   const { needs } = request.routeOptions.config
-  if (request.is404 || needs === 'nothing') return
+  if (request.is404 || needs === 'nothing') return null
   // Closed by default: a route that forgets to declare its right must not be public.
   if (needs === undefined) throw new Error(`${request.url} does not declare the right it needs`)
   const presented = keyIn(request)
-  if (presented !== undefined && isRunToken(presented)) {
-    const caller = await keys.run(presented)
-    if (!caller) throw unknown(request, wrongKeys, 'This token belongs to no active run.')
-    return admitRun(request, needs, caller)
-  }
+  if (presented !== undefined && isRunToken(presented))
+    return keys.run(presented).then((caller) => {
+      if (!caller) throw unknown(request, wrongKeys, 'This token belongs to no active run.')
+      admitRun(request, needs, caller)
+    })
   const found = presented === undefined ? null : keys.find(presented)
-  const key = found instanceof Promise ? await found : found
+  if (found instanceof Promise) return found.then((key) => admitKey(request, needs, key, wrongKeys))
+  admitKey(request, needs, found, wrongKeys)
+  return null
+}
+
+function admitKey(request: FastifyRequest, needs: Right, key: KnownKey | null, wrongKeys: WrongKeys): void {
   if (key === null) throw unknown(request, wrongKeys, 'Send a valid key as "Authorization: Bearer <key>".')
   if (!key.rights.has(needs))
     throw new Refused('FORBIDDEN', `This needs the right "${needs}", which the key "${key.name}" lacks.`)
@@ -123,14 +129,17 @@ export function installGate(
 ): void {
   app.decorateRequest('caller', null as unknown as Caller)
   app.decorateRequest('key', null)
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     checkHostAndOrigin(request, allowed)
-    await admit(request, keys, wrongKeys)
+    const admitted = admit(request, keys, wrongKeys)
+    if (admitted) admitted.then(() => done(), done)
+    else done()
   })
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', (request, _reply, done) => {
     // The key may have ended while the body was received.
     if (request.key && keys.hasEnded(request.key)) throw keyEnded()
     mustBeOfItsRun(request)
     readIdempotencyKey(request)
+    done()
   })
 }

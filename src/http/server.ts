@@ -78,7 +78,7 @@ export async function buildServer({
   })
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
-  // Answers are serialized as they are: their schemas are documentation only.
+  // Answers are serialized as they are: compiled from their schemas they would lose fields and gain nothing (decision 0028).
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(onError)
   app.setNotFoundHandler((request, reply) =>
@@ -94,8 +94,9 @@ export async function buildServer({
     if (run && request.body) request.body = execution.redact(run.runId, request.body)
     done()
   })
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
+    done()
   })
 
   await app.register(swagger, { openapi: OPENAPI })
