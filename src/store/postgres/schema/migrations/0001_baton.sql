@@ -229,28 +229,28 @@ create table tasks (
   key text collate "C",
   only_agent text collate "C",
   paused_from text,
+  watch json,
   rank bigint,
   due_at timestamptz,
-  watch json,
   -- The newest claim. While it is active, this is all there is of it.
   generation integer not null default 0 check (generation >= 0),
   attempt integer not null default 0 check (attempt >= 0),
+  lease_ms integer not null default 0,
+  continuations smallint not null default 0,
   acquired_at timestamptz,
   -- When upkeep should check whether the lease has expired. Renewals leave it alone; upkeep moves it forward.
   check_at timestamptz,
+  lease_expires_at timestamptz,
   session text collate "C",
   agent text collate "C",
-  lease_ms integer not null default 0,
-  continuations smallint not null default 0,
-  lease_expires_at timestamptz,
   started_at timestamptz,
-  version integer not null default 1,
   updated_at timestamptz not null,
+  completed_at timestamptz,
+  version integer not null default 1,
   state text not null check (state in (
     'pending', 'queued', 'awaiting_retry', 'assigned', 'running', 'continuing', 'verifying', 'awaiting_human',
     'paused', 'budget_exceeded', 'completed', 'failed', 'cancelled', 'skipped')),
   claim_state text check (claim_state in ('active', 'released', 'expired', 'superseded', 'error')),
-  completed_at timestamptz,
   result_hash text,
   primary key (workspace_id, id),
   check ((state = 'queued') = (rank is not null)),
@@ -362,7 +362,7 @@ create table attempts (
   check (hash is not null or num_nonnulls(accepted, summary) = 0)
 ) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);
-create unique index attempts_one_result_per_epoch on attempts (workspace_id, task_id, epoch) where hash is not null;
+create unique index attempts_one_result_per_epoch on attempts (workspace_id, epoch, task_id) where hash is not null;
 -- Claims that a session lost: few, so a heartbeat finds at once what was lost since the previous one.
 create index attempts_lost on attempts (workspace_id, session, ended_at) where state in ('expired', 'superseded');
 -- All claims a session ever had, and the old ones. Attempts are only appended, so a summary per block range is enough.
@@ -404,18 +404,19 @@ create index track_claims_of_track on track_claims (workspace_id, project_id, tr
 
 -- Events.
 
--- Append-only by grants. No foreign key to tasks: the log outlives the rows it refers to.
+-- Append-only by grants. No foreign key to tasks: the log outlives the rows it refers to. The columns are in an order without
+-- padding: of no table are more rows written.
 create table events (
   workspace_id integer not null,
-  seq bigint not null check (seq >= 1),
-  type text collate "C" not null,
-  task_id bigint,
   generation integer,
+  seq bigint not null check (seq >= 1),
+  task_id bigint,
+  at timestamptz not null,
+  type text collate "C" not null,
   from_state text,
   to_state text,
   actor text not null,
   payload json not null,
-  at timestamptz not null,
   primary key (workspace_id, seq)
 -- Rows are only inserted: vacuumed to summarize the newest pages, which timelines are read from.
 ) with (autovacuum_vacuum_insert_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.02,
