@@ -463,6 +463,10 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await claims()).toEqual([])
       await here.finish(runId)
       expect(await claims()).toHaveLength(1)
+      const left = (await here.store.runs.claimsLeft()).filter(
+        ({ workspaceId }) => workspaceId === here.work.workspace,
+      )
+      expect(left).toEqual([{ workspaceId: here.work.workspace, agent: AGENT, ...(await claims())[0] }])
       expect(await here.store.runs.isHeldUnder(here.work.workspace, task.id, generation)).toBe(true)
       await here.work.release(task, atGeneration(own, generation))
       expect(await claims()).toEqual([])

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { KnownSecrets } from '../src/core/redaction.ts'
 import { RunOutput } from '../src/executor/output.ts'
+import { realTimers } from '../src/executor/timers.ts'
 import { LiveOutput } from '../src/kernel/live-output.ts'
 import type { RunLogStore } from '../src/logs/protocol.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
@@ -67,6 +68,7 @@ test('output that its store did not accept makes the log incomplete', async () =
         live: new LiveOutput(),
       },
       ...{ run: { workspaceId: 1, runId: 'r', agent: 'a' }, warn: () => undefined },
+      timers: realTimers,
     })
   const whole = output()
   await whole.take('stdout', 'one')

@@ -64,7 +64,7 @@ export class ActiveRun {
 
   setClaim(held: Held): void {
     this.#held = held
-    this.#renewAt = performance.now() + renewAfterMs(held.leaseMs, Math.random())
+    this.#renewAt = this.#context.timers.now() + renewAfterMs(held.leaseMs, this.#context.timers.random())
   }
 
   /** The run is over, and so are the requests to its agent. */
@@ -76,8 +76,8 @@ export class ActiveRun {
 
   /** Called by the executor four times a second. */
   tick(): void {
-    if (this.#watch) this.#judge(elapsed(this.#watch, performance.now()))
-    if (this.#held && performance.now() >= this.#renewAt && !this.#isRenewing) {
+    if (this.#watch) this.#judge(elapsed(this.#watch, this.#context.timers.now()))
+    if (this.#held && this.#context.timers.now() >= this.#renewAt && !this.#isRenewing) {
       this.#isRenewing = true
       void this.#renew(this.#held).finally(() => {
         this.#isRenewing = false
@@ -98,7 +98,7 @@ export class ActiveRun {
 
   #renewSoon(): void {
     // The result may be submitted already; then there is no claim to renew.
-    if (this.#renewAt !== Number.POSITIVE_INFINITY) this.#renewAt = performance.now()
+    if (this.#renewAt !== Number.POSITIVE_INFINITY) this.#renewAt = this.#context.timers.now()
   }
 
   /** Forwards requests to the agent: in the replies to callbacks, and in a file for programs. */
@@ -119,15 +119,15 @@ export class ActiveRun {
 
   async #renew(held: Held): Promise<void> {
     const { taskId, session, generation, leaseMs } = held
-    const requestedAt = performance.now()
+    const requestedAt = this.#context.timers.now()
     try {
       const caller = asAgent(this.workspaceId, this.agent)
       const answer = await renewTask(this.#context.kernel, caller, taskId, { session, generation })
-      this.#renewAt = requestedAt + renewAfterMs(leaseMs, Math.random())
+      this.#renewAt = requestedAt + renewAfterMs(leaseMs, this.#context.timers.random())
       await this.#forwardRequests(answer.requests as HolderRequest[])
     } catch (error) {
       // The database is unreachable: try again. The lease outlasts a few attempts.
-      this.#renewAt = performance.now() + 1_000
+      this.#renewAt = this.#context.timers.now() + 1_000
       if (!(error instanceof Refused)) return
       const isSubmitted = await this.#isSubmitted(held).catch(() => null)
       if (isSubmitted) this.#renewAt = Number.POSITIVE_INFINITY
@@ -225,7 +225,7 @@ export class ActiveRun {
   }
 
   #observe(event: Heard): void {
-    if (this.#watch) this.#judge(heard(this.#watch, event, performance.now()))
+    if (this.#watch) this.#judge(heard(this.#watch, event, this.#context.timers.now()))
   }
 
   #judge({ watch, flag, stop }: WatchdogReport): void {

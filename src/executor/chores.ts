@@ -6,7 +6,7 @@ import type { ExecutorContext } from './context.ts'
 import type { Executor } from './executor.ts'
 import { sweepWorktrees } from './folders/sweep.ts'
 import { gitOf } from './prepare.ts'
-import { recoverForgotten, recoverRuns } from './recovery.ts'
+import { recoverForgotten, recoverRuns, releaseClaimsLeft } from './recovery.ts'
 
 /** Periodic work of a node that runs agents. */
 
@@ -34,6 +34,8 @@ export class Chores {
   readonly #pace: ChorePace
   readonly #executor: Executor
   readonly #missingSince = new Map<string, number>()
+  /** Claims that no run works on. */
+  readonly #unworkedSince = new Map<string, number>()
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
 
@@ -61,6 +63,10 @@ export class Chores {
         await recoverRuns(this.#context, this.#host)
         await recoverForgotten(this.#context, (runId) => this.#executor.runs(runId), {
           missingSince: this.#missingSince,
+          afterMs: this.#pace.forgottenAfterMs,
+        })
+        await releaseClaimsLeft(this.#context, {
+          missingSince: this.#unworkedSince,
           afterMs: this.#pace.forgottenAfterMs,
         })
       }),

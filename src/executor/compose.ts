@@ -23,6 +23,7 @@ import type { ServerStore } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { NodeExecution } from './execution.ts'
 import { StoreRetry } from './store-retry.ts'
+import { realProcesses, realTimers } from './timers.ts'
 
 /** All adapters: the built-in ones and those in third-party modules. Every adapter the policy names must exist. */
 export async function composeAdapters(adapterPaths: readonly string[], { adapters }: AgentPolicy) {
@@ -83,7 +84,9 @@ export async function composeExecutor(
     live: new LiveOutput(),
     secrets: new Map(),
     requests: new Map(),
-    storeRetry: new StoreRetry(),
+    storeRetry: new StoreRetry(realTimers),
+    timers: realTimers,
+    processes: realProcesses,
     logs: stores.get(logs.store)!,
     logStores: stores,
   }

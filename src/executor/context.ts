@@ -8,6 +8,7 @@ import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
 import type { Environment } from './environment.ts'
 import type { StoreRetry } from './store-retry.ts'
+import type { Processes, Timers } from './timers.ts'
 
 /** What a node needs to run agents. */
 export interface ExecutorContext {
@@ -35,5 +36,7 @@ export interface ExecutorContext {
   baseUrl: () => string
   mostRuns: number
   storeRetry: StoreRetry
+  timers: Timers
+  processes: Processes
   log: Logger
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stop } from '../core/runs/ending.ts'
 import type { DueWakeup, RunToCheck } from '../store/run-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
@@ -6,6 +5,7 @@ import { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
 import { renewWaitingClaims } from './holding.ts'
 import { dispatch, run } from './run.ts'
+import { sleep } from './timers.ts'
 
 /** How often due wakeups and runs to stop are read when no commit gives a hint. */
 const POLL_EVERY_MS = 1_000
@@ -24,9 +24,9 @@ export class Executor {
   readonly #active = new Map<string, ActiveRun>()
   readonly #ending = new Set<Promise<void>>()
   readonly #starting = new Set<string>()
-  #ticker: NodeJS.Timeout | null = null
+  #stopTicking: () => void = () => undefined
   #stopListening: () => void = () => undefined
-  #soon: NodeJS.Timeout | null = null
+  #cancelSoon: (() => void) | null = null
   #polling: Promise<unknown> | null = null
   #pollsAgain = false
   #watching: Promise<void> | null = null
@@ -53,7 +53,7 @@ export class Executor {
       onWoken()
       onCommit()
     }
-    this.#ticker = setInterval(() => this.#tick(), TICK_MS)
+    this.#stopTicking = this.#context.timers.every(TICK_MS, () => this.#tick())
     this.poll()
     return this
   }
@@ -67,15 +67,15 @@ export class Executor {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#stopListening()
-    if (this.#ticker) clearInterval(this.#ticker)
-    if (this.#soon) clearTimeout(this.#soon)
+    this.#stopTicking()
+    this.#cancelSoon?.()
     await Promise.all([this.#polling, this.#renewing])
     for (const active of this.#active.values()) active.stop(SHUTDOWN)
     this.#context.storeRetry.shutDown()
     // Leases must not expire during the grace period.
-    const ticker = setInterval(() => this.#tickAll(), TICK_MS)
+    const stopTicking = this.#context.timers.every(TICK_MS, () => this.#tickAll())
     while (this.#ending.size > 0) await Promise.all(this.#ending)
-    clearInterval(ticker)
+    stopTicking()
   }
 
   /** Reads and starts what is due. One poll at a time; a hint during a poll causes one more. */
@@ -85,7 +85,7 @@ export class Executor {
       this.#pollsAgain = true
       return
     }
-    this.#polledAt = performance.now()
+    this.#polledAt = this.#context.timers.now()
     this.#polling = this.#startDue()
       .catch((error) => this.#logFailure(error, 'due wakeups could not be read'))
       .finally(() => {
@@ -97,16 +97,16 @@ export class Executor {
   }
 
   #pollSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = null
+    this.#cancelSoon ??= this.#context.timers.after(HINT_AFTER_MS, () => {
+      this.#cancelSoon = null
       this.poll()
-    }, HINT_AFTER_MS)
+    })
   }
 
   #tick(): void {
     this.#tickAll()
     this.#renewWaiting()
-    if (performance.now() - this.#polledAt < POLL_EVERY_MS) return
+    if (this.#context.timers.now() - this.#polledAt < POLL_EVERY_MS) return
     this.poll()
     if (this.#active.size > 0) this.#watch()
   }
@@ -116,8 +116,8 @@ export class Executor {
   }
 
   #renewWaiting(): void {
-    if (this.#renewing || performance.now() - this.#renewedAt < RENEW_EVERY_MS) return
-    this.#renewedAt = performance.now()
+    if (this.#renewing || this.#context.timers.now() - this.#renewedAt < RENEW_EVERY_MS) return
+    this.#renewedAt = this.#context.timers.now()
     this.#renewing = renewWaitingClaims(this.#context)
       .catch((error) => this.#logFailure(error, 'waiting claims could not be renewed'))
       .finally(() => {
@@ -173,7 +173,7 @@ export class Executor {
     }
     this.#watching = this.#stopFlagged()
       .catch((error) => this.#logFailure(error, 'runs to stop could not be read'))
-      .then(() => sleep(HINT_AFTER_MS))
+      .then(() => sleep(this.#context.timers, HINT_AFTER_MS))
       .finally(() => {
         this.#watching = null
         if (!this.#watchesAgain) return

@@ -3,6 +3,7 @@ import { Redactor } from '../core/redaction.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { LogEntry, LogStream, LogSummary, RunLogHandle, RunLogStore } from '../logs/protocol.ts'
 import { Excerpt } from './excerpt.ts'
+import type { Timers } from './timers.ts'
 
 const FLUSH_AFTER_MS = 40
 const FLUSH_FROM_BYTES = 64 * 1024
@@ -25,7 +26,8 @@ export class RunOutput {
   #waiting: LogEntry[] = []
   #waitingBytes = 0
   #offset = 0
-  #timer: NodeJS.Timeout | null = null
+  readonly #timers: Timers
+  #cancelFlush: (() => void) | null = null
   #writing: Promise<void> = Promise.resolve()
   /** Something could not be written. The store may not know, since it was unreachable. */
   #hasLost = false
@@ -37,7 +39,9 @@ export class RunOutput {
     live: LiveOutput
     run: { workspaceId: number; runId: string; agent: string }
     warn: (error: unknown) => void
+    timers: Timers
   }) {
+    this.#timers = options.timers
     this.#store = options.store
     this.#handle = options.handle
     this.#warn = options.warn
@@ -49,7 +53,7 @@ export class RunOutput {
   async take(stream: LogStream, chunk: string): Promise<void> {
     this.#add(stream, this.#redactors[stream].take(chunk))
     if (this.#waitingBytes >= FLUSH_FROM_BYTES) this.#flush()
-    else this.#timer ??= setTimeout(() => this.#flush(), FLUSH_AFTER_MS)
+    else this.#cancelFlush ??= this.#timers.after(FLUSH_AFTER_MS, () => this.#flush())
     if (this.#waitingBytes >= MOST_WAITING_BYTES) await this.#writing
   }
 
@@ -91,8 +95,8 @@ export class RunOutput {
 
   /** Writes are sequential, in the order of the output. */
   #flush(): void {
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
+    this.#cancelFlush?.()
+    this.#cancelFlush = null
     this.#writing = this.#writing.then(async () => {
       const entries = this.#waiting
       if (entries.length === 0) return

@@ -1,5 +1,3 @@
-import { bootId, startTimeOf } from '../adapters/child/identity.ts'
-import { endTree, processesWithMarkers } from '../adapters/child/tree.ts'
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { isUuid } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
@@ -9,6 +7,7 @@ import type { Run, RunEnd } from '../core/runs/records.ts'
 import { finishRun } from '../core/runs/run-life.ts'
 import { runStep } from '../flow/run-steps.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
+import type { LostClaim } from '../store/run-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { applyOutcome, type Held } from './holding.ts'
 import { readLostLog } from './lost-log.ts'
@@ -36,12 +35,34 @@ export async function recoverForgotten(
   const missing = own.filter(({ id }) => !isInProgress(id))
   for (const id of missingSince.keys()) if (!missing.some((run) => run.id === id)) missingSince.delete(id)
   for (const run of missing) {
-    const since = missingSince.get(run.id) ?? performance.now()
+    const since = missingSince.get(run.id) ?? context.timers.now()
     missingSince.set(run.id, since)
-    if (performance.now() - since < afterMs) continue
+    if (context.timers.now() - since < afterMs) continue
     await endOrphans(context, run)
     await recover(context, run)
     context.log.warn({ runId: run.id }, 'a forgotten run of this node was ended')
+  }
+}
+
+/**
+ * Releases what agents have claimed and no run works on. `missingSince` is kept between checks. Recovering a run releases
+ * such claims at once, but it may be killed before that, or find another run of the agent that may be about to claim.
+ */
+export async function releaseClaimsLeft(
+  context: ExecutorContext,
+  { missingSince, afterMs }: { missingSince: Map<string, number>; afterMs: number },
+): Promise<void> {
+  const left = await context.kernel.store.runs.claimsLeft()
+  const nameOf = ({ workspaceId, innerId, generation }: LostClaim) =>
+    `${workspaceId}/${innerId}/${generation}`
+  const names = new Set(left.map(nameOf))
+  for (const name of missingSince.keys()) if (!names.has(name)) missingSince.delete(name)
+  for (const claim of left) {
+    const since = missingSince.get(nameOf(claim)) ?? context.timers.now()
+    missingSince.set(nameOf(claim), since)
+    if (context.timers.now() - since < afterMs) continue
+    await releaseLost(context, claim, claim)
+    context.log.warn({ taskId: claim.taskId }, 'a claim without a run was released')
   }
 }
 
@@ -55,27 +76,28 @@ export async function recoverAtStart(context: ExecutorContext, host: string): Pr
  * Ends leftover processes of finished runs on this machine: another node may have ended the runs on record while no node
  * here could end their processes.
  */
-async function endLeftovers({ kernel, log }: ExecutorContext): Promise<void> {
-  const marked = [...processesWithMarkers().keys()].filter(isUuid)
+async function endLeftovers({ kernel, processes, log }: ExecutorContext): Promise<void> {
+  const marked = processes.marked().filter(isUuid)
   const finished = marked.length === 0 ? [] : await kernel.store.runs.finishedAmong(marked)
   await Promise.all(
     finished.map(({ id: runId }) =>
-      endTree({ pid: 0, startTime: null, bootId: null, runId }, ORPHAN_GRACE_MS).catch((error) =>
-        log.error({ err: error, runId }, 'a process of a finished run could not be ended'),
-      ),
+      processes
+        .end({ pid: 0, startTime: null, bootId: null, runId }, ORPHAN_GRACE_MS)
+        .catch((error) => log.error({ err: error, runId }, 'a process of a finished run could not be ended')),
     ),
   )
 }
 
 export async function recoverRuns(context: ExecutorContext, host: string): Promise<number> {
-  const { kernel, log } = context
+  const { kernel, processes, log } = context
+  const bootId = processes.bootId()
   const nodes = await kernel.store.cluster.nodesWithRuns()
   const lost = nodes.filter((node) => {
     if (node.nodeId === context.node.id) return false
     if (node.host !== host) return node.isSilentForLong
     // A node that is alive but cannot reach the database takes care of its runs itself.
-    const isAlive = node.bootId === bootId() && startTimeOf(node.pid) === node.pidStarted
-    return bootId() === null ? node.isSilentForLong : !isAlive
+    const isAlive = node.bootId === bootId && processes.startTimeOf(node.pid) === node.pidStarted
+    return bootId === null ? node.isSilentForLong : !isAlive
   })
   if (lost.length === 0) return 0
   const isHere = new Map(lost.map(({ nodeId, host: at }) => [nodeId, at === host]))
@@ -90,9 +112,11 @@ export async function recoverRuns(context: ExecutorContext, host: string): Promi
 }
 
 const endOrphans = (context: ExecutorContext, { id, pid, pidStarted, bootId: boot }: Run) =>
-  endTree({ pid: pid ?? 0, startTime: pidStarted, bootId: boot, runId: id }, ORPHAN_GRACE_MS).catch((error) =>
-    context.log.error({ err: error, runId: id }, 'a process of a lost run could not be ended'),
-  )
+  context.processes
+    .end({ pid: pid ?? 0, startTime: pidStarted, bootId: boot, runId: id }, ORPHAN_GRACE_MS)
+    .catch((error) =>
+      context.log.error({ err: error, runId: id }, 'a process of a lost run could not be ended'),
+    )
 
 async function recover(context: ExecutorContext, run: Run): Promise<void> {
   const { kernel } = context
@@ -153,7 +177,7 @@ const isBehind = ({ usage, usageBasis }: Partial<AdapterInvokeResult>, run: Run)
 /** A lost node is not the agent's fault and spends no attempt. */
 const releaseLost = (
   { kernel }: ExecutorContext,
-  { workspaceId, agent }: Run,
+  { workspaceId, agent }: Pick<Run, 'workspaceId' | 'agent'>,
   claim: Pick<Held, 'taskId' | 'innerId' | 'generation' | 'session'>,
   stop: Stop = LOST,
 ) =>

@@ -1,5 +1,6 @@
 import type { TokenUsage } from '../core/runs/usage.ts'
 import type { NewRunEvent, RunStore } from '../store/run-store.ts'
+import type { Timers } from './timers.ts'
 
 const WRITE_EVERY_MS = 500
 /** Beyond this, further events of the run are dropped. */
@@ -23,14 +24,17 @@ export class RunReport {
   #events: NewRunEvent[] = []
   #seq = 1
   #isChanged = false
-  #timer: NodeJS.Timeout | null = null
+  readonly #timers: Timers
+  #cancelWrite: (() => void) | null = null
   #writing: Promise<void> = Promise.resolve()
 
   constructor(
     store: RunStore,
     run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
     warn: (error: unknown) => void,
+    timers: Timers,
   ) {
+    this.#timers = timers
     this.#store = store
     this.#run = run
     this.#warn = warn
@@ -82,15 +86,15 @@ export class RunReport {
 
   /** Writes everything now. */
   write(): Promise<void> {
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
+    this.#cancelWrite?.()
+    this.#cancelWrite = null
     this.#writing = this.#writing.then(() => this.#send().catch(this.#warn))
     return this.#writing
   }
 
   #changed(): void {
     this.#isChanged = true
-    this.#timer ??= setTimeout(() => void this.write(), WRITE_EVERY_MS)
+    this.#cancelWrite ??= this.#timers.after(WRITE_EVERY_MS, () => void this.write())
   }
 
   async #send(): Promise<void> {

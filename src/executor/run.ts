@@ -1,4 +1,3 @@
-import { endTree } from '../adapters/child/tree.ts'
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { watchSettingsOf } from '../core/runs/policy.ts'
 import type { Wakeup } from '../core/runs/records.ts'
@@ -16,6 +15,7 @@ import { RunOutput } from './output.ts'
 import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
 import { RunReport } from './report.ts'
 import { type Parts, settle } from './settle.ts'
+import type { Processes } from './timers.ts'
 import { Unfit } from './unfit.ts'
 
 /** One run, from the due wakeup to the recorded end: dispatch → claim → prepare → perform → settle. */
@@ -156,11 +156,13 @@ async function perform(
     live,
     run: who,
     warn: warn('a log could not be written'),
+    timers: context.timers,
   })
   const report = new RunReport(
     kernel.store,
     { ...who, taskId: held?.taskId ?? null },
     warn('a report could not be written'),
+    context.timers,
   )
   report.event({
     type: 'lifecycle',
@@ -168,50 +170,49 @@ async function perform(
     message: 'running',
     payload: { adapter: adapter.type, cwd: input.cwd, timeoutSec: input.timeoutSec },
   })
-  const watch = watching(watchSettingsOf(agent.runtimeConfig), performance.now())
+  const watch = watching(watchSettingsOf(agent.runtimeConfig), context.timers.now())
   const hooks = active.hooks(output, report, secrets, watch)
   context.secrets.set(runId, secrets)
-  const answer = await invoke(prepared, hooks, active)
+  const answer = await invoke(context, prepared, hooks, active)
   return { parts: { prepared, output, report }, answer }
 }
 
 /** The adapter's result, or one in its place when the adapter fails or does not return. */
 async function invoke(
+  { timers, processes }: ExecutorContext,
   { adapter, input, graceMs }: Prepared,
   hooks: Parameters<Prepared['adapter']['invoke']>[1],
   active: ActiveRun,
 ): Promise<AdapterInvokeResult> {
-  let timer: NodeJS.Timeout | undefined
+  let cancelAbandon = () => {}
   const abandoned = new Promise<AdapterInvokeResult>((resolve) => {
     const startGracePeriod = () => {
-      timer = setTimeout(() => resolve(abandon(input.runId)), graceMs + ABANDON_AFTER_MS)
+      cancelAbandon = timers.after(graceMs + ABANDON_AFTER_MS, () => resolve(abandon(processes, input.runId)))
     }
     active.signal.addEventListener('abort', startGracePeriod, { once: true })
     if (active.signal.aborted) startGracePeriod()
   })
   // Adapters enforce the timeout themselves; this is for those that do not.
-  const late = setTimeout(
-    () =>
-      active.stop({
-        code: 'timeout',
-        reason: `The run took longer than ${input.timeoutSec} s.`,
-        byPerson: false,
-      }),
-    input.timeoutSec * 1000 + graceMs + ABANDON_AFTER_MS,
-  )
+  const tooLate = () =>
+    active.stop({
+      code: 'timeout',
+      reason: `The run took longer than ${input.timeoutSec} s.`,
+      byPerson: false,
+    })
+  const cancelLate = timers.after(input.timeoutSec * 1000 + graceMs + ABANDON_AFTER_MS, tooLate)
   try {
     if (active.signal.aborted) return { outcome: 'cancelled', exitCode: null, errorCode: 'cancelled' }
     return await Promise.race([adapter.invoke(input, hooks, active.signal), abandoned])
   } catch (error) {
     return failed('adapter_error', error instanceof Error ? error.message : String(error))
   } finally {
-    clearTimeout(timer)
-    clearTimeout(late)
+    cancelAbandon()
+    cancelLate()
   }
 }
 
 /** Processes it left running carry the id of the run. */
-async function abandon(runId: string): Promise<AdapterInvokeResult> {
-  await endTree({ pid: 0, startTime: null, bootId: null, runId }, 0).catch(() => undefined)
+async function abandon(processes: Processes, runId: string): Promise<AdapterInvokeResult> {
+  await processes.end({ pid: 0, startTime: null, bootId: null, runId }, 0).catch(() => undefined)
   return failed('adapter_error', 'The adapter did not stop when the run was stopped.')
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreUnavailable } from '../store/store.ts'
+import { sleep, type Timers } from './timers.ts'
 
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
@@ -8,12 +8,17 @@ const RETRY_DURING_SHUTDOWN_MS = 5_000
 
 /** Retries what the executor does while the database is unreachable. */
 export class StoreRetry {
+  readonly #timers: Timers
   readonly #shuttingDown = new AbortController()
   #shutdownAt = Number.POSITIVE_INFINITY
 
+  constructor(timers: Timers) {
+    this.#timers = timers
+  }
+
   /** From now on retries end after a few seconds. */
   shutDown(): void {
-    this.#shutdownAt = Math.min(this.#shutdownAt, performance.now())
+    this.#shutdownAt = Math.min(this.#shutdownAt, this.#timers.now())
     this.#shuttingDown.abort()
   }
 
@@ -23,11 +28,12 @@ export class StoreRetry {
       try {
         return await act()
       } catch (error) {
-        const isTooLate = performance.now() > this.#shutdownAt + RETRY_DURING_SHUTDOWN_MS
+        const isTooLate = this.#timers.now() > this.#shutdownAt + RETRY_DURING_SHUTDOWN_MS
         if (!(error instanceof StoreUnavailable) || isTooLate) throw error
       }
-      if (this.#shuttingDown.signal.aborted) await sleep(FIRST_WAIT_MS)
-      else await sleep(waitMs, undefined, { signal: this.#shuttingDown.signal }).catch(() => undefined)
+      const { signal } = this.#shuttingDown
+      if (signal.aborted) await sleep(this.#timers, FIRST_WAIT_MS)
+      else await sleep(this.#timers, waitMs, signal)
     }
   }
 }

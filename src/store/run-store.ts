@@ -87,6 +87,16 @@ export interface RunToCheck {
   suspectedAt: number | null
 }
 
+/** A claim of an agent that Baton runs, which no run works on. */
+export interface LostClaim {
+  workspaceId: number
+  agent: string
+  taskId: string
+  innerId: number
+  generation: number
+  session: string
+}
+
 interface RunReads {
   find(workspaceId: number, runId: string): Promise<Run | null>
   toCheck(nodeId: string): Promise<RunToCheck[]>
@@ -99,6 +109,8 @@ interface RunReads {
     workspaceId: number,
     agent: string,
   ): Promise<{ taskId: string; innerId: number; generation: number; session: string }[]>
+  /** The same of all agents: also a claim that was not released when its run was recovered. */
+  claimsLeft(): Promise<LostClaim[]>
   /** Whether a task is held under exactly this generation. */
   isHeldUnder(workspaceId: number, taskId: number, generation: number): Promise<boolean>
   /** How many attempts at a task, before this generation, timed out. */

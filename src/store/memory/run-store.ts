@@ -54,6 +54,16 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         runIds.flatMap((id) => (runs.get(id)?.finishedAt == null ? [] : [{ id }])),
       ),
     claimsWithout: async (workspaceId, agent) => reads.claimsWithoutRun(this.inside(workspaceId), agent),
+    claimsLeft: async () =>
+      this.those(undefined).flatMap((workspace) =>
+        [...workspace.agents.keys()].flatMap((agent) =>
+          reads.claimsWithoutRun(workspace, agent).map((claim) => ({
+            ...claim,
+            workspaceId: workspace.id,
+            agent,
+          })),
+        ),
+      ),
     isHeldUnder: async (workspaceId, taskId, generation) => {
       const task = this.inside(workspaceId).tasks.get(taskId)
       return task?.claimState === 'active' && task.generation === generation

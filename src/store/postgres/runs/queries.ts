@@ -1,6 +1,7 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { appendRunEvents, logIsGone, recordProcess, reportRun } from './appends.ts'
 import { dueWakeups, waitingClaims } from './dispatch.ts'
+import { claimsLeft } from './lost-claims.ts'
 import { RunLogRows } from './run-logs.ts'
 import {
   claimsWithoutRun,
@@ -25,6 +26,7 @@ export function runQueries(connections: Connections) {
   return {
     runs: {
       ...bind(readers, {
+        claimsLeft,
         claimsWithout: claimsWithoutRun,
         eventsAfter: runEventsAfter,
         find: findRun,
