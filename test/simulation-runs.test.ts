@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { RUN_BUGS, type RunBugName } from './simulation/runs/bugs.ts'
+import { reportOfRuns, runSeedOfRuns } from './simulation/runs/run.ts'
+
+/** The real executor, recovery and upkeep in memory, under a virtual clock, on nodes that die between any two commits. */
+
+const SEEDS = 30
+/** A bug that is not noticed within this many seeds counts as unnoticed. */
+const ENOUGH = 60
+
+test(`${SEEDS} seeds break no invariant, and they reach what they are to show`, async () => {
+  const seen = new Map<string, number>()
+  const saw = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const outcome = await runSeedOfRuns(seed)
+    expect(outcome.broken, reportOfRuns(outcome)).toBeNull()
+    const { world } = outcome
+    const { runs, wakeups } = world.memory.whole(world.workspace)
+    for (const { status, errorCode } of runs.values()) saw(errorCode ?? status)
+    for (const { status } of wakeups.values()) saw(`wakeup ${status}`)
+    for (const [fault, count] of world.coverage.faults) for (let i = 0; i < count; i++) saw(fault)
+  }
+  const reached = ['succeeded', 'cancelled', 'control_plane_restart', 'nonzero_exit', 'rate_limited']
+  const ended = [
+    'wakeup coalesced',
+    'wakeup skipped',
+    'wakeup completed',
+    'wakeup failed',
+    'wakeup cancelled',
+  ]
+  for (const what of [...reached, ...ended, 'node died', 'node died before commit, still written'])
+    expect(seen.get(what) ?? 0, what).toBeGreaterThan(0)
+}, 300_000)
+
+test('the same seed gives the same run', async () => {
+  for (const seed of [3, 4]) {
+    const [first, again] = [await runSeedOfRuns(seed), await runSeedOfRuns(seed)]
+    expect(again.hash).toBe(first.hash)
+  }
+})
+
+describe('a planted bug is noticed', () => {
+  test.each(Object.entries(RUN_BUGS))(
+    '%s',
+    async (name, { foundBy }) => {
+      for (let seed = 1; seed <= ENOUGH; seed++) {
+        const outcome = await runSeedOfRuns(seed, { bug: name as RunBugName })
+        if (!outcome.broken) continue
+        console.log(`${name.padEnd(28)} seed ${String(seed).padStart(3)}  ${outcome.broken.invariant}`)
+        expect(foundBy, outcome.broken.detail).toContain(outcome.broken.invariant)
+        return
+      }
+      expect.unreachable(`${name} was not noticed within ${ENOUGH} seeds`)
+    },
+    300_000,
+  )
+})

@@ -1,0 +1,85 @@
+import type { RunsChanges, RunsView } from '../../../src/core/runs/door.ts'
+import { isOver } from '../../../src/core/runs/states.ts'
+import type { RunStore } from '../../../src/store/run-store.ts'
+
+/** A bug outside the real code, to check that the simulation notices it. */
+export interface RunBug {
+  says: string
+  /** The invariants that may notice it first. */
+  foundBy: readonly string[]
+  /** What the rules see instead of what is there. */
+  view?: (view: RunsView) => RunsView
+  /** What is written instead of what was decided. */
+  changes?: (changes: RunsChanges, view: RunsView) => RunsChanges
+  wakeups?: Partial<RunStore['wakeups']>
+  runs?: Partial<RunStore['runs']>
+  cluster?: Partial<RunStore['cluster']>
+}
+
+const bugs = {
+  slotsAreNotCounted: {
+    says: 'Dispatch does not count the runs that an agent has.',
+    foundBy: ['slotsAreKept'],
+    view: (view) => ({
+      ...view,
+      firstDue: new Map([...view.firstDue].map(([agent, due]) => [agent, { ...due, live: 0 }])),
+    }),
+  },
+  runsShareClaims: {
+    says: 'Every run begins under the first claim of the first task.',
+    // The store refuses the second one.
+    foundBy: ['oneRunPerClaim', 'nothingFails'],
+    changes: (changes) => ({
+      ...changes,
+      runs: changes.runs.map(({ id, set }) =>
+        set.startedAt == null ? { id, set } : { id, set: { ...set, innerTaskId: 1, generation: 1 } },
+      ),
+    }),
+  },
+  wakeupsStayQueued: {
+    says: 'A wakeup that became a run stays queued.',
+    // The table does not let its run end it.
+    foundBy: ['oneRunPerWakeup', 'wakeupsEndOnce', 'nothingFails'],
+    changes: (changes) => (changes.newRuns.length > 0 ? { ...changes, wakeups: [] } : changes),
+  },
+  runsEndTwice: {
+    says: 'The end of a run does not check whether it has ended.',
+    foundBy: ['runsMoveByTheTable', 'totalsAreSums', 'wakeupsEndOnce'],
+    view: (view) => ({
+      ...view,
+      runs: new Map(
+        [...view.runs].map(([id, run]) => [id, isOver(run.status) ? { ...run, status: 'running' } : run]),
+      ),
+    }),
+  },
+  failuresAreNotAddedUp: {
+    says: 'Runs that failed are missing in the totals.',
+    foundBy: ['totalsAreSums'],
+    changes: (changes) =>
+      changes.runs.some(({ set }) => set.status === 'failed') ? { ...changes, runtime: [] } : changes,
+  },
+  wakeupsOutliveTheirRuns: {
+    says: 'A wakeup does not end with its run.',
+    foundBy: ['wakeupsEndOnce'],
+    changes: (changes) =>
+      changes.runs.some(({ set }) => set.finishedAt != null) ? { ...changes, wakeups: [] } : changes,
+  },
+  workIsForgotten: {
+    says: 'An assignment whose wakeup was lost is not found again.',
+    foundBy: ['claimsAreWorkedOn', 'everyTaskEnds'],
+    wakeups: { workWithout: async () => [] },
+  },
+  lostNodesAreForgotten: {
+    says: 'Nobody looks for the runs of dead nodes.',
+    foundBy: ['deadNodesHaveNoRuns'],
+    cluster: { nodesWithRuns: async () => [] },
+  },
+  lostClaimsAreForgotten: {
+    says: 'What a dead node had claimed before it recorded its run is left to its lease.',
+    foundBy: ['claimsAreWorkedOn'],
+    runs: { claimsWithout: async () => [], claimsLeft: async () => [] },
+  },
+} satisfies Record<string, RunBug>
+
+export type RunBugName = keyof typeof bugs
+export const RUN_BUGS: Record<RunBugName, RunBug> = bugs

@@ -1,0 +1,99 @@
+import { MemoryRunStore } from '../../../src/store/memory/run-store.ts'
+import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import type { RunStore } from '../../../src/store/run-store.ts'
+import type { Committed } from '../../../src/store/store.ts'
+import type { Random } from '../random.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { NodeDied, type Pauses, type Transaction } from '../transaction-pauses.ts'
+
+/** The memory store, where every transaction belongs to a process that may die at each of its waits. */
+export class PausingRunMemory extends MemoryRunStore {
+  /** On whose behalf the next call is made; a transaction begins without a wait after it. */
+  caller!: Transaction
+  readonly #pauses: Pauses
+
+  constructor(scheduler: Scheduler, random: Random, pauses: Pauses) {
+    super({
+      now: () => scheduler.now,
+      random: () => random.next(),
+      pause: (where) => pauses.pause(where),
+    })
+    this.#pauses = pauses
+  }
+
+  /** Everything as it is committed. */
+  whole = (workspaceId: number): Workspace => this.inside(workspaceId)
+
+  protected override changed<T>(
+    workspaceId: number,
+    decide: (workspace: Workspace) => Decided<T>,
+    terms?: readonly number[],
+  ): Promise<T> {
+    const transaction = this.caller
+    this.#pauses.entering = transaction
+    const decideAlive = (workspace: Workspace) => {
+      if (transaction.abandoned && !transaction.committing) throw new NodeDied()
+      const decided: Decided<T> = decide(workspace)
+      this.#pauses.deciding = transaction
+      return decided
+    }
+    return super.changed(workspaceId, decideAlive, terms)
+  }
+}
+
+interface Decided<T> {
+  answer: T
+  told: Parameters<Committed>[1]
+  write: () => void
+}
+
+/** A process that uses the store. */
+export interface StoreUser {
+  readonly name: string
+  readonly isAlive: () => boolean
+  /** A transaction of this process, until it ends. */
+  begin(): Transaction
+  end(transaction: Transaction): void
+  /** How long the answer to a read is on its way. */
+  readMs(): number
+}
+
+const COMMITS = new Set(['transact', 'transactRuns', 'recordProcess', 'report', 'appendEvents', 'logIsGone'])
+const never = () => new Promise<never>(() => undefined)
+
+/** The store as one process sees it. A process that died gets no answer, and what it asks for afterwards never happens. */
+export function storeOf(memory: PausingRunMemory, user: StoreUser, scheduler: Scheduler): RunStore {
+  const onCommit = (listener: Committed) =>
+    memory.onCommit((...told) => {
+      if (user.isAlive()) listener(...told)
+    })
+  const asked = async (name: string, ask: () => unknown) => {
+    if (!user.isAlive()) return never()
+    if (!COMMITS.has(name)) {
+      const answer = await ask()
+      await scheduler.sleep(user.readMs(), `${user.name} has read ${name}`)
+      return user.isAlive() ? answer : never()
+    }
+    const transaction = user.begin()
+    memory.caller = transaction
+    try {
+      const answer = await ask()
+      return user.isAlive() ? answer : never()
+    } catch (error) {
+      return user.isAlive() ? Promise.reject(error) : never()
+    } finally {
+      user.end(transaction)
+    }
+  }
+  const seen = (part: object): unknown =>
+    new Proxy(part, {
+      get(target, name: string) {
+        if (name === 'onCommit') return onCommit
+        const member = Reflect.get(target, name, target) as unknown
+        if (typeof member === 'function')
+          return (...args: unknown[]) => asked(name, () => member.apply(target, args))
+        return typeof member === 'object' && member !== null ? seen(member) : member
+      },
+    })
+  return seen(memory) as RunStore
+}

@@ -1,0 +1,158 @@
+import { uuidCarrying } from '../../../src/core/ids.ts'
+import type { AgentProfile } from '../../../src/core/records.ts'
+import { commandAgent } from '../../../src/flow/agents.ts'
+import { openKernel } from '../../../src/flow/open-kernel.ts'
+import { system } from '../../../src/flow/unblock.ts'
+import type { RunKernel } from '../../../src/kernel/server-kernel.ts'
+import type { RunStore } from '../../../src/store/run-store.ts'
+import { StoreUnavailable } from '../../../src/store/store.ts'
+import { Coverage } from '../coverage.ts'
+import { CALM, type Faults } from '../plan.ts'
+import { Random } from '../random.ts'
+import { Scheduler } from '../scheduler.ts'
+import { Trace } from '../trace.ts'
+import { Pauses } from '../transaction-pauses.ts'
+import type { RunBug } from './bugs.ts'
+import { Machine, memoryLogs } from './machine.ts'
+import { PausingRunMemory, storeOf } from './memory.ts'
+import { RunNode } from './node.ts'
+
+/** A fleet of agents that Baton runs, on nodes that die: all differences between two runs come from the seed. */
+export class RunWorld {
+  readonly random: Random
+  readonly trace: Trace
+  readonly scheduler: Scheduler
+  readonly coverage = new Coverage()
+  readonly pauses: Pauses
+  readonly memory: PausingRunMemory
+  readonly logs = memoryLogs()
+  readonly workspace = 1
+  readonly machines: Machine[]
+  readonly nodes: RunNode[] = []
+  /** Those who are no node: people and programs that create and change things. They never die. */
+  readonly outside: RunKernel
+  readonly slugs: readonly string[]
+  readonly tasks: { id: number; uuid: string }[] = []
+  readonly stormMs: number
+  readonly #bug: Partial<RunBug>
+  readonly #faults: Faults
+  readonly #names = new Map<string, string>()
+  calm = false
+  broken: { invariant: string; detail: string } | null = null
+  #uuids = 0
+  #started = 0
+
+  constructor(seed: number, bug: Partial<RunBug>, lines: number) {
+    this.#bug = bug
+    this.random = new Random(seed)
+    this.trace = new Trace(lines)
+    const { random } = this
+    this.scheduler = new Scheduler(random, this.trace)
+    this.#faults = { ...CALM, stall: random.pick([0, 0.01]), nodeCrash: random.pick([0, 0.003, 0.01, 0.03]) }
+    this.pauses = new Pauses(this.scheduler, random, this.coverage, () => (this.calm ? CALM : this.#faults))
+    this.memory = new PausingRunMemory(this.scheduler, random, this.pauses)
+    this.memory.addWorkspace(this.workspace, { maxConcurrentClaims: 1_000 })
+    this.machines = Array.from({ length: random.int(1, 2) }, (_, i) => new Machine(`m${i + 1}`))
+    this.slugs = Array.from({ length: random.int(1, 3) }, (_, i) => `a${i + 1}`)
+    this.stormMs = random.pick([20_000, 60_000, 180_000])
+    const person = {
+      label: 'person',
+      order: 0,
+      abandoned: false,
+      committing: false,
+      killNode: () => undefined,
+    }
+    const user = { name: 'person', isAlive: () => true, begin: () => ({ ...person }), end: () => undefined }
+    const store = storeOf(this.memory, { ...user, readMs: () => 0 }, this.scheduler)
+    const nobody = { agentOf: () => Promise.reject(new Error('unused')), projectOf: async () => null }
+    this.outside = openKernel(store, nobody)
+  }
+
+  async registerAgents(): Promise<void> {
+    const { random } = this
+    for (const slug of this.slugs) {
+      const profile: Partial<AgentProfile> = {
+        adapterType: 'scripted',
+        adapterConfig: { timeoutSec: random.pick([5, 60]), graceSec: random.pick([0, 2]) },
+        runtimeConfig: {
+          heartbeat: {
+            intervalSec: random.pick([null, null, 5]),
+            cooldownSec: random.pick([0, 0, 3]),
+            maxWakeupsPerTaskPerHour: 100_000,
+          },
+        },
+        maxConcurrentTasks: random.pick([1, 1, 2, 3]),
+        coordinatorEnabled: random.chance(0.8),
+      }
+      await commandAgent(this.outside, system(this.workspace), slug, {
+        kind: 'register',
+        profile,
+        ifVersion: null,
+      })
+    }
+  }
+
+  /** The store with its planted bug. */
+  bugged(store: RunStore): RunStore {
+    const { view = (seen) => seen, changes = (decided) => decided, wakeups, runs, cluster } = this.#bug
+    const transactRuns: RunStore['transactRuns'] = (workspaceId, ask, decide) =>
+      store.transactRuns(workspaceId, ask, (seen) => {
+        const decided = decide(view(seen))
+        return { ...decided, changes: changes(decided.changes, seen) }
+      })
+    const over = <T extends object>(part: T, more: Partial<T> | undefined) =>
+      more ? Object.assign(Object.create(part), more) : part
+    return Object.assign(Object.create(store), {
+      transactRuns,
+      wakeups: over(store.wakeups, wakeups),
+      runs: over(store.runs, runs),
+      cluster: over(store.cluster, cluster),
+    })
+  }
+
+  startNode(machine: Machine): void {
+    const node = new RunNode(this, `n${++this.#started}`, machine)
+    this.nodes.push(node)
+    node.start()
+  }
+
+  died(node: RunNode): void {
+    this.coverage.fault('node died')
+    this.note(`${node.name} dies`)
+    this.scheduler.after(this.random.int(100, 20_000), `another ${node.name} starts`, () =>
+      this.startNode(node.machine),
+    )
+  }
+
+  get alive(): RunNode[] {
+    return this.nodes.filter((node) => node.isAlive())
+  }
+
+  /** One node coordinates; now and then another believes that it does, too. */
+  leads = (node: RunNode) => this.alive[0] === node || (!this.calm && this.random.chance(0.1))
+
+  uuid(): string {
+    return uuidCarrying(++this.#uuids, this.scheduler.now, this.random.int(0, 2 ** 22 - 1))
+  }
+
+  /** Ids of wakeups and runs are drawn outside of the seed, so they get names in the order of their mention. */
+  note(text: string): void {
+    this.trace.add(
+      `  ${text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
+        const name = this.#names.get(id) ?? `#${this.#names.size + 1}`
+        this.#names.set(id, name)
+        return name
+      })}`,
+    )
+  }
+
+  breaks(invariant: string, detail: string): void {
+    this.broken ??= { invariant, detail }
+  }
+
+  /** An error that nobody should have met. Adapters have faults of their own. */
+  fault(error: unknown, what: string): void {
+    if (error instanceof StoreUnavailable) return
+    this.breaks('nothingFails', `${what}: ${error instanceof Error ? error.stack : String(error)}`)
+  }
+}
