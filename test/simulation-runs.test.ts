@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { RunRecord } from '../src/core/runs/records.ts'
+import type { Workspace } from '../src/store/memory/workspace.ts'
 import { RUN_BUGS, type RunBugName } from './simulation/runs/bugs.ts'
+import { ALWAYS, Memory } from './simulation/runs/invariants.ts'
 import { reportOfRuns, runSeedOfRuns } from './simulation/runs/run.ts'
 
 /** The real executor, recovery and upkeep in memory, under a virtual clock, on nodes that die between any two commits. */
@@ -37,6 +40,19 @@ test('the same seed gives the same run', async () => {
     const [first, again] = [await runSeedOfRuns(seed), await runSeedOfRuns(seed)]
     expect(again.hash).toBe(first.hash)
   }
+})
+
+test('two live runs of one claim, which stores refuse to write, would be noticed', () => {
+  const run = (id: string, generation: number, status: string) => [
+    id,
+    { id, status, innerTaskId: 1, generation } as unknown as RunRecord,
+  ]
+  const broken = (...runs: unknown[][]) => {
+    const workspace = { runs: new Map(runs as [string, RunRecord][]) } as unknown as Workspace
+    return ALWAYS.oneRunPerClaim!.broken(workspace, new Memory())
+  }
+  expect(broken(run('a', 1, 'running'), run('b', 1, 'queued'))).toBe('task 1, generation 1')
+  expect(broken(run('a', 1, 'running'), run('b', 1, 'failed'), run('c', 2, 'running'))).toBeUndefined()
 })
 
 describe('a planted bug is noticed', () => {
