@@ -54,7 +54,7 @@ export interface MemoryStoreOptions {
 }
 
 /** What a transaction answers and writes. Its events are appended by the store. */
-interface MemoryDecision<T> {
+export interface MemoryDecision<T> {
   answer: T
   events: readonly EventDraft[]
   tasksWaiting: boolean

@@ -1,4 +1,5 @@
 import { MemoryRunStore } from '../../../src/store/memory/run-store.ts'
+import type { MemoryDecision } from '../../../src/store/memory/store.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
 import type { RunStore } from '../../../src/store/run-store.ts'
 import type { Committed } from '../../../src/store/store.ts'
@@ -26,25 +27,19 @@ export class PausingRunMemory extends MemoryRunStore {
 
   protected override changed<T>(
     workspaceId: number,
-    decide: (workspace: Workspace) => Decided<T>,
+    decide: (workspace: Workspace) => MemoryDecision<T>,
     terms?: readonly number[],
   ): Promise<T> {
     const transaction = this.caller
     this.#pauses.entering = transaction
     const decideAlive = (workspace: Workspace) => {
       if (transaction.abandoned && !transaction.committing) throw new NodeDied()
-      const decided: Decided<T> = decide(workspace)
+      const decided: MemoryDecision<T> = decide(workspace)
       this.#pauses.deciding = transaction
       return decided
     }
     return super.changed(workspaceId, decideAlive, terms)
   }
-}
-
-interface Decided<T> {
-  answer: T
-  told: Parameters<Committed>[1]
-  write: () => void
 }
 
 /** A process that uses the store. */
