@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Submission } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
 import type { ResultGranted } from '../core/replies.ts'
 import type {
   FailAnswer,
@@ -19,16 +20,20 @@ import { unblockAfter } from './unblock.ts'
 
 type Submit = z.output<typeof SubmitBody>
 
-/** The result as stored, with the hash that identifies a repeated submission. */
-async function submissionOf(
-  kernel: Kernel,
-  caller: Caller,
-  { result, summary }: Pick<Submit, 'result' | 'summary'>,
-): Promise<Submission> {
+type Work = Pick<Submit, 'result' | 'summary'>
+
+/** The result as stored. At once where the limits are known, as they are for all but the first in a while. */
+function submissionOf(kernel: Kernel, caller: Caller, work: Work): Submission | Promise<Submission> {
+  const limits = kernel.limits(caller.workspaceId)
+  return limits instanceof Promise
+    ? limits.then((known) => submissionWithin(known, work))
+    : submissionWithin(limits, work)
+}
+
+/** With the hash that identifies a repeated submission. */
+function submissionWithin({ maxResultBytes }: Limits, { result, summary }: Work): Submission {
   const data = JSON.stringify(result ?? null)
   const bytes = Buffer.byteLength(data)
-  const known = kernel.limits(caller.workspaceId)
-  const { maxResultBytes } = known instanceof Promise ? await known : known
   if (bytes > maxResultBytes) {
     const message = `is ${bytes} bytes; the limit of this workspace is ${maxResultBytes}`
     throw Refused.field('RESULT_TOO_LARGE', 'result', message)
@@ -43,7 +48,8 @@ export async function submitResult(
   body: Submit,
 ): Promise<AnswerOf<typeof SubmitAnswer>> {
   const { session, generation } = body
-  const submission = await submissionOf(kernel, caller, body)
+  const made = submissionOf(kernel, caller, body)
+  const submission = made instanceof Promise ? await made : made
   const reply = await command(kernel, caller, uuid, {
     kind: 'submit',
     fence: { session, generation },

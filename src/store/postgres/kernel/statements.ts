@@ -76,8 +76,11 @@ export const holdersOf = statement(
     where workspace_id = $1 and task_id = any($2::bigint[]) and generation = any($3::int[]) and acquired_at is not null`,
 )
 
-// Unused task ids. $1 how many.
-export const freshIds = statement('fresh_ids', `select nextval('task_ids') from generate_series(1, $1)`)
+// Unused task ids, as one text: a thousand values would cost the driver more than the database. $1 how many.
+export const freshIds = statement(
+  'fresh_ids',
+  `select string_agg(id::text, ',') from (select nextval('task_ids') as id from generate_series(1, $1)) fresh`,
+)
 
 // Taken task keys; may include pairs of a project and a key that were not requested. $1 workspace, $2 projects, $3 keys.
 export const takenKeys = statement(
