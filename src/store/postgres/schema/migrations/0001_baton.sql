@@ -268,7 +268,8 @@ create table tasks (
   autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);
 
--- The queue, lane by lane. rank is null outside it, so later state changes do not touch this index and stay HOT.
+-- The queue, lane by lane. rank is null outside it, so later state changes do not touch this index. Renewals and progress
+-- change no indexed column and stay HOT; a claim and its end do not, since the indexes of active claims change.
 -- From one lane the next is found in one step, however many tasks wait in between, so no agent scans past work it cannot do.
 -- One text, not three columns: under row-level security only leakproof comparisons can use an index, and those of rows and
 -- arrays are not leakproof.
