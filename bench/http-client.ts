@@ -41,18 +41,23 @@ function openConnection(port: number): Promise<Send> {
   })
 }
 
-function requestsOf({ key, lot, tasksPerRequest, act }: HttpLoad): (index: number) => string {
-  const who = { agent: 'alpha', session: 's-1', leaseSeconds: 60 }
+function requestsOf({ key, lot, tasksPerRequest, act, connections }: HttpLoad): (index: number) => string {
+  // A session for each caller, as agents have: one that held everything would be dear to write.
+  const who = (index: number) => ({
+    agent: 'alpha',
+    session: `s-${index % connections}`,
+    leaseSeconds: 60,
+  })
   const request = (path: string, body: unknown) => {
     const json = JSON.stringify(body)
     return `POST /api/v1${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`
   }
-  if (tasksPerRequest === 1) return (index) => request(`/tasks/${uuidOf(lot, index)}/${act}`, who)
+  if (tasksPerRequest === 1) return (index) => request(`/tasks/${uuidOf(lot, index)}/${act}`, who(index))
   return (index) => {
     const taskIds = Array.from({ length: tasksPerRequest }, (_, i) =>
       uuidOf(lot, index * tasksPerRequest + i),
     )
-    return request('/claims/batch', { ...who, taskIds })
+    return request('/claims/batch', { ...who(index), taskIds })
   }
 }
 
