@@ -1,7 +1,7 @@
 import { comparePeers, type PeerFigure, type PeerLine } from './peers/compare.ts'
 import { withQueueServers } from './peers/servers.ts'
 
-/** Each fetch of pg-boss sorts all jobs that wait, so that it is faster the fewer there are. */
+/** A job costs pg-boss more the more of them wait: a short queue is to its advantage. */
 const SHORT_QUEUE = 2_000
 
 /** What fleets do: each worker takes one task, finishes it and takes the next. Enqueueing is not part of it. */
