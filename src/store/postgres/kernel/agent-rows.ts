@@ -1,11 +1,7 @@
-import type { Changes, ReadSet, View } from '../../../core/batch/requests.ts'
-import type { KnownAgent } from '../../../core/commands.ts'
-import type { AgentHealth, AgentRecord, TaskRecord } from '../../../core/records.ts'
+import type { AgentHealth, AgentRecord } from '../../../core/records.ts'
 import { type Column, selectList } from './columns.ts'
-import { arrayLiteral } from './rows.ts'
-import { type Bound, boundAmong, insertInto, type Statement, statement } from './statements.ts'
 
-/** Agents on the write path: the configured row, and beside it the narrow health row that heartbeats change. */
+/** Agents as rows: the configured row, and beside it the narrow health row that heartbeats change. */
 
 type Fields<T> = Record<string, [keyof T, Column['type']]>
 
@@ -49,8 +45,8 @@ const HEALTH_FIELDS = {
 
 const columnsOf = (fields: Fields<never>): Column[] =>
   Object.entries(fields).map(([name, [, type]]) => ({ name, type }))
-const AGENT_COLUMNS = columnsOf(AGENT_FIELDS as Fields<never>)
-const HEALTH_COLUMNS = columnsOf(HEALTH_FIELDS as Fields<never>)
+export const AGENT_COLUMNS = columnsOf(AGENT_FIELDS as Fields<never>)
+export const HEALTH_COLUMNS = columnsOf(HEALTH_FIELDS as Fields<never>)
 
 export const agentColumns = (alias: string) => selectList(AGENT_COLUMNS, alias)
 export const healthColumns = (alias: string) => selectList(HEALTH_COLUMNS, alias)
@@ -73,126 +69,11 @@ const valuesOf = <T>(fields: Fields<T>, records: readonly T[]) =>
     ),
   )
 
-// Agents to change, and the restricted ones among the claiming agents. $1 workspace, $2 the former, $3 the latter.
-export const lockAgents: Statement = statement(
-  'lock_agents',
-  `select ${agentColumns('a')} from agents a
-    where a.workspace_id = $1 and a.slug = any($2::text[] || ${boundAmong('$3')}) order by a.slug for no key update`,
-)
-
-// Read after their lock: what they hold. The same arguments.
-export const heldByAgents: Statement = statement(
-  'held_by_agents',
-  `select a.slug, array(select t.id from tasks t
-      where t.workspace_id = $1 and t.agent = a.slug and t.claim_state = 'active')
-     from unnest($2::text[] || ${boundAmong('$3')}) as a(slug)`,
-)
-
-// What their last heartbeats reported. $1 workspace, $2 agents.
-export const healthOf: Statement = statement(
-  'health_of_agents',
-  `select h.slug, ${healthColumns('h')} from agent_health h where h.workspace_id = $1 and h.slug = any($2::text[])`,
-)
-
-const newAgents = insertInto('agents', AGENT_COLUMNS)
-// These rows exist and are locked.
-const changedAgents = insertInto(
-  'agents',
-  AGENT_COLUMNS,
-  `on conflict (workspace_id, slug) do update set ${AGENT_COLUMNS.slice(1)
-    .map(({ name }) => `${name} = excluded.${name}`)
-    .join(', ')}`,
-  'change_agents',
-)
-const heardOf = insertInto(
-  'agent_health',
-  [{ name: 'slug', type: 'text' }, ...HEALTH_COLUMNS],
-  `on conflict (workspace_id, slug) do update set ${HEALTH_COLUMNS.map(
-    ({ name }) => `${name} = excluded.${name}`,
-  ).join(', ')}`,
-)
-const removeAgents = statement(
-  'remove_agents',
-  'delete from agents where workspace_id = $1 and slug = any($2::text[])',
-)
-
-// $1 workspace, $2 agents.
-const holdNothing = statement('hold_nothing', 'select refuse_claims_of_terminated_agents($1, $2::text[])')
-
-/**
- * Agents whose claims were unrestricted when they were read, as an array literal; null for none. They are checked with the
- * events (`appendEventsOfClaims`), since claims do not lock them: no other transaction commits between that check and our own
- * commit.
- */
-export function unboundAgents(view: View, { claims }: Changes): string | null {
-  const unbound = new Set<string>()
-  for (const { kind, agent } of claims)
-    if (kind === 'opened' && !view.claimingAgents.has(agent)) unbound.add(agent)
-  return unbound.size === 0 ? null : arrayLiteral([...unbound])
-}
-
-/** The reverse, likewise checked when the counter of the workspace is locked: agents that may hold nothing any more. */
-export function agentChecks(workspaceId: number, { kinds }: Changes): Bound[] {
-  const ended = kinds.agent.written.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
-  const gone = [...ended, ...kinds.agent.removed]
-  return gone.length === 0 ? [] : [[holdNothing, [workspaceId, arrayLiteral(gone)]]]
-}
-
-type Rows = readonly (readonly unknown[])[]
-
-/**
- * A task that an agent claimed after the tasks were locked is left out: that claim commits after us, or our last check finds
- * it (`agentChecks`).
- */
-export function readAgents(
-  readSet: ReadSet,
-  records: ReadonlyMap<number, TaskRecord>,
-  { agents, held, health }: { agents: Rows; held: Rows; health: Rows },
-) {
-  const healthBySlug = new Map(health.map(([slug, ...row]) => [slug, row]))
-  const heldBySlug = new Map(held.map(([slug, ids]) => [slug, (ids as unknown[]).map(Number)]))
-  const found = new Map(
-    agents.map((row) => [row[0] as string, readAgent(row, healthBySlug.get(row[0]) ?? null)]),
-  )
-  const changing = new Map<string, { record: AgentRecord; holding: number[] }>()
-  for (const slug of readSet.kinds.agent) {
-    const record = found.get(slug)
-    if (!record) continue
-    const holding = (heldBySlug.get(slug) ?? []).filter((id) => records.has(id))
-    changing.set(slug, { record, holding })
-  }
-  const claiming = new Map<string, KnownAgent>()
-  for (const slug of readSet.claimingAgents) {
-    const record = found.get(slug)
-    if (record) claiming.set(slug, { record, held: heldBySlug.get(slug)?.length ?? 0 })
-  }
-  return { agents: changing, claimingAgents: claiming }
-}
-
-/** The configured row is written when it has a new version; a heartbeat alone writes only the health row. */
-export function agentWrites(
-  workspaceId: number,
-  view: View,
-  { written: changed, removed }: Changes['kinds']['agent'],
-): Bound[] {
-  const before = ({ slug }: AgentRecord) => view.kinds.agent.seen.get(slug)?.record
-  const fresh = changed.filter((agent) => !before(agent))
-  // If it was removed and registered again in one batch, it is another agent with the same name.
-  const isSame = ({ version, uuid }: AgentRecord, other: AgentRecord) =>
-    version === other.version && uuid === other.uuid
-  // In the same order in which other transactions lock several agents against removal: otherwise a deadlock is possible.
-  const known = changed
-    .filter((agent) => before(agent) && !isSame(agent, before(agent)!))
-    .sort((a, b) => (a.slug < b.slug ? -1 : 1))
-  const heard = changed.filter((agent) => agent.health && before(agent)?.health !== agent.health)
-  const writes: Bound[] = []
-  if (fresh.length > 0) writes.push(newAgents(workspaceId, valuesOf<AgentRecord>(AGENT_FIELDS, fresh)))
-  if (known.length > 0) writes.push(changedAgents(workspaceId, valuesOf<AgentRecord>(AGENT_FIELDS, known)))
-  if (heard.length > 0) {
-    const health = heard.map((agent) => agent.health!)
-    const values = [heard.map(({ slug }) => slug), ...valuesOf<AgentHealth>(HEALTH_FIELDS, health)]
-    writes.push(heardOf(workspaceId, values))
-  }
-  if (removed.length > 0) writes.push([removeAgents, [workspaceId, arrayLiteral(removed)]])
-  return writes
-}
+export const agentValues = (agents: readonly AgentRecord[]) => valuesOf<AgentRecord>(AGENT_FIELDS, agents)
+export const healthValues = (agents: readonly AgentRecord[]) => [
+  agents.map(({ slug }) => slug),
+  ...valuesOf<AgentHealth>(
+    HEALTH_FIELDS,
+    agents.map((agent) => agent.health!),
+  ),
+]

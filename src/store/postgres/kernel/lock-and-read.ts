@@ -10,21 +10,13 @@ import {
 } from '../../../core/batch/requests.ts'
 import type { Limits } from '../../../core/limits.ts'
 import type { TaskRecord } from '../../../core/records.ts'
-import type { LostClaim } from '../../../core/replies.ts'
-import { pastGenerations, sessionsOf, TrackUses, workersOf } from '../../assemble-view.ts'
-import { healthOf, heldByAgents, lockAgents, readAgents } from './agent-rows.ts'
-import { RECORD_WIDTH, readRecord, readSession } from './columns.ts'
+import { pastGenerations, TrackUses } from '../../assemble-view.ts'
+import { RECORD_WIDTH, readRecord } from './columns.ts'
+import { askForKinds, readKinds } from './kinds/stored-kinds.ts'
+import { NOTHING, Questions, type Rows } from './questions.ts'
 import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
-import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
-
-/** A session claimed more between the read of what it holds and its lock: read again. */
-export class ChangedMeanwhile extends Error {
-  override name = 'ChangedMeanwhile'
-}
-
-type Rows = unknown[][]
 
 /**
  * Begins the transaction, locks and reads what the read set names: one round trip, unless tracks, past generations or, for the
@@ -43,7 +35,7 @@ export async function lockAndRead(
   const isClaim = readSet.claimants.length > 0
   const isLocking =
     readSet.kinds.session.length + readSet.kinds.agent.length > 0 || restricted.has(workspaceId)
-  const callers = isLocking ? askForCallers(questions, readSet) : null
+  const callers = isLocking ? askForKinds(questions, readSet) : null
   const rest = askForTheRest(questions, readSet)
   const terms =
     readSet.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
@@ -60,7 +52,7 @@ export async function lockAndRead(
     isClaim && !callers && isRestricted
       ? await lockCallers(client, workspaceId, readSet)
       : { callers, ...state }
-  const limiting = readCallers(readSet, records, found.callers)
+  const limiting = readKinds(found.callers, records)
   if (isClaim) {
     if (limiting.workers.size + limiting.claimingAgents.size > 0) restricted.add(workspaceId)
     else restricted.delete(workspaceId)
@@ -77,39 +69,9 @@ export async function lockAndRead(
     reserved,
     pastHolders: await pastHoldersOf(client, workspaceId, readSet, records),
     ...readRest(rest),
-    workers: limiting.workers,
-    claimingAgents: limiting.claimingAgents,
-    kinds: {
-      session: { seen: limiting.sessions, counted: (rest.active()[0]?.[0] as number | undefined) ?? 0 },
-      agent: { seen: limiting.agents, counted: 0 },
-    },
+    ...limiting,
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
-  }
-}
-
-const NOTHING = (): Rows => []
-
-/** Statements that are sent together; each returns a function that gives its rows afterwards. */
-class Questions {
-  readonly #workspaceId: number
-  readonly #statements: Bound[] = []
-  #answers: pg.QueryArrayResult[] = []
-
-  constructor(workspaceId: number) {
-    this.#workspaceId = workspaceId
-  }
-
-  ask(statement: Bound[0], values: unknown[]): () => Rows {
-    const place = this.#statements.push([statement, values]) - 1
-    return () => this.#answers[place]!.rows
-  }
-
-  /** With the workspace as the first parameter. */
-  askIn = (statement: Bound[0], values: unknown[]) => this.ask(statement, [this.#workspaceId, ...values])
-
-  async send(client: pg.PoolClient): Promise<void> {
-    this.#answers = await send(client, this.#statements)
   }
 }
 
@@ -158,11 +120,10 @@ function readTasks({ tasks, waiting }: ReturnType<typeof askForTasks>) {
   return { records, waiting: queues, reserved }
 }
 
-/** What creations, repeated requests and changed sessions need. */
+/** What creations and repeated requests need. */
 function askForTheRest(questions: Questions, readSet: ReadSet) {
-  const { kinds, newTasks, newKeys, idempotencyKeys } = readSet
+  const { newTasks, newKeys, idempotencyKeys } = readSet
   return {
-    active: kinds.session.length > 0 ? questions.askIn(sql.activeSessions, []) : NOTHING,
     fresh: newTasks > 0 ? questions.ask(sql.freshIds, [newTasks]) : NOTHING,
     taken: newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING,
     stored:
@@ -191,76 +152,19 @@ const claimingIn = ({ claimants, claimingAgents }: ReadSet) => [
   arrayLiteral(claimingAgents),
 ]
 
-/** Sessions and agents: those that are to change, and those that claim and are workers or restricted. */
-function askForCallers(questions: Questions, readSet: ReadSet) {
-  const [claimants, claimingAgents] = claimingIn(readSet)
-  const sessions = [arrayLiteral(readSet.kinds.session), claimants]
-  const agents = [arrayLiteral(readSet.kinds.agent), claimingAgents]
-  const asksForSessions = readSet.kinds.session.length + readSet.claimants.length > 0
-  const asksForAgents = readSet.kinds.agent.length + readSet.claimingAgents.length > 0
-  return {
-    sessions: asksForSessions ? questions.askIn(sql.lockSessions, sessions) : NOTHING,
-    held: asksForSessions ? questions.askIn(sql.heldBySessions, sessions) : NOTHING,
-    lost: readSet.kinds.session.length > 0 ? questions.askIn(sql.lostBySessions, [sessions[0]]) : NOTHING,
-    agents: asksForAgents ? questions.askIn(lockAgents, agents) : NOTHING,
-    heldByAgents: asksForAgents ? questions.askIn(heldByAgents, agents) : NOTHING,
-    health: readSet.kinds.agent.length > 0 ? questions.askIn(healthOf, [agents[0]]) : NOTHING,
-  }
-}
-
 /** In a round trip of their own: before, it was not known that any of them must be locked. */
 async function lockCallers(client: pg.PoolClient, workspaceId: number, readSet: ReadSet) {
   const questions = new Questions(workspaceId)
-  const callers = askForCallers(questions, readSet)
+  const callers = askForKinds(questions, readSet)
   const workspaceState = questions.askIn(sql.workspaceState, [])
   await questions.send(client)
   return { callers, ...readWorkspaceState(workspaceId, workspaceState()) }
-}
-
-function readCallers(
-  readSet: ReadSet,
-  records: ReadonlyMap<number, TaskRecord>,
-  callers: ReturnType<typeof askForCallers> | null,
-) {
-  const { sessions = NOTHING, held = NOTHING, lost = NOTHING } = callers ?? {}
-  const { agents = NOTHING, heldByAgents = NOTHING, health = NOTHING } = callers ?? {}
-  return {
-    ...readSessions(readSet, records, sessions(), held(), lost()),
-    ...readAgents(readSet, records, { agents: agents(), held: heldByAgents(), health: health() }),
-  }
 }
 
 const keysOf = ({ newKeys }: ReadSet) => [
   arrayLiteral([...new Set(newKeys.map(({ projectId }) => projectId))]),
   arrayLiteral(newKeys.map(({ key }) => key)),
 ]
-
-function readSessions(
-  readSet: ReadSet,
-  records: ReadonlyMap<number, TaskRecord>,
-  sessionRows: Rows,
-  heldRows: Rows,
-  lostRows: Rows,
-) {
-  const held = new Map(heldRows.map(([session, ids]) => [session as string, (ids as unknown[]).map(Number)]))
-  const lost = new Map<string, LostClaim[]>()
-  for (const [session, taskId, generation, reason, at] of lostRows) {
-    const list = lost.get(session as string) ?? []
-    lost.set(session as string, [...list, { taskId, generation, reason, at } as LostClaim])
-  }
-  const found = new Map(sessionRows.map((row) => [row[0] as string, readSession(row)]))
-  const sessions = sessionsOf(readSet.kinds.session, (name) => {
-    const record = found.get(name)
-    const holding = held.get(name) ?? []
-    if (record && !holding.every((id) => records.has(id))) throw new ChangedMeanwhile()
-    return record ? { record, holding, lost: lost.get(name) ?? [] } : null
-  })
-  const workers = workersOf(readSet, (name) => {
-    const record = found.get(name)
-    return record ? { record, held: held.get(name)?.length ?? 0 } : null
-  })
-  return { sessions, workers }
-}
 
 function readWorkspaceState(workspaceId: number, rows: Rows) {
   const [row] = rows

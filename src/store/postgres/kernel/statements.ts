@@ -1,4 +1,4 @@
-import { type Column, SESSION_COLUMNS, sessionColumns, taskColumns } from './columns.ts'
+import { type Column, taskColumns } from './columns.ts'
 import { asRows, type Rows } from './rows.ts'
 
 /** The statements of the write path. Each is prepared once per connection under its name. */
@@ -93,41 +93,8 @@ export const takenKeys = statement(
 const BOUND = `(b.max_concurrent_tasks is not null or b.leaving or b.state in ('paused', 'terminated'))`
 export const boundAmong = (place: string) =>
   `array(select b.slug from agents b where b.workspace_id = $1 and b.slug = any(${place}::text[]) and ${BOUND})`
-const workersAmong = (place: string) =>
+export const workersAmong = (place: string) =>
   `array(select w.session from sessions w where w.workspace_id = $1 and w.session = any(${place}::text[]) and w.capacity is not null)`
-
-// Sessions to change, and the workers among those that claim. $1 workspace, $2 the former, $3 the latter.
-export const lockSessions = statement(
-  'lock_sessions',
-  `select ${sessionColumns('s')} from sessions s where s.workspace_id = $1 and s.session = any($2::text[] || ${workersAmong('$3')})
-   order by s.session for no key update`,
-)
-
-// Read after their lock: what these sessions hold. The same arguments; sessions that only claim are included only if they
-// are workers.
-export const heldBySessions = statement(
-  'held_by_sessions',
-  `select s.session, array(select t.id from tasks t
-      where t.workspace_id = $1 and t.session = s.session and t.claim_state = 'active')
-     from unnest($2::text[] || ${workersAmong('$3')}) as s(session)`,
-)
-
-// What these sessions lost since they were last seen. $1 workspace, $2 sessions.
-export const lostBySessions = statement(
-  'lost_by_sessions',
-  `select s.session, l.* from sessions s cross join lateral (
-     select (select t.uuid from tasks t where t.workspace_id = a.workspace_id and t.id = a.task_id),
-            a.generation, a.end_reason, ms(a.ended_at) from attempts a
-      where a.workspace_id = $1 and a.session = s.session and a.state in ('expired', 'superseded')
-        and a.ended_at > s.last_seen_at order by a.ended_at limit 1000) l
-    where s.workspace_id = $1 and s.session = any($2::text[])`,
-)
-
-// Sessions that count against the limit. $1 workspace.
-export const activeSessions = statement(
-  'active_sessions',
-  `select count(*) from sessions where workspace_id = $1 and declared and ended_at is null`,
-)
 
 // Declared tracks, locked in one order. $1 workspace, $2 projects, $3 tracks.
 export const lockTracks = statement(
@@ -256,21 +223,6 @@ export const leaveTracks = statement(
   'leave_tracks',
   `delete from track_claims where workspace_id = $1 and task_id = any($2::bigint[])`,
 )
-
-// New sessions. If two nodes begin the same one, the second retries and finds it.
-export const beginSessions = insertInto('sessions', SESSION_COLUMNS)
-
-// Changed sessions. They exist and are locked.
-export const changeSessions = insertInto(
-  'sessions',
-  SESSION_COLUMNS,
-  `on conflict (workspace_id, session) do update set ${SESSION_COLUMNS.slice(2)
-    .map(({ name }) => `${name} = excluded.${name}`)
-    .join(', ')}`,
-  'change_sessions',
-)
-// $1 workspace, $2 the maximum number of sessions.
-export const checkSessions = statement('check_sessions', 'select refuse_sessions_over_limit($1, $2)')
 
 // Replies, to be returned again under the same idempotency key.
 export const insertReplies = insertInto(

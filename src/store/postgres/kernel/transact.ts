@@ -3,10 +3,12 @@ import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../
 import type { KindName } from '../../../core/kinds/kinds.ts'
 import { StoreUnavailable, type Transactor } from '../../store.ts'
 import { connectionFrom, isTransient } from '../connection/connect.ts'
-import { agentChecks, unboundAgents } from './agent-rows.ts'
 import { questionsForHanded } from './details.ts'
 import type { EventWriter } from './event-writer.ts'
-import { ChangedMeanwhile, lockAndRead } from './lock-and-read.ts'
+import { unboundAgents } from './kinds/agent.ts'
+import { ChangedMeanwhile } from './kinds/stored-kind.ts'
+import { kindChecks } from './kinds/stored-kinds.ts'
+import { lockAndRead } from './lock-and-read.ts'
 import { send } from './send.ts'
 import * as sql from './statements.ts'
 import { writesOf } from './writes.ts'
@@ -53,7 +55,7 @@ export class PostgresTransactor implements Transactor<KindName> {
       const { answer, changes } = decide(view)
       const details = questionsForHanded(workspaceId, changes.handedOut)
       const writes = writesOf(workspaceId, view, changes, details.statements)
-      const checks = agentChecks(workspaceId, changes)
+      const checks = kindChecks(workspaceId, changes)
       const { events, activeClaimsDelta } = changes
       if (writes.length + events.length + checks.length === 0) await send(client, [[sql.rollback, []]])
       else {

@@ -1,10 +1,9 @@
 import { type Changes, isOnTrack, type View } from '../../../core/batch/requests.ts'
-import { countsAsActive } from '../../../core/kinds/session/decide.ts'
-import type { DetailsChanged, SessionRecord, TaskRecord } from '../../../core/records.ts'
+import type { DetailsChanged, TaskRecord } from '../../../core/records.ts'
 import { foldClaims, foldDetails } from '../../fold-changes.ts'
-import { agentWrites } from './agent-rows.ts'
 import { attemptWrites } from './attempts.ts'
-import { ALL, CHECK_AT, changesRareColumns, fieldsOf, HOT, LANE, RARE, sessionValues } from './columns.ts'
+import { ALL, CHECK_AT, changesRareColumns, fieldsOf, HOT, LANE, RARE } from './columns.ts'
+import { kindWrites } from './kinds/stored-kinds.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
@@ -22,8 +21,7 @@ export function writesOf(
     ...detailWrites(workspaceId, changes),
     ...attemptWrites(workspaceId, changes),
     ...trackWrites(workspaceId, changes),
-    ...sessionWrites(workspaceId, view, changes),
-    ...agentWrites(workspaceId, view, changes.kinds.agent),
+    ...kindWrites(workspaceId, view, changes),
     ...reads,
   ]
   const { newReplies } = changes
@@ -150,19 +148,5 @@ function trackWrites(workspaceId: number, changes: Changes): Bound[] {
     ]
     writes.push(sql.enterTracks(workspaceId, columns))
   }
-  return writes
-}
-
-function sessionWrites(workspaceId: number, view: View, { kinds }: Changes): Bound[] {
-  const { written: sessions } = kinds.session
-  if (sessions.length === 0) return []
-  const before = (name: string) => view.kinds.session.seen.get(name)?.record ?? null
-  const isKnown = ({ name }: SessionRecord) => before(name) !== null
-  const [known, fresh] = [sessions.filter(isKnown), sessions.filter((session) => !isKnown(session))]
-  const writes: Bound[] = []
-  if (fresh.length > 0) writes.push(sql.beginSessions(workspaceId, sessionValues(fresh)))
-  if (known.length > 0) writes.push(sql.changeSessions(workspaceId, sessionValues(known)))
-  if (sessions.some((session) => countsAsActive(session) && !countsAsActive(before(session.name))))
-    writes.push([sql.checkSessions, [workspaceId, view.limits.maxActiveSessions]])
   return writes
 }

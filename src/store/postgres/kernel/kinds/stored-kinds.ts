@@ -1,0 +1,38 @@
+import type { Changes, ReadSet, View } from '../../../../core/batch/requests.ts'
+import { NO_RECORDS } from '../../../../core/kinds/kinds.ts'
+import type { TaskRecord } from '../../../../core/records.ts'
+import type { Questions } from '../questions.ts'
+import type { Bound } from '../statements.ts'
+import { storedAgents } from './agent.ts'
+import { storedSessions } from './session.ts'
+
+/** All kinds that Postgres holds, in the order in which they are locked. A new kind is added here and in a file of its own. */
+
+export const askForKinds = (questions: Questions, readSet: ReadSet) => ({
+  session: storedSessions.ask(questions, readSet),
+  agent: storedAgents.ask(questions, readSet),
+})
+
+/** Null: nothing was asked for, since nothing is to change and nothing limits those that claim. */
+export function readKinds(
+  asked: ReturnType<typeof askForKinds> | null,
+  records: ReadonlyMap<number, TaskRecord>,
+): Pick<View, 'kinds' | 'workers' | 'claimingAgents'> {
+  if (!asked) return { kinds: NO_RECORDS, workers: new Map(), claimingAgents: new Map() }
+  const [session, agent] = [asked.session(records), asked.agent(records)]
+  return {
+    kinds: { session: session.view, agent: agent.view },
+    workers: session.claiming,
+    claimingAgents: agent.claiming,
+  }
+}
+
+export const kindWrites = (workspaceId: number, view: View, changes: Changes): Bound[] => [
+  ...storedSessions.write(workspaceId, view, changes),
+  ...storedAgents.write(workspaceId, view, changes),
+]
+
+export const kindChecks = (workspaceId: number, changes: Changes): Bound[] => [
+  ...storedSessions.checks(workspaceId, changes),
+  ...storedAgents.checks(workspaceId, changes),
+]
