@@ -106,9 +106,21 @@ export class Executor {
   #tick(): void {
     this.#tickAll()
     this.#renewWaiting()
-    if (this.#context.timers.now() - this.#polledAt < POLL_EVERY_MS) return
-    this.poll()
+    const now = this.#context.timers.now()
+    if (now - this.#polledAt < POLL_EVERY_MS) return
+    this.#polledAt = now
+    this.#pollIfDue()
     if (this.#active.size > 0) this.#watch()
+  }
+
+  /** Without a hint: asks for what is due only if something may be. */
+  #pollIfDue(): void {
+    this.#context.kernel.store.nextDue().then(
+      ({ wakeupAt }) => {
+        if (wakeupAt !== null && wakeupAt <= this.#context.timers.now()) this.poll()
+      },
+      () => this.poll(),
+    )
   }
 
   #tickAll(): void {
@@ -118,7 +130,13 @@ export class Executor {
   #renewWaiting(): void {
     if (this.#renewing || this.#context.timers.now() - this.#renewedAt < RENEW_EVERY_MS) return
     this.#renewedAt = this.#context.timers.now()
-    this.#renewing = renewWaitingClaims(this.#context)
+    this.#renewing = this.#context.kernel.store
+      .nextDue()
+      .then(
+        ({ areClaimsWaiting }) => areClaimsWaiting,
+        () => true,
+      )
+      .then((mayBeSome) => (mayBeSome ? renewWaitingClaims(this.#context) : undefined))
       .catch((error) => this.#logFailure(error, 'waiting claims could not be renewed'))
       .finally(() => {
         this.#renewing = null

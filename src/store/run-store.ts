@@ -25,6 +25,22 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
   }
   readonly cluster: { nodesWithRuns(): Promise<NodeWithRuns[]> }
   readonly workspaces: { read(workspaceId: number): Promise<{ uuid: string; name: string }> }
+  nextDue(): Promise<NextDue>
+}
+
+/**
+ * When something is due, in all workspaces: what a node without work asks instead of running all its steps. Times are of the
+ * monotonic clock of this process, a little early rather than late.
+ */
+export interface NextDue {
+  /** When upkeep has something to do by time; null: never, as things are. */
+  upkeepAt: number | null
+  /** Whether a log has grown since upkeep followed it last, so something may be due that is not due by time. */
+  isLogAhead: boolean
+  /** When the first queued wakeup is due; null: none is queued. */
+  wakeupAt: number | null
+  /** Whether a claim waits for the wakeup that continues it. */
+  areClaimsWaiting: boolean
 }
 
 export interface DueWakeup {

@@ -9,6 +9,12 @@ import { pause } from './pause.ts'
 import { BATCH } from './steps.ts'
 
 const TICK_MS = 250
+/** The longest time between two ticks when there is nothing to do; the leader lease must be renewed. */
+const REST_MS = 600
+/** When nothing was committed and nothing is due by time, all steps run this often: notices of other nodes can be lost. */
+const PASS_ANYWAY_MS = 20_000
+/** Steps that have nothing to do until something is committed or is due by time. */
+const AWAITING = STEPS.filter(({ everyMs }) => everyMs < 1_000)
 const BATCH_WAIT_MS = 5
 /** Backoff while the database is unreachable. */
 const FIRST_WAIT_MS = 250
@@ -23,9 +29,10 @@ interface Log {
 }
 
 /**
- * One node, the elected leader, coordinates. It runs all steps on a tick, so that nothing is missed, and assigns at once
- * after a commit that may allow an assignment. Each pass reads from the store what is due and keeps no state that matters:
- * it can stop anywhere and another node can continue. Its writes carry its term, and are refused when the term has ended.
+ * One node, the elected leader, coordinates. On a tick it runs all steps, if anything was committed since they ran or
+ * something is due by time (`store.nextDue`); otherwise it rests. It assigns at once after a commit that may allow an
+ * assignment. Each pass reads from the store what is due and keeps no state that matters: it can stop anywhere and another
+ * node can continue. Its writes carry its term, and are refused when the term has ended.
  */
 export class Coordinator implements Coordination {
   readonly #kernel: ServerKernel
@@ -35,6 +42,9 @@ export class Coordinator implements Coordination {
   readonly #stopping = new AbortController()
   /** When each step last ran. */
   readonly #doneAt = new Map<Pick<UpkeepStep, 'run'>, number>()
+  /** Those of AWAITING that may have something to do. */
+  readonly #pending = new Set<Pick<UpkeepStep, 'run'>>(AWAITING)
+  #upkeepAt = Number.POSITIVE_INFINITY
   readonly #assignable = new Set<number>()
   readonly #assignment = new Assignment()
   /** Workspaces with a commit that may allow an assignment. */
@@ -56,6 +66,9 @@ export class Coordinator implements Coordination {
 
   start(): this {
     this.#stopListening = this.#kernel.store.onCommit((workspaceId, { events }) => {
+      const isResting = this.#pending.size === 0
+      this.#allPending()
+      if (isResting) this.#wake.abort()
       if (events === 0 || !this.#assignable.has(workspaceId) || this.#leadership.term === null) return
       this.#changed.add(workspaceId)
       this.#wake.abort()
@@ -102,7 +115,10 @@ export class Coordinator implements Coordination {
     while (!signal.aborted) {
       try {
         const term = await this.#leadership.hold()
-        if (term !== null) await this.#pass(term)
+        if (term !== null) {
+          await this.#lookAhead(term)
+          await this.#pass(term)
+        }
         this.#endOutage()
         await this.#tick(term)
       } catch (error) {
@@ -113,11 +129,12 @@ export class Coordinator implements Coordination {
 
   /** Waits for the next pass; meanwhile assigns in workspaces with new commits. */
   async #tick(term: number | null): Promise<void> {
-    const until = performance.now() + TICK_MS
+    const began = performance.now()
     for (;;) {
-      const left = until - performance.now()
+      const left = this.#nextTick(began, term) - performance.now()
       if (left <= 0 || this.#stopping.signal.aborted) return
       if (this.#changed.size === 0) await pause(left, this.#wake.signal)
+      if (!this.#wake.signal.aborted) return
       // Commits of the same moment are handled in one batch.
       await pause(BATCH_WAIT_MS, this.#stopping.signal)
       this.#wake = new AbortController()
@@ -129,15 +146,47 @@ export class Coordinator implements Coordination {
     }
   }
 
-  async #pass(term: number): Promise<void> {
-    if (this.#listening?.term !== term)
+  /** Not later than something is due, but no two passes follow each other at once: what is due may not be to be had yet. */
+  #nextTick(began: number, term: number | null): number {
+    if (term === null || this.#pending.size > 0) return began + TICK_MS
+    const restMs = Math.min(REST_MS, this.#leadership.leaseMs * 0.6)
+    return Math.max(began + TICK_MS, Math.min(began + restMs, this.#upkeepAt))
+  }
+
+  /** Steps wait until something was committed or is due. A new leader runs them all. */
+  async #lookAhead(term: number): Promise<void> {
+    if (this.#listening?.term !== term) {
       this.#listening = { term, since: await this.#kernel.store.cluster.listeningSince() }
+      this.#allPending()
+    }
+    if (this.#pending.size === AWAITING.length) return
+    try {
+      const { upkeepAt, isLogAhead } = await this.#kernel.store.nextDue()
+      this.#upkeepAt = upkeepAt ?? Number.POSITIVE_INFINITY
+      if (isLogAhead || this.#upkeepAt <= performance.now()) this.#allPending()
+    } catch (error) {
+      if (isEndOfPass(error)) throw error
+      // Steps that can read what they need must not wait for those that cannot.
+      this.#log.error({ err: error }, 'it could not be read what is due')
+      this.#allPending()
+    }
+  }
+
+  #allPending(): void {
+    for (const step of AWAITING) this.#pending.add(step)
+  }
+
+  async #pass(term: number): Promise<void> {
     const began = performance.now()
     this.#changed.clear()
     for (const step of [...STEPS, ...CHORES]) {
-      const lastRun = this.#doneAt.get(step) ?? Number.NEGATIVE_INFINITY
-      if (began - lastRun < step.everyMs) continue
+      const sinceLast = began - (this.#doneAt.get(step) ?? Number.NEGATIVE_INFINITY)
+      const isResting = AWAITING.some(({ run }) => run === step.run) && !this.#pending.has(step)
+      if (sinceLast < (isResting ? PASS_ANYWAY_MS : step.everyMs)) continue
+      // Before it reads: what is committed from here on is for the next pass.
+      const isAwaiting = this.#pending.delete(step)
       await this.#repeat(step, term).catch((error) => {
+        if (isAwaiting) this.#pending.add(step)
         // A failing step must not stop the others.
         if (isEndOfPass(error)) throw error
         this.#log.error({ err: error, step: step.run.name }, 'a step of the coordinator failed')

@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../store/store.ts'
 export class Leadership {
   readonly #store: ServerStore
   readonly #nodeId: string
-  readonly #leaseMs: number
+  readonly leaseMs: number
   #held: { term: number; until: number } | null = null
   #requesting: Promise<number | null> | null = null
   #requestAgainAt = 0
@@ -17,7 +17,7 @@ export class Leadership {
   constructor(store: ServerStore, nodeId: string, options: { leaseMs?: number } = {}) {
     this.#store = store
     this.#nodeId = nodeId
-    this.#leaseMs = options.leaseMs ?? LEADER_LEASE_MS
+    this.leaseMs = options.leaseMs ?? LEADER_LEASE_MS
   }
 
   /**
@@ -55,15 +55,15 @@ export class Leadership {
 
   async #request(): Promise<number | null> {
     const before = performance.now()
-    this.#requestAgainAt = before + this.#leaseMs / 4
+    this.#requestAgainAt = before + this.leaseMs / 4
     const kept = this.term === null ? null : await this.#command('renew')
     const holds = kept ?? (await this.#command('take'))
-    this.#held = holds && { term: holds.term, until: before + this.#leaseMs }
-    if (holds) this.#requestAgainAt = before + this.#leaseMs / 3
+    this.#held = holds && { term: holds.term, until: before + this.leaseMs }
+    if (holds) this.#requestAgainAt = before + this.leaseMs / 3
     return this.term
   }
 
   #command(kind: LeaderLeaseCommand['kind']) {
-    return this.#store.cluster.updateLeaderLease({ kind, nodeId: this.#nodeId, leaseMs: this.#leaseMs })
+    return this.#store.cluster.updateLeaderLease({ kind, nodeId: this.#nodeId, leaseMs: this.leaseMs })
   }
 }

@@ -33,7 +33,7 @@ export interface KindView<T extends KindShape> {
   counted: number
 }
 
-export interface KindContext {
+interface KindContext {
   now: number
   limits: Limits
   actor: Actor
@@ -43,7 +43,7 @@ export interface KindContext {
   counted: number
 }
 
-export interface KindDecision<T extends KindShape> {
+interface KindDecision<T extends KindShape> {
   refusal: Refusal | null
   /** The record after the decision, the very same object when nothing changed; null when it is removed. */
   record: T['record'] | null
@@ -53,7 +53,7 @@ export interface KindDecision<T extends KindShape> {
 }
 
 /** What is known after a decision, for the reply. */
-export interface Settled<T extends KindShape> {
+interface Settled<T extends KindShape> {
   record: T['record'] | null
   isNew: boolean
   /** The tasks it held before. */

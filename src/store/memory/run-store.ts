@@ -1,7 +1,7 @@
 import { workspaceEvent } from '../../core/events.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
 import type { RunRecord } from '../../core/runs/records.ts'
-import { isLive, isStarted } from '../../core/runs/states.ts'
+import { isLive, isPending, isStarted } from '../../core/runs/states.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
 import { assignmentIn, dueAgents, similarTo, workspaceToAssignIn } from './assignment.ts'
@@ -31,6 +31,19 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       const { events } = changes
       return { answer, events, tasksWaiting: false, write: () => writeRuns(workspace, changes) }
     })
+  }
+
+  /** Something may always be due by time: what it is, is found at no cost here. */
+  async nextDue() {
+    const queued = this.those(undefined).flatMap(({ wakeups }) =>
+      [...wakeups.values()].filter(({ status }) => isPending(status)),
+    )
+    return {
+      upkeepAt: this.now(),
+      isLogAhead: true,
+      wakeupAt: queued.reduce<number | null>((first, { dueAt }) => Math.min(first ?? dueAt, dueAt), null),
+      areClaimsWaiting: queued.some(({ generation }) => generation !== null),
+    }
   }
 
   readonly wakeups: RunStore['wakeups'] = {

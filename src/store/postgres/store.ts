@@ -5,7 +5,7 @@ import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
 import type { LogFollowers } from '../log-followers.ts'
-import type { RunStore } from '../run-store.ts'
+import type { NextDue, RunStore } from '../run-store.ts'
 import type {
   BlockedTask,
   Committed,
@@ -31,6 +31,7 @@ import { blockedFrom } from './upkeep/cycles.ts'
 import * as due from './upkeep/due.ts'
 import { downstreamOf, Following } from './upkeep/following.ts'
 import { PostgresFollowers } from './upkeep/log-cursors.ts'
+import { nextDue } from './upkeep/next-due.ts'
 import { ensureProject, setTracks } from './workspaces/projects.ts'
 import { ensureWorkspace } from './workspaces/workspaces.ts'
 
@@ -41,6 +42,7 @@ const READERS = 6
 /** For heartbeats and the leader lease: a queue of work before them must not make this node look dead. */
 const CONTROL_CONNECTIONS = 2
 const FOLLOW_EVERY_MS = 1_000
+const DUE_KNOWN_MS = 1_000
 /** What the store does without a caller. */
 const SYSTEM: Origin = { actor: 'system' }
 /** Attempts of a change that Postgres aborts because of a conflict with another. */
@@ -79,6 +81,7 @@ export class PostgresStore
   readonly #listeners = new Set<Committed>()
   readonly #revocationListeners = new Set<Revoked>()
   #followAgainAt = 0
+  #due: { askedAt: number; answer: Promise<NextDue> } | null = null
 
   private constructor(database: Database, role: string) {
     const readers = serverPool(database, role, READERS, false)
@@ -190,6 +193,19 @@ export class PostgresStore
     this.#followAgainAt = performance.now() + (renewed.length < limit ? FOLLOW_EVERY_MS : 0)
   }
 
+  /** Asked once for all parts of this node: at most once in this time, unless something was committed since. */
+  nextDue(): Promise<NextDue> {
+    const now = performance.now()
+    if (this.#due && now - this.#due.askedAt < DUE_KNOWN_MS) return this.#due.answer
+    const due = { askedAt: now, answer: nextDue(this.readers, this.#following.cursors) }
+    this.#due = due
+    // A failure is not an answer for others.
+    due.answer.catch(() => {
+      if (this.#due === due) this.#due = null
+    })
+    return due.answer
+  }
+
   dueSessions(limit: number, only?: number) {
     return due.dueSessions(this.readers, limit, only)
   }
@@ -237,6 +253,7 @@ export class PostgresStore
   }
 
   #tell: Committed = (workspaceId, what) => {
+    this.#due = null
     for (const listener of this.#listeners) listener(workspaceId, what)
   }
 

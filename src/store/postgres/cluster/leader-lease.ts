@@ -60,10 +60,7 @@ async function decideUnderLock(
   client: pg.PoolClient,
   command: LeaderLeaseCommand,
 ): Promise<LeaderTerm | null> {
-  const begin: Bound[] = [
-    [sql.begin, []],
-    [useClusterScope, [String(command.leaseMs)]],
-  ]
+  const begin: Bound[] = [[beginInCluster(command.leaseMs), []]]
   if (command.kind === 'take') {
     // Most attempts in vain end here, without a lock that would disturb others.
     const { changed, taken } = await decideOn(client, [...begin, [newestTerm, [COORDINATOR]]], command)
@@ -133,12 +130,13 @@ const insertTerm = statement(
            to_timestamp($5::double precision / 1000))`,
 )
 
-// $1 how long others may be blocked, in ms: a node that stops in here must not block the others for longer.
-const useClusterScope = statement(
-  'use_cluster_scope',
-  `select set_config('baton.scope', 'cluster', true), set_config('lock_timeout', $1, true),
-          set_config('idle_in_transaction_session_timeout', $1, true)`,
-)
+// One message without a name, since it is sent twice a second. A node that stops in here must not block the others for
+// longer than its lease.
+function beginInCluster(leaseMs: number): Statement {
+  const ms = Math.max(1, Math.round(leaseMs))
+  const settings = `set local lock_timeout = ${ms}; set local idle_in_transaction_session_timeout = ${ms}`
+  return statement('', `begin; set local baton.scope = 'cluster'; ${settings}`)
+}
 
 /** As long as a new connection may take: a dead connection is dropped, or no other would be tried. */
 const ANSWER_WITHIN_MS = 5_000

@@ -1,9 +1,13 @@
 import type pg from 'pg'
 import { asUnavailable, connectionFrom } from '../connection/connect.ts'
+import { inOneWrite } from '../connection/in-one-write.ts'
 import * as sql from './statements.ts'
 
 /** The setting that a transaction makes for the row policies: it decides which rows are visible. */
 type Scope = 'baton.workspace_id' | 'baton.workspace_name' | 'baton.key_hash' | 'baton.scope'
+
+// $1 which setting, $2 its value, for this transaction.
+const setScope = sql.statement('set_scope', 'select set_config($1, $2, true)')
 
 interface Statement {
   /** A named statement is parsed and planned once per connection. */
@@ -39,19 +43,30 @@ export async function scopedQueries<R extends pg.QueryResultRow | unknown[]>(
   const client = await connectionFrom(pool)
   let broken = true
   try {
-    const settled = await Promise.allSettled([
-      client.query(sql.begin),
-      client.query('select set_config($1, $2, true)', [scope, value]),
-      ...statements.map((statement) => client.query(statement as pg.QueryConfig)),
-      client.query(sql.commit),
-    ])
+    let first = 0
+    const sent = inOneWrite(client, () => {
+      const begun = beginIn(client, scope, value)
+      first = begun.length
+      const asked = statements.map((statement) => client.query(statement as pg.QueryConfig))
+      return [...begun, ...asked, client.query(sql.commit)]
+    })
+    const settled = await Promise.allSettled(sent)
     for (const outcome of settled) if (outcome.status === 'rejected') throw asUnavailable(outcome.reason)
     broken = false
-    const answers = settled.slice(2, -1) as PromiseFulfilledResult<pg.QueryResult>[]
+    const answers = settled.slice(first, -1) as PromiseFulfilledResult<pg.QueryResult>[]
     return answers.map((answer) => answer.value.rows as R[])
   } finally {
     client.release(broken)
   }
+}
+
+/** What upkeep and the cluster read, several times a second on every node, begins with one message instead of two. */
+const FIXED_SCOPES: readonly string[] = ['upkeep', 'cluster']
+
+function beginIn(client: pg.PoolClient, scope: Scope, value: string): Promise<unknown>[] {
+  if (scope === 'baton.scope' && FIXED_SCOPES.includes(value))
+    return [client.query(`begin; set local baton.scope = '${value}'`)]
+  return [client.query(sql.begin), client.query({ ...setScope, values: [scope, value] })]
 }
 
 /** One read in a workspace, which is $1; the values start at $2. */

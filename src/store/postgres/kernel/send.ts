@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { asUnavailable } from '../connection/connect.ts'
+import { inOneWrite } from '../connection/in-one-write.ts'
 import type { Bound } from './statements.ts'
 
 /**
@@ -9,8 +10,8 @@ export async function send(
   client: pg.PoolClient,
   statements: readonly Bound[],
 ): Promise<pg.QueryArrayResult[]> {
-  const sent = statements.map(([statement, values]) =>
-    client.query({ ...statement, values, rowMode: 'array' }),
+  const sent = inOneWrite(client, () =>
+    statements.map(([statement, values]) => client.query({ ...statement, values, rowMode: 'array' })),
   )
   const settled = await Promise.allSettled(sent)
   return settled.map((outcome) => {

@@ -109,8 +109,12 @@ export const postponeChecks = (pool: pg.Pool, workspaceId: number, taskIds: read
     values: [workspaceId, taskIds],
   })
 
-const IS_DUE = `t.due_at <= ${NOW}
-        and t.state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
+const CAN_BE_DUE = `t.state in ('pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
+const IS_DUE = `t.due_at <= ${NOW} and ${CAN_BE_DUE}`
+
+/** When the first claim is to be checked, and when the first task is due: for `nextDue`. */
+export const EARLIEST_LEASE_CHECK = `select min(t.check_at) from tasks t where t.claim_state = 'active' and t.check_at is not null`
+export const EARLIEST_DUE_TASK = `select t.due_at from tasks t where t.due_at is not null and ${CAN_BE_DUE} order by t.due_at limit 1`
 
 // Due tasks: retries, scheduled starts, overdue verdicts, holders to be checked.
 const DUE_TASKS: DueQuery = {

@@ -98,6 +98,8 @@ export class Following {
   readonly #readers: pg.Pool
   readonly #writers: pg.Pool
   readonly #cursors = new Map<number, number>()
+  /** Those that are ahead of the stored ones. */
+  readonly cursors: ReadonlyMap<number, number> = this.#cursors
 
   constructor(readers: pg.Pool, writers: pg.Pool) {
     this.#readers = readers

@@ -528,6 +528,8 @@ create table agent_runtime_state (
 ) with (fillfactor = 60,
   autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
+create index agent_runtime_state_parked on agent_runtime_state (parked_until) where parked_until is not null;
+
 -- Credentials that are out of tokens for a while: no agent that uses them is started.
 create table parked_credentials (
   workspace_id integer not null references workspaces,
