@@ -4,12 +4,12 @@ import type { AgentRecord } from '../src/core/records.ts'
 import { type DispatchContext, decideDispatch, type TaskHold } from '../src/core/runs/dispatch.ts'
 import { policyOf, RuntimeConfig, watchSettingsOf } from '../src/core/runs/policy.ts'
 import {
-  type AskedWakeup,
   decideWakeup,
   nextTimerAt,
   PRIORITY_OF,
   SKIP_REASONS,
   WAKEUP_SOURCES,
+  type WakeupCause,
   type WakeupContext,
   type WakeupSource,
 } from '../src/core/runs/wakeups.ts'
@@ -45,7 +45,7 @@ const agent = (more: Partial<AgentRecord> = {}, heartbeat: Record<string, unknow
 })
 const TASK = { id: 7, uuid: '0190a0b0-0000-7000-8000-000000000007', generation: null }
 const HELD = { ...TASK, generation: 3 }
-const asked = (more: Partial<AskedWakeup> = {}): AskedWakeup => ({
+const asked = (more: Partial<WakeupCause> = {}): WakeupCause => ({
   id: 'w-new',
   source: 'on_demand',
   triggerDetail: null,
@@ -69,11 +69,11 @@ const context = (more: Partial<WakeupContext> = {}): WakeupContext => ({
   parkedUntil: null,
   ...more,
 })
-const why = (ask: Partial<AskedWakeup>, more: Partial<WakeupContext>) => {
+const why = (ask: Partial<WakeupCause>, more: Partial<WakeupContext>) => {
   const decision = decideWakeup(asked(ask), context(more))
   return decision.status === 'skipped' ? decision.because : null
 }
-const dueAt = (ask: Partial<AskedWakeup>, more: Partial<WakeupContext>) => {
+const dueAt = (ask: Partial<WakeupCause>, more: Partial<WakeupContext>) => {
   const decision = decideWakeup(asked(ask), context(more))
   return decision.status === 'skipped' ? null : decision.dueAt - NOW
 }
@@ -233,7 +233,7 @@ describe('a wakeup equal to another', () => {
   })
 
   test('advances it when it is more urgent, and its priority is the higher of the two', () => {
-    const one = (ask: Partial<AskedWakeup>) => decideWakeup(asked(ask), context({ waiting }))
+    const one = (ask: Partial<WakeupCause>) => decideWakeup(asked(ask), context({ waiting }))
     expect(one({})).toMatchObject({ dueAt: NOW, priority: 3 })
     expect(one({ delayMs: 3_000, source: 'automation' })).toMatchObject({ dueAt: NOW + 3_000, priority: 2 })
     expect(one({ delayMs: 9_000, source: 'automation' })).toMatchObject({ dueAt: NOW + 5_000, priority: 2 })

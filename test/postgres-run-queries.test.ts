@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AskedWakeup } from '../src/core/runs/wakeups.ts'
+import type { WakeupCause } from '../src/core/runs/wakeups.ts'
 import { dueWakeups, waitingClaims } from '../src/store/postgres/runs/dispatch.ts'
 import * as reads from '../src/store/postgres/runs/run-reads.ts'
 import * as wakeups from '../src/store/postgres/runs/wakeups.ts'
@@ -74,7 +74,7 @@ beforeAll(async () => {
 })
 afterAll(() => drop())
 
-const asked = (about: Partial<AskedWakeup> = {}): AskedWakeup => ({
+const asked = (about: Partial<WakeupCause> = {}): WakeupCause => ({
   ...{ id: randomUUID(), source: 'on_demand', actor: 'system', triggerDetail: null, reason: null },
   ...{ payload: undefined, task: null, idempotencyKey: null, depth: 0, isContinuation: false, delayMs: 0 },
   ...about,

@@ -1,4 +1,4 @@
-import type { RunsStep } from '../core/runs/door.ts'
+import type { RunsStep } from '../core/runs/step.ts'
 import type { RunsTransactor } from '../store/store.ts'
 
 /** Lets a rule about runs and wakeups decide, in one transaction. */

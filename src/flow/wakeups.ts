@@ -5,7 +5,7 @@ import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { requestWakeups, type WakeupRequest } from '../core/runs/request-wakeups.ts'
 import { scheduleTimers } from '../core/runs/runtime-state.ts'
-import { type AskedWakeup, SKIP_REASONS, type SkipReason } from '../core/runs/wakeups.ts'
+import { SKIP_REASONS, type SkipReason, type WakeupCause } from '../core/runs/wakeups.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { ListedWakeup, WakeupAnswer, WakeupBody, WakeupView } from '../core/shapes/runs.ts'
 import { BatchLoader } from '../kernel/batch-loader.ts'
@@ -20,7 +20,7 @@ import { instant } from './views.ts'
 
 /** Every wakeup of an agent goes through here: from people, assignments, timers and other programs. */
 
-const asked = (about: Partial<AskedWakeup> & Pick<AskedWakeup, 'source' | 'actor'>): AskedWakeup => ({
+const asked = (about: Partial<WakeupCause> & Pick<WakeupCause, 'source' | 'actor'>): WakeupCause => ({
   id: freshUuid(),
   triggerDetail: null,
   reason: null,

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../core/events.ts'
 import type { KindName, PortableKind } from '../core/kinds/kinds.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
-import type { RunsAsk, RunsChanges, RunsView } from '../core/runs/door.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../core/runs/step.ts'
 import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/states.ts'
 
 /**

@@ -3,7 +3,7 @@ import { requestWakeups, type WakeupRequest } from '../../src/core/runs/request-
 import * as life from '../../src/core/runs/run-life.ts'
 import * as runtime from '../../src/core/runs/runtime-state.ts'
 import { type RunIdentity, takeWakeup as taking } from '../../src/core/runs/take-wakeup.ts'
-import type { AskedWakeup } from '../../src/core/runs/wakeups.ts'
+import type { WakeupCause } from '../../src/core/runs/wakeups.ts'
 import { runStep } from '../../src/flow/run-steps.ts'
 import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
 import type { RunsTransactor } from '../../src/store/store.ts'
@@ -11,7 +11,7 @@ import type { Task } from './tasks.ts'
 
 /** Every step of wakeups and runs, one transaction each. */
 
-export type WakeupFields = Partial<Omit<AskedWakeup, 'task'>> & {
+export type WakeupFields = Partial<Omit<WakeupCause, 'task'>> & {
   task?: Task | null
   generation?: number | null
 }
@@ -21,7 +21,7 @@ export const wakeupRequest = ({
   task = null,
   generation = null,
   ...more
-}: WakeupFields = {}): AskedWakeup => ({
+}: WakeupFields = {}): WakeupCause => ({
   id: freshUuid(),
   source: 'on_demand',
   triggerDetail: null,

@@ -1,14 +1,14 @@
 import type { EventDraft } from '../events.ts'
-import { aboutName, keyedName, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep, type RunsView } from './door.ts'
 import { shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
 import { movedWakeup, NEW } from './states.ts'
-import { type AskedWakeup, countsTowardsCap, decideWakeup, type WakeupDecision } from './wakeups.ts'
+import { aboutName, keyedName, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep, type RunsView } from './step.ts'
+import { countsTowardsCap, decideWakeup, type WakeupCause, type WakeupDecision } from './wakeups.ts'
 
 /** Requests to wake agents, decided one after the other: later ones see what the earlier ones queued. */
 
 export interface WakeupRequest {
   agent: string
-  asked: AskedWakeup
+  asked: WakeupCause
 }
 
 /** Each request with its outcome; null for agents that do not exist. */
@@ -104,7 +104,7 @@ class Requests {
     throw new Error(`wakeup ${id} was not read`)
   }
 
-  #coalesce(decision: Extract<WakeupDecision, { status: 'coalesced' }>, asked: AskedWakeup): void {
+  #coalesce(decision: Extract<WakeupDecision, { status: 'coalesced' }>, asked: WakeupCause): void {
     const into = this.#record(decision.into)
     const set: Partial<WakeupRecord> = {
       coalescedCount: into.coalescedCount + 1,
@@ -132,7 +132,7 @@ const EVENT_OF = {
 
 const newWakeup = (
   agent: string,
-  asked: AskedWakeup,
+  asked: WakeupCause,
   decision: WakeupDecision,
   now: number,
 ): WakeupRecord => ({

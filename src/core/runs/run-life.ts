@@ -1,5 +1,7 @@
 import { workspaceEvent } from '../events.ts'
 import { addDollars, storedDollars } from './dollars.ts'
+import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
+import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
 import {
   changedRuntime,
   type FieldsOf,
@@ -8,9 +10,7 @@ import {
   type RunsStep,
   type RunsView,
   unchanged,
-} from './door.ts'
-import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
-import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
+} from './step.ts'
 
 /** A run from its start to its end. */
 

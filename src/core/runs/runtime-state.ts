@@ -1,6 +1,6 @@
 import { workspaceEvent } from '../events.ts'
-import { changedRuntime, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep } from './door.ts'
 import { restsUntil } from './ending.ts'
+import { changedRuntime, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep } from './step.ts'
 import { nextTimerAt } from './wakeups.ts'
 
 /** What agents keep between runs, as far as no run changes it. */

@@ -1,6 +1,8 @@
 import { workspaceEvent } from '../events.ts'
 import type { AgentRecord } from '../records.ts'
 import { type DispatchDecision, decideDispatch, type TaskHold } from './dispatch.ts'
+import { type RunRecord, shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
+import { movedRun, movedWakeup, NEW } from './states.ts'
 import {
   changedRuntime,
   type FirstDue,
@@ -9,9 +11,7 @@ import {
   type RunsChanges,
   type RunsStep,
   unchanged,
-} from './door.ts'
-import { type RunRecord, shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
-import { movedRun, movedWakeup, NEW } from './states.ts'
+} from './step.ts'
 import { PRIORITY_OF, type SkipReason } from './wakeups.ts'
 
 /** From a queued wakeup to a run. */

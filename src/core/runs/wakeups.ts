@@ -39,7 +39,7 @@ export type SkipReason = keyof typeof SKIP_REASONS
 /** A run may wake another agent, whose run may wake a third: the limit of such a chain. */
 export const MAX_CHAIN_DEPTH = 5
 
-export interface AskedWakeup {
+export interface WakeupCause {
   id: string
   source: WakeupSource
   triggerDetail: TriggerDetail | null
@@ -77,7 +77,7 @@ export type WakeupDecision =
   | { status: 'skipped'; because: SkipReason; events: EventDraft[] }
 
 /** What happens to a request to wake an agent. */
-export function decideWakeup(request: AskedWakeup, context: WakeupContext): WakeupDecision {
+export function decideWakeup(request: WakeupCause, context: WakeupContext): WakeupDecision {
   const { now, agent, waiting, running } = context
   const { source, task } = request
   const payload = {
@@ -110,7 +110,7 @@ export function decideWakeup(request: AskedWakeup, context: WakeupContext): Wake
   }
 }
 
-function whyNot(request: AskedWakeup, { agent, recently }: WakeupContext): SkipReason | null {
+function whyNot(request: WakeupCause, { agent, recently }: WakeupContext): SkipReason | null {
   const { source, actor, task } = request
   const policy = policyOf(agent.runtimeConfig)
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
@@ -133,11 +133,11 @@ function whyNot(request: AskedWakeup, { agent, recently }: WakeupContext): SkipR
 }
 
 /** People and timers are not limited; continuations are limited by the task. */
-export const countsTowardsCap = ({ source, task, isContinuation }: AskedWakeup) =>
+export const countsTowardsCap = ({ source, task, isContinuation }: WakeupCause) =>
   task === null ? source === 'automation' : !isContinuation
 
 function mayStartAt(
-  { task }: AskedWakeup,
+  { task }: WakeupCause,
   { now, agent, lastStartedAt, parkedUntil }: WakeupContext,
 ): number {
   return Math.max(now, restedAt(agent, lastStartedAt, task?.generation != null), parkedUntil ?? 0)

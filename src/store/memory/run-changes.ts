@@ -1,3 +1,5 @@
+import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
+import { isLive, wokeItsAgent } from '../../core/runs/states.ts'
 import {
   type AboutTask,
   aboutName,
@@ -6,9 +8,7 @@ import {
   type RunsAsk,
   type RunsChanges,
   type RunsView,
-} from '../../core/runs/door.ts'
-import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
-import { isLive, wokeItsAgent } from '../../core/runs/states.ts'
+} from '../../core/runs/step.ts'
 import { copyOf, type Workspace } from './workspace.ts'
 
 /** What `transactRuns` sees and writes in memory. The lock of the workspace covers all others. */

@@ -1,7 +1,7 @@
 import { workspaceEvent } from '../../core/events.ts'
-import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
 import type { RunRecord } from '../../core/runs/records.ts'
 import { isLive, isPending, isStarted } from '../../core/runs/states.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
 import { assignmentIn, dueAgents, similarTo, workspaceToAssignIn } from './assignment.ts'

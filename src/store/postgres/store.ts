@@ -3,7 +3,7 @@ import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import type { Origin } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
-import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/door.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import type { LogFollowers } from '../log-followers.ts'
 import type { NextDue, RunStore } from '../run-store.ts'
 import type {

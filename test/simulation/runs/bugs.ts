@@ -1,5 +1,5 @@
-import type { RunsChanges, RunsView } from '../../../src/core/runs/door.ts'
 import { isOver } from '../../../src/core/runs/states.ts'
+import type { RunsChanges, RunsView } from '../../../src/core/runs/step.ts'
 import type { RunStore } from '../../../src/store/run-store.ts'
 
 /** A bug outside the real code, to check that the simulation notices it. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { WorkspaceTransaction } from './workspace-transaction.ts'
 
-/** The pools of a store, and the door for all changes other than to tasks. */
+/** The pools of a store, and the function for all changes other than to tasks and runs. */
 export interface Connections {
   readonly readers: pg.Pool
   readonly writers: pg.Pool

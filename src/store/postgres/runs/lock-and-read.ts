@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { AgentRecord } from '../../../core/records.ts'
+import type { RunRecord, RuntimeState, WakeupRecord } from '../../../core/runs/records.ts'
 import {
   type AboutTask,
   aboutName,
@@ -8,8 +9,7 @@ import {
   type RunsAsk,
   type RunsView,
   type SessionKey,
-} from '../../../core/runs/door.ts'
-import type { RunRecord, RuntimeState, WakeupRecord } from '../../../core/runs/records.ts'
+} from '../../../core/runs/step.ts'
 import { arrayLiteral } from '../kernel/rows.ts'
 import { send } from '../kernel/send.ts'
 import { type Bound, begin, nameWorkspace, type Statement } from '../kernel/statements.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { RunsAsk, RunsChanges, RunsView } from '../../../core/runs/door.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../../../core/runs/step.ts'
 import { connectionFrom, isTransient } from '../connection/connect.ts'
 import type { EventWriter } from '../kernel/event-writer.ts'
 import { rollback } from '../kernel/statements.ts'

@@ -1,5 +1,5 @@
-import type { FieldsOf, RunsChanges } from '../../../core/runs/door.ts'
 import type { RunRecord, WakeupRecord } from '../../../core/runs/records.ts'
+import type { FieldsOf, RunsChanges } from '../../../core/runs/step.ts'
 import type { Column } from '../kernel/columns.ts'
 import { type Bound, insertInto, type Statement, statement } from '../kernel/statements.ts'
 import { type Fields, parameter, RUN, RUNTIME, SESSION, sentValue, WAKEUP } from './rows.ts'
