@@ -28,6 +28,7 @@ interface Identity {
 export class Creation {
   readonly #in: CreationContext
   readonly #givenKeys = new Set<string>()
+  readonly #new = new Set<TaskRecord>()
   readonly created: Changes['created'] = []
   readonly dependencies: Changes['dependencies'] = []
   #freshUsed = 0
@@ -75,8 +76,7 @@ export class Creation {
     const { id, uuid } = identities[index]!
     const fresh = [...new Set([...task.dependsOnNew, ...parts])].map((at) => records[at]!)
     for (const other of task.dependsOn) this.#in.markAwaited(other)
-    // One that was made by an earlier request is not under our lock. When it ends, upkeep unblocks this task.
-    for (const record of fresh) record.awaited = true
+    for (const other of fresh) this.#markAwaited(other)
     const upstream = [...task.dependsOn.map((other) => this.#in.record(other)!), ...fresh]
     for (const { id: dependsOn, uuid: dependsOnUuid } of upstream)
       this.dependencies.push({ taskId: id, dependsOn, dependsOnUuid, rule: task.triggerRule })
@@ -86,6 +86,7 @@ export class Creation {
     const { now, limits } = this.#in.view
     const { record, event } = createTask(task, states, identity, actor, now, limits.queueOrder)
     this.created.push({ record, task, parentUuid: parent?.uuid ?? null })
+    this.#new.add(record)
     if (task.key !== null) this.#givenKeys.add(keyName(task.projectId, task.key))
     this.#in.emit(event)
     if (task.unique) {
@@ -93,6 +94,15 @@ export class Creation {
       this.#in.storeReply(uniqueName(key), bodyHash, { ok: true, reason: 'CREATED', record })
     }
     return record
+  }
+
+  /**
+   * One that an earlier request created is not under our lock, unless another request of this batch names it: when it ends,
+   * upkeep unblocks the task that waits for it. Its record is that of the first answer, which must not change.
+   */
+  #markAwaited(record: TaskRecord): void {
+    if (this.#new.has(record)) record.awaited = true
+    else this.#in.markAwaited(record.id)
   }
 
   /** Existing tasks that get parts now wait for them. */
@@ -116,7 +126,7 @@ export class Creation {
       this.#in.apply({ taskId: parent.id, uuid: parent.uuid, command }, actor)
       for (const one of at) {
         const { id, uuid } = identities[one]!
-        records[one]!.awaited = true
+        this.#markAwaited(records[one]!)
         this.dependencies.push({ taskId: parent.id, dependsOn: id, dependsOnUuid: uuid, rule: 'all_success' })
       }
     }
