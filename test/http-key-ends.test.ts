@@ -26,7 +26,7 @@ beforeAll(async () => {
   const timers = vi.spyOn(globalThis, 'setInterval')
   timers.mockImplementation(((act: () => void, ms: number) =>
     set(act, ms === LOOK_AGAIN_MS ? NEVER_MS : ms)) as never)
-  here = await startServer()
+  here = await startServer({ BATON_NODE_NAME: 'here' })
   deaf.mockRestore()
   there = await startAnother(here)
   timers.mockRestore()
@@ -208,6 +208,8 @@ test('what agents write reaches no reader whose key was revoked', async () => {
   await w.call('PUT', '/agents/dev', {
     adapterType: 'simulated',
     adapterConfig: config,
+    // Only the readers on its own node see what an agent writes.
+    runtimeConfig: { node: 'here' },
     coordinatorEnabled: false,
   })
   await w.post('/agents/dev/wakeup')

@@ -1,19 +1,29 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { useNodes } from './support/nodes.ts'
-import { holder, newTask } from './support/tasks.ts'
+import { holder, newTask, type Work } from './support/tasks.ts'
 
 /** What is sent to the database counts as much as what it does: a request for the next task is the one that fleets send most. */
 
 const nodes = useNodes('postgres')
 
-/** The names of the statements that are sent meanwhile, without the form of those over rows. */
-async function sentBy(act: () => Promise<unknown>): Promise<string[]> {
+/**
+ * The names of the statements that are sent meanwhile for this workspace, without the form of those over rows. Other
+ * workspaces may be busy in this very process.
+ */
+async function sentBy({ workspace }: Work, act: () => Promise<unknown>): Promise<string[]> {
   const { query } = pg.Client.prototype
+  const transactions = new Map<pg.Client, { names: string[]; isOurs: boolean }>()
   const names: string[] = []
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const { name } = args[0] as { name?: string }
-    if (name) names.push(name.replace(/_[0-9a-z]*[0-9][0-9a-z]*$/, ''))
+    const { name, values } = args[0] as { name?: string; values?: unknown[] }
+    if (name === 'begin') transactions.set(this, { names: [], isOurs: false })
+    const transaction = transactions.get(this)
+    if (name && transaction) {
+      transaction.names.push(name.replace(/_[0-9a-z]*[0-9][0-9a-z]*$/, ''))
+      if (name === 'name_workspace') transaction.isOurs = values![0] === String(workspace)
+      if ((name === 'commit' || name === 'rollback') && transaction.isOurs) names.push(...transaction.names)
+    }
     return Reflect.apply(query, this, args)
   } as never
   try {
@@ -29,7 +39,7 @@ test('a request for the next task sends eight statements, and its answer has the
   await work.createAll([newTask(), newTask()])
   await work.next(holder('alpha'))
   let reply: unknown
-  const sent = await sentBy(async () => {
+  const sent = await sentBy(work, async () => {
     reply = await work.next(holder('alpha'))
   })
   expect(sent).toEqual([
@@ -51,7 +61,7 @@ test('where a worker claims, what limits it is locked: in a round trip of its ow
   await work.createAll([newTask(), newTask(), newTask()])
   await work.register('worker', 5)
   const lockedBy = async (session: string) => {
-    const sent = await sentBy(() => work.next({ ...holder('alpha'), session }))
+    const sent = await sentBy(work, () => work.next({ ...holder('alpha'), session }))
     return sent.filter((name) => name.startsWith('lock_sessions') || name.startsWith('workspace_state'))
   }
   expect(await lockedBy('worker')).toEqual(['workspace_state_for_claims', 'lock_sessions', 'workspace_state'])

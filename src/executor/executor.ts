@@ -119,7 +119,7 @@ export class Executor {
       ({ wakeupAt }) => {
         if (wakeupAt !== null && wakeupAt <= this.#context.timers.now()) this.poll()
       },
-      () => this.poll(),
+      (error) => this.#logFailure(error, 'what is due could not be read'),
     )
   }
 
@@ -132,11 +132,7 @@ export class Executor {
     this.#renewedAt = this.#context.timers.now()
     this.#renewing = this.#context.kernel.store
       .nextDue()
-      .then(
-        ({ areClaimsWaiting }) => areClaimsWaiting,
-        () => true,
-      )
-      .then((mayBeSome) => (mayBeSome ? renewWaitingClaims(this.#context) : undefined))
+      .then(({ areClaimsWaiting }) => (areClaimsWaiting ? renewWaitingClaims(this.#context) : undefined))
       .catch((error) => this.#logFailure(error, 'waiting claims could not be renewed'))
       .finally(() => {
         this.#renewing = null
