@@ -2,13 +2,14 @@ import type pg from 'pg'
 import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../../core/batch/requests.ts'
 import type { KindName } from '../../../core/kinds/kinds.ts'
 import { StoreUnavailable, type Transactor } from '../../store.ts'
-import { connectionFrom, isTransient } from '../connection/connect.ts'
+import { isTransient } from '../connection/connect.ts'
 import { questionsForHanded } from './details.ts'
 import type { EventWriter } from './event-writer.ts'
 import { unboundAgents } from './kinds/agent.ts'
 import { ChangedMeanwhile } from './kinds/stored-kind.ts'
 import { kindChecks } from './kinds/stored-kinds.ts'
 import { lockAndRead } from './lock-and-read.ts'
+import { onConnection } from './on-connection.ts'
 import { send } from './send.ts'
 import * as sql from './statements.ts'
 import { writesOf } from './writes.ts'
@@ -48,9 +49,7 @@ export class PostgresTransactor implements Transactor<KindName> {
     readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
-    const client = await connectionFrom(this.#pool)
-    let broken = true
-    try {
+    return onConnection(this.#pool, async (client) => {
       const view = await lockAndRead(client, workspaceId, readSet, this.#restricted)
       const { answer, changes } = decide(view)
       const details = questionsForHanded(workspaceId, changes.handedOut)
@@ -68,17 +67,8 @@ export class PostgresTransactor implements Transactor<KindName> {
         const asked = writes.indexOf(details.statements[0]!)
         details.give(results.slice(asked, asked + details.statements.length).map(({ rows }) => rows))
       }
-      broken = false
       return answer
-    } finally {
-      // A connection with a transaction in an unknown state is not reused.
-      if (broken)
-        await client.query(sql.rollback).then(
-          () => (broken = false),
-          () => undefined,
-        )
-      client.release(broken)
-    }
+    })
   }
 }
 

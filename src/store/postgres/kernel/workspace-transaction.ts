@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { type EventType, type Origin, workspaceEvent } from '../../../core/events.ts'
-import { asUnavailable, connectionFrom } from '../connection/connect.ts'
+import { asUnavailable } from '../connection/connect.ts'
 import type { EventWriter } from './event-writer.ts'
+import { onConnection } from './on-connection.ts'
 import * as sql from './statements.ts'
 
 export interface WorkspaceTransaction {
@@ -33,13 +34,11 @@ export async function inWorkspace<T>(
   workspaceId: number,
   act: (tx: WorkspaceTransaction) => Promise<T>,
 ): Promise<T> {
-  const client = await connectionFrom(pool)
-  const query = (statement: pg.QueryConfig) =>
-    client.query(statement).catch((error) => {
-      throw asUnavailable(error)
-    })
-  let broken = true
-  try {
+  return onConnection(pool, async (client) => {
+    const query = (statement: pg.QueryConfig) =>
+      client.query(statement).catch((error) => {
+        throw asUnavailable(error)
+      })
     const emitted: Emitted[] = []
     // Sent together with the first statement, which saves a round trip. If they fail, that statement fails, too.
     const begun = Promise.all([
@@ -59,19 +58,8 @@ export async function inWorkspace<T>(
     await log.commit(client, workspaceId, {
       events: emitted.length > 0 ? await eventsOf(query, emitted) : [],
     })
-    broken = false
     return answer
-  } finally {
-    // A connection with a transaction in an unknown state is not reused.
-    if (broken)
-      await client.query(sql.rollback).then(
-        () => {
-          broken = false
-        },
-        () => undefined,
-      )
-    client.release(broken)
-  }
+  })
 }
 
 /** The events, at the database's time. */

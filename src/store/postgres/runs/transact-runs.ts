@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { RunsAsk, RunsChanges, RunsView } from '../../../core/runs/step.ts'
-import { connectionFrom, isTransient } from '../connection/connect.ts'
+import { isTransient } from '../connection/connect.ts'
 import type { EventWriter } from '../kernel/event-writer.ts'
-import { rollback } from '../kernel/statements.ts'
+import { onConnection } from '../kernel/on-connection.ts'
 import { lockAndReadRuns } from './lock-and-read.ts'
 import { writesOf } from './writes.ts'
 
@@ -21,35 +21,15 @@ export async function transactRuns<T>(
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await once(pool, log, workspaceId, ask, decide)
+      // Two round trips: begin, lock and read; then write and commit.
+      return await onConnection(pool, async (client) => {
+        const { answer, changes } = decide(await lockAndReadRuns(client, workspaceId, ask))
+        const { events } = changes
+        await log.commit(client, workspaceId, { writes: writesOf(workspaceId, changes), events })
+        return answer
+      })
     } catch (error) {
       if (!isTransient(error) || tries === TRIES) throw error
     }
-  }
-}
-
-/** Two round trips: begin, lock and read; then write and commit. */
-async function once<T>(
-  pool: pg.Pool,
-  log: EventWriter,
-  workspaceId: number,
-  ask: RunsAsk,
-  decide: Decide<T>,
-): Promise<T> {
-  const client = await connectionFrom(pool)
-  let broken = true
-  try {
-    const { answer, changes } = decide(await lockAndReadRuns(client, workspaceId, ask))
-    await log.commit(client, workspaceId, { writes: writesOf(workspaceId, changes), events: changes.events })
-    broken = false
-    return answer
-  } finally {
-    // A connection with a transaction in an unknown state is not reused.
-    if (broken)
-      await client.query(rollback).then(
-        () => (broken = false),
-        () => undefined,
-      )
-    client.release(broken)
   }
 }
