@@ -77,6 +77,15 @@ test('a call that makes tasks and changes others weighs as much as both', async 
   expect(asked.map(({ newTasks }) => newTasks)).toEqual([4, 4, 4])
 })
 
+test('a result with a request for the next task weighs as much as both', async () => {
+  const { work, asked } = recording({ largestBatch: 10 })
+  await work.createAll(batch(24))
+  const held = handedOut(await work.next(alpha, { limit: 12 }))
+  asked.length = 0
+  await Promise.all(held.map((task) => work.submitThenNext(task, { ...alpha, generation: 1 })))
+  expect(asked.map(({ taskIds }) => taskIds.length)).toEqual([5, 5, 2])
+})
+
 test('a call for the next tasks weighs as much as it may get', async () => {
   const { work, asked } = recording({ largestBatch: 10 })
   await work.createAll(batch(24))

@@ -99,6 +99,74 @@ describe('the queue', () => {
   })
 })
 
+describe('a result that asks for the next task', () => {
+  const asking = (more: Json = {}) => ({ ...first, result: { n: 1 }, next: { agent: 'alpha', ...more } })
+
+  test('is answered with the claim and its task, or with null', async () => {
+    const w = await workspace()
+    const task = await w.held()
+    const other = await w.make({ title: 'the next', input: { n: 2 } })
+    const answer = await w.on(task, 'submit', asking({ leaseSeconds: 60 }))
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        reason: 'ACCEPTED',
+        task: { id: task.id, state: 'completed' },
+        next: { taskId: other.id, generation: 1, session: 's-alpha', agent: 'alpha', ttlMs: 60_000 },
+      },
+    })
+    expect(answer.body.next.task).toMatchObject({ title: 'the next', input: { n: 2 }, state: 'assigned' })
+    expect((await w.on(other, 'submit', asking())).body).toMatchObject({ reason: 'ACCEPTED', next: null })
+    const plain = await w.held()
+    expect(
+      (await w.on(plain, 'submit', { ...first, result: 1 })).body,
+      'only if requested',
+    ).not.toHaveProperty('next')
+  })
+
+  test('chooses as claims/next does', async () => {
+    const w = await workspace()
+    await w.post('/projects', { slug: 'shop', name: 'Shop' })
+    const task = await w.held()
+    await w.make({ title: 'any', priority: 9 })
+    await w.make({ title: 'shop', project: 'shop', requiredCapabilities: ['sql'] })
+    const { next } = (await w.on(task, 'submit', asking({ project: 'shop', capabilities: ['sql'] }))).body
+    expect(next.task.title).toBe('shop')
+  })
+
+  test('claims nothing when it is refused or wrong', async () => {
+    const w = await workspace()
+    const task = await w.held()
+    const other = await w.make()
+    expectRefusal(await w.on(task, 'submit', { ...asking(), generation: 2 }), 409, 'FUTURE_GENERATION')
+    expectRefusal(await w.on(task, 'submit', asking({ project: 'nowhere' })), 404, 'NOT_FOUND')
+    expectRefusal(await w.on(task, 'submit', asking({ waitMs: 5 })), 400, 'VALIDATION_FAILED')
+    expectRefusal(await w.on(task, 'submit', { ...asking(), next: {} }), 400, 'VALIDATION_FAILED')
+    expect(await w.read(task)).toMatchObject({ state: 'assigned' })
+    expect(await w.read(other)).toMatchObject({ state: 'queued', generation: 0 })
+  })
+
+  test('has one answer under an idempotency key', async () => {
+    const w = await workspace()
+    const task = await w.held()
+    const [second, third] = [await w.make(), await w.make()]
+    const once = () => w.on(task, 'submit', asking(), { 'idempotency-key': 'k-1' })
+    const [answer, again] = [await once(), await once()]
+    expect(answer.body.next.taskId).toBe(second.id)
+    expect(again.body.next).toMatchObject({ taskId: second.id, generation: 1, task: { id: second.id } })
+    expect(await w.read(third)).toMatchObject({ state: 'queued' })
+  })
+
+  test('is stored although its session may not claim any more', async () => {
+    const w = await workspace()
+    await w.post('/workers', { worker: 's-alpha', agent: 'alpha', capacity: 1 })
+    const task = await w.held()
+    await w.make()
+    await w.call('POST', '/workers/s-alpha/drain')
+    expect((await w.on(task, 'submit', asking())).body).toMatchObject({ reason: 'ACCEPTED', next: null })
+  })
+})
+
 describe('a session', () => {
   test('is opened once, shows what it holds, renews all of it with a heartbeat and releases it at its end', async () => {
     const w = await workspace()

@@ -118,6 +118,8 @@ describe('the token of a run', () => {
     }
     const waiting = await w.make({ requiredCapabilities: ['magic'] })
     expectRefusal(await post(`/tasks/${waiting.id}/progress`, { ...held, percent: 1 }), 403, 'FORBIDDEN')
+    const claiming = { result: 'mine', next: { agent: 'dev' } }
+    expectRefusal(await on('submit', claiming), 403, 'FORBIDDEN')
     expect((await on('submit', { result: { by: 'itself' }, summary: 'done' })).body.reason).toBe('ACCEPTED')
     // What must stop is stopped with the next commit: a pass of the coordinator makes one, and finds nothing.
     await w.pass()

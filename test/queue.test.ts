@@ -26,7 +26,12 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
   let opened: Queue[] = []
   let workspaces = 0
   const open = async (options: QueueOptions = {}) => {
-    const limits = { minLeaseSeconds: 1, maxConcurrentClaims: 1_000, ...options.limits }
+    const limits = {
+      minLeaseSeconds: 1,
+      maxLeaseSeconds: 3_600,
+      maxConcurrentClaims: 1_000,
+      ...options.limits,
+    }
     const queue = await createQueue(place.url, { workspace: `w${workspaces}`, ...options, limits })
     opened.push(queue)
     return queue
@@ -151,6 +156,76 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     await closing
     if (watcher) expect(await watcher.status(last.id)).toBe('completed')
     opened = opened.filter((one) => one !== queue)
+  })
+
+  test('takes the next task with a result, and none with a result that is refused', async () => {
+    const queue = await open()
+    const [first, second, third] = await queue.enqueueMany(['1', '2', '3'].map((title) => ({ title })))
+    await queue.registerWorker('w-1', { capacity: 1, agent: 'an-agent' })
+    const claim = (await queue.next('w-1'))!
+    const { submitted, next } = await queue.submitAndNext(
+      claim,
+      { done: 1 },
+      { summary: 'one', leaseSeconds: 9 },
+    )
+    expect(submitted).toMatchObject({ reason: 'ACCEPTED', task: { id: first!.id, state: 'completed' } })
+    expect(next).toMatchObject({ taskId: second!.id, session: 'w-1', agent: 'an-agent', generation: 1 })
+    expect(next!.task).toMatchObject({ title: '2', state: 'assigned' })
+    expect(next!.ttlMs).toBeLessThanOrEqual(9_000)
+    const zombie = { ...next!, session: 'w-2' }
+    expect((await refusalOf(queue.submitAndNext(zombie, {}))).code).toBe('SESSION_MISMATCH')
+    expect(await queue.status(third!.id)).toBe('queued')
+    expect(await queue.results(first!.id)).toMatchObject([{ summary: 'one', result: { done: 1 } }])
+  })
+
+  test('keeps a result whose request for the next task cannot be met', async () => {
+    const queue = await open()
+    const [first, second] = await queue.enqueueMany(['1', '2'].map((title) => ({ title })))
+    const claim = (await queue.next('w-1'))!
+    // Longer than the workspace allows.
+    const { submitted, next } = await queue.submitAndNext(claim, {}, { leaseSeconds: 86_400 })
+    expect([submitted.reason, next]).toEqual(['ACCEPTED', null])
+    expect(await queue.status(first!.id)).toBe('completed')
+    expect(await queue.status(second!.id)).toBe('queued')
+  })
+
+  test('releases the next task when the caller has left meanwhile', async () => {
+    const queue = await open()
+    const [, second] = await queue.enqueueMany(['1', '2'].map((title) => ({ title })))
+    const claim = (await queue.next('w-1'))!
+    const { next } = await queue.submitAndNext(claim, {}, { signal: AbortSignal.abort() })
+    expect(next).toBeNull()
+    expect(await queue.get(second!.id)).toMatchObject({ state: 'queued', generation: 1, holder: null })
+  })
+
+  test('takes only tasks of the requested project with a result', async () => {
+    const queue = await open()
+    await queue.enqueueMany([{ title: 'any' }, { title: 'other' }])
+    const { id } = await queue.enqueue({ title: 'shop', project: 'shop', priority: 1 })
+    const { next } = await queue.submitAndNext((await queue.next('w-1'))!, {}, { project: 'shop' })
+    expect(next?.taskId).toBe(id)
+  })
+
+  test('works off a chain of tasks and finishes the one it has when it stops', async () => {
+    const queue = await open()
+    const tasks = await queue.enqueueMany(Array.from({ length: 30 }, (_, n) => ({ title: `n${n}` })))
+    const begun = gate()
+    const slow = gate()
+    const done: string[] = []
+    const loop = await queue.work('w-1', async ({ task }) => {
+      if (task.title === 'n20') {
+        begun.open()
+        await slow.passed
+      }
+      done.push(task.title)
+    })
+    await begun.passed
+    const stopping = loop.stop()
+    slow.open()
+    await stopping
+    expect(done).toEqual(Array.from({ length: 21 }, (_, n) => `n${n}`))
+    expect(await queue.status(tasks[20]!.id)).toBe('completed')
+    expect(await queue.get(tasks[21]!.id)).toMatchObject({ state: 'queued', holder: null })
   })
 
   test('notifies a handler when its claim is lost', async () => {

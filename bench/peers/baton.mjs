@@ -29,8 +29,9 @@ async function open(url, workers) {
   }
 
   async function workOneAtATime(worker) {
-    for (let claim = await queue.next(worker); claim; claim = await queue.next(worker))
-      await queue.submit(claim, { n: claim.task.input.n })
+    let claim = await queue.next(worker)
+    // As its work loop does: the next task comes with the answer to the result.
+    while (claim) claim = (await queue.submitAndNext(claim, { n: claim.task.input.n })).next
   }
 
   async function readyWorkers() {

@@ -97,6 +97,12 @@ export type NextGranted = Granted & {
   readonly shouldRetry: boolean
 }
 
+/** The command was carried out; whether a task was handed out then is a reply of its own. */
+type ThenNextGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted & {
+  readonly done: TaskGranted<K>
+  readonly next: NextGranted | Refusal
+}
+
 export type NewGranted = Granted & {
   readonly records: readonly TaskRecord[]
   /** Which of them were created by an earlier request under the same idempotency key. */
@@ -139,6 +145,7 @@ export type AnyGranted =
   | TaskGranted<TaskCommand['kind']>
   | ManyGranted
   | NextGranted
+  | ThenNextGranted
   | NewGranted
   | SessionGranted
   | AgentGranted
@@ -158,10 +165,12 @@ export type ReplyTo<R> =
         ? ManyGranted<C['kind']>
         : R extends { on: 'next' }
           ? NextGranted
-          : R extends { on: 'new' }
-            ? NewGranted
-            : R extends { on: 'session' }
-              ? SessionGranted
-              : R extends { on: 'agent'; command: infer C extends AgentCommand }
-                ? AgentGranted<C['kind']>
-                : never)
+          : R extends { on: 'taskThenNext'; item: { command: infer C extends TaskCommand } }
+            ? ThenNextGranted<C['kind']>
+            : R extends { on: 'new' }
+              ? NewGranted
+              : R extends { on: 'session' }
+                ? SessionGranted
+                : R extends { on: 'agent'; command: infer C extends AgentCommand }
+                  ? AgentGranted<C['kind']>
+                  : never)

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { OnTask } from '../core/batch/requests.ts'
+import type { NextWanted, OnTask } from '../core/batch/requests.ts'
 import type { Fence, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { DEFAULT_LEASE_SECONDS, type Limits } from '../core/limits.ts'
@@ -129,6 +129,24 @@ export async function claimBatch(
   }
 }
 
+/** What the caller asks of the queue, and the registration of its session, as in `Claimant`. */
+export async function nextWanted(
+  kernel: Kernel,
+  caller: Caller,
+  body: Omit<z.output<typeof shapes.NextBody>, 'project' | 'waitMs'>,
+  projectId: number | undefined,
+): Promise<{ wanted: NextWanted } & Pick<Claimant, 'registered'>> {
+  const { limit, capabilities = [], tracks, ...claim } = body
+  const found = kernel.claimant(caller, { agent: claim.agent, session: claim.session, tasks: [] })
+  const { who, registered } = await claimant(kernel, caller, claim, found && (await found))
+  const { agent, session, leaseMs } = who
+  const able = [...new Set([...who.capabilities, ...capabilities])].sort()
+  return {
+    wanted: { pick: { agent, capabilities: able, projectId, tracks }, session, leaseMs, limit },
+    registered,
+  }
+}
+
 /** Claims the next tasks in the queue for this agent. Waits up to `waitMs` for the first one. */
 export async function claimNext(
   kernel: Kernel,
@@ -137,26 +155,17 @@ export async function claimNext(
   waiter: Waiter,
   projectId?: number,
 ): Promise<AnswerOf<typeof shapes.NextAnswer>> {
-  const { limit, waitMs, capabilities = [], tracks, ...claim } = body
+  const { waitMs, ...claim } = body
   const until = performance.now() + waitMs
   const { gone } = waiter
-  const found = kernel.claimant(caller, { agent: claim.agent, session: claim.session, tasks: [] })
-  const { who, registered } = await claimant(kernel, caller, claim, found && (await found))
-  const { agent, session, leaseMs } = who
-  const able = [...new Set([...who.capabilities, ...capabilities])].sort()
-  const pick = { agent, capabilities: able, projectId, tracks }
+  const { wanted, registered } = await nextWanted(kernel, caller, claim, projectId)
   for (;;) {
     const left = until - performance.now()
     // Subscribe before the query: work committed between the query and the wait must not be missed.
     const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
-    const next = kernel.run(caller, { on: 'next', pick, session, leaseMs, limit })
-    const reply = granted(await after(registered, next))
-    const { claims } = reply
-    if (claims.length > 0) {
-      const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
-      if (!gone.aborted) return { claims: shown }
-      await releaseUndelivered(kernel, caller, claims)
-    }
+    const reply = granted(await after(registered, kernel.run(caller, { on: 'next', ...wanted })))
+    const claims = await handOver(kernel, caller, reply.claims, gone)
+    if (claims.length > 0) return { claims }
     if (reply.shouldRetry && !gone.aborted) continue
     if (!arrival || gone.aborted || kernel.arrivals.isClosed) return unanswered(waiter, { claims: [] })
     await arrival
@@ -166,6 +175,20 @@ export async function claimNext(
 }
 
 type Handed = NextGranted['claims'][number]
+
+/** The claims with their tasks, or none when the caller has left: then they are released. */
+export async function handOver(
+  kernel: Kernel,
+  caller: Caller,
+  claims: readonly Handed[],
+  gone: AbortSignal,
+): Promise<AnswerOf<typeof shapes.NextAnswer>['claims']> {
+  if (claims.length === 0) return []
+  const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
+  if (!gone.aborted) return shown
+  await releaseUndelivered(kernel, caller, claims)
+  return []
+}
 
 /** The client disconnected while its claims were granted: without a release they would stay idle until the leases expire. */
 async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {

@@ -7,18 +7,20 @@ import type { ResultGranted } from '../core/replies.ts'
 import type {
   FailAnswer,
   FailBody,
+  NextAnswer,
   ResultBatchAnswer,
   ResultBatchBody,
   SubmitAnswer,
   SubmitBody,
+  ThenNext,
 } from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import type { Caller, Kernel } from '../kernel/kernel.ts'
-import { onTask, outcome, runMany } from './claims.ts'
+import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
+import { handOver, nextWanted, onTask, outcome, runMany } from './claims.ts'
 import { briefView, command } from './tasks.ts'
 import { unblockAfter } from './unblock.ts'
 
-type Submit = z.output<typeof SubmitBody>
+type Submit = Omit<z.output<typeof SubmitBody>, 'next'>
 
 type Work = Pick<Submit, 'result' | 'summary'>
 
@@ -56,6 +58,60 @@ export async function submitResult(
     submission,
   })
   return acceptedView(reply)
+}
+
+export interface NextOfHolder extends Omit<z.output<typeof ThenNext>, 'project'> {
+  projectId?: number | undefined
+}
+
+/**
+ * Submits a result and claims the next task for the same session, in one transaction. A refused result claims nothing: the
+ * refusal is thrown, and a claim that came with it would be overlooked. `next` is null when no task was claimed, for
+ * whatever reason: a result is never kept out because of the request that came with it.
+ */
+export async function submitAndNext(
+  kernel: Kernel,
+  caller: Caller,
+  uuid: string,
+  body: Submit,
+  next: NextOfHolder,
+  gone: AbortSignal,
+): Promise<{
+  submitted: AnswerOf<typeof SubmitAnswer>
+  next: AnswerOf<typeof NextAnswer>['claims'][number] | null
+}> {
+  const { session, generation } = body
+  const submission = await submissionOf(kernel, caller, body)
+  const item = onTask(uuid, { kind: 'submit', fence: { session, generation }, submission })
+  const wanted = await wantedBy(kernel, caller, session, next)
+  const reply = granted(
+    await (wanted
+      ? kernel.run(caller, { on: 'taskThenNext', item, next: wanted })
+      : kernel.run(caller, { on: 'task', ...item })),
+  )
+  // By its shape, not by the request: the first answer under an idempotency key may be of the other one.
+  const { done, next: handed } = 'done' in reply ? reply : { done: reply, next: null }
+  void unblockAfter(kernel, caller.workspaceId, [done.record])
+  const claims = handed?.ok ? await handOver(kernel, caller, handed.claims, gone) : []
+  return { submitted: acceptedView(done), next: claims[0] ?? null }
+}
+
+/** Null: the session may not claim, for instance because its lease is outside the limits. */
+async function wantedBy(kernel: Kernel, caller: Caller, session: string, next: NextOfHolder) {
+  const { projectId, ...claim } = next
+  try {
+    const { wanted, registered } = await nextWanted(
+      kernel,
+      caller,
+      { ...claim, session, limit: 1 },
+      projectId,
+    )
+    await registered
+    return wanted
+  } catch (error) {
+    if (error instanceof Refused) return null
+    throw error
+  }
 }
 
 const acceptedView = ({

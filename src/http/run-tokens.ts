@@ -26,9 +26,10 @@ export function mustBeOfItsRun(request: FastifyRequest): void {
   if (!run || request.method === 'GET' || request.method === 'HEAD') return
   const url = request.routeOptions.url ?? ''
   const { id } = (request.params ?? {}) as { id?: string }
-  const { generation } = (request.body ?? {}) as { generation?: number }
+  const { generation, next } = (request.body ?? {}) as { generation?: number; next?: unknown }
   const isAllowed =
-    (HOLDER.test(url) && id === run.taskId && generation === run.generation) ||
+    // Its executor claims for it: a run has one task.
+    (HOLDER.test(url) && id === run.taskId && generation === run.generation && next === undefined) ||
     (url.endsWith('/agents/:id/heartbeat') && (id === run.agent || id === run.agentId)) ||
     (url.endsWith('/runs/:id/callback') && id === run.runId) ||
     WAKING.test(url)

@@ -27,6 +27,7 @@ interface WorkspaceBatch {
 function weightOf(request: Request): number {
   if (request.on === 'new') return request.tasks.length + (request.changes?.length ?? 0)
   if (request.on === 'many') return request.items.length
+  if (request.on === 'taskThenNext') return 1 + request.next.limit
   return request.on === 'next' ? request.limit : 1
 }
 

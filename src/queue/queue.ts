@@ -1,7 +1,7 @@
 import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { FailBody, NextBody } from '../core/shapes/claims.ts'
+import { FailBody, NextBody, ThenNext } from '../core/shapes/claims.ts'
 import { Name } from '../core/shapes/common.ts'
 import { WorkerBody } from '../core/shapes/sessions.ts'
 import { TaskCreateBatch } from '../core/shapes/tasks.ts'
@@ -9,7 +9,7 @@ import type { TaskState } from '../core/states.ts'
 import { claimNext, renewTask } from '../flow/claims.ts'
 import { retryDeadLetters } from '../flow/dead-letters.ts'
 import { openKernel } from '../flow/open-kernel.ts'
-import { failTask, submitResult } from '../flow/results.ts'
+import { failTask, submitAndNext, submitResult } from '../flow/results.ts'
 import { briefView, command, createTasks, operate, readTask, taskIdOf } from '../flow/tasks.ts'
 import { resultView, taskView } from '../flow/views.ts'
 import {
@@ -25,13 +25,29 @@ import type { Store } from '../store/store.ts'
 import { startUpkeep } from '../upkeep/upkeep.ts'
 import { checked } from './checked.ts'
 import { openStore } from './open-store.ts'
-import type { Claim, FailOptions, NextOptions, Task, TaskInput, WorkerInput } from './types.ts'
+import type {
+  Claim,
+  FailOptions,
+  NextOptions,
+  SubmitAndNextOptions,
+  Task,
+  TaskInput,
+  WorkerInput,
+} from './types.ts'
 import { type Handler, WorkLoop, type WorkOptions } from './work-loop.ts'
 
 export { Refused } from '../core/errors.ts'
 export { StartRefused } from '../core/refusal.ts'
 export { StoreUnavailable } from '../store/store.ts'
-export type { Claim, FailOptions, NextOptions, Task, TaskInput, WorkerInput } from './types.ts'
+export type {
+  Claim,
+  FailOptions,
+  NextOptions,
+  SubmitAndNextOptions,
+  Task,
+  TaskInput,
+  WorkerInput,
+} from './types.ts'
 export { type Handler, Unretryable, type Work, type WorkOptions } from './work-loop.ts'
 
 export interface QueueOptions {
@@ -100,10 +116,8 @@ export class Queue {
     const { signal, ...rest } = options
     const { project, ...body } = checked(NextBody, { ...rest, agent: 'queue', session: worker, limit })
     const agent = await this.#agentOf(worker)
-    const projectId =
-      project === undefined ? undefined : await this.#store.project(this.#caller.workspaceId, project)
-    const closing = this.#closing.signal
-    const gone = signal ? AbortSignal.any([signal, closing]) : closing
+    const projectId = await this.#projectOf(project)
+    const gone = this.#goneBy(signal)
     const { claims } = await claimNext(this.#kernel, this.#caller, { ...body, agent }, { gone }, projectId)
     return [...claims]
   }
@@ -118,6 +132,19 @@ export class Queue {
     return submitResult(this.#kernel, this.#caller, claim.taskId, { ...fenceOf(claim), result, summary })
   }
 
+  /**
+   * Submits, and claims the next task for the same worker in the same transaction. A refused submission claims nothing.
+   * `next` is null when no task was claimed: `next()` says why, and can wait for one.
+   */
+  async submitAndNext(claim: Claim, result: unknown, options: SubmitAndNextOptions = {}) {
+    const { signal, summary, ...rest } = options
+    const { project, ...next } = checked(ThenNext, { ...rest, agent: 'queue' })
+    const projectId = await this.#projectOf(project)
+    const body = { ...fenceOf(claim), result, summary }
+    const wanted = { ...next, agent: claim.agent, projectId }
+    return submitAndNext(this.#kernel, this.#caller, claim.taskId, body, wanted, this.#goneBy(signal))
+  }
+
   async fail(claim: Claim, error: string, { retryable = true, ...how }: FailOptions = {}) {
     const failureClass = how.failureClass ?? (retryable ? 'infrastructure' : 'invalid')
     const body = checked(FailBody, { ...fenceOf(claim), ...how, error, failureClass })
@@ -125,7 +152,7 @@ export class Queue {
   }
 
   /** Returns the task to the queue without spending an attempt. */
-  async release(claim: Claim, reason = 'VOLUNTARY') {
+  async release(claim: Fenced, reason = 'VOLUNTARY') {
     return this.#holder(claim, { kind: 'release', fence: fenceOf(claim), reason })
   }
 
@@ -207,13 +234,22 @@ export class Queue {
     await this.#store.close()
   }
 
+  #goneBy(signal: AbortSignal | undefined): AbortSignal {
+    const closing = this.#closing.signal
+    return signal ? AbortSignal.any([signal, closing]) : closing
+  }
+
+  async #projectOf(slug: string | undefined): Promise<number | undefined> {
+    return slug === undefined ? undefined : this.#store.project(this.#caller.workspaceId, slug)
+  }
+
   async #agentOf(worker: string): Promise<string> {
     checked(Name, worker)
     const session = await this.#kernel.sessionIsKnown(this.#caller, worker, worker)
     return session.agent ?? worker
   }
 
-  async #holder(claim: Claim, act: Extract<TaskCommand, { kind: 'release' | 'progress' }>) {
+  async #holder(claim: Fenced, act: Extract<TaskCommand, { kind: 'release' | 'progress' }>) {
     const reply = await command(this.#kernel, this.#caller, claim.taskId, act)
     return briefView(reply.record)
   }
@@ -223,7 +259,8 @@ export class Queue {
   }
 }
 
-const fenceOf = ({ session, generation }: Claim) => ({ session, generation })
+type Fenced = Pick<Claim, 'taskId' | 'session' | 'generation'>
+const fenceOf = ({ session, generation }: Fenced) => ({ session, generation })
 
 /** Whether an error is a refusal with this code, such as STALE_GENERATION. */
 export const isRefusal = (error: unknown, code: string): boolean =>

@@ -10,6 +10,9 @@ export type WorkerInput = Omit<z.input<typeof WorkerBody>, 'worker'>
 export interface NextOptions extends Omit<z.input<typeof NextBody>, 'agent' | 'session' | 'limit'> {
   signal?: AbortSignal
 }
+export interface SubmitAndNextOptions extends Omit<NextOptions, 'waitMs'> {
+  summary?: string | undefined
+}
 export type FailOptions = Partial<Pick<z.input<typeof FailBody>, 'failureClass' | 'retryAt'>> & {
   /** false: a retry would not help (ADE 8). */
   retryable?: boolean

@@ -1,7 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { renewAfterMs } from '../core/retry.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import type { Claim, FailOptions, NextOptions, WorkerInput } from './types.ts'
+import type { Claim, FailOptions, NextOptions, SubmitAndNextOptions, WorkerInput } from './types.ts'
 
 export interface WorkOptions
   extends Partial<WorkerInput>,
@@ -26,12 +26,18 @@ export class Unretryable extends Error {
 interface WorkQueue {
   registerWorker(worker: string, input: WorkerInput): Promise<unknown>
   unregisterWorker(worker: string, reason: string): Promise<unknown>
-  heartbeat(worker: string): Promise<{ renewed: readonly { taskId: string }[] }>
+  heartbeat(worker: string): Promise<{ renewed: readonly { taskId: string; generation: number }[] }>
   nextMany(worker: string, limit: number, options: NextOptions): Promise<Claim[]>
   progress(claim: Claim, progress: Parameters<Work['progress']>[0]): Promise<unknown>
   submit(claim: Claim, result: unknown): Promise<unknown>
+  submitAndNext(claim: Claim, result: unknown, options: SubmitAndNextOptions): Promise<{ next: Claim | null }>
   fail(claim: Claim, error: string, options: FailOptions): Promise<unknown>
+  release(claim: Pick<Claim, 'taskId' | 'session' | 'generation'>): Promise<unknown>
 }
+
+type Held = Pick<Claim, 'taskId' | 'generation'>
+
+const nameOf = ({ taskId, generation }: Held) => `${taskId}/${generation}`
 
 const WAIT_MS = 20_000
 /** The delay after an error of the store. */
@@ -50,6 +56,11 @@ export class WorkLoop {
   readonly #done: Promise<void>
   /** By task id; aborted when the claim is lost. */
   readonly #claims = new Map<string, AbortController>()
+  /** Whether the answer of a claim was lost, and the claims without an answer that the last heartbeat found. */
+  #mayHoldUnknown = false
+  #unknown: Set<string> | null = null
+  /** Which tasks the loop takes, and until when it wants any. */
+  readonly #choice: Pick<NextOptions, 'project' | 'tracks' | 'leaseSeconds' | 'signal'>
 
   static async start(
     queue: WorkQueue,
@@ -75,6 +86,8 @@ export class WorkLoop {
     this.#handler = handler
     this.#options = options
     this.#capacity = capacity
+    const { project, tracks, leaseSeconds } = options
+    this.#choice = { project, tracks, leaseSeconds, signal: this.#stopping.signal }
     const leaseMs = (options.leaseSeconds ?? heartbeatSeconds) * 1000
     const everyMs = renewAfterMs(Math.min(leaseMs, heartbeatSeconds * 1000), Math.random())
     this.#heartbeatTimer = setInterval(() => void this.#heartbeat(), everyMs)
@@ -91,7 +104,6 @@ export class WorkLoop {
   }
 
   async #run(): Promise<void> {
-    const { project, tracks, leaseSeconds } = this.#options
     const { signal } = this.#stopping
     while (!signal.aborted) {
       const room = this.#capacity - this.#underWay.size
@@ -100,42 +112,61 @@ export class WorkLoop {
         continue
       }
       try {
-        const options = { waitMs: WAIT_MS, project, tracks, leaseSeconds, signal }
+        const options = { ...this.#choice, waitMs: WAIT_MS }
         for (const claim of await this.#queue.nextMany(this.#worker, room, options)) this.#take(claim)
       } catch (error) {
         if (error instanceof Refused && error.code === 'WORKER_GONE') await this.#registerAgain()
-        else await pause(PAUSE_MS, signal)
+        else {
+          this.#mayHoldUnknown ||= error instanceof StoreUnavailable
+          await pause(PAUSE_MS, signal)
+        }
       }
     }
   }
 
   #take(claim: Claim): void {
-    const lost = new AbortController()
-    this.#claims.set(claim.taskId, lost)
-    const work = this.#perform(claim, lost).finally(() => {
-      this.#underWay.delete(work)
-      this.#claims.delete(claim.taskId)
-    })
+    const work = this.#workFrom(claim).finally(() => this.#underWay.delete(work))
     this.#underWay.add(work)
   }
 
-  async #perform(claim: Claim, lost: AbortController): Promise<void> {
+  /** One task after the other, as long as each submission brings the next. */
+  async #workFrom(first: Claim): Promise<void> {
+    for (let claim: Claim | null = first; claim; ) claim = await this.#perform(claim)
+  }
+
+  /** Returns the next claim, if the submission brought one. */
+  async #perform(claim: Claim): Promise<Claim | null> {
+    const lost = new AbortController()
+    this.#claims.set(claim.taskId, lost)
     const progress: Work['progress'] = (said) => this.#queue.progress(claim, said)
     const outcome = await attempt(() => this.#handler(claim, { signal: lost.signal, progress }))
-    const report =
-      'result' in outcome
-        ? () => this.#queue.submit(claim, outcome.result)
-        : () => this.#queue.fail(claim, messageOf(outcome.error), failOptionsOf(outcome.error))
-    for (;;) {
+    const next = await this.#report(claim, outcome, lost.signal)
+    // The task may have been claimed again meanwhile.
+    if (this.#claims.get(claim.taskId) === lost) this.#claims.delete(claim.taskId)
+    return next
+  }
+
+  async #report(claim: Claim, outcome: Outcome, lost: AbortSignal): Promise<Claim | null> {
+    for (let isFirstTry = true; ; isFirstTry = false) {
       try {
-        await report()
-        return
+        // Not again after a lost answer: the first try may have claimed a task, and each further one could claim another.
+        const mayClaim = isFirstTry && !this.#stopping.signal.aborted
+        return await this.#tell(claim, outcome, mayClaim)
       } catch (error) {
         // Refused: the claim is lost. Unreachable: the work is done, so the report is retried.
-        if (!(error instanceof StoreUnavailable) || lost.signal.aborted) return
-        await pause(PAUSE_MS, lost.signal)
+        if (!(error instanceof StoreUnavailable) || lost.aborted) return null
+        this.#mayHoldUnknown = true
+        await pause(PAUSE_MS, lost)
       }
     }
+  }
+
+  async #tell(claim: Claim, outcome: Outcome, mayClaim: boolean): Promise<Claim | null> {
+    if ('error' in outcome)
+      await this.#queue.fail(claim, messageOf(outcome.error), failOptionsOf(outcome.error))
+    else if (mayClaim) return (await this.#queue.submitAndNext(claim, outcome.result, this.#choice)).next
+    else await this.#queue.submit(claim, outcome.result)
+    return null
   }
 
   async #heartbeat(): Promise<void> {
@@ -145,9 +176,25 @@ export class WorkLoop {
       const kept = new Set(renewed.map(({ taskId }) => taskId))
       // A claim held before the heartbeat and not renewed is lost, or just submitted, and then the abort does not matter.
       for (const [taskId, claim] of held) if (!kept.has(taskId)) claim.abort()
+      if (this.#mayHoldUnknown) await this.#releaseUnknown(renewed)
     } catch (error) {
       if (error instanceof Refused && error.code === 'WORKER_GONE') await this.#registerAgain()
     }
+  }
+
+  /**
+   * An answer was lost, so the store may hold claims for this worker that it never got. Heartbeats renew them, so they would
+   * stay idle for as long as the worker lives. Released when a second heartbeat finds them: the answer of a claim that the
+   * first one found may have been under way.
+   */
+  async #releaseUnknown(renewed: readonly Held[]): Promise<void> {
+    const before = this.#unknown
+    const unknown = renewed.filter(({ taskId }) => !this.#claims.has(taskId))
+    const lost = unknown.filter((one) => before?.has(nameOf(one)))
+    for (const one of lost) await this.#queue.release({ ...one, session: this.#worker })
+    const isOver = before !== null && lost.length === unknown.length
+    this.#mayHoldUnknown = !isOver
+    this.#unknown = isOver ? null : new Set(unknown.map(nameOf))
   }
 
   /** The worker was declared lost, and its claims were requeued. */
@@ -162,7 +209,9 @@ export class WorkLoop {
 const messageOf = (error: unknown) => String((error as Error)?.message ?? error).slice(0, LONGEST_ERROR)
 const failOptionsOf = (error: unknown) => ({ retryable: !(error instanceof Unretryable) })
 
-async function attempt(act: () => unknown): Promise<{ result: unknown } | { error: unknown }> {
+type Outcome = { result: unknown } | { error: unknown }
+
+async function attempt(act: () => unknown): Promise<Outcome> {
   try {
     return { result: await act() }
   } catch (error) {

@@ -10,6 +10,8 @@ export function nameOf({ request, from }: { request: Request; from: string }, ca
   if (request.on === 'many') return `${from} does ${request.items.length} things`
   if (request.on === 'session' || request.on === 'agent')
     return `${from} ${request.command.kind} ${request.key}`
+  if (request.on === 'taskThenNext')
+    return `${nameOf({ request: { ...request, ...request.item, on: 'task' }, from }, called)}, then claims next`
   const { command } = request
   const task = called(request.taskId)
   if ('fence' in command)

@@ -189,6 +189,16 @@ export class Work {
     return this.#held(task, by, { kind: 'submit', submission: submissionOf(data, summary) })
   }
 
+  /** Submits, and asks for the next task in the same request. */
+  submitThenNext(task: Task, by: Hold, leaseMs = LONG_LEASE_MS, result: unknown = { done: true }) {
+    const { agent, session, generation } = by
+    const submission = submissionOf(JSON.stringify(result))
+    const command: TaskCommand = { kind: 'submit', fence: { session, generation }, submission }
+    const next = { pick: { agent, capabilities: [] }, session, leaseMs, limit: 1 }
+    const item = { taskId: task.id, uuid: task.uuid, command }
+    return this.run({ on: 'taskThenNext', actor: `agent:${agent}`, item, next })
+  }
+
   cancel = (task: Task, reason: string | null = null) => this.command(task, { kind: 'cancel', reason })
   pause = (task: Task, reason: string | null = null) => this.command(task, { kind: 'pause', reason })
   resume = (task: Task) => this.command(task, { kind: 'resume' })

@@ -15,6 +15,7 @@ import {
   type Changes,
   heldName,
   isOnTrack,
+  type NextWanted,
   type OnRecord,
   type OnTask,
   queryName,
@@ -88,7 +89,10 @@ class Batch {
       sessionOf: this.#sessionOf,
     }
     const queries = new Set<string>()
-    for (const request of requests) if (request.on === 'next') queries.add(queryName(request.pick))
+    for (const request of requests) {
+      if (request.on === 'next') queries.add(queryName(request.pick))
+      else if (request.on === 'taskThenNext') queries.add(queryName(request.next.pick))
+    }
     // In the order of `ReadSet.waiting`, which is that of their first mention.
     for (const name of queries)
       this.#readyQueues.set(name, new ReadyQueue(view.waiting[this.#readyQueues.size]!, this.#record))
@@ -149,7 +153,13 @@ class Batch {
         return { ok: true, reason: replies.some(({ ok }) => ok) ? 'SOME_DONE' : 'ALL_REFUSED', replies }
       }
       case 'next':
-        return this.#next(request)
+        return this.#next(request, request.actor)
+      case 'taskThenNext': {
+        const done = this.#apply(request.item, request.actor)
+        if (!done.ok) return done
+        const { reason } = done
+        return { ok: true, reason, done, next: this.#next(request.next, request.actor) }
+      }
       case 'new':
         return this.#creation.create(request.tasks, request.changes ?? [], request.actor)
       default:
@@ -253,8 +263,8 @@ class Batch {
     this.#onTrack.set(name, delta)
   }
 
-  #next(request: Extract<Request, { on: 'next' }>): NextGranted | Refusal {
-    const { pick, session, leaseMs, limit, byCoordinator, actor } = request
+  #next(wanted: NextWanted, actor: Actor): NextGranted | Refusal {
+    const { pick, session, leaseMs, limit, byCoordinator } = wanted
     const { agent, capabilities } = pick
     const command = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator } as const
     const claims: Handed[] = []
@@ -284,7 +294,7 @@ class Batch {
     return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims, shouldRetry }
   }
 
-  #reservedFor(pick: Extract<Request, { on: 'next' }>['pick']): TaskRecord[] {
+  #reservedFor(pick: NextWanted['pick']): TaskRecord[] {
     if (this.#view.reserved.length === 0) return []
     const records = [...new Set(this.#view.reserved)].map((id) => this.#record(id)!)
     return records.filter((record) => fits(record, pick))

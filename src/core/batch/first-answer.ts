@@ -1,4 +1,4 @@
-import type { LeaseEnd, Reply, TaskReply } from '../replies.ts'
+import type { LeaseEnd, NextGranted, Reply, TaskReply } from '../replies.ts'
 
 /**
  * The stored first answer, repeated later: the same claims, with the time that is left now. A client counts from the start
@@ -6,8 +6,11 @@ import type { LeaseEnd, Reply, TaskReply } from '../replies.ts'
  */
 export function asOfNow(reply: Reply, now: number): Reply {
   if (!reply.ok) return reply
-  if ('claims' in reply)
-    return { ...reply, claims: reply.claims.map((one) => ({ ...one, claim: timeLeft(one.claim, now) })) }
+  if ('claims' in reply) return handedOutAsOfNow(reply, now)
+  if ('done' in reply) {
+    const { next } = reply
+    return next.ok ? { ...reply, next: handedOutAsOfNow(next, now) } : reply
+  }
   if ('replies' in reply) return { ...reply, replies: reply.replies.map((one) => taskReplyAsOfNow(one, now)) }
   if ('settled' in reply) {
     const settled = reply.settled.map((one) => ({ ...one, reply: taskReplyAsOfNow(one.reply, now) }))
@@ -15,6 +18,11 @@ export function asOfNow(reply: Reply, now: number): Reply {
   }
   return 'records' in reply ? reply : taskReplyAsOfNow(reply, now)
 }
+
+const handedOutAsOfNow = (reply: NextGranted, now: number): NextGranted => ({
+  ...reply,
+  claims: reply.claims.map((one) => ({ ...one, claim: timeLeft(one.claim, now) })),
+})
 
 function taskReplyAsOfNow(reply: TaskReply, now: number): TaskReply {
   if (!reply.ok) return reply

@@ -38,6 +38,15 @@ export interface OnTask<C extends TaskCommand = TaskCommand> {
   command: C
 }
 
+/** A request for the next tasks of the queue. */
+export interface NextWanted {
+  pick: Pick
+  session: string
+  leaseMs: number
+  limit: number
+  byCoordinator?: boolean
+}
+
 interface Common {
   actor: Actor
   /** The term of the requesting coordinator: the request is refused when the term is over. */
@@ -60,7 +69,12 @@ export type Request<K extends KindName = KindName> = Common &
         /** All or none: unless every task is still at the version its command names, nothing is done. */
         ifAllUnchanged?: boolean | undefined
       }
-    | { on: 'next'; pick: Pick; session: string; leaseMs: number; limit: number; byCoordinator?: boolean }
+    | ({ on: 'next' } & NextWanted)
+    /**
+     * A command, then the next tasks: one request, so that a worker that finishes a task and takes the next one pays one
+     * transaction. Nothing is handed out when the command is refused.
+     */
+    | { on: 'taskThenNext'; item: OnTask; next: NextWanted }
     | { on: 'new'; tasks: readonly NewTask[]; changes?: readonly OnTask[] }
     | OnRecord<K>
   )
@@ -201,7 +215,10 @@ class ReadSetBuilder {
     if (request.on === 'task') this.#task(request)
     else if (request.on === 'many') for (const item of request.items) this.#task(item)
     else if (request.on === 'next') this.#next(request)
-    else if (request.on === 'new') this.#new(request)
+    else if (request.on === 'taskThenNext') {
+      this.#task(request.item)
+      this.#next(request.next)
+    } else if (request.on === 'new') this.#new(request)
     else this.#kindKeys(request.on).add(request.key)
     if (request.term !== undefined) this.#terms.add(request.term)
     if (request.idempotency) this.#idempotencyKeys.add(request.idempotency.key)
@@ -224,7 +241,7 @@ class ReadSetBuilder {
     else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }
 
-  #next({ pick, session, limit }: Extract<Request, { on: 'next' }>): void {
+  #next({ pick, session, limit }: NextWanted): void {
     const { agent, capabilities } = pick
     this.#queries.set(queryName(pick), pick)
     this.#reserved.set(JSON.stringify([agent, capabilities]), pick)

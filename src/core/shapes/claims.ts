@@ -8,11 +8,14 @@ import { BriefTask, TaskView } from './tasks.ts'
 const holder = { agent: Slug, session: Name, leaseSeconds: LeaseSeconds.optional() }
 
 export const ClaimBody = z.strictObject(holder)
-export const NextBody = z.strictObject({
-  ...holder,
+const choice = {
   capabilities: z.array(Tag).max(50).optional(),
   project: Slug.optional().describe('Only tasks of this project'),
   tracks: z.array(Track).min(1).max(100).optional().describe('Only tasks of these tracks'),
+}
+export const NextBody = z.strictObject({
+  ...holder,
+  ...choice,
   limit: z.int().min(1).max(1000).default(1),
   waitMs: z.int().min(0).max(60_000).default(0),
 })
@@ -34,7 +37,17 @@ export const ProgressBody = z.strictObject({
   checkpointData: z.unknown().optional(),
   estimatedCompletionAt: Instant.optional().describe('When the task will be done; not in the past'),
 })
-export const SubmitBody = z.strictObject({ ...fence, result: z.unknown(), summary: ShortText.optional() })
+/** The next task of a session that submits a result. */
+const { session: _itsOwn, ...asHolder } = holder
+export const ThenNext = z.strictObject({ ...asHolder, ...choice })
+export const SubmitBody = z.strictObject({
+  ...fence,
+  result: z.unknown(),
+  summary: ShortText.optional(),
+  next: ThenNext.optional().describe(
+    'Claim the next task in the same transaction, if the result is accepted',
+  ),
+})
 export const ResultBatchBody = z.strictObject({
   results: z
     .array(z.strictObject({ taskId: Uuid, ...fence, result: z.unknown(), summary: ShortText.optional() }))
@@ -61,7 +74,8 @@ export const ClaimView = z.object({
 })
 
 export const ClaimAnswer = z.object({ reason: z.literal('GRANTED'), claim: ClaimView })
-export const NextAnswer = z.object({ claims: z.array(ClaimView.extend({ task: TaskView })) })
+const ClaimedTask = ClaimView.extend({ task: TaskView })
+export const NextAnswer = z.object({ claims: z.array(ClaimedTask) })
 
 /** A request to the holder: it is suspected to hang, and loses the task at `abortAt` without progress. */
 export const HolderRequestView = z.object({
@@ -88,6 +102,11 @@ export const FailAnswer = onTask('FAILED')
 export const NotedAnswer = onTask('NOTED')
 export const ContinueAnswer = onTask('CONTINUING').extend({ resumeAfterMs: z.int() })
 export const SubmitAnswer = onTask('ACCEPTED').extend({ workProductRef: z.string() })
+export const SubmitAndNextAnswer = SubmitAnswer.extend({
+  next: ClaimedTask.nullable()
+    .optional()
+    .describe('Only if requested. Null: no task was claimed; /claims/next says why, and can wait for one'),
+})
 
 /** One refused act of several. Its other fields depend on the reason, as those of a problem do. */
 export const RefusedAct = z.looseObject({

@@ -13,7 +13,7 @@ import {
   startTask,
 } from '../../flow/claims.ts'
 import { namedProject } from '../../flow/projects.ts'
-import { failTask, submitBatch, submitResult } from '../../flow/results.ts'
+import { failTask, submitAndNext, submitBatch, submitResult } from '../../flow/results.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
@@ -66,8 +66,20 @@ export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: Ke
   )
   app.post<OnTask<typeof shapes.SubmitBody>>(
     '/tasks/:id/submit',
-    onTask('Submit a result', shapes.SubmitBody, shapes.SubmitAnswer, { bodyLimit: LARGEST_RESULT_BODY }),
-    ({ params, body, caller }) => submitResult(kernel, caller, params.id, body),
+    onTask('Submit a result', shapes.SubmitBody, shapes.SubmitAndNextAnswer, {
+      bodyLimit: LARGEST_RESULT_BODY,
+    }),
+    async (request, reply) => {
+      const { params, caller } = request
+      const { next: wanted, ...body } = request.body
+      if (!wanted) return submitResult(kernel, caller, params.id, body)
+      const { project, ...next } = wanted
+      const projectId = await namedProject(kernel, caller, project)
+      return whileAdmitted(keys, request, reply, 0, async ({ gone }) => {
+        const done = await submitAndNext(kernel, caller, params.id, body, { ...next, projectId }, gone)
+        return { ...done.submitted, next: done.next }
+      })
+    },
   )
   app.post<{ Body: z.output<typeof shapes.ResultBatchBody> }>(
     '/results/batch',
