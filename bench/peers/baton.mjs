@@ -28,10 +28,17 @@ async function open(url, workers) {
     }
   }
 
+  /** As its work loop does: the next task comes with the answer to the result. Earlier builds cannot do that. */
+  async function finishAndNext(worker, claim) {
+    const result = { n: claim.task.input.n }
+    if (queue.submitAndNext) return (await queue.submitAndNext(claim, result)).next
+    await queue.submit(claim, result)
+    return queue.next(worker)
+  }
+
   async function workOneAtATime(worker) {
     let claim = await queue.next(worker)
-    // As its work loop does: the next task comes with the answer to the result.
-    while (claim) claim = (await queue.submitAndNext(claim, { n: claim.task.input.n })).next
+    while (claim) claim = await finishAndNext(worker, claim)
   }
 
   async function readyWorkers() {

@@ -137,11 +137,10 @@ export class Queue {
    * `next` is null when no task was claimed: `next()` says why, and can wait for one.
    */
   async submitAndNext(claim: Claim, result: unknown, options: SubmitAndNextOptions = {}) {
-    const { signal, summary, ...rest } = options
-    const { project, ...next } = checked(ThenNext, { ...rest, agent: 'queue' })
-    const projectId = await this.#projectOf(project)
+    const { signal, summary, ...choice } = options
+    const wanted =
+      Object.keys(choice).length === 0 ? { agent: claim.agent } : await this.#wantedBy(claim, choice)
     const body = { ...fenceOf(claim), result, summary }
-    const wanted = { ...next, agent: claim.agent, projectId }
     return submitAndNext(this.#kernel, this.#caller, claim.taskId, body, wanted, this.#goneBy(signal))
   }
 
@@ -237,6 +236,11 @@ export class Queue {
   #goneBy(signal: AbortSignal | undefined): AbortSignal {
     const closing = this.#closing.signal
     return signal ? AbortSignal.any([signal, closing]) : closing
+  }
+
+  async #wantedBy({ agent }: Claim, choice: Omit<SubmitAndNextOptions, 'signal' | 'summary'>) {
+    const { project, ...next } = checked(ThenNext, { ...choice, agent: 'queue' })
+    return { ...next, agent, projectId: await this.#projectOf(project) }
   }
 
   async #projectOf(slug: string | undefined): Promise<number | undefined> {
