@@ -32,9 +32,9 @@ const RESULTS = `
     returning t.id, t.generation, t.uuid, t.acquired_at),
   attempt as (
     insert into attempts (workspace_id, task_id, generation, session, agent, state, acquired_at, ended_at, end_reason,
-        epoch, accepted, hash, ref, data, submitted_at)
+        epoch, accepted, hash, data, submitted_at)
     select $1, id, generation, 's-1', 'alpha', 'released', acquired_at, clock_timestamp(), 'COMPLETED',
-           1, true, 'abcdef', 'wp-' || uuid || '-gen1-abcdef', '{"ok":true}', clock_timestamp() from task)
+           1, true, 'abcdef', '{"ok":true}', clock_timestamp() from task)
   insert into events (workspace_id, seq, type, task_id, generation, from_state, to_state, actor, payload, at)
   select $1, counter.base + row_number() over (), 'task_completed', task.id, task.generation, 'assigned', 'completed', 'agent:alpha',
          ('{"agent":"alpha","session":"s-1","workProductRef":"wp-' || uuid || '-gen1-abcdef","late":false}')::json, clock_timestamp()

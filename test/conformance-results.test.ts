@@ -135,6 +135,24 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
   })
 
+  test.each([null, 'B-003-implement-dashboard'])(
+    'a stored result has the reference that its holder was told, with key %s',
+    async (key) => {
+      const work = await nodes.work()
+      const task = await work.create({ key })
+      const released = granted(await work.claim(task, alpha))
+      await work.release(task, released)
+      const hold = granted(await work.claim(task, beta))
+      const { workProductRef } = (await work.submit(task, hold)) as { workProductRef?: string }
+      await work.submit(task, released, { late: true })
+      const refs = (await work.results(task)).map(({ generation, ref }) => ({ generation, ref }))
+      const name = key ?? task.uuid
+      expect(workProductRef).toMatch(new RegExp(`^wp-${name}-gen2-[0-9a-f]{6}$`))
+      expect(refs).toContainEqual({ generation: 2, ref: workProductRef })
+      expect(refs).toContainEqual({ generation: 1, ref: expect.stringMatching(`^wp-${name}-gen1-`) })
+    },
+  )
+
   test('a result of a generation that was never granted is refused and not stored', async () => {
     const work = await nodes.work()
     const task = await work.create()

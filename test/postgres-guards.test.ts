@@ -544,9 +544,9 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ completed }) => attempted(completed, `promoted_in = 2, ${FORGOTTEN}`),
   ],
   [
-    'a result has an epoch, a hash, a reference, data and a time',
+    'a result has an epoch, a hash, data and a time',
     'attempts',
-    'num_nulls(epoch, hash, ref, data, submitted_at)',
+    'num_nulls(epoch, hash, data, submitted_at)',
     ({ completed }) => attempted(completed, 'data = null'),
   ],
   [

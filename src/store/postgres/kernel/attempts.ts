@@ -13,7 +13,6 @@ const RESULT = columnsOf({
   epoch: 'int',
   accepted: 'boolean',
   hash: 'text',
-  ref: 'text',
   data: 'json',
   summary: 'text',
   submitted_at: 'instant',
@@ -59,7 +58,6 @@ const REJECTED = columnsOf({
   epoch: 'int',
   agent: 'text',
   rejection: 'text',
-  ref: 'text',
   data: 'json',
   summary: 'text',
   submitted_at: 'instant',
@@ -125,7 +123,7 @@ const promoteResult = statement(
      update rejected_results set overturned = true
       where workspace_id = $1 and task_id = $2 and generation = $4 and session = $5 and hash = $6 returning *)
    insert into attempts (workspace_id, task_id, generation, promoted_in, session, agent, ${namesOf(RESULT).join(', ')})
-   select workspace_id, task_id, generation, $3, session, agent, $3, true, hash, ref, data, summary, submitted_at from promoted
+   select workspace_id, task_id, generation, $3, session, agent, $3, true, hash, data, summary, submitted_at from promoted
    on conflict (workspace_id, task_id, generation, promoted_in) do update set ${asExcluded(RESULT)}`,
 )
 
@@ -179,7 +177,6 @@ const resultValues = (results: readonly (ResultWritten | undefined)[]) => [
   results.map((result) => result?.epoch),
   results.map((result) => result?.accepted),
   results.map((result) => result?.hash),
-  results.map((result) => result?.ref),
   results.map((result) => result?.data),
   results.map((result) => result?.summary),
   results.map((result) => result?.at),
@@ -221,7 +218,6 @@ const rejectedValues = (results: readonly ResultWritten[]) => [
   results.map((result) => result.epoch),
   results.map((result) => result.agent),
   results.map((result) => result.rejection),
-  results.map((result) => result.ref),
   results.map((result) => result.data),
   results.map((result) => result.summary),
   results.map((result) => result.at),

@@ -19,13 +19,18 @@ interface Part {
   withData: boolean
 }
 
-const COLUMNS = 'task_id, generation, epoch, session, agent, ref, hash, data, summary, submitted_at'
-const REJECTED = `select ${COLUMNS}, false as accepted, rejection from rejected_results where workspace_id = $1 and not overturned`
+/** Not stored: it follows from what is, by `workProductRef` (core/keys.ts). A task never changes its key. */
+const REF = `(select 'wp-' || coalesce(t.key, t.uuid::text) || '-gen' || s.generation || '-' || left(s.hash, 6)
+    from tasks t where t.workspace_id = $1 and t.id = s.task_id) as ref`
+const COLUMNS = `s.task_id, s.generation, s.epoch, s.session, s.agent, ${REF}, s.hash, s.data, s.summary, s.submitted_at`
+const REJECTED = `select ${COLUMNS}, false as accepted, s.rejection from rejected_results s
+   where s.workspace_id = $1 and not s.overturned`
 
 /** All results of a task, wherever they are stored. $1 is the workspace. */
 export const resultsOf = (task: string) =>
-  `select ${COLUMNS}, accepted, null as rejection from attempts where workspace_id = $1 and task_id = ${task} and hash is not null
-   union all ${REJECTED} and task_id = ${task}`
+  `select ${COLUMNS}, s.accepted, null as rejection from attempts s
+    where s.workspace_id = $1 and s.task_id = ${task} and s.hash is not null
+   union all ${REJECTED} and s.task_id = ${task}`
 
 const PLACE = 'r.submitted_at, r.task_id, r.generation, r.hash'
 const GIVEN_PLACE = '(to_timestamp($2 / 1000), $3::bigint, $4::int, $5::text)'

@@ -351,7 +351,6 @@ create table attempts (
   state text check (state in ('released', 'expired', 'superseded', 'error')),
   end_reason text,
   hash text collate "C",
-  ref text,
   data json,
   summary text,
   primary key (workspace_id, task_id, generation, promoted_in),
@@ -359,7 +358,7 @@ create table attempts (
   check (agent is not null or acquired_at is null),
   check (promoted_in = 0 or acquired_at is null),
   check (promoted_in in (0, epoch)),
-  check (num_nulls(epoch, hash, ref, data, submitted_at) in (0, 5)),
+  check (num_nulls(epoch, hash, data, submitted_at) in (0, 4)),
   check (hash is not null or num_nonnulls(accepted, summary) = 0)
 ) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.02);
@@ -381,7 +380,6 @@ create table rejected_results (
   agent text collate "C",
   rejection text not null,
   overturned boolean not null default false,
-  ref text not null,
   data json not null,
   summary text,
   submitted_at timestamptz not null,
