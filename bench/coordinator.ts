@@ -8,7 +8,7 @@ import { type Bed, makeBed } from './setup.ts'
 
 const TASKS = 100_000
 const AGENTS = 1_000
-/** The compiler works on the first passes; and single passes of the same build differ by a factor of three. */
+/** Single passes of the same build differ by more than a factor of three. */
 const WARM_UP = 4
 const ROUNDS = 7
 
