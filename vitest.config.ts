@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const PURE = [
   'test/adapters-{parsers,registry}.test.ts',
-  'test/combiner.test.ts',
+  'test/{combiner,commit-waiters}.test.ts',
   'test/config.test.ts',
   'test/core*.test.ts',
   'test/{bench-report,docs,documents,tidy,ttl-cache}.test.ts',

@@ -148,6 +148,7 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
       await work.createAll(Array.from({ length: 5 }, () => newTask()))
       const page = await work.store.events(work.workspace, start + 1, 3)
       expect(page.map(({ seq }) => seq)).toEqual([start + 2, start + 3, start + 4])
+      expect(await nodes.store().lastSeq(work.workspace)).toBe((await work.events()).at(-1)!.seq)
     })
 
     test('records for each event what, which task, by whom and when', async () => {

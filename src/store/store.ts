@@ -96,6 +96,8 @@ export interface Reader {
   ): Promise<{ uuid: string; state: TaskState; triggerRule: TriggerRule }[]>
   /** Ordered by seq, which is the order of commits. */
   events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]>
+  /** The seq of the last event; 0 when there is none. */
+  lastSeq(workspaceId: number): Promise<number>
   session(workspaceId: number, name: string): Promise<SessionRecord | null>
   /** By state, and by whether they are workers. */
   sessions(workspaceId: number, filter: { workersOnly: boolean; limit: number }): Promise<SessionRecord[]>

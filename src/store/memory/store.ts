@@ -225,6 +225,10 @@ export class MemoryStore implements Store<KindName> {
     return this.inside(workspaceId).events.slice(after, after + limit)
   }
 
+  async lastSeq(workspaceId: number): Promise<number> {
+    return this.inside(workspaceId).events.length
+  }
+
   async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
     const session = this.inside(workspaceId).sessions.get(name)
     return session ? copyOf(session) : null

@@ -202,6 +202,12 @@ export class MysqlReader implements Reader {
     )
   }
 
+  async lastSeq(workspaceId: number): Promise<number> {
+    const text = sql`select last_seq from baton_counters where workspace_id = ${workspaceId}`
+    const [row] = await this.#pool.rows(text)
+    return (row?.[0] as number) ?? 0
+  }
+
   async events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]> {
     const rows = await this.#pool.rows(
       sql`select seq, type, task_id, generation, from_state, to_state, actor, payload, at from baton_events

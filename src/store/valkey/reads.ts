@@ -152,6 +152,10 @@ export class ValkeyReader implements Reader {
     return texts.map((text, i) => readEvent(text, after + 1 + i))
   }
 
+  async lastSeq(workspaceId: number): Promise<number> {
+    return Number((await this.#meta(workspaceId, ['seq'])).seq)
+  }
+
   async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
     const text = await ask(this.reader, (client) => client.get(this.keysOf(workspaceId).session(name)))
     return text === null ? null : JSON.parse(text)
