@@ -120,6 +120,20 @@ describe('a stream that waits', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval'] }))
   afterEach(() => void vi.useRealTimers())
 
+  test('misses no commit while it reads where the log ends', async () => {
+    const workspace = await newWorkspace()
+    const after = await here.lastSeq(workspace)
+    const read = here.lastSeq.bind(here)
+    vi.spyOn(here, 'lastSeq').mockImplementationOnce(async (id) => {
+      const lastSeq = await read(id)
+      await here.projects.create(workspace, project, by, undefined)
+      return lastSeq
+    })
+    const stream = await streamOn(here, workspace, after)
+    expect(await stream.types).toEqual(['project_created'])
+    await stream.close()
+  })
+
   test.each(CHANGES)(
     'shows $event at once, on this node and on another',
     async ({ event, before, change }) => {

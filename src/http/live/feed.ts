@@ -8,6 +8,7 @@ const KEPT = 2_000
 
 /** The tail of one workspace's log, read once for all its watchers. */
 interface Tail {
+  /** -1: not known yet. */
   lastSeq: number
   /** The newest events, without gaps up to lastSeq. */
   kept: EventView[]
@@ -83,6 +84,7 @@ export class EventFeed {
       })
       // A concurrent read may have set a later value.
       if (tail.lastSeq === -1) tail.lastSeq = lastSeq
+      this.#readIfAsked(workspaceId, tail)
     }
     return tail
   }
@@ -107,11 +109,14 @@ export class EventFeed {
     })
   }
 
-  /** One read at a time; a hint during a read causes one more, since the current read may be too early for it. */
+  /**
+   * One read at a time; a hint during a read, or while the end of the log is read, causes one more, since the current read may
+   * be too early for it.
+   */
   #read(workspaceId: number): void {
     const tail = this.#tails.get(workspaceId)
-    if (!tail || tail.lastSeq === -1) return
-    if (tail.reading) {
+    if (!tail) return
+    if (tail.reading || tail.lastSeq === -1) {
       tail.readAgain = true
       return
     }
@@ -120,10 +125,14 @@ export class EventFeed {
       .catch(() => undefined)
       .finally(() => {
         tail.reading = null
-        if (!tail.readAgain) return
-        tail.readAgain = false
-        this.#read(workspaceId)
+        this.#readIfAsked(workspaceId, tail)
       })
+  }
+
+  #readIfAsked(workspaceId: number, tail: Tail): void {
+    if (!tail.readAgain) return
+    tail.readAgain = false
+    this.#read(workspaceId)
   }
 
   async #catchUp(workspaceId: number, tail: Tail): Promise<void> {
