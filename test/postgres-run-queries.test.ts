@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { WakeupCause } from '../src/core/runs/wakeups.ts'
 import { dueWakeups, waitingClaims } from '../src/store/postgres/runs/dispatch.ts'
+import { claimsLeft } from '../src/store/postgres/runs/lost-claims.ts'
 import * as reads from '../src/store/postgres/runs/run-reads.ts'
 import * as wakeups from '../src/store/postgres/runs/wakeups.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
@@ -9,7 +10,7 @@ import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 import { askForWakeups, takeWakeup } from './support/run-steps.ts'
-import { Work } from './support/tasks.ts'
+import { granted, Work } from './support/tasks.ts'
 
 /** In a fleet with a long history, current rows are found by indexes: the history is not read. */
 
@@ -117,6 +118,12 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   },
   'the claims of an agent without a run': async ({ readers }) => {
     expect(await reads.claimsWithoutRun(readers, workspace, 'agent-1')).toEqual([])
+  },
+  'the claims of all agents that no run works on': async (store) => {
+    const work = new Work(store, workspace)
+    const left = await work.create()
+    granted(await work.claim(left, { agent: 'agent-8', session: 'agent:agent-8' }))
+    expect(await claimsLeft(store.readers)).toMatchObject([{ agent: 'agent-8', taskId: left.uuid }])
   },
   'the wakeups of an agent': async ({ readers }) => {
     const page = { agent: 'agent-3', before: null, limit: 10, withPayload: true }

@@ -1,10 +1,17 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { freshDatabase } from './support/database.ts'
 import { openWorkspace } from './support/http-workspace.ts'
+import { launch, ownerKeyIn } from './support/launched.ts'
 import { superuser, until } from './support/nodes.ts'
-import { startServer } from './support/server.ts'
+import { scripts } from './support/runs.ts'
+import { callsTo, startAnother, startServer } from './support/server.ts'
+
+const PACE = { recoverEveryMs: 50, forgottenAfterMs: 200 }
 
 test('a run that its own server lost track of does not stay forever, nor block others', async () => {
-  const server = await startServer({}, { recoverEveryMs: 50, forgottenAfterMs: 200 })
+  const server = await startServer({}, PACE)
   onTestFinished(() => server.close())
   const w = await openWorkspace(server)
   const worker = { adapterType: 'simulated', adapterConfig: { steps: [] }, maxConcurrentTasks: 1 }
@@ -31,5 +38,43 @@ test('a run that its own server lost track of does not stay forever, nor block o
   await w.reaches(task, 'completed')
   expect(await runs('status=failed')).toMatchObject([
     { errorCode: 'control_plane_restart', nodeId: first.nodeId },
+  ])
+})
+
+test('a claim that a killed node left behind without a run is released, and the task is worked on again', async () => {
+  const database = await freshDatabase()
+  onTestFinished(() => database.drop())
+  const folder = mkdtempSync(join(inject('scratch'), 'killed-'))
+  const killed = launch({ BATON_DATA: folder, DATABASE_URL: database.url })
+  onTestFinished(() => void killed.child.kill('SIGKILL'))
+  const api = `${await killed.ready}/api/v1`
+  const ownerKey = ownerKeyIn(folder)
+  const stays = { command: process.execPath, args: ['-e', scripts.stays] }
+  const call = callsTo(api, ownerKey)
+  const worker = { adapterType: 'process', adapterConfig: stays }
+  expect(await call('PUT', '/agents/worker', worker)).toMatchObject({ status: 201 })
+  const task = (await call('POST', '/tasks', { title: 'left', agent: 'worker' })).body
+  const runIn = async (at: string, generation: number) =>
+    (await callsTo(at, ownerKey)('GET', `/tasks/${task.id}/runs`)).body.items.find(
+      (run: { generation: number }) => run.generation === generation,
+    )
+  await until(() => runIn(api, 1))
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  // As if a node had ended the run on record and was killed, too, before it released the claim.
+  await superuser(database.url, async (client) => {
+    await client.query(
+      `update baton.runs set status = 'failed', error_code = 'control_plane_restart', finished_at = now(), token_hash = null`,
+    )
+    await client.query(`update baton.wakeups set status = 'failed', finished_at = now()`)
+  })
+
+  const other = await startAnother({ databaseUrl: database.url, ownerKey }, {}, PACE)
+  onTestFinished(() => other.close())
+  await until(() => runIn(other.api, 2))
+  const { items } = (await other.call('GET', `/tasks/${task.id}/claims`)).body
+  expect(items).toMatchObject([
+    { generation: 1, state: 'released' },
+    { generation: 2, state: 'active' },
   ])
 })

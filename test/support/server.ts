@@ -47,8 +47,11 @@ export async function startServer(env: Settings = {}, pace: Pace = {}): Promise<
 }
 
 /** Another node on the database of a server. Closed before it. */
-export const startAnother = ({ databaseUrl, ownerKey }: ServerUnderTest, env: Settings = {}) =>
-  startOn(databaseUrl, env, () => ownerKey)
+export const startAnother = (
+  { databaseUrl, ownerKey }: Pick<ServerUnderTest, 'databaseUrl' | 'ownerKey'>,
+  env: Settings = {},
+  pace: Pace = {},
+) => startOn(databaseUrl, env, () => ownerKey, pace)
 
 async function startOn(
   databaseUrl: string,
