@@ -396,7 +396,7 @@ describe.each(kinds)('on %s', (kind) => {
       for (const taskKey of ['a', 'b', ''])
         await here.finish(await here.begun(), { sessionId: 's', taskSession: { taskKey, state: {} } })
       const reset = (key: string | null) =>
-        steps.resetSessions(here.store, here.work.workspace, AGENT, key, 'key:test')
+        steps.resetSessions(here.store, here.work.workspace, AGENT, key, { actor: 'key:test' })
       expect(await reset('a')).toBe(1)
       expect(await reset('a')).toBe(0)
       expect((await here.state())!.sessionId).toBe('s')

@@ -127,6 +127,32 @@ describe('a run', () => {
   })
 })
 
+test('the key and the address of who wakes an agent, cancels its run or resets it are stored with the event', async () => {
+  const w = await fleet()
+  await w.script('stays', scripts.stays, { coordinatorEnabled: false })
+  const wakeup = await w.wake('stays', { reason: 'go' })
+  const { id } = await w.saying('stays', 'up')
+  await w.post(`/runs/${id}/cancel`, { reason: 'enough' })
+  await w.over('stays')
+  await w.post('/agents/stays/reset-session')
+  const { rows } = await superuser(served().databaseUrl, (client) =>
+    client.query(
+      `select e.type, e.actor = 'key:' || o.key_id as "isItsKey", o.address from baton.event_origins o
+         join baton.events e using (workspace_id, seq)
+        where e.payload ->> 'wakeupId' = $1 or e.payload ->> 'runId' = $2
+           or e.workspace_id = (select workspace_id from baton.runs where run_id = $2::uuid) and e.type = 'runtime_state_reset'
+        order by seq`,
+      [wakeup.id, id],
+    ),
+  )
+  const known = { isItsKey: true, address: '127.0.0.1' }
+  expect(rows).toEqual([
+    { type: 'wakeup_requested', ...known },
+    { type: 'run_cancel_requested', ...known },
+    { type: 'runtime_state_reset', ...known },
+  ])
+})
+
 describe('lists of runs', () => {
   let w: Fleet
   let tasks: Seen[]

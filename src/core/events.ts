@@ -167,12 +167,22 @@ export interface Origin {
   readonly address?: string | null | undefined
 }
 
+export const originOf = ({ actor, keyId, address }: Origin): Origin => ({ actor, keyId, address })
+
+/** An event of a change that one caller made. Those of a batch of tasks carry only their actor: a batch has many callers. */
+export type EventWithOrigin = EventDraft & Omit<Origin, 'actor'>
+
 /** An event that belongs to no task. */
 export const workspaceEvent = (
   type: EventType,
   payload: Record<string, unknown>,
-  { actor, now }: { actor: string; now: number },
-): EventDraft => ({ type, taskId: null, generation: null, from: null, to: null, actor, payload, at: now })
+  { now, actor, keyId, address }: Origin & { now: number },
+): EventWithOrigin => ({
+  ...{ type, taskId: null, generation: null, from: null, to: null, actor, payload, at: now },
+  // Of a request only: in a log in memory, an event has no fields without a value.
+  ...(keyId && { keyId }),
+  ...(address && { address }),
+})
 
 export interface StoredEvent extends EventDraft {
   readonly seq: number

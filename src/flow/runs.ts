@@ -1,4 +1,5 @@
 import { Refused } from '../core/errors.ts'
+import { originOf } from '../core/events.ts'
 import type { Run } from '../core/runs/records.ts'
 import { requestCancel } from '../core/runs/run-life.ts'
 import { resetSessions } from '../core/runs/runtime-state.ts'
@@ -90,7 +91,7 @@ export async function cancelRun(
 ): Promise<AnswerOf<typeof shapes.RunView>> {
   const { id, status } = await requireRun(kernel, caller, runId)
   if (isOver(status)) throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
-  await runStep(kernel.store, caller.workspaceId, requestCancel(id, { reason, actor: caller.actor }))
+  await runStep(kernel.store, caller.workspaceId, requestCancel(id, { reason, ...originOf(caller) }))
   return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
 }
 
@@ -205,7 +206,7 @@ export async function deleteSessions(
   const cleared = await runStep(
     kernel.store,
     caller.workspaceId,
-    resetSessions(agent, taskKey ?? null, caller.actor),
+    resetSessions(agent, taskKey ?? null, originOf(caller)),
   )
   return { agent, cleared }
 }

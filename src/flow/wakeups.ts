@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
+import { originOf } from '../core/events.ts'
 import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { requestWakeups, type WakeupRequest } from '../core/runs/request-wakeups.ts'
@@ -66,7 +67,7 @@ export async function wakeAgent(
       agent: slug,
       asked: asked({
         ...causeOf(caller, body),
-        actor: caller.actor,
+        ...originOf(caller),
         reason: reason ?? null,
         payload,
         task,

@@ -1,4 +1,4 @@
-import type { EventDraft } from '../events.ts'
+import type { EventWithOrigin } from '../events.ts'
 import { shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
 import { movedWakeup, NEW } from './states.ts'
 import { aboutName, keyedName, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep, type RunsView } from './step.ts'
@@ -40,7 +40,7 @@ class Requests {
   readonly #queued = new Map<string, string>()
   readonly #woken = new Map<string, number>()
   readonly #keyed = new Map<string, string>()
-  readonly #events: EventDraft[] = []
+  readonly #events: EventWithOrigin[] = []
 
   constructor(view: RunsView) {
     this.#view = view

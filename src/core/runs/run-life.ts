@@ -1,4 +1,4 @@
-import { workspaceEvent } from '../events.ts'
+import { type Origin, workspaceEvent } from '../events.ts'
 import { addDollars, storedDollars } from './dollars.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
@@ -156,7 +156,7 @@ function eventsOf({ now }: RunsView, run: RunRecord, end: RunEnd, runs: number |
 /** Requests a cancellation; its node sees the event and stops the run. False: it has ended. */
 export const requestCancel = (
   runId: string,
-  { reason, actor }: { reason: string; actor: string },
+  { reason, actor, keyId, address }: Origin & { reason: string },
 ): RunsStep<boolean> => ({
   ask: { ...NOTHING_ASKED, runs: [runId] },
   decide({ now, runs }) {
@@ -169,7 +169,7 @@ export const requestCancel = (
         ...NOTHING_CHANGED,
         // The first reason stays.
         runs: run.cancelReason === null ? [{ id: runId, set: { cancelReason: reason } }] : [],
-        events: [workspaceEvent('run_cancel_requested', told, { actor, now })],
+        events: [workspaceEvent('run_cancel_requested', told, { actor, keyId, address, now })],
       },
     }
   },

@@ -1,4 +1,4 @@
-import { workspaceEvent } from '../events.ts'
+import { type Origin, workspaceEvent } from '../events.ts'
 import { restsUntil } from './ending.ts'
 import { changedRuntime, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep } from './step.ts'
 import { nextTimerAt } from './wakeups.ts'
@@ -35,7 +35,7 @@ export const parkCredential = ({
 })
 
 /** Deletes the adapter sessions of an agent, or the one of a task: the next run begins fresh. Returns how many there were. */
-export const resetSessions = (agent: string, taskKey: string | null, actor: string): RunsStep<number> => ({
+export const resetSessions = (agent: string, taskKey: string | null, by: Origin): RunsStep<number> => ({
   ask: { ...NOTHING_ASKED, agents: [agent], sessionsOf: [agent] },
   decide({ now, runtime, sessions }) {
     const { length } = sessions.filter((session) => taskKey === null || session.taskKey === taskKey)
@@ -45,7 +45,7 @@ export const resetSessions = (agent: string, taskKey: string | null, actor: stri
       ...NOTHING_CHANGED,
       deletedSessions: [{ agent, taskKey }],
       runtime: isWhole ? [changedRuntime('runtime_state_reset', agent, { sessionId: null })] : [],
-      events: [workspaceEvent('runtime_state_reset', payload, { actor, now })],
+      events: [workspaceEvent('runtime_state_reset', payload, { ...by, now })],
     }
     return { answer: length, changes }
   },

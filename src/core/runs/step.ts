@@ -1,4 +1,4 @@
-import type { EventDraft } from '../events.ts'
+import type { EventWithOrigin } from '../events.ts'
 import type { AgentRecord, TaskRecord } from '../records.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { RUNTIME_CHANGES } from './states.ts'
@@ -93,7 +93,7 @@ export interface RunsChanges {
   deletedSessions: readonly { agent: string; taskKey: string | null }[]
   /** A credential stays parked until the latest of these times. */
   parked: readonly { credential: string; until: number }[]
-  events: readonly EventDraft[]
+  events: readonly EventWithOrigin[]
 }
 
 export const NOTHING_CHANGED: RunsChanges = {

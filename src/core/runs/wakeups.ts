@@ -1,4 +1,4 @@
-import { type EventDraft, workspaceEvent } from '../events.ts'
+import { type EventWithOrigin, type Origin, originOf, workspaceEvent } from '../events.ts'
 import type { AgentRecord } from '../records.ts'
 import { policyOf } from './policy.ts'
 
@@ -39,14 +39,13 @@ export type SkipReason = keyof typeof SKIP_REASONS
 /** A run may wake another agent, whose run may wake a third: the limit of such a chain. */
 export const MAX_CHAIN_DEPTH = 5
 
-export interface WakeupCause {
+/** Who requested it, and why. */
+export interface WakeupCause extends Origin {
   id: string
   source: WakeupSource
   triggerDetail: TriggerDetail | null
   reason: string | null
   payload: unknown
-  /** The actor that requested it. */
-  actor: string
   /** Its task, and the generation of the claim to work under, if there is one. */
   task: { id: number; uuid: string; generation: number | null } | null
   idempotencyKey: string | null
@@ -72,9 +71,9 @@ export interface WakeupContext {
 }
 
 export type WakeupDecision =
-  | { status: 'queued'; dueAt: number; priority: number; events: EventDraft[] }
-  | { status: 'coalesced'; into: string; dueAt: number; priority: number; events: EventDraft[] }
-  | { status: 'skipped'; because: SkipReason; events: EventDraft[] }
+  | { status: 'queued'; dueAt: number; priority: number; events: EventWithOrigin[] }
+  | { status: 'coalesced'; into: string; dueAt: number; priority: number; events: EventWithOrigin[] }
+  | { status: 'skipped'; because: SkipReason; events: EventWithOrigin[] }
 
 /** What happens to a request to wake an agent. */
 export function decideWakeup(request: WakeupCause, context: WakeupContext): WakeupDecision {
@@ -87,7 +86,7 @@ export function decideWakeup(request: WakeupCause, context: WakeupContext): Wake
     reason: request.reason,
     taskId: task?.uuid ?? null,
   }
-  const by = { actor: request.actor, now }
+  const by = { ...originOf(request), now }
   const because = whyNot(request, context)
   if (because)
     return {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
+import { originOf } from '../../core/events.ts'
 import { type Limits, LimitsInUse, LimitsSchema } from '../../core/limits.ts'
 import {
   KeyBody,
@@ -111,8 +112,7 @@ function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       answer: WorkspaceMade,
     }),
     async ({ body, caller }, reply) => {
-      const { actor, keyId, address } = caller
-      const by = { actor, keyId, address }
+      const by = originOf(caller)
       const workspace = await workspaces.create(body.name, by)
       // Created by a key of another workspace: the new key stays valid whatever happens to that one.
       const first = { name: 'owner', role: 'owner' } as const

@@ -71,7 +71,7 @@ async function act(world: RunWorld, kind: keyof typeof ACTS): Promise<unknown> {
     case 'cancelTask':
       return task && command(outside, caller, task.uuid, { kind: 'cancel', reason: 'not needed' })
     case 'reset':
-      return runStep(store, workspace, resetSessions(agent, null, 'person'))
+      return runStep(store, workspace, resetSessions(agent, null, { actor: 'person' }))
     case 'kill':
       return world.alive.length > 0 && random.pick(world.alive).kill()
   }

@@ -1,18 +1,15 @@
 import type pg from 'pg'
-import type { EventDraft, Origin } from '../../../core/events.ts'
+import type { EventWithOrigin } from '../../../core/events.ts'
 import { type Committed, StoreUnavailable } from '../../store.ts'
 import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
 
-/** An event of a change. Those of a batch of tasks carry only their actor: a batch has many callers. */
-type EventToWrite = EventDraft & Omit<Origin, 'actor'>
-
 /** The end of a transaction: its last writes, its events, and what must be checked under the lock of the counter. */
 interface LastWrites {
   writes?: readonly Bound[]
-  events: readonly EventToWrite[]
+  events: readonly EventWithOrigin[]
   checks?: readonly Bound[]
   /** By how much the number of active claims changes, and how many there may be. */
   claims?: { delta: number; most: number }
@@ -80,7 +77,7 @@ const insertOrigins = sql.statement(
     where k.workspace_id = $1`,
 )
 
-function originsOf(workspaceId: number, events: readonly EventToWrite[]): Bound[] {
+function originsOf(workspaceId: number, events: readonly EventWithOrigin[]): Bound[] {
   const known = events
     .map(({ keyId = null, address = null }, i) => ({ place: i + 1, keyId, address }))
     .filter(({ keyId, address }) => keyId !== null || address !== null)

@@ -68,9 +68,5 @@ async function eventsOf(
   emitted: readonly Emitted[],
 ) {
   const { now } = (await query({ text: 'select ms(clock_timestamp()) as now' })).rows[0]
-  return emitted.map(({ type, by: { actor, keyId, address }, payload }) => ({
-    ...workspaceEvent(type, payload, { actor, now }),
-    keyId,
-    address,
-  }))
+  return emitted.map(({ type, by, payload }) => workspaceEvent(type, payload, { ...by, now }))
 }
