@@ -6,6 +6,7 @@ import { PostgresStore } from '../src/store/postgres/store.ts'
 import { Coordinator } from '../src/upkeep/coordinator.ts'
 import { Leadership } from '../src/upkeep/leadership.ts'
 import { Node } from '../src/upkeep/node.ts'
+import { startUpkeep } from '../src/upkeep/upkeep.ts'
 import { heartbeat, register } from './support/agents.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser, until } from './support/nodes.ts'
@@ -124,6 +125,28 @@ describe('what is due next', () => {
     inOneHour(wakeupAt)
     expect([upkeepAt, areClaimsWaiting]).toEqual([null, false])
   })
+})
+
+test('a library queue without work asks what is due next, and runs no step until something is', async () => {
+  const { store, rows, work, follow } = await freshStore()
+  await follow()
+  const asked = vi.spyOn(store, 'nextDue')
+  const steps = [vi.spyOn(store, 'dueTasks'), vi.spyOn(store, 'dueSessions')]
+  const kernel = openKernel(store, serverDirectory(store))
+  const upkeep = startUpkeep(kernel, { warn: () => undefined })
+  opened.push(() => upkeep.stop())
+  const askedLater = async (count: number) => {
+    const { length } = asked.mock.calls
+    await until(async () => asked.mock.calls.length >= length + count)
+  }
+  await askedLater(10)
+  expect(steps.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  const task = await work.create({ runAt: Date.now() + HOUR })
+  await askedLater(10)
+  expect(steps.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  // By time alone, and without a notice: only the row says so.
+  await rows(`update tasks set due_at = now() where id = $1`, [task.id])
+  await until(async () => (await work.record(task)).state === 'queued')
 })
 
 describe('a coordinator without work', () => {

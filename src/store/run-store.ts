@@ -2,7 +2,7 @@ import type { AssignableTask, Candidate } from '../core/assignment.ts'
 import type { KindName } from '../core/kinds/kinds.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
-import type { RunsTransactor, Store } from './store.ts'
+import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
 
 /**
  * A store that holds runs: Postgres, and memory for tests and the simulation. Everything here only reads, or appends to a run
@@ -32,11 +32,7 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
  * When something is due, in all workspaces: what a node without work asks instead of running all its steps. Times are of the
  * monotonic clock of this process, a little early rather than late.
  */
-export interface NextDue {
-  /** When upkeep has something to do by time; null: never, as things are. */
-  upkeepAt: number | null
-  /** Whether a log has grown since upkeep followed it last, so something may be due that is not due by time. */
-  isLogAhead: boolean
+export interface NextDue extends NextUpkeep {
   /** When the first queued wakeup is due; null: none is queued. */
   wakeupAt: number | null
   /** Whether a claim waits for the wakeup that continues it. */

@@ -171,6 +171,16 @@ export interface Upkeep {
   blockedFrom(workspaceId: number, taskIds: readonly number[], way: Direction, limit: number): Promise<Walked>
   /** Deletes old idempotency replies and old claims. */
   applyRetention(): Promise<void>
+  /** Stores without it are asked for what is due itself, which costs them no more. */
+  nextDue?(): Promise<NextUpkeep>
+}
+
+/** When upkeep has something to do, in all workspaces. Times are of the monotonic clock of this process. */
+export interface NextUpkeep {
+  /** When something is due by time; null: never, as things are. */
+  upkeepAt: number | null
+  /** Whether a log has grown since upkeep followed it last, so something may be due that is not due by time. */
+  isLogAhead: boolean
 }
 
 /** What was committed, for those who wait for it: a hint, not the source of truth. */

@@ -1,4 +1,5 @@
 import type { Kernel } from '../kernel/kernel.ts'
+import type { NextUpkeep, Store } from '../store/store.ts'
 import { pause } from './pause.ts'
 import {
   applyRetention,
@@ -14,13 +15,17 @@ import {
 interface UpkeepStep {
   run: (context: UpkeepContext) => Promise<number>
   everyMs: number
+  /** Whether it may have something to do, where the store tells what is due next. */
+  mayBeDue: (next: NextUpkeep) => boolean
 }
 
+const isTime = ({ upkeepAt }: NextUpkeep) => upkeepAt !== null && upkeepAt <= performance.now()
+
 const STEPS: UpkeepStep[] = [
-  { run: settleDueTasks, everyMs: 250 },
-  { run: expireSessions, everyMs: 500 },
-  { run: unblockMissed, everyMs: 5_000 },
-  { run: applyRetention, everyMs: 600_000 },
+  { run: settleDueTasks, everyMs: 250, mayBeDue: isTime },
+  { run: expireSessions, everyMs: 500, mayBeDue: isTime },
+  { run: unblockMissed, everyMs: 5_000, mayBeDue: ({ isLogAhead }) => isLogAhead },
+  { run: applyRetention, everyMs: 600_000, mayBeDue: () => true },
 ]
 
 /** Logger for failed steps, which are retried. */
@@ -28,7 +33,7 @@ export interface UpkeepLog {
   warn(about: { err: unknown; step: string }, message: string): void
 }
 
-/** Runs each step at its interval, and again at once after a full batch. */
+/** Runs each step at its interval if something may be due, and again at once after a full batch. */
 export function startUpkeep(kernel: Kernel, logger: UpkeepLog): { stop: () => Promise<void> } {
   const stopping = new AbortController()
   const loops = STEPS.map((step) => runRepeatedly(step, { kernel }, logger, stopping.signal))
@@ -41,7 +46,7 @@ export function startUpkeep(kernel: Kernel, logger: UpkeepLog): { stop: () => Pr
 }
 
 async function runRepeatedly(
-  { run, everyMs }: UpkeepStep,
+  { run, everyMs, mayBeDue }: UpkeepStep,
   context: UpkeepContext,
   logger: UpkeepLog,
   stopping: AbortSignal,
@@ -53,6 +58,15 @@ async function runRepeatedly(
     } catch (error) {
       logger.warn({ err: error, step: run.name }, 'an upkeep step failed; retrying')
     }
-    if (done < BATCH) await pause(everyMs, stopping)
+    if (done >= BATCH) continue
+    // The answer is kept for a second, unless something is committed: a queue at rest asks one question a second.
+    do await pause(everyMs, stopping)
+    while (!stopping.aborted && !(await mayHaveWork(context.kernel.store, mayBeDue)))
   }
+}
+
+async function mayHaveWork(store: Store, mayBeDue: UpkeepStep['mayBeDue']): Promise<boolean> {
+  // A step that can read what it needs must not wait for an answer that cannot be read.
+  const next = await store.nextDue?.().catch(() => null)
+  return next ? mayBeDue(next) : true
 }

@@ -48,7 +48,9 @@ export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<v
 /** Whether the node is registered. */
 export async function heartbeatNode(pool: pg.Pool, nodeId: string): Promise<boolean> {
   const text = `update nodes set last_seen_at = clock_timestamp() where workspace_id = 0 and node_id = $1 returning node_id`
-  return (await inClusterScope(pool, text, [nodeId])).length > 0
+  // Named, since it is repeated for as long as the node lives: parsed and planned once.
+  const statement = { name: 'heartbeat_of_node', text, values: [nodeId] }
+  return (await scopedQuery(pool, 'baton.scope', 'cluster', statement)).length > 0
 }
 
 export async function nodeStopped(pool: pg.Pool, nodeId: string): Promise<void> {
