@@ -180,6 +180,12 @@ test('a fresh folder becomes a durable UTF-8 database on 127.0.0.1 only', async 
   })
 })
 
+test('no database of a fresh folder but that of Baton has statistics, so autovacuum visits no other', async () => {
+  const server = await start(join(await scratchFolder(), 'postgres'))
+  const used = await connect(server.url)`select datname from pg_stat_database where xact_commit > 0`
+  expect(used.map(({ datname }) => datname).filter((name) => name !== 'baton')).toEqual([])
+})
+
 test('the password is in one file that only the starting user reads, and in no command line', async () => {
   const folder = join(await scratchFolder(), 'postgres')
   const server = await start(folder)

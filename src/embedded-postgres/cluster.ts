@@ -33,6 +33,9 @@ export async function createCluster(tools: ClusterTools, cluster: string): Promi
     if (account) await chown(draft, account.uid, account.gid)
     await run(launch, draft, binaries.initdb, [...INITDB, '--no-sync', '-D', draft])
     await setPassword(tools, draft, ['create database baton'])
+    // Autovacuum visits every database that was ever used, several times a minute. Without the statistics of the setup it
+    // knows only `baton`.
+    await rm(join(draft, 'pg_stat', 'pgstat.stat'), { force: true })
     await run(launch, draft, binaries.initdb, ['--sync-only', '-D', draft])
     await rename(draft, cluster)
     await syncFolder(folder)
