@@ -97,6 +97,26 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await work.record(task)).toMatchObject({ state: 'queued', dueAt: null })
   })
 
+  test('a task that depends on one of an earlier request, known by its idempotency key, sees it as it is now', async () => {
+    const work = await nodes.work()
+    const once = () => newTask({ title: 'once', unique: { key: 'k', bodyHash: 'a' } })
+    const [first] = await work.createAll([once()])
+    const wanted = () => [once(), newTask({ dependsOnNew: [0] })]
+    const create = async () => {
+      const asked = await work.tryCreate(wanted())
+      expect(asked).toMatchObject({ reason: 'NOT_LOCKED', records: [], unlocked: [first!.id] })
+      const request = { on: 'new', actor: 'key:test', tasks: wanted(), alsoLock: [first!.id] } as const
+      const reply = await work.run(request)
+      expect(reply).toMatchObject({ reason: 'CREATED', existing: [true, false] })
+      const [, dependent] = reply.records as Task[]
+      return work.record(dependent!)
+    }
+    expect(await create()).toMatchObject({ state: 'pending', blocked: true })
+    expect(await work.record(first!), 'its end is followed at once').toMatchObject({ awaited: true })
+    await work.submit(first!, granted(await work.claim(first!, alpha)))
+    expect(await create(), 'it has ended by now').toMatchObject({ state: 'queued', blocked: false })
+  })
+
   test('a task cannot depend on a task outside its workspace, and then nothing of the request is created', async () => {
     const [work, elsewhere] = [await nodes.work(), await nodes.work()]
     const foreign = await elsewhere.create()

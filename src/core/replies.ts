@@ -107,6 +107,11 @@ export type NewGranted = Granted & {
   readonly records: readonly TaskRecord[]
   /** Which of them were created by an earlier request under the same idempotency key. */
   readonly existing: readonly boolean[]
+  /**
+   * Nothing was created: new tasks depend on these, which earlier requests created, and which must be locked. They are known
+   * only by idempotency key until then; the same request with `alsoLock` creates the tasks.
+   */
+  readonly unlocked?: readonly number[]
 }
 
 /** What happened to a claim when its session or agent changed. */

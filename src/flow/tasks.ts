@@ -34,8 +34,10 @@ export async function createTasks(
   const wanted = tasks.map((task, index) => newTask(task, index, projects, caller))
   await findParents(kernel, caller, tasks, wanted)
   await refuseCycles(kernel, caller, wanted)
-  const reply = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
-  const { records } = reply
+  const first = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
+  const { records } = first.unlocked
+    ? granted(await kernel.run(caller, { on: 'new', tasks: wanted, alsoLock: first.unlocked }))
+    : first
   const parts = new Map<number, string[]>()
   wanted.forEach(({ parent }, i) => {
     if (parent && 'at' in parent) parts.set(parent.at, [...(parts.get(parent.at) ?? []), records[i]!.uuid])

@@ -4,7 +4,15 @@ import { uuidCarrying } from '../ids.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { createTask } from '../rules/create.ts'
-import { type Changes, keyName, type OnTask, type StoredReply, uniqueName, type View } from './requests.ts'
+import {
+  type Changes,
+  keyName,
+  type OnTask,
+  type Request,
+  type StoredReply,
+  uniqueName,
+  type View,
+} from './requests.ts'
 
 /** What creation needs from its batch. */
 interface CreationContext {
@@ -18,6 +26,8 @@ interface CreationContext {
   firstAnswer: (key: string) => StoredReply | undefined
   storeReply: (key: string, bodyHash: string, reply: Reply) => void
 }
+
+type NewRequest = Pick<Extract<Request, { on: 'new' }>, 'tasks' | 'changes' | 'alsoLock'>
 
 interface Identity {
   id: number
@@ -37,11 +47,13 @@ export class Creation {
     this.#in = context
   }
 
-  create(wanted: readonly NewTask[], changes: readonly OnTask[], actor: Actor): NewGranted | Refusal {
+  create({ tasks: wanted, changes = [], alsoLock = [] }: NewRequest, actor: Actor): NewGranted | Refusal {
     const known = wanted.map((task) => this.#madeBefore(task))
     const order = inOrderOfDependence(wanted)
     const refusal = this.#whyNot(wanted, known, order, changes)
     if (refusal) return refusal
+    const unlocked = this.#unlockedAmong(wanted, known).filter((id) => !alsoLock.includes(id))
+    if (unlocked.length > 0) return { ok: true, reason: 'NOT_LOCKED', records: [], existing: [], unlocked }
     const { now, fresh } = this.#in.view
     // In the order of the request: among equals, that is the order of the queue.
     const identities = wanted.map((_, i) => {
@@ -74,7 +86,7 @@ export class Creation {
   ): TaskRecord {
     const task = asWhole(wanted[index]!, parts)
     const { id, uuid } = identities[index]!
-    const fresh = [...new Set([...task.dependsOnNew, ...parts])].map((at) => records[at]!)
+    const fresh = [...new Set([...task.dependsOnNew, ...parts])].map((at) => this.#asItIs(records[at]!))
     for (const other of task.dependsOn) this.#in.markAwaited(other)
     for (const other of fresh) this.#markAwaited(other)
     const upstream = [...task.dependsOn.map((other) => this.#in.record(other)!), ...fresh]
@@ -96,10 +108,23 @@ export class Creation {
     return record
   }
 
-  /**
-   * One that an earlier request created is not under our lock, unless another request of this batch names it: when it ends,
-   * upkeep unblocks the task that waits for it. Its record is that of the first answer, which must not change.
-   */
+  /** The tasks of earlier requests that new ones depend on and that are not under our lock. */
+  #unlockedAmong(wanted: readonly NewTask[], known: readonly (TaskRecord | undefined)[]): number[] {
+    if (known.every((first) => first === undefined)) return []
+    const awaited = wanted.flatMap(({ dependsOnNew, parent }, at) => [
+      ...(known[at] ? [] : dependsOnNew),
+      ...(parent && 'at' in parent && !known[parent.at] ? [at] : []),
+    ])
+    const records = [...new Set(awaited)].flatMap((at) => known[at] ?? [])
+    return records.filter((one) => !this.#new.has(one) && !this.#in.record(one.id)).map(({ id }) => id)
+  }
+
+  /** One that an earlier request created may have changed since; its first answer has not. */
+  #asItIs(record: TaskRecord): TaskRecord {
+    return this.#new.has(record) ? record : (this.#in.record(record.id) ?? record)
+  }
+
+  /** The record of a first answer must not change. */
   #markAwaited(record: TaskRecord): void {
     if (this.#new.has(record)) record.awaited = true
     else this.#in.markAwaited(record.id)

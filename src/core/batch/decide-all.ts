@@ -41,6 +41,8 @@ export function decideAll(
 
 type Claim = Effects['claims'][number]
 
+const CHANGED_NOTHING: ReadonlySet<string> = new Set(['NO_WORK', 'ALL_REFUSED', 'NOT_LOCKED'])
+
 const add = (counts: Map<string, number>, name: string, change: number) =>
   counts.set(name, (counts.get(name) ?? 0) + change)
 
@@ -134,7 +136,7 @@ class Batch {
     if (first) return asOfNow(first.reply, this.#view.now)
     const reply = this.#decide(request)
     // A refusal or an empty queue changed nothing, so repeating it under the same key is a new request.
-    if (reply.ok && reply.reason !== 'NO_WORK' && reply.reason !== 'ALL_REFUSED')
+    if (reply.ok && !CHANGED_NOTHING.has(reply.reason))
       this.#firstAnswers.set(idempotency.key, { ...idempotency, reply })
     return reply
   }
@@ -161,7 +163,7 @@ class Batch {
         return { ok: true, reason, done, next: this.#next(request.next, request.actor) }
       }
       case 'new':
-        return this.#creation.create(request.tasks, request.changes ?? [], request.actor)
+        return this.#creation.create(request, request.actor)
       default:
         return this.#onRecord(request)
     }

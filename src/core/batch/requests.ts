@@ -75,7 +75,13 @@ export type Request<K extends KindName = KindName> = Common &
      * transaction. Nothing is handed out when the command is refused.
      */
     | { on: 'taskThenNext'; item: OnTask; next: NextWanted }
-    | { on: 'new'; tasks: readonly NewTask[]; changes?: readonly OnTask[] }
+    | {
+        on: 'new'
+        tasks: readonly NewTask[]
+        changes?: readonly OnTask[]
+        /** Tasks of earlier requests that new ones depend on by idempotency key: see `NewGranted.unlocked`. */
+        alsoLock?: readonly number[]
+      }
     | OnRecord<K>
   )
 
@@ -251,8 +257,9 @@ class ReadSetBuilder {
     this.#claimingAgents.add(agent)
   }
 
-  #new({ tasks, changes = [] }: Extract<Request, { on: 'new' }>): void {
+  #new({ tasks, changes = [], alsoLock = [] }: Extract<Request, { on: 'new' }>): void {
     this.#newTasks += tasks.length
+    for (const id of alsoLock) this.#taskIds.add(id)
     for (const task of tasks) {
       // Locked too: a dependency that completes meanwhile is either seen as completed or sees the new task waiting.
       for (const id of task.dependsOn) this.#taskIds.add(id)
