@@ -11,16 +11,18 @@ export interface IdleFigure {
   seconds: number
   /** CPU of the server and its database over the time that passed: 1 is a whole core. */
   shareOfCore: Spread
+  /** The same while callers wait. */
+  shareWithCallers: Spread
 }
 
 const CALLERS = 50
 /** The longest that a caller may wait: none of them asks again while it is measured. */
 const WAIT_MS = 60_000
 const TIMES = 3
-/** Statistics, checkpoints and compilation that follow the start. */
+/** Statistics, checkpoints and compilation that follow the start, or the callers. */
 const SETTLE_MS = 8_000
 
-/** A server with its own database, and agents that wait for work that does not come. */
+/** A server with its own database, alone and with agents that wait for work that does not come. */
 export async function idleServer(seconds: number, say: (what: string) => void): Promise<IdleFigure> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
   const server = launch({ BATON_DATA: folder })
@@ -30,6 +32,11 @@ export async function idleServer(seconds: number, say: (what: string) => void): 
     const agents = Array.from({ length: CALLERS }, (_, n) => `agent-${n}`)
     for (const agent of agents) await call('PUT', `/agents/${agent}`, { capabilities: [agent] })
     const rounds = await interleaved(TIMES, [
+      async () => {
+        say(`p nobody waits for ${seconds} s`)
+        await sleep(SETTLE_MS)
+        return shareOfCore(server.child.pid!, seconds)
+      },
       async () => {
         say(`p ${CALLERS} callers wait for ${seconds} s`)
         const leaving = new AbortController()
@@ -47,7 +54,8 @@ export async function idleServer(seconds: number, say: (what: string) => void): 
         return share
       },
     ])
-    return { callers: CALLERS, seconds, shareOfCore: spreadOf(rounds[0]!) }
+    const [alone, withCallers] = rounds.map(spreadOf) as [Spread, Spread]
+    return { callers: CALLERS, seconds, shareOfCore: alone, shareWithCallers: withCallers }
   } finally {
     server.child.kill('SIGTERM')
     await server.ended

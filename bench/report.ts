@@ -51,9 +51,10 @@ export const oneAtATimeRows = (figures: readonly PeerFigure[]): Rows => [
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`
 
-export const idleRows = ({ callers, seconds, shareOfCore }: IdleFigure): Rows => [
+export const idleRows = ({ callers, seconds, shareOfCore, shareWithCallers }: IdleFigure): Rows => [
   ['idle', 'share of a core'],
-  [`${callers} waiting callers, ${seconds} s`, ranged(shareOfCore, percent)],
+  [`nobody waits, ${seconds} s`, ranged(shareOfCore, percent)],
+  [`${callers} waiting callers, ${seconds} s`, ranged(shareWithCallers, percent)],
 ]
 
 type Goal = [goal: string, reached: number, isMet: boolean]

@@ -55,7 +55,9 @@ test('Baton is compared with the best peer, not with the slowest', () => {
 })
 
 test('what must be small is missed when it is large', () => {
-  const idle = (share: number) => ({ callers: 50, seconds: 20, shareOfCore: steady(share) })
+  const idle = (share: number) => ({
+    ...{ callers: 50, seconds: 20, shareOfCore: steady(share), shareWithCallers: steady(share) },
+  })
   expect(verdicts({ idle: idle(0.053) }).get('idle, share of a core')).toEqual(['5.3 %', 'MISSED'])
   expect(verdicts({ idle: idle(0.005) }).get('idle, share of a core')).toEqual(['0.5 %', 'met'])
 })
