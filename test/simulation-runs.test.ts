@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { RunRecord } from '../src/core/runs/records.ts'
-import type { Workspace } from '../src/store/memory/workspace.ts'
+import { emptyWorkspace } from '../src/store/memory/workspace.ts'
 import { RUN_BUGS, type RunBugName } from './simulation/runs/bugs.ts'
 import { ALWAYS, Memory } from './simulation/runs/invariants.ts'
 import { reportOfRuns, runSeedOfRuns } from './simulation/runs/run.ts'
@@ -48,8 +49,9 @@ test('two live runs of one claim, which stores refuse to write, would be noticed
     { id, status, innerTaskId: 1, generation } as unknown as RunRecord,
   ]
   const broken = (...runs: unknown[][]) => {
-    const workspace = { runs: new Map(runs as [string, RunRecord][]) } as unknown as Workspace
-    return ALWAYS.oneRunPerClaim!.broken(workspace, new Memory())
+    const workspace = emptyWorkspace(1, DEFAULT_LIMITS)
+    for (const [id, record] of runs as [string, RunRecord][]) workspace.runs.set(id, record)
+    return ALWAYS.oneRunPerClaim!.broken(workspace, new Memory().see(workspace))
   }
   expect(broken(run('a', 1, 'running'), run('b', 1, 'queued'))).toBe('task 1, generation 1')
   expect(broken(run('a', 1, 'running'), run('b', 1, 'failed'), run('c', 2, 'running'))).toBeUndefined()

@@ -1,3 +1,4 @@
+import { quiet } from './quiet.ts'
 import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
 
@@ -22,6 +23,7 @@ export class Scheduler {
   /** Latest first, so that the next one is popped off the end. */
   readonly #later: Job[] = []
   readonly #outside = new Set<Promise<unknown>>()
+  #shown = { at: START, text: '0.000' }
 
   constructor(random: Random, trace: Trace) {
     this.#random = random
@@ -54,20 +56,27 @@ export class Scheduler {
   /** Runs one job and everything that follows from it up to the next wait. False when nothing waits. */
   async step(): Promise<boolean> {
     const job = this.#next()
-    if (!job) return false
-    this.#trace.add(`${((this.now - START) / 1000).toFixed(3)} ${job.label}`)
-    job.run()
+    if (job) {
+      this.#trace.add(`${this.#clock()} ${job.label}`)
+      job.run()
+    }
     await this.#quiet()
-    return true
+    return job !== null
   }
 
   async #quiet(): Promise<void> {
     for (;;) {
-      // Not a timer: it returns once every promise that can settle has settled, so each step ends in full quiet.
-      await new Promise((resolve) => setImmediate(resolve))
+      await quiet()
       if (this.#outside.size === 0) return
       await Promise.allSettled(this.#outside)
     }
+  }
+
+  /** The time of the run in seconds, to be read by people. */
+  #clock(): string {
+    if (this.#shown.at !== this.now)
+      this.#shown = { at: this.now, text: ((this.now - START) / 1000).toFixed(3) }
+    return this.#shown.text
   }
 
   #next(): Job | null {

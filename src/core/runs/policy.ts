@@ -41,10 +41,21 @@ export const RuntimeConfig = z.looseObject({
 
 export type WakeupPolicy = z.output<typeof Heartbeat>
 
+type Settings = z.output<typeof RuntimeConfig>
+
+/** Settings are replaced, never changed: those of an agent in memory are parsed once. */
+const parsedSettings = new WeakMap<object, Settings>()
+const DEFAULTS = RuntimeConfig.parse({})
+
 /** Settings are checked when they are stored; older ones that are not valid count as missing. */
-function settingsOf(runtimeConfig: unknown): z.output<typeof RuntimeConfig> {
-  const parsed = RuntimeConfig.safeParse(runtimeConfig ?? {})
-  return parsed.success ? parsed.data : RuntimeConfig.parse({})
+function settingsOf(runtimeConfig: unknown): Settings {
+  if (typeof runtimeConfig !== 'object' || runtimeConfig === null) return DEFAULTS
+  const known = parsedSettings.get(runtimeConfig)
+  if (known) return known
+  const parsed = RuntimeConfig.safeParse(runtimeConfig)
+  const settings = parsed.success ? parsed.data : DEFAULTS
+  parsedSettings.set(runtimeConfig, settings)
+  return settings
 }
 
 export const policyOf = (runtimeConfig: unknown): WakeupPolicy => settingsOf(runtimeConfig).heartbeat

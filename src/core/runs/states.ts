@@ -75,17 +75,20 @@ export const RUNTIME_CHANGES = {
   timer_scheduled: ['nextTimerAt'],
 } as const
 
-const leads = (table: Record<string, Transition<string>>, state: string) =>
-  Object.values(table).some(({ from }) => from.includes(state))
+/** The states that a transition leads out of. */
+const leftIn = (table: Record<string, Transition<string>>): ReadonlySet<string> =>
+  new Set(Object.values(table).flatMap(({ from }) => from))
+const LIVE = leftIn(RUN_TRANSITIONS)
+const PENDING = leftIn(WAKEUP_TRANSITIONS)
 
 /** A live run may have a process. */
-export const isLive = (state: RunState) => leads(RUN_TRANSITIONS, state)
-export const isOver = (state: RunState) => !isLive(state)
+export const isLive = (state: RunState) => LIVE.has(state)
+export const isOver = (state: RunState) => !LIVE.has(state)
 /** It has begun and not ended: its program may report. */
 export const isStarted = (state: RunState) =>
   (RUN_TRANSITIONS.run_started.to as readonly RunState[]).includes(state)
 /** A pending wakeup waits for its run, or has one that is live. */
-export const isPending = (state: WakeupState) => leads(WAKEUP_TRANSITIONS, state)
+export const isPending = (state: WakeupState) => PENDING.has(state)
 /** Requests that were coalesced or skipped did not wake the agent. */
 export const wokeItsAgent = (state: WakeupState) => state !== 'coalesced' && state !== 'skipped'
 

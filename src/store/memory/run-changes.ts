@@ -16,7 +16,7 @@ import { copyOf, type Workspace } from './workspace.ts'
 const HOUR_MS = 3_600_000
 
 export const liveRuns = ({ runs }: Workspace, of: string): RunRecord[] =>
-  [...runs.values()].filter(({ agent, status }) => agent === of && isLive(status))
+  [...runs.open.values()].filter(({ agent }) => agent === of)
 
 /** By priority, then by arrival: wakeups are kept in the order of their arrival. */
 export const inOrder = (a: WakeupRecord, b: WakeupRecord) =>
@@ -90,7 +90,7 @@ function aboutTask(workspace: Workspace, agent: string, taskId: number, now: num
 }
 
 function firstDue(workspace: Workspace, agent: string, now: number): FirstDue | null {
-  const [first] = [...workspace.wakeups.values()]
+  const [first] = [...workspace.wakeups.open.values()]
     .filter((one) => one.agent === agent && one.status === 'queued' && one.dueAt <= now)
     .sort(inOrder)
   if (!first) return null
@@ -135,16 +135,26 @@ function refuseDoubles(
   wakeups: readonly WakeupRecord[],
   runs: readonly RunRecord[],
 ): void {
-  const other = <T extends { id: string }>(rows: ReadonlyMap<string, T>, now: readonly T[], one: T) =>
-    [...[...rows.values()].filter(({ id }) => !now.some((row) => row.id === id)), ...now].filter(
-      ({ id }) => id !== one.id,
-    )
+  /** What is there afterwards, beside this one. */
+  function* others<T extends { id: string }>(rows: ReadonlyMap<string, T>, now: readonly T[], one: T) {
+    for (const row of rows.values()) if (!now.some(({ id }) => id === row.id)) yield row
+    for (const row of now) if (row.id !== one.id) yield row
+  }
+  const clashes = <T extends { id: string }>(
+    rows: ReadonlyMap<string, T>,
+    now: readonly T[],
+    one: T,
+    isSame: (row: T) => boolean,
+  ) => {
+    for (const row of others(rows, now, one)) if (isSame(row)) return true
+    return false
+  }
   for (const wakeup of wakeups) {
     const isSame = (row: WakeupRecord) =>
       row.agent === wakeup.agent &&
       ((row.status === 'queued' && wakeup.status === 'queued' && row.innerTaskId === wakeup.innerTaskId) ||
         (row.idempotencyKey !== null && row.idempotencyKey === wakeup.idempotencyKey))
-    if (other(workspace.wakeups, wakeups, wakeup).some(isSame))
+    if (clashes(workspace.wakeups, wakeups, wakeup, isSame))
       throw new Conflict(`wakeup ${wakeup.id} is there already`)
   }
   for (const run of runs) {
@@ -154,7 +164,7 @@ function refuseDoubles(
       run.innerTaskId !== null &&
       row.innerTaskId === run.innerTaskId &&
       row.generation === run.generation
-    if (other(workspace.runs, runs, run).some(isSame))
+    if (clashes(workspace.runs.open, runs, run, isSame))
       throw new Conflict(`the claim of run ${run.id} has another`)
   }
 }

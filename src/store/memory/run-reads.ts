@@ -2,7 +2,6 @@ import type { AgentRecord, TaskRecord } from '../../core/records.ts'
 import { RENEW_FROM } from '../../core/retry.ts'
 import { policyOf } from '../../core/runs/policy.ts'
 import type { Run, RunRecord, WakeupRecord } from '../../core/runs/records.ts'
-import { isLive } from '../../core/runs/states.ts'
 import type { ClaimEnd } from '../../core/states.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { DueTimer, DueWakeup, RunToCheck, WaitingClaim, WorkWithoutWakeup } from '../run-store.ts'
@@ -19,7 +18,7 @@ const mayRunOn = ({ runtimeConfig }: AgentRecord, nodeName: string) => {
 }
 
 const queuedWith = (workspace: Workspace) =>
-  [...workspace.wakeups.values()].flatMap((wakeup) => {
+  [...workspace.wakeups.open.values()].flatMap((wakeup) => {
     const agent = workspace.agents.get(wakeup.agent)
     return wakeup.status === 'queued' && agent ? [{ wakeup, agent }] : []
   })
@@ -50,10 +49,11 @@ export function dueWakeups(
   now: number,
 ): DueWakeup[] {
   const due = workspaces.flatMap((workspace) => {
-    const runs = [...workspace.runs.values()]
-    const active = runs.filter(({ status }) => isLive(status)).length
-    const lastBegan = runs.at(-1)?.createdAt ?? Number.NEGATIVE_INFINITY
-    return dueIn(workspace, nodeName, now).map((wakeup, place) => ({
+    const due = dueIn(workspace, nodeName, now)
+    if (due.length === 0) return []
+    const active = workspace.runs.open.size
+    const lastBegan = [...workspace.runs.values()].at(-1)?.createdAt ?? Number.NEGATIVE_INFINITY
+    return due.map((wakeup, place) => ({
       ...{ workspaceId: workspace.id, wakeup, load: active + place, lastBegan },
     }))
   })
@@ -127,7 +127,7 @@ export function dueTimers(workspaces: readonly Workspace[], limit: number, now: 
 const ENDED_BY_RUN: readonly (ClaimEnd | null)[] = ['COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN']
 
 export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] {
-  const own = [...workspace.runs.values()].filter((run) => run.nodeId === nodeId && isLive(run.status))
+  const own = [...workspace.runs.open.values()].filter((run) => run.nodeId === nodeId)
   return own
     .map((run) => {
       const claim = workspace.claims

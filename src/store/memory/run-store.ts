@@ -1,6 +1,6 @@
 import { workspaceEvent } from '../../core/events.ts'
 import type { RunRecord } from '../../core/runs/records.ts'
-import { isLive, isPending, isStarted } from '../../core/runs/states.ts'
+import { isStarted } from '../../core/runs/states.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
@@ -35,15 +35,14 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
 
   /** Something may always be due by time: what it is, is found at no cost here. */
   async nextDue() {
-    const queued = this.those(undefined).flatMap(({ wakeups }) =>
-      [...wakeups.values()].filter(({ status }) => isPending(status)),
-    )
-    return {
-      upkeepAt: this.now(),
-      isLogAhead: true,
-      wakeupAt: queued.reduce<number | null>((first, { dueAt }) => Math.min(first ?? dueAt, dueAt), null),
-      areClaimsWaiting: queued.some(({ generation }) => generation !== null),
-    }
+    let wakeupAt: number | null = null
+    let areClaimsWaiting = false
+    for (const { wakeups } of this.those(undefined))
+      for (const { dueAt, generation } of wakeups.open.values()) {
+        wakeupAt = Math.min(wakeupAt ?? dueAt, dueAt)
+        areClaimsWaiting ||= generation !== null
+      }
+    return { upkeepAt: this.now(), isLogAhead: true, wakeupAt, areClaimsWaiting }
   }
 
   readonly wakeups: RunStore['wakeups'] = {
@@ -194,9 +193,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
 
   #live = (isWanted: (run: RunRecord) => boolean) =>
     this.those(undefined).flatMap(({ id, runs }) =>
-      [...runs.values()]
-        .filter((run) => isLive(run.status) && isWanted(run))
-        .map((run) => reads.shownRun(id, run)),
+      [...runs.open.values()].filter(isWanted).map((run) => reads.shownRun(id, run)),
     )
 
   /** Only while the run is running. */

@@ -7,10 +7,38 @@ import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
+import { isLive, isPending } from '../../core/runs/states.ts'
 import type { TriggerRule } from '../../core/states.ts'
 import { foldDetails } from '../fold-changes.ts'
 import type { NewRunEvent } from '../run-store.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
+
+/** Rows by id. Those that are not over are kept apart as well: the others become many, and few ask for them. */
+export class OpenedRows<T extends { id: string; status: string }> extends Map<string, T> {
+  readonly #isOpen: (row: T) => boolean
+  readonly #open = new Map<string, T>()
+
+  constructor(isOpen: (row: T) => boolean) {
+    super()
+    this.#isOpen = isOpen
+  }
+
+  /** In the order of their arrival. */
+  get open(): ReadonlyMap<string, T> {
+    return this.#open
+  }
+
+  override set(id: string, row: T): this {
+    if (this.#isOpen(row)) this.#open.set(id, row)
+    else this.#open.delete(id)
+    return super.set(id, row)
+  }
+
+  override delete(id: string): boolean {
+    this.#open.delete(id)
+    return super.delete(id)
+  }
+}
 
 /** The whole state of a workspace, in maps. */
 export interface Workspace {
@@ -29,8 +57,8 @@ export interface Workspace {
   /** Declared tracks, by `trackName`: how many agents each may have. */
   tracks: Map<string, number | null>
   activeClaims: number
-  wakeups: Map<string, WakeupRecord>
-  runs: Map<string, RunRecord>
+  wakeups: OpenedRows<WakeupRecord>
+  runs: OpenedRows<RunRecord>
   /** The timelines of runs. */
   runEvents: Map<string, NewRunEvent[]>
   /** What agents keep between runs, by agent. */
@@ -56,8 +84,8 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   projects: new Map(),
   tracks: new Map(),
   activeClaims: 0,
-  wakeups: new Map(),
-  runs: new Map(),
+  wakeups: new OpenedRows(({ status }) => isPending(status)),
+  runs: new OpenedRows(({ status }) => isLive(status)),
   runEvents: new Map(),
   runtime: new Map(),
   taskSessions: new Map(),

@@ -1,6 +1,6 @@
 import { EVENTS } from '../../../src/core/events.ts'
-import { addDollars } from '../../../src/core/runs/dollars.ts'
-import type { RunRecord, WakeupRecord } from '../../../src/core/runs/records.ts'
+import { dollarsOf, nanosOf } from '../../../src/core/runs/dollars.ts'
+import type { RunRecord, RuntimeState, WakeupRecord } from '../../../src/core/runs/records.ts'
 import {
   isLive,
   isOver,
@@ -14,114 +14,189 @@ import type { RunWorld } from './world.ts'
 
 type Broken = string | false | null | undefined
 
-/** What was there before the last step. */
-export class Memory {
-  readonly runs = new Map<string, RunRecord>()
-  readonly wakeups = new Map<string, WakeupRecord>()
-  events = 0
+/** Rows of one kind: as they were before the last step, and those that it wrote. The store replaces what it changes. */
+class Rows<T> {
+  readonly before = new Map<string, T>()
+  /** With what was there instead. */
+  written: { now: T; was: T | undefined }[] = []
+  /** How many are gone. */
+  lost = 0
+
+  see(rows: ReadonlyMap<string, T>): void {
+    this.written = []
+    for (const [key, now] of rows) {
+      const was = this.before.get(key)
+      if (was !== now) this.written.push({ now, was })
+    }
+    this.lost = this.before.size + this.written.filter(({ was }) => !was).length - rows.size
+  }
+
+  keep(keyOf: (row: T) => string): void {
+    for (const { now } of this.written) this.before.set(keyOf(now), now)
+  }
 }
 
-const groups = <T>(rows: Iterable<T>, nameOf: (row: T) => string | null): [string, T[]][] => {
-  const found = new Map<string, T[]>()
+/** What was there before the last step, and what it changed. */
+export class Memory {
+  readonly runs = new Rows<RunRecord>()
+  readonly wakeups = new Rows<WakeupRecord>()
+  readonly runtime = new Rows<RuntimeState>()
+  /** Runs that are not over. */
+  readonly live = new Map<string, RunRecord>()
+  /** The run that each wakeup became. */
+  readonly runOf = new Map<string, string>()
+  events = 0
+
+  see({ runs, wakeups, runtime }: Workspace): this {
+    this.runs.see(runs)
+    this.wakeups.see(wakeups)
+    this.runtime.see(runtime)
+    for (const { now } of this.runs.written)
+      if (isLive(now.status)) this.live.set(now.id, now)
+      else this.live.delete(now.id)
+    return this
+  }
+
+  keep({ events }: Workspace): void {
+    for (const { now } of this.runs.written) if (now.wakeupId !== null) this.runOf.set(now.wakeupId, now.id)
+    this.runs.keep(({ id }) => id)
+    this.wakeups.keep(({ id }) => id)
+    this.runtime.keep(({ agent }) => agent)
+    this.events = events.length
+  }
+}
+
+/** The first name that more than `most` of the rows have. Rows without a name do not count. */
+function tooMany<T>(
+  rows: Iterable<T>,
+  nameOf: (row: T) => string | null,
+  most: (name: string) => number,
+): { name: string; count: number } | null {
+  const counts = new Map<string, number>()
   for (const row of rows) {
     const name = nameOf(row)
-    if (name !== null) found.set(name, [...(found.get(name) ?? []), row])
+    if (name === null) continue
+    const count = (counts.get(name) ?? 0) + 1
+    if (count > most(name)) return { name, count }
+    counts.set(name, count)
   }
-  return [...found]
+  return null
 }
 
 type Transitions = Record<string, { from: readonly string[]; to: readonly string[] }>
 const mayMove = (table: Transitions, from: string, to: string) =>
   Object.values(table).some((one) => one.from.includes(from) && one.to.includes(to))
 
-function moves<T extends { id: string; status: string }>(
-  table: Transitions,
-  rows: ReadonlyMap<string, T>,
-  before: ReadonlyMap<string, T>,
-): Broken {
-  for (const row of rows.values()) {
-    const from = before.get(row.id)?.status ?? NEW
-    if (from !== row.status && !mayMove(table, from, row.status)) return `${row.id}: ${from} to ${row.status}`
+function moves<T extends { id: string; status: string }>(table: Transitions, { written }: Rows<T>): Broken {
+  for (const { now, was } of written) {
+    const from = was?.status ?? NEW
+    if (from !== now.status && !mayMove(table, from, now.status)) return `${now.id}: ${from} to ${now.status}`
   }
   return null
 }
 
-/** After every commit. */
-export const ALWAYS: Record<string, { says: string; broken: (now: Workspace, before: Memory) => Broken }> = {
+/** After every commit. What the last step did not write is as it was when it was checked. */
+export const ALWAYS: Record<string, { says: string; broken: (now: Workspace, seen: Memory) => Broken }> = {
   slotsAreKept: {
     says: 'An agent has no more live runs than it may hold tasks.',
-    broken: ({ runs, agents }) =>
-      groups(runs.values(), ({ agent, status }) => (isLive(status) ? agent : null))
-        .filter(([slug, live]) => live.length > (agents.get(slug)?.maxConcurrentTasks ?? live.length))
-        .map(([slug, live]) => `${slug} has ${live.length}`)[0],
+    broken: ({ agents }, { live }) => {
+      const found = tooMany(
+        live.values(),
+        ({ agent }) => agent,
+        (slug) => agents.get(slug)?.maxConcurrentTasks ?? Number.POSITIVE_INFINITY,
+      )
+      return found && `${found.name} has ${found.count}`
+    },
   },
   oneRunPerClaim: {
     says: 'A task has at most one live run in each generation.',
-    broken: ({ runs }) =>
-      groups(runs.values(), ({ status, innerTaskId, generation }) =>
-        isLive(status) && innerTaskId !== null ? `task ${innerTaskId}, generation ${generation}` : null,
-      )
-        .filter(([, live]) => live.length > 1)
-        .map(([name]) => name)[0],
+    broken: (_, { live }) =>
+      tooMany(
+        live.values(),
+        ({ innerTaskId, generation }) =>
+          innerTaskId === null ? null : `task ${innerTaskId}, generation ${generation}`,
+        () => 1,
+      )?.name,
   },
   oneRunPerWakeup: {
     says: 'A wakeup becomes at most one run.',
-    broken: ({ runs }) =>
-      groups(runs.values(), ({ wakeupId }) => wakeupId).find(([, of]) => of.length > 1)?.[0],
+    broken: (_, { runs, runOf }) =>
+      runs.written.find(({ now: { id, wakeupId } }) => (runOf.get(wakeupId ?? '') ?? id) !== id)?.now
+        .wakeupId,
   },
   runsMoveByTheTable: {
     says: 'A run changes its state as the table says; one that is over is never changed.',
-    broken: ({ runs }, before) =>
-      moves(RUN_TRANSITIONS, runs, before.runs) ??
-      [...before.runs.values()]
-        .filter((run) => isOver(run.status) && run.logGoneAt === null)
-        // The store replaces what it changes.
-        .find((run) => runs.get(run.id) !== run)?.id,
+    broken: (_, { runs }) => {
+      const moved = moves(RUN_TRANSITIONS, runs)
+      if (moved) return moved
+      const changed = runs.written.find(({ was }) => was && isOver(was.status) && was.logGoneAt === null)
+      return changed ? changed.now.id : runs.lost > 0 && 'a run is gone'
+    },
   },
   wakeupsEndOnce: {
     says: 'A wakeup ends once, and with its run.',
-    broken: ({ wakeups, runs }, before) => {
-      const again = [...before.wakeups.values()].find(
-        (one) => !isPending(one.status) && wakeups.get(one.id)?.finishedAt !== one.finishedAt,
+    broken: (workspace, { wakeups, runs }) => {
+      if (wakeups.lost > 0) return 'a wakeup is gone'
+      const again = wakeups.written.find(
+        ({ now, was }) => was && !isPending(was.status) && was.finishedAt !== now.finishedAt,
       )
-      if (again) return `${again.id} ended again`
-      const moved = moves(WAKEUP_TRANSITIONS, wakeups, before.wakeups)
+      if (again) return `${again.now.id} ended again`
+      const moved = moves(WAKEUP_TRANSITIONS, wakeups)
       if (moved) return moved
-      const left = [...wakeups.values()].find(
-        ({ runId, status }) => runId !== null && isLive(runs.get(runId)!.status) !== isPending(status),
-      )
-      return left && `${left.id} is ${left.status}, its run is ${runs.get(left.runId!)!.status}`
+      const touched = [
+        ...wakeups.written.map(({ now }) => now),
+        ...runs.written.map(({ now }) => workspace.wakeups.get(now.wakeupId ?? '')),
+      ]
+      for (const wakeup of touched) {
+        const run = wakeup?.runId == null ? null : workspace.runs.get(wakeup.runId)!
+        if (run && isLive(run.status) !== isPending(wakeup!.status))
+          return `${wakeup!.id} is ${wakeup!.status}, its run is ${run.status}`
+      }
+      return null
     },
   },
   totalsAreSums: {
     says: 'The totals of an agent are the sums over its finished runs.',
-    broken: ({ runs, runtime }) => {
-      for (const { agent, ...kept } of runtime.values()) {
-        const over = [...runs.values()].filter((run) => run.agent === agent && isOver(run.status))
-        const sum = (of: (run: RunRecord) => number | null) =>
-          over.reduce((all, run) => all + (of(run) ?? 0), 0)
-        const expected = [
-          [kept.runs, over.length],
-          [kept.totalInputTokens, sum((run) => run.inputTokens)],
-          [kept.totalOutputTokens, sum((run) => run.outputTokens)],
-          [kept.totalCachedInputTokens, sum((run) => run.cachedInputTokens)],
-          [kept.totalCostUsd, over.reduce((all, run) => addDollars(all, run.costUsd), '0')],
-        ]
-        const wrong = expected.find(([is, should]) => is !== should)
-        if (wrong) return `${agent}: ${wrong[0]} instead of ${wrong[1]}`
+    broken: (workspace, { runs, runtime }) => {
+      const agents = new Set([...runs.written, ...runtime.written].map(({ now }) => now.agent))
+      for (const agent of agents) {
+        const wrong = wrongTotal(workspace.runtime.get(agent), workspace.runs.values())
+        if (wrong) return `${agent}: ${wrong}`
       }
       return null
     },
   },
   eventsFit: {
     says: 'The payload of every event fits the catalogue.',
-    broken: ({ events }, before) => {
+    broken: ({ events }, seen) => {
       const wrong = events
-        .slice(before.events)
+        .slice(seen.events)
         .find(({ type, payload }) => !EVENTS[type].safeParse(payload).success)
       return wrong && `${wrong.type} ${JSON.stringify(wrong.payload)}`
     },
   },
+}
+
+function wrongTotal(kept: RuntimeState | undefined, runs: Iterable<RunRecord>): Broken {
+  if (!kept) return null
+  let [count, input, output, cached, nanos] = [0, 0, 0, 0, 0n]
+  for (const run of runs) {
+    if (run.agent !== kept.agent || isLive(run.status)) continue
+    count += 1
+    input += run.inputTokens ?? 0
+    output += run.outputTokens ?? 0
+    cached += run.cachedInputTokens ?? 0
+    if (run.costUsd !== null) nanos += nanosOf(run.costUsd)
+  }
+  const expected = [
+    [kept.runs, count],
+    [kept.totalInputTokens, input],
+    [kept.totalOutputTokens, output],
+    [kept.totalCachedInputTokens, cached],
+    [kept.totalCostUsd, dollarsOf(nanos)],
+  ]
+  const wrong = expected.find(([is, should]) => is !== should)
+  return wrong && `${wrong[0]} instead of ${wrong[1]}`
 }
 
 /** When the world has been calm for longer than any recovery takes. */
@@ -168,13 +243,12 @@ export const LAST = {
   nothingFails: 'No step fails because of a fault inside Baton.',
 }
 
-export function check(world: RunWorld, before: Memory): void {
+export function check(world: RunWorld, seen: Memory): void {
   const now = world.memory.whole(world.workspace)
+  seen.see(now)
   for (const [name, { broken }] of Object.entries(ALWAYS)) {
-    const detail = broken(now, before)
+    const detail = broken(now, seen)
     if (detail) world.breaks(name, detail)
   }
-  for (const run of now.runs.values()) before.runs.set(run.id, run)
-  for (const wakeup of now.wakeups.values()) before.wakeups.set(wakeup.id, wakeup)
-  before.events = now.events.length
+  seen.keep(now)
 }

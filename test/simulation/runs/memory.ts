@@ -80,15 +80,20 @@ export function storeOf(memory: PausingRunMemory, user: StoreUser, scheduler: Sc
       user.end(transaction)
     }
   }
-  const seen = (part: object): unknown =>
-    new Proxy(part, {
-      get(target, name: string) {
-        if (name === 'onCommit') return onCommit
-        const member = Reflect.get(target, name, target) as unknown
-        if (typeof member === 'function')
-          return (...args: unknown[]) => asked(name, () => member.apply(target, args))
-        return typeof member === 'object' && member !== null ? seen(member) : member
+  const seen = (part: object): unknown => {
+    const known = new Map<string, unknown>([['onCommit', onCommit]])
+    const look = (name: string) => {
+      const member = Reflect.get(part, name, part) as unknown
+      if (typeof member === 'function')
+        return (...args: unknown[]) => asked(name, () => member.apply(part, args))
+      return typeof member === 'object' && member !== null ? seen(member) : member
+    }
+    return new Proxy(part, {
+      get(_, name: string) {
+        if (!known.has(name)) known.set(name, look(name))
+        return known.get(name)
       },
     })
+  }
   return seen(memory) as RunStore
 }

@@ -36,7 +36,7 @@ export async function runSeedOfRuns(
     isReady = true
   }
   act(world.registerAgents().then(ready))
-  while (!isReady) await step(world)
+  while (!isReady) await scheduler.step()
   for (const machine of world.machines) {
     world.startNode(machine)
     if (world.random.chance(0.5)) world.startNode(machine)
@@ -47,7 +47,7 @@ export async function runSeedOfRuns(
   let commits = -1
   let wasQuiet = false
   for (; !world.broken; steps++) {
-    await step(world)
+    await scheduler.step()
     if (pauses.commits !== commits) check(world, before)
     commits = pauses.commits
     const calmSince = START + world.stormMs
@@ -71,12 +71,6 @@ export async function runSeedOfRuns(
       world.breaks('everyTaskEnds', left.map(({ id, state }) => `task ${id} is ${state}`).join(', '))
   }
   return { seed, steps, hash: trace.hash, broken: world.broken, trace: trace.last, world }
-}
-
-/** Combiners and the redactor go on in setImmediate: a step ends when all that followed from it waits for the scheduler. */
-async function step({ scheduler }: RunWorld): Promise<void> {
-  await scheduler.step()
-  for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 const saysOf = (name: string) =>
