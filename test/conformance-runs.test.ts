@@ -222,6 +222,27 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await here.last('wakeup_skipped')).toMatchObject({ because: 'TASK_NOT_READY' })
     })
 
+    test('about a task that another run of its agent has claimed is skipped', async () => {
+      const here = await withAgent({}, { maxConcurrentTasks: null })
+      const [claimed, continued] = [await here.work.create(), await here.work.create()]
+      const [first, second] = [await here.begun(), identity()]
+      for (const task of [claimed, continued]) await here.wake({ task })
+      const skipped = { kind: 'skip', because: 'TASK_NOT_READY' }
+      // A run that was woken about no task claims what it finds. It is about to begin.
+      await here.work.claim(claimed, own)
+      expect(await here.take()).toMatchObject({ wakeup: { taskId: claimed.uuid }, decision: skipped })
+      // A run has left its task to be continued. It is about to end.
+      const hold = granted(await here.work.claim(continued, own))
+      await here.begin(first, { ...continued, generation: hold.generation })
+      await here.work.start(continued, hold)
+      await here.work.continueLater(continued, hold)
+      expect(await here.take()).toMatchObject({ wakeup: { taskId: continued.uuid }, decision: skipped })
+      await here.finish(first)
+      await here.wake({ task: continued })
+      const held = { taskId: continued.uuid, generation: hold.generation }
+      expect(await here.take(second)).toMatchObject({ wakeup: held, decision: { kind: 'run' } })
+    })
+
     test('is taken once, and no more run than its agent may have, however many nodes try', async () => {
       const [one, two] = (await nodes.pair()).map((work) => new Runs(work))
       await one!.agent({}, { maxConcurrentTasks: 3 })

@@ -41,6 +41,10 @@ export interface FirstDue {
   wakeup: WakeupRecord
   /** Null: it has none. */
   task: TaskGlimpse | null
+  /** The claim of its task was made by the coordinator, and nobody has taken it up. */
+  isOffered: boolean
+  /** The claim of its task has a live run. */
+  isWorkedOn: boolean
   /** How many runs of its agent are live. */
   live: number
 }

@@ -53,16 +53,18 @@ export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | nul
 })
 
 /** Whether there is still something to do for the task of the wakeup. */
-function standingOf({ wakeup, task }: FirstDue, now: number): TaskHold {
+function standingOf({ wakeup, task, isOffered, isWorkedOn }: FirstDue, now: number): TaskHold {
   if (wakeup.innerTaskId === 0) return 'none'
   if (!task) return 'gone'
-  const isHeld =
+  const isOwn =
     task.claimState === 'active' &&
     task.agent === wakeup.agent &&
     // A managed agent holds all its claims under this session.
-    task.session === `agent:${wakeup.agent}` &&
-    (task.state === 'assigned' || task.state === 'continuing')
-  if (isHeld) return 'held'
+    task.session === `agent:${wakeup.agent}`
+  // A claim that was neither offered nor named by the wakeup was made by another run, which is about to begin.
+  const isForThisRun = isOffered || wakeup.generation === task.generation
+  const isWaiting = (task.state === 'assigned' && isForThisRun) || task.state === 'continuing'
+  if (isOwn && isWaiting && !isWorkedOn) return 'held'
   const isDue = task.dueAt !== null && task.dueAt <= now
   const isFree = task.state === 'queued' || (task.state === 'awaiting_retry' && isDue)
   return wakeup.generation === null && isFree ? 'free' : 'gone'

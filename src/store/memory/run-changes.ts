@@ -95,7 +95,14 @@ function firstDue(workspace: Workspace, agent: string, now: number): FirstDue | 
     .sort(inOrder)
   if (!first) return null
   const task = workspace.tasks.get(first.innerTaskId)
-  return { wakeup: copyOf(first), task: task ? copyOf(task) : null, live: liveRuns(workspace, agent).length }
+  const live = liveRuns(workspace, agent)
+  return {
+    wakeup: copyOf(first),
+    task: task ? copyOf(task) : null,
+    isOffered: task?.watch?.isOffered === true,
+    isWorkedOn: live.some((run) => run.innerTaskId === task?.id && run.generation === task.generation),
+    live: live.length,
+  }
 }
 
 /** Two rows that a unique index of the database would not let be. */

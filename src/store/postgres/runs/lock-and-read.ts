@@ -98,8 +98,32 @@ function aboutTasks(ask: RunsAsk, waiting: Rows, running: Rows, recently: Rows):
 }
 
 function readFirstDue(row: readonly unknown[]): [agent: string, FirstDue] {
-  const [live, hasTask, state, generation, dueAt, claimState, agent, session, ...rest] = row
+  const [
+    live,
+    hasTask,
+    state,
+    generation,
+    dueAt,
+    claimState,
+    agent,
+    session,
+    isOffered,
+    isWorkedOn,
+    ...rest
+  ] = row as [
+    number,
+    boolean,
+    unknown,
+    unknown,
+    unknown,
+    unknown,
+    unknown,
+    unknown,
+    boolean,
+    boolean,
+    ...unknown[],
+  ]
   const wakeup = readRow(WAKEUP, rest)
   const task = hasTask ? ({ state, generation, dueAt, claimState, agent, session } as FirstDue['task']) : null
-  return [wakeup.agent, { wakeup, task, live: live as number }]
+  return [wakeup.agent, { wakeup, task, isOffered, isWorkedOn, live }]
 }

@@ -82,12 +82,14 @@ export const wakeupsByKey = statement(
       where w.workspace_id = $1 and w.agent = a.agent and w.idempotency_key = a.key offset 0) w`,
 )
 
-// The first due wakeup of each agent, locked, with its task and the number of the agent's live runs. The task is not locked:
-// its claim is decided later, by the rules for claims. $2 agents.
+// The first due wakeup of each agent, locked, with its task, whether its claim was offered and has a live run, and the number
+// of the agent's live runs. The task is not locked: its claim is decided later, by the rules for claims. $2 agents.
 export const lockFirstDue = statement(
   'lock_first_due',
   `select (select count(*) from runs r where r.workspace_id = $1 and r.agent = a.agent and ${isLive('r.status')}),
-          t.id is not null, t.state, t.generation, ms(t.due_at), t.claim_state, t.agent, t.session, ${listed(WAKEUP, 'w')}
+          t.id is not null, t.state, t.generation, ms(t.due_at), t.claim_state, t.agent, t.session,
+          coalesce(t.watch ->> 'isOffered' = 'true', false), exists (select from runs r where r.workspace_id = $1
+            and r.task_id = t.id and r.generation = t.generation and ${isLive('r.status')}), ${listed(WAKEUP, 'w')}
      from unnest($2::text[]) as a(agent)
      cross join lateral (select * from wakeups w where w.workspace_id = $1 and w.agent = a.agent
        and ${isQueued('w.status')} and w.due_at <= clock_timestamp() order by ${IN_ORDER} limit 1 for no key update) w
