@@ -33,10 +33,17 @@ export interface UpkeepLog {
   warn(about: { err: unknown; step: string }, message: string): void
 }
 
-/** Runs each step at its interval if something may be due, and again at once after a full batch. */
-export function startUpkeep(kernel: Kernel, logger: UpkeepLog): { stop: () => Promise<void> } {
+/**
+ * Runs each step at its interval if something may be due, and again at once after a full batch. The simulation has its own
+ * time to wait in.
+ */
+export function startUpkeep(
+  kernel: Kernel,
+  logger: UpkeepLog,
+  wait: typeof pause = pause,
+): { stop: () => Promise<void> } {
   const stopping = new AbortController()
-  const loops = STEPS.map((step) => runRepeatedly(step, { kernel }, logger, stopping.signal))
+  const loops = STEPS.map((step) => runRepeatedly(step, { kernel }, logger, stopping.signal, wait))
   return {
     async stop() {
       stopping.abort()
@@ -50,6 +57,7 @@ async function runRepeatedly(
   context: UpkeepContext,
   logger: UpkeepLog,
   stopping: AbortSignal,
+  wait: typeof pause,
 ): Promise<void> {
   while (!stopping.aborted) {
     let done = 0
@@ -60,7 +68,7 @@ async function runRepeatedly(
     }
     if (done >= BATCH) continue
     // The answer is kept for a second, unless something is committed: a queue at rest asks one question a second.
-    do await pause(everyMs, stopping)
+    do await wait(everyMs, stopping)
     while (!stopping.aborted && !(await mayHaveWork(context.kernel.store, mayBeDue)))
   }
 }

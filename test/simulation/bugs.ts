@@ -52,6 +52,7 @@ const mistakes = {
       'grantsDoNotOverlap',
       'beliefsAreTrue',
       'overMeansSilentOrSaid',
+      'heartbeatsGoForward',
     ],
     wrap: (balancer, now) => ({
       transact(workspaceId, ask, decide) {

@@ -82,7 +82,8 @@ export const coordinatorBugs = {
   },
   silentAgentsKeepTheirTasks: {
     says: 'What a silent agent holds is left to its leases.',
-    foundBy: ['staleMeansSilent'],
+    // One that leaves is terminated when it seems to hold nothing.
+    foundBy: ['staleMeansSilent', 'terminatedAgentsHoldNothing'],
     view(view, envelopes) {
       const judged = new Set(
         envelopes.map(({ request }) =>

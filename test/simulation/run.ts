@@ -7,7 +7,8 @@ import { Observer } from './observer.ts'
 import { operate } from './operator.ts'
 import { START } from './scheduler.ts'
 import { unsettled } from './settled.ts'
-import { sweepForever } from './upkeep.ts'
+import { keepUp } from './upkeep.ts'
+import { verifyForever } from './verifier.ts'
 import { World } from './world.ts'
 
 export interface Outcome {
@@ -40,7 +41,8 @@ export async function runSeed(
   await world.prepare()
   const { scheduler, trace, plan } = world
   const observer = new Observer(world)
-  for (const act of [operate, operateAgents, sweepForever])
+  keepUp(world)
+  for (const act of [operate, operateAgents, verifyForever])
     act(world).catch((error) => world.breaks('clientsNeverThrow', String(error.stack)))
   for (const agent of world.agents) agent.start()
   for (const coordinator of world.coordinators)

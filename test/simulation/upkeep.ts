@@ -1,159 +1,175 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { TaskCommand } from '../../src/core/commands.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
-import { readinessOf } from '../../src/core/rules/create.ts'
-import type { BlockedTask } from '../../src/store/store.ts'
+import { followAll } from '../../src/flow/unblock.ts'
+import { type Caller, type Directory, Kernel } from '../../src/kernel/kernel.ts'
+import type { RunStore } from '../../src/store/run-store.ts'
+import { StoreUnavailable } from '../../src/store/store.ts'
+import { type CoordinatorContext, STEPS } from '../../src/upkeep/pass.ts'
+import { startUpkeep } from '../../src/upkeep/upkeep.ts'
 import { isToBeJudged } from './coordinator.ts'
-import { cyclesWereSearched } from './cycles.ts'
-import { hashOf } from './trace.ts'
+import { Unanswered } from './network.ts'
 import type { World } from './world.ts'
 
 /**
- * What time and finished work require, from outside: it reads without a lock, so its requests may be out of date on arrival.
- * It reads everything itself, since the queries by which stores find due work use another clock.
+ * The real upkeep, in the run's time: its steps read without a lock, and send their requests over the run's network. Under
+ * no term: the coordinator does the same under its own.
  */
-export async function sweepForever(world: World): Promise<void> {
-  const { random, scheduler } = world
-  for (;;) {
-    await scheduler.sleep(random.int(500, 6_000), 'upkeep')
-    await sweep(world)
-    await sweepBlocked(world)
-    await sweepSessions(world)
-    if (world.store.hasAgents) await sweepAgents(world)
+export function keepUp(world: World): void {
+  const { random, scheduler, store } = world
+  const kernel = new UpkeepKernel(world)
+  const failed = (error: unknown) => {
+    // What was not done is found again.
+    if (!(error instanceof StoreUnavailable))
+      world.breaks('clientsNeverThrow', String((error as Error).stack))
+  }
+  const wait = (ms: number) => scheduler.sleep(Math.max(ms, random.int(500, 6_000)), 'upkeep')
+  startUpkeep(kernel, { warn: ({ err }) => failed(err) }, wait)
+  const judgeAgents = async () => {
+    for (;;) {
+      await wait(0)
+      await AGENTS.run({ kernel } as unknown as CoordinatorContext).catch(failed)
+    }
+  }
+  if (store.hasAgents) void judgeAgents()
+}
+
+const AGENTS = STEPS.find(({ name }) => name === 'agentsJudged')!
+
+/** A kernel whose requests go to any node. */
+class UpkeepKernel extends Kernel<RunStore> {
+  readonly #world: World
+  readonly #reads: UpkeepReads
+
+  constructor(world: World) {
+    const reads = new UpkeepReads(world)
+    super(reads as unknown as RunStore, NOBODY, followAll, (error) =>
+      world.breaks('clientsNeverThrow', String((error as Error).stack)),
+    )
+    this.#world = world
+    this.#reads = reads
+  }
+
+  override run = (async (caller: Caller, request: Omit<Request, 'actor'>) => {
+    const { network, scheduler } = this.#world
+    const sent = { ...request, actor: caller.actor, term: caller.term } as Request
+    const sender = { name: 'upkeep', clock: () => scheduler.now }
+    const seen = sent.on === 'task' ? this.#reads.lastSeen(sent.taskId) : null
+    await scheduler.sleep(this.#thinkingMs(sent), 'upkeep sends')
+    try {
+      return await network.call(sender, sent, seen)
+    } catch (error) {
+      if (error instanceof Unanswered) throw new StoreUnavailable('No answer came.')
+      throw error
+    }
+  }) as unknown as Kernel<RunStore>['run']
+
+  /** A long list takes a while, and so does the merging of many results. */
+  #thinkingMs(request: Request): number {
+    const { random, calm } = this.#world
+    const isBusy = random.chance(0.3)
+    const delayMs = isBusy ? random.int(0, 4_000) : 0
+    const kind = request.on === 'task' ? request.command.kind : null
+    if (calm || (kind !== 'merge' && kind !== 'unblock')) return delayMs
+    return random.chance(kind === 'merge' ? 0.7 : 0.35) ? delayMs + random.int(0, 20_000) : delayMs
   }
 }
 
-async function sweep(world: World): Promise<void> {
-  const { random, store, scheduler } = world
-  const { now } = scheduler
-  const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) => {
-    // Sometimes requested a little early: by the time it is judged the lease may be over, or renewed.
-    const early = random.chance(0.3) ? 5_000 : 0
-    const leaseOver = claimState === 'active' && leaseExpiresAt! <= now + early
-    return leaseOver || (dueAt !== null && dueAt <= now) || random.chance(0.03)
+const NOBODY: Directory = {
+  agentOf: () => Promise.reject(new Error('Upkeep asks for no agent by name.')),
+  projectOf: () => Promise.reject(new Error('Upkeep asks for no project by name.')),
+}
+
+/**
+ * What upkeep reads. The queries by which real stores find what is due use another clock than the run's, so that is read
+ * from the records; sometimes a little early: by the time it is judged, a lease may be over, or renewed.
+ */
+class UpkeepReads {
+  readonly #world: World
+  readonly #seen = new Map<number, TaskRecord>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(world: World) {
+    this.#world = world
   }
-  const records = (await store.tasks()).map(({ record }) => record)
-  for (const record of records)
-    if (record.state === 'verifying' && random.chance(0.25))
-      ask(world, record, verdict(world, record.generation), random.int(0, 30_000))
-  const due = records.filter(isDue)
-  const checked = await cyclesWereSearched(
-    world,
-    due.filter(({ blocked }) => blocked),
-  )
-  for (const record of due)
-    if (checked || !record.blocked) ask(world, record, { kind: 'elapse', version: record.version })
-}
 
-async function sweepBlocked(world: World): Promise<void> {
-  const { store } = world
-  const records = (await store.tasks()).map(({ record }) => record)
-  if (!records.some(({ blocked }) => blocked)) return
-  const waiting = await store.downstreamOf(records.map(({ id }) => id))
-  for (const blocked of waiting.sort((a, b) => a.taskId - b.taskId)) {
-    const record = records.find(({ id }) => id === blocked.taskId)
-    const command = await wayOn(world, blocked, records)
-    if (record && command) ask(world, record, command, joiningMs(world, command))
+  /** The task as upkeep last read it. */
+  lastSeen = (taskId: number) => this.#seen.get(taskId) ?? null
+
+  /** One read after the other: real servers answer in any order, and a seed must stay a run. */
+  #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    const answer = this.#last.then(read)
+    this.#last = answer.catch(() => undefined)
+    return answer
   }
-}
 
-/** The command for a task about its dependencies. */
-async function wayOn(
-  world: World,
-  { taskId, merge, triggerRule, upstream, version }: BlockedTask,
-  records: readonly TaskRecord[],
-): Promise<TaskCommand | null> {
-  // A merged task needs all its parts, whatever rule it had before it was divided.
-  const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
-  if (readiness === 'wait' && !world.random.chance(0.05)) return null
-  if (readiness !== 'ready' || merge !== 'object') {
-    const because = 'an upstream task ended'
-    return { kind: 'unblock', readiness, because, version: readiness === 'ready' ? version : undefined }
+  onCommit = () => () => undefined
+  applyRetention = async () => undefined
+  task = (_: number, taskId: number) => this.#inTurn(() => this.#world.store.task(taskId))
+  results = (_: number, taskId: number) => this.#inTurn(() => this.#world.store.results(taskId))
+  dependencies = (_: number, taskId: number) => this.#inTurn(() => this.#world.store.dependencies(taskId))
+  downstreamOf = (_: number, taskIds: readonly number[]) =>
+    this.#inTurn(() => this.#world.store.downstreamOf(taskIds))
+  blockedFrom: RunStore['blockedFrom'] = (_, ...asked) =>
+    this.#inTurn(() => this.#world.store.blockedFrom(...asked))
+
+  async tasksById(_: number, taskIds: readonly number[]) {
+    const tasks = await this.#inTurn(() => this.#world.store.tasks())
+    return tasks.filter(({ record }) => taskIds.includes(record.id))
   }
-  return merged(
-    world,
-    version,
-    records.filter(({ parentId }) => parentId === taskId),
-  )
-}
 
-/** Merging many results may take a while; and so may the time between read and command. */
-function joiningMs({ random, calm }: World, { kind }: TaskCommand): number {
-  if (calm || !random.chance(kind === 'merge' ? 0.7 : 0.35)) return 0
-  return random.int(0, 20_000)
-}
-
-async function merged(
-  { store }: World,
-  version: number,
-  parts: readonly TaskRecord[],
-): Promise<TaskCommand | null> {
-  const results = await Promise.all(parts.map(({ id }) => store.results(id)))
-  const accepted = parts.map(({ epoch }, i) =>
-    results[i]!.find((result) => result.epoch === epoch && result.accepted),
-  )
-  // Read one after the other, they need not be consistent.
-  if (accepted.some((result) => result === undefined)) return null
-  const data = JSON.stringify({ parts: accepted.map((result) => result!.data) })
-  const submission = { data, bytes: data.length, hash: hashOf(data), summary: null }
-  const read = parts.map(({ id, generation }, i) => ({ id, generation, hash: accepted[i]!.hash }))
-  return { kind: 'merge', version, parts: read, submission }
-}
-
-const verdict = ({ random }: World, generation: number): TaskCommand => ({
-  kind: 'verdict',
-  verdict: random.weighted({ passed: 3, failed: 3, unsure: 1 }),
-  note: null,
-  generation,
-})
-
-async function sweepSessions(world: World): Promise<void> {
-  const { store, random, scheduler } = world
-  const sessions = (await store.sessions()).sort((a, b) => (a.name < b.name ? -1 : 1))
-  for (const { name, dueAt } of sessions) {
-    const early = random.chance(0.3) ? 3_000 : 0
-    if (!(dueAt !== null && dueAt <= scheduler.now + early) && !random.chance(0.01)) continue
-    const command = { kind: 'elapse' } as const
-    send(world, `comes to ${name}`, {
-      on: 'session',
-      actor: 'system',
-      key: name,
-      uuid: world.uuid(),
-      command,
-    })
+  async dueTasks() {
+    const { random, scheduler } = this.#world
+    const isDue = ({ claimState, leaseExpiresAt, dueAt }: TaskRecord) => {
+      const isOver = claimState === 'active' && leaseExpiresAt! <= scheduler.now + this.#earlyMs(5_000)
+      return isOver || (dueAt !== null && dueAt <= scheduler.now) || random.chance(0.03)
+    }
+    const due = (await this.#records()).filter(isDue)
+    return due.map(({ id, uuid, version, blocked }) => ({
+      ...{ workspaceId: 0, taskId: id, uuid, version, isBlocked: blocked },
+    }))
   }
-}
 
-async function sweepAgents(world: World): Promise<void> {
-  const { store, random, scheduler } = world
-  for (const { record, holding } of await store.agents()) {
-    const early = random.chance(0.3) ? 3_000 : 0
-    if (!isToBeJudged(record, holding.length, scheduler.now + early) && !random.chance(0.01)) continue
-    const { slug } = record
-    const command = { kind: 'elapse' } as const
-    send(world, `comes to ${slug}`, { on: 'agent', actor: 'system', key: slug, uuid: world.uuid(), command })
+  async missedTasks() {
+    const records = await this.#records()
+    const isAnyBlocked = records.some(({ blocked }) => blocked)
+    const tasks = isAnyBlocked
+      ? await this.downstreamOf(
+          0,
+          records.map(({ id }) => id),
+        )
+      : []
+    tasks.sort((a, b) => a.taskId - b.taskId)
+    return { tasks, followed: async () => undefined }
   }
-}
 
-/** The answer is not awaited: what was not done is found again at the next check. */
-function ask(world: World, record: TaskRecord, command: TaskCommand, thinksMs = 0): void {
-  const { id: taskId, uuid } = record
-  const request: Request = { on: 'task', actor: 'system', taskId, uuid, command }
-  send(world, `comes to ${world.nameOf(taskId)}`, request, record, thinksMs)
-}
+  async dueSessions() {
+    const { store, random, scheduler } = this.#world
+    const sessions = (await this.#inTurn(store.sessions)).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return sessions
+      .filter(({ dueAt }) => {
+        const isDue = dueAt !== null && dueAt <= scheduler.now + this.#earlyMs(3_000)
+        return isDue || random.chance(0.01)
+      })
+      .map(({ name }) => ({ workspaceId: 0, name }))
+  }
 
-/** A long list takes a while. */
-function send(
-  world: World,
-  label: string,
-  request: Request,
-  seen: TaskRecord | null = null,
-  thinksMs = 0,
-): void {
-  const { network, scheduler, random } = world
-  const sender = { name: 'upkeep', clock: () => scheduler.now }
-  const delayMs = thinksMs + (random.chance(0.3) ? random.int(0, 4_000) : 0)
-  scheduler.after(delayMs, `upkeep ${label}`, () => {
-    network.call(sender, request, seen).catch(() => undefined)
-  })
+  readonly agents = {
+    due: async () => {
+      const { store, random, scheduler } = this.#world
+      return (await this.#inTurn(() => store.agents()))
+        .filter(({ record, holding }) => {
+          const by = scheduler.now + this.#earlyMs(3_000)
+          return isToBeJudged(record, holding.length, by) || random.chance(0.01)
+        })
+        .map(({ record: { slug } }) => ({ workspaceId: 0, slug }))
+    },
+  }
+
+  #earlyMs = (ms: number) => (this.#world.random.chance(0.3) ? ms : 0)
+
+  async #records(): Promise<TaskRecord[]> {
+    const records = (await this.#inTurn(() => this.#world.store.tasks())).map(({ record }) => record)
+    for (const record of records) this.#seen.set(record.id, record)
+    return records
+  }
 }

@@ -14,7 +14,7 @@ import type { NewRunEvent } from '../run-store.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
 /** Rows by id. Those that are not over are kept apart as well: the others become many, and few ask for them. */
-export class OpenedRows<T extends { id: string; status: string }> extends Map<string, T> {
+class OpenedRows<T extends { id: string; status: string }> extends Map<string, T> {
   readonly #isOpen: (row: T) => boolean
   readonly #open = new Map<string, T>()
 

@@ -39,7 +39,7 @@ const acknowledgedTasksAreStored: WorldInvariant = {
 }
 
 const mergedIsItsParts: WorldInvariant = {
-  says: 'The result of a task that was merged is what its parts had as theirs at that moment, in their order.',
+  says: 'The result of a task that was merged is what its parts had as theirs at that moment, by their names.',
   broken: ({ changed, tasks }) => {
     for (const parent of changed) {
       const merge = parent.news.find(({ type }) => type === 'task_merged')
@@ -48,11 +48,12 @@ const mergedIsItsParts: WorldInvariant = {
         record.parentId === parent.record.id && events[0]!.seq < merge.seq
       const parts = [...tasks.values()].filter(of).sort((a, b) => a.record.id - b.record.id)
       const result = parent.results.find(({ generation }) => generation === merge.generation)
-      const { parts: merged } = (result?.data ?? { parts: [] }) as { parts: unknown[] }
-      const wrong = parts.find(
-        (part, i) => !acceptedBeforeAndAfter(part, changed).includes(JSON.stringify(merged[i])),
-      )
-      if (wrong || merged.length !== parts.length)
+      const merged = (result?.data ?? {}) as Record<string, unknown>
+      const wrong = parts.find((part) => {
+        const { key, uuid } = part.record
+        return !acceptedBeforeAndAfter(part, changed).includes(JSON.stringify(merged[key ?? uuid]))
+      })
+      if (wrong || Object.keys(merged).length !== parts.length)
         return `task ${parent.record.id} has ${JSON.stringify(merged)}; ${wrong?.record.id} of ${parts.length} parts differs`
     }
     return null
