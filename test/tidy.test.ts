@@ -77,6 +77,17 @@ describe('files do not import each other in cycles', () => {
   })
 })
 
+describe('states of runs and wakeups are named in the core only', () => {
+  test('in our sources', () => expect(rules.statesFromTables(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    bites(rules.statesFromTables(source('src/flow/a.ts', `if (run.status === 'queued') start()`)))
+    bites(rules.statesFromTables(source('src/store/a.ts', `const isIdle = wakeup?.status !== 'claimed'`)))
+    bites(rules.statesFromTables(source('src/core/runs/a.ts', `if (run.status === 'queued') start()`)), 0)
+    bites(rules.statesFromTables(source('src/flow/a.ts', `if (isLive(run.status)) stop()`)), 0)
+  })
+})
+
 describe('the walks of ARCHITECTURE.md are short and name files that exist', () => {
   test('in our sources', () => expect(rules.walksAreShort(files)).toEqual([]))
 

@@ -6,6 +6,7 @@ import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { requestWakeups, type WakeupRequest } from '../core/runs/request-wakeups.ts'
 import { scheduleTimers } from '../core/runs/runtime-state.ts'
+import { isSkipped } from '../core/runs/states.ts'
 import { SKIP_REASONS, type SkipReason, type WakeupCause } from '../core/runs/wakeups.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { ListedWakeup, WakeupAnswer, WakeupBody, WakeupView } from '../core/shapes/runs.ts'
@@ -153,7 +154,7 @@ export async function wakeForWork(kernel: RunKernel, only: number | null): Promi
     })
     const wakeups = await request(kernel, workspaceId, requests)
     for (const wakeup of wakeups)
-      if (wakeup?.status === 'skipped') await releaseUnwoken(kernel, workspaceId, wakeup)
+      if (wakeup && isSkipped(wakeup.status)) await releaseUnwoken(kernel, workspaceId, wakeup)
   }
   return found.length
 }

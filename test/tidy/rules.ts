@@ -1,5 +1,6 @@
 import { dirname, join, normalize } from 'node:path'
 import { shortestCycles } from '../../src/core/graph.ts'
+import { RUN_STATES, WAKEUP_STATES } from '../../src/core/runs/states.ts'
 import { dissect, functionsOf, importsOf, lineAt } from './source.ts'
 
 /** A file's path in the repository, with its text. */
@@ -49,6 +50,18 @@ const USES: Record<string, readonly string[]> = {
   ],
   'main.ts': ['core', 'config.ts', 'start.ts'],
 }
+
+const RUN_OR_WAKEUP = [...new Set([...RUN_STATES, ...WAKEUP_STATES])].join('|')
+
+/** Outside the core, what a run or a wakeup may do is asked of core/runs/states.ts: a state named elsewhere misses new ones. */
+export const statesFromTables: Rule = (files) =>
+  overSource(files, (path, text) => {
+    if (/^src\/(core|adapters)\//.test(path)) return []
+    const compared = new RegExp(`\\bstatus [!=]== '(?:${RUN_OR_WAKEUP})'`, 'g')
+    return [...text.matchAll(compared)].map(
+      (found) => `${path}:${lineAt(text, found.index)} compares ${found[0]}; ask core/runs/states.ts.`,
+    )
+  })
 
 const roomOf = (path: string) => path.split('/')[1]!
 

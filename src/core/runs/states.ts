@@ -87,8 +87,15 @@ export const isOver = (state: RunState) => !LIVE.has(state)
 /** It has begun and not ended: its program may report. */
 export const isStarted = (state: RunState) =>
   (RUN_TRANSITIONS.run_started.to as readonly RunState[]).includes(state)
+/** A live run that has not begun. */
+export const isNotStarted = (state: RunState) => isLive(state) && !isStarted(state)
 /** A pending wakeup waits for its run, or has one that is live. */
 export const isPending = (state: WakeupState) => PENDING.has(state)
+/** It waits for its run. */
+export const isQueued = (state: WakeupState) =>
+  (WAKEUP_TRANSITIONS.run_queued.from as readonly WakeupState[]).includes(state)
+export const isSkipped = (state: WakeupState) =>
+  (WAKEUP_TRANSITIONS.wakeup_skipped.to as readonly WakeupState[]).includes(state)
 /** Requests that were coalesced or skipped did not wake the agent. */
 export const wokeItsAgent = (state: WakeupState) => state !== 'coalesced' && state !== 'skipped'
 

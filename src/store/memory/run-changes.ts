@@ -1,5 +1,5 @@
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
-import { isLive, wokeItsAgent } from '../../core/runs/states.ts'
+import { isLive, isQueued, wokeItsAgent } from '../../core/runs/states.ts'
 import {
   type AboutTask,
   aboutName,
@@ -72,7 +72,7 @@ const newRuntime = (agent: string, adapterType: string, now: number): RuntimeSta
 function aboutTask(workspace: Workspace, agent: string, taskId: number, now: number): AboutTask {
   const own = [...workspace.wakeups.values()].filter((one) => one.agent === agent)
   const about = own.filter(({ innerTaskId }) => innerTaskId === taskId)
-  const waiting = about.find(({ status }) => status === 'queued')
+  const waiting = about.find(({ status }) => isQueued(status))
   const running = liveRuns(workspace, agent)
     .map((run) => ({ run, wakeup: run.wakeupId === null ? undefined : workspace.wakeups.get(run.wakeupId) }))
     .find(
@@ -91,7 +91,7 @@ function aboutTask(workspace: Workspace, agent: string, taskId: number, now: num
 
 function firstDue(workspace: Workspace, agent: string, now: number): FirstDue | null {
   const [first] = [...workspace.wakeups.open.values()]
-    .filter((one) => one.agent === agent && one.status === 'queued' && one.dueAt <= now)
+    .filter((one) => one.agent === agent && isQueued(one.status) && one.dueAt <= now)
     .sort(inOrder)
   if (!first) return null
   const task = workspace.tasks.get(first.innerTaskId)
@@ -159,7 +159,7 @@ function refuseDoubles(
   for (const wakeup of wakeups) {
     const isSame = (row: WakeupRecord) =>
       row.agent === wakeup.agent &&
-      ((row.status === 'queued' && wakeup.status === 'queued' && row.innerTaskId === wakeup.innerTaskId) ||
+      ((isQueued(row.status) && isQueued(wakeup.status) && row.innerTaskId === wakeup.innerTaskId) ||
         (row.idempotencyKey !== null && row.idempotencyKey === wakeup.idempotencyKey))
     if (clashes(workspace.wakeups, wakeups, wakeup, isSame))
       throw new Conflict(`wakeup ${wakeup.id} is there already`)

@@ -2,6 +2,7 @@ import type { AgentRecord, TaskRecord } from '../../core/records.ts'
 import { RENEW_FROM } from '../../core/retry.ts'
 import { policyOf } from '../../core/runs/policy.ts'
 import type { Run, RunRecord, WakeupRecord } from '../../core/runs/records.ts'
+import { isNotStarted, isQueued } from '../../core/runs/states.ts'
 import type { ClaimEnd } from '../../core/states.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { DueTimer, DueWakeup, RunToCheck, WaitingClaim, WorkWithoutWakeup } from '../run-store.ts'
@@ -20,7 +21,7 @@ const mayRunOn = ({ runtimeConfig }: AgentRecord, nodeName: string) => {
 const queuedWith = (workspace: Workspace) =>
   [...workspace.wakeups.open.values()].flatMap((wakeup) => {
     const agent = workspace.agents.get(wakeup.agent)
-    return wakeup.status === 'queued' && agent ? [{ wakeup, agent }] : []
+    return isQueued(wakeup.status) && agent ? [{ wakeup, agent }] : []
   })
 
 /** Per agent as many as it has free slots; the first of the workspace first. */
@@ -164,7 +165,7 @@ export const claimsWithoutRun = (workspace: Workspace, slug: string) =>
       if (task.state !== 'running' && (task.state !== 'assigned' || isOffered(task))) return false
       return !liveRuns(workspace, slug).some(
         (run) =>
-          run.status === 'queued' || (run.innerTaskId === task.id && run.generation === task.generation),
+          isNotStarted(run.status) || (run.innerTaskId === task.id && run.generation === task.generation),
       )
     })
     .map(({ task: { uuid: taskId, id: innerId, generation, session } }) => ({
