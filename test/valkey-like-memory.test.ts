@@ -11,6 +11,7 @@ import {
 import type { NewTask, TaskCommand } from '../src/core/commands.ts'
 import { ProjectFairness } from '../src/core/fairness.ts'
 import type { TaskRecord } from '../src/core/records.ts'
+import type { Handed } from '../src/core/replies.ts'
 import { FAILURE_CLASSES } from '../src/core/retry.ts'
 import { TRIGGER_RULES, taskStates } from '../src/core/states.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
@@ -271,7 +272,7 @@ async function play(
   now: number,
 ): Promise<{ replies: Reply[]; seen: unknown }> {
   const ask = readSetOf(requests)
-  return side.store.transact(side.workspace, ask, (asSeen) => {
+  const answer = await side.store.transact(side.workspace, ask, (asSeen) => {
     const view = asAsked(asSeen, ask)
     const seen = structuredClone(shown(view, ask))
     const fresh = view.fresh.map((_, i) => ({ id: side.lastId + 1 + i, random: 7 }))
@@ -279,6 +280,17 @@ async function play(
     side.lastId = Math.max(side.lastId, ...changes.created.map(({ record }) => record.id))
     return { answer: { replies, seen }, changes }
   })
+  await checkDetails(side, answer.replies)
+  return answer
+}
+
+/** Valkey gives the details of what it hands out; memory leaves it to the caller to read them. */
+async function checkDetails({ store, workspace }: Side, replies: readonly Reply[]): Promise<void> {
+  const handed = replies.flatMap((reply) => ('claims' in reply ? (reply.claims as Handed[]) : []))
+  for (const one of handed.filter(({ details }) => details !== undefined)) {
+    expect([one.details]).toEqual(await store.detailsOf(workspace, [one.record]))
+    delete one.details
+  }
 }
 
 /** Everything that can be read. */

@@ -435,7 +435,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       '1',
       'The data on this Valkey server was written by an earlier, unreleased version of Baton (format 1); use an empty server or another prefix.',
     ],
-    ['999', 'The data on this Valkey server was written by another version of Baton (format 999, not 3).'],
+    ['999', 'The data on this Valkey server was written by another version of Baton (format 999, not 4).'],
   ])('data of format %s is refused, and nothing of it changes', async (format, message) => {
     const other = `${prefix}-format-${format}`
     await raw.set(`{${other}}:format`, format)
@@ -585,6 +585,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const work = new Work(store, workspace)
     const task = await work.create()
     const ttlMs = () => raw.pttl(`{${prefix}:${workspace}}:claims:${task.id}`)
+    await work.release(task, granted(await work.claim(task, alpha)))
     const hold = granted(await work.claim(task, alpha))
     expect(await ttlMs()).toBe(-1)
     await work.submit(task, hold)
@@ -593,7 +594,24 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await ttlMs()).toBeLessThanOrEqual(twoDays)
     await work.reset(task)
     expect(await ttlMs()).toBe(-1)
-    expect(await work.claims(task)).toHaveLength(1)
+    expect(await work.claims(task)).toHaveLength(2)
+  })
+
+  test('the last claim of a finished task is forgotten with the earlier ones', async () => {
+    const workspace = await newWorkspace({ claimHistoryRetentionDays: 2 })
+    const work = new Work(store, workspace)
+    const task = await work.create()
+    await work.submit(task, granted(await work.claim(task, alpha)))
+    expect(await work.claims(task)).toMatchObject([{ generation: 1, endReason: 'COMPLETED' }])
+    // Its last value but two: until when its claims are kept.
+    const name = `{${prefix}:${workspace}}:task:${task.id}`
+    const stored = JSON.parse((await raw.get(name))!) as unknown[]
+    const until = stored.at(-3) as number
+    const twoDays = 2 * 86_400_000
+    expect(Math.abs(until - twoDays - (await work.record(task)).completedAt!)).toBeLessThan(60_000)
+    await raw.set(name, JSON.stringify(stored.with(-3, until - twoDays)))
+    expect(await work.claims(task)).toEqual([])
+    expect(await work.results(task)).toHaveLength(1)
   })
 
   test('missed tasks are found from notes, and the notes are deleted', async () => {
@@ -669,21 +687,14 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect(await raw.zcard(`${tag}dead-letters`)).toBe(1)
     await work.retry(dead!)
     expect(await raw.zcard(`${tag}dead-letters`)).toBe(0)
-    expect(await raw.scard(`${tag}holds:${alpha.session}`)).toBe(1)
+    expect(await raw.zcard(`${tag}holds`)).toBe(1)
     await work.cancel(held!)
     expect(await raw.zcard(`${tag}lost:${alpha.session}`)).toBe(1)
     await until(async () => {
       const reply = await work.session(alpha.session, { kind: 'heartbeat' })
       return reply.ok && (reply.lost as unknown[]).length === 0
     })
-    expect(
-      await raw.exists(
-        `${tag}lost:${alpha.session}`,
-        `${tag}holds:${alpha.session}`,
-        `${tag}held`,
-        `${tag}due`,
-      ),
-    ).toBe(0)
+    expect(await raw.exists(`${tag}lost:${alpha.session}`, `${tag}holds`, `${tag}held`, `${tag}due`)).toBe(0)
   })
 
   describe('with many track queues', () => {

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../core/events.ts'
-import type { ClaimEnded, ClaimOpened, TaskRecord } from '../../core/records.ts'
-import type { TriggerRule } from '../../core/states.ts'
-import { TASK_FIELDS } from '../record-fields.ts'
+import type { TaskRecord } from '../../core/records.ts'
+import type { ClaimEnd, TriggerRule } from '../../core/states.ts'
+import { type FieldType, TASK_FIELDS } from '../record-fields.ts'
 import type { StoredClaim } from '../store.ts'
 
 /**
@@ -9,18 +9,72 @@ import type { StoredClaim } from '../store.ts'
  * pass through Lua come back as 1e+15.
  */
 
-/** Stored without their names, which would be most of the text. */
-const FIELDS = TASK_FIELDS.map(({ field }) => field)
-
-export function writeTask(record: TaskRecord): string {
-  return JSON.stringify(FIELDS.map((field) => record[field]))
+/** What the store itself notes of a task, behind the fields of its record. */
+export interface TaskMarks {
+  /** When and why its last claim ended; the rest of that claim is in the record. Null: there is none, or it is active. */
+  readonly claimEnd: readonly [at: number, reason: ClaimEnd] | null
+  /** Until when its claims are kept. Null: it has not ended. */
+  readonly claimsKeptUntil: number | null
+  /** How many results it has: most have none when one is submitted, and nothing needs to be read. */
+  readonly results: number
+  /** Its details were changed after its creation, or it has dependencies: both are stored under keys of their own. */
+  readonly hasMore: boolean
 }
 
-export function readTask(text: string): TaskRecord {
+export interface MarkedTask {
+  readonly record: TaskRecord
+  readonly marks: TaskMarks
+}
+
+export const NO_MARKS: TaskMarks = {
+  claimEnd: null,
+  claimsKeptUntil: null,
+  results: 0,
+  hasMore: false,
+}
+
+/** As JSON. Words of ours need no escaping; a number that is none would be stored as no JSON at all, so it is refused. */
+const VALUE_AS_JSON: Record<FieldType, (value: string) => string> = {
+  bigint: (value) => `number(${value})`,
+  int: (value) => `number(${value})`,
+  smallint: (value) => `number(${value})`,
+  instant: (value) => `number(${value})`,
+  enum: (value) => `(${value} === null ? 'null' : '"' + ${value} + '"')`,
+  uuid: (value) => `(${value} === null ? 'null' : '"' + ${value} + '"')`,
+  boolean: (value) => `(${value} ? 'true' : 'false')`,
+  text: (value) => `(${value} === null ? 'null' : JSON.stringify(${value}))`,
+  texts: (value) => `(${value}.length === 0 ? '[]' : JSON.stringify(${value}))`,
+  json: (value) => `(${value} === null ? 'null' : JSON.stringify(${value}))`,
+}
+
+function number(value: number | null): string {
+  if (value !== null && !Number.isFinite(value)) throw new RangeError(`${value} cannot be stored.`)
+  return String(value)
+}
+
+// Generated, so that no task costs a loop over all fields. Without their names, which would be most of the text.
+const fieldsAsJson = new Function(
+  'number',
+  `return (record) => '[' + ${TASK_FIELDS.map(({ field, type }) => VALUE_AS_JSON[type](`record.${field}`)).join(" + ',' + ")}`,
+)(number) as (record: TaskRecord) => string
+
+const recordFrom = new Function(
+  'values',
+  `return { ${TASK_FIELDS.map(({ field }, i) => `${field}: values[${i}]`).join(', ')} }`,
+) as (values: readonly unknown[]) => TaskRecord
+
+export function writeTask({ record, marks }: MarkedTask): string {
+  const { claimEnd, claimsKeptUntil, results, hasMore } = marks
+  const end = claimEnd === null ? 'null' : JSON.stringify(claimEnd)
+  return `${fieldsAsJson(record)},${end},${claimsKeptUntil},${results},${hasMore}]`
+}
+
+export const readTask = (text: string): TaskRecord => recordFrom(JSON.parse(text))
+
+export function readMarkedTask(text: string): MarkedTask {
   const values = JSON.parse(text) as unknown[]
-  const record: Record<string, unknown> = {}
-  for (let i = 0; i < FIELDS.length; i++) record[FIELDS[i]!] = values[i]
-  return record as unknown as TaskRecord
+  const [claimEnd, claimsKeptUntil, results, hasMore] = values.slice(TASK_FIELDS.length)
+  return { record: recordFrom(values), marks: { claimEnd, claimsKeptUntil, results, hasMore } as TaskMarks }
 }
 
 /** Its seq is its position in the log. */
@@ -40,34 +94,25 @@ export function readEvent(text: string, seq: number): StoredEvent {
   return { seq, type, taskId, generation, from, to, actor, payload, at }
 }
 
-export const writeClaim = (claim: ClaimOpened | ClaimEnded) =>
-  JSON.stringify(
-    claim.kind === 'opened'
-      ? [claim.generation, claim.session, claim.agent, claim.at]
-      : [claim.generation, claim.state, claim.at, claim.reason, 'ended'],
-  )
-
-export function readClaims(texts: readonly string[]): StoredClaim[] {
-  const claims = new Map<number, StoredClaim>()
-  for (const text of texts) {
-    const [generation, ...rest] = JSON.parse(text)
-    if (rest.length === 3) {
-      const [session, agent, acquiredAt] = rest
-      claims.set(generation, {
-        generation,
-        session,
-        agent,
-        state: 'active',
-        acquiredAt,
-        endedAt: null,
-        endReason: null,
-      })
-    } else {
-      const [state, endedAt, endReason] = rest
-      Object.assign(claims.get(generation) ?? {}, { state, endedAt, endReason })
-    }
+/** The last claim of a task: most of it is in the record. */
+export function lastClaimOf({ record, marks }: MarkedTask): StoredClaim | null {
+  const { generation, session, agent, claimState, acquiredAt } = record
+  if (generation === 0) return null
+  const [endedAt, endReason] = marks.claimEnd ?? [null, null]
+  return {
+    ...{ generation, session: session!, agent: agent!, state: claimState!, acquiredAt: acquiredAt! },
+    ...{ endedAt, endReason },
   }
-  return [...claims.values()]
+}
+
+export const writeClaim = (claim: StoredClaim) => {
+  const { generation, session, agent, state, acquiredAt, endedAt, endReason } = claim
+  return JSON.stringify([generation, session, agent, state, acquiredAt, endedAt, endReason])
+}
+
+export function readClaim(text: string): StoredClaim {
+  const [generation, session, agent, state, acquiredAt, endedAt, endReason] = JSON.parse(text)
+  return { generation, session, agent, state, acquiredAt, endedAt, endReason }
 }
 
 /** A number for a score. An invalid one would fail halfway through a script, which cannot be rolled back. */

@@ -40,7 +40,7 @@ export class Commands {
     this.#counts.set(name, { key, field, change: (this.#counts.get(name)?.change ?? 0) + change })
   }
 
-  /** Runs after all batched commands. */
+  /** Runs after all batched commands. The script returns the answers to commands that begin with 'answer'. */
   after(...command: string[]): void {
     this.#last.push(command)
   }
@@ -57,7 +57,13 @@ export class Commands {
     const counts = [...this.#counts.values()].filter(({ change }) => change !== 0)
     const last = [
       ...counts.map(({ key, field, change }) => ['count', key, field, String(change)]),
-      ...[...this.#indexed.values()].map(({ index, key, name }) => ['indexed', index, key, name]),
+      ...[...this.#indexed.values()].map(({ index, key, name, owner }) => [
+        'indexed',
+        index,
+        key,
+        name,
+        ...owner,
+      ]),
       ...this.#last,
     ]
     for (const command of last) flat.push(String(command.length), ...command)

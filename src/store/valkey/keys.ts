@@ -17,6 +17,8 @@ export const sharedKeys = (prefix: string) => ({
 export interface QueueName {
   /** Key of the set that names the non-empty queues of this owner. */
   index: string
+  /** Where its owner is named, if it has one, and by which name. */
+  owner: readonly [owners: string, owner: string] | readonly []
   /** Its name there: project, track queue, capabilities. */
   name: string
   key: string
@@ -28,7 +30,10 @@ export interface QueueName {
  */
 export class Keys {
   readonly tag: string
-  /** Hash: version, seq, lastId, activeClaims, activeSessions, limits. Every write raises the version. */
+  /**
+   * Hash: head, version, seq, lastId, activeClaims, activeSessions, limits. Every write raises the version and leaves its
+   * own name as the head.
+   */
   readonly meta: string
   /** The writer lock and the writer queue, for processes that lost a race. */
   readonly writerLock: string
@@ -41,6 +46,10 @@ export class Keys {
   readonly sessions: string
   readonly workers: string
   readonly deadLetters: string
+  /** Sorted set without scores: the tasks that sessions hold, as `holding` names them. */
+  readonly holds: string
+  /** Set: the agents that have tasks reserved for them. */
+  readonly queueOwners: string
   /** Hash: id of the task that has a key, by `keyName`. */
   readonly taskKeys: string
   /** Hash: number by slug. */
@@ -62,6 +71,8 @@ export class Keys {
     this.sessions = `${tag}sessions`
     this.workers = `${tag}workers`
     this.deadLetters = `${tag}dead-letters`
+    this.holds = `${tag}holds`
+    this.queueOwners = `${tag}queue-owners`
     this.taskKeys = `${tag}task-keys`
     this.projects = `${tag}projects`
     this.tracks = `${tag}tracks`
@@ -75,14 +86,13 @@ export class Keys {
   /** List: the dependencies of a task. Set: the tasks that depend on it. */
   needs = (id: number) => `${this.tag}needs:${id}`
   neededBy = (id: number) => `${this.tag}needed-by:${id}`
-  /** List: claims opened and ended, in order. */
+  /** List: the claims before the last one, which is in the task itself. */
   claims = (id: number) => `${this.tag}claims:${id}`
-  /** Hash: `list`, and `data:n` for each. */
-  results = (id: number) => `${this.tag}results:${id}`
+  /** By their place among the results of the task, from 0. */
+  result = (id: number, place: number) => `${this.tag}result:${id}:${place}`
   events = (seq: number) => `${this.tag}events:${Math.floor((seq - 1) / EVENTS_PER_LIST)}`
   session = (name: string) => `${this.tag}session:${name}`
-  /** Set: the tasks a session holds. Sorted by end time: the claims it lost. */
-  holds = (session: string) => `${this.tag}holds:${session}`
+  /** Sorted by end time: the claims it lost. */
   lost = (session: string) => `${this.tag}lost:${session}`
   /** Hash: how many tasks of a track each agent holds. */
   onTrack = (projectId: number, track: string) => `${this.tag}on-track:${trackName(projectId, track)}`
@@ -97,7 +107,12 @@ export class Keys {
   queue({ onlyAgent, projectId, trackQueue, capabilities }: TaskRecord): QueueName {
     const name = `${projectId}/${trackQueue}/${capabilitiesName(capabilities)}`
     const owner = onlyAgent === null ? '' : encoded(onlyAgent)
-    return { index: this.queues(onlyAgent), name, key: `${this.tag}queue:${owner}/${name}` }
+    return {
+      index: this.queues(onlyAgent),
+      owner: onlyAgent === null ? [] : [this.queueOwners, onlyAgent],
+      name,
+      key: `${this.tag}queue:${owner}/${name}`,
+    }
   }
 
   /** The prefix of the keys of an owner's queues. */
@@ -107,6 +122,13 @@ export class Keys {
 /** A dot, then letters, digits, - and _: scripts can split it, and user text cannot end it early. */
 export const encoded = (text: string) => `.${Buffer.from(text).toString('base64url')}`
 const capabilitiesName = (capabilities: readonly string[]) => capabilities.map(encoded).join('')
+
+/** A member of `holds`. Those of one session follow each other, between `holdingFrom` and `holdingTo`. */
+export const holding = (session: string, id: number) => `${encoded(session)}/${id}`
+export const holdingFrom = (session: string) => `[${encoded(session)}/`
+/** The character after the slash is a zero. */
+export const holdingTo = (session: string) => `(${encoded(session)}0`
+export const heldIdOf = (member: string) => Number(member.slice(member.indexOf('/') + 1))
 
 /** Of equal ranks the lower id comes first: members of a sorted set with equal scores are ordered by their text. */
 export const member = (id: number) => String(id).padStart(16, '0')

@@ -2,10 +2,10 @@ import type { Redis } from 'ioredis'
 import { heldName, isOnTrack, trackName } from '../../core/batch/requests.ts'
 import { pastGenerations, TrackUses } from '../assemble-view.ts'
 import type { ReadSet } from '../portable.ts'
-import { readClaims } from './codec.ts'
+import { readClaim } from './codec.ts'
 import { together } from './connect.ts'
 import type { Keys } from './keys.ts'
-import type { ResultHead } from './results.ts'
+import { type KeptResult, readResult } from './results.ts'
 import type { Seen } from './seen.ts'
 
 export type Bulk = string | null
@@ -31,8 +31,8 @@ export async function readMore(
   const tasks = [...new Set(past.map(({ taskId }) => taskId))]
   if (names.length + tasks.length === 0) return seen
 
-  const [version, ...answers] = await together(client, [
-    ['hget', keys.meta, 'version'],
+  const [head, ...answers] = await together(client, [
+    ['hget', keys.meta, 'head'],
     ...names.map((name) => ['hget', keys.tracks, name]),
     ...names.map((name) => [
       'hgetall',
@@ -40,7 +40,7 @@ export async function readMore(
     ]),
     ...tasks.map((id) => ['lrange', keys.claims(id), 0, -1]),
   ])
-  if (Number(version) !== seen.version) return null
+  if (head !== seen.head) return null
   const uses = new TrackUses()
   for (const [i, name] of names.entries()) {
     const maxAgents = answers[i] as Bulk
@@ -51,19 +51,27 @@ export async function readMore(
   }
   const pastHolders = new Map<string, string>()
   for (const [i, id] of tasks.entries())
-    for (const { generation, session } of readClaims(answers[2 * names.length + i] as string[]))
+    for (const { generation, session } of (answers[2 * names.length + i] as string[]).map(readClaim))
       pastHolders.set(heldName(id, generation), session)
   seen.view = { ...seen.view, tracks: uses.byName, pastHolders }
   return seen
 }
 
 /** The results of these tasks, for changes that were decided without them. If they change meanwhile, nothing is written. */
-export async function readResultHeads(client: Redis, keys: Keys, taskIds: readonly number[]) {
+export async function readResults(
+  client: Redis,
+  keys: Keys,
+  { marks }: Seen,
+  taskIds: readonly number[],
+): Promise<Map<number, KeptResult[]>> {
+  const places = taskIds.flatMap((id) =>
+    Array.from({ length: marks.get(id)!.results }, (_, place) => ({ id, place })),
+  )
   const texts = await together(
     client,
-    taskIds.map((id) => ['hget', keys.results(id), 'list']),
+    places.map(({ id, place }) => ['get', keys.result(id, place)]),
   )
-  return taskIds.map((id, i) => [id, readHeads(texts[i] as Bulk)] as const)
+  const results = new Map<number, KeptResult[]>(taskIds.map((id) => [id, []]))
+  for (const [i, { id }] of places.entries()) results.get(id)!.push(readResult(texts[i] as string))
+  return results
 }
-
-export const readHeads = (text: Bulk): ResultHead[] => (text === null ? [] : JSON.parse(text))

@@ -8,8 +8,9 @@ const A_FEW = 4
  * Everything a batch needs to read, atomically.
  *
  * KEYS: meta, writer lock, writer queue. ARGV: token; '1' to insist on the writer lock; the tag all keys begin with; the
- * queue queries as JSON (names and small numbers only); how many sessions are to change, and their names; how many claim,
- * and their names; then commands that read, each preceded by its length.
+ * queue queries as JSON (names and small numbers only), and the ones for tasks reserved for agents; how many sessions are to
+ * change, and from where to where the tasks they hold are; how many claim, and the same with their names before it; then
+ * commands that read, each preceded by its length.
  *
  * Returns 'wait' while another process has the writer lock, 'none' if there is no such workspace, else: 'seen', the clock,
  * whether we have the writer lock, the meta fields, the queues read (ids), which of them each query sees (from 0), what the
@@ -21,15 +22,15 @@ ${WRITER_LOCK_FUNCTIONS}
 local token, tag = ARGV[1], ARGV[3]
 local mine = acquireWriterLock(KEYS[2], KEYS[3], token, ARGV[2] == '1')
 if mine == nil then return {'wait'} end
-local meta = redis.call('HMGET', KEYS[1], 'version', 'seq', 'lastId', 'activeClaims', 'activeSessions', 'limits')
+local meta = redis.call('HMGET', KEYS[1], 'head', 'version', 'seq', 'lastId', 'activeClaims', 'activeSessions', 'limits')
 if not meta[1] then return {'none'} end
 
-local at = 5
+local at = 6
 local function given()
   local count = tonumber(ARGV[at])
   local first = at + 1
   at = first + count
-  return first, count
+  return first, at - 1
 end
 
 -- In pieces: so many values do not fit on Lua's stack at once.
@@ -88,7 +89,12 @@ end
 -- The first tasks of each queue, up to the limit. Where there are many queues, fewer of each, but never so few that all
 -- together are below the limit while more is waiting: one queue may hold nearly everything.
 local shown, depth, seenBy = {}, {}, {}
-for q, query in ipairs(cjson.decode(ARGV[4])) do
+local queries = cjson.decode(ARGV[4])
+-- Most workspaces have no reserved tasks, and then no agent needs to be looked up.
+if redis.call('EXISTS', tag .. 'queue-owners') == 1 then
+  for _, query in ipairs(cjson.decode(ARGV[5])) do queries[#queries + 1] = query end
+end
+for q, query in ipairs(queries) do
   local list, each = fitting(query), math.min(query.limit, ${A_FEW})
   local enough = math.max(${SHOWN}, 2 * query.limit)
   while each < query.limit do
@@ -116,24 +122,29 @@ for place, queue in ipairs(shown) do
   for _, id in ipairs(shown[place]) do show(id) end
 end
 
-local first, count = given()
+local first, last = given()
 local holding = {}
-for i = 1, count do
-  holding[i] = redis.call('SMEMBERS', tag .. 'holds:' .. ARGV[first + i - 1])
-  for _, id in ipairs(holding[i]) do show(id) end
+for i = first, last, 2 do
+  local held = redis.call('ZRANGE', tag .. 'holds', ARGV[i], ARGV[i + 1], 'BYLEX')
+  holding[#holding + 1] = held
+  for _, name in ipairs(held) do show(string.match(name, '%d+$')) end
 end
 
-first, count = given()
+-- Only workers matter, and most sessions are none.
+first, last = given()
 local claimants, names = {}, {}
-for i = 1, count do names[i] = tag .. 'session:' .. ARGV[first + i - 1] end
-for i, record in ipairs(readAll(names)) do
-  claimants[i] = record and { record, redis.call('SCARD', tag .. 'holds:' .. ARGV[first + i - 1]) } or false
+if redis.call('EXISTS', tag .. 'workers') == 1 then
+  for i = first, last, 3 do names[#names + 1] = tag .. 'session:' .. ARGV[i] end
+  for i, record in ipairs(readAll(names)) do
+    local from = first + 3 * i - 2
+    claimants[i] = record and { record, redis.call('ZLEXCOUNT', tag .. 'holds', ARGV[from], ARGV[from + 1]) } or false
+  end
 end
 
 local answers = {}
 while at <= #ARGV do
-  first, count = given()
-  answers[#answers + 1] = redis.call(unpack(ARGV, first, first + count - 1))
+  first, last = given()
+  answers[#answers + 1] = redis.call(unpack(ARGV, first, last))
 end
 return { 'seen', redis.call('TIME'), mine and 1 or 0, meta, shown, seenBy, holding, readAll(wanted), claimants, answers }
 `

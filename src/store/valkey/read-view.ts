@@ -6,10 +6,10 @@ import { DEFAULT_LIMITS } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
 import type { ReadSet, SeenSession } from '../portable.ts'
-import { readTask } from './codec.ts'
+import { readMarkedTask, type TaskMarks } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
-import { encoded, idOf, type Keys } from './keys.ts'
-import { type Bulk, readHeads, readMore } from './read-more.ts'
+import { encoded, heldIdOf, holdingFrom, holdingTo, idOf, type Keys } from './keys.ts'
+import { type Bulk, readMore } from './read-more.ts'
 import { READ_VIEW } from './read-view.lua.ts'
 import { Script } from './script.ts'
 import type { Seen } from './seen.ts'
@@ -48,8 +48,9 @@ export async function readView(
     insists ? '1' : '0',
     keys.tag,
     JSON.stringify(queueQueriesOf(keys, readSet)),
-    ...counted(readSet.kinds.session),
-    ...counted(readSet.claimants),
+    JSON.stringify(reservedQueriesOf(keys, readSet)),
+    ...counted(readSet.kinds.session.flatMap((name) => [holdingFrom(name), holdingTo(name)])),
+    ...counted(readSet.claimants.flatMap((name) => [name, holdingFrom(name), holdingTo(name)])),
     ...questions.flat(),
   ]
   const reply = await onceConnected(client, () =>
@@ -63,8 +64,8 @@ export async function readView(
   if (reply[0] === 'none') throw new Error(`workspace ${workspaceId} does not exist`)
   const [, time, hasWriterLock, meta, shown, seenBy, holding, found, claimants, answers] = reply
   questions.answers = answers
-  const [version, seq, lastId, activeClaims, activeSessions, limits] = meta
-  const records = recordsIn([...read.tasks(), ...found])
+  const [head, version, seq, lastId, activeClaims, activeSessions, limits] = meta
+  const { records, marks } = tasksIn([...read.tasks(), ...found])
   const queues = shown.map((ids) => ids.map(idOf))
   const waitingByQuery = seenBy.map((places) =>
     inOrder(
@@ -74,11 +75,12 @@ export async function readView(
   )
   const sessions = readSessions(readSet, holding, read.sessions(), read.lost())
   const seen: Seen = {
+    head: head!,
     version: Number(version),
     seq: Number(seq),
     lastId: Number(lastId),
     hasWriterLock: hasWriterLock === 1,
-    results: readResults(readSet, read.results()),
+    marks,
     view: {
       // The server's clock, at the time of the read.
       now: Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000),
@@ -103,9 +105,19 @@ export async function readView(
   return readMore(client, keys, readSet, seen, read.declaredTracks())
 }
 
-function recordsIn(texts: readonly Bulk[]): Map<number, TaskRecord> {
-  const records = texts.filter((text) => text !== null).map(readTask)
-  return new Map(records.map((record) => [record.id, record]))
+function tasksIn(texts: readonly Bulk[]): {
+  records: Map<number, TaskRecord>
+  marks: Map<number, TaskMarks>
+} {
+  const records = new Map<number, TaskRecord>()
+  const marks = new Map<number, TaskMarks>()
+  for (const text of texts) {
+    if (text === null) continue
+    const task = readMarkedTask(text)
+    records.set(task.record.id, task.record)
+    marks.set(task.record.id, task.marks)
+  }
+  return { records, marks }
 }
 
 /** Commands whose answers come with the read. */
@@ -149,30 +161,26 @@ function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
     ]),
     taken: questions.askAll<Bulk>(['HMGET', keys.taskKeys], newKeys),
     storedReplies: questions.askAll<Bulk>(['MGET'], readSet.idempotencyKeys.map(keys.storedReplies)),
-    results: each<Bulk>(offeredTasks(readSet).map(keys.results), (name) => ['HGET', name, 'list']),
     declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
   }
 }
 
-const offeredTasks = (readSet: ReadSet) => [...new Set(readSet.offered.map(({ taskId }) => taskId))]
+const queueQuery = (keys: Keys, agent: string | null, capabilities: readonly string[], limit: number) => ({
+  index: keys.queues(agent),
+  prefix: keys.queuePrefix(agent),
+  capabilities: capabilities.map(encoded),
+  limit,
+})
 
-/** Queue queries, then those for tasks reserved for single agents. */
-function queueQueriesOf(keys: Keys, { waiting, reserved }: ReadSet) {
-  const query = (agent: string | null, capabilities: readonly string[], limit: number) => ({
-    index: keys.queues(agent),
-    prefix: keys.queuePrefix(agent),
-    capabilities: capabilities.map(encoded),
-    limit,
-  })
-  return [
-    ...waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
-      ...query(null, capabilities, limit),
-      project: projectId === null ? false : String(projectId),
-      trackQueues: trackQueues ?? false,
-    })),
-    ...reserved.map(({ agent, capabilities, limit }) => query(agent, capabilities, limit)),
-  ]
-}
+const queueQueriesOf = (keys: Keys, { waiting }: ReadSet) =>
+  waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
+    ...queueQuery(keys, null, capabilities, limit),
+    project: projectId === null ? false : String(projectId),
+    trackQueues: trackQueues ?? false,
+  }))
+
+const reservedQueriesOf = (keys: Keys, { reserved }: ReadSet) =>
+  reserved.map(({ agent, capabilities, limit }) => queueQuery(keys, agent, capabilities, limit))
 
 /** A query may match several queues, one for each set of capabilities. */
 function inOrder(ids: number[], records: ReadonlyMap<number, TaskRecord>): number[] {
@@ -192,9 +200,6 @@ function readStoredReplies(readSet: ReadSet, texts: readonly Bulk[]): Map<string
   }
   return storedReplies
 }
-
-const readResults = (readSet: ReadSet, texts: readonly Bulk[]) =>
-  new Map(offeredTasks(readSet).map((id, i) => [id, readHeads(texts[i] ?? null)]))
 
 function readWorkers(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
   const found = new Map(readSet.claimants.map((name, i) => [name, claimants[i] ?? null]))
@@ -218,7 +223,7 @@ function readSessions(
     const record = JSON.parse(text) as SessionRecord
     return {
       record,
-      holding: holding[place]!.map(Number),
+      holding: holding[place]!.map(heldIdOf),
       lost: lostSince(record.lastSeenAt, lost[place]!),
     }
   })

@@ -5,10 +5,10 @@ import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
-import { needsIn, readClaims, readEvent, readTask } from './codec.ts'
+import { lastClaimOf, needsIn, readClaim, readEvent, readMarkedTask, readTask } from './codec.ts'
 import { ask, together } from './connect.ts'
 import { EVENTS_PER_LIST, idOf, type Keys } from './keys.ts'
-import type { ResultHead } from './results.ts'
+import { readResult } from './results.ts'
 import { Script } from './script.ts'
 import { metaOf } from './workspaces.ts'
 
@@ -125,17 +125,31 @@ export class ValkeyReader implements Reader {
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
-    return readClaims(
-      await ask(this.reader, (client) => client.lrange(this.keysOf(workspaceId).claims(taskId), 0, -1)),
-    )
+    const keys = this.keysOf(workspaceId)
+    const [past, text, [seconds]] = (await together(this.reader, [
+      ['lrange', keys.claims(taskId), 0, -1],
+      ['get', keys.task(taskId)],
+      ['time'],
+    ])) as [string[], string | null, [seconds: string]]
+    if (text === null) return []
+    const task = readMarkedTask(text)
+    // The last claim is part of the task, so it does not expire as the earlier ones do.
+    const { claimsKeptUntil } = task.marks
+    const isKept = claimsKeptUntil === null || claimsKeptUntil > Number(seconds) * 1000
+    const last = isKept ? lastClaimOf(task) : null
+    return [...past.map(readClaim), ...(last ? [last] : [])]
   }
 
   async results(workspaceId: number, taskId: number): Promise<StoredResult[]> {
-    const fields = await ask(this.reader, (client) =>
-      client.hgetall(this.keysOf(workspaceId).results(taskId)),
-    )
-    const heads = JSON.parse(fields.list ?? '[]') as ResultHead[]
-    return heads.map(({ place, ...head }) => ({ ...head, data: JSON.parse(fields[`data:${place}`]!) }))
+    const keys = this.keysOf(workspaceId)
+    const text = await ask(this.reader, (client) => client.get(keys.task(taskId)))
+    const count = text === null ? 0 : readMarkedTask(text).marks.results
+    if (count === 0) return []
+    const names = Array.from({ length: count }, (_, place) => keys.result(taskId, place))
+    const texts = await ask(this.reader, (client) => client.mget(names))
+    return texts
+      .map((one) => readResult(one!))
+      .map(({ data, ...head }) => ({ ...head, data: JSON.parse(data) }))
   }
 
   async events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]> {
@@ -211,7 +225,7 @@ export class ValkeyReader implements Reader {
   }
 }
 
-function readDetails([made, changed, needs]: Details): TaskDetails {
+export function readDetails([made, changed, needs]: Details): TaskDetails {
   const details = { ...JSON.parse(made), dependsOn: needs.map((text) => JSON.parse(text)[1]) }
   for (let i = 0; i < changed.length; i += 2) details[changed[i]!] = JSON.parse(changed[i + 1]!)
   return details

@@ -4,9 +4,9 @@ import { ask, isFromServer } from './connect.ts'
 
 const OLDEST_MAJOR = 7
 /** The version of the stored format. A change of the format raises it. */
-const FORMAT = '3'
+const FORMAT = '4'
 /** Formats of earlier commits, before any release. */
-const UNRELEASED = ['1', '2']
+const UNRELEASED = ['1', '2', '3']
 
 type Field = (name: string) => string | undefined
 

@@ -2,46 +2,58 @@ import type { ResultWritten } from '../../core/records.ts'
 import type { Changes } from '../portable.ts'
 import type { StoredResult } from '../store.ts'
 
-/** A result without its data, which may be large and is stored beside it under its position. */
-export type ResultHead = Omit<StoredResult, 'data'> & { place: number }
+/** A result as it is stored: its data is a text that need not be parsed to change the rest. */
+export type KeptResult = Omit<StoredResult, 'data'> & { data: string }
+
+/** The data may be large: it stands behind the rest, which is one line. */
+export const writeResult = ({ data, ...head }: KeptResult) => `${JSON.stringify(head)}\n${data}`
+
+export function readResult(text: string): KeptResult {
+  const end = text.indexOf('\n')
+  return { ...JSON.parse(text.slice(0, end)), data: text.slice(end + 1) }
+}
 
 type ResultChange = Changes['results'][number]
 
-/** The results of a task after these changes, and which data is new, by position. */
+/** The results of a task after these changes; those that changed are other objects than before. */
 export function afterChanges(
-  before: readonly ResultHead[],
+  before: readonly KeptResult[],
   changes: readonly ResultChange[],
-): { heads: ResultHead[]; data: Map<number, string> } {
-  const heads = before.map((head) => ({ ...head }))
-  const data = new Map<number, string>()
-  for (const change of changes) {
-    if (change.kind === 'written') add(heads, data, change)
-    else if (change.kind === 'judged') {
-      const awaited = heads.find(({ epoch, accepted }) => epoch === change.epoch && accepted === null)
-      if (awaited) Object.assign(awaited, { accepted: change.accepted, rejection: change.rejection })
+): readonly KeptResult[] {
+  const results = [...before]
+  const change = (place: number, set: Partial<KeptResult>) => {
+    if (place !== -1) results[place] = { ...results[place]!, ...set }
+  }
+  for (const one of changes) {
+    if (one.kind === 'written') add(results, one)
+    else if (one.kind === 'judged') {
+      const { accepted, rejection } = one
+      const awaited = results.findIndex((result) => result.epoch === one.epoch && result.accepted === null)
+      change(awaited, { accepted, rejection })
     } else {
-      const { epoch, generation, session, hash } = change
-      const replaced = heads.find((head) => head.epoch === epoch && head.accepted !== false)
-      if (replaced) Object.assign(replaced, { accepted: false, rejection: 'REPLACED' })
-      Object.assign(theSame(heads, generation, session, hash)!, { epoch, accepted: true, rejection: null })
+      const { epoch, generation, session, hash } = one
+      const replaced = results.findIndex((result) => result.epoch === epoch && result.accepted !== false)
+      change(replaced, { accepted: false, rejection: 'REPLACED' })
+      change(theSame(results, generation, session, hash), { epoch, accepted: true, rejection: null })
     }
   }
-  return { heads, data }
+  return results
 }
 
-function add(heads: ResultHead[], data: Map<number, string>, result: ResultWritten): void {
+function add(results: KeptResult[], written: ResultWritten): void {
   // Parsed before anything is written: a result that is not JSON must fail the whole transaction.
-  JSON.parse(result.data)
-  const { kind: _kind, taskId: _taskId, data: text, at: submittedAt, ...rest } = result
-  const known = theSame(heads, result.generation, result.session, result.hash)
-  // Rejected before, accepted now: the same row changes its verdict. Otherwise the first one stays.
-  if (known && (known.accepted !== false || result.accepted === false)) return
-  const place = known?.place ?? heads.length
-  const head = { ...rest, submittedAt, place }
-  if (known) Object.assign(known, head)
-  else heads.push(head)
-  data.set(place, text)
+  JSON.parse(written.data)
+  const { kind: _kind, taskId: _taskId, at: submittedAt, ...rest } = written
+  const place = theSame(results, written.generation, written.session, written.hash)
+  const known = results[place]
+  // Rejected before, accepted now: the same result changes its verdict. Otherwise the first one stays.
+  if (known && (known.accepted !== false || written.accepted === false)) return
+  const result = { ...rest, submittedAt }
+  if (known) results[place] = result
+  else results.push(result)
 }
 
-const theSame = (heads: readonly ResultHead[], generation: number, session: string, hash: string) =>
-  heads.find((head) => head.generation === generation && head.session === session && head.hash === hash)
+const theSame = (results: readonly KeptResult[], generation: number, session: string, hash: string) =>
+  results.findIndex(
+    (result) => result.generation === generation && result.session === session && result.hash === hash,
+  )

@@ -15,9 +15,11 @@ export class Script {
   /** Sent when this returns, if the client is connected: what is sent afterwards runs afterwards. */
   async run<T>(client: Redis, keys: readonly string[], values: readonly string[]): Promise<T> {
     const send = (command: string, script: string) => {
-      // Not client.evalsha(...values): so many arguments would not fit on the stack.
-      const args = [script, String(keys.length), ...keys].concat(values as string[])
-      return client.sendCommand(new Command(command, args, { replyEncoding: 'utf8' })) as Promise<T>
+      // Not client.evalsha(...values): so many arguments would not fit on the stack. Set afterwards: the constructor would
+      // copy them one by one, in case they are lists.
+      const sent = new Command(command, [], { replyEncoding: 'utf8' })
+      sent.args = [script, String(keys.length), ...keys].concat(values as string[])
+      return client.sendCommand(sent) as Promise<T>
     }
     try {
       return await send('evalsha', this.#sha)

@@ -1,14 +1,16 @@
 import type { View } from '../portable.ts'
-import type { ResultHead } from './results.ts'
+import type { TaskMarks } from './codec.ts'
 
-/** What was read, and the version by which a later write checks that it is still valid. */
+/** What was read, and by what a later write checks that it is still valid. */
 export interface Seen {
   view: View
+  /** The last write before the read. */
+  head: string
   version: number
   seq: number
   lastId: number
   /** This process has the writer lock: no other process can write before us. */
   hasWriterLock: boolean
-  /** Results of the tasks that results are submitted for. */
-  results: Map<number, ResultHead[]>
+  /** Of all tasks in the view. */
+  marks: Map<number, TaskMarks>
 }

@@ -1,46 +1,49 @@
 import { isOnTrack, keyName } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal } from '../../core/states.ts'
-import { foldDetails } from '../fold-changes.ts'
+import type { DetailsSet } from '../fold-changes.ts'
 import type { Changes } from '../portable.ts'
-import { score, writeTask } from './codec.ts'
+import { type MarkedTask, score, writeTask } from './codec.ts'
 import type { Commands } from './commands.ts'
-import { type Keys, member } from './keys.ts'
+import { holding, type Keys, member } from './keys.ts'
 import type { Seen } from './seen.ts'
-
-const DAY_MS = 86_400_000
+import type { TasksAfter } from './tasks-after.ts'
 
 /** Changed tasks, and every index they enter or leave: the difference between before and after. */
-export function taskWrites(commands: Commands, keys: Keys, seen: Seen, changes: Changes): void {
-  const after = new Map<number, TaskRecord>()
+export function taskWrites(
+  commands: Commands,
+  keys: Keys,
+  seen: Seen,
+  { tasks, details }: TasksAfter,
+  changes: Changes,
+): void {
   for (const { record, task, parentUuid } of changes.created) {
-    after.set(record.id, record)
-    const { dependsOn: _, ...details } = task.details
-    commands.set(keys.details(record.id), JSON.stringify({ ...details, parent: parentUuid }))
+    const { dependsOn: _, ...made } = task.details
+    commands.set(keys.details(record.id), JSON.stringify({ ...made, parent: parentUuid }))
     if (record.key !== null)
       commands.add('HSET', keys.taskKeys, keyName(record.projectId, record.key), String(record.id))
-    if (details.userId !== null) {
+    if (made.userId !== null) {
       const id = member(record.id)
-      commands.add('ZADD', keys.user(details.userId), id, id)
+      commands.add('ZADD', keys.user(made.userId), id, id)
     }
   }
-  for (const record of changes.tasks) after.set(record.id, record)
   const ended: string[] = []
   const note = String(seen.version + 1)
-  for (const record of after.values()) {
+  for (const marked of tasks.values()) {
+    const { record } = marked
     const before = seen.view.records.get(record.id) ?? null
-    commands.set(keys.task(record.id), writeTask(record))
+    commands.set(keys.task(record.id), writeTask(marked))
     planQueue(commands, keys, before, record)
     planHolder(commands, keys, before, record)
     planTimes(commands, keys, before, record)
-    planEnd(commands, keys, seen, before, record)
+    planEnd(commands, keys, before, marked)
+    planDeadLetter(commands, keys, before, record, details.get(record.id)?.exhausted)
     if (isTerminal(record.state) && before && !isTerminal(before.state)) ended.push(String(record.id))
     if (before && isBlocked(record) && !isBlocked(before))
       commands.add('ZADD', keys.unsettled, note, `t${record.id}`)
   }
   for (let i = 0; i < ended.length; i += 1_000)
     commands.after('ended', keys.unsettled, note, `${keys.tag}needed-by:`, ...ended.slice(i, i + 1_000))
-  planDeadLetters(commands, keys, seen, after, changes)
 }
 
 const isBlocked = ({ blocked, state }: TaskRecord) => blocked && state === 'pending'
@@ -62,13 +65,12 @@ const isHeld = (task: TaskRecord | null): task is TaskRecord => task?.claimState
 
 /** Indexes of the holder: by session, by track, and by when it was touched. */
 function planHolder(commands: Commands, keys: Keys, before: TaskRecord | null, after: TaskRecord): void {
-  const id = String(after.id)
   const was = isHeld(before) ? before : null
   const is = isHeld(after) ? after : null
   if (is) commands.add('ZADD', keys.held, score(is.updatedAt), member(is.id))
   else if (was) commands.add('ZREM', keys.held, member(was.id))
-  if (was && was.session !== is?.session) commands.add('SREM', keys.holds(was.session!), id)
-  if (is && was?.session !== is.session) commands.add('SADD', keys.holds(is.session!), id)
+  if (was && was.session !== is?.session) commands.add('ZREM', keys.holds, holding(was.session!, was.id))
+  if (is && was?.session !== is.session) commands.add('ZADD', keys.holds, '0', holding(is.session!, is.id))
   if (!isOnTrack(after) || was?.agent === is?.agent) return
   const track = keys.onTrack(after.projectId, after.trackQueue)
   if (was) commands.count(track, was.agent!, -1)
@@ -89,52 +91,38 @@ function planTimes(commands: Commands, keys: Keys, before: TaskRecord | null, af
   else commands.add('ZADD', keys.due, score(is), member(after.id))
 }
 
-/** Claims of a finished task get a TTL: the retention of the workspace. */
-function planEnd(
-  commands: Commands,
-  keys: Keys,
-  { view }: Seen,
-  before: TaskRecord | null,
-  after: TaskRecord,
-): void {
+/** The past claims of a finished task get a TTL: the retention of the workspace. Its last one is part of the task. */
+function planEnd(commands: Commands, keys: Keys, before: TaskRecord | null, after: MarkedTask): void {
+  const { id, state, generation } = after.record
   const was = before !== null && isTerminal(before.state)
-  const is = isTerminal(after.state)
-  if (was === is || after.generation === 0) return
-  if (is) {
-    const until = view.now + view.limits.claimHistoryRetentionDays * DAY_MS
-    commands.after('PEXPIREAT', keys.claims(after.id), String(until))
-  } else commands.after('PERSIST', keys.claims(after.id))
+  const is = isTerminal(state)
+  if (was === is || generation < 2) return
+  if (is) commands.after('PEXPIREAT', keys.claims(id), String(after.marks.claimsKeptUntil))
+  else commands.after('PERSIST', keys.claims(id))
 }
 
 /** Failed because attempts or generations ran out. The change that fails a task also says whether it is a dead letter. */
-function planDeadLetters(
+function planDeadLetter(
   commands: Commands,
   keys: Keys,
-  { view }: Seen,
-  after: ReadonlyMap<number, TaskRecord>,
-  changes: Changes,
+  before: TaskRecord | null,
+  { id, state }: TaskRecord,
+  exhausted: DetailsSet['exhausted'],
 ): void {
-  const details = foldDetails(changes)
-  for (const { id, state } of after.values()) {
-    const exhausted = details.get(id)?.exhausted
-    const isDead = state === 'failed' && exhausted
-    const wasFailed = view.records.get(id)?.state === 'failed'
-    if (isDead) commands.add('ZADD', keys.deadLetters, member(id), member(id))
-    else if (wasFailed && (state !== 'failed' || exhausted !== undefined))
-      commands.add('ZREM', keys.deadLetters, member(id))
-  }
+  const isDead = state === 'failed' && exhausted
+  if (isDead) commands.add('ZADD', keys.deadLetters, member(id), member(id))
+  else if (before?.state === 'failed' && (state !== 'failed' || exhausted !== undefined))
+    commands.add('ZREM', keys.deadLetters, member(id))
 }
 
 export function dependencyWrites(
   commands: Commands,
   keys: Keys,
   { view, version }: Seen,
+  { tasks }: TasksAfter,
   changes: Changes,
 ): void {
-  const after = new Map(
-    [...changes.created.map(({ record }) => record), ...changes.tasks].map((task) => [task.id, task]),
-  )
-  const now = (id: number) => after.get(id) ?? view.records.get(id)
+  const now = (id: number) => tasks.get(id)?.record ?? view.records.get(id)
   for (const { taskId, dependsOn, dependsOnUuid, rule } of changes.dependencies) {
     commands.add('RPUSH', keys.needs(taskId), JSON.stringify([dependsOn, dependsOnUuid, rule]))
     commands.add('SADD', keys.neededBy(dependsOn), String(taskId))

@@ -4,13 +4,16 @@ import type { Redis } from 'ioredis'
 import type { Changes, ReadSet, View } from '../portable.ts'
 import { StoreUnavailable, type Transactor } from '../store.ts'
 import { asUnavailable, connected, isFromServer } from './connect.ts'
+import type { Give } from './handed-out.ts'
 import { InOrder } from './in-order.ts'
 import type { Keys } from './keys.ts'
 import type { Notices } from './notices.ts'
-import { readResultHeads } from './read-more.ts'
+import { readResults } from './read-more.ts'
 import { readView } from './read-view.ts'
+import type { KeptResult } from './results.ts'
 import { Script } from './script.ts'
 import type { Seen } from './seen.ts'
+import { tasksAfter } from './tasks-after.ts'
 import { PASS, SETTLE, WRITE } from './write.lua.ts'
 import { isNothing, resultsToRead, writesOf } from './writes.ts'
 
@@ -26,13 +29,22 @@ const SETTLE_WITHIN_MS = 3_000
 const MOST_ARGUMENTS = 1_000_000
 const ASK_FOR_LOCK_EVERY_MS = [1, 4] as const
 
+const NO_RESULTS: ReadonlyMap<number, readonly KeptResult[]> = new Map()
+
+/** What is to be written, under a name by which it can be found out whether it was. */
+interface Writes {
+  name: string
+  commands: readonly string[]
+  give: Give
+}
+
 type Decide<T> = (view: View) => { answer: T; changes: Changes }
 type Settled = 'written' | 'void' | 'unknown'
 type Written = 'written' | 'changed' | 'late' | 'locked'
 
 /**
- * A transaction is a read, a decision and a write. It is optimistic: the write is done only if the workspace's version is
- * still the one that was read, and every write raises it; otherwise the transaction reads and decides again. A process that
+ * A transaction is a read, a decision and a write. It is optimistic: the write is done only if the last write to the
+ * workspace, its head, is still the one that was read; otherwise the transaction reads and decides again. A process that
  * dies between the two leaves nothing behind. Processes that lose races queue for the writer lock (writer-lock.lua.ts).
  *
  * In this process the transactions of a workspace run in order: a read is sent as soon as the write before it is, on the
@@ -74,9 +86,9 @@ export class ValkeyTransactor implements Transactor {
     const leave = await this.#inOrder.enter(workspaceId)
     try {
       const seen = await this.#read(keys, workspaceId, readSet, insists, giveUpAt)
-      const { answer, changes, commands } = await this.#decide(workspaceId, seen, decide)
-      if (commands === null) return { answer }
-      const written = this.#write(keys, seen, commands)
+      const { answer, changes, writes } = await this.#decide(workspaceId, seen, decide)
+      if (writes === null) return { answer }
+      const written = this.#write(keys, seen, writes)
       leave()
       if ((await written) !== 'written') return null
       this.#notices.tell(workspaceId, changes)
@@ -108,19 +120,23 @@ export class ValkeyTransactor implements Transactor {
    */
   async #decide<T>(workspaceId: number, seen: Seen, decide: Decide<T>) {
     const keys = this.#keysOf(workspaceId)
-    let commands: string[] | null = null
+    let writes: Writes | null = null
     try {
       const { answer, changes } = decide(seen.view)
       if (!isNothing(changes)) {
-        const more = await readResultHeads(this.#client, keys, resultsToRead(changes, seen))
-        commands = writesOf(keys, seen, new Map([...seen.results, ...more]), changes)
+        const toRead = resultsToRead(changes, seen)
+        const results = toRead.length === 0 ? NO_RESULTS : await readResults(this.#client, keys, seen, toRead)
+        const name = `${this.#token}:${++this.#transactions}`
+        const after = tasksAfter(seen, results, changes)
+        const { commands, give } = writesOf(keys, seen, after, changes, name)
         commands.push(...this.#notices.commandFor(workspaceId, changes))
         if (commands.length > MOST_ARGUMENTS)
           throw new RangeError('The change is too large for one transaction.')
+        writes = { name, commands, give }
       }
-      return { answer, changes, commands }
+      return { answer, changes, writes }
     } finally {
-      if (seen.hasWriterLock && commands === null)
+      if (seen.hasWriterLock && writes === null)
         await pass
           .run(this.#client, [keys.writerLock, keys.writerQueue], [this.#token])
           .catch(() => undefined)
@@ -128,16 +144,18 @@ export class ValkeyTransactor implements Transactor {
   }
 
   /** Sent when this returns; resolves when the outcome is known. */
-  async #write(keys: Keys, seen: Seen, commands: readonly string[]): Promise<Written> {
-    const transaction = keys.transaction(`${this.#token}:${++this.#transactions}`)
-    const { version, view } = seen
+  async #write(keys: Keys, seen: Seen, { name, commands, give }: Writes): Promise<Written> {
+    const transaction = keys.transaction(name)
+    const { head, view } = seen
     if (this.#client.status !== 'ready') throw new StoreUnavailable('The connection was lost.')
     try {
-      return await write.run<Written>(
+      const [outcome, answers = []] = await write.run<[Written, unknown[]?]>(
         this.#client,
         [keys.meta, keys.writerLock, keys.writerQueue, transaction],
-        [this.#token, String(version), String(view.now), ...commands],
+        [this.#token, head, String(view.now), ...commands],
       )
+      if (outcome === 'written') give(answers)
+      return outcome
     } catch (error) {
       if (isFromServer(error)) throw asUnavailable(error)
       return this.#settle(keys, transaction, seen, error)
@@ -145,7 +163,7 @@ export class ValkeyTransactor implements Transactor {
   }
 
   /** The answer was lost. It may have been written or may still be in transit; the script makes it one or the other. */
-  async #settle(keys: Keys, transaction: string, { version, view }: Seen, lost: unknown): Promise<Written> {
+  async #settle(keys: Keys, transaction: string, { head, view }: Seen, lost: unknown): Promise<Written> {
     // A connection that gives no answers does not answer this either.
     if (this.#client.status === 'ready') this.#client.disconnect(true)
     const giveUpAt = performance.now() + SETTLE_WITHIN_MS
@@ -153,7 +171,7 @@ export class ValkeyTransactor implements Transactor {
     while (outcome === null && performance.now() < giveUpAt && this.#client.status !== 'end')
       try {
         await connected(this.#client)
-        const asked = [String(version), String(view.now)]
+        const asked = [head, String(view.now), randomUUID()]
         outcome = await settle.run<Settled>(this.#client, [keys.meta, transaction], asked)
       } catch {
         await sleep(50)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import { ask } from './connect.ts'
@@ -17,7 +18,7 @@ return tonumber(number)
 /** Creates an empty workspace, unless it exists. KEYS: meta. ARGV: limits. */
 const MAKE = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return end
-redis.call('HSET', KEYS[1], 'version', 0, 'seq', 0, 'lastId', 0, 'activeClaims', 0, 'activeSessions', 0, 'limits', ARGV[1])
+redis.call('HSET', KEYS[1], 'head', '0', 'version', 0, 'seq', 0, 'lastId', 0, 'activeClaims', 0, 'activeSessions', 0, 'limits', ARGV[1])
 `
 
 /** The number of a project; false if there is no such workspace. KEYS: meta, projects. ARGV: slug. */
@@ -32,13 +33,14 @@ return tonumber(number)
 `
 
 /**
- * How many agents a track may have; false if there is no such workspace. Raises the version, so that no process writes that
- * read the old limit. KEYS: meta, tracks. ARGV: track, how many.
+ * How many agents a track may have; false if there is no such workspace. Leaves a new head, so that no process writes that
+ * read the old limit. KEYS: meta, tracks. ARGV: track, how many, the new head.
  */
 const TRACK = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
-return redis.call('HINCRBY', KEYS[1], 'version', 1)
+redis.call('HSET', KEYS[1], 'head', ARGV[3])
+return 1
 `
 
 const number = new Script(NUMBER)
@@ -83,7 +85,9 @@ export async function setTrack(
   maxAgents: number | null,
 ): Promise<void> {
   const most = maxAgents === null ? '' : String(maxAgents)
-  const set = await ask(client, () => track.run<number | null>(client, [meta, tracks], [name, most]))
+  const set = await ask(client, () =>
+    track.run<number | null>(client, [meta, tracks], [name, most, randomUUID()]),
+  )
   if (set === null) throw noSuchWorkspace(workspaceId)
 }
 

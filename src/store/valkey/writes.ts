@@ -1,12 +1,13 @@
 import { countsAsActive } from '../../core/kinds/session/decide.ts'
-import { foldDetails } from '../fold-changes.ts'
 import type { Changes } from '../portable.ts'
 import { score, writeClaim, writeEvent } from './codec.ts'
 import { Commands } from './commands.ts'
+import { askForDetails, type Give } from './handed-out.ts'
 import type { Keys } from './keys.ts'
-import { afterChanges, type ResultHead } from './results.ts'
+import { writeResult } from './results.ts'
 import type { Seen } from './seen.ts'
 import { dependencyWrites, taskWrites } from './task-writes.ts'
+import type { TasksAfter } from './tasks-after.ts'
 
 const DAY_MS = 86_400_000
 const REMEMBERED_MS = DAY_MS
@@ -28,25 +29,26 @@ export const isNothing = (changes: Changes) =>
     changes.events,
   ].every(({ length }) => length === 0)
 
-/** Tasks whose results change and were not read yet. */
-export const resultsToRead = (changes: Changes, { results }: Seen) => [
-  ...new Set(changes.results.map(({ taskId }) => taskId).filter((id) => !results.has(id))),
+/** Tasks whose results change and which have some already. */
+export const resultsToRead = (changes: Changes, { marks }: Seen) => [
+  ...new Set(changes.results.map(({ taskId }) => taskId).filter((id) => (marks.get(id)?.results ?? 0) > 0)),
 ]
 
 /** All changes as commands, for a workspace that has not changed since it was read. */
 export function writesOf(
   keys: Keys,
   seen: Seen,
-  results: ReadonlyMap<number, ResultHead[]>,
+  after: TasksAfter,
   changes: Changes,
-): string[] {
+  transaction: string,
+): { commands: string[]; give: Give } {
   const commands = new Commands()
-  planMeta(commands, keys, seen, changes)
-  taskWrites(commands, keys, seen, changes)
-  dependencyWrites(commands, keys, seen, changes)
-  planClaims(commands, keys, seen, changes)
-  planResults(commands, keys, results, changes)
-  planDetails(commands, keys, changes)
+  planMeta(commands, keys, seen, changes, transaction)
+  taskWrites(commands, keys, seen, after, changes)
+  dependencyWrites(commands, keys, seen, after, changes)
+  planClaims(commands, keys, seen, after, changes)
+  planResults(commands, keys, after)
+  planDetails(commands, keys, after)
   planSessions(commands, keys, seen, changes)
   for (const { key, bodyHash, reply } of changes.newReplies)
     commands.after(
@@ -59,17 +61,19 @@ export function writesOf(
   changes.events.forEach((event, i) => {
     commands.add('RPUSH', keys.events(seen.seq + 1 + i), writeEvent(event))
   })
-  return commands.flat()
+  const give = askForDetails(commands, keys, after, changes.handedOut)
+  return { commands: commands.flat(), give }
 }
 
-/** Set, not incremented: the version proves that they still are what was read. */
-function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes): void {
+/** Set, not incremented: the head proves that they still are what was read. */
+function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes, transaction: string): void {
   const { view } = seen
   const before = (name: string) => view.kinds.session.seen.get(name)?.record ?? null
   let activeSessions = view.kinds.session.counted
   for (const session of changes.kinds.session.written)
     activeSessions += Number(countsAsActive(session)) - Number(countsAsActive(before(session.name)))
   const fields = {
+    head: transaction,
     version: seen.version + 1,
     seq: seen.seq + changes.events.length,
     lastId: changes.created.reduce((last, { record }) => Math.max(last, record.id), seen.lastId),
@@ -79,10 +83,16 @@ function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes):
   for (const [field, value] of Object.entries(fields)) commands.add('HSET', keys.meta, field, String(value))
 }
 
-function planClaims(commands: Commands, keys: Keys, { view }: Seen, { claims }: Changes): void {
+function planClaims(
+  commands: Commands,
+  keys: Keys,
+  { view }: Seen,
+  { past }: TasksAfter,
+  { claims }: Changes,
+): void {
+  for (const { taskId, claim } of past) commands.add('RPUSH', keys.claims(taskId), writeClaim(claim))
   const losers = new Set<string>()
   for (const claim of claims) {
-    commands.add('RPUSH', keys.claims(claim.taskId), writeClaim(claim))
     if (claim.kind === 'opened' || (claim.state !== 'expired' && claim.state !== 'superseded')) continue
     const { uuid } = view.records.get(claim.taskId)!
     const lost = JSON.stringify([uuid, claim.generation, claim.reason])
@@ -95,24 +105,15 @@ function planClaims(commands: Commands, keys: Keys, { view }: Seen, { claims }: 
   }
 }
 
-function planResults(
-  commands: Commands,
-  keys: Keys,
-  results: ReadonlyMap<number, ResultHead[]>,
-  changes: Changes,
-): void {
-  const byTask = new Map<number, Changes['results']>()
-  for (const change of changes.results)
-    byTask.set(change.taskId, [...(byTask.get(change.taskId) ?? []), change])
-  for (const [taskId, own] of byTask) {
-    const { heads, data } = afterChanges(results.get(taskId) ?? [], own)
-    commands.add('HSET', keys.results(taskId), 'list', JSON.stringify(heads))
-    for (const [place, text] of data) commands.add('HSET', keys.results(taskId), `data:${place}`, text)
-  }
+function planResults(commands: Commands, keys: Keys, { results }: TasksAfter): void {
+  for (const [taskId, { before, after }] of results)
+    after.forEach((result, place) => {
+      if (result !== before[place]) commands.set(keys.result(taskId, place), writeResult(result))
+    })
 }
 
-function planDetails(commands: Commands, keys: Keys, changes: Changes): void {
-  for (const [taskId, set] of foldDetails(changes))
+function planDetails(commands: Commands, keys: Keys, { details }: TasksAfter): void {
+  for (const [taskId, set] of details)
     for (const [field, value] of Object.entries(set))
       commands.add('HSET', keys.changed(taskId), field, JSON.stringify(value))
 }
