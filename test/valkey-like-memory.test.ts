@@ -350,7 +350,8 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () =
   let under: StoreUnderTest
   afterAll(() => under?.close())
 
-  async function sides(): Promise<[Side, Side]> {
+  /** With declared tracks, claims are always decided on a read; without, mostly on what the store knows itself. */
+  async function sides(hasTracks: boolean): Promise<[Side, Side]> {
     await under?.close()
     under = await openStore.valkey()
     const memory = new MemoryStore()
@@ -363,8 +364,8 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () =
           maxGenerationsPerTask: 6,
         })
         for (const slug of ['one', 'two']) await store.project(workspace, slug)
-        await store.setTrack(workspace, 1, 'A', 1)
-        await store.setTrack(workspace, 2, 'B', null)
+        if (hasTracks) await store.setTrack(workspace, 1, 'A', 1)
+        if (hasTracks) await store.setTrack(workspace, 2, 'B', null)
         return { store, workspace, turns: new ProjectFairness(), lastId: 0 }
       }),
     )
@@ -372,7 +373,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () =
   }
 
   test.each(Array.from({ length: SEEDS }, (_, i) => 1 + i))('seed %i', async (seed) => {
-    const [memory, valkey] = await sides()
+    const [memory, valkey] = await sides(seed % 2 === 0)
     const player = new Player(seed)
     const dice = chance(seed + 1_000_000)
     // Long ago, so that what is due by these times is due by every clock.

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { keyName, NO_AGENTS, type StoredReply } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
@@ -9,10 +8,12 @@ import type { ReadSet, SeenSession } from '../portable.ts'
 import { readMarkedTask, type TaskMarks } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
 import { encoded, heldIdOf, holdingFrom, holdingTo, idOf, type Keys } from './keys.ts'
+import { freshIds, type Learnt, reservedQuery } from './mirror.ts'
 import { type Bulk, readMore } from './read-more.ts'
 import { READ_VIEW } from './read-view.lua.ts'
 import { Script } from './script.ts'
 import type { Seen } from './seen.ts'
+import { millisecondsOf } from './server-clock.ts'
 
 const MOST_NAMES = 2_000
 const script = new Script(READ_VIEW)
@@ -22,13 +23,21 @@ type ViewReply = [
   time: [seconds: string, micros: string],
   hasWriterLock: number,
   meta: string[],
-  shown: string[][],
+  shown: [key: string, ids: string[], isWhole: number][],
   seenBy: number[][],
   holding: string[][],
   records: Bulk[],
   claimants: ([record: string, holds: number] | null)[],
   answers: unknown[],
 ]
+
+/** Who reads, and whether it must get the writer lock. */
+interface Asking {
+  token: string
+  insists: boolean
+  /** So many tasks of each queue are read beyond those the batch needs, for the batches after it. */
+  ahead: number
+}
 
 /**
  * Null while another process has the writer lock, or when two reads are not consistent with each other: then read again. One
@@ -39,20 +48,11 @@ export async function readView(
   keys: Keys,
   workspaceId: number,
   readSet: ReadSet,
-  { token, insists }: { token: string; insists: boolean },
-): Promise<Seen | null> {
+  asking: Asking,
+): Promise<{ seen: Seen; learnt: Learnt } | null> {
   const questions = new Questions()
   const read = askAll(questions, keys, readSet)
-  const values = [
-    token,
-    insists ? '1' : '0',
-    keys.tag,
-    JSON.stringify(queueQueriesOf(keys, readSet)),
-    JSON.stringify(reservedQueriesOf(keys, readSet)),
-    ...counted(readSet.kinds.session.flatMap((name) => [holdingFrom(name), holdingTo(name)])),
-    ...counted(readSet.claimants.flatMap((name) => [name, holdingFrom(name), holdingTo(name)])),
-    ...questions.flat(),
-  ]
+  const values = [...argumentsFor(keys, readSet, asking), ...questions.flat()]
   const reply = await onceConnected(client, () =>
     script.run<ViewReply | ['wait'] | ['none']>(
       client,
@@ -66,14 +66,14 @@ export async function readView(
   questions.answers = answers
   const [head, version, seq, lastId, activeClaims, activeSessions, limits] = meta
   const { records, marks } = tasksIn([...read.tasks(), ...found])
-  const queues = shown.map((ids) => ids.map(idOf))
-  const waitingByQuery = seenBy.map((places) =>
+  const workers = readClaimants(readSet, claimants)
+  const queries = queriesIn(readSet, shown, seenBy)
+  const waiting = queries.map(({ queues, limit }) =>
     inOrder(
-      places.flatMap((place) => queues[place]!),
+      queues.flatMap(({ first }) => first.slice(0, limit)),
       records,
     ),
   )
-  const sessions = readSessions(readSet, holding, read.sessions(), read.lost())
   const seen: Seen = {
     head: head!,
     version: Number(version),
@@ -83,26 +83,53 @@ export async function readView(
     marks,
     view: {
       // The server's clock, at the time of the read.
-      now: Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000),
+      now: Math.floor(millisecondsOf(time)),
       limits: { ...DEFAULT_LIMITS, ...JSON.parse(limits!) },
       activeClaims: Number(activeClaims),
       records,
-      waiting: waitingByQuery.slice(0, readSet.waiting.length),
-      reserved: waitingByQuery.slice(readSet.waiting.length).flat(),
+      waiting: waiting.slice(0, readSet.waiting.length),
+      reserved: waiting.slice(readSet.waiting.length).flat(),
       pastHolders: new Map(),
-      fresh: Array.from({ length: readSet.newTasks }, (_, i) => ({
-        id: Number(lastId) + 1 + i,
-        random: randomInt(2 ** 22),
-      })),
+      fresh: freshIds(Number(lastId), readSet.newTasks),
       takenKeys: takenAmong(readSet, read.taken()),
       storedReplies: readStoredReplies(readSet, read.storedReplies()),
-      workers: readWorkers(readSet, claimants),
-      kinds: { session: { seen: sessions, counted: Number(activeSessions) } },
+      workers: workersOf(readSet, (name) => workers.get(name) ?? null),
+      kinds: {
+        session: {
+          seen: readSessions(readSet, holding, read.sessions(), read.lost()),
+          counted: Number(activeSessions),
+        },
+      },
       tracks: new Map(),
       ...NO_AGENTS,
     },
   }
-  return readMore(client, keys, readSet, seen, read.declaredTracks())
+  const declaredTracks = read.declaredTracks()
+  const whole = await readMore(client, keys, readSet, seen, declaredTracks ?? 0)
+  return whole && { seen: whole, learnt: { queries, claimants: workers, declaredTracks } }
+}
+
+const argumentsFor = (keys: Keys, readSet: ReadSet, { token, insists, ahead }: Asking) => [
+  token,
+  insists ? '1' : '0',
+  keys.tag,
+  JSON.stringify(queueQueriesOf(keys, readSet, ahead)),
+  JSON.stringify(reservedQueriesOf(keys, readSet, ahead)),
+  ...counted(readSet.kinds.session.flatMap((name) => [holdingFrom(name), holdingTo(name)])),
+  ...counted(readSet.claimants.flatMap((name) => [name, holdingFrom(name), holdingTo(name)])),
+]
+
+/** Queue queries, then those for tasks reserved for single agents; of these none was run if no task is reserved. */
+function queriesIn({ waiting, reserved }: ReadSet, shown: ViewReply[4], seenBy: ViewReply[5]) {
+  const queues = shown.map(([key, ids, isWhole]) => ({ key, first: ids.map(idOf), isWhole: isWhole === 1 }))
+  const all = [
+    ...waiting.map(({ limit, ...query }) => ({ limit, query: { ...query, agent: null } })),
+    ...reserved.map(({ agent, capabilities, limit }) => ({
+      limit,
+      query: reservedQuery(agent, capabilities),
+    })),
+  ]
+  return all.map((one, i) => ({ ...one, queues: (seenBy[i] ?? []).map((place) => queues[place]!) }))
 }
 
 function tasksIn(texts: readonly Bulk[]): {
@@ -161,7 +188,7 @@ function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
     ]),
     taken: questions.askAll<Bulk>(['HMGET', keys.taskKeys], newKeys),
     storedReplies: questions.askAll<Bulk>(['MGET'], readSet.idempotencyKeys.map(keys.storedReplies)),
-    declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
+    declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => null,
   }
 }
 
@@ -172,15 +199,15 @@ const queueQuery = (keys: Keys, agent: string | null, capabilities: readonly str
   limit,
 })
 
-const queueQueriesOf = (keys: Keys, { waiting }: ReadSet) =>
+const queueQueriesOf = (keys: Keys, { waiting }: ReadSet, ahead: number) =>
   waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
-    ...queueQuery(keys, null, capabilities, limit),
+    ...queueQuery(keys, null, capabilities, limit + ahead),
     project: projectId === null ? false : String(projectId),
     trackQueues: trackQueues ?? false,
   }))
 
-const reservedQueriesOf = (keys: Keys, { reserved }: ReadSet) =>
-  reserved.map(({ agent, capabilities, limit }) => queueQuery(keys, agent, capabilities, limit))
+const reservedQueriesOf = (keys: Keys, { reserved }: ReadSet, ahead: number) =>
+  reserved.map(({ agent, capabilities, limit }) => queueQuery(keys, agent, capabilities, limit + ahead))
 
 /** A query may match several queues, one for each set of capabilities. */
 function inOrder(ids: number[], records: ReadonlyMap<number, TaskRecord>): number[] {
@@ -201,12 +228,15 @@ function readStoredReplies(readSet: ReadSet, texts: readonly Bulk[]): Map<string
   return storedReplies
 }
 
-function readWorkers(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
-  const found = new Map(readSet.claimants.map((name, i) => [name, claimants[i] ?? null]))
-  return workersOf(readSet, (name) => {
-    const [text, held] = found.get(name) ?? []
-    return text === undefined ? null : { record: JSON.parse(text) as SessionRecord, held: held! }
-  })
+/** Null for those that are no workers. */
+function readClaimants(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker | null> {
+  const known = new Map<string, Worker | null>()
+  for (const [i, name] of readSet.claimants.entries()) {
+    const [text, held] = claimants[i] ?? []
+    const record = text === undefined ? null : (JSON.parse(text) as SessionRecord)
+    known.set(name, record === null || record.capacity === null ? null : { record, held: held! })
+  }
+  return known
 }
 
 function readSessions(
