@@ -102,18 +102,19 @@ describe.skipIf(inject('valkeyUrl') === null)('a process that writes alone', () 
 
   test('has every write refused that follows a refused one, even if as many were done as it expects', async () => {
     let theirs: Promise<unknown> | null = null
-    // Two are under way, the second decided on the first; a write of another process arrives before both.
+    // Two are under way, the second decided on the first; a write of another process, which takes both their tasks, arrives
+    // before them.
     connection.holdUntil = (data) => {
       if (!data.includes('task_assigned')) return null
-      theirs ??= there.next(beta)
+      theirs ??= there.next(beta, { limit: 2 })
       return theirs
     }
     const second = work.through(new Combiner(here))
     const replies = await Promise.all([work.next(alpha), second.next(alpha)])
     const ids = [...replies.flatMap(handedOut), ...handedOut((await theirs!) as never)].map(({ id }) => id)
-    expect(new Set(ids).size).toBe(3)
+    expect(new Set(ids).size).toBe(4)
     await isConsistent()
-    expect((await here.counts(work.workspace)).activeClaims).toBe(5)
+    expect((await here.counts(work.workspace)).activeClaims).toBe(6)
   })
 
   test('says that there is nothing only after a read', async () => {
