@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { EVENTS, type EventType, replay, type StoredEvent } from '../../src/core/events.ts'
+import { workProductRef } from '../../src/core/keys.ts'
 import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/core/states.ts'
 import { CLAIMS, RESULTS } from '../support/relations.ts'
 import { describeEvent } from './clients.ts'
@@ -176,9 +177,12 @@ function grantsOf(asked: Parameters<typeof grantsIn>[0]): string[] | null {
   return grantsIn(asked).map(({ taskId, generation }) => `${taskId} ${generation}`)
 }
 
+const refOf = ({ key, uuid, generation, hash }: Record<string, unknown>) =>
+  workProductRef((key ?? uuid) as string, generation as number, hash as string)
+
 async function acceptances(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
-    `select t.uuid, r.generation, r.session, r.ref, r.data::text as data
+    `select t.uuid, t.key, r.generation, r.session, r.hash, r.data::text as data
        from ${RESULTS} r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id where r.accepted`,
   )
   const stored = new Map(rows.map((row) => [row.uuid as string, row]))
@@ -188,7 +192,7 @@ async function acceptances(ask: Query, ledger: Ledger): Promise<string[]> {
     const isRight =
       row?.generation === hold!.generation &&
       row.session === hold!.session &&
-      row.ref === answer.workProductRef &&
+      refOf(row) === answer.workProductRef &&
       row.data === JSON.stringify(body.result)
     if (!isRight)
       wrong.push(`the accepted ${JSON.stringify(body.result)} is stored as ${JSON.stringify(row)}`)

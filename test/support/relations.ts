@@ -6,7 +6,7 @@ export const CLAIMS = `(select workspace_id, task_id, generation, session, agent
    union all select workspace_id, id, generation, session, agent, claim_state, acquired_at, null, null from tasks
      where claim_state = 'active')`
 /** All results, as one relation. */
-export const RESULTS = `(select workspace_id, task_id, generation, session, hash, epoch, agent, accepted, null as rejection, ref, data, submitted_at
+export const RESULTS = `(select workspace_id, task_id, generation, session, hash, epoch, agent, accepted, null as rejection, data, submitted_at
      from attempts where hash is not null
-   union all select workspace_id, task_id, generation, session, hash, epoch, agent, false, rejection, ref, data, submitted_at
+   union all select workspace_id, task_id, generation, session, hash, epoch, agent, false, rejection, data, submitted_at
      from rejected_results where not overturned)`
