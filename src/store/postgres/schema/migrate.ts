@@ -6,6 +6,7 @@ import type pg from 'pg'
 import { StartRefused } from '../../../core/refusal.ts'
 import { type ConnectionTarget, cannotBeUsed, openClient } from '../connection/connect.ts'
 import { FOR_SETUP, SCHEMA } from '../connection/session-settings.ts'
+import { isOutsideTransactions, runStatements, withoutConcurrently } from './statement-by-statement.ts'
 
 interface Migration {
   version: number
@@ -38,7 +39,9 @@ export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
 }
 
 /**
- * Migrates the database to this version of Baton, or refuses and changes nothing. Safe with several nodes starting at once.
+ * Migrates the database to this version of Baton, or refuses. A new database gets everything or nothing; of one in use, each
+ * migration is a transaction of its own, or several, so that no lock is held through all of them. Safe with several nodes
+ * starting at once.
  */
 export async function migrate(
   way: ConnectionTarget,
@@ -49,15 +52,13 @@ export async function migrate(
     throw cannotBeUsed(way.url, error)
   })
   try {
-    await client.query('begin')
-    // Held until commit, so one of several nodes migrates and the others find it done. 0xba70 is Baton's own lock.
-    await client.query('select pg_advisory_xact_lock(47728)')
-    await applyMissing(client, migrations)
-    await grantToServer(client, role)
-    // Before commit: a database that cannot be used stays as it was.
-    await client.query(`set local role ${client.escapeIdentifier(role)}`)
-    await assertSafeToServe(client)
-    await client.query('commit')
+    await waitForOthers(client)
+    const missing = await findMissing(client, migrations)
+    if (missing.length === migrations.length) await applyTogether(client, role, missing)
+    else {
+      for (const migration of missing) await applyAlone(client, role, migration)
+      await serveable(client, role)
+    }
   } catch (error) {
     if (error instanceof StartRefused) throw error
     throw new StartRefused(`The database could not be set up: ${(error as Error).message}.`)
@@ -66,10 +67,24 @@ export async function migrate(
   }
 }
 
-async function applyMissing(client: pg.Client, migrations: Migration[]): Promise<void> {
-  await client.query(`create schema if not exists ${SCHEMA}`)
-  await client.query(`create table if not exists schema_migrations (
-    version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
+const OTHERS_ASK_AGAIN_MS = 50
+
+/**
+ * Held until the connection ends, so one of several nodes migrates and the others find it done. 0xba70 is Baton's own lock.
+ * Asked for again and again: a statement that waits for it would be an open transaction, which indexes that are made
+ * concurrently wait for.
+ */
+async function waitForOthers(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock(47728) as mine')
+    if (rows[0]!.mine) return
+    await new Promise((resolve) => setTimeout(resolve, OTHERS_ASK_AGAIN_MS))
+  }
+}
+
+async function findMissing(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
+  const { rows: found } = await client.query(`select to_regclass('${SCHEMA}.schema_migrations') as name`)
+  if (found[0]!.name === null) return migrations
   const { rows } = await client.query<Migration>(
     'select version, name, checksum from schema_migrations order by version',
   )
@@ -89,16 +104,57 @@ async function applyMissing(client: pg.Client, migrations: Migration[]): Promise
       throw new StartRefused(`The database was set up with another ${row.name} than this Baton has.`)
     applied.add(row.version)
   }
-  for (const migration of migrations) {
-    if (applied.has(migration.version)) continue
-    await client.query(migration.sql)
-    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
-      migration.version,
-      migration.name,
-      migration.checksum,
-    ])
-  }
+  return migrations.filter(({ version }) => !applied.has(version))
 }
+
+/** A new database: nobody waits for its locks. */
+async function applyTogether(
+  client: pg.Client,
+  role: string,
+  migrations: readonly Migration[],
+): Promise<void> {
+  await client.query('begin')
+  await client.query(`create schema if not exists ${SCHEMA}`)
+  await client.query(`create table if not exists schema_migrations (
+    version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
+  for (const migration of migrations) {
+    await client.query(withoutConcurrently(migration.sql))
+    await recordApplied(client, migration)
+  }
+  await grantAndCheck(client, role)
+  await client.query('commit')
+}
+
+async function applyAlone(client: pg.Client, role: string, migration: Migration): Promise<void> {
+  const isOutside = isOutsideTransactions(migration.sql)
+  if (isOutside) await runStatements(client, migration.sql)
+  await client.query('begin')
+  if (!isOutside) await client.query(migration.sql)
+  await recordApplied(client, migration)
+  await grantAndCheck(client, role)
+  await client.query('commit')
+}
+
+async function serveable(client: pg.Client, role: string): Promise<void> {
+  await client.query('begin')
+  await grantAndCheck(client, role)
+  await client.query('commit')
+}
+
+/** Before commit: a database that cannot be used stays as it was. */
+async function grantAndCheck(client: pg.Client, role: string): Promise<void> {
+  await grantToServer(client, role)
+  await client.query(`set local role ${client.escapeIdentifier(role)}`)
+  await assertSafeToServe(client)
+  await client.query('reset role')
+}
+
+const recordApplied = (client: pg.Client, { version, name, checksum }: Migration) =>
+  client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+    version,
+    name,
+    checksum,
+  ])
 
 /**
  * The privileges of the server role on each table. Nothing else: the log is append-only because the role may not update it.
@@ -124,7 +180,7 @@ const GRANTS: Record<string, string> = {
   run_log_chunks: 'select, insert, delete',
   tasks: 'select, insert, update',
   task_details: 'select, insert, update',
-  task_dependencies: 'select, insert',
+  task_dependencies: 'select, insert, update',
   projects: 'select, insert, update',
   tracks: 'select, insert, update',
   track_claims: 'select, insert, delete',
@@ -140,7 +196,12 @@ async function grantToServer(client: pg.Client, role: string): Promise<void> {
   await ensureRole(client, role)
   await client.query(`grant usage on schema ${SCHEMA} to ${name}`)
   await client.query(`grant usage, select on all sequences in schema ${SCHEMA} to ${name}`)
-  for (const [table, rights] of Object.entries(GRANTS))
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c where c.relnamespace = '${SCHEMA}'::regnamespace and c.relkind = 'r'`,
+  )
+  const tables = new Set(rows.map((row) => row.name))
+  // Some are made by migrations that come after this one.
+  for (const [table, rights] of Object.entries(GRANTS).filter(([name]) => tables.has(name)))
     await client.query(`grant ${rights} on ${table} to ${name}`)
 }
 
