@@ -29,7 +29,9 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(new Set((await work.details(task!)).dependsOn)).toEqual(new Set([first!.uuid, second!.uuid]))
       const known = await work.store.dependencies(work.workspace, task!.id)
       expect(known).toHaveLength(2)
-      expect(known).toContainEqual({ uuid: first!.uuid, state: 'queued', triggerRule: 'all_success' })
+      const { uuid } = first!
+      const dependency = { uuid, state: 'queued', version: 1, triggerRule: 'all_success', kind: 'data' }
+      expect(known).toContainEqual({ ...dependency, countedVersion: 1, outcome: null })
       expect((await work.eventsOf(task!)).at(-1)).toMatchObject({
         type: 'task_held_back',
         from: 'queued',
@@ -72,9 +74,11 @@ describe.each(storeKinds)('on %s', (kind) => {
       const kernel = flowOn(work.store)
       await unblockAll(kernel, read)
       expect(await work.record(task)).toMatchObject({ state: 'pending', blocked: true })
-      await complete(work, second!)
       await unblockAll(kernel, read)
-      expect(await work.record(task), 'checked again').toMatchObject({ state: 'queued', blocked: false })
+      expect(await work.record(task), 'reported twice').toMatchObject({ state: 'pending', blocked: true })
+      await complete(work, second!)
+      await unblockAll(kernel, await work.store.downstreamOf(work.workspace, [second!.id]))
+      expect(await work.record(task), 'by the second').toMatchObject({ state: 'queued', blocked: false })
     })
 
     test('stays due if it was due before, so that it is checked for a cycle', async () => {

@@ -36,13 +36,26 @@ function* broken(copy: unknown, now: unknown, path: string): Generator<string> {
       for (const [i, one] of copy.entries()) yield* broken(one, counterpart(one, now, i), `${path}[${i}]`)
   } else if (typeof copy === 'object' && copy !== null) {
     if (typeof now !== 'object' || now === null) return yield `${path} is gone`
+    if (isStillAccepted(copy, now as { anyOf?: unknown[] }, path)) return
     for (const [key, value] of Object.entries(copy)) {
       if (ANNOTATIONS.has(key) && typeof value === 'string') continue
       if (key === 'info' || key === 'tags') continue
       yield* broken(value, (now as Record<string, unknown>)[key], `${path}.${key}`)
     }
-  } else if (copy !== now) yield `${path} was ${copy}, is ${now}`
+  } else if (copy !== now && !isHigherLimit(copy, now, path)) yield `${path} was ${copy}, is ${now}`
 }
+
+/** A request may be what it was, or something else as well. */
+const isStillAccepted = (copy: object, { anyOf = [] }: { anyOf?: unknown[] }, path: string) =>
+  path.includes('requestBody') &&
+  !('anyOf' in copy) &&
+  anyOf.some((one) => [...broken(copy, one, path)].length === 0)
+
+const isHigherLimit = (copy: unknown, now: unknown, path: string) =>
+  path.includes('requestBody') &&
+  /\.(maxItems|maxLength|maximum)$/.test(path) &&
+  typeof now === 'number' &&
+  now > (copy as number)
 
 /** Parameters have names; alternatives have places. */
 function counterpart(one: unknown, among: readonly unknown[], place: number): unknown {
@@ -96,6 +109,18 @@ test('a field that is gone, a code that changed and a request that demands more 
     '.requestBody.required now demands b',
     '.requestBody.properties.a is gone',
   ])
+})
+
+test('a request that may be more than before breaks nothing; an answer that may be does', () => {
+  const list = (most: number, items: object) => ({ schema: { maxItems: most, items } })
+  const before = list(10, { type: 'string' })
+  const after = list(20, { anyOf: [{ type: 'string' }, { type: 'object' }] })
+  expect(breaks({ requestBody: before }, { requestBody: after })).toEqual([])
+  expect(breaks({ requestBody: after }, { requestBody: before })).not.toEqual([])
+  expect(breaks({ requestBody: before }, { requestBody: list(20, { anyOf: [{ type: 'object' }] }) })).toEqual(
+    ['.requestBody.schema.items.type was string, is undefined'],
+  )
+  expect(breaks({ answer: before }, { answer: after })).toHaveLength(2)
 })
 
 function eventSchemas() {

@@ -31,13 +31,9 @@ describe('a task that is divided', () => {
     const parts = await work.createAll(partsOf(parent, 1, { merge: 'task' }))
     await complete(work, parts[0]!)
     const { version } = await work.record(parent)
+    const edges = await work.reports(parent)
     await work.createAll(partsOf(parent, 1))
-    await work.command(parent, {
-      kind: 'unblock',
-      readiness: 'ready',
-      because: 'its parts are done',
-      version,
-    })
+    await work.command(parent, { kind: 'countUpstream', edges, version })
     expect((await work.record(parent)).state).toBe('pending')
   })
 

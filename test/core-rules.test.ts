@@ -18,7 +18,7 @@ class Life {
   limits = DEFAULT_LIMITS
   constructor(overrides: Partial<NewTask> = {}) {
     const task = { ...newTask(), ...overrides }
-    this.record = createTask(task, [], IDENTITY, 'key:test', START).record
+    this.record = createTask(task, null, IDENTITY, 'key:test', START).record
   }
   say(command: TaskCommand): Reply {
     const context: RuleContext = { now: this.now, limits: this.limits, roomForClaims: 10, actor: 'key:test' }

@@ -11,9 +11,9 @@ import {
   queueRank,
   renewAfterMs,
 } from '../src/core/retry.ts'
-import { readinessOf } from '../src/core/rules/create.ts'
 import { isTaskKey, TASK_KEY_PATTERN } from '../src/core/shapes/tasks.ts'
 import { TASK_STATES, TASK_TRANSITIONS, type TaskState, taskStates } from '../src/core/states.ts'
+import { countOf, outcomeOf, readinessOf } from '../src/core/upstream.ts'
 
 describe('retries', () => {
   test.each([
@@ -238,8 +238,11 @@ describe('readiness', () => {
     ['none_failed', some('running', 'failed'), 'never'],
     ['none_failed', some('completed', 'verifying'), 'wait'],
     ['always', some('queued', 'failed', 'running'), 'ready'],
+    ['one_success', some('failed', 'completed', 'running'), 'ready'],
+    ['one_success', some('failed', 'skipped', 'running'), 'wait'],
+    ['one_success', some('failed', 'skipped', 'cancelled'), 'never'],
   ] as const)('%s of [%s] is %s', (rule, upstream, readiness) => {
-    expect(readinessOf(rule, upstream)).toBe(readiness)
+    expect(readinessOf(countOf(rule, upstream.map(outcomeOf)))).toBe(readiness)
   })
 })
 

@@ -116,7 +116,7 @@ test('every event has its row, with its level, its payload and whether it change
   expect(rowOf(page, 'task_retrying')![3]).toBe(
     '`failureClass?` text, `error?` text or null, `attempt` whole number, `dueAt` number, `waitMs` number',
   )
-  expect(rowOf(page, 'task_queued')![3]).toBe('`because` "due" or "dependencies_met"')
+  expect(rowOf(page, 'task_queued')![3]).toBe('`because` "due" or "dependencies_met", `unblockedBy?` text')
   expect(rowOf(page, 'task_updated')![2]).toBe('`fields` list of text')
   expect(rowOf(page, 'task_archived')![2]).toBe('empty')
   expect(rowOf(page, 'task_failed')![1]).toBe('ERROR')

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
+import { addDependencies } from '../src/flow/dependencies.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
-import { followAll, unblockAfter } from '../src/flow/unblock.ts'
+import { command } from '../src/flow/tasks.ts'
+import { followAll, system, unblockAfter } from '../src/flow/unblock.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
+import { complete, flowOn, giveUp } from './support/depend-on.ts'
+import { newTask, Work } from './support/tasks.ts'
 
 /** Tasks that depend on finished ones are checked after all callers are answered: no caller is left to get an error. */
 
@@ -46,4 +50,33 @@ test('when a task ends that nobody waits for, no downstream tasks are looked for
 test('any other error is logged, and stops nothing', async () => {
   const mistake = new TypeError('records is not iterable')
   expect(await answeredFor(mistake)).toEqual([mistake])
+})
+
+test('a task that is opened again is awaited again by those that counted its end, without waiting for upkeep', async () => {
+  const store = new MemoryStore()
+  const work = new Work(store, await store.workspace('test'))
+  const kernel = flowOn(store)
+  const [first, second] = await work.createAll([newTask(), newTask()])
+  const join = await work.create({ triggerRule: 'all_done' }, [first!, second!])
+  const counted = async () => (await work.record(join)).upstream!
+  await giveUp(work, first!)
+  await unblockAfter(kernel, work.workspace, [await work.record(first!)])
+  expect(await counted()).toMatchObject({ waiting: 1, failed: 1 })
+  await command(kernel, system(work.workspace), first!.uuid, { kind: 'retry', reason: null })
+  await expect.poll(counted).toMatchObject({ waiting: 2, failed: 0 })
+  await kernel.close()
+})
+
+test('a task that waits again is counted anew, without waiting for upkeep', async () => {
+  const store = new MemoryStore()
+  const work = new Work(store, await store.workspace('test'))
+  const kernel = flowOn(store)
+  const [done, open] = await work.createAll([newTask(), newTask()])
+  await complete(work, done!)
+  const task = await work.create({}, [done!])
+  await addDependencies(kernel, system(work.workspace), task.uuid, { dependsOn: [open!.uuid] })
+  await expect
+    .poll(async () => (await work.record(task)).upstream)
+    .toMatchObject({ waiting: 1, succeeded: 1 })
+  await kernel.close()
 })

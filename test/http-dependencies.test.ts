@@ -27,7 +27,8 @@ describe('POST /tasks/:id/dependencies', () => {
     expect(new Set(waits.body.dependsOn)).toEqual(new Set([first.id, second.id]))
     expect(waits.headers.get('etag')).toBe(`"${waits.body.version}"`)
     const { items } = await w.read(task, '/dependencies')
-    expect(items).toContainEqual({ taskId: first.id, state: 'queued', triggerRule: 'all_success' })
+    const dependency = { taskId: first.id, state: 'queued', triggerRule: 'all_success', kind: 'data' }
+    expect(items).toContainEqual(dependency)
     for (const one of [first, second]) {
       expectRefusal(await w.claim(task), 409, 'NOT_READY')
       await w.claim(one)
@@ -38,6 +39,35 @@ describe('POST /tasks/:id/dependencies', () => {
       taskId: task.id,
       payload: { dependsOn: [first.id, second.id] },
     })
+  })
+
+  test('takes kinds, and a task shows what is around it on both sides', async () => {
+    const w = await workspace()
+    const [first, second] = [await w.make({ title: 'first' }), await w.make({ title: 'second' })]
+    const task = await w.make({ title: 'task', dependsOn: [first.id, { on: second.id, kind: 'order' }] })
+    expect(new Set(task.dependsOn)).toEqual(new Set([first.id, second.id]))
+    const last = await w.make({ title: 'last', key: 'A-001-last', dependsOn: [{ on: task.id }] })
+    await w.on(last, 'dependencies', { dependsOn: [{ on: first.id, kind: 'order' }] })
+    expect(await w.read(task)).toMatchObject({
+      blockedBy: [
+        { taskId: first.id, key: null, title: 'first', state: 'queued', kind: 'data' },
+        { taskId: second.id, title: 'second', kind: 'order' },
+      ],
+      blocks: [{ taskId: last.id, key: 'A-001-last', title: 'last', state: 'pending', kind: 'data' }],
+    })
+    const { blocks } = await w.read(first)
+    expect(blocks.map(({ title, kind }: Json) => [title, kind])).toEqual([
+      ['task', 'data'],
+      ['last', 'order'],
+    ])
+    const { items } = await w.read(last, '/dependencies')
+    expect(items.map(({ kind }: Json) => kind)).toEqual(['order', 'data'])
+    for (const dependsOn of [
+      [{ on: first.id, kind: 'whim' }],
+      [{ on: 'nobody' }],
+      [first.id, { on: first.id }],
+    ])
+      expectRefusal(await w.post('/tasks', { title: 'bad', dependsOn }), 400, 'VALIDATION_FAILED')
   })
 
   test('keeps existing ones, adds new ones, and can be repeated without harm', async () => {

@@ -87,7 +87,7 @@ test('the answer to a batch has the current tasks: parts name their parent', asy
       ],
     })
   ).body
-  for (const item of items) expect(item).toEqual(await w.read(item))
+  for (const item of items) expect(await w.read(item)).toMatchObject(item)
 })
 test('a rejected result names the agent that made it', async () => {
   const w = await openWorkspace(server)

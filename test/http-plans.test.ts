@@ -310,14 +310,15 @@ describe('a plan that is imported again', () => {
     const task = (await tasksOf(w)).get('A-001-a')!
     await w.claim(task)
     await w.on(task, 'submit', { ...fence('s-alpha', 1), result: 1 })
-    const done = await w.read(task)
+    const { blocks, ...done } = await w.read(task)
+    expect(blocks).toEqual([])
     const again = await put(
       w,
       'shop',
       plan('{id: A-001-a, title: New}', '{id: A-002-b, depends_on: [A-001-a]}'),
     )
     expect(again.body).toMatchObject({ created: 1, updated: 0, unchanged: 1 })
-    expect(await w.read(task)).toEqual(done)
+    expect(await w.read(task)).toMatchObject(done)
     expect((await tasksOf(w)).get('A-002-b')).toMatchObject({ state: 'queued' })
   })
 

@@ -470,6 +470,18 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('task_dependencies', `trigger_rule = 'sometimes'`, workspace),
   ],
   [
+    'a dependency hands on data, or only comes earlier',
+    'task_dependencies',
+    'kind = ANY',
+    ({ workspace }) => update('task_dependencies', `kind = 'whim'`, workspace),
+  ],
+  [
+    'a dependency counts an end that was seen at a version',
+    'task_dependencies',
+    'counted_version >= 0',
+    ({ workspace }) => update('task_dependencies', `outcome = 'completed', counted_version = 0`, workspace),
+  ],
+  [
     'a task does not wait for itself',
     'task_dependencies',
     'task_id <> depends_on',

@@ -14,6 +14,7 @@ import type { TaskRecord } from '../src/core/records.ts'
 import type { Handed } from '../src/core/replies.ts'
 import { FAILURE_CLASSES } from '../src/core/retry.ts'
 import { TRIGGER_RULES, taskStates } from '../src/core/states.ts'
+import { outcomeOf } from '../src/core/upstream.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import type { View as PortableView } from '../src/store/portable.ts'
 import type { Store, StoredResult } from '../src/store/store.ts'
@@ -205,8 +206,21 @@ class Player {
       },
       { kind: 'elapse' },
       { kind: 'elapse' },
-      { kind: 'unblock', readiness: of(['wait', 'ready', 'never']), because: 'of chance' },
+      this.#count(task),
     ])
+  }
+
+  #count({ version }: TaskRecord): TaskCommand {
+    const { below, yes, some } = this.#dice
+    const edges = some(this.known)
+      .slice(0, 5)
+      .map(({ id, uuid, version: of, state }) => ({
+        dependsOn: id,
+        uuid,
+        version: Math.max(1, of + below(3) - 1),
+        outcome: outcomeOf(state),
+      }))
+    return { kind: 'countUpstream', edges, version: yes(0.3) ? version : undefined }
   }
 
   learn(records: readonly TaskRecord[], rejected: readonly Rejected[]): void {
@@ -344,7 +358,7 @@ async function everything({ store, workspace }: Side, dice: ReturnType<typeof ch
   }
 }
 const sorted = (tasks: Awaited<ReturnType<Store['downstreamOf']>>) =>
-  tasks.map((task) => ({ ...task, upstream: task.upstream.toSorted() })).toSorted(byText)
+  tasks.map((task) => ({ ...task, edges: task.edges.toSorted(byText) })).toSorted(byText)
 
 describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () => {
   let under: StoreUnderTest

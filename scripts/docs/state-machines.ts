@@ -11,6 +11,7 @@ import {
   type TransitionName,
   taskStates,
 } from '../../src/core/states.ts'
+import { countOf, outcomeOf } from '../../src/core/upstream.ts'
 import { code, codes, fenced, madeFrom, page, table } from './markdown.ts'
 import { RUN_SOURCE, runMachines } from './run-machines.ts'
 
@@ -82,7 +83,7 @@ export function stateMachines(): string {
 /** Computed by the rule that creates tasks, so that this page cannot contradict it. */
 export function initialStates(): { when: string; state: TaskState }[] {
   const stateOf = (upstream: TaskState[], runAt: number | null) =>
-    createTask({ ...SAMPLE, runAt }, upstream, IDENTITY, 'system', 0).record.state
+    createTask({ ...SAMPLE, runAt }, countsOf(upstream), IDENTITY, 'system', 0).record.state
   return [
     { when: 'it is ready', state: stateOf([], null) },
     { when: '`runAt` is in the future', state: stateOf([], 1) },
@@ -90,6 +91,9 @@ export function initialStates(): { when: string; state: TaskState }[] {
     { when: 'it requires the success of a failed task', state: stateOf(['failed'], null) },
   ]
 }
+
+const countsOf = (upstream: readonly TaskState[]) =>
+  upstream.length === 0 ? null : countOf('all_success', upstream.map(outcomeOf))
 
 const IDENTITY = { id: 1, uuid: '', parentId: null, dependsOn: [] }
 

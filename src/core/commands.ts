@@ -3,6 +3,7 @@ import type { LogEntry } from './log.ts'
 import type { Actor, AgentHealth, AgentProfile, AgentRecord, SessionRecord, TaskRecord } from './records.ts'
 import type { FailureClass } from './retry.ts'
 import type { TriggerRule } from './states.ts'
+import type { CountedDependency, DependencyKind, UpstreamOutcome, UpstreamReport } from './upstream.ts'
 
 /** What a holder sends with every write: the claim it believes to hold. */
 export interface Fence {
@@ -28,6 +29,8 @@ export interface NewTask {
   dependsOn: readonly number[]
   /** Dependencies on tasks of the same request, by their index. */
   dependsOnNew: readonly number[]
+  /** Those of both that only come earlier, and hand nothing on. */
+  orderOnly?: { on: readonly number[]; onNew: readonly number[] } | undefined
   /** Created once under this key; a repeated request gets the first task. */
   unique: { key: string; bodyHash: string } | null
   triggerRule: TriggerRule
@@ -117,7 +120,13 @@ export type TaskCommand =
       generation?: number | undefined
     }
   /** The task was divided into parts: it waits for them from now on, and they may wait for others. */
-  | { kind: 'divide'; merge: 'object' | 'task'; parts: number }
+  | {
+      kind: 'divide'
+      merge: 'object' | 'task'
+      parts: number
+      /** How they stand: a part that is new may be skipped already. */
+      outcomes?: readonly (UpstreamOutcome | null)[] | undefined
+    }
   /** All parts are done. The read is identified by the version of the whole and each part's generation and fingerprint. */
   | { kind: 'merge'; version: number; parts: readonly MergedPart[]; submission: Submission }
   /** The worker or the agent that holds it went silent. */
@@ -133,10 +142,12 @@ export type TaskCommand =
   | {
       kind: 'addDependencies'
       /** The new dependencies, and their indexes in the request. */
-      dependsOn: readonly { id: number; uuid: string; place: number }[]
+      dependsOn: readonly { id: number; uuid: string; place: number; kind?: DependencyKind }[]
       triggerRule: TriggerRule
       /** The version of the task when its dependencies were read. */
       version: number
+      /** It had none then. */
+      areFirst?: boolean | undefined
       /** The cycle that would close, if one is known. */
       cycle: readonly string[] | null
       /** Other changes of the same request: all of them, or none. */
@@ -147,12 +158,11 @@ export type TaskCommand =
   | { kind: 'failCycle'; cycle: readonly string[]; version: number }
   /** Time passed: whatever is due for this task happens now. `version`: that of the task when it was found due. */
   | { kind: 'elapse'; version?: number | undefined }
-  /** The present state of its dependencies. */
+  /** Tasks it depends on ended, or were opened again. */
   | {
-      kind: 'unblock'
-      readiness: 'wait' | 'ready' | 'never'
-      because: string
-      /** The version of the task at that read; it matters for a task that may get more parts. */
+      kind: 'countUpstream'
+      edges: readonly UpstreamReport[]
+      /** These are all its dependencies at this version: they are counted anew. */
       version?: number | undefined
     }
 
@@ -233,6 +243,8 @@ export interface RuleContext {
   trackIsFull?: ((record: TaskRecord, agent: string) => number | null) | undefined
   /** The present record of a task, under its lock. */
   recordOf?: ((id: number) => TaskRecord | undefined) | undefined
+  /** A dependency, read under the lock of the task that has it. */
+  dependencyOf?: ((taskId: number, dependsOn: number) => CountedDependency | undefined) | undefined
   actor: Actor
   /** The session that held an earlier generation of a task. */
   sessionOf?: ((taskId: number, generation: number) => string | undefined) | undefined

@@ -9,7 +9,8 @@ import { divide, merge } from './rules/parts.ts'
 import { promote } from './rules/promote.ts'
 import { submit } from './rules/result.ts'
 import { lose, revoke, stall } from './rules/stall.ts'
-import { elapse, unblock } from './rules/time.ts'
+import { elapse } from './rules/time.ts'
+import { countUpstream } from './rules/upstream.ts'
 
 export interface Decision<K extends TaskCommand['kind'] = TaskCommand['kind']> {
   reply: TaskReply<K>
@@ -31,7 +32,7 @@ export function decide<C extends TaskCommand>(
   const draft = new TaskDraft(record, context.now, effects, context.limits.queueOrder)
   // Each rule replies as replies.ts declares for its command; the compiler cannot infer that from a switch.
   const reply = ruleFor(draft, command, context) as TaskReply<C['kind']>
-  return { reply, record: draft.changed ? draft.record : record, effects: draft.effects }
+  return { reply, record: draft.changed || draft.counted ? draft.record : record, effects: draft.effects }
 }
 
 function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): TaskReply {
@@ -50,8 +51,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return holderWrite(draft, command, context)
     case 'elapse':
       return elapse(draft, command, context)
-    case 'unblock':
-      return unblock(draft, command, context)
+    case 'countUpstream':
+      return countUpstream(draft, command, context)
     case 'divide':
       return divide(draft, command, context)
     case 'merge':

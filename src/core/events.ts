@@ -21,8 +21,8 @@ const failure = { failureClass: text.optional(), error: text.nullable().optional
 export const EVENTS = {
   task_created: z.object({ title: text, taskType: text, priority: z.int(), dependsOn: z.array(text) }),
   task_divided: z.object({ parts: z.int(), merge: text }),
-  task_queued: z.object({ because: z.enum(['due', 'dependencies_met']) }),
-  task_skipped: z.object({ because: text }),
+  task_queued: z.object({ because: z.enum(['due', 'dependencies_met']), unblockedBy: text.optional() }),
+  task_skipped: z.object({ because: text, failedDependency: text.optional() }),
   task_assigned: z.object({ ...held, leaseMs: z.int(), attempt: z.int(), previousState: text.nullable() }),
   task_started: z.object({ ...held, attempt: z.int() }),
   task_continuing: z.object({ ...held, continuations: z.int() }),
@@ -55,6 +55,7 @@ export const EVENTS = {
   task_failed: z.object({
     ...failure,
     reason: text,
+    failedDependency: text.optional(),
     comment: text.nullable().optional(),
     verdict: text.nullable().optional(),
   }),

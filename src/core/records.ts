@@ -11,8 +11,8 @@ import {
   TASK_TRANSITIONS,
   type TaskState,
   type TransitionName,
-  type TriggerRule,
 } from './states.ts'
+import type { DependencyAdded, DependencyRecounted, Upstream } from './upstream.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
 export interface TaskRecord {
@@ -78,6 +78,8 @@ export interface TaskRecord {
   archivedAt: number | null
   /** Deadlines while it is held. Most tasks have none, so it is one column that is mostly null. */
   watch: TaskWatch | null
+  /** What it depends on, in numbers. Null without dependencies, and while they are not counted. Not part of the version. */
+  upstream: Upstream | null
 }
 
 /** How long a task may take, and where it stands. Times that are missing are those of the workspace. */
@@ -259,20 +261,13 @@ export interface AgentRecord extends AgentProfile {
   health: AgentHealth | null
 }
 
-/** A task gets a dependency, under the trigger rule of all its dependencies. */
-interface DependencyAdded {
-  readonly taskId: number
-  readonly dependsOn: number
-  readonly dependsOnUuid: string
-  readonly rule: TriggerRule
-}
-
 /** What one decision writes beside the record itself. All of it goes into one transaction. */
 export interface Effects {
   claims: (ClaimOpened | ClaimEnded)[]
   results: (ResultWritten | ResultJudged | ResultPromoted)[]
   details: DetailsChanged[]
   dependencies: DependencyAdded[]
+  recounted: DependencyRecounted[]
   events: EventDraft[]
 }
 
@@ -281,6 +276,7 @@ export const noEffects = (): Effects => ({
   results: [],
   details: [],
   dependencies: [],
+  recounted: [],
   events: [],
 })
 
@@ -297,6 +293,8 @@ export class TaskDraft {
   readonly now: number
   readonly order: Limits['queueOrder']
   changed = false
+  /** Only its counts of upstream tasks changed. */
+  counted = false
 
   constructor(
     record: TaskRecord,
@@ -314,6 +312,12 @@ export class TaskDraft {
   mark(): void {
     if (!this.changed) this.record.version += 1
     this.changed = true
+  }
+
+  /** Not a change that people see: its version stays. */
+  count(upstream: Upstream): void {
+    this.record.upstream = upstream
+    this.counted = true
   }
 
   touch(): void {

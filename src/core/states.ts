@@ -136,6 +136,6 @@ export type AgentState = (typeof AGENT_STATES)[number]
 export const SESSION_STATES = ['active', 'draining', 'ended', 'lost'] as const
 export type SessionState = (typeof SESSION_STATES)[number]
 
-/** When a task may run, by the states of the tasks it depends on (ADE 5). */
-export const TRIGGER_RULES = ['all_success', 'all_done', 'none_failed', 'always'] as const
+/** When a task may run, by the states of the tasks it depends on (ADE 5, Automatos 5.3). */
+export const TRIGGER_RULES = ['all_success', 'all_done', 'none_failed', 'always', 'one_success'] as const
 export type TriggerRule = (typeof TRIGGER_RULES)[number]

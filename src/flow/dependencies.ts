@@ -2,14 +2,13 @@ import type { z } from 'zod'
 import type { TaskCommand, TaskPatch } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../core/graph.ts'
-import { idCarriedBy } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { DependenciesBody, TaskPatchBody, TaskView } from '../core/shapes/tasks.ts'
 import type { TriggerRule } from '../core/states.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { type DueVersion, StoreUnavailable, type TaskThatWaits, type Walked } from '../store/store.ts'
-import { operate, readTask } from './tasks.ts'
+import { namedDependencies, operate, readTask } from './tasks.ts'
 import { system, unblockAfter, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'
 
@@ -90,10 +89,9 @@ async function dependencyCommand(
   record: TaskRecord,
   request: DependencyRequest,
 ): Promise<Omit<AddDependencies, 'ifVersion' | 'patch'>> {
-  const named = request.dependsOn.map((uuid, place) => ({
-    ...namedDependency(request, record, uuid, place),
-    place,
-  }))
+  const named = namedDependencies(request.dependsOn)
+  const self = named.findIndex(({ uuid }) => uuid === record.uuid)
+  if (self !== -1) throw Refused.field('VALIDATION_FAILED', `dependsOn[${self}]`, 'is the task itself')
   // Read after the record: a dependency added from here on changes the version, and this command no longer applies.
   const known = await kernel.store.dependencies(workspaceId, record.id)
   const triggerRule = ruleOf(record, known[0]?.triggerRule, request.triggerRule)
@@ -101,7 +99,8 @@ async function dependencyCommand(
   const dependsOn = named.filter(({ uuid }) => !isKnown.has(uuid))
   const ids = dependsOn.map(({ id }) => id)
   const cycle = ids.length > 0 ? await findCycle(kernel, workspaceId, record, ids) : null
-  return { kind: 'addDependencies', dependsOn, triggerRule, version: record.version, cycle }
+  const areFirst = known.length === 0
+  return { kind: 'addDependencies', dependsOn, triggerRule, version: record.version, areFirst, cycle }
 }
 
 /** Walks both ways: a task without dependents, or upstream tasks without dependencies, settle the search at once. */
@@ -121,15 +120,6 @@ async function findCycle(
       if (cycle || isWhole) return cycle
     }
   return null
-}
-
-function namedDependency({ dependsOn }: DependencyRequest, task: TaskRecord, uuid: string, place: number) {
-  const refused = (message: string) => Refused.field('VALIDATION_FAILED', `dependsOn[${place}]`, message)
-  const id = idCarriedBy(uuid)
-  if (id === null) throw refused('names no task of this workspace')
-  if (uuid === task.uuid) throw refused('is the task itself')
-  if (dependsOn.indexOf(uuid) !== place) throw refused('is named twice')
-  return { id, uuid }
 }
 
 /** A task has one trigger rule for all its dependencies. A task with parts needs all of them, whatever rule it had. */

@@ -101,6 +101,9 @@ async function findParents(
   })
 }
 
+/** How many tasks a request searches for cycles; upkeep searches further. */
+const SEARCHED = 10_000
+
 /** A new part must not depend, directly or indirectly, on its parent: the parent depends on the part. */
 async function refuseCycles(
   kernel: Kernel,
@@ -109,18 +112,28 @@ async function refuseCycles(
 ): Promise<void> {
   for (const [index, { parent, dependsOn }] of wanted.entries()) {
     if (!parent || !('id' in parent) || dependsOn.length === 0) continue
-    const seen = new Set([parent.id])
-    for (let wave = [parent.id]; wave.length > 0; ) {
-      const place = dependsOn.findIndex((id) => seen.has(id))
-      if (place !== -1) {
-        const field = `tasks[${index}].dependsOn[${place}]`
-        throw Refused.field('VALIDATION_FAILED', field, 'depends on the parent of this task')
-      }
-      const waiting = await kernel.store.downstreamOf(workspaceId, wave)
-      wave = waiting.map(({ taskId }) => taskId).filter((id) => !seen.has(id))
-      for (const id of wave) seen.add(id)
-    }
+    const { tasks } = await kernel.store.blockedFrom(workspaceId, [parent.id], 'downstream', SEARCHED)
+    const waiting = new Set([parent.id, ...tasks.map(({ id }) => id)])
+    const place = dependsOn.findIndex((id) => waiting.has(id))
+    if (place === -1) continue
+    const field = `tasks[${index}].dependsOn[${place}]`
+    throw Refused.field('VALIDATION_FAILED', field, 'depends on the parent of this task')
   }
+}
+
+/** The dependencies that a request names. `where` is the place of the list in it. */
+export function namedDependencies(dependsOn: Create['dependsOn'], where = '') {
+  const seen = new Set<string>()
+  return dependsOn.map((named, place) => {
+    const { on: uuid, kind = 'data' } = typeof named === 'string' ? { on: named } : named
+    const refused = (message: string) =>
+      Refused.field('VALIDATION_FAILED', `${where}dependsOn[${place}]`, message)
+    const id = idCarriedBy(uuid)
+    if (id === null) throw refused('names no task of this workspace')
+    if (seen.has(uuid)) throw refused('is named twice')
+    seen.add(uuid)
+    return { id, uuid, kind, place }
+  })
 }
 
 const NO_CAPABILITIES: readonly string[] = []
@@ -131,18 +144,7 @@ function newTask(
   projects: ReadonlyMap<string, number>,
   caller: Caller,
 ): NewTask {
-  const dependsOn = task.dependsOn.map((uuid, i) => {
-    const id = idCarriedBy(uuid)
-    const field = `tasks[${index}].dependsOn[${i}]`
-    if (id === null || task.dependsOn.indexOf(uuid) !== i) {
-      throw Refused.field(
-        'VALIDATION_FAILED',
-        field,
-        id === null ? 'names no task of this workspace' : 'is named twice',
-      )
-    }
-    return id
-  })
+  const upstream = namedDependencies(task.dependsOn, `tasks[${index}].`)
   const capabilities =
     task.requiredCapabilities.length === 0 ? NO_CAPABILITIES : [...new Set(task.requiredCapabilities)].sort()
   const parentId = task.parentId === undefined ? null : idCarriedBy(task.parentId)
@@ -162,8 +164,9 @@ function newTask(
     runAt: task.runAt === undefined ? null : Date.parse(task.runAt),
     expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
     watch: watchOf(task),
-    dependsOn,
+    dependsOn: upstream.map(({ id }) => id),
     dependsOnNew: [],
+    orderOnly: { on: upstream.filter(({ kind }) => kind === 'order').map(({ id }) => id), onNew: [] },
     unique: uniqueOf(caller, task),
     triggerRule: task.triggerRule,
     details: {
@@ -172,7 +175,7 @@ function newTask(
       description: task.description ?? null,
       input: task.input,
       tags: task.tags,
-      dependsOn: task.dependsOn,
+      dependsOn: upstream.map(({ uuid }) => uuid),
       userId: task.userId ?? null,
       metadata: task.metadata,
       createdBy: caller.actor,
@@ -240,7 +243,7 @@ export async function command<C extends TaskCommand>(
   const request = { on: 'task', taskId: taskIdOf(uuid), uuid, command } as const
   const reply = granted<TaskGranted<C['kind']>>(await kernel.run(caller, request))
   // Not awaited: its own transaction, so that a failed unblock cannot undo finished work. Upkeep catches what is missed.
-  if ('record' in reply) void unblockAfter(kernel, caller.workspaceId, [reply.record])
+  if ('record' in reply) void unblockAfter(kernel, caller.workspaceId, [reply.record], command.kind)
   return reply
 }
 

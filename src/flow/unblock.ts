@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import type { TaskCommand } from '../core/commands.ts'
-import { Refused } from '../core/errors.ts'
+import { type Refusal, Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parseTaskKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { RecordGranted } from '../core/replies.ts'
-import { readinessOf } from '../core/rules/create.ts'
 import { isTerminal } from '../core/states.ts'
+import { outcomeOf, readinessOf } from '../core/upstream.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { type BlockedTask, StoreUnavailable } from '../store/store.ts'
 
@@ -18,17 +18,24 @@ export const system = (workspaceId: number, term?: number): Caller => ({
   term,
 })
 
-/** Tasks have ended: their dependents become ready or are skipped, and so do the dependents of skipped tasks. */
+/** Tasks have ended, or were opened again: their dependents count it, and so do those of dependents that end in turn. */
 export const unblockDownstream = (kernel: Kernel, workspaceId: number, ended: readonly number[]) =>
   kernel.ended.ask(workspaceId, ended)
 
-/** The same for tasks that changed: most have not ended, or nobody waits for them. */
+/** After a command of these kinds a task may be open again that was counted as ended. */
+const REOPENS: ReadonlySet<TaskCommand['kind']> = new Set(['retry', 'reset'])
+
+/** The same for tasks that a command changed: most have not ended, or nobody waits for them. */
 export async function unblockAfter(
   kernel: Kernel,
   workspaceId: number,
   changed: readonly TaskRecord[],
+  by?: TaskCommand['kind'],
 ): Promise<void> {
-  const ended = changed.filter(({ state, awaited }) => awaited && isTerminal(state))
+  const mayReopen = by !== undefined && REOPENS.has(by)
+  const ended = changed.filter(({ state, awaited }) => awaited && (mayReopen || isTerminal(state)))
+  const again = changed.filter((record) => record.blocked && record.upstream === null)
+  if (again.length > 0) await countAgain(kernel, workspaceId, again)
   if (ended.length > 0)
     await unblockDownstream(
       kernel,
@@ -37,17 +44,29 @@ export async function unblockAfter(
     )
 }
 
-export async function followAll(
-  kernel: Kernel,
-  workspaceId: number,
-  ended: readonly number[],
-): Promise<void> {
-  try {
+/** They wait again, and while they did not, nobody counted. */
+const countAgain = (kernel: Kernel, workspaceId: number, records: readonly TaskRecord[]) =>
+  unlessUnavailable(kernel, async () => {
+    const waiting = records.map(({ id: taskId, uuid, version, merge, upstream }) => ({
+      ...{ workspaceId, taskId, uuid, version, merge, upstream },
+      edges: [],
+    }))
+    const ended = await unblockAll(kernel, waiting)
+    if (ended.length > 0) await unblockDownstream(kernel, workspaceId, ended)
+  })
+
+export const followAll = (kernel: Kernel, workspaceId: number, ended: readonly number[]): Promise<void> =>
+  unlessUnavailable(kernel, async () => {
     let wave = ended
     while (wave.length > 0) {
       const waiting = await kernel.store.downstreamOf(workspaceId, wave)
       wave = await unblockAll(kernel, waiting)
     }
+  })
+
+async function unlessUnavailable(kernel: Kernel, act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
   } catch (error) {
     // The store is unreachable, or the task changed on every try: upkeep finds the missed tasks. No caller waits for an
     // answer here, so any other error must be logged.
@@ -56,7 +75,7 @@ export async function followAll(
   }
 }
 
-type FollowUp = Extract<TaskCommand, { kind: 'unblock' | 'merge' }>
+type FollowUp = Extract<TaskCommand, { kind: 'countUpstream' | 'merge' }>
 
 /** Returns the tasks that ended in turn. */
 export async function unblockAll(
@@ -65,7 +84,7 @@ export async function unblockAll(
   term?: number,
 ): Promise<number[]> {
   const ended = await Promise.all(
-    waiting.map(async (task) => ((await endsWhenUnblocked(kernel, task, term)) ? task.taskId : null)),
+    waiting.map(async (task) => ((await endsWhenCounted(kernel, task, term)) ? task.taskId : null)),
   )
   return ended.filter((id) => id !== null)
 }
@@ -73,70 +92,66 @@ export async function unblockAll(
 /** A read task may have changed when the command runs. Only another caller's command changes it, so few tries are enough. */
 const TRIES = 10
 
-async function endsWhenUnblocked(
+async function endsWhenCounted(
   kernel: Kernel,
   task: BlockedTask,
   term: number | undefined,
 ): Promise<boolean> {
-  let seen: BlockedTask | null = task
-  for (let tries = 1; seen; tries++) {
-    const command = await nextCommand(kernel, seen)
-    if (!command) return false
-    const { workspaceId, taskId, uuid } = task
-    const reply = await kernel.run(system(workspaceId, term), { on: 'task', taskId, uuid, command })
+  const { workspaceId, taskId, uuid, edges } = task
+  let command: FollowUp | null = { kind: 'countUpstream', edges }
+  if (task.upstream === null) command = await countOfAll(kernel, task)
+  for (let tries = 1; command; tries++) {
+    const reply: RecordGranted | Refusal = await kernel.run(system(workspaceId, term), {
+      ...{ on: 'task', taskId, uuid },
+      command,
+    })
     if (!reply.ok) {
       if (reply.code === 'NOT_LEADER') throw Refused.because(reply)
       return false
     }
     const { record } = reply
-    const isOutdated = 'version' in command && command.version !== undefined && !isSettledBy(reply, command)
-    if (!isOutdated) return isTerminal(record.state)
-    if (tries === TRIES) throw new StoreUnavailable('The task was changed by others on every try.')
-    seen = await readAgain(kernel, task)
+    if (!record.blocked || isTerminal(record.state)) return isTerminal(record.state)
+    const isOfVersion = command.version !== undefined
+    const isOutdated = isOfVersion && command.version !== record.version
+    if (isOutdated && tries === TRIES)
+      throw new StoreUnavailable('The task was changed by others on every try.')
+    // The parts of a merge are not what was read: the next completion triggers it again.
+    if (isOfVersion && !isOutdated && (command.kind === 'merge' || record.upstream === null)) return false
+    command =
+      record.upstream === null ? await countOfAll(kernel, task) : await mergeIfReady(kernel, task, record)
   }
   return false
 }
 
-/** Not settled: the task is still blocked, and no longer as it was read. */
-const isSettledBy = ({ reason, record }: RecordGranted, { version }: { version?: number | undefined }) =>
-  reason !== 'NOTHING_DUE' || !record.blocked || record.version === version
-
-async function readAgain(kernel: Kernel, task: BlockedTask): Promise<BlockedTask | null> {
-  const stored = await kernel.store.task(task.workspaceId, task.taskId)
-  if (!stored?.record.blocked) return null
-  const upstream = await kernel.store.dependencies(task.workspaceId, task.taskId)
-  const { version, merge } = stored.record
-  return { ...task, version, merge, upstream: upstream.map(({ state }) => state) }
+/** All its dependencies, as they stand. Read after the task: a dependency added from here on changes its version. */
+async function countOfAll(kernel: Kernel, { workspaceId, taskId }: BlockedTask): Promise<FollowUp | null> {
+  const [record] = await kernel.store.recordsById(workspaceId, [taskId])
+  if (!record?.blocked) return null
+  const upstream = await kernel.store.dependencies(workspaceId, taskId)
+  const edges = upstream.map(({ uuid, version, state }) => ({
+    dependsOn: idCarriedBy(uuid)!,
+    uuid,
+    version,
+    outcome: outcomeOf(state),
+  }))
+  return { kind: 'countUpstream', edges, version: record.version }
 }
 
-async function nextCommand(kernel: Kernel, task: BlockedTask): Promise<FollowUp | null> {
-  const { triggerRule, upstream, merge } = task
-  // A task with parts needs all of them, whatever rule it had before it was divided.
-  const readiness = readinessOf(merge === 'none' ? triggerRule : 'all_success', upstream)
-  if (readiness === 'wait') return null
-  if (readiness === 'ready' && merge !== 'none') return whenPartsAreDone(kernel, task)
-  const culprit = upstream.find((state) => isTerminal(state) && state !== 'completed')
-  if (readiness === 'never')
-    return { kind: 'unblock', readiness, because: `a task it depends on is ${culprit}` }
-  // With the version: if dependencies were added since, the task is not ready.
-  return { kind: 'unblock', readiness, because: 'ready', version: task.version }
-}
+const mergeIfReady = (kernel: Kernel, task: BlockedTask, { merge, state, upstream }: TaskRecord) =>
+  merge === 'object' && state === 'pending' && readinessOf(upstream!) === 'ready'
+    ? mergeOfParts(kernel, task)
+    : null
 
 /** Reads the task again, with its version: a part added from here on invalidates the command. */
-async function whenPartsAreDone(
-  kernel: Kernel,
-  { workspaceId, taskId }: BlockedTask,
-): Promise<FollowUp | null> {
+async function mergeOfParts(kernel: Kernel, { workspaceId, taskId }: BlockedTask): Promise<FollowUp | null> {
   const whole = await kernel.store.task(workspaceId, taskId)
   if (!whole) return null
   const ids = whole.details.dependsOn.map(idCarriedBy).filter((id) => id !== null)
-  const upstream = (await kernel.store.tasksById(workspaceId, ids)).map(({ record }) => record)
+  const upstream = await kernel.store.recordsById(workspaceId, ids)
   if (!upstream.every(({ state }) => state === 'completed')) return null
-  const { version, merge } = whole.record
-  if (merge !== 'object') return { kind: 'unblock', readiness: 'ready', because: 'ready', version }
   const parts = upstream.filter(({ parentId }) => parentId === taskId)
   parts.sort((a, b) => placeOf(a) - placeOf(b) || a.id - b.id)
-  return mergeOf(kernel, workspaceId, version, parts)
+  return mergeOf(kernel, workspaceId, whole.record.version, parts)
 }
 
 /** The results of the parts, in order, by key. */

@@ -28,6 +28,8 @@ function weightOf(request: Request): number {
   if (request.on === 'new') return request.tasks.length + (request.changes?.length ?? 0)
   if (request.on === 'many') return request.items.length
   if (request.on === 'taskThenNext') return 1 + request.next.limit
+  if (request.on === 'task' && request.command.kind === 'countUpstream')
+    return request.command.edges.length || 1
   return request.on === 'next' ? request.limit : 1
 }
 

@@ -1,4 +1,4 @@
-import type { Changes } from '../core/batch/requests.ts'
+import { type Changes, dependencyName } from '../core/batch/requests.ts'
 import type {
   ClaimEnded,
   ClaimOpened,
@@ -78,6 +78,12 @@ export function foldResults({ results }: Pick<Changes, 'results'>): FoldedResult
     judged,
     promoted,
   }
+}
+
+/** The last count of each dependency. */
+export function foldRecounted({ recounted }: Pick<Changes, 'recounted'>): Changes['recounted'] {
+  if (recounted.length < 2) return recounted
+  return [...new Map(recounted.map((one) => [dependencyName(one.taskId, one.dependsOn), one])).values()]
 }
 
 export type DetailsSet = DetailsChanged['set']

@@ -58,6 +58,7 @@ const TASK = {
   startedAt: ['instant', 'often'],
   completedAt: ['instant', 'often'],
   archivedAt: ['instant', 'rarely'],
+  upstream: ['json', 'rarely'],
 } as const satisfies Record<keyof TaskRecord, [FieldType, Changes]>
 
 const SESSION = {

@@ -6,6 +6,7 @@ import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../core/runs/step.ts'
 import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/states.ts'
+import type { DependencyKind, Upstream, UpstreamOutcome, UpstreamReport } from '../core/upstream.ts'
 
 /**
  * The only way to write. A store locks what the read set names, reads its own clock after the locks, lets `decide` decide,
@@ -89,11 +90,8 @@ export interface Reader {
   claims(workspaceId: number, taskId: number): Promise<StoredClaim[]>
   /** Accepted and rejected, oldest first. */
   results(workspaceId: number, taskId: number): Promise<StoredResult[]>
-  /** The tasks that a task depends on, and the trigger rule. */
-  dependencies(
-    workspaceId: number,
-    taskId: number,
-  ): Promise<{ uuid: string; state: TaskState; triggerRule: TriggerRule }[]>
+  /** The tasks that a task depends on. */
+  dependencies(workspaceId: number, taskId: number): Promise<StoredDependency[]>
   /** Ordered by seq, which is the order of commits. */
   events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]>
   /** The seq of the last event; 0 when there is none. */
@@ -120,12 +118,26 @@ export interface DueVersion extends DueTask {
 export interface BlockedTask extends DueTask {
   version: number
   merge: TaskRecord['merge']
+  /** Null: its dependencies are to be counted anew. */
+  upstream: Upstream | null
+  /** Upstream tasks that stand otherwise than they were counted. */
+  edges: UpstreamReport[]
+}
+
+/** A dependency of a task, and how the upstream task stands. */
+export interface StoredDependency {
+  uuid: string
+  state: TaskState
+  version: number
   triggerRule: TriggerRule
-  upstream: TaskState[]
+  kind: DependencyKind
+  /** What it contributed to the counts, and at which version of the upstream task. */
+  countedVersion: number
+  outcome: UpstreamOutcome | null
 }
 
 /**
- * Blocked tasks whose upstream tasks ended without notifying them. The caller confirms with `followed` that it has handled
+ * Blocked tasks whose upstream tasks ended, or were opened again, without being counted. The caller confirms with `followed` that it has handled
  * them; otherwise they are found again.
  */
 export interface MissedTasks {
@@ -159,9 +171,9 @@ export interface Upkeep {
   dueSessions(limit: number, only?: number): Promise<{ workspaceId: number; name: string }[]>
   /** Held tasks of a workspace that were not touched since. */
   heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]>
-  /** Blocked tasks that depend on any of these, with the states of all their dependencies. */
+  /** Blocked tasks that depend on any of these, and have not counted how these stand. */
   downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]>
-  /** The safety net: pending tasks that are still blocked although one dependency failed for good, or all have ended. */
+  /** The safety net: blocked tasks that have not counted how their upstream tasks stand, or not merged their parts. */
   missedTasks(limit: number, only?: number): Promise<MissedTasks>
   /**
    * The blocked ones among these tasks, their blocked dependencies, the dependencies of those, and so on; or, downstream,

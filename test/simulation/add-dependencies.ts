@@ -62,6 +62,7 @@ async function asking(world: World, record: TaskRecord, others: readonly TaskRef
       dependsOn,
       triggerRule: rule ?? random.pick(TRIGGER_RULES),
       version: record.version,
+      areFirst: known.length === 0,
       cycle,
       ifVersion: random.chance(0.2) ? record.version : null,
       patch: random.chance(0.2) ? { priority: random.int(1, 10) } : null,

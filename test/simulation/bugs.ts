@@ -2,6 +2,7 @@ import { decideAll } from '../../src/core/batch/decide-all.ts'
 import { type Changes, type Request, readSetOf } from '../../src/core/batch/requests.ts'
 import { PausingMemory } from './backing.ts'
 import { coordinatorBugs } from './coordinator-bugs.ts'
+import { graphBugs } from './graph-bugs.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { type Command, onCommand, withRecords } from './planting.ts'
 import { workerAndPartBugs } from './worker-bugs.ts'
@@ -218,8 +219,9 @@ const mistakes = {
   dependentsAreForgotten: {
     says: 'A task is not unblocked when its dependencies have ended.',
     foundBy: ['everyTaskEnds'],
-    request: onCommand('unblock', (command) => ({ ...command, readiness: 'wait' })),
+    request: onCommand('countUpstream', (command) => ({ ...command, edges: [] })),
   },
+  ...graphBugs,
   ...workerAndPartBugs,
   ...coordinatorBugs,
 } satisfies Record<string, PlantedBug>

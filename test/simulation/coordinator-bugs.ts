@@ -135,9 +135,11 @@ export const coordinatorBugs = {
         : request,
   },
   continuesThoughBlocked: {
-    says: 'A task is unblocked by a read from before it got more dependencies.',
-    foundBy: ['unblockedMeansEnded'],
-    request: onCommand('unblock', (command) => ({ ...command, version: undefined })),
+    says: 'The dependencies of a task are counted anew without those that it got since they were read.',
+    foundBy: ['countsAreOfDependencies', 'unblockedMeansEnded'],
+    request: onCommand('countUpstream', (command, { version }) =>
+      command.version === undefined ? command : { ...command, version },
+    ),
   },
   heartbeatsWakeTheTerminated: {
     says: 'A heartbeat brings back a terminated agent.',

@@ -17,7 +17,10 @@ export function nameOf({ request, from }: { request: Request; from: string }, ca
   if ('fence' in command)
     return `${from} ${command.kind} ${task} g${command.fence.generation} (${command.fence.session})`
   if (command.kind === 'claim') return `${from} claim ${task} (${command.session})`
-  if (command.kind === 'unblock') return `${from} unblock ${task} ${command.readiness}`
+  if (command.kind === 'countUpstream') {
+    const counts = command.edges.map((one) => `${called(one.dependsOn)} v${one.version} ${one.outcome}`)
+    return `${from} count ${task} of ${counts.join(', ')}`
+  }
   if (command.kind === 'verdict') return `${from} verdict ${task} ${command.verdict}`
   if (command.kind === 'promote') return `${from} promote ${task} g${command.generation}`
   return `${from} ${command.kind} ${task}`

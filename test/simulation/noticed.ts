@@ -9,7 +9,7 @@ export const RARE_BUGS: readonly BugName[] = [
   'stallsByOldSight',
   'suspicionStays',
   'mergesWhatWasRead',
-  'continuesThoughBlocked',
+  'takesOldReports',
 ]
 
 /** The rarest shows in one run of two hundred. */

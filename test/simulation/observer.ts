@@ -2,7 +2,7 @@ import type { View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from '../../src/core/records.ts'
 import type { LeaderTerm } from '../../src/core/rules/leader-lease.ts'
-import type { StoredClaim, StoredResult } from '../../src/store/store.ts'
+import type { StoredClaim, StoredDependency, StoredResult } from '../../src/store/store.ts'
 import type { World } from './world.ts'
 
 /** A task as it is in the store after a step, and as it was before. */
@@ -20,6 +20,8 @@ export interface SeenTask {
   readonly endedAt: Map<number, number>
   /** Its dependencies, present and past. */
   waitsFor: readonly string[]
+  dependencies: readonly StoredDependency[]
+  dependenciesBefore: readonly StoredDependency[]
 }
 
 /** The same of a session. */
@@ -160,6 +162,8 @@ export class Observer {
     const [claims, results, dependencies] = await Promise.all(all)
     task.claims = claims
     task.waitsFor = dependencies.map(({ uuid }) => uuid)
+    task.dependenciesBefore = task.dependencies
+    task.dependencies = dependencies
     task.resultsBefore = task.results
     task.results = results
     for (const { generation, state } of task.claims) {
@@ -181,6 +185,8 @@ const neverSeen = (record: TaskRecord): SeenTask => ({
   openedAt: new Map(),
   endedAt: new Map(),
   waitsFor: [],
+  dependencies: [],
+  dependenciesBefore: [],
 })
 
 export function isSame<T extends TaskRecord | SessionRecord>(a: T, b: T): boolean {

@@ -1,9 +1,10 @@
 import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
+import { readinessOf } from '../../src/core/upstream.ts'
 import { followAll } from '../../src/flow/unblock.ts'
 import { type Caller, type Directory, Kernel } from '../../src/kernel/kernel.ts'
 import type { RunStore } from '../../src/store/run-store.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
+import { type BlockedTask, StoreUnavailable } from '../../src/store/store.ts'
 import { type CoordinatorContext, STEPS } from '../../src/upkeep/pass.ts'
 import { startUpkeep } from '../../src/upkeep/upkeep.ts'
 import { isToBeJudged } from './coordinator.ts'
@@ -39,6 +40,7 @@ const AGENTS = STEPS.find(({ name }) => name === 'agentsJudged')!
 class UpkeepKernel extends Kernel<RunStore> {
   readonly #world: World
   readonly #reads: UpkeepReads
+  readonly #reports = new Map<number, Request[]>()
 
   constructor(world: World) {
     const reads = new UpkeepReads(world)
@@ -55,6 +57,8 @@ class UpkeepKernel extends Kernel<RunStore> {
     const sender = { name: 'upkeep', clock: () => scheduler.now }
     const seen = sent.on === 'task' ? this.#reads.lastSeen(sent.taskId) : null
     await scheduler.sleep(this.#thinkingMs(sent), 'upkeep sends')
+    const late = this.#lateReport(sent)
+    if (late) network.call(sender, late, seen).catch(() => undefined)
     try {
       return await network.call(sender, sent, seen)
     } catch (error) {
@@ -63,16 +67,37 @@ class UpkeepKernel extends Kernel<RunStore> {
     }
   }) as unknown as Kernel<RunStore>['run']
 
+  /** Reports come twice, and long after others. */
+  #lateReport(request: Request): Request | null {
+    if (request.on !== 'task' || request.command.kind !== 'countUpstream') return null
+    const { random } = this.#world
+    const earlier = this.#reports.get(request.taskId) ?? []
+    this.#reports.set(request.taskId, [...earlier, request].slice(-5))
+    return earlier.length > 0 && random.chance(0.3) ? random.pick(earlier) : null
+  }
+
   /** A long list takes a while, and so does the merging of many results. */
   #thinkingMs(request: Request): number {
     const { random, calm } = this.#world
     const isBusy = random.chance(0.3)
     const delayMs = isBusy ? random.int(0, 4_000) : 0
     const kind = request.on === 'task' ? request.command.kind : null
-    if (calm || (kind !== 'merge' && kind !== 'unblock')) return delayMs
+    if (calm || (kind !== 'merge' && kind !== 'countUpstream')) return delayMs
     return random.chance(kind === 'merge' ? 0.7 : 0.35) ? delayMs + random.int(0, 20_000) : delayMs
   }
 }
+
+const isToBeMerged = ({ blocked, merge, state, upstream }: TaskRecord) =>
+  blocked &&
+  merge === 'object' &&
+  state === 'pending' &&
+  upstream !== null &&
+  readinessOf(upstream) === 'ready'
+
+const asBlocked = ({ id: taskId, uuid, version, merge, upstream }: TaskRecord): BlockedTask => ({
+  ...{ workspaceId: 0, taskId, uuid, version, merge, upstream },
+  edges: [],
+})
 
 const NOBODY: Directory = {
   agentOf: () => Promise.reject(new Error('Upkeep asks for no agent by name.')),
@@ -112,6 +137,9 @@ class UpkeepReads {
   blockedFrom: RunStore['blockedFrom'] = (_, ...asked) =>
     this.#inTurn(() => this.#world.store.blockedFrom(...asked))
 
+  recordsById = async (workspaceId: number, taskIds: readonly number[]) =>
+    (await this.tasksById(workspaceId, taskIds)).map(({ record }) => record)
+
   async tasksById(_: number, taskIds: readonly number[]) {
     const tasks = await this.#inTurn(() => this.#world.store.tasks())
     return tasks.filter(({ record }) => taskIds.includes(record.id))
@@ -132,13 +160,16 @@ class UpkeepReads {
   async missedTasks() {
     const records = await this.#records()
     const isAnyBlocked = records.some(({ blocked }) => blocked)
-    const tasks = isAnyBlocked
+    const uncounted = isAnyBlocked
       ? await this.downstreamOf(
           0,
           records.map(({ id }) => id),
         )
       : []
-    tasks.sort((a, b) => a.taskId - b.taskId)
+    for (const { edges } of uncounted) edges.sort((a, b) => a.dependsOn - b.dependsOn)
+    const found = new Set(uncounted.map(({ taskId }) => taskId))
+    const merging = records.filter((record) => !found.has(record.id) && isToBeMerged(record)).map(asBlocked)
+    const tasks = [...uncounted, ...merging].sort((a, b) => a.taskId - b.taskId)
     return { tasks, followed: async () => undefined }
   }
 

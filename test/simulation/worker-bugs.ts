@@ -83,7 +83,12 @@ export const workerAndPartBugs = {
   },
   promotesBeside: {
     says: 'A promoted result is accepted beside the one that was accepted before.',
-    foundBy: ['oneAcceptedResultAnEpoch', 'resultHashIsTheStandingResult', 'acceptedResultIsTheHolders'],
+    foundBy: [
+      'oneAcceptedResultAnEpoch',
+      'resultHashIsTheStandingResult',
+      'acceptedResultIsTheHolders',
+      'completedMeansAccepted',
+    ],
     changes: (changes, requests) => ({
       ...changes,
       results: changes.results.map((result) => {

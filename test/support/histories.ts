@@ -8,6 +8,7 @@ import type { SessionRecord, TaskRecord, TaskWatch } from '../../src/core/record
 import { FAILURE_CLASSES } from '../../src/core/retry.ts'
 import { createTask } from '../../src/core/rules/create.ts'
 import { type TaskState, TRIGGER_RULES, taskStates } from '../../src/core/states.ts'
+import { type CountedDependency, countOf, outcomeOf } from '../../src/core/upstream.ts'
 import { newTask } from './tasks.ts'
 
 /** A step of a task's history: some time passes, then a command is sent. Fences are near the truth, not always true. */
@@ -41,8 +42,10 @@ const PART = { id: 8, state: 'completed', generation: 1, resultHash: 'hash-of-pa
 
 /** What it may get as dependencies. */
 const UPSTREAM = (['running', 'completed', 'failed'] as const).map(
-  (state, i) => ({ id: 9 + i, uuid: `upstream-${9 + i}`, state }) as TaskRecord,
+  (state, i) => ({ id: 9 + i, uuid: `upstream-${9 + i}`, version: 1, state }) as TaskRecord,
 )
+
+const outcomes = fc.constantFrom(null, 'completed', 'failed', 'cancelled', 'skipped')
 
 const held = <T extends object>(more: fc.Arbitrary<T>) =>
   fc.tuple(nearlyTheFence, more).map(
@@ -192,18 +195,41 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
     })),
   archive: plain(fc.record({ kind: kind('archive') })),
   elapse: plain(fc.record({ kind: kind('elapse') })),
-  unblock: plain(
-    fc.record({
-      kind: kind('unblock'),
-      readiness: fc.constantFrom('wait', 'ready', 'never'),
-      because: fc.constant('dependencies moved'),
-    }),
-  ),
+  countUpstream: fc
+    .tuple(
+      fc.array(fc.record({ at: fc.nat({ max: 3 }), ahead: fc.nat({ max: 6 }), outcome: outcomes }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      fc.constantFrom(undefined, undefined, 0, 1),
+    )
+    .map(([reports, behind]) => (record) => ({
+      kind: 'countUpstream',
+      edges: reports.map(({ at, ahead, outcome }) => ({
+        dependsOn: 20 + at,
+        uuid: `upstream-${20 + at}`,
+        version: ahead,
+        outcome,
+      })),
+      version: behind === undefined ? undefined : record.version - behind,
+    })),
 }
 
 const anything = fc.oneof(...Object.values(COMMANDS))
-const { claim, elapse, unblock, resume, reset, retry, archive, verdict, approve, reject, submit, fail } =
-  COMMANDS
+const {
+  claim,
+  elapse,
+  countUpstream,
+  resume,
+  reset,
+  retry,
+  archive,
+  verdict,
+  approve,
+  reject,
+  submit,
+  fail,
+} = COMMANDS
 const { divide, merge, lose, stall, promote } = COMMANDS
 const { start, progress } = COMMANDS
 const byHolder = fc.oneof(start, start, progress, COMMANDS.continue, COMMANDS.release, submit, fail)
@@ -215,7 +241,7 @@ const whileHeld = fc.oneof(
 /** What a caller that knows the state would send: else most histories would be over before they began. */
 const sensible: fc.Arbitrary<Step['say']> = fc
   .record({
-    pending: fc.oneof(elapse, unblock, merge),
+    pending: fc.oneof(elapse, countUpstream, merge),
     queued: fc.oneof({ weight: 7, arbitrary: claim }, { weight: 1, arbitrary: divide }),
     awaiting_retry: fc.oneof(elapse, claim, retry),
     assigned: whileHeld,
@@ -310,14 +336,23 @@ export function replayHistory(
   visit: (moment: Moment) => void,
 ) {
   const identity = { id: 7, uuid: 'u', parentId: null, dependsOn: [] }
-  const { record: born, event } = createTask(task, upstream, identity, 'key:test', START)
+  const known = (upstream as readonly TaskState[]).map(outcomeOf)
+  const counts = known.length === 0 ? null : countOf(task.triggerRule, known)
+  const { record: born, event } = createTask(task, counts, identity, 'key:test', START)
+  const rule = task.triggerRule
+  const dependencies = new Map<number, CountedDependency>(
+    known.map((outcome, i) => [20 + i, { rule, countedVersion: 1, outcome }]),
+  )
   const log: EventDraft[] = [event]
   let record = born
   let now = START
   const reported: string[] = []
   for (const { waitMs, say } of steps) {
     now += waitMs
-    const context = contextOf(surroundings, now)
+    const context = {
+      ...contextOf(surroundings, now),
+      dependencyOf: (_: number, on: number) => dependencies.get(on),
+    }
     const command = say(record, now)
     reported.push(`+${waitMs} ms, ${record.state} at ${record.generation}: ${JSON.stringify(command)}`)
     const before = Object.freeze(record)
@@ -325,6 +360,9 @@ export function replayHistory(
       const decision = decide(before, command, context)
       log.push(...decision.effects.events)
       visit({ before, command, context, decision })
+      const { dependencies: added, recounted } = decision.effects
+      for (const { dependsOn, countedVersion, outcome } of [...added, ...recounted])
+        dependencies.set(dependsOn, { rule, countedVersion, outcome })
       record = { ...decision.record }
     } catch (error) {
       throw new Error(`${(error as Error).message}\n  in this history:\n  ${reported.join('\n  ')}`, {

@@ -12,7 +12,7 @@ import type { StoredEvent } from '../../src/core/events.ts'
 import { idCarriedBy } from '../../src/core/ids.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { FailureClass } from '../../src/core/retry.ts'
-import { readinessOf } from '../../src/core/rules/create.ts'
+import { outcomeOf, type UpstreamReport } from '../../src/core/upstream.ts'
 import { Combiner } from '../../src/kernel/combiner.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Reply } from './replies.ts'
@@ -231,17 +231,23 @@ export class Work {
   /** Time passed: whatever is due happens. */
   elapse = (task: Task) => this.command(task, { kind: 'elapse' }, 'system')
 
-  /** Checks the task's dependencies, and unblocks it if it may. */
-  async unblock(task: Task, rule: NewTask['triggerRule'] = 'all_success'): Promise<Reply> {
-    const { details } = (await this.store.task(this.workspace, task.id))!
-    const upstream = await Promise.all(
-      details.dependsOn.map((uuid) => this.record({ id: idCarriedBy(uuid)! })),
-    )
-    const readiness = readinessOf(
-      rule,
-      upstream.map(({ state }) => state),
-    )
-    return this.command(task, { kind: 'unblock', readiness, because: 'its dependencies moved' }, 'system')
+  /** Counts the task's dependencies as they stand, and unblocks it if it may run. */
+  async unblock(task: Task): Promise<Reply> {
+    const { version, upstream } = await this.record(task)
+    const edges = await this.reports(task)
+    const whole = upstream === null ? { version } : {}
+    return this.command(task, { kind: 'countUpstream', edges, ...whole }, 'system')
+  }
+
+  /** How everything that it depends on stands. */
+  async reports(task: Task): Promise<UpstreamReport[]> {
+    const upstream = await this.store.dependencies(this.workspace, task.id)
+    return upstream.map(({ uuid, version, state }) => ({
+      dependsOn: idCarriedBy(uuid)!,
+      uuid,
+      version,
+      outcome: outcomeOf(state),
+    }))
   }
 
   async record(task: Pick<Task, 'id'>): Promise<TaskRecord> {

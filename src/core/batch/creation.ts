@@ -1,9 +1,13 @@
 import type { NewTask, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
+import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { createTask } from '../rules/create.ts'
+import type { TriggerRule } from '../states.ts'
+import { countOf, outcomeOf } from '../upstream.ts'
+import { inOrderOfDependence } from './creation-order.ts'
 import {
   type Changes,
   keyName,
@@ -49,8 +53,8 @@ export class Creation {
 
   create({ tasks: wanted, changes = [], alsoLock = [] }: NewRequest, actor: Actor): NewGranted | Refusal {
     const known = wanted.map((task) => this.#madeBefore(task))
-    const order = inOrderOfDependence(wanted)
-    const refusal = this.#whyNot(wanted, known, order, changes)
+    const { order, cycle } = inOrderOfDependence(wanted)
+    const refusal = this.#whyNot(wanted, known, cycle, changes)
     if (refusal) return refusal
     const unlocked = this.#unlockedAmong(wanted, known).filter((id) => !alsoLock.includes(id))
     if (unlocked.length > 0) return { ok: true, reason: 'NOT_LOCKED', records: [], existing: [], unlocked }
@@ -67,11 +71,11 @@ export class Creation {
       if (first) records[i] = first
     })
     const partsOf = partsInRequest(wanted)
-    for (const index of order!) {
+    for (const index of order) {
       const parts = partsOf.get(index) ?? []
       if (!known[index]) records[index] = this.#createOne(wanted, index, parts, identities, records, actor)
     }
-    this.#divideParents(wanted, known, identities, records, actor)
+    this.#divideParents(wanted, known, records, actor)
     for (const change of changes) this.#in.apply(change, actor)
     return { ok: true, reason: 'CREATED', records, existing: known.map((first) => first !== undefined) }
   }
@@ -86,17 +90,21 @@ export class Creation {
   ): TaskRecord {
     const task = asWhole(wanted[index]!, parts)
     const { id, uuid } = identities[index]!
-    const fresh = [...new Set([...task.dependsOnNew, ...parts])].map((at) => this.#asItIs(records[at]!))
+    const places = [...new Set([...task.dependsOnNew, ...parts])]
+    const fresh = places.map((at) => this.#asItIs(records[at]!))
     for (const other of task.dependsOn) this.#in.markAwaited(other)
     for (const other of fresh) this.#markAwaited(other)
     const upstream = [...task.dependsOn.map((other) => this.#in.record(other)!), ...fresh]
-    for (const { id: dependsOn, uuid: dependsOnUuid } of upstream)
-      this.dependencies.push({ taskId: id, dependsOn, dependsOnUuid, rule: task.triggerRule })
+    const orderOnly = new Set([
+      ...(task.orderOnly?.on ?? []),
+      ...(task.orderOnly?.onNew ?? []).map((at) => records[at]!.id),
+    ])
+    for (const one of upstream) this.#depend(id, one, task.triggerRule, orderOnly.has(one.id))
     const parent = parentOf(task, identities)
-    const states = upstream.map(({ state }) => state)
+    const counts = upstream.length === 0 ? null : countsOf(task.triggerRule, upstream)
     const identity = { id, uuid, parentId: parent?.id ?? null, dependsOn: upstream.map((one) => one.uuid) }
     const { now, limits } = this.#in.view
-    const { record, event } = createTask(task, states, identity, actor, now, limits.queueOrder)
+    const { record, event } = createTask(task, counts, identity, actor, now, limits.queueOrder)
     this.created.push({ record, task, parentUuid: parent?.uuid ?? null })
     this.#new.add(record)
     if (task.key !== null) this.#givenKeys.add(keyName(task.projectId, task.key))
@@ -124,6 +132,18 @@ export class Creation {
     return this.#new.has(record) ? record : (this.#in.record(record.id) ?? record)
   }
 
+  #depend(taskId: number, on: TaskRecord, rule: TriggerRule, isOrderOnly: boolean): void {
+    this.dependencies.push({
+      taskId,
+      dependsOn: on.id,
+      dependsOnUuid: on.uuid,
+      rule,
+      kind: isOrderOnly ? 'order' : 'data',
+      countedVersion: on.version,
+      outcome: outcomeOf(on.state),
+    })
+  }
+
   /** The record of a first answer must not change. */
   #markAwaited(record: TaskRecord): void {
     if (this.#new.has(record)) record.awaited = true
@@ -134,7 +154,6 @@ export class Creation {
   #divideParents(
     wanted: readonly NewTask[],
     known: readonly unknown[],
-    identities: readonly Identity[],
     records: readonly TaskRecord[],
     actor: Actor,
   ): void {
@@ -147,12 +166,12 @@ export class Creation {
     })
     for (const { parent, at } of parts.values()) {
       const merge = wanted[at[0]!]!.merge === 'task' ? 'task' : 'object'
-      const command: TaskCommand = { kind: 'divide', merge, parts: at.length }
+      const outcomes = at.map((one) => outcomeOf(records[one]!.state))
+      const command: TaskCommand = { kind: 'divide', merge, parts: at.length, outcomes }
       this.#in.apply({ taskId: parent.id, uuid: parent.uuid, command }, actor)
       for (const one of at) {
-        const { id, uuid } = identities[one]!
         this.#markAwaited(records[one]!)
-        this.dependencies.push({ taskId: parent.id, dependsOn: id, dependsOnUuid: uuid, rule: 'all_success' })
+        this.#depend(parent.id, records[one]!, 'all_success', false)
       }
     }
   }
@@ -165,10 +184,15 @@ export class Creation {
   #whyNot(
     wanted: readonly NewTask[],
     known: readonly unknown[],
-    order: readonly number[] | null,
+    cycle: readonly string[] | null,
     changes: readonly OnTask[],
   ): Refusal | null {
-    if (!order) return refuse('VALIDATION_FAILED', 'The dependencies of the tasks form a cycle.')
+    if (cycle)
+      return refuse(
+        'VALIDATION_FAILED',
+        `The dependencies of the tasks form a cycle: ${describeCycle(cycle)}.`,
+        { cycle },
+      )
     const names = new Set<string>()
     for (const [index, task] of wanted.entries()) {
       const refusal = this.#whyNotOne(task, index, names, wanted, known)
@@ -250,6 +274,12 @@ export class Creation {
   }
 }
 
+const countsOf = (rule: TriggerRule, upstream: readonly TaskRecord[]) =>
+  countOf(
+    rule,
+    upstream.map(({ state }) => outcomeOf(state)),
+  )
+
 const parentOf = ({ parent }: NewTask, identities: readonly Identity[]): Identity | null =>
   parent === null ? null : 'id' in parent ? parent : identities[parent.at]!
 
@@ -269,31 +299,4 @@ function partsInRequest(wanted: readonly NewTask[]): Map<number, number[]> {
     else parts.set(parent.at, [at])
   })
   return parts
-}
-
-/** Indexes of the request in dependency order; null when there is a cycle. */
-function inOrderOfDependence(wanted: readonly NewTask[]): number[] | null {
-  if (wanted.every(({ dependsOnNew, parent }) => dependsOnNew.length === 0 && parent === null))
-    return wanted.map((_, i) => i)
-  // Existing tasks that get parts come last: they wait for those, and others may wait for them.
-  const divided = [...new Set(wanted.map(({ parent }) => (parent && 'id' in parent ? parent.id : null)))]
-  const placeOf = new Map(divided.map((id, i) => [id, wanted.length + i]))
-  const waitingFor: number[] = new Array(wanted.length + divided.length).fill(0)
-  const downstream: number[][] = waitingFor.map(() => [])
-  const edge = (from: number, to: number) => {
-    waitingFor[from]! += 1
-    downstream[to]!.push(from)
-  }
-  wanted.forEach(({ dependsOn, dependsOnNew, parent }, i) => {
-    for (const on of new Set(dependsOnNew)) edge(i, on)
-    for (const id of dependsOn) if (placeOf.has(id)) edge(i, placeOf.get(id)!)
-    if (parent) edge('at' in parent ? parent.at : placeOf.get(parent.id)!, i)
-  })
-  const order = waitingFor.flatMap((count, i) => (count === 0 ? [i] : []))
-  for (let done = 0; done < order.length; done++)
-    for (const next of downstream[order[done]!]!) {
-      waitingFor[next]! -= 1
-      if (waitingFor[next] === 0) order.push(next)
-    }
-  return order.length === waitingFor.length ? order.filter((place) => place < wanted.length) : null
 }

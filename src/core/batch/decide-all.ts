@@ -7,12 +7,14 @@ import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../records.ts'
 import type { Handed, NextGranted, Reply, TaskReply } from '../replies.ts'
 import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
+import type { CountedDependency } from '../upstream.ts'
 import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
 import { batchesOf, changesIn, type KindBatch, type KindBatches } from './kind-batch.ts'
 import { fits, ReadyQueue } from './ready-queue.ts'
 import {
   type Changes,
+  dependencyName,
   heldName,
   isOnTrack,
   type NextWanted,
@@ -72,6 +74,9 @@ class Batch {
   #activeClaimsDelta = 0
   #countedClaims = 0
   #seenDependencies = 0
+  /** Dependencies that were counted in this batch. */
+  readonly #counted = new Map<string, CountedDependency>()
+  #seenCounts = 0
 
   constructor(view: View, requests: readonly Request[], fairness: ProjectFairness) {
     this.#view = view
@@ -89,6 +94,7 @@ class Batch {
       trackIsFull: undefined,
       recordOf: this.#record,
       sessionOf: this.#sessionOf,
+      dependencyOf: this.#dependencyOf,
     }
     const queries = new Set<string>()
     for (const request of requests) {
@@ -182,7 +188,22 @@ class Batch {
     const { dependencies } = this.#effects
     for (; this.#seenDependencies < dependencies.length; this.#seenDependencies++)
       this.#markAwaited(dependencies[this.#seenDependencies]!.dependsOn)
+    this.#noteCounts()
     return decision.reply
+  }
+
+  /** A later command of this batch sees what was counted. */
+  #noteCounts(): void {
+    const { recounted } = this.#effects
+    for (; this.#seenCounts < recounted.length; this.#seenCounts++) {
+      const counted = recounted[this.#seenCounts]!
+      this.#counted.set(dependencyName(counted.taskId, counted.dependsOn), counted)
+    }
+  }
+
+  #dependencyOf = (taskId: number, dependsOn: number) => {
+    const name = dependencyName(taskId, dependsOn)
+    return this.#counted.get(name) ?? this.#view.dependencies.get(name)
   }
 
   /** Not a change that people see: its version stays. Both tasks of a dependency are locked when it is written. */

@@ -11,6 +11,7 @@ import {
 import type { Limits } from '../limits.ts'
 import type { Actor, Effects, TaskRecord } from '../records.ts'
 import type { Handed, Reply } from '../replies.ts'
+import type { CountedDependency } from '../upstream.ts'
 
 /** What callers request, what a store must lock and read for it, and what it must write in the end. */
 
@@ -108,6 +109,8 @@ export interface ReadSet<K extends KindName = KindName> {
   reserved: { agent: string; capabilities: readonly string[]; limit: number }[]
   /** Generations of submitted results: for past ones, the holder must be known. */
   offered: { taskId: number; generation: number }[]
+  /** Dependencies of tasks in `taskIds`, read after their locks: nothing else changes them. */
+  dependencies: { taskId: number; dependsOn: number }[]
   newTasks: number
   /** Task keys that new tasks want to use. */
   newKeys: NewKey[]
@@ -148,6 +151,8 @@ export interface View<K extends KindName = KindName> {
   reserved: number[]
   /** The sessions of past generations of `ReadSet.offered`, by `heldName`. */
   pastHolders: ReadonlyMap<string, string>
+  /** Those of `ReadSet.dependencies` that exist, by `dependencyName`. */
+  dependencies: ReadonlyMap<string, CountedDependency>
   /** An unused id and 22 random bits for each new task. */
   fresh: { id: number; random: number }[]
   /** Those of `ReadSet.newKeys` that are already in use, by `keyName`. */
@@ -183,6 +188,7 @@ export interface Changes<K extends KindName = KindName> extends Effects {
   activeClaimsDelta: number
 }
 
+export const dependencyName = (taskId: number, dependsOn: number) => `${taskId}/${dependsOn}`
 export const heldName = (taskId: number, generation: number) => `${taskId}/${generation}`
 export const keyName = (projectId: number, key: string) => `${projectId}/${key}`
 export const trackName = (projectId: number, track: string) => `${projectId}/${track}`
@@ -210,6 +216,7 @@ class ReadSetBuilder {
   readonly #idempotencyKeys = new Set<string>()
   readonly #newKeys = new Map<string, NewKey>()
   readonly #offered: ReadSet['offered'] = []
+  readonly #dependencies: ReadSet['dependencies'] = []
   readonly #claimants = new Set<string>()
   readonly #claimingAgents = new Set<string>()
   readonly #kinds = new Map<KindName, Set<string>>()
@@ -243,6 +250,8 @@ class ReadSetBuilder {
       this.#claimants.add(command.session)
       this.#claimingAgents.add(command.agent)
     } else if (command.kind === 'merge') for (const { id } of command.parts) this.#taskIds.add(id)
+    else if (command.kind === 'countUpstream')
+      for (const { dependsOn } of command.edges) this.#dependencies.push({ taskId, dependsOn })
     // Locked too: a dependency that completes meanwhile is either seen as completed or sees the task waiting.
     else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }
@@ -287,6 +296,7 @@ class ReadSetBuilder {
         limit: this.#wantedBy.get(agent)!,
       })),
       offered: this.#offered,
+      dependencies: this.#dependencies,
       newTasks: this.#newTasks,
       newKeys: [...this.#newKeys.values()],
       idempotencyKeys: [...this.#idempotencyKeys],

@@ -7,7 +7,7 @@ import { below, type Problems } from './problems.ts'
 import { describe, wordIssue } from './wording.ts'
 
 /** As many as TaskCreate allows. */
-const LARGEST_DEPENDENCIES = 1000
+const LARGEST_DEPENDENCIES = 10_000
 /** Counted from the value of `input`; deeper, and Postgres or the engine's own JSON writer may run out of stack. */
 const DEEPEST_INPUT = 200
 

@@ -4,18 +4,20 @@ import { parseTaskKey, trackQueueOf } from '../keys.ts'
 import type { Limits } from '../limits.ts'
 import type { TaskRecord } from '../records.ts'
 import { placeInQueue } from '../retry.ts'
-import { isTerminal, type TaskState, type TriggerRule } from '../states.ts'
+import type { TaskState } from '../states.ts'
+import { readinessOf, type Upstream } from '../upstream.ts'
 
 /** A new task, queued at once unless it is scheduled or blocked. */
 export function createTask(
   task: NewTask,
-  dependencies: readonly TaskState[],
+  /** Null: it depends on nothing. */
+  upstream: Upstream | null,
   identity: { id: number; uuid: string; parentId: number | null; dependsOn: readonly string[] },
   actor: string,
   now: number,
   order: Limits['queueOrder'] = 'priority',
 ): { record: TaskRecord; event: EventDraft } {
-  const readiness = readinessOf(task.triggerRule, dependencies)
+  const readiness = upstream ? readinessOf(upstream) : 'ready'
   const early = task.runAt !== null && task.runAt > now
   const state: TaskState =
     readiness === 'never' ? 'skipped' : readiness === 'wait' || early ? 'pending' : 'queued'
@@ -61,6 +63,7 @@ export function createTask(
     completedAt: state === 'skipped' ? now : null,
     archivedAt: null,
     watch: task.watch,
+    upstream,
   }
   const { title, taskType } = task.details
   const event: EventDraft = {
@@ -74,13 +77,4 @@ export function createTask(
     at: now,
   }
   return { record, event }
-}
-
-/** Automatos 5.3: may a task with these upstream states run, must it wait, or will it never run? */
-export function readinessOf(rule: TriggerRule, upstream: readonly TaskState[]): 'wait' | 'ready' | 'never' {
-  if (rule === 'always') return 'ready'
-  if (rule === 'all_success' && upstream.some((state) => isTerminal(state) && state !== 'completed'))
-    return 'never'
-  if (rule === 'none_failed' && upstream.includes('failed')) return 'never'
-  return upstream.every(isTerminal) ? 'ready' : 'wait'
 }

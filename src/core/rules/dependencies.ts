@@ -3,12 +3,21 @@ import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
-import { isTerminal } from '../states.ts'
+import {
+  countOf,
+  type DependencyKind,
+  outcomeOf,
+  type Readiness,
+  readinessOf,
+  sumOf,
+  type Upstream,
+  type UpstreamReport,
+} from '../upstream.ts'
 import { fail } from './attempts.ts'
-import { readinessOf } from './create.ts'
 import { closeForLateResults } from './fence.ts'
 import { operate } from './operator.ts'
-import { giveUp, hasExpired, unblock } from './time.ts'
+import { giveUp, hasExpired } from './time.ts'
+import { moveByUpstream } from './upstream.ts'
 
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 
@@ -62,31 +71,65 @@ function refuseDependencies(
   })
 }
 
-function blockOn(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, context: RuleContext): void {
-  const { record, effects } = draft
-  const upstream = dependsOn.map(({ id }) => context.recordOf!(id)!)
-  for (const { id, uuid } of upstream)
-    effects.dependencies.push({ taskId: record.id, dependsOn: id, dependsOnUuid: uuid, rule: triggerRule })
-  // (Earlier dependencies are evaluated when they end; here only the new ones matter.)
-  const readiness = readinessOf(
-    triggerRule,
-    upstream.map(({ state }) => state),
-  )
+function blockOn(draft: TaskDraft, command: AddDependencies, context: RuleContext): void {
+  const { record } = draft
+  const added = addedBy(draft, command, context)
+  const readiness = readinessAfter(draft, command, added.counts)
   if (readiness === 'ready') {
     draft.touch()
     draft.note('task_updated', context.actor, { fields: ['dependsOn'] })
+    moveByUpstream(draft, context, added.reports)
     return
   }
   closeForLateResults(record)
   const scheduledAt = record.state === 'pending' && !isPast(record.dueAt, context.now) ? record.dueAt : null
   record.blocked = true
-  draft.move('task_held_back', context.actor, { dependsOn: upstream.map(({ uuid }) => uuid) })
+  draft.move('task_held_back', context.actor, { dependsOn: added.reports.map(({ uuid }) => uuid) })
   // Due at once, so that upkeep checks for a cycle; a scheduled task is checked at its time.
   record.dueAt = scheduledAt ?? context.now
   if (readiness === 'wait') return
-  const { state } = upstream.find((one) => isTerminal(one.state) && one.state !== 'completed')!
-  unblock(draft, { kind: 'unblock', readiness, because: `a task it depends on is ${state}` }, context)
+  const { upstream } = record
+  // Not everything is counted, but the new ones are enough to tell.
+  record.upstream ??= added.counts
+  moveByUpstream(draft, context, added.reports)
+  record.upstream = upstream
 }
+
+/** The new dependencies: written, with what they contribute from the beginning. */
+function addedBy(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, context: RuleContext) {
+  const reports = dependsOn.map(({ id, kind = 'data' }): UpstreamReport & { kind: DependencyKind } => {
+    const { uuid, version, state } = context.recordOf!(id)!
+    return { dependsOn: id, uuid, version, outcome: outcomeOf(state), kind }
+  })
+  const taskId = draft.record.id
+  for (const { dependsOn: on, uuid, version: countedVersion, outcome, kind } of reports)
+    draft.effects.dependencies.push({
+      taskId,
+      dependsOn: on,
+      dependsOnUuid: uuid,
+      rule: triggerRule,
+      kind,
+      countedVersion,
+      outcome,
+    })
+  const outcomes = reports.map(({ outcome }) => outcome)
+  return { reports, counts: countOf(triggerRule, outcomes) }
+}
+
+/** Counts the new dependencies, and judges them; earlier ones are evaluated when they end. */
+function readinessAfter({ record }: TaskDraft, { areFirst }: AddDependencies, added: Upstream): Readiness {
+  const { upstream: before, blocked: wasBlocked } = record
+  const whole = areFirst ? added : before && sumOf(before, added)
+  const alone = readinessOf(added)
+  const readiness = added.rule === 'one_success' ? withOneSuccess(alone, whole) : alone
+  // While it did not wait, nobody counted: it is counted anew. A task that goes on without waiting keeps what was counted.
+  record.upstream = wasBlocked || areFirst || readiness === 'ready' ? whole : null
+  return readiness
+}
+
+/** One success among all of them is enough, so failures among the new ones do not decide. */
+const withOneSuccess = (alone: Readiness, whole: Upstream | null): Readiness =>
+  whole ? readinessOf(whole) : alone === 'never' ? 'wait' : alone
 
 const isPast = (time: number | null, now: number) => time === null || time <= now
 

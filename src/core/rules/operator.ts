@@ -6,6 +6,7 @@ import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { closeForLateResults } from './fence.ts'
+import { moveByUpstream } from './upstream.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type Act<K extends TaskCommand['kind']> = (
@@ -85,12 +86,15 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  resume(draft, _command, { actor, now }) {
+  resume(draft, _command, context) {
     const { record } = draft
+    const { actor, now } = context
     // Due at once: a cycle that was idle while one of its tasks was paused is found then.
     if (record.blocked) record.dueAt ??= now
     if (record.blocked || (record.dueAt !== null && record.dueAt > now)) {
       draft.move('task_unpaused_to_wait', actor)
+      // What it waits for may have failed while it was paused.
+      moveByUpstream(draft, context)
     } else {
       record.dueAt = null
       draft.move('task_unpaused', actor)
@@ -152,12 +156,12 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 }
 
 /**
- * A task whose result is that of its parts only waits for them again. Due at once: one of them may depend on it by now,
- * which would be a cycle.
+ * A task whose result is that of its parts only waits for them again, and they are counted anew. Due at once: one of them
+ * may depend on it by now, which would be a cycle.
  */
 function waitsForItsParts({ record, now }: TaskDraft): boolean {
   record.blocked = record.merge === 'object'
-  if (record.blocked) record.dueAt = now
+  if (record.blocked) Object.assign(record, { dueAt: now, upstream: null })
   return record.blocked
 }
 

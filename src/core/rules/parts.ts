@@ -4,8 +4,10 @@ import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { CLAIM_ENDS } from '../states.ts'
+import { plus } from '../upstream.ts'
 import { fail } from './attempts.ts'
 import { closeForLateResults } from './fence.ts'
+import { moveByUpstream } from './upstream.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 
@@ -19,11 +21,15 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, context: Ru
   closeForLateResults(record)
   // Divided further, it keeps its first merge setting.
   if (record.merge === 'none') record.merge = command.merge
+  // While it did not wait, nobody counted: then all its dependencies are counted anew.
+  const counted = record.blocked ? record.upstream : null
+  record.upstream = counted && plus({ ...counted, rule: 'all_success' }, command.outcomes ?? [])
   record.blocked = true
   if (record.state === 'queued') record.dueAt = null
   // It waits again for all its dependencies, and two callers may divide at the same moment: that may close a cycle.
   record.dueAt ??= context.now
   draft.move('task_divided', context.actor, { parts: command.parts, merge: record.merge })
+  moveByUpstream(draft, context)
   return { ok: true, reason: 'DIVIDED', record }
 }
 

@@ -2,7 +2,7 @@ import type { RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { isHeld } from '../states.ts'
-import { expireLease, fail } from './attempts.ts'
+import { expireLease } from './attempts.ts'
 import { leaseRanOut } from './fence.ts'
 import { checkHolder } from './stall.ts'
 
@@ -43,42 +43,4 @@ export const hasExpired = (record: TaskRecord, now: number) =>
 
 export function giveUp(draft: TaskDraft): void {
   draft.move('task_expired', 'system', { expiresAt: draft.record.expiresAt! })
-}
-
-type Unblock = Extract<TaskCommand, { kind: 'unblock' }>
-
-/** The state of its dependencies has changed. */
-export function unblock(draft: TaskDraft, command: Unblock, context: RuleContext): TaskReply {
-  const { record } = draft
-  if (command.version !== undefined && command.version !== record.version)
-    return { ok: true, reason: 'NOTHING_DUE', record }
-  if (
-    record.blocked &&
-    command.readiness === 'never' &&
-    record.state === 'pending' &&
-    record.merge !== 'none'
-  ) {
-    record.blocked = false
-    // Not skipped: its own work had started, in parts, and one of them failed.
-    fail(
-      draft,
-      'system',
-      { failureClass: 'dependency', error: command.because, attempt: record.attempt },
-      'part',
-    )
-  } else if (record.blocked && command.readiness === 'never' && record.state === 'pending') {
-    record.blocked = false
-    record.dueAt = null
-    draft.move('task_skipped', 'system', { because: command.because })
-  } else if (record.blocked && command.readiness === 'ready' && record.merge !== 'object') {
-    // (A task that only merges the results of its parts is never claimed.)
-    record.blocked = false
-    draft.touch()
-    // A paused task only records that it is unblocked; a scheduled task still waits for its time.
-    if (record.state === 'pending' && (record.dueAt === null || record.dueAt <= context.now)) {
-      record.dueAt = null
-      draft.move('task_queued', 'system', { because: 'dependencies_met' })
-    }
-  }
-  return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseTaskKey } from '../keys.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
 import { TRIGGER_RULES, taskStates } from '../states.ts'
+import { DEPENDENCY_KINDS } from '../upstream.ts'
 import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
@@ -24,6 +25,21 @@ const Timeouts = z.strictObject({
 const LONGEST_ESTIMATE_MINUTES = 525_600
 
 const MaxContinuations = z.int().min(0).max(1_000)
+
+const LARGEST_TASK_BATCH = 10_000
+
+/** By its id alone, a task depends on the result of another. */
+const Dependency = z.union([
+  Uuid,
+  z.strictObject({
+    on: Uuid,
+    kind: z
+      .enum(DEPENDENCY_KINDS)
+      .optional()
+      .describe('data, the default: the result is handed on; order: it only comes earlier'),
+  }),
+])
+const Dependencies = z.array(Dependency).max(LARGEST_TASK_BATCH)
 
 export const TaskCreate = z.strictObject({
   title: Title,
@@ -48,7 +64,7 @@ export const TaskCreate = z.strictObject({
     .regex(new RegExp(TASK_KEY_PATTERN))
     .optional()
     .describe('A Coditect task key such as B-003-implement-dashboard::2'),
-  dependsOn: z.array(Uuid).max(1000).default([]),
+  dependsOn: Dependencies.default([]),
   triggerRule: z.enum(TRIGGER_RULES).default('all_success'),
   requiredCapabilities: z.array(Tag).max(50).default([]),
   agent: Slug.optional().describe('Only this agent may claim the task'),
@@ -69,7 +85,6 @@ export const TaskCreate = z.strictObject({
 })
 export type TaskCreate = z.input<typeof TaskCreate>
 
-const LARGEST_TASK_BATCH = 10_000
 export const TaskCreateBatch = z.strictObject({ tasks: z.array(TaskCreate).min(1).max(LARGEST_TASK_BATCH) })
 
 export const TaskPatchBody = z.strictObject({
@@ -80,11 +95,11 @@ export const TaskPatchBody = z.strictObject({
   maxRetries: z.int().min(0).max(100).optional(),
   maxContinuations: MaxContinuations.optional(),
   agent: Slug.nullable().optional(),
-  dependsOn: z.array(Uuid).max(1000).optional().describe('Dependencies to add'),
+  dependsOn: Dependencies.optional().describe('Dependencies to add'),
 })
 
 export const DependenciesBody = z.strictObject({
-  dependsOn: z.array(Uuid).min(1).max(1000),
+  dependsOn: Dependencies.min(1),
   triggerRule: z.enum(TRIGGER_RULES).optional().describe('Only for a task without dependencies'),
 })
 
@@ -155,6 +170,23 @@ export const TaskView = BriefTask.extend({
   checkpointData: z.unknown(),
 })
 
+const Neighbour = z.object({
+  taskId: Uuid,
+  key: z.string().nullable(),
+  title: z.string(),
+  state: z.enum(taskStates),
+  kind: z.enum(DEPENDENCY_KINDS),
+})
+
+/** How many neighbours are listed on each side. */
+export const NEIGHBOURS = 1_000
+
+/** A task with what is around it. */
+export const TaskInGraph = TaskView.extend({
+  blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
+  blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
+})
+
 /** A task in a list. */
 export const ListedTask = TaskView.extend({
   input: z.unknown().optional().describe('With include=input'),
@@ -165,6 +197,7 @@ export const DependencyView = z.object({
   taskId: Uuid,
   state: z.enum(taskStates),
   triggerRule: z.enum(TRIGGER_RULES),
+  kind: z.enum(DEPENDENCY_KINDS),
 })
 
 export const isTaskKey = (text: string) => parseTaskKey(text) !== null

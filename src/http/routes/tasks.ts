@@ -19,9 +19,11 @@ import {
   BriefTask,
   DependencyView,
   ListedTask,
+  NEIGHBOURS,
   OperatorAct,
   TaskCreate,
   TaskCreateBatch,
+  TaskInGraph,
   TaskPatchBody,
   TaskView,
 } from '../../core/shapes/tasks.ts'
@@ -147,10 +149,11 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
 
   app.get<{ Params: { id: string } }>(
     '/tasks/:id',
-    route({ summary: 'Read a task', tag, needs: 'read', params: IdParams, answer: TaskView }),
+    route({ summary: 'Read a task', tag, needs: 'read', params: IdParams, answer: TaskInGraph }),
     async ({ params, caller }, reply) => {
       const task = await readTask(kernel, caller, params.id)
-      return reply.header('etag', etag(task.record.version)).send(taskView(task))
+      const around = await kernel.store.taskGraph.around(caller.workspaceId, task.record.id, NEIGHBOURS)
+      return reply.header('etag', etag(task.record.version)).send(Object.assign(taskView(task), around))
     },
   )
 
@@ -208,7 +211,12 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
       const { id } = await requireRecord(kernel, caller, params.id)
       const items = await kernel.store.dependencies(caller.workspaceId, id)
       return {
-        items: items.map(({ uuid, state, triggerRule }) => ({ taskId: uuid, state, triggerRule })),
+        items: items.map(({ uuid, state, triggerRule, kind }) => ({
+          taskId: uuid,
+          state,
+          triggerRule,
+          kind,
+        })),
         nextCursor: null,
       }
     },

@@ -1,42 +1,71 @@
+import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal } from '../../core/states.ts'
-import type { BlockedTask, Direction, Walked } from '../store.ts'
+import { outcomeOf, readinessOf, type UpstreamReport } from '../../core/upstream.ts'
+import type { BlockedTask, Direction, StoredDependency, Walked } from '../store.ts'
 import { walk } from '../walk.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Tasks that depend on others. */
 
-export function blockedTasks(workspace: Workspace): BlockedTask[] {
-  return [...workspace.tasks.values()]
-    .filter(({ blocked }) => blocked)
-    .map(({ id, uuid, version, merge }) => {
-      const dependencies = workspace.dependencies.get(id)!
-      return {
-        workspaceId: workspace.id,
-        taskId: id,
-        uuid,
-        version,
-        merge,
-        triggerRule: dependencies[0]!.rule,
-        upstream: dependencies.map(({ on }) => workspace.tasks.get(on)!.state),
-      }
-    })
+const isWaiting = ({ blocked, state }: TaskRecord) => blocked && !isTerminal(state)
+
+/** How an upstream task stands, if it was counted otherwise. */
+function uncounted({ tasks, dependencies }: Workspace, taskId: number, on: number): UpstreamReport[] {
+  const { uuid, version, state } = tasks.get(on)!
+  const outcome = outcomeOf(state)
+  const isCounted = dependencies.get(taskId)!.get(on)!.outcome === outcome
+  return isCounted ? [] : [{ dependsOn: on, uuid, version, outcome }]
 }
 
-export const forgottenIn = (workspace: Workspace): BlockedTask[] =>
-  blockedTasks(workspace).filter(
-    ({ taskId, upstream }) =>
-      workspace.tasks.get(taskId)!.state === 'pending' &&
-      (upstream.every(isTerminal) || upstream.some((state) => isTerminal(state) && state !== 'completed')),
-  )
+const blockedTask = (workspaceId: number, task: TaskRecord, edges: UpstreamReport[]): BlockedTask => ({
+  workspaceId,
+  taskId: task.id,
+  uuid: task.uuid,
+  version: task.version,
+  merge: task.merge,
+  upstream: task.upstream,
+  edges,
+})
 
-export const dependenciesOf = ({ dependencies, tasks }: Workspace, taskId: number) =>
-  (dependencies.get(taskId) ?? []).map(({ on, rule }) => {
-    const { uuid, state } = tasks.get(on)!
-    return { uuid, state, triggerRule: rule }
+export function downstreamOf(workspace: Workspace, taskIds: readonly number[]): BlockedTask[] {
+  const found = new Map<number, BlockedTask>()
+  for (const on of new Set(taskIds))
+    for (const id of workspace.dependents.get(on) ?? []) {
+      const task = workspace.tasks.get(id)!
+      if (!isWaiting(task)) continue
+      const edges = uncounted(workspace, id, on)
+      if (edges.length === 0 && task.upstream !== null) continue
+      const known = found.get(id)
+      if (known) known.edges.push(...edges)
+      else found.set(id, blockedTask(workspace.id, task, edges))
+    }
+  return [...found.values()]
+}
+
+/** Its parts are counted, and their results are to be merged. */
+const isToBeMerged = ({ merge, state, upstream }: TaskRecord) =>
+  merge === 'object' && state === 'pending' && upstream !== null && readinessOf(upstream) === 'ready'
+
+export function missedIn(workspace: Workspace): BlockedTask[] {
+  const missed: BlockedTask[] = []
+  for (const task of workspace.tasks.values()) {
+    if (!isWaiting(task)) continue
+    const own = [...workspace.dependencies.get(task.id)!.keys()]
+    const edges = own.flatMap((on) => uncounted(workspace, task.id, on))
+    if (task.upstream === null || edges.length > 0 || isToBeMerged(task))
+      missed.push(blockedTask(workspace.id, task, edges))
+  }
+  return missed
+}
+
+export const dependenciesOf = ({ dependencies, tasks }: Workspace, taskId: number): StoredDependency[] =>
+  [...(dependencies.get(taskId) ?? [])].map(([on, { rule, kind, countedVersion, outcome }]) => {
+    const { uuid, state, version } = tasks.get(on)!
+    return { uuid, state, version, triggerRule: rule, kind, countedVersion, outcome }
   })
 
 export function blockedFrom(
-  { tasks, dependencies }: Workspace,
+  { tasks, dependencies, dependents }: Workspace,
   taskIds: readonly number[],
   way: Direction,
   limit: number,
@@ -45,10 +74,9 @@ export function blockedFrom(
     ids.flatMap((id) => {
       const task = tasks.get(id)
       if (!task?.blocked || isTerminal(task.state)) return []
-      const waitsFor = dependencies.get(id)!.map(({ on }) => on)
+      const waitsFor = [...dependencies.get(id)!.keys()]
       return { id, uuid: task.uuid, version: task.version, isPaused: task.state === 'paused', waitsFor }
     })
-  const waitingFor = async (ids: readonly number[]) =>
-    [...dependencies].filter(([, own]) => own.some(({ on }) => ids.includes(on))).map(([id]) => id)
+  const waitingFor = async (ids: readonly number[]) => ids.flatMap((id) => [...(dependents.get(id) ?? [])])
   return walk(taskIds, way, limit, { blockedAmong, waitingFor })
 }

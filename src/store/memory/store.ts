@@ -28,11 +28,11 @@ import type {
   TaskFilter,
   Walked,
 } from '../store.ts'
-import { blockedFrom, blockedTasks, dependenciesOf, forgottenIn } from './blocked.ts'
+import { blockedFrom, dependenciesOf, downstreamOf, missedIn } from './blocked.ts'
 import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import { MemoryFollowers } from './log-followers.ts'
-import { pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
+import { dependenciesIn, pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
 import {
   activeSessions,
   agentsOf,
@@ -285,14 +285,11 @@ export class MemoryStore implements Store<KindName> {
   }
 
   async downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
-    const workspace = this.inside(workspaceId)
-    return blockedTasks(workspace).filter(({ taskId }) =>
-      workspace.dependencies.get(taskId)!.some(({ on }) => taskIds.includes(on)),
-    )
+    return downstreamOf(this.inside(workspaceId), taskIds)
   }
 
   async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
-    const tasks = roundRobin(this.those(only).flatMap(forgottenIn), limit)
+    const tasks = roundRobin(this.those(only).flatMap(missedIn), limit)
     return { tasks, followed: async () => undefined }
   }
 
@@ -353,6 +350,7 @@ export class MemoryStore implements Store<KindName> {
       waiting,
       reserved,
       pastHolders: pastHolders(workspace, readSet),
+      dependencies: dependenciesIn(workspace, readSet),
       fresh: Array.from({ length: readSet.newTasks }, () => ({
         id: ++this.#lastId,
         random: Math.floor(this.#random() * 2 ** 22),

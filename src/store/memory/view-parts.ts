@@ -1,6 +1,7 @@
-import { heldName, keyName, type ReadSet } from '../../core/batch/requests.ts'
+import { dependencyName, heldName, keyName, type ReadSet } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
 import type { TaskRecord } from '../../core/records.ts'
+import type { CountedDependency } from '../../core/upstream.ts'
 import { copyOf, heldTasks, type Workspace } from './workspace.ts'
 
 /** The parts of a view that need more than one map. */
@@ -38,6 +39,15 @@ export function pastHolders(workspace: Workspace, readSet: ReadSet): Map<string,
     if (claim) holders.set(heldName(taskId, generation), claim.session)
   }
   return holders
+}
+
+export function dependenciesIn(workspace: Workspace, readSet: ReadSet): Map<string, CountedDependency> {
+  const found = new Map<string, CountedDependency>()
+  for (const { taskId, dependsOn } of readSet.dependencies) {
+    const dependency = workspace.dependencies.get(taskId)?.get(dependsOn)
+    if (dependency) found.set(dependencyName(taskId, dependsOn), dependency)
+  }
+  return found
 }
 
 export function takenKeys(workspace: Workspace, readSet: ReadSet): Set<string> {

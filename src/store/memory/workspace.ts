@@ -8,7 +8,7 @@ import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
 import { isLive, isPending } from '../../core/runs/states.ts'
-import type { TriggerRule } from '../../core/states.ts'
+import type { CountedDependency, DependencyKind } from '../../core/upstream.ts'
 import { foldDetails } from '../fold-changes.ts'
 import type { NewRunEvent } from '../run-store.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
@@ -40,13 +40,19 @@ class OpenedRows<T extends { id: string; status: string }> extends Map<string, T
   }
 }
 
+interface Dependency extends CountedDependency {
+  kind: DependencyKind
+}
+
 /** The whole state of a workspace, in maps. */
 export interface Workspace {
   readonly id: number
   limits: Limits
   tasks: Map<number, TaskRecord>
   details: Map<number, TaskDetails>
-  dependencies: Map<number, { on: number; rule: TriggerRule }[]>
+  /** By task, then by the task it depends on; and the reverse. */
+  dependencies: Map<number, Map<number, Dependency>>
+  dependents: Map<number, Set<number>>
   claims: Map<number, StoredClaim[]>
   results: Map<number, StoredResult[]>
   events: StoredEvent[]
@@ -75,6 +81,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   tasks: new Map(),
   details: new Map(),
   dependencies: new Map(),
+  dependents: new Map(),
   claims: new Map(),
   results: new Map(),
   events: [],
@@ -176,11 +183,7 @@ export function write(workspace: Workspace, changes: Changes): void {
     workspace.tasks.set(record.id, record)
     workspace.details.set(record.id, { ...task.details, dependsOn: [], parent: parentUuid })
   }
-  for (const { taskId, dependsOn, dependsOnUuid, rule } of changes.dependencies) {
-    listOf(workspace.dependencies, taskId).push({ on: dependsOn, rule })
-    const details = workspace.details.get(taskId)!
-    workspace.details.set(taskId, { ...details, dependsOn: [...details.dependsOn, dependsOnUuid] })
-  }
+  writeDependencies(workspace, changes)
   for (const task of changes.tasks) workspace.tasks.set(task.id, task)
   writeClaims(workspace, changes)
   writeResults(workspace, changes, data)
@@ -193,6 +196,25 @@ export function write(workspace: Workspace, changes: Changes): void {
   for (const { key, bodyHash, reply } of changes.newReplies)
     workspace.storedReplies.set(key, { bodyHash, reply })
   workspace.activeClaims += changes.activeClaimsDelta
+}
+
+function writeDependencies(workspace: Workspace, { dependencies, recounted }: Changes): void {
+  const added = new Map<number, string[]>()
+  for (const { taskId, dependsOn: on, dependsOnUuid, rule, kind, countedVersion, outcome } of dependencies) {
+    const own = workspace.dependencies.get(taskId) ?? new Map()
+    workspace.dependencies.set(taskId, own.set(on, { rule, kind, countedVersion, outcome }))
+    const dependents = workspace.dependents.get(on) ?? new Set()
+    workspace.dependents.set(on, dependents.add(taskId))
+    listOf(added, taskId).push(dependsOnUuid)
+  }
+  for (const [taskId, uuids] of added) {
+    const details = workspace.details.get(taskId)!
+    workspace.details.set(taskId, { ...details, dependsOn: [...details.dependsOn, ...uuids] })
+  }
+  for (const { taskId, dependsOn, countedVersion, outcome } of recounted) {
+    const own = workspace.dependencies.get(taskId)!
+    own.set(dependsOn, { ...own.get(dependsOn)!, countedVersion, outcome })
+  }
 }
 
 /** Its wakeups go with it, and what it kept between runs; its runs stay. */

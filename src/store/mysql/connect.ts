@@ -206,6 +206,7 @@ export const isRetryable = (error: unknown) =>
   isFromServer(error) &&
   (RETRYABLE.has(error.errno) || LOST_RACE.has(error.errno) || OVER_LIMIT.test(error.sqlMessage))
 
+export const isColumnThere = (error: unknown) => isFromServer(error) && error.errno === 1060
 export const isDuplicate = (error: unknown) => isFromServer(error) && error.errno === 1062
 
 /**

@@ -1,4 +1,5 @@
 import {
+  dependencyName,
   heldName,
   isOnTrack,
   keyName,
@@ -8,6 +9,7 @@ import {
 } from '../../core/batch/requests.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { LostClaim } from '../../core/replies.ts'
+import type { CountedDependency } from '../../core/upstream.ts'
 import { pastGenerations, sessionsOf, TrackUses, workersOf } from '../assemble-view.ts'
 import type { ReadSet, View } from '../portable.ts'
 import { inLists } from './bulk.ts'
@@ -36,6 +38,7 @@ export class LockAndRead {
   readonly #storedReplies = new Map<string, StoredReply>()
   readonly #takenKeys = new Set<string>()
   readonly #pastHolders = new Map<string, string>()
+  readonly #dependencies = new Map<string, CountedDependency>()
   readonly #tracks = new TrackUses()
   readonly #sessions = new Map<string, SessionRecord>()
   readonly #holding = new Map<string, number[]>()
@@ -71,6 +74,7 @@ export class LockAndRead {
       waiting,
       reserved,
       pastHolders: this.#pastHolders,
+      dependencies: this.#dependencies,
       fresh,
       takenKeys: this.#takenKeys,
       storedReplies: this.#storedReplies,
@@ -117,6 +121,8 @@ export class LockAndRead {
       packet.ask(this.#statements.workersAmong(list), (rows) =>
         this.#workers.push(...rows.map(([name]) => textOf(name))),
       )
+    for (const list of inLists(this.#readSet.dependencies))
+      packet.ask(this.#statements.dependenciesOf(list), (rows) => rows.forEach(this.#readDependency))
     for (const list of inLists(newKeys))
       packet.ask(this.#statements.takenKeys(list), (rows) => {
         for (const [projectId, key] of rows) this.#takenKeys.add(keyName(projectId as number, textOf(key)))
@@ -130,6 +136,11 @@ export class LockAndRead {
           })
       })
     await this.#sendWithClock(packet)
+  }
+
+  #readDependency = ([taskId, dependsOn, rule, countedVersion, outcome]: Row): void => {
+    const name = dependencyName(taskId as number, dependsOn as number)
+    this.#dependencies.set(name, { rule, countedVersion, outcome } as CountedDependency)
   }
 
   async #sendWithClock(packet: Packet): Promise<void> {

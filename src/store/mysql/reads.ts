@@ -3,8 +3,7 @@ import type { TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
-import type { TaskState, TriggerRule } from '../../core/states.ts'
-import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
+import type { Reader, StoredClaim, StoredDependency, StoredResult, StoredTask, TaskFilter } from '../store.ts'
 import { inLists, tableOf } from './bulk.ts'
 import {
   instantOrNull,
@@ -145,18 +144,18 @@ export class MysqlReader implements Reader {
     )
   }
 
-  async dependencies(workspaceId: number, taskId: number) {
+  async dependencies(workspaceId: number, taskId: number): Promise<StoredDependency[]> {
     const rows = await this.#pool.rows(
-      sql`select x.depends_on_uuid, u.state, x.trigger_rule from baton_task_dependencies x force index (primary)
+      sql`select x.depends_on_uuid, u.state, u.version, x.trigger_rule, x.kind, x.counted_version, x.outcome
+            from baton_task_dependencies x force index (primary)
             straight_join baton_tasks u force index (primary)
               on u.workspace_id = x.workspace_id and u.id = x.depends_on
            where x.workspace_id = ${workspaceId} and x.task_id = ${taskId} order by x.added_at, x.place`,
     )
-    return (rows as [string, TaskState, TriggerRule][]).map(([uuid, state, triggerRule]) => ({
-      uuid,
-      state,
-      triggerRule,
-    }))
+    return rows.map(
+      ([uuid, state, version, triggerRule, kind, countedVersion, outcome]) =>
+        ({ uuid, state, version, triggerRule, kind, countedVersion, outcome }) as StoredDependency,
+    )
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {

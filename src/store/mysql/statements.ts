@@ -1,4 +1,4 @@
-import type { NewKey } from '../../core/batch/requests.ts'
+import type { NewKey, ReadSet } from '../../core/batch/requests.ts'
 import type { Limits } from '../../core/limits.ts'
 import { tableOf } from './bulk.ts'
 import { CLOCK } from './clock.ts'
@@ -113,6 +113,15 @@ export class LockStatements {
     )}
           straight_join baton_claims c force index (primary)
             on c.workspace_id = ${this.#workspaceId} and c.task_id = v.task_id and c.generation = v.generation`
+
+  // Dependencies, read after the locks of their tasks.
+  dependenciesOf = (dependencies: ReadSet['dependencies']) =>
+    sql`select d.task_id, d.depends_on, d.trigger_rule, d.counted_version, d.outcome from ${this.#list(
+      ['task_id', 'depends_on'],
+      dependencies.map(({ taskId, dependsOn }) => [taskId, dependsOn]),
+    )}
+          straight_join baton_task_dependencies d force index (primary)
+            on d.workspace_id = ${this.#workspaceId} and d.task_id = v.task_id and d.depends_on = v.depends_on`
 
   // Those of these task keys that are taken.
   takenKeys = (keys: readonly NewKey[]) => sql`select t.project_id, t.task_key from ${this.tasksByKey(keys)}`

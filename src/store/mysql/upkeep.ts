@@ -1,4 +1,5 @@
 import type { TaskState } from '../../core/states.ts'
+import { outcomeOf } from '../../core/upstream.ts'
 import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
@@ -123,8 +124,25 @@ export class MysqlUpkeep implements Upkeep {
   }
 
   async downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
-    const blocked = await this.#blockedBy(workspaceId, taskIds)
-    return this.#blockedTasks(blocked.map((id) => [workspaceId, id]))
+    const found = new Map<string, BlockedTask>()
+    for (const list of inLists([...new Set(taskIds)])) {
+      const rows = await this.#pool.rows(
+        sql`select ${BLOCKED_TASK}, ${UPSTREAM_TASK}
+              from ${tableOf(
+                this.#server.isMariadb,
+                ['id'],
+                list.map((id) => [id]),
+              )} v
+              straight_join baton_tasks u force index (primary) on u.workspace_id = ${workspaceId} and u.id = v.id
+              straight_join baton_task_dependencies d force index (task_downstream)
+                on d.workspace_id = u.workspace_id and d.depends_on = u.id
+              straight_join baton_tasks t force index (primary)
+                on t.workspace_id = d.workspace_id and t.id = d.task_id
+             where ${WAITS} and (t.upstream is null or ${IS_UNCOUNTED})`,
+      )
+      for (const row of rows) addBlocked(found, row)
+    }
+    return [...found.values()]
   }
 
   async #blockedBy(workspaceId: number, taskIds: readonly number[]): Promise<number[]> {
@@ -153,36 +171,29 @@ export class MysqlUpkeep implements Upkeep {
             straight_join baton_task_dependencies d force index (primary)
               on d.workspace_id = t.workspace_id and d.task_id = t.id
             straight_join baton_tasks u on u.workspace_id = d.workspace_id and u.id = d.depends_on
-           where t.blocked = 1 and t.state = 'pending' and ${isIn('t', only)} group by t.workspace_id, t.id
-          having sum(u.state not in ('completed', 'failed', 'cancelled', 'skipped')) = 0
-              or sum(u.state in ('failed', 'cancelled', 'skipped')) > 0
+           where ${WAITS} and ${isIn('t', only)} group by t.workspace_id, t.id
+          having max(t.upstream is null) = 1 or sum(${IS_UNCOUNTED}) > 0
+              or (max(t.merge_as = 'object' and t.state = 'pending') = 1 and sum(d.outcome <=> 'completed') = count(*))
            order by row_number() over (partition by t.workspace_id order by t.id), t.id limit ${limit}`,
     )
     const tasks = await this.#blockedTasks(rows as [number, number][])
     return { tasks, followed: async () => undefined }
   }
 
-  /** With the states of all their dependencies, in the order they were added. */
+  /** With those of their upstream tasks that were counted otherwise, in the order they were added. */
   async #blockedTasks(tasks: readonly (readonly [number, number])[]): Promise<BlockedTask[]> {
     const found = new Map<string, BlockedTask>()
     for (const list of inLists(tasks)) {
       const rows = await this.#pool.rows(
-        sql`select t.workspace_id, t.id, t.uuid, t.version, t.merge_as, d.trigger_rule, u.state
+        sql`select ${BLOCKED_TASK}, if(${IS_UNCOUNTED}, u.id, null), u.uuid, u.version, u.state
               from ${tableOf(this.#server.isMariadb, ['workspace_id', 'id'], list)} v
-              straight_join baton_tasks t force index (primary)
-                on t.workspace_id = v.workspace_id and t.id = v.id and t.blocked = 1
+              straight_join baton_tasks t force index (primary) on t.workspace_id = v.workspace_id and t.id = v.id
               straight_join baton_task_dependencies d force index (primary)
                 on d.workspace_id = t.workspace_id and d.task_id = t.id
               straight_join baton_tasks u on u.workspace_id = d.workspace_id and u.id = d.depends_on
-             order by t.workspace_id, t.id, d.added_at, d.place`,
+             where ${WAITS} order by t.workspace_id, t.id, d.added_at, d.place`,
       )
-      for (const one of rows) {
-        const [, , uuid, version, merge, triggerRule, state] = one as [number, number, string, ...unknown[]]
-        const known = found.get(uuid)
-        if (known) known.upstream.push(state as TaskState)
-        else
-          found.set(uuid, { ...readDue(one), version, merge, triggerRule, upstream: [state] } as BlockedTask)
-      }
+      for (const row of rows) addBlocked(found, row)
     }
     return [...found.values()]
   }
@@ -225,6 +236,30 @@ const IS_DUE = sql`t.due_at <= ${NOW} and t.state in (
   'pending', 'queued', 'awaiting_retry', 'verifying', 'assigned', 'running', 'continuing')`
 const isIn = (table: string, only: number | undefined) =>
   new Sql(only === undefined ? 'true' : `${table}.workspace_id = ${literal(only)}`)
+
+const WAITS = new Sql(`t.blocked = 1 and t.state in ('pending', 'paused')`)
+const IS_UNCOUNTED = new Sql(
+  `not (d.outcome <=> if(u.state in ('completed', 'failed', 'cancelled', 'skipped'), u.state, null))`,
+)
+const BLOCKED_TASK = new Sql('t.workspace_id, t.id, t.uuid, t.version, t.merge_as, t.upstream')
+const UPSTREAM_TASK = new Sql('u.id, u.uuid, u.version, u.state')
+
+/** One row for each upstream task; without its id, only the task itself matters. */
+function addBlocked(found: Map<string, BlockedTask>, row: Row): void {
+  const [, , uuid, version, merge, counts, on, upstreamUuid, upstreamVersion, state] = row
+  const upstream = counts === null ? null : JSON.parse(counts as string)
+  const known = found.get(uuid as string)
+  const task = known ?? ({ ...readDue(row), version, merge, upstream, edges: [] } as BlockedTask)
+  found.set(task.uuid, task)
+  if (on === null) return
+  const outcome = outcomeOf(state as TaskState)
+  task.edges.push({
+    dependsOn: on as number,
+    uuid: upstreamUuid as string,
+    version: upstreamVersion as number,
+    outcome,
+  })
+}
 
 const distinct = (tasks: readonly DueVersion[]) => [
   ...new Map(tasks.map((task) => [task.uuid, task])).values(),

@@ -1,5 +1,6 @@
 import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import type { TaskRecord } from '../../core/records.ts'
+import { foldRecounted } from '../fold-changes.ts'
 import type { Changes, View } from '../portable.ts'
 import { insert, remove, type Update, update } from './bulk.ts'
 import { rowOfRecord, rowOfSession, SESSION_COLUMNS, TASK_COLUMNS } from './columns.ts'
@@ -78,20 +79,26 @@ function updateChanged(
   })
 }
 
-const dependencies = ({ workspaceId, view, changes }: Writing): Sql[] =>
-  insert(
-    'baton_task_dependencies',
-    ['workspace_id', 'task_id', 'depends_on', 'depends_on_uuid', 'trigger_rule', 'added_at', 'place'],
-    changes.dependencies.map(({ taskId, dependsOn, dependsOnUuid, rule }, place) => [
+function dependencies({ isMariadb, workspaceId, view, changes }: Writing): Sql[] {
+  const counts = ['counted_version', 'outcome']
+  const added = changes.dependencies.map((one, place) => [
+    ...[workspaceId, one.taskId, one.dependsOn, one.dependsOnUuid, one.rule, one.kind, view.now, place],
+    ...[one.countedVersion, one.outcome],
+  ])
+  const columns = ['task_id', 'depends_on', 'depends_on_uuid', 'trigger_rule', 'kind', 'added_at', 'place']
+  return [
+    ...insert('baton_task_dependencies', ['workspace_id', ...columns, ...counts], added),
+    ...update(isMariadb, {
+      table: 'baton_task_dependencies',
       workspaceId,
-      taskId,
-      dependsOn,
-      dependsOnUuid,
-      rule,
-      view.now,
-      place,
-    ]),
-  )
+      key: ['task_id', 'depends_on'],
+      columns: counts,
+      rows: foldRecounted(changes).map(({ taskId, dependsOn, countedVersion, outcome }) => [
+        ...[taskId, dependsOn, countedVersion, outcome],
+      ]),
+    }),
+  ]
+}
 
 /** Tasks that leave the queue, enter it or change their place in it. */
 async function queueMoves(

@@ -71,6 +71,7 @@ export class PostgresStore
   readonly runs: ServerQueries['runs']
   readonly runtime: ServerQueries['runtime']
   readonly sessionMemory: ServerQueries['sessionMemory']
+  readonly taskGraph: ServerQueries['taskGraph']
   readonly wakeups: ServerQueries['wakeups']
   readonly workspaces: ServerQueries['workspaces']
   readonly runLogs: ServerQueries['runLogs']
@@ -102,6 +103,7 @@ export class PostgresStore
     this.runs = queries.runs
     this.runtime = queries.runtime
     this.sessionMemory = queries.sessionMemory
+    this.taskGraph = queries.taskGraph
     this.wakeups = queries.wakeups
     this.workspaces = queries.workspaces
     this.runLogs = queries.runLogs

@@ -1,12 +1,14 @@
 import type { Redis } from 'ioredis'
 import type { TaskRecord } from '../../core/records.ts'
-import { isTerminal, type TaskState } from '../../core/states.ts'
+import { isTerminal } from '../../core/states.ts'
+import { outcomeOf } from '../../core/upstream.ts'
 import type { BlockedTask, Direction, Walked } from '../store.ts'
 import { walk } from '../walk.ts'
-import { needsIn, readTask } from './codec.ts'
+import { needsIn, readCounted, readTask } from './codec.ts'
 import { ask, pipelined } from './connect.ts'
 import type { Keys } from './keys.ts'
 import { Script } from './script.ts'
+import { isToBeCounted } from './task-writes.ts'
 
 /** Removes notes, unless they were written again since. KEYS: unsettled. ARGV: pairs of a note and its version. */
 const CROSS_OFF = `
@@ -16,9 +18,14 @@ end
 `
 const crossOff = new Script(CROSS_OFF)
 
+/** A task, and one that it depends on. */
+type Pair = [taskId: number, on: number | null]
+
 interface WaitingTask extends BlockedTask {
-  state: TaskState
+  isToBeCounted: boolean
 }
+
+const withoutMark = ({ isToBeCounted: _, ...task }: WaitingTask): BlockedTask => task
 
 /** Tasks that depend on others. */
 export class Blocked {
@@ -31,15 +38,19 @@ export class Blocked {
   }
 
   async downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
-    const waiting = await this.#waiting(workspaceId, (await this.#neededBy(workspaceId, taskIds)).flat())
-    return [...waiting.values()].map(withoutState)
+    const ids = [...new Set(taskIds)]
+    const below = await this.#neededBy(workspaceId, ids)
+    const pairs = ids.flatMap((on, i) => below[i]!.map((id): Pair => [id, on]))
+    const waiting = await this.#waiting(workspaceId, pairs)
+    const found = waiting.filter(({ upstream, edges }) => upstream === null || edges.length > 0)
+    return found.map(withoutMark)
   }
 
   /**
-   * When a task ends that others depend on, or when a task becomes blocked, its workspace writes a note in the same
-   * transaction. Code that unblocks tasks need not remove the note; this does, when there is nothing left to do. So the
-   * check every few seconds costs what happened lately, not what is waiting. A note is read before the tasks it is about:
-   * what happens later is noted with a later version, and that note is not removed.
+   * When a task ends that others depend on, or is opened again, or when a task begins to wait uncounted, its workspace writes
+   * a note in the same transaction. Code that unblocks tasks need not remove the note; this does, when there is nothing left
+   * to do. So the check every few seconds costs what happened lately, not what is waiting. A note is read before the tasks it
+   * is about: what happens later is noted with a later version, and that note is not removed.
    */
   async forgottenIn(workspaceId: number, limit: number): Promise<BlockedTask[]> {
     const { unsettled } = this.#keysOf(workspaceId)
@@ -54,26 +65,23 @@ export class Blocked {
       notes.map(({ note }) => note),
     )
     const waiting = await this.#waiting(workspaceId, concerned.flat())
-    // Paused and terminal tasks get a new note when they become blocked again.
-    const forgotten = [...waiting.values()].filter(
-      ({ state, upstream }) => state === 'pending' && isToBeJudged(upstream),
-    )
+    const forgotten = waiting.filter(({ isToBeCounted, edges }) => isToBeCounted || edges.length > 0)
     const ids = new Set(forgotten.map(({ taskId }) => taskId))
-    const done = notes.filter((_, i) => !concerned[i]!.some((id) => ids.has(id)))
+    const done = notes.filter((_, i) => !concerned[i]!.some(([id]) => ids.has(id)))
     if (done.length > 0) {
       const pairs = done.flatMap(({ note, version }) => [note, version])
       await ask(this.#client, (client) => crossOff.run(client, [unsettled], pairs))
     }
-    return forgotten.map(withoutState).slice(0, limit)
+    return forgotten.map(withoutMark).slice(0, limit)
   }
 
   /** `d5`: tasks that depend on task 5. `t5`: task 5 itself. */
-  async #concernedBy(workspaceId: number, notes: readonly string[]): Promise<number[][]> {
+  async #concernedBy(workspaceId: number, notes: readonly string[]): Promise<Pair[][]> {
     const idOf = (note: string) => Number(note.slice(1))
     const ended = notes.filter((note) => note.startsWith('d'))
     const below = await this.#neededBy(workspaceId, ended.map(idOf))
-    const ids = new Map(ended.map((note, i) => [note, below[i]!]))
-    return notes.map((note) => ids.get(note) ?? [idOf(note)])
+    const pairs = new Map(ended.map((note, i) => [note, below[i]!.map((id): Pair => [id, idOf(note)])]))
+    return notes.map((note) => pairs.get(note) ?? [[idOf(note), null]])
   }
 
   async #neededBy(workspaceId: number, taskIds: readonly number[]): Promise<number[][]> {
@@ -108,32 +116,33 @@ export class Blocked {
     return walk(taskIds, way, limit, { blockedAmong, waitingFor })
   }
 
-  /** The blocked ones among these, by id. */
-  async #waiting(workspaceId: number, taskIds: readonly number[]): Promise<Map<number, WaitingTask>> {
+  /** Those of these tasks that wait, with the upstream tasks, of those named with them, that were counted otherwise. */
+  async #waiting(workspaceId: number, pairs: readonly Pair[]): Promise<WaitingTask[]> {
     const keys = this.#keysOf(workspaceId)
-    const blocked = [...(await this.#records(keys, [...new Set(taskIds)])).values()].filter(
-      (task) => task.blocked,
-    )
-    const texts = (await pipelined(
+    const records = await this.#records(keys, [...new Set(pairs.flat().filter((id) => id !== null))])
+    const found = new Map<number, WaitingTask & { on: TaskRecord[] }>()
+    for (const [id, on] of pairs) {
+      const record = records.get(id)
+      if (!record?.blocked || isTerminal(record.state)) continue
+      const { uuid, version, merge, upstream } = record
+      const own = { workspaceId, taskId: id, uuid, version, merge, upstream, edges: [] }
+      const task = found.get(id) ?? { ...own, isToBeCounted: isToBeCounted(record), on: [] }
+      found.set(id, task)
+      if (on !== null) task.on.push(records.get(on)!)
+    }
+    const tasks = [...found.values()]
+    const named = tasks.filter(({ on }) => on.length > 0)
+    const counted = (await pipelined(
       this.#client,
-      blocked.map(({ id }) => ['lrange', keys.needs(id), 0, -1]),
+      named.map(({ taskId, on }) => ['hmget', keys.counted(taskId), ...on.map(({ id }) => id)]),
     )) as string[][]
-    const needs = texts.map(needsIn)
-    const upstream = await this.#records(keys, [...new Set(needs.flat().map(([id]) => id))])
-    const waiting = blocked.map(({ id, uuid, version, merge, state }, i): [number, WaitingTask] => [
-      id,
-      {
-        workspaceId,
-        taskId: id,
-        uuid,
-        version,
-        merge,
-        state,
-        triggerRule: needs[i]![0]![2],
-        upstream: needs[i]!.map(([on]) => upstream.get(on)!.state),
-      },
-    ])
-    return new Map(waiting)
+    for (const [i, { on, edges }] of named.entries())
+      for (const [j, { id: dependsOn, uuid, version, state }] of on.entries()) {
+        const outcome = outcomeOf(state)
+        if (readCounted(counted[i]![j]!).outcome !== outcome)
+          edges.push({ dependsOn, uuid, version, outcome })
+      }
+    return tasks.map(({ on: _, ...task }) => task)
   }
 
   async #records(keys: Keys, ids: readonly number[]): Promise<Map<number, TaskRecord>> {
@@ -147,9 +156,3 @@ export class Blocked {
     return records
   }
 }
-
-/** All dependencies have ended, or one has failed. */
-const isToBeJudged = (upstream: readonly TaskState[]) =>
-  upstream.every(isTerminal) || upstream.some((state) => isTerminal(state) && state !== 'completed')
-
-const withoutState = ({ state: _, ...task }: WaitingTask): BlockedTask => task

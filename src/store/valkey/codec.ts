@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../../core/events.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import type { ClaimEnd, TriggerRule } from '../../core/states.ts'
+import type { CountedDependency, DependencyKind } from '../../core/upstream.ts'
 import { type FieldType, TASK_FIELDS } from '../record-fields.ts'
 import type { StoredClaim } from '../store.ts'
 
@@ -122,4 +123,12 @@ export function score(value: number): string {
 }
 
 export const needsIn = (list: readonly string[]) =>
-  list.map((text) => JSON.parse(text) as [id: number, uuid: string, rule: TriggerRule])
+  list.map((text) => JSON.parse(text) as [id: number, uuid: string, rule: TriggerRule, kind: DependencyKind])
+
+export const writeCounted = ({ countedVersion, outcome, rule }: CountedDependency) =>
+  JSON.stringify([countedVersion, outcome, rule])
+
+export function readCounted(text: string): CountedDependency {
+  const [countedVersion, outcome, rule] = JSON.parse(text)
+  return { countedVersion, outcome, rule }
+}

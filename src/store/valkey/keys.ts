@@ -85,6 +85,8 @@ export class Keys {
   changed = (id: number) => `${this.tag}changed:${id}`
   /** List: the dependencies of a task. Set: the tasks that depend on it. */
   needs = (id: number) => `${this.tag}needs:${id}`
+  /** Hash: what each of its dependencies contributed to the counts of a task. */
+  counted = (id: number) => `${this.tag}counted:${id}`
   neededBy = (id: number) => `${this.tag}needed-by:${id}`
   /** List: the claims before the last one, which is in the task itself. */
   claims = (id: number) => `${this.tag}claims:${id}`

@@ -86,6 +86,7 @@ export class Mirror {
   seen(readSet: ReadSet, now: number): Seen | null {
     const { kinds, newKeys, idempotencyKeys, claimants, newTasks } = readSet
     if (kinds.session.length + newKeys.length + idempotencyKeys.length > 0) return null
+    if (readSet.dependencies.length > 0) return null
     if (claimants.length > 0 && this.#declaredTracks !== 0) return null
     if (!claimants.every((name) => this.#claimants.has(name))) return null
     const records = new Map<number, TaskRecord>()
@@ -119,6 +120,7 @@ export class Mirror {
       view: {
         ...{ now, limits: this.#limits, activeClaims, records, waiting, reserved },
         pastHolders: new Map(),
+        dependencies: new Map(),
         fresh: freshIds(meta.lastId, newTasks),
         takenKeys: new Set(),
         storedReplies: new Map(),

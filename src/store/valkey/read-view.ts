@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis'
-import { keyName, NO_AGENTS, type StoredReply } from '../../core/batch/requests.ts'
+import { dependencyName, keyName, NO_AGENTS, type StoredReply } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import type { CountedDependency } from '../../core/upstream.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
 import type { ReadSet, SeenSession } from '../portable.ts'
-import { readMarkedTask, type TaskMarks } from './codec.ts'
+import { readCounted, readMarkedTask, type TaskMarks } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
 import { encoded, heldIdOf, holdingFrom, holdingTo, idOf, type Keys } from './keys.ts'
 import { freshIds, type Learnt, reservedQuery } from './mirror.ts'
@@ -90,6 +91,7 @@ export async function readView(
       waiting: waiting.slice(0, readSet.waiting.length),
       reserved: waiting.slice(readSet.waiting.length).flat(),
       pastHolders: new Map(),
+      dependencies: dependenciesIn(readSet, read.dependencies()),
       fresh: freshIds(Number(lastId), readSet.newTasks),
       takenKeys: takenAmong(readSet, read.taken()),
       storedReplies: readStoredReplies(readSet, read.storedReplies()),
@@ -171,7 +173,7 @@ class Questions {
 const counted = (texts: readonly string[]) => [String(texts.length), ...texts]
 
 function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
-  const each = <T>(names: readonly string[], command: (name: string) => string[]) => {
+  const each = <T, N = string>(names: readonly N[], command: (name: N) => string[]) => {
     const answers = names.map((name) => questions.ask<T>(...command(name)))
     return () => answers.map((answer) => answer())
   }
@@ -188,8 +190,39 @@ function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
     ]),
     taken: questions.askAll<Bulk>(['HMGET', keys.taskKeys], newKeys),
     storedReplies: questions.askAll<Bulk>(['MGET'], readSet.idempotencyKeys.map(keys.storedReplies)),
+    dependencies: each<Bulk[], [number, string[]]>(countedFields(readSet), ([id, ons]) => [
+      'HMGET',
+      keys.counted(id),
+      ...ons,
+    ]),
     declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => null,
   }
+}
+
+/** By task, in pieces that a script can take at once. */
+function countedFields({ dependencies }: ReadSet): [taskId: number, dependsOn: string[]][] {
+  const fields: [number, string[]][] = []
+  const byTask = new Map<number, string[]>()
+  for (const { taskId, dependsOn } of dependencies) {
+    let own = byTask.get(taskId)
+    if (!own || own.length === MOST_NAMES) {
+      own = []
+      byTask.set(taskId, own)
+      fields.push([taskId, own])
+    }
+    own.push(String(dependsOn))
+  }
+  return fields
+}
+
+function dependenciesIn(readSet: ReadSet, texts: readonly Bulk[][]): Map<string, CountedDependency> {
+  const found = new Map<string, CountedDependency>()
+  for (const [i, [taskId, ons]] of countedFields(readSet).entries())
+    for (const [j, on] of ons.entries()) {
+      const text = texts[i]![j]
+      if (text) found.set(dependencyName(taskId, Number(on)), readCounted(text))
+    }
+  return found
 }
 
 const queueQuery = (keys: Keys, agent: string | null, capabilities: readonly string[], limit: number) => ({

@@ -4,8 +4,8 @@ import type { TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
-import type { Reader, StoredClaim, StoredResult, StoredTask, TaskFilter } from '../store.ts'
-import { lastClaimOf, needsIn, readClaim, readEvent, readMarkedTask, readTask } from './codec.ts'
+import type { Reader, StoredClaim, StoredDependency, StoredResult, StoredTask, TaskFilter } from '../store.ts'
+import { lastClaimOf, needsIn, readClaim, readCounted, readEvent, readMarkedTask, readTask } from './codec.ts'
 import { ask, together } from './connect.ts'
 import { EVENTS_PER_LIST, idOf, type Keys } from './keys.ts'
 import { readResult } from './results.ts'
@@ -115,14 +115,19 @@ export class ValkeyReader implements Reader {
     return found.slice(0, limit)
   }
 
-  async dependencies(workspaceId: number, taskId: number) {
-    const { needs } = this.keysOf(workspaceId)
+  async dependencies(workspaceId: number, taskId: number): Promise<StoredDependency[]> {
+    const { needs, counted } = this.keysOf(workspaceId)
     const list = needsIn(await ask(this.reader, (client) => client.lrange(needs(taskId), 0, -1)))
     const upstream = await this.#recordsOf(
       workspaceId,
       list.map(([id]) => id),
     )
-    return list.map(([, uuid, triggerRule], i) => ({ uuid, state: upstream[i]!.state, triggerRule }))
+    const counts = await ask(this.reader, (client) => client.hgetall(counted(taskId)))
+    return list.map(([id, uuid, triggerRule, kind], i) => {
+      const { state, version } = upstream[i]!
+      const { countedVersion, outcome } = readCounted(counts[id]!)
+      return { uuid, state, version, triggerRule, kind, countedVersion, outcome }
+    })
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {

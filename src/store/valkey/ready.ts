@@ -4,9 +4,9 @@ import { ask, isFromServer } from './connect.ts'
 
 const OLDEST_MAJOR = 7
 /** The version of the stored format. A change of the format raises it. */
-const FORMAT = '4'
+const FORMAT = '5'
 /** Formats of earlier commits, before any release. */
-const UNRELEASED = ['1', '2', '3']
+const UNRELEASED = ['1', '2', '3', '4']
 
 type Field = (name: string) => string | undefined
 

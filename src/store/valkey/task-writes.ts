@@ -1,9 +1,10 @@
 import { isOnTrack, keyName } from '../../core/batch/requests.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal } from '../../core/states.ts'
-import type { DetailsSet } from '../fold-changes.ts'
+import { outcomeOf, readinessOf } from '../../core/upstream.ts'
+import { type DetailsSet, foldRecounted } from '../fold-changes.ts'
 import type { Changes } from '../portable.ts'
-import { type MarkedTask, score, writeTask } from './codec.ts'
+import { type MarkedTask, score, writeCounted, writeTask } from './codec.ts'
 import type { Commands } from './commands.ts'
 import { holding, type Keys, member } from './keys.ts'
 import type { Seen } from './seen.ts'
@@ -38,15 +39,19 @@ export function taskWrites(
     planTimes(commands, keys, before, record)
     planEnd(commands, keys, before, marked)
     planDeadLetter(commands, keys, before, record, details.get(record.id)?.exhausted)
-    if (isTerminal(record.state) && before && !isTerminal(before.state)) ended.push(String(record.id))
-    if (before && isBlocked(record) && !isBlocked(before))
+    if (before && outcomeOf(record.state) !== outcomeOf(before.state)) ended.push(String(record.id))
+    if (isToBeCounted(record) && !(before && isToBeCounted(before)))
       commands.add('ZADD', keys.unsettled, note, `t${record.id}`)
   }
   for (let i = 0; i < ended.length; i += 1_000)
     commands.after('ended', keys.unsettled, note, `${keys.tag}needed-by:`, ...ended.slice(i, i + 1_000))
 }
 
-const isBlocked = ({ blocked, state }: TaskRecord) => blocked && state === 'pending'
+/** It waits, and is not counted yet, or its parts are counted and their results are to be merged. */
+export const isToBeCounted = ({ blocked, state, upstream, merge }: TaskRecord) =>
+  blocked &&
+  !isTerminal(state) &&
+  (upstream === null || (merge === 'object' && state === 'pending' && readinessOf(upstream) === 'ready'))
 
 function planQueue(commands: Commands, keys: Keys, before: TaskRecord | null, after: TaskRecord): void {
   const was = before && before.rank !== null ? keys.queue(before) : null
@@ -115,20 +120,13 @@ function planDeadLetter(
     commands.add('ZREM', keys.deadLetters, member(id))
 }
 
-export function dependencyWrites(
-  commands: Commands,
-  keys: Keys,
-  { view, version }: Seen,
-  { tasks }: TasksAfter,
-  changes: Changes,
-): void {
-  const now = (id: number) => tasks.get(id)?.record ?? view.records.get(id)
-  for (const { taskId, dependsOn, dependsOnUuid, rule } of changes.dependencies) {
-    commands.add('RPUSH', keys.needs(taskId), JSON.stringify([dependsOn, dependsOnUuid, rule]))
+export function dependencyWrites(commands: Commands, keys: Keys, changes: Changes): void {
+  for (const added of changes.dependencies) {
+    const { taskId, dependsOn, dependsOnUuid, rule, kind } = added
+    commands.add('RPUSH', keys.needs(taskId), JSON.stringify([dependsOn, dependsOnUuid, rule, kind]))
     commands.add('SADD', keys.neededBy(dependsOn), String(taskId))
-    const [waiting, upstream] = [now(taskId), now(dependsOn)]
-    // A task that has already ended will not end again, so nothing would note it. One that was not read may have ended.
-    if (waiting && isBlocked(waiting) && (!upstream || isTerminal(upstream.state)))
-      commands.add('ZADD', keys.unsettled, String(version + 1), `t${taskId}`)
+    commands.add('HSET', keys.counted(taskId), String(dependsOn), writeCounted(added))
   }
+  for (const counted of foldRecounted(changes))
+    commands.add('HSET', keys.counted(counted.taskId), String(counted.dependsOn), writeCounted(counted))
 }

@@ -46,7 +46,8 @@ function own.count(key, field, change)
   if redis.call('HINCRBY', key, field, change) <= 0 then redis.call('HDEL', key, field) end
 end
 
--- These tasks have ended. The tasks that depend on them are to be checked. Most have none: one command finds that out.
+-- These tasks have ended, or were opened again. The tasks that depend on them are to be checked. Most have none: one command
+-- finds that out.
 function own.ended(unsettled, version, neededBy, ...)
   local names = {...}
   for i, id in ipairs(names) do names[i] = neededBy .. id end

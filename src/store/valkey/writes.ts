@@ -22,6 +22,7 @@ export const isNothing = (changes: Changes) =>
     changes.tasks,
     changes.created,
     changes.dependencies,
+    changes.recounted,
     changes.claims,
     changes.results,
     changes.details,
@@ -47,7 +48,7 @@ export function writesOf(
   // Set, not incremented: the head proves that they still are what was read.
   for (const [field, value] of Object.entries(meta)) commands.add('HSET', keys.meta, field, String(value))
   taskWrites(commands, keys, seen, after, changes)
-  dependencyWrites(commands, keys, seen, after, changes)
+  dependencyWrites(commands, keys, changes)
   planClaims(commands, keys, seen, after, changes)
   planResults(commands, keys, after)
   planDetails(commands, keys, after)

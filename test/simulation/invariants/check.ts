@@ -2,6 +2,7 @@ import type { SeenTask, Sight } from '../observer.ts'
 import type { World } from '../world.ts'
 import { agentInvariants } from './agents.ts'
 import { claimInvariants } from './claims.ts'
+import { countInvariants, countTaskInvariants } from './counts.ts'
 import type { TaskInvariant } from './invariant.ts'
 import { beliefs, promises } from './promises.ts'
 import { resultInvariants } from './results.ts'
@@ -19,6 +20,7 @@ const whole = {
   ...agentInvariants,
   ...termInvariants,
   ...waitingInvariants,
+  ...countInvariants,
   ...viewInvariants,
 }
 const rows = {
@@ -27,6 +29,7 @@ const rows = {
   ...stateInvariants,
   ...watchInvariants,
   ...waitingTaskInvariants,
+  ...countTaskInvariants,
 }
 /** Found by the actors themselves rather than by reading the store. */
 const heard = {

@@ -145,7 +145,7 @@ const versionGrows: TaskInvariant = {
   says: 'The version never falls, and grows when the task changes.',
   broken: ({ record, before }) =>
     before !== null &&
-    (isSame({ ...record, awaited: before.awaited }, before)
+    (isSame({ ...record, awaited: before.awaited, upstream: before.upstream }, before)
       ? record.version < before.version
       : record.version <= before.version) &&
     `version ${before.version}, then ${record.version}`,

@@ -1,4 +1,4 @@
-import { isTerminal } from '../../../src/core/states.ts'
+import { isTerminal, type TaskState } from '../../../src/core/states.ts'
 import type { SeenTask, Sight } from '../observer.ts'
 import type { TaskInvariant, WorldInvariant } from './invariant.ts'
 
@@ -66,17 +66,19 @@ const cycleFailureMeansCycle: WorldInvariant = {
 }
 
 const unblockedMeansEnded: WorldInvariant = {
-  says: 'A task continues because its dependencies are done only when each of them has ended before.',
+  says: 'A task continues because its dependencies are done only when each of them has ended before, or one completed.',
   broken: ({ changed, tasks }) => {
-    for (const { record, news, waitsFor } of changed) {
+    for (const { record, news, waitsFor, dependencies } of changed) {
       const on = news.find(
         ({ type, payload }) => type === 'task_queued' && payload.because === 'dependencies_met',
       )
       if (!on) continue
       const upstream = [...tasks.values()].filter((task) => waitsFor.includes(task.record.uuid))
-      const open = upstream.find(
-        ({ events }) => !events.some(({ to, seq }) => to !== null && isTerminal(to) && seq < on.seq),
-      )
+      const has = ({ events }: SeenTask, isIt: (to: TaskState) => boolean) =>
+        events.some(({ to, seq }) => to !== null && isIt(to) && seq < on.seq)
+      const isOne = record.merge === 'none' && dependencies[0]?.triggerRule === 'one_success'
+      if (isOne && upstream.some((task) => has(task, (to) => to === 'completed'))) continue
+      const open = upstream.find((task) => !has(task, isTerminal))
       if (open) return `task ${record.id} continued but task ${open.record.id} has never ended`
     }
     return null

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { StartRefused } from '../../../core/refusal.ts'
 import { NOW } from '../clock.ts'
-import type { Connection, Pool } from '../connect.ts'
+import { type Connection, isColumnThere, type Pool } from '../connect.ts'
 import { Sql, sql } from '../sql.ts'
 import { MIGRATIONS, type Migration } from './migrations.ts'
 
@@ -25,6 +25,15 @@ export function migrate(pool: Pool, migrations: readonly Migration[] = MIGRATION
       await connection.send([sql`do release_lock(${lock})`])
     }
   })
+}
+
+/** The columns it adds are there: an interrupted migration came this far. Each statement is done as a whole or not at all. */
+async function unlessDone(connection: Connection, statement: string): Promise<void> {
+  try {
+    await connection.send([new Sql(statement)])
+  } catch (error) {
+    if (!isColumnThere(error)) throw error
+  }
 }
 
 async function applyMissing(connection: Connection, migrations: readonly Migration[]): Promise<void> {
@@ -56,7 +65,7 @@ async function applyMissing(connection: Connection, migrations: readonly Migrati
   }
   for (const one of migrations) {
     if (applied.has(one.version)) continue
-    for (const statement of one.statements) await connection.send([new Sql(statement)])
+    for (const statement of one.statements) await unlessDone(connection, statement)
     await connection.send([
       sql`insert into baton_schema (version, name, checksum, applied_at)
           values (${one.version}, ${one.name}, ${checksumOf(one)}, ${NOW})`,

@@ -1,11 +1,18 @@
 import { TABLES } from './0001-tables.ts'
+import { DEPENDENCY_COUNTS } from './0002-dependency-counts.ts'
 
 export interface Migration {
   version: number
   name: string
-  /** Each can run again: MySQL cannot roll back part of a schema, so an interrupted migration starts over. */
+  /**
+   * Each can run again: MySQL cannot roll back part of a schema, so an interrupted migration starts over. One that adds
+   * columns is known to have run by their names, and does nothing else that must be done again.
+   */
   statements: readonly string[]
 }
 
 /** A released migration never changes: its checksum is recorded in every database. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: '0001_tables', statements: TABLES }]
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: '0001_tables', statements: TABLES },
+  { version: 2, name: '0002_dependency_counts', statements: DEPENDENCY_COUNTS },
+]

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import type pg from 'pg'
 import {
+  dependencyName,
   heldName,
   isOnTrack,
   keyName,
@@ -10,6 +11,7 @@ import {
 } from '../../../core/batch/requests.ts'
 import type { Limits } from '../../../core/limits.ts'
 import type { TaskRecord } from '../../../core/records.ts'
+import type { CountedDependency } from '../../../core/upstream.ts'
 import { pastGenerations, TrackUses } from '../../assemble-view.ts'
 import { RECORD_WIDTH, readRecord } from './columns.ts'
 import { askForKinds, readKinds } from './kinds/stored-kinds.ts'
@@ -120,15 +122,22 @@ function readTasks({ tasks, waiting }: ReturnType<typeof askForTasks>) {
   return { records, waiting: queues, reserved }
 }
 
-/** What creations and repeated requests need. */
+/** What creations, repeated requests and counts of dependencies need. */
 function askForTheRest(questions: Questions, readSet: ReadSet) {
-  const { newTasks, newKeys, idempotencyKeys } = readSet
+  const { newTasks, newKeys, idempotencyKeys, dependencies } = readSet
   return {
     fresh: newTasks > 0 ? questions.ask(sql.freshIds, [newTasks]) : NOTHING,
     taken: newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING,
     stored:
       idempotencyKeys.length > 0
         ? questions.askIn(sql.storedReplies, [arrayLiteral(idempotencyKeys)])
+        : NOTHING,
+    dependencies:
+      dependencies.length > 0
+        ? questions.askIn(sql.dependenciesOf, [
+            arrayLiteral(dependencies.map(({ taskId }) => taskId)),
+            arrayLiteral(dependencies.map(({ dependsOn }) => dependsOn)),
+          ])
         : NOTHING,
   }
 }
@@ -139,12 +148,18 @@ function withRandomBits(ids: readonly string[]): View['fresh'] {
   return ids.map((id, i) => ({ id: Number(id), random: bits[i]! >>> 10 }))
 }
 
-type Rest = Pick<View, 'fresh' | 'takenKeys' | 'storedReplies'>
+type Rest = Pick<View, 'fresh' | 'takenKeys' | 'storedReplies' | 'dependencies'>
 
-const readRest = ({ fresh, taken, stored }: ReturnType<typeof askForTheRest>): Rest => ({
+const readRest = ({ fresh, taken, stored, dependencies }: ReturnType<typeof askForTheRest>): Rest => ({
   fresh: withRandomBits((fresh()[0]?.[0] as string | undefined)?.split(',') ?? []),
   takenKeys: new Set(taken().map(([projectId, key]) => keyName(projectId as number, key as string))),
   storedReplies: new Map(stored().map(([key, bodyHash, reply]) => [key, { bodyHash, reply }] as never)),
+  dependencies: new Map(
+    dependencies().map(([taskId, dependsOn, rule, countedVersion, outcome]) => [
+      dependencyName(taskId as number, dependsOn as number),
+      { rule, countedVersion, outcome } as CountedDependency,
+    ]),
+  ),
 })
 
 const claimingIn = ({ claimants, claimingAgents }: ReadSet) => [

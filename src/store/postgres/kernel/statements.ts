@@ -203,7 +203,40 @@ export const insertDetails = insertInto(
 )
 export const insertDependencies = insertInto(
   'task_dependencies',
-  columnsOf({ task_id: 'bigint', depends_on: 'bigint', trigger_rule: 'text' }),
+  columnsOf({
+    task_id: 'bigint',
+    depends_on: 'bigint',
+    trigger_rule: 'text',
+    kind: 'text',
+    counted_version: 'int',
+    outcome: 'text',
+  }),
+)
+
+// Dependencies, read after the locks of their tasks. Each is found by its key (offset 0): all those of a task may be
+// thousands. $1 workspace, $2 tasks, $3 what they depend on.
+export const dependenciesOf = statement(
+  'dependencies_of',
+  `select d.task_id, d.depends_on, d.trigger_rule, d.counted_version, d.outcome
+     from unnest($2::bigint[], $3::bigint[]) as e(task_id, depends_on) cross join lateral (
+       select * from task_dependencies k
+        where k.workspace_id = $1 and k.task_id = e.task_id and k.depends_on = e.depends_on offset 0) d`,
+)
+
+// What dependencies contributed. They all exist; a conflict finds each by its key, whatever the planner estimates, where an
+// update could read all dependencies of the workspace.
+export const recountDependencies = insertInto(
+  'task_dependencies',
+  columnsOf({
+    task_id: 'bigint',
+    depends_on: 'bigint',
+    trigger_rule: 'text',
+    counted_version: 'int',
+    outcome: 'text',
+  }),
+  `on conflict (workspace_id, task_id, depends_on)
+     do update set counted_version = excluded.counted_version, outcome = excluded.outcome`,
+  'recount_dependencies',
 )
 
 // Some details of one task. $1 workspace, $2 task, then the columns.

@@ -1,6 +1,6 @@
 import { type Changes, isOnTrack, type View } from '../../../core/batch/requests.ts'
 import type { DetailsChanged, TaskRecord } from '../../../core/records.ts'
-import { foldClaims, foldDetails } from '../../fold-changes.ts'
+import { foldClaims, foldDetails, foldRecounted } from '../../fold-changes.ts'
 import { attemptWrites } from './attempts.ts'
 import { ALL, CHECK_AT, changesRareColumns, fieldsOf, HOT, LANE, RARE } from './columns.ts'
 import { kindWrites } from './kinds/stored-kinds.ts'
@@ -54,7 +54,7 @@ const updateWholeClaimed = updateOf('update_tasks_whole_claimed', [...HOT, ...RA
 function taskWrites(workspaceId: number, view: View, changes: Changes): Bound[] {
   const writes: Bound[] = []
   if (changes.created.length > 0) writes.push(...newTaskWrites(workspaceId, changes.created))
-  if (changes.dependencies.length > 0) writes.push(dependencyWrites(workspaceId, changes.dependencies))
+  writes.push(...dependencyWrites(workspaceId, changes))
   // Grouped by target state: tasks with the same transition have most columns in common.
   const groups = new Map<string, { update: typeof updateHot; tasks: TaskRecord[] }>()
   for (const task of changes.tasks) {
@@ -94,12 +94,32 @@ function newTaskWrites(workspaceId: number, created: Changes['created']): Bound[
   ]
 }
 
-function dependencyWrites(workspaceId: number, dependencies: Changes['dependencies']): Bound {
-  return sql.insertDependencies(workspaceId, [
-    dependencies.map((one) => one.taskId),
-    dependencies.map((one) => one.dependsOn),
-    dependencies.map((one) => one.rule),
-  ])
+function dependencyWrites(workspaceId: number, changes: Changes): Bound[] {
+  const writes: Bound[] = []
+  const { dependencies } = changes
+  if (dependencies.length > 0)
+    writes.push(
+      sql.insertDependencies(workspaceId, [
+        dependencies.map((one) => one.taskId),
+        dependencies.map((one) => one.dependsOn),
+        dependencies.map((one) => one.rule),
+        dependencies.map((one) => one.kind),
+        dependencies.map((one) => one.countedVersion),
+        dependencies.map((one) => one.outcome),
+      ]),
+    )
+  const recounted = foldRecounted(changes)
+  if (recounted.length > 0)
+    writes.push(
+      sql.recountDependencies(workspaceId, [
+        recounted.map((one) => one.taskId),
+        recounted.map((one) => one.dependsOn),
+        recounted.map((one) => one.rule),
+        recounted.map((one) => one.countedVersion),
+        recounted.map((one) => one.outcome),
+      ]),
+    )
+  return writes
 }
 
 const DETAIL_COLUMNS = {

@@ -2,6 +2,7 @@ import { bind, type Connections } from '../kernel/connections.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
 import { rejectedResults, resultData, resultHeads, resultsOfTask } from './result-pages.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
+import { tasksAround } from './task-graph.ts'
 
 /** Pages for people. */
 export function readQueries({ readers }: Connections) {
@@ -13,6 +14,7 @@ export function readQueries({ readers }: Connections) {
       ofTask: resultsOfTask,
       rejected: rejectedResults,
     }),
+    taskGraph: bind(readers, { around: tasksAround }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
   }
 }

@@ -4,8 +4,7 @@ import type { TaskDetails } from '../../../core/commands.ts'
 import type { StoredEvent } from '../../../core/events.ts'
 import type { Limits } from '../../../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
-import type { TaskState, TriggerRule } from '../../../core/states.ts'
-import type { Reader, StoredClaim, StoredResult, StoredTask } from '../../store.ts'
+import type { Reader, StoredClaim, StoredDependency, StoredResult, StoredTask } from '../../store.ts'
 import { readRecord, readSession, sessionColumns, taskColumns } from '../kernel/columns.ts'
 import {
   ALL_LARGE,
@@ -263,18 +262,18 @@ export class PostgresReader implements Reader {
     return (rows[0]?.[0] as number) ?? 0
   }
 
-  async dependencies(
-    workspaceId: number,
-    taskId: number,
-  ): Promise<{ uuid: string; state: TaskState; triggerRule: TriggerRule }[]> {
+  async dependencies(workspaceId: number, taskId: number): Promise<StoredDependency[]> {
     const rows = await this.query(
       workspaceId,
-      `select t.uuid, t.state, d.trigger_rule from task_dependencies d
+      `select t.uuid, t.state, t.version, d.trigger_rule, d.kind, d.counted_version, d.outcome from task_dependencies d
          join tasks t on t.workspace_id = d.workspace_id and t.id = d.depends_on
         where d.workspace_id = $1 and d.task_id = $2 order by d.depends_on`,
       [workspaceId, taskId],
     )
-    return rows.map(([uuid, state, triggerRule]) => ({ uuid, state, triggerRule }) as never)
+    return rows.map(
+      ([uuid, state, version, triggerRule, kind, countedVersion, outcome]) =>
+        ({ uuid, state, version, triggerRule, kind, countedVersion, outcome }) as StoredDependency,
+    )
   }
 }
 

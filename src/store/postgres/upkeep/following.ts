@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import type { TaskState } from '../../../core/states.ts'
+import { outcomeOf } from '../../../core/upstream.ts'
 import { DEPENDENTS } from '../../log-followers.ts'
 import type { BlockedTask, MissedTasks } from '../../store.ts'
 import { BY_KEYS, inside, scopedQueries } from '../kernel/scoped-query.ts'
@@ -16,41 +18,63 @@ const WORKSPACES_AT_A_TIME = 100
 const WORTH_WRITING = 5_000
 
 const ENDED = `('completed', 'failed', 'cancelled', 'skipped')`
-const ENDED_BADLY = `('failed', 'cancelled', 'skipped')`
 
 // Each subquery is separate (offset 0) and uses one key: in a free join, a planner that expects few blocked tasks would read
 // all of them.
 const taskById = (workspace: string, id: string) =>
   `(select * from tasks k where k.workspace_id = ${workspace} and k.id = ${id} offset 0)`
 const waitingFor = (workspace: string, id: string) =>
-  `(select k.task_id from task_dependencies k where k.workspace_id = ${workspace} and k.depends_on = ${id} offset 0)`
+  `(select k.task_id, k.outcome from task_dependencies k where k.workspace_id = ${workspace} and k.depends_on = ${id} offset 0)`
 
-/**
- * The dependencies of task `t`, as one row: the rule, the states, and whether they decide if it is unblocked or never will
- * be.
- */
-const UPSTREAM = `(
-  select min(s.rule) as rule, array_agg(s.state) as states,
-         bool_and(s.state in ${ENDED})
-           or coalesce(bool_or(case when t.merge <> 'none' or s.rule = 'all_success' then s.state in ${ENDED_BADLY}
-                                    when s.rule = 'none_failed' then s.state = 'failed'
-                                    else s.rule = 'always' end), false) as is_decided
-    from (select d.trigger_rule as rule, (select u.state from tasks u where u.workspace_id = d.workspace_id and u.id = d.depends_on)
-            from task_dependencies d where d.workspace_id = t.workspace_id and d.task_id = t.id offset 0) s)`
+const WAITS = `t.blocked and t.state in ('pending', 'paused')`
+const IS_UNCOUNTED = `d.outcome is distinct from case when u.state in ${ENDED} then u.state end`
+/** All parts are counted, and their results are to be merged. */
+const IS_TO_BE_MERGED = `t.merge = 'object' and t.state = 'pending' and (t.upstream ->> 'waiting')::int = 0
+  and (t.upstream ->> 'failed')::int = 0 and (t.upstream ->> 'other')::int = 0`
 
-const BLOCKED_TASK = `t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.merge,
-  o.rule as "triggerRule", o.states as upstream`
+const BLOCKED_TASK = `t.workspace_id as "workspaceId", t.id as "taskId", t.uuid, t.version, t.merge, t.upstream`
+/** An upstream task that was counted otherwise; nulls where only the task itself matters. */
+const UPSTREAM_TASK = `u.id as "dependsOn", u.uuid as "upstreamUuid", u.version as "upstreamVersion", u.state as "upstreamState"`
+const NO_UPSTREAM_TASK = 'null::bigint, null::uuid, null::int, null::text'
 
-/** Blocked tasks that depend on these, with the states of all their dependencies. */
-export const downstreamOf = (pool: pg.Pool, workspaceId: number, taskIds: readonly number[]) =>
-  asUpkeep<BlockedTask & pg.QueryResultRow>(
+interface BlockedRow extends Omit<BlockedTask, 'edges'>, pg.QueryResultRow {
+  dependsOn: number | null
+  upstreamUuid: string
+  upstreamVersion: number
+  upstreamState: TaskState
+}
+
+/** One row for each upstream task. */
+function tasksIn(rows: readonly BlockedRow[]): BlockedTask[] {
+  const found = new Map<number, BlockedTask>()
+  for (const row of rows) {
+    const { dependsOn, upstreamUuid, upstreamVersion, upstreamState, ...own } = row
+    const task: BlockedTask = found.get(own.taskId) ?? { ...own, edges: [] }
+    found.set(own.taskId, task)
+    if (dependsOn === null) continue
+    const outcome = outcomeOf(upstreamState)
+    task.edges.push({ dependsOn, uuid: upstreamUuid, version: upstreamVersion, outcome })
+  }
+  return [...found.values()]
+}
+
+/** Blocked tasks that depend on these, and have not counted how these stand. */
+export async function downstreamOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  taskIds: readonly number[],
+): Promise<BlockedTask[]> {
+  const rows = await asUpkeep<BlockedRow>(
     pool,
-    `select ${BLOCKED_TASK}
-       from (select distinct w.task_id from unnest($2::bigint[]) as e(id) cross join lateral ${waitingFor('$1', 'e.id')} w) c
-       cross join lateral ${taskById('$1', 'c.task_id')} t cross join lateral ${UPSTREAM} o
-      where t.blocked`,
-    [workspaceId, taskIds],
+    `select ${BLOCKED_TASK}, ${UPSTREAM_TASK} from unnest($2::bigint[]) as e(id)
+       cross join lateral ${taskById('$1', 'e.id')} u
+       cross join lateral ${waitingFor('$1', 'e.id')} d
+       cross join lateral ${taskById('$1', 'd.task_id')} t
+      where ${WAITS} and (t.upstream is null or ${IS_UNCOUNTED})`,
+    [workspaceId, [...new Set(taskIds)]],
   )
+  return tasksIn(rows)
+}
 
 // Workspaces whose log is longer than the cursor of this follower, and whether tasks are blocked there. Random ones: if the same ones
 // always came first, they could starve the others. $1 workspaces whose cached cursor is ahead of the stored one, $2 the
@@ -66,20 +90,26 @@ const BEHIND = `
        and ($4::int is null or c.workspace_id = $4)) w
    order by random() limit $3`
 
-// In some ranges of the log: blocked tasks whose outcome is decided, since their dependencies ended there, or they became
-// blocked there. (New ones were checked at creation.) $1 workspaces, $2 after which seq, $3 up to which seq, $4 limit per
-// workspace.
-export const FORGOTTEN_IN = `
+// In some ranges of the log: blocked tasks that have not counted upstream tasks which ended there or were opened again, and
+// tasks that began to wait there and are not counted at all. Both kinds may also have parts to merge. $1 workspaces, $2 after
+// which seq, $3 up to which seq, $4 limit per workspace.
+export const MISSED_IN = `
   select x.* from unnest($1::int[], $2::bigint[], $3::bigint[]) as w(workspace_id, after, up_to) cross join lateral (
-    select ${BLOCKED_TASK} from (
-      select d.task_id as id from events e cross join lateral ${waitingFor('w.workspace_id', 'e.task_id')} d
-       where e.workspace_id = w.workspace_id and e.seq > w.after and e.seq <= w.up_to and e.to_state in ${ENDED}
-      union
-      select e.task_id from events e
-       where e.workspace_id = w.workspace_id and e.seq > w.after and e.seq <= w.up_to and e.to_state = 'pending'
-         and e.from_state is not null) c
-    cross join lateral ${taskById('w.workspace_id', 'c.id')} t cross join lateral ${UPSTREAM} o
-    where t.blocked and t.state = 'pending' and o.is_decided limit $4) x`
+    select ${BLOCKED_TASK}, ${UPSTREAM_TASK} from (
+        select distinct e.task_id from events e
+         where e.workspace_id = w.workspace_id and e.seq > w.after and e.seq <= w.up_to
+           and (e.to_state in ${ENDED} or (e.from_state in ${ENDED} and e.to_state is not null))) e
+      cross join lateral ${taskById('w.workspace_id', 'e.task_id')} u
+      cross join lateral ${waitingFor('w.workspace_id', 'e.task_id')} d
+      cross join lateral ${taskById('w.workspace_id', 'd.task_id')} t
+     where ${WAITS} and (t.upstream is null or ${IS_UNCOUNTED} or (${IS_TO_BE_MERGED}))
+    union all
+    select ${BLOCKED_TASK}, ${NO_UPSTREAM_TASK} from (
+        select distinct e.task_id from events e
+         where e.workspace_id = w.workspace_id and e.seq > w.after and e.seq <= w.up_to and e.to_state = 'pending') e
+      cross join lateral ${taskById('w.workspace_id', 'e.task_id')} t
+     where ${WAITS} and (t.upstream is null or (${IS_TO_BE_MERGED}))
+    limit $4) x`
 
 interface Behind {
   workspaceId: number
@@ -115,7 +145,7 @@ export class Following {
     const window = Math.max(EVENTS_OF_ONE, Math.floor(EVENTS_AT_A_TIME / waiting.length))
     const upTo = waiting.map(({ followedSeq, lastSeq }) => Math.min(lastSeq, followedSeq + window))
     const share = Math.ceil(limit / waiting.length)
-    const found = await asUpkeep<BlockedTask & pg.QueryResultRow>(this.#readers, FORGOTTEN_IN, [
+    const found = await asUpkeep<BlockedRow>(this.#readers, MISSED_IN, [
       waiting.map(({ workspaceId }) => workspaceId),
       waiting.map(({ followedSeq }) => followedSeq),
       upTo,
@@ -123,7 +153,7 @@ export class Following {
     ])
     const own = waiting.map(({ workspaceId }) => found.filter((task) => task.workspaceId === workspaceId))
     return {
-      tasks: own.flatMap((tasks) => tasks.slice(0, share)),
+      tasks: own.flatMap((rows) => tasksIn(rows.slice(0, share))),
       followed: async () => {
         // For a workspace with more than its share, the rest is found at the same position next time.
         for (const [i, one] of waiting.entries()) if (own[i]!.length <= share) await this.#move(one, upTo[i]!)

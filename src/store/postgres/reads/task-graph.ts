@@ -1,0 +1,44 @@
+import type pg from 'pg'
+import type { TaskState } from '../../../core/states.ts'
+import type { DependencyKind } from '../../../core/upstream.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+
+interface Neighbour {
+  taskId: string
+  key: string | null
+  title: string
+  state: TaskState
+  kind: DependencyKind
+}
+
+interface Around {
+  blockedBy: Neighbour[]
+  blocks: Neighbour[]
+}
+
+const side = (name: keyof Around, own: string, other: string) => `
+  select '${name}' as side, t.uuid as "taskId", t.key, x.title, t.state, d.kind
+    from (select * from task_dependencies k where k.workspace_id = $1 and k.${own} = $2 order by k.${other} limit $3) d
+    cross join lateral (select * from tasks k where k.workspace_id = $1 and k.id = d.${other} offset 0) t
+    cross join lateral (select * from task_details k where k.workspace_id = $1 and k.task_id = d.${other} offset 0) x`
+
+// The tasks on both sides of a task, oldest first. $1 workspace, $2 task, $3 how many of each side.
+const AROUND = `${side('blockedBy', 'task_id', 'depends_on')} union all ${side('blocks', 'depends_on', 'task_id')}`
+
+/** What a task depends on, and what depends on it. */
+export async function tasksAround(
+  pool: pg.Pool,
+  workspaceId: number,
+  taskId: number,
+  limit: number,
+): Promise<Around> {
+  const rows = await scopedQuery<Neighbour & { side: keyof Around }>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    { name: 'tasks_around', text: AROUND, values: [workspaceId, taskId, limit] },
+  )
+  const around: Around = { blockedBy: [], blocks: [] }
+  for (const { side, ...neighbour } of rows) around[side].push(neighbour)
+  return around
+}
