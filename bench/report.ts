@@ -1,4 +1,5 @@
 import type { Measured } from './drive.ts'
+import type { GraphFigures } from './graph.ts'
 import type { IdleFigure } from './idle.ts'
 import type { PeerFigure } from './peers/compare.ts'
 import type { RunFigures } from './runs.ts'
@@ -114,6 +115,26 @@ export function runVerdicts({ wakeToWork, output }: RunFigures): string {
     [`logs with every byte, of ${output.runs}`, output.whole, output.whole === output.runs],
     ['growth of the server while they print < 100 MB', growth, growth < 100],
   ])
+}
+
+/** The cost of a join must not grow with what it waits for. */
+export function graphVerdicts({ joins, waiting, readiness }: GraphFigures): string {
+  const rows = joins.map(({ upstream, steps, nodeMicros }) => [
+    whole(upstream),
+    steps.toFixed(1),
+    `${nodeMicros.toFixed(0)} µs`,
+  ])
+  const [few, many] = [joins[0]!, joins.at(-1)!]
+  const growth = many.steps / few.steps
+  return `${aligned([['a join of', 'steps an end', 'Node CPU an end'], ...rows])}\n${worded([
+    [`dependencies touched for an end, join of ${many.upstream}: ≤ 6`, many.steps, many.steps <= 6],
+    [`of those of a join of ${few.upstream}: ≤ 1.2`, growth, growth <= 1.2],
+    [
+      `readiness after an end, ${whole(waiting)} waiting: p99 < 100 ms`,
+      readiness.p99Ms,
+      readiness.p99Ms < 100,
+    ],
+  ])}`
 }
 
 /** Ratios, so that they hold on other machines. */

@@ -7,6 +7,7 @@ import { barRows } from './bars.ts'
 import { coordinatorPasses } from './coordinator.ts'
 import { machine, type Tables, writeFigures } from './document.ts'
 import type { Measured } from './drive.ts'
+import { graphFigures } from './graph.ts'
 import { type GrowthFigure, growth } from './growth.ts'
 import { claimsBesideEcho, type EchoFigure, makeHttpBed } from './http.ts'
 import { idleServer } from './idle.ts'
@@ -34,6 +35,7 @@ const PARTS = [
   'coordinator',
   'runs',
   'any-postgres',
+  'graph',
 ] as const
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -153,6 +155,8 @@ if (anywhere) {
   if (anywhere.distribution) results['n waiting workers, the distribution’s'] = anywhere.distribution
 }
 
+const graph = wants('graph') ? await graphFigures(quick ? [200, 2_000] : [500, 5_000], 10_000, say) : null
+
 const tables: Tables = {
   'one-at-a-time': figures.oneAtATime.length > 0 ? report.oneAtATimeRows(figures.oneAtATime) : null,
   queue: figures.queues.length > 0 ? report.bulkRows(figures.queues) : null,
@@ -166,12 +170,13 @@ if (wants('kernel')) console.log(report.kernelVerdicts(results))
 if (wants('queue')) console.log(report.queueVerdicts(results))
 if (wants('coordinator')) console.log(report.coordinatorVerdicts(results))
 if (runs) console.log(report.runVerdicts(runs))
+if (graph) console.log(report.graphVerdicts(graph))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
 const how = `Median of ${TIMES} (least–most), measured in turn${quick ? ' with --quick' : ''}: ${machine()}.`
 if (options.docs) writeFigures(tables, how)
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
-const kept = { machine: machine(), quick, before, results, ...figures, runs }
+const kept = { machine: machine(), quick, before, results, ...figures, runs, graph }
 writeFileSync(file, JSON.stringify(kept, null, 2))
 console.log(`written to ${file}`)
 process.exit(0)
