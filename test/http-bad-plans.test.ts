@@ -124,9 +124,9 @@ tracks:
     [
       [4, 'tracks.A[0].nonsense', 'is not a field of a task'],
       [4, 'tracks.A[0].priority', 'at most 10'],
-      [4, 'tracks.A[0].trigger_rule', 'all_success or all_done'],
       [4, 'tracks.A[0].tags', 'a list'],
       [4, 'tracks.A[0].max_retries', 'at least 0'],
+      [4, 'tracks.A[0].trigger_rule', 'all_success or all_done'],
     ],
   ],
   [

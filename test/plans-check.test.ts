@@ -86,9 +86,9 @@ describe('dependencies', () => {
   test('must be keys of the plan', () => {
     expect(problemsIn(withFields('depends_on: [A-002-y,', '  nonsense, A-000-y, 7,', '  A-001-z]'))).toEqual([
       '5: tracks.A[0].depends_on[0] is A-002-y, which is not in the plan',
-      '6: tracks.A[0].depends_on[3] must be text, not the number 7; quotes make it text',
       `6: tracks.A[0].depends_on[1] is "nonsense", not a task key; ${WHAT_A_KEY_IS}`,
       '6: tracks.A[0].depends_on[2] has the sequence 000; sequence must be 001 to 999',
+      '6: tracks.A[0].depends_on[3] must be text, not the number 7; quotes make it text',
       '7: tracks.A[0].depends_on[4] is A-001-z, which is not in the plan',
     ])
   })

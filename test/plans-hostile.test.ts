@@ -131,7 +131,7 @@ describe('YAML features that a plan must not use', () => {
 })
 
 describe('many problems', () => {
-  test('are listed all at once, by line', () => {
+  test('are listed all at once, by line and column', () => {
     const found = problemsIn(
       [
         'tracks:',
@@ -145,11 +145,11 @@ describe('many problems', () => {
       ].join('\n'),
     )
     expect(found.map((said) => said.split(' ').slice(0, 3).join(' '))).toEqual([
-      '3: tracks.A[0].depends_on[1] is',
       '3: tracks.A[0].depends_on[0] closes',
+      '3: tracks.A[0].depends_on[1] is',
       '4: tracks.A[1].priority must',
-      '5: tracks.A[2].colour is',
       '5: tracks.A[2].id is',
+      '5: tracks.A[2].colour is',
       '6: tracks.A[3].id is',
       '7: name must',
       '8: project must',
@@ -226,7 +226,7 @@ describe('many problems', () => {
     )
     fc.assert(
       fc.property(text, (any) => {
-        const reading = readPlan(any)
+        const reading = readPlan(any, 'project')
         if (reading.ok) return
         expect(reading.problems).not.toEqual([])
         const lines = reading.problems.map(({ line }) => line)

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { OnTask } from '../core/batch/requests.ts'
 import type { NewTask, TaskPatch } from '../core/commands.ts'
-import { Refused } from '../core/errors.ts'
 import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
-import type { PlanProblem } from '../core/plans/problems.ts'
 import { readPlan } from '../core/plans/read.ts'
+import { conflictingPlan, type PlanConflict, refusedPlan } from '../core/plans/refusal.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { PlanAnswer } from '../core/shapes/projects.ts'
 import { isTerminal } from '../core/states.ts'
@@ -20,20 +19,22 @@ export async function importPlan(
   project: Project,
   text: string,
 ): Promise<AnswerOf<typeof PlanAnswer>> {
-  const reading = readPlan(text)
-  if (!reading.ok) throw refusedPlan('PLAN_INVALID', reading.problems)
+  const reading = readPlan(text, 'project')
+  if (!reading.ok) throw refusedPlan(reading.problems)
   const { plan } = reading
   if (plan.project !== project.slug)
-    throw refusedPlan('PLAN_INVALID', [
+    throw refusedPlan([
       {
         line: 1,
+        column: 0,
         path: 'project',
+        at: '/project',
         message: `is "${plan.project}", but this is the plan of "${project.slug}"`,
       },
     ])
   const existing = await kernel.store.projects.tasks(caller.workspaceId, project.projectId)
   const diff = new PlanDiff(plan, project, existing)
-  if (diff.conflicts.length > 0) throw refusedPlan('PLAN_CONFLICT', diff.conflicts)
+  if (diff.conflicts.length > 0) throw conflictingPlan(diff.conflicts)
   const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const tracks = plan.tracks.map((track) => trackOf(track, known))
   await kernel.store.projects.setTracks(caller.workspaceId, project, tracks, caller)
@@ -60,16 +61,6 @@ function trackOf({ track, maxAgents, sequential }: PlanTrack, known: readonly Tr
   return { track, maxAgents: maxAgents ?? otherwise, sequential }
 }
 
-function refusedPlan(code: 'PLAN_INVALID' | 'PLAN_CONFLICT', problems: readonly PlanProblem[]): Refused {
-  const [first] = problems
-  const rest = problems.length - 1
-  const more =
-    rest === 0 ? '' : rest === 1 ? ' There is one more problem.' : ` There are ${rest} more problems.`
-  return new Refused(code, `Line ${first!.line}: ${first!.path} ${first!.message}.${more}`, {
-    errors: problems.map(({ line, path, message }) => ({ field: path, line, message })),
-  })
-}
-
 interface PlannedTask {
   task: PlanTask
   /** The task it is a part of. */
@@ -81,7 +72,7 @@ interface PlannedTask {
 class PlanDiff {
   readonly tasks: NewTask[] = []
   readonly changes: OnTask[] = []
-  readonly conflicts: PlanProblem[] = []
+  readonly conflicts: PlanConflict[] = []
   readonly notInPlan: string[]
   /** Fields that differ in the plan but cannot be changed on an existing task. */
   readonly notTaken: { key: string; fields: string[] }[] = []

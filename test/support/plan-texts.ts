@@ -4,7 +4,7 @@ import { readPlan } from '../../src/core/plans/read.ts'
 /** Plans as texts, and the problems reported for them. */
 
 export function planIn(text: string): Plan {
-  const reading = readPlan(text)
+  const reading = readPlan(text, 'project')
   if (!reading.ok) throw new Error(reading.problems.map(inWords).join('\n'))
   return reading.plan
 }
@@ -13,7 +13,7 @@ export const inWords = ({ line, path, message }: { line: number; path: string; m
   `${line}: ${path}${path && ' '}${message}`
 
 export function problemsIn(text: string): string[] {
-  const reading = readPlan(text)
+  const reading = readPlan(text, 'project')
   return reading.ok ? [] : reading.problems.map(inWords)
 }
 

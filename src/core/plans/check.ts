@@ -2,7 +2,9 @@ import { shortestCycles } from '../graph.ts'
 import { formatTaskKey, parentKey } from '../keys.ts'
 import type { Dependency, Draft, DraftTrack } from './drafts.ts'
 import { isTrack, readKey } from './keys.ts'
-import { below, type Problems } from './problems.ts'
+import type { Position } from './lines.ts'
+import type { Path } from './path.ts'
+import { type Problems, whereIs } from './problems.ts'
 
 /** Checks tasks against each other: unique keys in the right track, and dependencies without cycles. */
 export function checkTracks(tracks: readonly DraftTrack[], problems: Problems): void {
@@ -19,8 +21,8 @@ export function checkTracks(tracks: readonly DraftTrack[], problems: Problems): 
 /** A dependency, and where the plan declares it. */
 interface Wait {
   on: Draft
-  line: number
-  path: string
+  at: Position
+  path: Path
 }
 
 function indexByKey(drafts: readonly Draft[], problems: Problems): Map<string, Draft> {
@@ -32,9 +34,9 @@ function indexByKey(drafts: readonly Draft[], problems: Problems): Map<string, D
     // Subtasks of a duplicate would be duplicates too; only their parent is reported.
     else if (!draft.parent)
       problems.report(
-        draft.idLine,
-        below(draft.path, 'id'),
-        `is ${draft.task.key}, which is already used on line ${first.idLine}`,
+        draft.idAt,
+        draft.idPath,
+        `is ${draft.task.key}, which is already used ${whereIs(first.idAt, first.idPath)}`,
       )
   }
   return byKey
@@ -45,7 +47,7 @@ function checkPlaces({ track, tasks }: DraftTrack, problems: Problems): void {
   const taken = new Map<number, Draft>()
   for (const draft of tasks) {
     if (!draft.key) continue
-    const report = (message: string) => problems.report(draft.idLine, below(draft.path, 'id'), message)
+    const report = (message: string) => problems.report(draft.idAt, draft.idPath, message)
     // For an invalid track, its name is the problem.
     if (draft.key.track !== track) {
       if (isTrack(track))
@@ -56,35 +58,36 @@ function checkPlaces({ track, tasks }: DraftTrack, problems: Problems): void {
     if (!first) taken.set(draft.key.sequence, draft)
     else if (first.task.key !== draft.task.key) {
       const place = formatTaskKey({ ...draft.key, description: '' }).slice(0, -1)
-      report(`has the sequence ${place}, which ${first.task.key} already has on line ${first.idLine}`)
+      const where = whereIs(first.idAt, first.idPath)
+      report(`has the sequence ${place}, which ${first.task.key} already has ${where}`)
     }
   }
 }
 
 function* waitsOf(draft: Draft, byKey: ReadonlyMap<string, Draft>, problems: Problems): Generator<Wait> {
-  const listed = new Map<string, number>()
+  const listed = new Map<string, Dependency>()
   for (const dependency of draft.dependencies) {
-    const { key, line, path } = dependency
-    const firstLine = listed.get(key)
-    if (firstLine !== undefined) {
-      problems.report(line, path, `is ${key} again, which is already listed on line ${firstLine}`)
+    const { key, at, path } = dependency
+    const first = listed.get(key)
+    if (first !== undefined) {
+      problems.report(at, path, `is ${key} again, which is already listed ${whereIs(first.at, first.path)}`)
       continue
     }
-    listed.set(key, line)
+    listed.set(key, dependency)
     const on = dependedOn(draft, dependency, byKey, problems)
-    if (on) yield { on, line, path }
+    if (on) yield { on, at, path }
   }
-  for (const subtask of draft.subtasks) yield { on: subtask, line: subtask.task.line, path: subtask.path }
+  for (const subtask of draft.subtasks) yield { on: subtask, at: subtask.at, path: subtask.path }
 }
 
 function dependedOn(
   draft: Draft,
-  { key, line, path }: Dependency,
+  { key, at, path }: Dependency,
   byKey: ReadonlyMap<string, Draft>,
   problems: Problems,
 ): Draft | null {
   const { wrong } = readKey(key)
-  for (const message of wrong ?? []) problems.report(line, path, message)
+  for (const message of wrong ?? []) problems.report(at, path, message)
   if (wrong) return null
   const own = draft.task.key
   const why =
@@ -98,7 +101,7 @@ function dependedOn(
             ? `is ${key}, which is not in the plan`
             : null
   if (why === null) return byKey.get(key)!
-  problems.report(line, path, why)
+  problems.report(at, path, why)
   return null
 }
 
@@ -108,7 +111,7 @@ function waitInSequence({ tasks }: DraftTrack, waits: ReadonlyMap<Draft, Wait[]>
     if (draft.key && !bySequence.has(draft.key.sequence)) bySequence.set(draft.key.sequence, draft)
   const inOrder = [...bySequence].sort(([one], [other]) => one - other).map(([, draft]) => draft)
   inOrder.slice(1).forEach((draft, i) => {
-    waits.get(draft)!.push({ on: inOrder[i]!, line: draft.task.line, path: draft.path })
+    waits.get(draft)!.push({ on: inOrder[i]!, at: draft.at, path: draft.path })
   })
 }
 
@@ -124,7 +127,7 @@ function reportCycles(drafts: readonly Draft[], waits: ReadonlyMap<Draft, Wait[]
   const graph = drafts.map((draft) => waits.get(draft)!.map((wait) => places.get(wait.on)!))
   for (const cycle of shortestCycles(graph)) {
     const names = [...cycle, cycle[0]!].map((place) => drafts[place]!.task.key)
-    const { line, path } = waits.get(drafts[cycle[0]!]!)!.find((wait) => wait.on === drafts[cycle[1]!])!
-    problems.report(line, path, `closes a dependency cycle: ${names.join(' → ')}`)
+    const { at, path } = waits.get(drafts[cycle[0]!]!)!.find((wait) => wait.on === drafts[cycle[1]!])!
+    problems.report(at, path, `closes a dependency cycle: ${names.join(' → ')}`)
   }
 }

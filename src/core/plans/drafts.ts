@@ -1,17 +1,22 @@
 import type { TaskKey } from '../keys.ts'
-import { asList, asMap, readFields, SUBTASK_FIELDS, TASK_FIELDS } from './fields.ts'
+import { asList, asMap, type Fields, readFields } from './fields.ts'
 import { readKey } from './keys.ts'
-import type { Entry, Located } from './located.ts'
+import type { Position } from './lines.ts'
+import type { Located } from './located.ts'
+import { below, type Path } from './path.ts'
 import { defaultTitle, type PlanTask, type PlanTrack } from './plan.ts'
-import { below, type Problems } from './problems.ts'
+import type { Problems } from './problems.ts'
+import { SUBTASK_FIELDS, TASK_FIELDS } from './project-fields.ts'
 
-/** A task as far as it could be read, with the lines of its parts. */
+/** A task as far as it could be read, with the places of its parts. */
 export interface Draft {
   task: PlanTask
   /** Null when the task has no valid key of its own. */
   key: TaskKey | null
-  path: string
-  idLine: number
+  at: Position
+  path: Path
+  idAt: Position
+  idPath: Path
   dependencies: Dependency[]
   parent: Draft | null
   subtasks: Draft[]
@@ -19,8 +24,8 @@ export interface Draft {
 
 export interface Dependency {
   key: string
-  line: number
-  path: string
+  at: Position
+  path: Path
 }
 
 /** A track as far as it could be read. */
@@ -29,17 +34,18 @@ export interface DraftTrack extends Omit<PlanTrack, 'tasks'> {
 }
 
 /** A task of a track with its subtasks, or null when it is not even a mapping. */
-export function readTask(node: Located, path: string, problems: Problems): Draft | null {
-  const map = asMap(node, 'a mapping with an id', node.line, path, problems)
+export function readTask(node: Located, path: Path, problems: Problems): Draft | null {
+  const map = asMap(node, 'a mapping with an id', node.at, path, problems)
   if (!map) return null
-  const { values, entries } = readFields(map, TASK_FIELDS, 'a task', path, problems)
-  const idLine = entries.get('id')?.line ?? map.line
-  const key = ownKey(values.id, idLine, below(path, 'id'), problems)
-  const draft = draftOf(values, entries, values.id ?? '', key, map.line, path)
+  const fields = readFields(map, TASK_FIELDS, 'a task', path, problems)
+  const { values, entries, pathTo } = fields
+  const idAt = entries.get('id')?.at ?? map.at
+  const key = ownKey(values.id, idAt, pathTo('id'), problems)
+  const draft = draftOf(fields, values.id ?? '', key, map.at, path)
 
   const list = entries.get('subtasks')
-  const inside = below(path, 'subtasks')
-  const subtasks = list ? asList(list.value, 'a list of subtasks', list.line, inside, problems) : []
+  const inside = pathTo('subtasks')
+  const subtasks = list ? asList(list.value, 'a list of subtasks', list.at, inside, problems) : []
   subtasks.forEach((item, i) => {
     const subtask = readSubtask(item, i + 1, draft, below(inside, i), problems)
     if (subtask) draft.subtasks.push(subtask)
@@ -47,16 +53,16 @@ export function readTask(node: Located, path: string, problems: Problems): Draft
   draft.task.subtasks = draft.subtasks.map((subtask) => subtask.task)
   if (subtasks.length > 0) draft.task.merge = values.merge ?? 'object'
   else if (values.merge !== undefined)
-    problems.report(entries.get('merge')!.line, below(path, 'merge'), 'is only for tasks with subtasks')
+    problems.report(entries.get('merge')!.at, pathTo('merge'), 'is only for tasks with subtasks')
   return draft
 }
 
-function ownKey(id: string | undefined, line: number, path: string, problems: Problems): TaskKey | null {
+function ownKey(id: string | undefined, at: Position, path: Path, problems: Problems): TaskKey | null {
   if (id === undefined) return null
   const { key, wrong } = readKey(id)
-  for (const message of wrong ?? []) problems.report(line, path, message)
+  for (const message of wrong ?? []) problems.report(at, path, message)
   if (key === null || key.subtask === null) return key
-  problems.report(line, path, 'is the key of a subtask; subtasks go into the list `subtasks` of their task')
+  problems.report(at, path, 'is the key of a subtask; subtasks go into the list `subtasks` of their task')
   return null
 }
 
@@ -64,29 +70,28 @@ function readSubtask(
   node: Located,
   place: number,
   parent: Draft,
-  path: string,
+  path: Path,
   problems: Problems,
 ): Draft | null {
-  const map = asMap(node, 'a mapping', node.line, path, problems)
+  const map = asMap(node, 'a mapping', node.at, path, problems)
   if (!map) return null
-  const { values, entries } = readFields(map, SUBTASK_FIELDS, 'a subtask', path, problems)
-  const idLine = entries.get('id')?.line ?? map.line
+  const fields = readFields(map, SUBTASK_FIELDS, 'a subtask', path, problems)
+  const { values, entries, pathTo } = fields
   const key = `${parent.task.key}::${place}`
-  if (parent.key && values.id !== undefined && values.id !== key)
-    problems.report(idLine, below(path, 'id'), `must be ${key}, by its position in the list, or be left out`)
+  if (parent.key && values.id !== undefined && values.id !== key) {
+    const idAt = entries.get('id')?.at ?? map.at
+    problems.report(idAt, pathTo('id'), `must be ${key}, by its position in the list, or be left out`)
+  }
   const parts = parent.key && { ...parent.key, subtask: place }
-  return { ...draftOf(values, entries, key, parts, map.line, path), parent }
+  return { ...draftOf(fields, key, parts, map.at, path), parent }
 }
 
-type Values = ReturnType<typeof readFields<typeof SUBTASK_FIELDS>>['values']
-
 function draftOf(
-  values: Values,
-  entries: ReadonlyMap<string, Entry>,
+  { values, entries, pathTo }: Fields<typeof SUBTASK_FIELDS>,
   key: string,
   parts: TaskKey | null,
-  line: number,
-  path: string,
+  at: Position,
+  path: Path,
 ): Draft {
   const description = values.description ?? null
   const task: PlanTask = {
@@ -105,19 +110,19 @@ function draftOf(
     input: values.input ?? null,
     merge: null,
     subtasks: [],
-    line,
+    line: at.line,
   }
-  const idLine = entries.get('id')?.line ?? line
-  const dependencies = dependenciesIn(entries.get('depends_on')?.value, below(path, 'depends_on'))
-  return { task, key: parts, path, idLine, dependencies, parent: null, subtasks: [] }
+  const idAt = entries.get('id')?.at ?? at
+  const dependencies = dependenciesIn(entries.get('depends_on')?.value, pathTo('depends_on'))
+  return { task, key: parts, at, path, idAt, idPath: pathTo('id'), dependencies, parent: null, subtasks: [] }
 }
 
 /** Every dependency that is text, even when others in the list are not. */
-function dependenciesIn(node: Located | undefined, path: string): Dependency[] {
+function dependenciesIn(node: Located | undefined, path: Path): Dependency[] {
   if (node?.kind !== 'list') return []
   return node.items.flatMap((item, i) =>
     item.kind === 'scalar' && typeof item.value === 'string'
-      ? [{ key: item.value, line: item.line, path: below(path, i) }]
+      ? [{ key: item.value, at: item.at, path: below(path, i) }]
       : [],
   )
 }

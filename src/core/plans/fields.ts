@@ -1,58 +1,26 @@
 import { z } from 'zod'
-import { Name, Slug } from '../shapes/common.ts'
-import { TaskCreate } from '../shapes/tasks.ts'
-import { deeperThan, type Entry, type Located, plainValue } from './located.ts'
-import { LARGEST_PLAN_TASKS, MERGES } from './plan.ts'
-import { below, type Problems } from './problems.ts'
+import type { Position } from './lines.ts'
+import { deeperThan, type Entry, type Located, plainValue, TOO_DEEP } from './located.ts'
+import { below, type Path } from './path.ts'
+import { type Problems, whereIs } from './problems.ts'
+import { namesIn } from './spelling.ts'
 import { describe, wordIssue } from './wording.ts'
 
-/** As many as TaskCreate allows. */
-const LARGEST_DEPENDENCIES = 10_000
-/** Counted from the value of `input`; deeper, and Postgres or the engine's own JSON writer may run out of stack. */
-const DEEPEST_INPUT = 200
-
-const { title, description, taskType, priority, tags, triggerRule, requiredCapabilities } = TaskCreate.shape
+/** Counted from the value of a field; deeper, and Postgres or the engine's own JSON writer may run out of stack. */
+const DEEPEST_FIELD = 200
 
 /** Read separately. */
-const STRUCTURE = z.unknown()
+export const STRUCTURE = z.unknown()
 
-/** The fields of a plan, under the names of Coditect 3.7. Values follow the rules of new tasks. */
-export const PLAN_FIELDS = { project: Slug, name: Name.optional(), tracks: STRUCTURE }
+export type Shapes = Record<string, z.ZodType>
 
-export const TRACK_FIELDS = {
-  agents: z.int().min(1).max(LARGEST_PLAN_TASKS).optional(),
-  sequential: z.boolean().default(false),
-  tasks: STRUCTURE,
-}
-
-export const SUBTASK_FIELDS = {
-  id: z.string().optional(),
-  title: title.optional(),
-  description,
-  type: taskType,
-  priority,
-  depends_on: z.array(z.string()).max(LARGEST_DEPENDENCIES).default([]),
-  trigger_rule: triggerRule,
-  tags,
-  capabilities: requiredCapabilities,
-  agent: TaskCreate.shape.agent,
-  max_retries: TaskCreate.shape.maxRetries,
-  max_continuations: TaskCreate.shape.maxContinuations,
-  input: z.unknown(),
-}
-
-export const TASK_FIELDS = {
-  ...SUBTASK_FIELDS,
-  id: z.string(),
-  merge: z.enum(MERGES).optional(),
-  subtasks: STRUCTURE,
-}
-
-type Shapes = Record<string, z.ZodType>
-interface Fields<S extends Shapes> {
+export interface Fields<S extends Shapes> {
   /** For a field that is missing or wrong, its default. */
   values: { [K in keyof S]: z.output<S[K]> }
+  /** Under the names of the shapes, whatever the plan calls them. */
   entries: ReadonlyMap<string, Entry>
+  /** Where a field is, under the name that the plan gives it. */
+  pathTo: (name: keyof S & string) => Path
 }
 
 /** The fields of a mapping. An empty one counts as missing. */
@@ -60,80 +28,134 @@ export function readFields<S extends Shapes>(
   node: Located & { kind: 'map' },
   shapes: S,
   what: string,
-  path: string,
+  path: Path | null,
   problems: Problems,
 ): Fields<S> {
-  const entries = new Map<string, Entry>()
-  for (const entry of node.entries) {
-    if (!Object.hasOwn(shapes, entry.key)) {
-      const known = Object.keys(shapes).join(', ')
-      problems.report(
-        entry.line,
-        below(path, entry.key),
-        `is not a field of ${what}, which may have ${known}`,
-      )
-    } else entries.set(entry.key, entry)
-  }
+  const entries = entriesOf(node, shapes, what, path, problems)
+  const pathTo = (name: string) => below(path, entries.get(name)?.key ?? name)
   const values: Record<string, unknown> = {}
-  for (const [name, shape] of Object.entries(shapes)) {
+  for (const name of Object.keys(shapes)) {
+    const shape = shapes[name]!
     if (shape === STRUCTURE) continue
     const entry = entries.get(name)
-    const inside = below(path, name)
-    if (entry && !isEmpty(entry.value)) values[name] = readField(entry, shape, inside, problems)
+    if (entry && !isEmpty(entry.value)) values[name] = readField(name, entry, shape, pathTo(name), problems)
     else {
-      const byDefault = shape.safeParse(undefined)
-      if (!byDefault.success) problems.report(entry?.line ?? node.line, inside, 'is missing')
-      values[name] = byDefault.data
+      const byDefault = defaultOf(shape)
+      if (byDefault === MISSING) problems.report(entry?.at ?? node.at, pathTo(name), 'is missing')
+      else values[name] = byDefault
     }
   }
-  return { values: values as Fields<S>['values'], entries }
+  return { values: values as Fields<S>['values'], entries, pathTo }
+}
+
+function entriesOf(
+  node: Located & { kind: 'map' },
+  shapes: Shapes,
+  what: string,
+  path: Path | null,
+  problems: Problems,
+): Map<string, Entry> {
+  const names = namesIn(shapes)
+  const entries = new Map<string, Entry>()
+  for (const entry of node.entries) {
+    const name = names.get(entry.key)
+    const inside = below(path, entry.key)
+    if (name === undefined) {
+      const message = `is not a field of ${what}, which may have ${Object.keys(shapes).join(', ')}`
+      problems.report(entry.at, inside, message)
+      continue
+    }
+    const first = entries.get(name)
+    // The same name twice was reported when the plan was parsed.
+    if (first && first.key !== entry.key) {
+      const where = whereIs(first.at, below(path, first.key))
+      problems.report(entry.at, inside, `is the same field as ${first.key} ${where}; give it once`)
+    }
+    entries.set(name, entry)
+  }
+  return entries
+}
+
+const MISSING = Symbol('missing')
+const defaults = new WeakMap<z.ZodType, unknown>()
+
+/** Parsing `undefined` for each missing field of ten thousand tasks would take most of the time. */
+function defaultOf(shape: z.ZodType): unknown {
+  if (!defaults.has(shape)) {
+    const parsed = shape.safeParse(undefined)
+    defaults.set(shape, parsed.success ? parsed.data : MISSING)
+  }
+  const byDefault = defaults.get(shape)
+  return Array.isArray(byDefault) ? [...byDefault] : byDefault
 }
 
 export const isEmpty = (node: Located) => node.kind === 'scalar' && node.value === null
 
-function readField(entry: Entry, shape: z.ZodType, path: string, problems: Problems): unknown {
-  const byDefault = () => shape.safeParse(undefined).data
-  if (!entry.value.sound) return byDefault()
-  const tooDeep = deeperThan(DEEPEST_INPUT, entry.value)
+function readField(name: string, entry: Entry, shape: z.ZodType, path: Path, problems: Problems): unknown {
+  const instead = () => {
+    const byDefault = defaultOf(shape)
+    return byDefault === MISSING ? undefined : byDefault
+  }
+  if (!entry.value.sound) return instead()
+  const group = groupIn(shape)
+  if (group) return readGroup(name, entry, group, path, problems) ?? instead()
+  const tooDeep = deeperThan(DEEPEST_FIELD, entry.value)
   if (tooDeep) {
-    problems.report(tooDeep.line, path, `is nested deeper than ${DEEPEST_INPUT} levels`)
-    return byDefault()
+    problems.report(tooDeep.at, path, TOO_DEEP)
+    return instead()
   }
   const parsed = shape.safeParse(plainValue(entry.value))
   if (parsed.success) return parsed.data
+  reportIssues(parsed.error.issues, entry, path, problems)
+  return instead()
+}
+
+/** A field that is itself a mapping of fields: its names too are read in both spellings. */
+function groupIn(shape: z.ZodType): Shapes | null {
+  const inner = shape instanceof z.ZodOptional ? shape.unwrap() : shape
+  return inner instanceof z.ZodObject ? (inner.shape as Shapes) : null
+}
+
+function readGroup(name: string, entry: Entry, shapes: Shapes, path: Path, problems: Problems) {
+  const map = asMap(entry.value, 'a mapping', entry.at, path, problems)
+  if (!map) return undefined
+  const { values } = readFields(map, shapes, name, path, problems)
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+function reportIssues(
+  issues: readonly z.core.$ZodIssue[],
+  entry: Entry,
+  path: Path,
+  problems: Problems,
+): void {
   const reported = new Set<string>()
-  for (const issue of parsed.error.issues) {
+  for (const issue of issues) {
     const steps = issue.path as (string | number)[]
-    const inside = steps.reduce<string>(below, path)
     // One reason per value is enough: an empty text also fails its pattern.
-    if (reported.has(inside)) continue
-    reported.add(inside)
+    const place = JSON.stringify(steps)
+    if (reported.has(place)) continue
+    reported.add(place)
     const found = steps.reduce<Located | undefined>(stepInto, entry.value)
-    const line = steps.length > 0 && found ? found.line : entry.line
-    problems.report(line, inside, wordIssue(issue, found && describe(found)))
+    const at = steps.length > 0 && found ? found.at : entry.at
+    const inside = steps.reduce<Path>(below, path)
+    problems.report(at, inside, wordIssue(issue, found && describe(found)))
   }
-  return byDefault()
 }
 
 const stepInto = (node: Located | undefined, step: string | number): Located | undefined =>
   node?.kind === 'list' ? node.items[step as number] : undefined
 
 /** Reports a value of the wrong kind and returns null; a value that was already refused is not reported again. */
-export function asMap(node: Located, what: string, line: number, path: string, problems: Problems) {
+export function asMap(node: Located, what: string, at: Position, path: Path | null, problems: Problems) {
   if (node.kind === 'map') return node
-  if (node.kind !== 'refused') problems.report(line, path, `must be ${what}, not ${describe(node)}`)
+  if (node.kind !== 'refused') problems.report(at, path, `must be ${what}, not ${describe(node)}`)
   return null
 }
 
-export function asList(
-  node: Located,
-  what: string,
-  line: number,
-  path: string,
-  problems: Problems,
-): Located[] {
+export function asList(node: Located, what: string, at: Position, path: Path, problems: Problems): Located[] {
   if (node.kind === 'list') return node.items
   if (node.kind !== 'refused' && !isEmpty(node))
-    problems.report(line, path, `must be ${what}, not ${describe(node)}`)
+    problems.report(at, path, `must be ${what}, not ${describe(node)}`)
   return []
 }

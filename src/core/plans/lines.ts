@@ -1,5 +1,5 @@
-/** A position in a text, both counted from 1. */
-interface Position {
+/** A position in a text, both counted from 1. In a plan that is no text, the line is 0 and the column counts its values. */
+export interface Position {
   line: number
   column: number
 }

@@ -1,16 +1,21 @@
-/** A reason why a text is not a valid plan. */
+import type { Position } from './lines.ts'
+import { type Path, pathText, pointerText } from './path.ts'
+
+/** A reason why something is not a valid plan. */
 export interface PlanProblem {
-  /** From 1. */
+  /** From 1; 0 when the plan is no text. */
   line: number
-  /** Such as `tracks.B[2].depends_on[0]`; empty for a problem of the whole text. */
+  column: number
+  /** Such as `tracks.B[2].depends_on[0]`; empty for a problem of the whole plan. */
   path: string
+  /** The same as a JSON pointer. */
+  at: string
   message: string
 }
 
 const LONGEST_LIST = 1000
-const LONGEST_PATH = 200
 
-/** All problems of a text, in the order of its lines. */
+/** All problems of a plan, in the order of their places. */
 export class Problems {
   #found: PlanProblem[] = []
   #dropped = 0
@@ -19,20 +24,27 @@ export class Problems {
     return this.#found.length > 0
   }
 
-  /** About the text as a whole. */
-  say(line: number, message: string): void {
-    this.#add({ line, path: '', message })
+  /** About the plan as a whole. */
+  say(at: Position, message: string): void {
+    this.#add({ line: at.line, column: at.column, path: '', at: '', message })
   }
 
   /** About a value: the message continues its path. */
-  report(line: number, path: string, message: string): void {
-    if (path === '') this.say(line, `the plan ${message}`)
-    else this.#add({ line, path: short(path, LONGEST_PATH), message })
+  report(at: Position, path: Path | null, message: string): void {
+    if (path === null) this.say(at, `the plan ${message}`)
+    else
+      this.#add({
+        line: at.line,
+        column: at.column,
+        path: pathText(path),
+        at: pointerText(path),
+        message,
+      })
   }
 
   #add(problem: PlanProblem): void {
     this.#found.push(problem)
-    // Otherwise a text full of problems would fill the memory.
+    // Otherwise a plan full of problems would fill the memory.
     if (this.#found.length > 20 * LONGEST_LIST) this.#keepFirst()
   }
 
@@ -40,21 +52,26 @@ export class Problems {
   inOrder(): PlanProblem[] {
     this.#keepFirst()
     const last = this.#found.at(-1)
-    if (!last || this.#dropped === 0) return this.#found
-    const more = `${this.#dropped} more ${this.#dropped === 1 ? 'problem is' : 'problems are'} not listed`
-    return [...this.#found, { line: last.line, path: '', message: more }]
+    const listed =
+      !last || this.#dropped === 0
+        ? this.#found
+        : [...this.#found, { ...last, path: '', at: '', message: notListed(this.#dropped) }]
+    // Without a text, the column was only the order.
+    return listed.map((problem) => (problem.line === 0 ? { ...problem, column: 0 } : problem))
   }
 
   #keepFirst(): void {
-    this.#found.sort((one, other) => one.line - other.line)
+    this.#found.sort((one, other) => one.line - other.line || one.column - other.column)
     this.#dropped += Math.max(0, this.#found.length - LONGEST_LIST)
     this.#found.length = Math.min(this.#found.length, LONGEST_LIST)
   }
 }
 
-/** The path to something inside; the path of the whole is empty. */
-export const below = (path: string, step: string | number) =>
-  typeof step === 'number' ? `${path}[${step}]` : path === '' ? step : `${path}.${step}`
+const notListed = (count: number) => `${count} more ${count === 1 ? 'problem is' : 'problems are'} not listed`
+
+/** Where another value is, in a message. */
+export const whereIs = (at: Position, path: Path): string =>
+  at.line === 0 ? `at ${pointerText(path)}` : `on line ${at.line}`
 
 /** Shortens quoted input for a message. */
 export const short = (text: string, longest = 100) =>

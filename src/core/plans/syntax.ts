@@ -1,42 +1,50 @@
 import { Composer, type CST, type Document, Lexer, Parser } from 'yaml'
-import { type PositionAt, positionsIn } from './lines.ts'
+import { positionsIn } from './lines.ts'
+import { DEEPEST_PLAN, type Located, TOO_DEEP } from './located.ts'
+import { locateJson } from './located-json.ts'
+import { locateYaml } from './located-yaml.ts'
 import type { Problems } from './problems.ts'
-
-/**
- * A level of the text is an entry on the parser's stack, and an input of 200 levels is seven levels down. Somewhat deeper
- * texts are read so that all problems can be reported; the library would overflow the stack on really deep ones.
- */
-const DEEPEST_STACK = 256
 
 type YamlDocument = Document.Parsed
 type Fault = (offset: number, message: string) => void
 
-/** The text as one YAML document, or null with the reported problems. JSON is YAML. */
-export function readSyntax(
-  text: string,
-  problems: Problems,
-): { document: YamlDocument; at: PositionAt } | null {
-  const at = positionsIn(text)
+/** The values of a text, JSON or YAML 1.2, or null with the reported problems. */
+export function readSyntax(text: string, problems: Problems): Located | null {
+  const positionAt = positionsIn(text)
   let lastOffset = -1
   const fault = (offset: number, message: string) => {
     // Unclosed brackets all end at the same place; that is one mistake.
     if (offset === lastOffset) return
     lastOffset = offset
-    const { line, column } = at(Math.min(offset, text.length))
-    problems.say(line, `${message} (line ${line}, column ${column})`)
+    const at = positionAt(Math.min(offset, text.length))
+    problems.say(at, `${message} (line ${at.line}, column ${at.column})`)
   }
   reportUnwritable(text, fault)
   if (problems.any) return null
   if (marksIn(text) > MOST_MARKS) {
-    problems.say(1, `the plan has too many values; ten thousand tasks need a fifth of that`)
+    problems.say(START, `the plan has too many values; ten thousand tasks need a fifth of that`)
     return null
   }
+  if (isJson(text)) return locateJson(text, positionAt, problems)
   const document = compose(text, fault)
   if (document === null || problems.any) return null
   const version = document.directives?.yaml.version
   if (version !== undefined && version !== '1.2')
-    problems.say(1, `only YAML 1.2 is supported, not YAML ${version}`)
-  return { document, at }
+    problems.say(START, `only YAML 1.2 is supported, not YAML ${version}`)
+  return locateYaml(document.contents, positionAt, problems)
+}
+
+const START = { line: 1, column: 1 }
+
+/** Any other text, also one that is nearly JSON, is left to the YAML library, which names its mistakes. */
+function isJson(text: string): boolean {
+  if (!/^[ \t\r\n]*[{[]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Each value follows one of these. A text with more of them than any plan needs would take minutes to parse. */
@@ -76,8 +84,8 @@ function* tokensOf(text: string, fault: Fault): Generator<CST.Token> {
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)
-    if (parser.stack.length > DEEPEST_STACK)
-      return fault(parser.offset, 'the plan is nested deeper than 200 levels')
+    // A level of the text is an entry on the parser's stack; the library would overflow the stack on really deep ones.
+    if (parser.stack.length > DEEPEST_PLAN) return fault(parser.offset, `the plan ${TOO_DEEP}`)
   }
   yield* parser.end()
 }

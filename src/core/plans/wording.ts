@@ -17,6 +17,8 @@ const KINDS: Record<string, string> = {
   int: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
 }
 
 /** Identifies the pattern that a text fails: zod's issues name it only this way. */
@@ -24,6 +26,8 @@ const notASlug = Slug.safeParse(' ').error?.issues[0] as { pattern?: string } | 
 
 /** Why a value is not valid. Zod's messages mention regular expressions and types; plans are also written by others. */
 export function wordIssue(issue: z.core.$ZodIssue, found = 'nothing'): string {
+  // Those of our own shapes are already in plain words.
+  if (issue.message.startsWith('must ')) return issue.message
   switch (issue.code) {
     case 'invalid_type': {
       const hint =

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { Refused } from '../../core/errors.ts'
+import type { Refused } from '../../core/errors.ts'
+import { refusedPlan } from '../../core/plans/refusal.ts'
 import { writePlan } from '../../core/plans/write.ts'
 import { PlanAnswer, PlanView, ProjectParams } from '../../core/shapes/projects.ts'
 import { exportPlan } from '../../flow/plan-export.ts'
@@ -76,6 +77,5 @@ function notUtf8(bytes: Buffer): Refused {
     if (end === -1 || !isUtf8(bytes.subarray(start, end))) break
     start = end + 1
   }
-  const message = 'this is not UTF-8'
-  return new Refused('PLAN_INVALID', `Line ${line}: ${message}.`, { errors: [{ field: '', line, message }] })
+  return refusedPlan([{ line, column: 0, path: '', at: '', message: 'this is not UTF-8' }])
 }

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { storedDollars } from '../runs/dollars.ts'
+import { Name, ShortText, Slug, Tag, Text, Title } from '../shapes/common.ts'
+import { TaskCreate } from '../shapes/tasks.ts'
+import { type Shapes, STRUCTURE } from './fields.ts'
+import { LARGEST_PLAN_TASKS } from './plan.ts'
+
+/** The fields of a mission's plan. The reader and the JSON Schema for planners are made from them. */
+
+/** Those of core/states.ts and `one_success`, which only missions have so far; when every store has it, this list is that one. */
+export const MISSION_TRIGGER_RULES = [
+  'all_success',
+  'all_done',
+  'none_failed',
+  'one_success',
+  'always',
+] as const
+
+export const EDGE_KINDS = ['data', 'order'] as const
+export const LARGEST_EDGES = 10_000
+const LARGEST_ESTIMATE_TOKENS = 1_000_000_000
+const LARGEST_DOLLARS = 1_000_000_000
+const DAY_SECONDS = 86_400
+
+const wholePositive = (most: number) => z.int().min(1).max(most)
+
+const NOT_DOLLARS = { error: 'must be dollars, such as "2.50" or 2.5, with at most nine decimals' }
+const Dollars = z
+  .union(
+    [
+      z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, NOT_DOLLARS),
+      z.number().min(0, NOT_DOLLARS).max(LARGEST_DOLLARS, NOT_DOLLARS),
+    ],
+    NOT_DOLLARS,
+  )
+  .transform((dollars) => storedDollars(String(dollars))!)
+
+export const Budget = z.strictObject({
+  limitTokens: wholePositive(Number.MAX_SAFE_INTEGER).optional(),
+  limitUsd: Dollars.optional(),
+})
+
+export const Contractor = z.strictObject({ template: Slug, name: Name.optional() })
+
+export const Verification = z.strictObject({
+  kind: z.enum(['command', 'agent', 'human', 'auto']),
+  command: ShortText.min(1).optional(),
+  agent: Slug.optional(),
+  threshold: z
+    .number({ error: 'must be a number from 0 to 1' })
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('The least score that passes'),
+})
+
+export const Timeouts = z.strictObject({
+  ...TaskCreate.shape.timeouts.unwrap().shape,
+  attemptSeconds: wholePositive(7 * DAY_SECONDS)
+    .optional()
+    .describe('How long one attempt may take'),
+  deadlineSeconds: wholePositive(365 * DAY_SECONDS)
+    .optional()
+    .describe('How long all attempts may take together'),
+})
+
+export const Edge = z.strictObject({
+  on: z.string().min(1).max(200),
+  kind: z.enum(EDGE_KINDS).default('data'),
+})
+
+const { title, description, taskType, input, tags, requiredCapabilities, agent } = TaskCreate.shape
+
+export const MissionTaskShape = z.strictObject({
+  tempId: Tag.describe('Any short name, unique in the plan'),
+  title: title.optional(),
+  description,
+  taskType,
+  dependsOn: z
+    .array(z.union([z.string(), Edge]))
+    .max(LARGEST_EDGES)
+    .default([])
+    .describe('Ids of tasks of the plan. data (the default) hands on their results, order does not'),
+  triggerRule: z.enum(MISSION_TRIGGER_RULES).default('all_success'),
+  agent: agent.unwrap().optional().describe('The only agent that may do it'),
+  capabilities: requiredCapabilities.describe('What its agent must be able to do'),
+  contractor: Contractor.optional().describe('Instead of agent: one made from a template, for this mission'),
+  model: Name.optional(),
+  complexity: z.int().min(1).max(10).optional(),
+  estimatedTokens: wholePositive(LARGEST_ESTIMATE_TOKENS).optional(),
+  successCriteria: Text.optional().describe('What a verifier checks'),
+  outputSchema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema of its result'),
+  verification: Verification.optional(),
+  systemPrompt: Text.optional(),
+  toolsRequested: z.array(Name).max(100).default([]),
+  budget: Budget.optional(),
+  optional: z.boolean().default(false).describe('Its failure does not fail the mission'),
+  maxRetries: TaskCreate.shape.maxRetries.unwrap().optional(),
+  maxContinuations: TaskCreate.shape.maxContinuations.unwrap().optional(),
+  timeouts: Timeouts.optional(),
+  priority: TaskCreate.shape.priority.unwrap().optional(),
+  tags,
+  input,
+})
+
+export const MissionPlanShape = z.strictObject({
+  title: Title.optional(),
+  project: Slug.optional(),
+  strategy: Text.optional().describe('How the tasks go together, in words'),
+  tasks: z.array(MissionTaskShape).max(LARGEST_PLAN_TASKS),
+})
+
+/** Lists of structures are read one by one, so that each has its own problems. */
+export const MISSION_FIELDS = { ...MissionPlanShape.shape, tasks: STRUCTURE } satisfies Shapes
+export const MISSION_TASK_FIELDS = { ...MissionTaskShape.shape, dependsOn: STRUCTURE } satisfies Shapes

@@ -1,0 +1,65 @@
+import type { z } from 'zod'
+import type {
+  Budget,
+  Contractor,
+  EDGE_KINDS,
+  MISSION_TRIGGER_RULES,
+  Timeouts,
+  Verification,
+} from './mission-fields.ts'
+
+/** A mission's plan: a flat list of tasks. What is not given is null; then the mission's config or the workspace decides. */
+export interface MissionPlan {
+  title: string | null
+  /** The project its tasks stand in. */
+  project: string | null
+  /** How the planner went about it, for people. */
+  strategy: string | null
+  /** In the order given. */
+  tasks: MissionTask[]
+}
+
+export interface MissionTask {
+  /** Unique in the plan. */
+  tempId: string
+  title: string
+  description: string | null
+  taskType: string
+  priority: number | null
+  dependsOn: MissionEdge[]
+  triggerRule: (typeof MISSION_TRIGGER_RULES)[number]
+  tags: string[]
+  capabilities: string[]
+  agent: string | null
+  contractor: z.output<typeof Contractor> | null
+  model: string | null
+  complexity: number | null
+  estimatedTokens: number | null
+  successCriteria: string | null
+  outputSchema: Record<string, unknown> | null
+  toolsRequested: string[]
+  verification: z.output<typeof Verification> | null
+  timeouts: z.output<typeof Timeouts> | null
+  maxRetries: number | null
+  maxContinuations: number | null
+  systemPrompt: string | null
+  budget: z.output<typeof Budget> | null
+  /** Its failure does not fail the mission. */
+  optional: boolean
+  input: unknown
+}
+
+export interface MissionEdge {
+  /** The tempId of a task of the plan, or `task:` and the id of one outside. */
+  on: string
+  /** `data` hands on the result, `order` hands on nothing. */
+  kind: (typeof EDGE_KINDS)[number]
+}
+
+const OUTSIDE = 'task:'
+
+export const isOutside = ({ on }: Pick<MissionEdge, 'on'>) => on.startsWith(OUTSIDE)
+
+/** The id of the task outside the plan; null for one of the plan. */
+export const outsideId = (edge: Pick<MissionEdge, 'on'>): string | null =>
+  isOutside(edge) ? edge.on.slice(OUTSIDE.length) : null
