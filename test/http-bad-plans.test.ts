@@ -164,7 +164,7 @@ describe('a plan is refused, with all errors by line and nothing written, when i
   test.each(WRONG)('%s', async (_what, plan, reported) => {
     await nothingIsWrittenBy(server, async () => {
       const answer = await putPlan(w, 'shop', plan)
-      expectRefusal(answer, 400, 'PLAN_INVALID')
+      expectRefusal(answer, 422, 'PLAN_INVALID')
       const errors = answer.body.errors.toSorted((a: Json, b: Json) => Number(a.line) - Number(b.line))
       expect(errors.map(({ line, field }: Json) => [line, field])).toEqual(
         reported.map(([line, field]) => [line, field]),
@@ -238,7 +238,7 @@ describe('the size of a plan', () => {
     await nothingIsWrittenBy(server, async () => {
       for (const plan of [planOf(10_001), divided]) {
         const answer = await putPlan(w, 'shop', plan)
-        expectRefusal(answer, 400, 'PLAN_INVALID', {
+        expectRefusal(answer, 422, 'PLAN_INVALID', {
           errors: [
             { field: 'tracks', line: expect.any(Number), message: expect.stringContaining('10001 tasks') },
           ],
@@ -266,7 +266,7 @@ describe('the size of a plan', () => {
   test('and its errors, if there are thousands, are listed up to a limit', async () => {
     const plan = inTrackA(...Array.from({ length: 5_000 }, () => '{id: nonsense}'))
     const answer = await putPlan(w, 'shop', plan)
-    expectRefusal(answer, 400, 'PLAN_INVALID')
+    expectRefusal(answer, 422, 'PLAN_INVALID')
     expect(answer.body.errors).toHaveLength(1_001)
     expect(answer.body.errors.at(-1).message).toBe('4000 more problems are not listed')
     expect((await tasksByKey(w)).size, 'and nothing came of it').toBe(1)

@@ -107,7 +107,7 @@ describe('over HTTP', () => {
     const w = await workspace()
     await w.post('/projects', { slug: 'shop', name: 'Shop' })
     const answer = await w.call('PUT', '/projects/shop/plan', plan, { 'content-type': type })
-    expectRefusal(answer, 400, 'PLAN_INVALID')
+    expectRefusal(answer, 422, 'PLAN_INVALID')
     expect(answer.body.detail).toContain('is given twice')
   })
 })

@@ -2,7 +2,7 @@
 export const ERRORS = {
   VALIDATION_FAILED: { status: 400, title: 'The request is not valid' },
   MALFORMED_REQUEST: { status: 400, title: 'The request is not valid HTTP' },
-  PLAN_INVALID: { status: 400, title: 'The plan has problems' },
+  PLAN_INVALID: { status: 422, title: 'The plan has problems' },
   MALFORMED_JSON: { status: 400, title: 'The body is not valid JSON' },
   LEASE_OUT_OF_RANGE: { status: 400, title: 'The lease is outside the limits of this workspace' },
   UNAUTHENTICATED: { status: 401, title: 'A valid API key is required' },
