@@ -111,6 +111,8 @@ describe('a key may do what its role and scopes say', () => {
   const NEEDS_OTHER: Record<string, string> = {
     // Only reads; the ids of so many tasks would be too long for a URL.
     'POST /tasks/states': 'read',
+    // A dry run, of what the request itself contains.
+    'POST /plans/check': 'read',
     // Revokes tasks from holders that may still be alive: no agent should do that to others.
     'POST /workers/requeue-stalled': 'operate',
     // Shows keys, limits and all agents.
@@ -146,7 +148,7 @@ describe('a key may do what its role and scopes say', () => {
         expect(needs, `what does ${label(route)} need? Add it to this test`).toBeDefined()
         const reply = await tryKey(route, { key })
         if (rights.includes(needs!))
-          expect([200, 400, 404, 426], `${label(route)}: ${reply.text}`).toContain(reply.status)
+          expect([200, 400, 404, 422, 426], `${label(route)}: ${reply.text}`).toContain(reply.status)
         else expect(problemIn(reply, label(route))).toMatchObject({ status: 403, code: 'FORBIDDEN' })
       }),
     )

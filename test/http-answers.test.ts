@@ -6,6 +6,7 @@ import { WebSocket } from 'ws'
 import { faultsIn, watchAnswers } from './support/answers.ts'
 import { thingsIn } from './support/http-under-attack.ts'
 import { fence, type Json, openWorkspace, type Task, type Workspace } from './support/http-workspace.ts'
+import { RICH_MISSION } from './support/mission-plans.ts'
 import { until } from './support/nodes.ts'
 import { startServer } from './support/server.ts'
 
@@ -233,6 +234,7 @@ describe('all other answers match their declared schemas', () => {
     await all(['POST', '/projects', { slug: 'shop' }], ['PUT', '/projects/shop/plan', plan])
     await all(['PUT', '/projects/shop/tracks/A', { maxAgents: 3 }])
     await get('/projects', '/projects/shop', '/projects/shop/plan')
+    await all(['POST', '/plans/check', plan], ['POST', '/plans/check', RICH_MISSION])
     const yaml = await fetch(`${server.api}/projects/shop/plan?format=yaml`, {
       headers: { authorization: `Bearer ${w.ownerKey}` },
     })

@@ -130,7 +130,8 @@ export const allOf = (id: string): Things => ({
 
 /** A plan is text that the API document has no schema for: the one body that is not generated. */
 export const takesPlan = ({ method, path }: Pick<Route, 'method' | 'path'>) =>
-  method === 'PUT' && path === '/projects/{slug}/plan'
+  PLAN_ROUTES.includes(`${method} ${path}`)
+export const PLAN_ROUTES = ['PUT /projects/{slug}/plan', 'POST /plans/check']
 const samplePlan = ({ project }: Things) =>
   JSON.stringify({ project, tracks: { A: [{ id: 'A-001-sample' }] } })
 

@@ -2,20 +2,17 @@ import { Document, type YAMLSeq } from 'yaml'
 import type { z } from 'zod'
 import type { PlanView } from '../shapes/projects.ts'
 import { TaskCreate } from '../shapes/tasks.ts'
+import type { MissionPlan } from './mission-plan.ts'
 import { defaultTitle, type Plan, type PlanTask, type PlanTrack } from './plan.ts'
+import { missionAsWritten } from './write-mission.ts'
 
 type Written = z.output<typeof PlanView>
 type WrittenTrack = Written['tracks'][string]
 type WrittenTask = Extract<WrittenTrack, unknown[]>[number]
 
 /** The plan as text that readPlan accepts. Default values are left out. */
-export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
-  if (format === 'json')
-    return `${JSON.stringify(
-      planAsWritten(plan, (list) => list),
-      null,
-      2,
-    )}\n`
+export function writePlan(plan: Plan | MissionPlan, format: 'yaml' | 'json'): string {
+  if (format === 'json') return `${JSON.stringify(planAsWritten(plan), null, 2)}\n`
   // Words such as yes are text in YAML 1.2 but not in 1.1: quoted, other parsers read them correctly too.
   const document = new Document(null, { compat: 'yaml-1.1' })
   const onOneLine = (list: string[]) => {
@@ -32,7 +29,14 @@ export function writePlan(plan: Plan, format: 'yaml' | 'json'): string {
 /** YAML writes short lists on one line, with nodes of its own in their place. */
 type WriteList = (list: string[]) => string[]
 
-const planAsWritten = (plan: Plan, list: WriteList): Written => ({
+/** The plan as a value that checkPlan accepts. */
+export const planAsWritten = (
+  plan: Plan | MissionPlan,
+  list: WriteList = (items) => items,
+): Written | Record<string, unknown> =>
+  'tracks' in plan ? projectAsWritten(plan, list) : missionAsWritten(plan, list)
+
+const projectAsWritten = (plan: Plan, list: WriteList): Written => ({
   project: plan.project,
   ...(plan.name === null ? {} : { name: plan.name }),
   tracks: Object.fromEntries(plan.tracks.map((track) => [track.track, trackAsWritten(track, list)])),

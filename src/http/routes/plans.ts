@@ -4,7 +4,9 @@ import { z } from 'zod'
 import type { Refused } from '../../core/errors.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
 import { writePlan } from '../../core/plans/write.ts'
+import { PlanCheckAnswer } from '../../core/shapes/plans.ts'
 import { PlanAnswer, PlanView, ProjectParams } from '../../core/shapes/projects.ts'
+import { checkedPlan } from '../../flow/plan-check.ts'
 import { exportPlan } from '../../flow/plan-export.ts'
 import { importPlan } from '../../flow/plans.ts'
 import { requireProject } from '../../flow/projects.ts'
@@ -44,6 +46,18 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       const project = await requireProject(kernel, caller, params.slug)
       return importPlan(kernel, caller, project, body?.text ?? '')
     },
+  )
+
+  app.post<{ Body: { text: string } | undefined }>(
+    '/plans/check',
+    route({
+      summary: "Check a plan, a project's or a mission's, as YAML or JSON, without making anything of it",
+      tag,
+      needs: 'read',
+      bodyLimit: LARGEST_PLAN_BYTES,
+      answer: PlanCheckAnswer,
+    }),
+    async ({ body }) => checkedPlan(body?.text ?? ''),
   )
 
   app.get<{ Params: { slug: string }; Querystring: z.output<typeof FormatQuery> }>(

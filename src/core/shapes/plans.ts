@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+const TaskEstimate = z.object({
+  id: z.string(),
+  tokens: z.int(),
+  model: z.string().nullable(),
+  usd: z.string().nullable(),
+})
+
+/** What a plan may cost; see docs/plans.md. */
+const PlanEstimateView = z.object({
+  tokens: z.int(),
+  usd: z.string().nullable().describe('Dollars as an exact decimal; null when a price is unknown'),
+  unknownModels: z.array(z.string()).describe('Models without a price'),
+  withoutModel: z.int().describe('How many tasks name no model'),
+  assumed: z.int().describe('How many tasks state neither complexity nor tokens'),
+  perTask: z.array(TaskEstimate),
+})
+
+export const PlanCheckAnswer = z.object({
+  valid: z.literal(true),
+  kind: z.enum(['mission', 'project']),
+  taskCount: z.int(),
+  layers: z.array(z.array(z.string())).describe('Ids of tasks, those that wait for no others first'),
+  digest: z.string().describe('The sha-256 of what the plan means, in hex'),
+  estimate: PlanEstimateView,
+})
