@@ -82,11 +82,14 @@ test('the claim path in the README works when it is pasted into a shell', async 
   expect(answers[6].claims).toMatchObject([{ generation: 1, task: { title: 'Write the changelog' } }])
 })
 
-test('the plan of docs/plans.md is imported by its commands, and exported again', async () => {
-  const [, plan] = /```yaml\n(.*?)```/s.exec(readFileSync('docs/plans.md', 'utf8'))!
-  writeFileSync(join(folder, 'plan.yaml'), plan!)
+test('the plans of docs/plans.md are checked, imported and exported again by its commands', async () => {
+  const plans = [...readFileSync('docs/plans.md', 'utf8').matchAll(/```yaml\n(.*?)```/gs)]
+  for (const [i, name] of ['mission.yaml', 'plan.yaml'].entries())
+    writeFileSync(join(folder, name), plans[i]![1]!)
   const script = blocksIn('docs/plans.md').join('\n').replaceAll('http://127.0.0.1:4400', server.url)
   const stdout = await pasted(script)
+  expect(stdout).toContain('"valid":true,"kind":"mission","taskCount":3')
+  expect(stdout).toContain('"unknownModels":[]')
   expect(stdout).toContain('"slug":"ecommerce-rebuild"')
   expect(stdout).toContain('"created":6')
   for (const key of ['A-002-di-container', 'B-002-entity-models::2', 'sequential: true'])

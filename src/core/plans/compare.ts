@@ -13,14 +13,14 @@ export interface PlanChanges {
   edges: { added: ChangedEdge[]; removed: ChangedEdge[] }
 }
 
-export interface ChangedField {
+interface ChangedField {
   field: string
   before: unknown
   after: unknown
 }
 
 /** From the task that is waited for. */
-export interface ChangedEdge {
+interface ChangedEdge {
   from: string
   to: string
   kind: MissionEdge['kind']
@@ -50,14 +50,18 @@ function changedFields<T extends MissionPlan | MissionTask>(
 ): ChangedField[] {
   return (Object.keys(after) as (keyof T & string)[])
     .filter((field) => !apart.includes(field))
-    .filter((field) => canonicalJson(before[field]) !== canonicalJson(after[field]))
+    .filter((field) => !isSame(before[field], after[field]))
     .map((field) => ({ field, before: before[field], after: after[field] }))
 }
 
+const isSame = (one: unknown, other: unknown) => one === other || canonicalJson(one) === canonicalJson(other)
+
 /** Those of the second plan that the first has not: an edge of another kind is another edge. */
 function newEdges(before: MissionPlan, after: MissionPlan): ChangedEdge[] {
-  const known = new Set(before.tasks.flatMap(edgesOf).map(canonicalJson))
-  return after.tasks.flatMap(edgesOf).filter((edge) => !known.has(canonicalJson(edge)))
+  // Ids have no line breaks.
+  const nameOf = ({ from, to, kind }: ChangedEdge) => `${from}\n${to}\n${kind}`
+  const known = new Set(before.tasks.flatMap(edgesOf).map(nameOf))
+  return after.tasks.flatMap(edgesOf).filter((edge) => !known.has(nameOf(edge)))
 }
 
 const edgesOf = ({ tempId, dependsOn }: MissionTask): ChangedEdge[] =>

@@ -16,7 +16,7 @@ export interface PlanEstimate {
   perTask: TaskEstimate[]
 }
 
-export interface TaskEstimate {
+interface TaskEstimate {
   id: string
   tokens: number
   model: string | null

@@ -58,8 +58,6 @@ export interface MissionEdge {
 
 const OUTSIDE = 'task:'
 
-export const isOutside = ({ on }: Pick<MissionEdge, 'on'>) => on.startsWith(OUTSIDE)
-
 /** The id of the task outside the plan; null for one of the plan. */
-export const outsideId = (edge: Pick<MissionEdge, 'on'>): string | null =>
-  isOutside(edge) ? edge.on.slice(OUTSIDE.length) : null
+export const outsideId = ({ on }: Pick<MissionEdge, 'on'>): string | null =>
+  on.startsWith(OUTSIDE) ? on.slice(OUTSIDE.length) : null
