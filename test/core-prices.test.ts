@@ -70,6 +70,9 @@ describe('the price of a model', () => {
     const own = { house: { ...PRICES['gpt-5']!, input: '0.000001' } }
     expect(costOf('house', { input: 500_000_000, output: 0 }, own)).toBe('0.0005')
     expect(costOf('gpt-5', { input: 1, output: 0 }, own)).toBeNull()
+    // Half a nano-dollar.
+    const cheap = { house: { ...PRICES['gpt-5']!, input: '0.0005' } }
+    expect(costOf('house', { input: 1, output: 0 }, cheap)).toBe('0.000000001')
   })
 
   test('of cache writes is that of input where no other is known', () => {

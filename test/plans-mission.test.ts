@@ -172,6 +172,12 @@ describe('the kind of a plan', () => {
 })
 
 describe('problems of fields', () => {
+  test('have a JSON pointer even where names have slashes and tildes', () => {
+    expect(problemsOf({ tasks: [], 'a/b~c': 1 })).toEqual([
+      "/a~1b~0c is not a field of a mission's plan, which may have title, project, strategy, tasks",
+    ])
+  })
+
   test('have their place, in a value and in a text', () => {
     const plan = { title: '', tasks: [{ tempId: 'a', budget: { limitTokens: 0 }, tags: ['x', 7] }, 'b'] }
     expect(problemsOf(plan)).toEqual([
