@@ -364,7 +364,6 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey answers like memory', () =
   let under: StoreUnderTest
   afterAll(() => under?.close())
 
-  /** With declared tracks, claims are always decided on a read; without, mostly on what the store knows itself. */
   async function sides(hasTracks: boolean): Promise<[Side, Side]> {
     await under?.close()
     under = await openStore.valkey()

@@ -2,21 +2,13 @@ import { z } from 'zod'
 import { storedDollars } from '../runs/dollars.ts'
 import { Name, ShortText, Slug, Tag, Text, Title } from '../shapes/common.ts'
 import { TaskCreate } from '../shapes/tasks.ts'
+import { TRIGGER_RULES } from '../states.ts'
+import { DEPENDENCY_KINDS } from '../upstream.ts'
 import { type Shapes, STRUCTURE } from './fields.ts'
 import { LARGEST_PLAN_TASKS } from './plan.ts'
 
 /** The fields of a mission's plan. The reader and the JSON Schema for planners are made from them. */
 
-/** Those of core/states.ts and `one_success`, which only missions have so far; when every store has it, this list is that one. */
-export const MISSION_TRIGGER_RULES = [
-  'all_success',
-  'all_done',
-  'none_failed',
-  'one_success',
-  'always',
-] as const
-
-export const EDGE_KINDS = ['data', 'order'] as const
 export const LARGEST_EDGES = 10_000
 const LARGEST_ESTIMATE_TOKENS = 1_000_000_000
 const LARGEST_DOLLARS = 1_000_000_000
@@ -66,7 +58,7 @@ export const Timeouts = z.strictObject({
 
 export const Edge = z.strictObject({
   on: z.string().min(1).max(200),
-  kind: z.enum(EDGE_KINDS).default('data'),
+  kind: z.enum(DEPENDENCY_KINDS).default('data'),
 })
 
 const { title, description, taskType, input, tags, requiredCapabilities, agent } = TaskCreate.shape
@@ -81,7 +73,7 @@ export const MissionTaskShape = z.strictObject({
     .max(LARGEST_EDGES)
     .default([])
     .describe('Ids of tasks of the plan. data (the default) hands on their results, order does not'),
-  triggerRule: z.enum(MISSION_TRIGGER_RULES).default('all_success'),
+  triggerRule: z.enum(TRIGGER_RULES).default('all_success'),
   agent: agent.unwrap().optional().describe('The only agent that may do it'),
   capabilities: requiredCapabilities.describe('What its agent must be able to do'),
   contractor: Contractor.optional().describe('Instead of agent: one made from a template, for this mission'),

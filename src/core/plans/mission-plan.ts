@@ -1,12 +1,7 @@
 import type { z } from 'zod'
-import type {
-  Budget,
-  Contractor,
-  EDGE_KINDS,
-  MISSION_TRIGGER_RULES,
-  Timeouts,
-  Verification,
-} from './mission-fields.ts'
+import type { TriggerRule } from '../states.ts'
+import type { DependencyKind } from '../upstream.ts'
+import type { Budget, Contractor, Timeouts, Verification } from './mission-fields.ts'
 
 /** A mission's plan: a flat list of tasks. What is not given is null; then the mission's config or the workspace decides. */
 export interface MissionPlan {
@@ -27,7 +22,7 @@ export interface MissionTask {
   taskType: string
   priority: number | null
   dependsOn: MissionEdge[]
-  triggerRule: (typeof MISSION_TRIGGER_RULES)[number]
+  triggerRule: TriggerRule
   tags: string[]
   capabilities: string[]
   agent: string | null
@@ -53,7 +48,7 @@ export interface MissionEdge {
   /** The tempId of a task of the plan, or `task:` and the id of one outside. */
   on: string
   /** `data` hands on the result, `order` hands on nothing. */
-  kind: (typeof EDGE_KINDS)[number]
+  kind: DependencyKind
 }
 
 const OUTSIDE = 'task:'

@@ -13,8 +13,8 @@ const A_FEW = 4
  * commands that read, each preceded by its length.
  *
  * Returns 'wait' while another process has the writer lock, 'none' if there is no such workspace, else: 'seen', the clock,
- * whether we have the writer lock, the meta fields, the queues read (key, ids, whether these are all), which of them each
- * query sees (from 0), what the sessions hold (ids), the records of all these, session records and how much claimants hold, and the answers to the
+ * whether we have the writer lock, the meta fields, the queues read (ids), which of them each query sees (from 0), what the
+ * sessions hold (ids), the records of all these, session records and how much claimants hold, and the answers to the
  * commands.
  */
 export const READ_VIEW = `
@@ -118,9 +118,8 @@ for q, query in ipairs(queries) do
   end
 end
 for place, queue in ipairs(shown) do
-  local ids = redis.call('ZRANGE', queue.key, 0, depth[place] - 1)
-  shown[place] = { queue.key, ids, #ids < depth[place] and 1 or 0 }
-  for _, id in ipairs(ids) do show(id) end
+  shown[place] = redis.call('ZRANGE', queue.key, 0, depth[place] - 1)
+  for _, id in ipairs(shown[place]) do show(id) end
 end
 
 local first, last = given()

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { dependencyName, keyName, NO_AGENTS, type StoredReply } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
@@ -9,12 +10,10 @@ import type { ReadSet, SeenSession } from '../portable.ts'
 import { readCounted, readMarkedTask, type TaskMarks } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
 import { encoded, heldIdOf, holdingFrom, holdingTo, idOf, type Keys } from './keys.ts'
-import { freshIds, type Learnt, reservedQuery } from './mirror.ts'
 import { type Bulk, readMore } from './read-more.ts'
 import { READ_VIEW } from './read-view.lua.ts'
 import { Script } from './script.ts'
 import type { Seen } from './seen.ts'
-import { millisecondsOf } from './server-clock.ts'
 
 const MOST_NAMES = 2_000
 const script = new Script(READ_VIEW)
@@ -24,21 +23,13 @@ type ViewReply = [
   time: [seconds: string, micros: string],
   hasWriterLock: number,
   meta: string[],
-  shown: [key: string, ids: string[], isWhole: number][],
+  shown: string[][],
   seenBy: number[][],
   holding: string[][],
   records: Bulk[],
   claimants: ([record: string, holds: number] | null)[],
   answers: unknown[],
 ]
-
-/** Who reads, and whether it must get the writer lock. */
-interface Asking {
-  token: string
-  insists: boolean
-  /** So many tasks of each queue are read beyond those the batch needs, for the batches after it. */
-  ahead: number
-}
 
 /**
  * Null while another process has the writer lock, or when two reads are not consistent with each other: then read again. One
@@ -49,11 +40,20 @@ export async function readView(
   keys: Keys,
   workspaceId: number,
   readSet: ReadSet,
-  asking: Asking,
-): Promise<{ seen: Seen; learnt: Learnt } | null> {
+  { token, insists }: { token: string; insists: boolean },
+): Promise<Seen | null> {
   const questions = new Questions()
   const read = askAll(questions, keys, readSet)
-  const values = [...argumentsFor(keys, readSet, asking), ...questions.flat()]
+  const values = [
+    token,
+    insists ? '1' : '0',
+    keys.tag,
+    JSON.stringify(queueQueriesOf(keys, readSet)),
+    JSON.stringify(reservedQueriesOf(keys, readSet)),
+    ...counted(readSet.kinds.session.flatMap((name) => [holdingFrom(name), holdingTo(name)])),
+    ...counted(readSet.claimants.flatMap((name) => [name, holdingFrom(name), holdingTo(name)])),
+    ...questions.flat(),
+  ]
   const reply = await onceConnected(client, () =>
     script.run<ViewReply | ['wait'] | ['none']>(
       client,
@@ -67,14 +67,14 @@ export async function readView(
   questions.answers = answers
   const [head, version, seq, lastId, activeClaims, activeSessions, limits] = meta
   const { records, marks } = tasksIn([...read.tasks(), ...found])
-  const workers = readClaimants(readSet, claimants)
-  const queries = queriesIn(readSet, shown, seenBy)
-  const waiting = queries.map(({ queues, limit }) =>
+  const queues = shown.map((ids) => ids.map(idOf))
+  const waitingByQuery = seenBy.map((places) =>
     inOrder(
-      queues.flatMap(({ first }) => first.slice(0, limit)),
+      places.flatMap((place) => queues[place]!),
       records,
     ),
   )
+  const sessions = readSessions(readSet, holding, read.sessions(), read.lost())
   const seen: Seen = {
     head: head!,
     version: Number(version),
@@ -84,55 +84,29 @@ export async function readView(
     marks,
     view: {
       // The server's clock, at the time of the read.
-      now: Math.floor(millisecondsOf(time)),
+      now: Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000),
       limits: { ...DEFAULT_LIMITS, ...JSON.parse(limits!) },
       activeClaims: Number(activeClaims),
       records,
-      waiting: waiting.slice(0, readSet.waiting.length),
-      reserved: waiting.slice(readSet.waiting.length).flat(),
+      waiting: waitingByQuery.slice(0, readSet.waiting.length),
+      reserved: waitingByQuery.slice(readSet.waiting.length).flat(),
       pastHolders: new Map(),
       dependencies: dependenciesIn(readSet, read.dependencies()),
       fresh: freshIds(Number(lastId), readSet.newTasks),
       takenKeys: takenAmong(readSet, read.taken()),
       storedReplies: readStoredReplies(readSet, read.storedReplies()),
-      workers: workersOf(readSet, (name) => workers.get(name) ?? null),
-      kinds: {
-        session: {
-          seen: readSessions(readSet, holding, read.sessions(), read.lost()),
-          counted: Number(activeSessions),
-        },
-      },
+      workers: readWorkers(readSet, claimants),
+      kinds: { session: { seen: sessions, counted: Number(activeSessions) } },
       tracks: new Map(),
       ...NO_AGENTS,
     },
   }
-  const declaredTracks = read.declaredTracks()
-  const whole = await readMore(client, keys, readSet, seen, declaredTracks ?? 0)
-  return whole && { seen: whole, learnt: { queries, claimants: workers, declaredTracks } }
+  return readMore(client, keys, readSet, seen, read.declaredTracks())
 }
 
-const argumentsFor = (keys: Keys, readSet: ReadSet, { token, insists, ahead }: Asking) => [
-  token,
-  insists ? '1' : '0',
-  keys.tag,
-  JSON.stringify(queueQueriesOf(keys, readSet, ahead)),
-  JSON.stringify(reservedQueriesOf(keys, readSet, ahead)),
-  ...counted(readSet.kinds.session.flatMap((name) => [holdingFrom(name), holdingTo(name)])),
-  ...counted(readSet.claimants.flatMap((name) => [name, holdingFrom(name), holdingTo(name)])),
-]
-
-/** Queue queries, then those for tasks reserved for single agents; of these none was run if no task is reserved. */
-function queriesIn({ waiting, reserved }: ReadSet, shown: ViewReply[4], seenBy: ViewReply[5]) {
-  const queues = shown.map(([key, ids, isWhole]) => ({ key, first: ids.map(idOf), isWhole: isWhole === 1 }))
-  const all = [
-    ...waiting.map(({ limit, ...query }) => ({ limit, query: { ...query, agent: null } })),
-    ...reserved.map(({ agent, capabilities, limit }) => ({
-      limit,
-      query: reservedQuery(agent, capabilities),
-    })),
-  ]
-  return all.map((one, i) => ({ ...one, queues: (seenBy[i] ?? []).map((place) => queues[place]!) }))
-}
+/** An unused id and 22 random bits for each. */
+const freshIds = (lastId: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({ id: lastId + 1 + i, random: randomInt(2 ** 22) }))
 
 function tasksIn(texts: readonly Bulk[]): {
   records: Map<number, TaskRecord>
@@ -195,7 +169,7 @@ function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
       keys.counted(id),
       ...ons,
     ]),
-    declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => null,
+    declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
   }
 }
 
@@ -232,15 +206,15 @@ const queueQuery = (keys: Keys, agent: string | null, capabilities: readonly str
   limit,
 })
 
-const queueQueriesOf = (keys: Keys, { waiting }: ReadSet, ahead: number) =>
+const queueQueriesOf = (keys: Keys, { waiting }: ReadSet) =>
   waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
-    ...queueQuery(keys, null, capabilities, limit + ahead),
+    ...queueQuery(keys, null, capabilities, limit),
     project: projectId === null ? false : String(projectId),
     trackQueues: trackQueues ?? false,
   }))
 
-const reservedQueriesOf = (keys: Keys, { reserved }: ReadSet, ahead: number) =>
-  reserved.map(({ agent, capabilities, limit }) => queueQuery(keys, agent, capabilities, limit + ahead))
+const reservedQueriesOf = (keys: Keys, { reserved }: ReadSet) =>
+  reserved.map(({ agent, capabilities, limit }) => queueQuery(keys, agent, capabilities, limit))
 
 /** A query may match several queues, one for each set of capabilities. */
 function inOrder(ids: number[], records: ReadonlyMap<number, TaskRecord>): number[] {
@@ -261,15 +235,12 @@ function readStoredReplies(readSet: ReadSet, texts: readonly Bulk[]): Map<string
   return storedReplies
 }
 
-/** Null for those that are no workers. */
-function readClaimants(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker | null> {
-  const known = new Map<string, Worker | null>()
-  for (const [i, name] of readSet.claimants.entries()) {
-    const [text, held] = claimants[i] ?? []
-    const record = text === undefined ? null : (JSON.parse(text) as SessionRecord)
-    known.set(name, record === null || record.capacity === null ? null : { record, held: held! })
-  }
-  return known
+function readWorkers(readSet: ReadSet, claimants: ViewReply[8]): Map<string, Worker> {
+  const found = new Map(readSet.claimants.map((name, i) => [name, claimants[i] ?? null]))
+  return workersOf(readSet, (name) => {
+    const [text, held] = found.get(name) ?? []
+    return text === undefined ? null : { record: JSON.parse(text) as SessionRecord, held: held! }
+  })
 }
 
 function readSessions(

@@ -10,7 +10,6 @@ import { ask, together } from './connect.ts'
 import { EVENTS_PER_LIST, idOf, type Keys } from './keys.ts'
 import { readResult } from './results.ts'
 import { Script } from './script.ts'
-import { millisecondsOf } from './server-clock.ts'
 import { metaOf } from './workspaces.ts'
 
 /** Tasks read in one step of a search. */
@@ -132,16 +131,17 @@ export class ValkeyReader implements Reader {
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
     const keys = this.keysOf(workspaceId)
-    const [past, text, time] = (await together(this.reader, [
+    const [past, text, [seconds, micros]] = (await together(this.reader, [
       ['lrange', keys.claims(taskId), 0, -1],
       ['get', keys.task(taskId)],
       ['time'],
-    ])) as [string[], string | null, string[]]
+    ])) as [string[], string | null, [seconds: string, micros: string]]
     if (text === null) return []
     const task = readMarkedTask(text)
     // The last claim is part of the task, so it does not expire as the earlier ones do.
     const { claimsKeptUntil } = task.marks
-    const isKept = claimsKeptUntil === null || claimsKeptUntil > millisecondsOf(time)
+    const isKept =
+      claimsKeptUntil === null || claimsKeptUntil > Number(seconds) * 1000 + Number(micros) / 1000
     const last = isKept ? lastClaimOf(task) : null
     return [...past.map(readClaim), ...(last ? [last] : [])]
   }

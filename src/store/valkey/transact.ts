@@ -7,18 +7,15 @@ import { asUnavailable, connected, isFromServer } from './connect.ts'
 import type { Give } from './handed-out.ts'
 import { InOrder } from './in-order.ts'
 import type { Keys } from './keys.ts'
-import type { Mirror } from './mirror.ts'
-import { Mirrors } from './mirrors.ts'
 import type { Notices } from './notices.ts'
 import { readResults } from './read-more.ts'
 import { readView } from './read-view.ts'
 import type { KeptResult } from './results.ts'
 import { Script } from './script.ts'
 import type { Seen } from './seen.ts'
-import { millisecondsOf, ServerClock } from './server-clock.ts'
 import { tasksAfter } from './tasks-after.ts'
 import { PASS, SETTLE, WRITE } from './write.lua.ts'
-import { isNothing, metaAfter, resultsToRead, writesOf } from './writes.ts'
+import { isNothing, resultsToRead, writesOf } from './writes.ts'
 
 const write = new Script(WRITE)
 const pass = new Script(PASS)
@@ -34,36 +31,16 @@ const ASK_FOR_LOCK_EVERY_MS = [1, 4] as const
 
 const NO_RESULTS: ReadonlyMap<number, readonly KeptResult[]> = new Map()
 
-/** What is to be written, under a name by which it can be found out whether it was, and what is known when it is. */
+/** What is to be written, under a name by which it can be found out whether it was. */
 interface Writes {
   name: string
   commands: readonly string[]
   give: Give
-  applyTo: (mirror: Mirror) => void
 }
 
 type Decide<T> = (view: View) => { answer: T; changes: Changes }
 type Settled = 'written' | 'void' | 'unknown'
 type Written = 'written' | 'changed' | 'late' | 'locked'
-type WriteReply = [Written, time?: [seconds: string, micros: string], answers?: unknown[]]
-
-/** What a transaction is decided on, and the mirror that holds it. */
-interface Known {
-  seen: Seen
-  mirror: Mirror
-}
-
-interface Decided<T> {
-  answer: T
-  changes: Changes
-  /** Null: nothing is to be written. */
-  writes: Writes | null
-}
-
-/** How far a transaction goes to be written: on what is known, on a fresh read, or with the writer lock. */
-type Effort = 'known' | 'read' | 'lock'
-/** The answer; or, when another process wrote first, what to try next. */
-type Attempted<T> = { answer: T } | { next: Effort }
 
 /**
  * A transaction is a read, a decision and a write. It is optimistic: the write is done only if the last write to the
@@ -78,8 +55,6 @@ export class ValkeyTransactor implements Transactor {
   readonly #keysOf: (workspaceId: number) => Keys
   readonly #notices: Notices
   readonly #inOrder = new InOrder()
-  readonly #mirrors = new Mirrors()
-  readonly #clock = new ServerClock()
   readonly #token = randomUUID()
   #transactions = 0
 
@@ -91,78 +66,50 @@ export class ValkeyTransactor implements Transactor {
 
   async transact<T>(workspaceId: number, readSet: ReadSet, decide: Decide<T>): Promise<T> {
     const giveUpAt = performance.now() + GIVE_UP_AFTER_MS
-    for (let effort: Effort = 'known'; ; ) {
-      const done: Attempted<T> = await this.#attempt(workspaceId, readSet, decide, effort, giveUpAt)
-      if ('answer' in done) return done.answer
+    for (let insists = false; ; insists = true) {
+      const done = await this.#attempt(workspaceId, readSet, decide, insists, giveUpAt)
+      if (done) return done.answer
       if (performance.now() > giveUpAt)
         throw new StoreUnavailable('Other processes wrote first on every attempt.')
-      effort = done.next
     }
   }
 
+  /** Null when another process wrote first. */
   async #attempt<T>(
     workspaceId: number,
     readSet: ReadSet,
     decide: Decide<T>,
-    effort: Effort,
+    insists: boolean,
     giveUpAt: number,
-  ): Promise<Attempted<T>> {
+  ): Promise<{ answer: T } | null> {
+    const keys = this.#keysOf(workspaceId)
     const leave = await this.#inOrder.enter(workspaceId)
     try {
-      const known = effort === 'known' ? this.#known(workspaceId, readSet) : null
-      if (known) {
-        const decided = await this.#decide(workspaceId, known.seen, decide)
-        // No server has confirmed an answer that writes nothing: it is decided again, on a read.
-        if (decided.writes) return await this.#finish(workspaceId, known, decided, leave, 'read')
-      }
-      const read = await this.#read(workspaceId, readSet, effort === 'lock', giveUpAt)
-      const decided = await this.#decide(workspaceId, read.seen, decide)
-      if (!decided.writes) return { answer: decided.answer }
-      return await this.#finish(workspaceId, read, decided, leave, 'lock')
+      const seen = await this.#read(keys, workspaceId, readSet, insists, giveUpAt)
+      const { answer, changes, writes } = await this.#decide(workspaceId, seen, decide)
+      if (writes === null) return { answer }
+      const written = this.#write(keys, seen, writes)
+      leave()
+      if ((await written) !== 'written') return null
+      this.#notices.tell(workspaceId, changes)
+      return { answer }
     } finally {
       leave()
     }
   }
 
-  /** The write is sent, and the next transaction may go on with what it will have written. */
-  async #finish<T>(
+  async #read(
+    keys: Keys,
     workspaceId: number,
-    { seen, mirror }: Known,
-    { answer, changes, writes }: Decided<T>,
-    leave: () => void,
-    next: Effort,
-  ): Promise<Attempted<T>> {
-    const written = this.#write(this.#keysOf(workspaceId), seen, writes!)
-    writes!.applyTo(mirror)
-    leave()
-    let isWritten = false
-    try {
-      isWritten = (await written) === 'written'
-    } finally {
-      if (!isWritten) this.#mirrors.drop(workspaceId, mirror)
-    }
-    if (!isWritten) return { next }
-    this.#notices.tell(workspaceId, changes)
-    return { answer }
-  }
-
-  #known(workspaceId: number, readSet: ReadSet): Known | null {
-    const mirror = this.#mirrors.confirmed(workspaceId)
-    const now = this.#clock.now()
-    const seen = mirror && now !== null ? mirror.seen(readSet, now) : null
-    return mirror && seen && { seen, mirror }
-  }
-
-  async #read(workspaceId: number, readSet: ReadSet, insists: boolean, giveUpAt: number): Promise<Known> {
-    const keys = this.#keysOf(workspaceId)
+    readSet: ReadSet,
+    insists: boolean,
+    giveUpAt: number,
+  ): Promise<Seen> {
     // The read was not consistent, or another process has the writer lock: either way, others write a lot.
     for (let insisting = insists; ; insisting = true) {
-      const asking = { token: this.#token, insists: insisting, ahead: this.#mirrors.ahead(workspaceId) }
-      const read = await readView(this.#client, keys, workspaceId, readSet, asking)
-      if (read) {
-        this.#clock.heard(read.seen.view.now)
-        return { seen: read.seen, mirror: this.#mirrors.learn(workspaceId, read.seen, read.learnt) }
-      }
+      const who = { token: this.#token, insists: insisting }
+      const seen = await readView(this.#client, keys, workspaceId, readSet, who)
+      if (seen) return seen
       if (performance.now() > giveUpAt) throw new StoreUnavailable('Other processes hold the writer lock.')
       await sleep(randomInt(...ASK_FOR_LOCK_EVERY_MS))
     }
@@ -171,7 +118,7 @@ export class ValkeyTransactor implements Transactor {
   /**
    * The commands to write, or null if there is nothing to write. If it ends without a write, the writer lock is passed on.
    */
-  async #decide<T>(workspaceId: number, seen: Seen, decide: Decide<T>): Promise<Decided<T>> {
+  async #decide<T>(workspaceId: number, seen: Seen, decide: Decide<T>) {
     const keys = this.#keysOf(workspaceId)
     let writes: Writes | null = null
     try {
@@ -181,13 +128,11 @@ export class ValkeyTransactor implements Transactor {
         const results = toRead.length === 0 ? NO_RESULTS : await readResults(this.#client, keys, seen, toRead)
         const name = `${this.#token}:${++this.#transactions}`
         const after = tasksAfter(seen, results, changes)
-        const meta = metaAfter(seen, changes, name)
-        const { commands, give } = writesOf(keys, seen, after, changes, meta)
+        const { commands, give } = writesOf(keys, seen, after, changes, name)
         commands.push(...this.#notices.commandFor(workspaceId, changes))
         if (commands.length > MOST_ARGUMENTS)
           throw new RangeError('The change is too large for one transaction.')
-        const applyTo = (mirror: Mirror) => mirror.apply(keys, seen, after.tasks, changes, meta)
-        writes = { name, commands, give, applyTo }
+        writes = { name, commands, give }
       }
       return { answer, changes, writes }
     } finally {
@@ -204,15 +149,12 @@ export class ValkeyTransactor implements Transactor {
     const { head, view } = seen
     if (this.#client.status !== 'ready') throw new StoreUnavailable('The connection was lost.')
     try {
-      const [outcome, time, answers] = await write.run<WriteReply>(
+      const [outcome, answers = []] = await write.run<[Written, unknown[]?]>(
         this.#client,
         [keys.meta, keys.writerLock, keys.writerQueue, transaction],
         [this.#token, head, String(view.now), ...commands],
       )
-      if (outcome === 'written') {
-        this.#clock.heard(millisecondsOf(time!))
-        give(answers!)
-      }
+      if (outcome === 'written') give(answers)
       return outcome
     } catch (error) {
       if (isFromServer(error)) throw asUnavailable(error)

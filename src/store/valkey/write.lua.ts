@@ -12,8 +12,8 @@ const REMEMBERED_MS = 60_000
 /**
  * Writes what was decided, whole or not at all, if the workspace has not changed since it was read.
  *
- * KEYS: meta, writer lock, writer queue, the transaction. ARGV: token; the head it was decided on; the clock it was decided by,
- * in ms; then commands, each preceded by its length. Returns 'written', the clock and the answers that commands asked for, or why not: 'changed', 'late',
+ * KEYS: meta, writer lock, writer queue, the transaction. ARGV: token; the head read; the clock read, in ms; then commands,
+ * each preceded by its length. Returns 'written' and the answers that commands asked for, or why not: 'changed', 'late',
  * 'locked'.
  *
  * A command that failed halfway would leave the first half written. None can: each key has one type, arguments are checked
@@ -24,8 +24,7 @@ ${WRITER_LOCK_FUNCTIONS}
 local token = ARGV[1]
 if redis.call('HGET', KEYS[1], 'head') ~= ARGV[2] then return {'changed'} end
 local time = redis.call('TIME')
-local age = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[3])
-if age < 0 or age > ${READ_VALID_MS} then return {'late'} end
+if time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[3]) > ${READ_VALID_MS} then return {'late'} end
 local owner = redis.call('GET', KEYS[2])
 if owner and owner ~= token then return {'locked'} end
 
@@ -66,7 +65,7 @@ while at <= #ARGV do
 end
 redis.call('SET', KEYS[4], '1', 'PX', ${REMEMBERED_MS})
 if owner then passOn(KEYS[2], KEYS[3]) end
-return {'written', time, answers}
+return {'written', answers}
 `
 
 /** Nothing is to be written: the writer lock is passed on. KEYS: writer lock, writer queue. ARGV: token. */

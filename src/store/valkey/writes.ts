@@ -4,7 +4,6 @@ import { score, writeClaim, writeEvent } from './codec.ts'
 import { Commands } from './commands.ts'
 import { askForDetails, type Give } from './handed-out.ts'
 import type { Keys } from './keys.ts'
-import type { Meta } from './mirror.ts'
 import { writeResult } from './results.ts'
 import type { Seen } from './seen.ts'
 import { dependencyWrites, taskWrites } from './task-writes.ts'
@@ -42,11 +41,10 @@ export function writesOf(
   seen: Seen,
   after: TasksAfter,
   changes: Changes,
-  meta: Meta,
+  transaction: string,
 ): { commands: string[]; give: Give } {
   const commands = new Commands()
-  // Set, not incremented: the head proves that they still are what was read.
-  for (const [field, value] of Object.entries(meta)) commands.add('HSET', keys.meta, field, String(value))
+  planMeta(commands, keys, seen, changes, transaction)
   taskWrites(commands, keys, seen, after, changes)
   dependencyWrites(commands, keys, changes)
   planClaims(commands, keys, seen, after, changes)
@@ -68,21 +66,22 @@ export function writesOf(
   return { commands: commands.flat(), give }
 }
 
-/** The numbers of the workspace after these changes. */
-export function metaAfter(seen: Seen, changes: Changes, head: string): Meta {
+/** Set, not incremented: the head proves that they still are what was read. */
+function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes, transaction: string): void {
   const { view } = seen
   const before = (name: string) => view.kinds.session.seen.get(name)?.record ?? null
   let activeSessions = view.kinds.session.counted
   for (const session of changes.kinds.session.written)
     activeSessions += Number(countsAsActive(session)) - Number(countsAsActive(before(session.name)))
-  return {
-    head,
+  const fields = {
+    head: transaction,
     version: seen.version + 1,
     seq: seen.seq + changes.events.length,
     lastId: changes.created.reduce((last, { record }) => Math.max(last, record.id), seen.lastId),
     activeClaims: view.activeClaims + changes.activeClaimsDelta,
     activeSessions,
   }
+  for (const [field, value] of Object.entries(fields)) commands.add('HSET', keys.meta, field, String(value))
 }
 
 function planClaims(
