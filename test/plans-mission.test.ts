@@ -205,7 +205,7 @@ describe('problems of fields', () => {
     [{ estimatedTokens: 1.5 }, 'estimatedTokens must be a whole number, not the number 1.5'],
     [
       { triggerRule: 'never' },
-      'triggerRule must be all_success or all_done or none_failed or one_success or always, not "never"',
+      'triggerRule must be all_success or all_done or none_failed or always or one_success, not "never"',
     ],
     [{ triggerRule: 'one_success' }, 'triggerRule is one_success, which needs at least one dependency'],
     [
