@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decide } from '../src/core/decide.ts'
 import { EVENTS, replay } from '../src/core/events.ts'
-import { CLAIM_ENDS, isHeld, isTerminal } from '../src/core/states.ts'
+import { CLAIM_ENDS, isHeld, isTerminal, type TaskState } from '../src/core/states.ts'
 import { history, type Moment, replayHistory } from './support/histories.ts'
 
 const inEveryHistory = (visit: (moment: Moment) => void, numRuns = 200) =>
@@ -59,7 +59,7 @@ describe('for any history of a task, decide', () => {
             expect((from === null) === (to === null)).toBe(true)
             if (to === null) continue
             expect(from).toBe(state)
-            state = to
+            state = to as TaskState
           }
           expect(state).toBe(decision.record.state)
         })

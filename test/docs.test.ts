@@ -5,6 +5,7 @@ import { table } from '../scripts/docs/markdown.ts'
 import { pages } from '../scripts/docs/pages.ts'
 import { ERRORS } from '../src/core/errors.ts'
 import { eventTypes } from '../src/core/events.ts'
+import { MISSION_TRANSITIONS } from '../src/core/kinds/mission/states.ts'
 import { RUN_TRANSITIONS, RUNTIME_CHANGES, WAKEUP_TRANSITIONS } from '../src/core/runs/states.ts'
 import { CLAIM_ENDS, CLAIM_STATES, TASK_TRANSITIONS, type TaskState, taskStates } from '../src/core/states.ts'
 
@@ -31,9 +32,16 @@ const rowOf = (page: string, first: string) => cells(page).find(([cell]) => cell
 
 type Table = Record<string, { from: readonly string[]; to: readonly string[] }>
 
+/** Those that change how far a mission has come. */
+const PHASE_CHANGES: Table = Object.fromEntries(
+  Object.entries(MISSION_TRANSITIONS).flatMap(([name, { from, to }]) =>
+    to === null ? [] : [[name, { from, to: [to] }]],
+  ),
+)
+
 describe('the state machines', () => {
   const page = pages['docs/state-machines.md']!()
-  const [task, claim, run, wakeup] = [...page.matchAll(/```mermaid\n([\s\S]*?)\n```/g)].map(
+  const [task, claim, mission, run, wakeup] = [...page.matchAll(/```mermaid\n([\s\S]*?)\n```/g)].map(
     ([, diagram]) => diagram!,
   )
 
@@ -77,6 +85,7 @@ describe('the state machines', () => {
   })
 
   test.each([
+    ['the phases of a mission', mission!, PHASE_CHANGES],
     ['a run', run!, RUN_TRANSITIONS],
     ['a wakeup', wakeup!, WAKEUP_TRANSITIONS],
   ] satisfies [string, string, Table][])(

@@ -98,6 +98,7 @@ describe('a key may do what its role and scopes say', () => {
     coordinator: ['admin', 'admin'],
     results: ['read', 'operate'],
     projects: ['read', 'operate'],
+    missions: ['read', 'operate'],
     events: ['read', 'none'],
     logs: ['read', 'work'],
     limits: ['read', 'admin'],

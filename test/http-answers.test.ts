@@ -244,6 +244,27 @@ describe('all other answers match their declared schemas', () => {
       await all(['POST', '/prompts/preview', { promptTemplate }])
   })
 
+  test('missions', async () => {
+    const plan = { tasks: [{ tempId: 'a' }, { tempId: 'b', dependsOn: ['a'] }] }
+    const body = { goal: 'Make it work', plan, config: { budget: { maxUsd: '5.00' }, maxParallel: 2 } }
+    const { body: one } = await w.post('/missions', body)
+    const { body: other } = await w.post('/missions', body)
+    const mission = `/missions/${one.id}`
+    await get('/missions', mission, `${mission}/graph`, `${mission}/plans`, `${mission}/plan`)
+    await all(
+      ['PATCH', mission, { title: 'another', budget: { maxUsd: '6.00' } }],
+      ['PUT', `${mission}/plan`, plan],
+    )
+    await get(`${mission}/plan?version=2&since=1`)
+    await all(['POST', `${mission}/approve`], ['POST', `${mission}/pause`], ['POST', `${mission}/resume`])
+    await get(`${mission}/graph`, `${mission}/tasks`, `${mission}/events`)
+    await all(
+      ['POST', `${mission}/clone`],
+      ['POST', `${mission}/cancel`],
+      ['POST', `/missions/${other.id}/reject`],
+    )
+  })
+
   test('the workspace, its keys and its limits', async () => {
     await all(['PATCH', '/limits', { maxActiveSessions: 60 }])
     await get('/limits', '/workspaces', '/keys')

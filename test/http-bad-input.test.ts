@@ -116,7 +116,14 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
 /** Acts on tasks without a holder; the one of the sample is held. */
 const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|dependencies)$/
 /** The run of the sample is over, and a key is not its token. */
-const REFUSED: Record<string, number> = { 'POST /runs/{id}/cancel': 409, 'POST /runs/{id}/callback': 403 }
+const REFUSED: Record<string, number> = {
+  'POST /runs/{id}/cancel': 409,
+  'POST /runs/{id}/callback': 403,
+  // Another digest than that of the plan; and the mission is not paused.
+  'POST /missions/{id}/approve': 409,
+  'POST /missions/{id}/reject': 409,
+  'POST /missions/{id}/resume': 409,
+}
 
 describe('bodies', () => {
   test('of every route are in the API document, except the plan, which is text', () => {

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { taskStates } from '../src/core/states.ts'
 import { superuser } from './support/nodes.ts'
 import {
   CLUSTER_TABLES,
@@ -56,10 +57,20 @@ const constraints = () =>
     }))
   })
 
+const mission =
+  (set: string) =>
+  ({ workspace }: Seeded) =>
+    update('missions', set, workspace)
+const planned =
+  (set: string) =>
+  ({ workspace }: Seeded) =>
+    update('mission_plans', set, workspace)
+
 /**
  * What the database refuses from everyone: the claim, the table, words of the constraint's definition, a way to break it.
  */
-const GUARDS: [claim: string, table: string, words: string, breaking: (rows: Seeded) => string][] = [
+type Guard = [claim: string, table: string, words: string, breaking: (rows: Seeded) => string]
+const GUARDS: Guard[] = [
   [
     'a workspace has a name',
     'workspaces',
@@ -948,6 +959,94 @@ const GUARDS: [claim: string, table: string, words: string, breaking: (rows: See
     ({ workspace }) => update('run_log_chunks', "stream = 'upstream'", workspace),
   ],
 
+  ['a mission has a goal', 'missions', "goal <> ''", mission("goal = ''")],
+  ['a mission has a title', 'missions', "title <> ''", mission("title = ''")],
+  ['the priority of a mission is 1 to 10', 'missions', 'priority <= 10', mission('priority = 11')],
+  ['the project of a mission has a number', 'missions', 'project_id >= 0', mission('project_id = -1')],
+  [
+    'a mission is in a phase of the table',
+    'missions',
+    "ARRAY['pending'",
+    mission("phase = 'nowhere', state = 'nowhere'"),
+  ],
+  [
+    'a gate is closed by known reasons',
+    'missions',
+    'closed_by <@',
+    mission("closed_by = '{unapproved,rain}'"),
+  ],
+  [
+    'the state of a mission follows from its phase and its gate',
+    'missions',
+    '((state =',
+    mission("state = 'running'"),
+  ],
+  ['what a gate lets through follows, too', 'missions', '((open_for =', mission("open_for = 'all'")],
+  ['a mission may have a task under way', 'missions', 'max_parallel >= 1', mission('max_parallel = 0')],
+  ['plans count from 1', 'missions', 'plan_version >= 1', mission('plan_version = 0')],
+  [
+    'the approved plan exists',
+    'missions',
+    'approved_version <= plan_version',
+    mission('approved_version = plan_version + 1'),
+  ],
+  [
+    'a mission has an end exactly when it is over',
+    'missions',
+    '= (completed_at IS NOT NULL)',
+    mission(`completed_at = now(), closed_by = '{}'`),
+  ],
+  [
+    'nothing closes a mission that is over',
+    'missions',
+    'cardinality(closed_by) = 0',
+    mission(`phase = 'failed', state = 'failed', open_for = 'report', completed_at = now()`),
+  ],
+  [
+    'a mission runs by an approved plan',
+    'missions',
+    "phase <> 'running'",
+    mission(`phase = 'running', state = 'running', open_for = 'all'`),
+  ],
+  ...taskStates
+    .filter((state) => state !== 'failed')
+    .map(
+      (state): Guard => [
+        `there are never fewer than no tasks of a mission that are ${state}`,
+        'mission_counters',
+        `CHECK ((${state} >= 0))`,
+        ({ workspace }) => update('mission_counters', `${state} = -1`, workspace),
+      ],
+    ),
+  [
+    'optional tasks that failed are among the failed ones',
+    'mission_counters',
+    'failed_optional <= failed',
+    ({ workspace }) => update('mission_counters', 'failed_optional = 1', workspace),
+  ],
+  [
+    'a mission never uses fewer than no tokens',
+    'mission_counters',
+    'tokens >= 0',
+    ({ workspace }) => update('mission_counters', 'tokens = -1', workspace),
+  ],
+  [
+    'a mission never costs less than nothing',
+    'mission_counters',
+    'usd >= ',
+    ({ workspace }) => update('mission_counters', 'usd = -1', workspace),
+  ],
+  ['versions of plans count from 1', 'mission_plans', 'version >= 1', planned('version = 0')],
+  ['a plan has tasks or none', 'mission_plans', 'task_count >= 0', planned('task_count = -1')],
+  ['an estimate is not negative', 'mission_plans', 'estimated_tokens >= 0', planned('estimated_tokens = -1')],
+  ['an estimated price is not negative', 'mission_plans', 'estimated_usd >= ', planned('estimated_usd = -1')],
+  [
+    'a task has one of four purposes',
+    'tasks',
+    'purpose = ANY',
+    ({ queued }) => task(queued, "purpose = 'fun'"),
+  ],
+
   ['a node belongs to the cluster', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],
   ['a node has a name', 'nodes', "name <> ''", () => `update nodes set name = ''`],
   [
@@ -1097,6 +1196,8 @@ describe('no row points across workspaces', () => {
       'api_keys',
       'attempts',
       'event_origins',
+      'mission_counters',
+      'mission_plans',
       'rejected_results',
       'run_events',
       'runs',
@@ -1123,6 +1224,22 @@ describe('no row points across workspaces', () => {
     })}')).* from tasks t where id = ${of.queued}`
   const PROJECT = { code: '23503', message: 'a task must belong to a project of its workspace' }
   const PART = { code: '23503', message: 'a part must belong to a task of its workspace' }
+
+  test('a task is of a mission of its own workspace, or of none', async () => {
+    const { a, b } = database
+    const missionOf = ({ workspace }: Seeded) =>
+      superuser(database.url, async (client) => {
+        const found = await client.query('select mission_id from baton.missions where workspace_id = $1', [
+          workspace,
+        ])
+        return Number(found.rows[0].mission_id)
+      })
+    expect(await attempt(another(a, { mission_id: await missionOf(a) }))).toBeNull()
+    expect(await attempt(another(a, { mission_id: await missionOf(b) }))).toMatchObject({
+      code: '23503',
+      message: 'a task must belong to a mission of its workspace',
+    })
+  })
 
   test('a task is in a project of its own workspace, or in none', async () => {
     const { a, b } = database

@@ -293,6 +293,8 @@ describe('the server’s role', () => {
       'idempotency_keys',
       'limits',
       'log_cursors',
+      'mission_counters',
+      'missions',
       'runs',
       'sessions',
       'task_dependencies',
@@ -334,6 +336,8 @@ describe('the server’s role', () => {
       'agent_runtime_state',
       'wakeups',
       'runs',
+      'missions',
+      'mission_counters',
     ]) {
       const changed = await asServer(null, `update ${table} set workspace_id = workspace_id`, [], upkeep)
       expect([table, (changed as pg.QueryResult).rowCount]).toEqual([table, 0])

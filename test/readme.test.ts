@@ -96,6 +96,20 @@ test('the plans of docs/plans.md are checked, imported and exported again by its
     expect(stdout.slice(stdout.indexOf('project:'))).toContain(key)
 })
 
+test('a mission is created, shown, approved and begun by the commands of docs/missions.md', async () => {
+  const script = blocksIn('docs/missions.md').join('\n').replaceAll('http://127.0.0.1:4400', server.url)
+  // The answers follow each other without a line end.
+  const [graph, approved, shown] = (await pasted(script))
+    .split(/(?<=\})(?=\{)/)
+    .map((text) => JSON.parse(text))
+  expect(graph.nodes.map(({ id, layer }: { id: string; layer: number }) => [id, layer])).toEqual([
+    ['measure', 0],
+    ['fix', 1],
+  ])
+  expect(approved).toMatchObject({ state: 'running', taskCount: 2 })
+  expect(shown).toMatchObject({ id: approved.id, tasksByState: { queued: 1, pending: 1 } })
+})
+
 test('every npm command in the documents is a script of package.json', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const pages = readdirSync('.').filter((name) => name.endsWith('.md'))

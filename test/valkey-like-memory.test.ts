@@ -1,14 +1,13 @@
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { decideAll } from '../src/core/batch/decide-all.ts'
 import {
-  type OnTask,
   type ReadSet,
   type Request,
   readSetOf,
   type TrackUse,
   trackName,
 } from '../src/core/batch/requests.ts'
-import type { NewTask, TaskCommand } from '../src/core/commands.ts'
+import type { NewTask, OnTask, TaskCommand } from '../src/core/commands.ts'
 import { ProjectFairness } from '../src/core/fairness.ts'
 import type { TaskRecord } from '../src/core/records.ts'
 import type { Handed } from '../src/core/replies.ts'

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { decideAll } from '../src/core/batch/decide-all.ts'
-import { type Request, readSetOf } from '../src/core/batch/requests.ts'
+import { ONLY_WORK, type Request, readSetOf } from '../src/core/batch/requests.ts'
 import { replay } from '../src/core/events.ts'
 import { StartRefused } from '../src/core/refusal.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
@@ -714,7 +714,9 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       await work.createAll(tasks)
       const ask = {
         ...readSetOf([]),
-        waiting: [{ capabilities: [], projectId: null, trackQueues: null, limit: 1_000 }],
+        waiting: [
+          { capabilities: [], projectId: null, trackQueues: null, purposes: ONLY_WORK, limit: 1_000 },
+        ],
       }
       const shown = await under.store.transact(workspace, ask, (view) => ({
         answer: view.waiting[0]!.map((id) => view.records.get(id)!.projectId),

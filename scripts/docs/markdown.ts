@@ -14,3 +14,18 @@ export const code = (text: string) => `\`${text}\``
 export const codes = (texts: readonly string[]) => texts.map(code).join(', ')
 export const page = (...parts: readonly string[]) => `${parts.join('\n\n')}\n`
 export const fenced = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``
+
+export type Transitions = Record<string, { from: readonly string[]; to: readonly string[] }>
+
+/** A state diagram; `fresh` is what a row comes from when it is first written. */
+export function diagramOf(transitions: Transitions, states: readonly string[], fresh: string): string {
+  const arrows = Object.entries(transitions).flatMap(([name, { from, to }]) =>
+    from.flatMap((origin) =>
+      to.map((target) => `  ${origin === fresh ? '[*]' : origin} --> ${target} : ${name}`),
+    ),
+  )
+  const isFinal = (state: string) => !Object.values(transitions).some(({ from }) => from.includes(state))
+  return ['stateDiagram-v2', ...arrows, ...states.filter(isFinal).map((state) => `  ${state} --> [*]`)].join(
+    '\n',
+  )
+}

@@ -9,13 +9,11 @@ import {
   WAKEUP_STATES,
   WAKEUP_TRANSITIONS,
 } from '../../src/core/runs/states.ts'
-import { code, codes, fenced, table } from './markdown.ts'
+import { code, codes, diagramOf, fenced, type Transitions, table } from './markdown.ts'
 
 /** The part of docs/state-machines.md about runs, wakeups and what agents keep between runs. */
 
 export const RUN_SOURCE = 'src/core/runs/states.ts'
-
-type Transitions = Record<string, { from: readonly string[]; to: readonly string[] }>
 
 export const runMachines = (): string[] => [
   '## Run',
@@ -24,7 +22,7 @@ export const runMachines = (): string[] => [
     ['state', 'live or over'],
     RUN_STATES.map((state) => [code(state), isLive(state) ? 'live' : 'over']),
   ),
-  fenced('mermaid', diagramOf(RUN_TRANSITIONS, RUN_STATES)),
+  fenced('mermaid', diagramOf(RUN_TRANSITIONS, RUN_STATES, NEW)),
   transitionsOf(RUN_TRANSITIONS),
   '## Wakeup',
   'A wakeup is pending until it ends, once. A coalesced or skipped one ends with its request.',
@@ -32,7 +30,7 @@ export const runMachines = (): string[] => [
     ['state', 'pending or over'],
     WAKEUP_STATES.map((state) => [code(state), isPending(state) ? 'pending' : 'over']),
   ),
-  fenced('mermaid', diagramOf(WAKEUP_TRANSITIONS, WAKEUP_STATES)),
+  fenced('mermaid', diagramOf(WAKEUP_TRANSITIONS, WAKEUP_STATES, NEW)),
   transitionsOf(WAKEUP_TRANSITIONS),
   'A wakeup ends with its run:',
   table(
@@ -52,15 +50,3 @@ const transitionsOf = (transitions: Transitions) =>
     ['event', 'from', 'to'],
     Object.entries(transitions).map(([name, { from, to }]) => [code(name), codes(from), codes(to)]),
   )
-
-function diagramOf(transitions: Transitions, states: readonly string[]): string {
-  const arrows = Object.entries(transitions).flatMap(([name, { from, to }]) =>
-    from.flatMap((origin) =>
-      to.map((target) => `  ${origin === NEW ? '[*]' : origin} --> ${target} : ${name}`),
-    ),
-  )
-  const isFinal = (state: string) => !Object.values(transitions).some(({ from }) => from.includes(state))
-  return ['stateDiagram-v2', ...arrows, ...states.filter(isFinal).map((state) => `  ${state} --> [*]`)].join(
-    '\n',
-  )
-}

@@ -13,6 +13,7 @@ import {
 } from '../../src/core/states.ts'
 import { countOf, outcomeOf } from '../../src/core/upstream.ts'
 import { code, codes, fenced, madeFrom, page, table } from './markdown.ts'
+import { MISSION_SOURCE, missionMachine } from './mission-machine.ts'
 import { RUN_SOURCE, runMachines } from './run-machines.ts'
 
 const SOURCE = 'src/core/states.ts'
@@ -40,9 +41,9 @@ const ofType = (type: StateType) => taskStates.filter((state) => TASK_STATES[sta
 
 export function stateMachines(): string {
   return page(
-    madeFrom(`${SOURCE} and ${RUN_SOURCE}`),
+    madeFrom(`${SOURCE}, ${MISSION_SOURCE} and ${RUN_SOURCE}`),
     '# State machines',
-    `The states of tasks, claims, runs and wakeups, and their transitions. The source of the first two is [${SOURCE}](../${SOURCE}). The server executes the same tables, so a transition that is not on this page is impossible.`,
+    `The states of tasks, claims, missions, runs and wakeups, and their transitions. The source of the first two is [${SOURCE}](../${SOURCE}). The server executes the same tables, so a transition that is not on this page is impossible.`,
     '## Task',
     'A state has a type, for programs, and a name, for people. The board column is derived from the state.',
     table(
@@ -76,6 +77,7 @@ export function stateMachines(): string {
       ['end reason', 'state of the claim'],
       Object.entries(CLAIM_ENDS).map(([reason, state]) => [code(reason), code(state)]),
     ),
+    ...missionMachine(),
     ...runMachines(),
   )
 }
@@ -110,6 +112,9 @@ const SAMPLE: NewTask = {
   review: 'none',
   runAt: null,
   expiresAt: null,
+  missionId: null,
+  purpose: 'work',
+  optional: false,
   watch: null,
   dependsOn: [],
   dependsOnNew: [],

@@ -1,6 +1,15 @@
+import type { SeenGate } from './kinds/mission/gate.ts'
 import type { Limits } from './limits.ts'
 import type { LogEntry } from './log.ts'
-import type { Actor, AgentHealth, AgentProfile, AgentRecord, SessionRecord, TaskRecord } from './records.ts'
+import type {
+  Actor,
+  AgentHealth,
+  AgentProfile,
+  AgentRecord,
+  Purpose,
+  SessionRecord,
+  TaskRecord,
+} from './records.ts'
 import type { FailureClass } from './retry.ts'
 import type { TriggerRule } from './states.ts'
 import type { CountedDependency, DependencyKind, UpstreamOutcome, UpstreamReport } from './upstream.ts'
@@ -25,6 +34,9 @@ export interface NewTask {
   review: TaskRecord['review']
   runAt: number | null
   expiresAt: number | null
+  missionId: number | null
+  purpose: Purpose
+  optional: boolean
   watch: TaskRecord['watch']
   dependsOn: readonly number[]
   /** Dependencies on tasks of the same request, by their index. */
@@ -58,10 +70,31 @@ export interface TaskDetails {
   error?: string | null
   failureClass?: string | null
   exhausted?: string | null
+  /** Outside id of its mission. */
+  mission?: string | null
+  /** What its plan says about it, for agents that work on it and for those who judge it. */
+  plan?: TaskPlan | null
   /** Reported by its holders. */
   progressPercent?: number | null
   progressStep?: string | null
   checkpoint?: unknown
+}
+
+/** What a plan says about a task beside what the claim path needs. */
+interface TaskPlan {
+  /** Its id in the plan. */
+  tempId: string
+  /** Its place in the plan, from 1. */
+  sequenceNumber: number
+  model: string | null
+  complexity: number | null
+  estimatedTokens: number | null
+  successCriteria: string | null
+  outputSchema: Record<string, unknown> | null
+  toolsRequested: readonly string[]
+  systemPrompt: string | null
+  budget: { limitTokens?: number | undefined; limitUsd?: string | undefined } | null
+  verification: unknown
 }
 
 export interface Submission {
@@ -106,7 +139,8 @@ export type TaskCommand =
       retryAt?: number | undefined
     }
   | { kind: 'cancel'; reason: string | null }
-  | { kind: 'pause'; reason: string | null }
+  /** `byMission`: its mission was closed; it goes on when the mission does. */
+  | { kind: 'pause'; reason: string | null; byMission?: boolean | undefined }
   | { kind: 'resume' }
   | { kind: 'retry'; reason: string | null }
   | { kind: 'reset'; reason: string | null }
@@ -165,6 +199,13 @@ export type TaskCommand =
       /** These are all its dependencies at this version: they are counted anew. */
       version?: number | undefined
     }
+
+/** A command on one task. */
+export interface OnTask<C extends TaskCommand = TaskCommand> {
+  taskId: number
+  uuid: string
+  command: C
+}
 
 interface MergedPart {
   id: number
@@ -239,6 +280,8 @@ export interface RuleContext {
   worker?: Worker | undefined
   /** The claiming agent, if it is registered with a limit or may not claim now. */
   agent?: KnownAgent | undefined
+  /** The mission of a task, as it is read without a lock. */
+  missionOf?: ((missionId: number) => SeenGate | undefined) | undefined
   /** Whether the task's track has no free place for this agent. */
   trackIsFull?: ((record: TaskRecord, agent: string) => number | null) | undefined
   /** The present record of a task, under its lock. */

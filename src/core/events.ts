@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { MissionState, MissionTransition } from './kinds/mission/states.ts'
 import { TASK_TRANSITIONS, type TaskState, type TransitionName } from './states.ts'
 
 /**
@@ -16,6 +17,24 @@ const woken = {
   taskId: text.nullable(),
 }
 const run = { runId: text, agent: text, taskId: text.nullable() }
+const mission = { missionId: text }
+const planned = {
+  version: z.int(),
+  digest: text,
+  taskCount: z.int(),
+  strategy: text.nullable(),
+  estimatedTokens: z.int(),
+  estimatedUsd: text.nullable(),
+}
+const spent = { totalCost: text, totalTokens: z.int(), budget: z.unknown() }
+const ended = {
+  totalTokens: z.int(),
+  totalCost: text,
+  durationMs: z.int().nullable(),
+  tasksCompleted: z.int(),
+  tasksFailed: z.int(),
+  reason: text.optional(),
+}
 const failure = { failureClass: text.optional(), error: text.nullable().optional(), attempt: z.int() }
 
 export const EVENTS = {
@@ -144,7 +163,32 @@ export const EVENTS = {
   runtime_state_updated: z.object({ agent: text, runs: z.int(), lastRunId: text, lastRunStatus: text }),
   runtime_state_reset: z.object({ agent: text, sessions: z.int() }),
   credential_parked: z.object({ agent: text, agents: z.int(), until: z.number() }),
-} as const satisfies Record<TransitionName, z.ZodType> & Record<string, z.ZodType>
+
+  mission_created: z.object({ ...mission, goal: text, title: text, autonomy: text }),
+  mission_planning_started: z.object({ ...mission, agent: text.nullable() }),
+  mission_plan_ready: z.object({ ...mission, ...planned }),
+  mission_plan_rejected: z.object({ ...mission, version: z.int(), comment: text.nullable() }),
+  mission_plan_failed: z.object({ ...mission, reason: text }),
+  mission_approved: z.object({
+    ...mission,
+    approvedBy: text,
+    version: z.int(),
+    digest: text,
+    taskCount: z.int(),
+    comment: text.nullable(),
+  }),
+  mission_rejected: z.object({ ...mission, version: z.int(), comment: text.nullable() }),
+  mission_paused: z.object({ ...mission, reason: text.nullable(), held: z.int() }),
+  mission_resumed: z.object(mission),
+  mission_updated: z.object({ ...mission, fields: z.array(text) }),
+  mission_budget_exceeded: z.object({ ...mission, ...spent }),
+  mission_budget_increased: z.object({ ...mission, before: z.unknown(), after: z.unknown() }),
+  mission_stopping: z.object({ ...mission, reason: text, tasksRemaining: z.int() }),
+  mission_completed: z.object({ ...mission, ...ended }),
+  mission_failed: z.object({ ...mission, ...ended }),
+  mission_cancelled: z.object({ ...mission, ...ended }),
+  mission_reopened: z.object({ ...mission, tasks: z.int() }),
+} as const satisfies Record<TransitionName | MissionTransition, z.ZodType> & Record<string, z.ZodType>
 
 export type EventType = keyof typeof EVENTS
 export const eventTypes = Object.keys(EVENTS) as EventType[]
@@ -153,9 +197,11 @@ export const eventTypes = Object.keys(EVENTS) as EventType[]
 export interface EventDraft {
   readonly type: EventType
   readonly taskId: number | null
+  /** The mission it is about, or the task's. */
+  readonly missionId?: number | null | undefined
   readonly generation: number | null
-  readonly from: TaskState | null
-  readonly to: TaskState | null
+  readonly from: TaskState | MissionState | null
+  readonly to: TaskState | MissionState | null
   readonly actor: string
   readonly payload: Record<string, unknown>
   readonly at: number
@@ -185,6 +231,26 @@ export const workspaceEvent = (
   ...(address && { address }),
 })
 
+/** An event of a mission. Its states are those of missions. */
+export const missionEvent = (
+  type: EventType,
+  { id, uuid }: { id: number; uuid: string },
+  payload: Record<string, unknown>,
+  { actor, now }: { actor: string; now: number },
+  from: MissionState | null = null,
+  to: MissionState | null = null,
+): EventDraft => ({
+  type,
+  taskId: null,
+  missionId: id,
+  generation: null,
+  from,
+  to,
+  actor,
+  payload: { missionId: uuid, ...payload },
+  at: now,
+})
+
 export interface StoredEvent extends EventDraft {
   readonly seq: number
 }
@@ -193,7 +259,7 @@ export interface StoredEvent extends EventDraft {
 export function replay(events: readonly StoredEvent[]): { state: TaskState; generation: number } | null {
   let now: { state: TaskState; generation: number } | null = null
   for (const event of events) {
-    if (event.to === null) continue
+    if (event.to === null || event.taskId === null) continue
     if (now && event.from !== now.state)
       throw new Error(`event ${event.seq} leaves ${event.from}, but the task was ${now.state}`)
     if (event.type !== 'task_created') {
@@ -202,7 +268,7 @@ export function replay(events: readonly StoredEvent[]): { state: TaskState; gene
         throw new Error(`event ${event.seq} (${event.type}) is not in the transition table`)
       if (event.generation! < now.generation) throw new Error(`event ${event.seq} lowers the generation`)
     }
-    now = { state: event.to, generation: event.generation! }
+    now = { state: event.to as TaskState, generation: event.generation! }
   }
   return now
 }

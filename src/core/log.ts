@@ -100,6 +100,23 @@ const LEVELS = {
   runtime_state_updated: 'DEBUG',
   runtime_state_reset: 'INFO',
   credential_parked: 'WARN',
+  mission_created: 'INFO',
+  mission_planning_started: 'INFO',
+  mission_plan_ready: 'INFO',
+  mission_plan_rejected: 'INFO',
+  mission_plan_failed: 'WARN',
+  mission_approved: 'INFO',
+  mission_rejected: 'WARN',
+  mission_paused: 'INFO',
+  mission_resumed: 'INFO',
+  mission_updated: 'INFO',
+  mission_budget_exceeded: 'WARN',
+  mission_budget_increased: 'INFO',
+  mission_stopping: 'WARN',
+  mission_completed: 'INFO',
+  mission_failed: 'ERROR',
+  mission_cancelled: 'WARN',
+  mission_reopened: 'INFO',
 } as const satisfies Record<EventType, LogLevel>
 
 type LoggedEvent = Pick<StoredEvent, 'type' | 'payload'>
@@ -282,6 +299,32 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `The state of ${agent} was reset (${count(sessions, 'session')} deleted).`,
   credential_parked: ({ agents, until }) =>
     `The model rate limits ${count(agents, 'agent')} until ${moment(until)}.`,
+
+  mission_created: ({ title }) => `The mission "${brief(title)}" was created.`,
+  mission_planning_started: ({ agent }) =>
+    `The mission is being planned${agent === null ? '' : ` by ${agent}`}.`,
+  mission_plan_ready: ({ version, taskCount }) =>
+    `Plan ${version} of the mission is ready: ${count(taskCount, 'task')}.`,
+  mission_plan_rejected: ({ version, comment }) =>
+    `Plan ${version} was rejected; another one is made${why(comment)}.`,
+  mission_plan_failed: ({ reason }) => `No valid plan was made; a person has to make one${why(reason)}.`,
+  mission_approved: ({ version, approvedBy, taskCount }) =>
+    `Plan ${version} was approved by ${approvedBy}: ${count(taskCount, 'task')}.`,
+  mission_rejected: ({ comment }) => `The plan was rejected, and the mission ended${why(comment)}.`,
+  mission_paused: ({ reason, held: tasks }) => `The mission was paused${held(tasks)}${why(reason)}.`,
+  mission_resumed: () => 'The mission was resumed.',
+  mission_updated: ({ fields }) => `The mission was updated: ${list(fields)}.`,
+  mission_budget_exceeded: ({ totalCost }) =>
+    `The mission has spent its budget ($${totalCost}) and waits for a person.`,
+  mission_budget_increased: () => 'The budget of the mission was increased.',
+  mission_stopping: ({ reason, tasksRemaining }) =>
+    `The mission is being stopped, with ${count(tasksRemaining, 'task')} left${why(reason)}.`,
+  mission_completed: ({ tasksCompleted, totalCost }) =>
+    `The mission is completed: ${count(tasksCompleted, 'task')}, $${totalCost}.`,
+  mission_failed: ({ tasksFailed, reason }) =>
+    `The mission failed: ${count(tasksFailed, 'task')} failed${why(reason)}.`,
+  mission_cancelled: ({ reason }) => `The mission was cancelled${why(reason)}.`,
+  mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
 }
 
 /** What happened, in a sentence. For an event of another version with a different payload, its name. */

@@ -58,6 +58,11 @@ export interface TaskRecord {
   readonly capabilities: readonly string[]
   /** If it is still queued at this time, it is cancelled. */
   readonly expiresAt: number | null
+  /** The mission it belongs to. */
+  readonly missionId: number | null
+  readonly purpose: Purpose
+  /** Its failure does not fail the mission. */
+  readonly optional: boolean
   review: 'none' | 'human' | 'verifier'
   /** The state of the newest claim; null before the first one. Session, agent, time and lease are that claim's. */
   claimState: ClaimState | null
@@ -82,6 +87,10 @@ export interface TaskRecord {
   upstream: Upstream | null
 }
 
+/** What a task is for. Workers that ask for the next task get `work`, unless they ask for others. */
+export const PURPOSES = ['work', 'planning', 'verification', 'report'] as const
+export type Purpose = (typeof PURPOSES)[number]
+
 /** How long a task may take, and where it stands. Times that are missing are those of the workspace. */
 export interface TaskWatch {
   /** How long the task is expected to take, as estimated by its creator. */
@@ -102,6 +111,8 @@ export interface TaskWatch {
   readonly progressAt?: number | undefined
   /** When it was first suspected to hang. */
   readonly suspectedAt?: number | undefined
+  /** It is paused because its mission is closed, and goes on with it. */
+  readonly pausedByMission?: boolean | undefined
 }
 
 export interface ClaimOpened {
@@ -358,6 +369,7 @@ export class TaskDraft {
     this.effects.events.push({
       type,
       taskId: this.record.id,
+      missionId: this.record.missionId ?? undefined,
       generation: this.record.generation,
       from,
       to,

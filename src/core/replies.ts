@@ -1,5 +1,6 @@
 import type { AgentCommand, TaskCommand, TaskDetails } from './commands.ts'
 import type { Refusal } from './errors.ts'
+import type { MissionRecord } from './kinds/mission/record.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
 import type { ClaimEnd, ClaimState } from './states.ts'
 
@@ -146,6 +147,11 @@ export type AgentGranted<K extends AgentCommand['kind'] = AgentCommand['kind']> 
   readonly settled: readonly SettledClaim[]
 }
 
+export type MissionGranted = Granted & {
+  readonly record: MissionRecord
+  readonly isNew: boolean
+}
+
 export type AnyGranted =
   | TaskGranted<TaskCommand['kind']>
   | ManyGranted
@@ -154,6 +160,7 @@ export type AnyGranted =
   | NewGranted
   | SessionGranted
   | AgentGranted
+  | MissionGranted
 
 export type Reply = AnyGranted | Refusal
 
@@ -178,4 +185,6 @@ export type ReplyTo<R> =
                 ? SessionGranted
                 : R extends { on: 'agent'; command: infer C extends AgentCommand }
                   ? AgentGranted<C['kind']>
-                  : never)
+                  : R extends { on: 'mission' }
+                    ? MissionGranted
+                    : never)

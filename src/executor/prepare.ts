@@ -67,6 +67,10 @@ export function adapterOf(
 
 export const configOf = ({ adapterConfig }: AgentRecord) => (adapterConfig ?? {}) as Record<string, unknown>
 
+/** The model that the plan of a mission names for a task goes before that of its agent. */
+const withModel = (config: Record<string, unknown>, model: unknown) =>
+  model == null ? config : { ...config, model }
+
 /** Agents with the same credential share rate limits. If the adapter does not know the account, the agent has its own. */
 export function credentialOf(context: ExecutorContext, adapter: AgentRunAdapter, agent: AgentRecord): string {
   const config = configOf(agent)
@@ -89,7 +93,6 @@ export async function prepare(
   const { workspaceId, agent, wakeup, runId, token, held } = about
   const { kernel, own } = context
   const adapter = adapterOf(context, workspaceId, agent)
-  const config = configOf(agent)
   const taskKey = held?.taskId ?? ''
   const baseUrl = context.baseUrl()
   const [[session], values, timeouts] = await Promise.all([
@@ -101,6 +104,7 @@ export async function prepare(
     held && held.generation > 1 ? kernel.store.runs.timeoutsBefore(workspaceId, held) : 0,
   ])
   const prompt = promptOf(agent, values)
+  const config = withModel(configOf(agent), values['task.model'])
   const git = gitOf(own)
   const folder = adapter.usesFolder === false ? null : await folderFor(context, git, workspaceId, agent, held)
   // The last step that can fail, so the file is removed with what was prepared.

@@ -11,8 +11,10 @@ import { Unfit } from './unfit.ts'
 
 /** The prompt of an agent. */
 
-/** Of each upstream result, no more than this many characters. */
-const LONGEST_OUTPUT = 64 * 1024
+/** Of all upstream results together, no more than this many characters; of the rest, summaries and references. */
+const LONGEST_OUTPUTS = 64 * 1024
+/** A join of thousands gets the first of them; the others can be read by their ids. */
+const MOST_OUTPUTS = 100
 
 export function promptOf(agent: AgentRecord, values: PromptValues): string {
   const config = (agent.adapterConfig ?? {}) as { promptTemplate?: string }
@@ -95,27 +97,35 @@ async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held):
     'task.checkpoint': details.checkpoint,
     // A rate limit is no verdict on the work. A manual retry resets the attempts, but the last error still applies.
     'verdict.previous': details.failureClass === 'rate_limited' ? null : details.error,
-    'upstream.outputs': await upstreamOf(kernel, workspaceId, details.dependsOn),
+    'task.model': details.plan?.model,
+    'task.successCriteria': details.plan?.successCriteria,
+    'upstream.outputs': await upstreamOf(kernel, workspaceId, record.id),
   }
 }
 
-async function upstreamOf(kernel: RunKernel, workspaceId: number, uuids: readonly string[]) {
-  const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
+/** The results of the tasks it depends on, unless they only come earlier. */
+async function upstreamOf(kernel: RunKernel, workspaceId: number, taskId: number) {
+  const dependencies = await kernel.store.dependencies(workspaceId, taskId)
+  const handedOn = dependencies.filter(({ kind }) => kind === 'data')
+  const ids = handedOn.map(({ uuid }) => idCarriedBy(uuid)).filter((id) => id !== null)
   if (ids.length === 0) return null
-  const tasks = await kernel.store.tasksById(workspaceId, ids)
-  return Promise.all(
-    tasks.map(async ({ record, details }) => {
-      const results = await kernel.store.results(workspaceId, record.id)
-      const accepted = results.findLast((one) => one.accepted === true)
-      const result = accepted?.data ?? null
-      const text = JSON.stringify(result)
-      return {
-        task: record.key ?? record.uuid,
-        title: details.title,
-        state: record.state,
-        summary: accepted?.summary ?? null,
-        result: text.length > LONGEST_OUTPUT ? `${text.slice(0, LONGEST_OUTPUT).toWellFormed()} …` : result,
-      }
-    }),
-  )
+  const tasks = await kernel.store.tasksById(workspaceId, ids.slice(0, MOST_OUTPUTS))
+  let left = LONGEST_OUTPUTS
+  const outputs = []
+  for (const { record, details } of tasks) {
+    const results = await kernel.store.results(workspaceId, record.id)
+    const accepted = results.findLast((one) => one.accepted === true)
+    const text = JSON.stringify(accepted?.data ?? null)
+    const isWhole = text.length <= left
+    outputs.push({
+      task: record.key ?? record.uuid,
+      title: details.title,
+      state: record.state,
+      summary: accepted?.summary ?? null,
+      workProductRef: accepted?.ref ?? null,
+      result: isWhole ? (accepted?.data ?? null) : `${text.slice(0, left).toWellFormed()} …`,
+    })
+    left = Math.max(0, left - text.length)
+  }
+  return outputs
 }

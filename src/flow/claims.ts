@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { NextWanted, OnTask } from '../core/batch/requests.ts'
-import type { Fence, TaskCommand } from '../core/commands.ts'
+import type { NextWanted } from '../core/batch/requests.ts'
+import type { Fence, OnTask, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { DEFAULT_LEASE_SECONDS, type Limits } from '../core/limits.ts'
 import type {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { OnTask } from '../core/batch/requests.ts'
-import type { NewTask, TaskPatch } from '../core/commands.ts'
+import type { NewTask, OnTask, TaskPatch } from '../core/commands.ts'
 import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
 import { readPlan } from '../core/plans/read.ts'
 import { conflictingPlan, type PlanConflict, refusedPlan } from '../core/plans/refusal.ts'
@@ -119,6 +118,9 @@ class PlanDiff {
       review: 'none',
       runAt: null,
       expiresAt: null,
+      missionId: null,
+      purpose: 'work',
+      optional: false,
       watch: null,
       dependsOn: there.map(({ id }) => id),
       dependsOnNew: dependsOn.filter(isNew).map((key) => this.#places.get(key)!),

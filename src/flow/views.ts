@@ -74,6 +74,8 @@ export function recordView(record: TaskRecord): Brief {
     startedAt: instant(record.startedAt),
     completedAt: instant(record.completedAt),
     archivedAt: instant(record.archivedAt),
+    purpose: record.purpose,
+    optional: record.optional,
   }
 }
 
@@ -126,6 +128,8 @@ export function taskView({ record, details }: StoredTask): Task {
     dependsOn,
     project,
     parentId: parent,
+    missionId: details.mission ?? null,
+    plan: details.plan ?? null,
     userId,
     metadata: metadata ?? null,
     createdBy: createdBy ?? null,
@@ -196,6 +200,7 @@ export const eventView = (event: EventWithTask, actorName: string | null): Answe
   seq: event.seq,
   type: event.type,
   taskId: event.taskUuid,
+  missionId: event.missionUuid,
   generation: event.generation,
   from: event.from,
   to: event.to,

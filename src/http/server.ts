@@ -26,6 +26,7 @@ import { dependencyRoutes } from './routes/dependencies.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { logRoutes } from './routes/logs.ts'
+import { missionRoutes } from './routes/missions.ts'
 import { planRoutes } from './routes/plans.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { promptRoutes } from './routes/prompts.ts'
@@ -138,6 +139,7 @@ async function routes(
   runRoutes(api, kernel, execution)
   promptRoutes(api)
   projectRoutes(api, kernel)
+  missionRoutes(api, kernel)
   await api.register(async (plans) => planRoutes(plans, kernel))
   sessionRoutes(api, kernel)
   eventRoutes(api, kernel, { ...streams, live: execution.live })

@@ -59,6 +59,9 @@ const TASK = {
   completedAt: ['instant', 'often'],
   archivedAt: ['instant', 'rarely'],
   upstream: ['json', 'rarely'],
+  missionId: ['bigint', 'never'],
+  purpose: ['enum', 'never'],
+  optional: ['boolean', 'never'],
 } as const satisfies Record<keyof TaskRecord, [FieldType, Changes]>
 
 const SESSION = {

@@ -1,5 +1,6 @@
 import type { AssignableTask, Candidate } from '../core/assignment.ts'
 import type { KindName } from '../core/kinds/kinds.ts'
+import type { MissionRecord, PlanVersion } from '../core/kinds/mission/record.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
@@ -23,6 +24,7 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
     read(workspaceId: number): Promise<{ agents: Assignable[]; waiting: AssignableTask }>
     similarTo(workspaceId: number, taskId: number, limit: number): Promise<{ id: number; uuid: string }[]>
   }
+  readonly missions: MissionReads
   readonly cluster: { nodesWithRuns(): Promise<NodeWithRuns[]> }
   readonly workspaces: { read(workspaceId: number): Promise<{ uuid: string; name: string }> }
   nextDue(): Promise<NextDue>
@@ -37,6 +39,31 @@ export interface NextDue extends NextUpkeep {
   wakeupAt: number | null
   /** Whether a claim waits for the wakeup that continues it. */
   areClaimsWaiting: boolean
+}
+
+/** What a mission has to do: the mission itself, or for its tasks. */
+export type TaskChore = 'hold' | 'cancel' | 'release'
+type MissionChore = 'start' | 'settle' | 'budget' | TaskChore
+
+export interface MissionToSettle {
+  workspaceId: number
+  missionId: number
+  uuid: string
+  chore: MissionChore
+}
+
+/** What upkeep reads of missions. */
+interface MissionReads {
+  toSettle(limit: number, only?: number): Promise<MissionToSettle[]>
+  tasksFor(
+    workspaceId: number,
+    missionId: number,
+    chore: TaskChore,
+    limit: number,
+  ): Promise<{ id: number; uuid: string }[]>
+  find(workspaceId: number, missionId: number): Promise<MissionRecord | null>
+  /** One version of its plan, with the plan itself. */
+  plan(workspaceId: number, missionId: number, version: number): Promise<PlanVersion | null>
 }
 
 export interface DueWakeup {

@@ -259,6 +259,7 @@ const nothing = (): PassReport => ({
   sessionsJudged: 0,
   tasksMoved: 0,
   tasksUnblocked: 0,
+  missionsSettled: 0,
   tasksAssigned: 0,
   agentsWoken: 0,
   countersCorrected: 0,

@@ -2,6 +2,7 @@ import { Refused } from '../core/errors.ts'
 import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
+import { settleMissions } from '../flow/missions/upkeep.ts'
 import { system } from '../flow/unblock.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
 import type { ServerStore } from '../store/server-store.ts'
@@ -59,6 +60,9 @@ export async function assignIn(
   return assigned
 }
 
+/** Missions whose gate closed or opened, and missions whose tasks have all ended. */
+const settle = ({ kernel, term, only }: CoordinatorContext) => settleMissions(kernel, BATCH, { term, only })
+
 /** Wakeups for assigned work without one, and for due timers. */
 async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
   return (await wakeForWork(kernel, only ?? null)) + (await wakeByClock(kernel, only, BATCH))
@@ -94,6 +98,7 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'sessionsJudged', run: expireSessions, everyMs: 0 },
   { name: 'tasksMoved', run: settleDueTasks, everyMs: 0 },
   { name: 'tasksUnblocked', run: unblockMissed, everyMs: 0 },
+  { name: 'missionsSettled', run: settle, everyMs: 0 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
   { name: 'agentsWoken', run: wake, everyMs: 500 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },

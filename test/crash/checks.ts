@@ -278,5 +278,5 @@ async function contradictingEvents(ask: Query, ledger: Ledger): Promise<string[]
 function isInTheTable({ type, from, to }: StoredEvent): boolean {
   if (to === null || type === 'task_created') return from === null
   const rule = TASK_TRANSITIONS[type as TransitionName]
-  return rule?.to === to && (rule.from as readonly TaskState[]).includes(from!)
+  return rule?.to === to && (rule.from as readonly TaskState[]).includes(from as TaskState)
 }

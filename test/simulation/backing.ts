@@ -21,14 +21,16 @@ export interface Backing extends Transactor<KindName> {
   waitFor<T>(answer: Promise<T>): Promise<T>
 }
 
+const NO_CHANGES = { written: [], removed: [] }
 const NOTHING: Changes = {
   ...noEffects(),
   tasks: [],
   created: [],
   dependencies: [],
-  kinds: { session: { written: [], removed: [] }, agent: { written: [], removed: [] } },
+  kinds: { session: NO_CHANGES, agent: NO_CHANGES, mission: NO_CHANGES },
   handedOut: [],
   newReplies: [],
+  missions: { deltas: new Map(), claimedFrom: [] },
   activeClaimsDelta: 0,
 }
 const seeing = (view: View<PortableKind>) => ({ answer: whole(view), changes: NOTHING })

@@ -35,6 +35,7 @@ function newTask(world: World, task: TaskPlan, first: number): NewTask {
   const before = waitsFor.filter((other) => other < first).map((other) => world.tasks[other]!)
   return {
     ...rest,
+    ...NO_MISSION,
     projectId: project === null ? 0 : world.projects[project]!,
     parent: partOf === null ? null : { at: partOf - first },
     dependsOn: before.map(({ id }) => id),
@@ -43,6 +44,8 @@ function newTask(world: World, task: TaskPlan, first: number): NewTask {
     details: details(`task ${place + 1}`, before),
   }
 }
+
+const NO_MISSION = { missionId: null, purpose: 'work', optional: false } as const
 
 const details = (title: string, waitsFor: readonly TaskRef[] = []): NewTask['details'] => ({
   title,
@@ -99,6 +102,7 @@ export function division(
     review: random.pick(['none', 'none', 'human']),
     runAt: null,
     expiresAt: null,
+    ...NO_MISSION,
     watch: random.chance(0.2) ? drawWatch(random) : null,
     dependsOn: [],
     dependsOnNew: [],

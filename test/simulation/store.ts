@@ -1,4 +1,4 @@
-import { readSetOf, type View } from '../../src/core/batch/requests.ts'
+import { ONLY_WORK, readSetOf, type View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import type { KindName, SeenOf } from '../../src/core/kinds/kinds.ts'
 import type { Limits } from '../../src/core/limits.ts'
@@ -68,7 +68,7 @@ export class RunStore {
   #allIds = () => [...this.#taskIds].sort((a, b) => a - b)
 
   async agents(): Promise<SeenOf<'agent'>[]> {
-    const ask = { ...readSetOf([]), kinds: { session: [], agent: [...this.#slugs] } }
+    const ask = { ...readSetOf([]), kinds: { session: [], agent: [...this.#slugs], mission: [] } }
     return [...(await this.#in.waitFor(this.#in.read(this.#workspaceId, ask))).kinds.agent.seen.values()]
   }
 
@@ -78,10 +78,12 @@ export class RunStore {
     return this.#in.read(this.#workspaceId, {
       ...readSetOf([]),
       taskIds: this.#allIds(),
-      kinds: { session: sessions, agent: [...this.#slugs] },
+      kinds: { session: sessions, agent: [...this.#slugs], mission: [] },
       claimants: sessions,
       claimingAgents: [...this.#slugs],
-      waiting: [{ capabilities: [CAPABILITY], projectId: null, trackQueues: null, limit: ALL }],
+      waiting: [
+        { capabilities: [CAPABILITY], projectId: null, trackQueues: null, purposes: ONLY_WORK, limit: ALL },
+      ],
     })
   }
 }

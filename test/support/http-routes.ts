@@ -84,6 +84,8 @@ export interface Things {
   track: string
   /** One that is over. */
   run: string
+  /** Its plan waits for approval. */
+  mission: string
 }
 
 /** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
@@ -97,6 +99,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/keys/{id}': 'key',
   '/projects/{slug}': 'project',
   '/projects/{slug}/tracks/{track}': 'track',
+  '/missions/{id}': 'mission',
 }
 
 /** The things a path names, in order. */
@@ -126,18 +129,22 @@ export const allOf = (id: string): Things => ({
   project: id,
   track: id,
   run: id,
+  mission: id,
 })
 
 /** A plan is text that the API document has no schema for: the one body that is not generated. */
 export const takesPlan = ({ method, path }: Pick<Route, 'method' | 'path'>) =>
   PLAN_ROUTES.includes(`${method} ${path}`)
-export const PLAN_ROUTES = ['PUT /projects/{slug}/plan', 'POST /plans/check']
-const samplePlan = ({ project }: Things) =>
-  JSON.stringify({ project, tracks: { A: [{ id: 'A-001-sample' }] } })
+export const PLAN_ROUTES = ['PUT /projects/{slug}/plan', 'POST /plans/check', 'PUT /missions/{id}/plan']
+const MISSION_PLAN = { tasks: [{ tempId: 'sample' }] }
+const samplePlan = ({ path }: Pick<Route, 'path'>, { project }: Things) =>
+  JSON.stringify(
+    path.startsWith('/missions') ? MISSION_PLAN : { project, tracks: { A: [{ id: 'A-001-sample' }] } },
+  )
 
 /** The body of a valid request, as JSON; undefined where there is none. */
 export function bodyFor(route: Route, things: Things): string | undefined {
-  if (takesPlan(route)) return samplePlan(things)
+  if (takesPlan(route)) return samplePlan(route, things)
   if (!route.body) return undefined
   // No task depends on itself; and the other one is held, so that it cannot get dependencies.
   const named = route.path.startsWith('/tasks/{id}') ? { ...things, task: things.waiting } : things
@@ -212,6 +219,10 @@ const KNOWN: Record<string, unknown> = {
   retryAt: inOneHour(),
   estimatedCompletionAt: inOneHour(),
   expiresAt: inOneHour(),
+  startAt: inOneHour(),
+  plan: MISSION_PLAN,
+  maxUsd: '5.00',
+  approveBelowUsd: '1.00',
 }
 
 export interface Reply {

@@ -72,7 +72,9 @@ export async function thingsIn(workspace: Workspace): Promise<Things> {
   const ref = (await workspace.read(task, '/results')).items[0].workProductRef
   const key = (await workspace.post('/keys', { name: 'ci' })).body.id
   const [{ id: home }] = (await workspace.call('GET', '/workspaces')).body.items
-  const names = { worker, agent, project, track, workspace: home }
+  const plan = { tasks: [{ tempId: 'a' }] }
+  const mission = (await workspace.post('/missions', { goal: 'Make it work', plan })).body.id
+  const names = { worker, agent, project, track, workspace: home, mission }
   return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
 }
 

@@ -5,6 +5,7 @@ import { registerNode } from '../../src/store/postgres/cluster/nodes.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './database.ts'
+import { createMission } from './missions.ts'
 import { superuser } from './nodes.ts'
 import { partsOf } from './parts.ts'
 import { granted, holder, Work } from './tasks.ts'
@@ -78,6 +79,8 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   const whole = await work.create({ key: 'A-002-whole' })
   const [part] = await work.createAll(partsOf(whole, 1))
   await work.register('a-worker', 1)
+  // With a plan that waits for approval.
+  await createMission(work, () => [], { autonomy: 'approve' })
   await superuser(url, async (client) => {
     await client.query('set search_path = baton')
     await client.query(

@@ -10,7 +10,7 @@ import type {
 } from '../../src/core/commands.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import { idCarriedBy } from '../../src/core/ids.ts'
-import type { TaskRecord } from '../../src/core/records.ts'
+import type { Purpose, TaskRecord } from '../../src/core/records.ts'
 import type { FailureClass } from '../../src/core/retry.ts'
 import { outcomeOf, type UpstreamReport } from '../../src/core/upstream.ts'
 import { Combiner } from '../../src/kernel/combiner.ts'
@@ -51,6 +51,9 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
     review: 'none',
     runAt: null,
     expiresAt: null,
+    missionId: null,
+    purpose: 'work',
+    optional: false,
     watch: null,
     dependsOnNew: [],
     unique: null,
@@ -107,6 +110,7 @@ interface NextOptions {
   capabilities?: readonly string[]
   projectId?: number
   tracks?: readonly string[]
+  purposes?: readonly Purpose[]
 }
 
 /** Work in one workspace, through a combiner, as short functions. */

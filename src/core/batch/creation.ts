@@ -1,22 +1,16 @@
-import type { NewTask, TaskCommand } from '../commands.ts'
+import type { NewTask, OnTask, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
+import type { SeenGate } from '../kinds/mission/gate.ts'
+import { isEnd } from '../kinds/mission/states.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { createTask } from '../rules/create.ts'
 import type { TriggerRule } from '../states.ts'
 import { countOf, outcomeOf } from '../upstream.ts'
 import { inOrderOfDependence } from './creation-order.ts'
-import {
-  type Changes,
-  keyName,
-  type OnTask,
-  type Request,
-  type StoredReply,
-  uniqueName,
-  type View,
-} from './requests.ts'
+import { type Changes, keyName, type NewWork, type StoredReply, uniqueName, type View } from './requests.ts'
 
 /** What creation needs from its batch. */
 interface CreationContext {
@@ -27,11 +21,12 @@ interface CreationContext {
   /** A new task depends on this one, which existed before this batch. */
   markAwaited: (id: number) => void
   emit: (event: Changes['events'][number]) => void
+  /** The mission of this number, as it is now. */
+  mission: (missionId: number) => SeenGate | undefined
+  made: (record: TaskRecord) => void
   firstAnswer: (key: string) => StoredReply | undefined
   storeReply: (key: string, bodyHash: string, reply: Reply) => void
 }
-
-type NewRequest = Pick<Extract<Request, { on: 'new' }>, 'tasks' | 'changes' | 'alsoLock'>
 
 interface Identity {
   id: number
@@ -51,13 +46,19 @@ export class Creation {
     this.#in = context
   }
 
-  create({ tasks: wanted, changes = [], alsoLock = [] }: NewRequest, actor: Actor): NewGranted | Refusal {
+  /** `first` runs when nothing refuses the tasks, before they are made. */
+  create(
+    { tasks: wanted, changes = [], alsoLock = [] }: NewWork,
+    actor: Actor,
+    first: () => void = () => undefined,
+  ): NewGranted | Refusal {
     const known = wanted.map((task) => this.#madeBefore(task))
     const { order, cycle } = inOrderOfDependence(wanted)
     const refusal = this.#whyNot(wanted, known, cycle, changes)
     if (refusal) return refusal
     const unlocked = this.#unlockedAmong(wanted, known).filter((id) => !alsoLock.includes(id))
     if (unlocked.length > 0) return { ok: true, reason: 'NOT_LOCKED', records: [], existing: [], unlocked }
+    first()
     const { now, fresh } = this.#in.view
     // In the order of the request: among equals, that is the order of the queue.
     const identities = wanted.map((_, i) => {
@@ -107,6 +108,7 @@ export class Creation {
     const { record, event } = createTask(task, counts, identity, actor, now, limits.queueOrder)
     this.created.push({ record, task, parentUuid: parent?.uuid ?? null })
     this.#new.add(record)
+    this.#in.made(record)
     if (task.key !== null) this.#givenKeys.add(keyName(task.projectId, task.key))
     this.#in.emit(event)
     if (task.unique) {
@@ -234,6 +236,8 @@ export class Creation {
         field(`dependsOn[${missing}]`),
         'names no task of this workspace',
       )
+    const outside = this.#whyNotIn(task.missionId, field('mission'))
+    if (outside) return outside
     const unfit = this.#whyNotPart(task, field('parentId'), wanted, known)
     if (unfit) return unfit
     if (task.key === null) return null
@@ -242,6 +246,13 @@ export class Creation {
       return refuseField('ALREADY_EXISTS', field('key'), 'is the key of another task')
     names.add(name)
     return null
+  }
+
+  /** The tasks of a new mission are made with it: that mission is not there yet. */
+  #whyNotIn(missionId: number | null, field: string): Refusal | null {
+    const mission = missionId === null ? undefined : this.#in.mission(missionId)
+    if (!mission || !isEnd(mission.phase)) return null
+    return refuseField('WRONG_STATE', field, `names a mission that is ${mission.phase}`)
   }
 
   #whyNotPart(

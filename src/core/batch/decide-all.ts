@@ -1,8 +1,8 @@
-import type { RuleContext, TaskCommand } from '../commands.ts'
+import type { OnTask, RuleContext, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { ProjectFairness } from '../fairness.ts'
-import type { Kind, KindShape } from '../kinds/kind.ts'
+import type { Kind, KindShape, TaskWork } from '../kinds/kind.ts'
 import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../records.ts'
 import type { Handed, NextGranted, Reply, TaskReply } from '../replies.ts'
@@ -11,6 +11,7 @@ import type { CountedDependency } from '../upstream.ts'
 import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
 import { batchesOf, changesIn, type KindBatch, type KindBatches } from './kind-batch.ts'
+import { MissionBatch } from './mission-batch.ts'
 import { fits, ReadyQueue } from './ready-queue.ts'
 import {
   type Changes,
@@ -19,7 +20,6 @@ import {
   isOnTrack,
   type NextWanted,
   type OnRecord,
-  type OnTask,
   queryName,
   type Request,
   type StoredReply,
@@ -44,6 +44,7 @@ export function decideAll(
 type Claim = Effects['claims'][number]
 
 const CHANGED_NOTHING: ReadonlySet<string> = new Set(['NO_WORK', 'ALL_REFUSED', 'NOT_LOCKED'])
+const NO_TASKS: TaskWork = { tasks: [], changes: [] }
 
 const add = (counts: Map<string, number>, name: string, change: number) =>
   counts.set(name, (counts.get(name) ?? 0) + change)
@@ -65,6 +66,7 @@ class Batch {
   readonly #handedOut: Handed[] = []
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
+  readonly #missions: MissionBatch
   /** How the claims of this batch change the agents on each track and the number of tasks that sessions hold. */
   readonly #onTrack = new Map<string, Map<string, number>>()
   readonly #holds = new Map<string, number>()
@@ -84,6 +86,7 @@ class Batch {
     this.#fairness = fairness
     const { now, limits, activeClaims, kinds } = view
     this.#kinds = batchesOf(kinds)
+    this.#missions = new MissionBatch(view, this.#kinds.mission, this.#effects)
     this.#roomForClaims = limits.maxConcurrentClaims - activeClaims
     this.#context = {
       now,
@@ -95,6 +98,7 @@ class Batch {
       recordOf: this.#record,
       sessionOf: this.#sessionOf,
       dependencyOf: this.#dependencyOf,
+      missionOf: this.#missions.gate,
     }
     const queries = new Set<string>()
     for (const request of requests) {
@@ -110,6 +114,8 @@ class Batch {
       apply: (item, actor) => this.#apply(item, actor),
       markAwaited: this.#markAwaited,
       emit: (event) => this.#effects.events.push(event),
+      mission: this.#missions.gate,
+      made: (record) => this.#missions.count(null, record),
       firstAnswer: (key) => this.#firstAnswer(key),
       storeReply: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),
     })
@@ -117,6 +123,7 @@ class Batch {
 
   run() {
     const replies = this.#requests.map((request) => this.#answer(request))
+    this.#missions.settle()
     const changes: Changes = {
       ...this.#effects,
       tasks: [...this.#changed.values()],
@@ -125,6 +132,7 @@ class Batch {
       kinds: changesIn(this.#kinds),
       handedOut: this.#handedOut,
       newReplies: [...this.#firstAnswers.values()],
+      missions: this.#missions.changes,
       activeClaimsDelta: this.#activeClaimsDelta,
     }
     return { replies, changes }
@@ -183,7 +191,10 @@ class Batch {
     if (!record || record.uuid !== uuid)
       return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
     const decision = decide(record, command, this.#contextFor(command, actor), this.#effects)
-    if (decision.record !== record) this.#changed.set(taskId, decision.record)
+    if (decision.record !== record) {
+      this.#changed.set(taskId, decision.record)
+      this.#missions.count(record, decision.record)
+    }
     this.#countClaims()
     const { dependencies } = this.#effects
     for (; this.#seenDependencies < dependencies.length; this.#seenDependencies++)
@@ -326,14 +337,20 @@ class Batch {
   #onRecord(request: OnRecord & { actor: Actor }): Reply {
     const { on, key, uuid, command, actor } = request
     const records = this.#kinds[on] as unknown as KindBatch<KindShape>
-    const before = records.get(key)
+    const before = on === 'mission' ? this.#missions.get(key) : records.get(key)
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
     const context = { now, limits, actor, holding, counted: records.counted }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
-    records.set(key, decision.record)
-    this.#effects.events.push(...decision.events)
+    const apply = () => {
+      records.set(key, decision.record)
+      this.#effects.events.push(...decision.events)
+    }
+    const { tasks, changes } = decision.creates ?? NO_TASKS
+    const made =
+      tasks.length + changes.length > 0 ? this.#creation.create({ tasks, changes }, actor, apply) : apply()
+    if (made && !made.ok) return made
     const settled = holding.flatMap((task) => {
       const then = decision.settle(task)
       if (!then) return []

@@ -16,7 +16,7 @@ export function asOfNow(reply: Reply, now: number): Reply {
     const settled = reply.settled.map((one) => ({ ...one, reply: taskReplyAsOfNow(one.reply, now) }))
     return { ...reply, settled }
   }
-  return 'records' in reply ? reply : taskReplyAsOfNow(reply, now)
+  return 'records' in reply || 'isNew' in reply ? reply : taskReplyAsOfNow(reply, now)
 }
 
 const handedOutAsOfNow = (reply: NextGranted, now: number): NextGranted => ({

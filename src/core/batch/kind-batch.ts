@@ -28,6 +28,8 @@ export class KindBatch<T extends KindShape> {
 
   seen = (key: string): Seen<T> | undefined => this.#view.seen.get(key)
 
+  allSeen = (): Iterable<Seen<T>> => this.#view.seen.values()
+
   get(key: string): T['record'] | null {
     const changed = this.changed.get(key)
     return changed === undefined ? (this.seen(key)?.record ?? null) : changed

@@ -1,7 +1,7 @@
 import type { ProjectFairness } from '../fairness.ts'
 import { trackOfQueue } from '../keys.ts'
 import type { TaskRecord } from '../records.ts'
-import { type Pick, trackName } from './requests.ts'
+import { ONLY_WORK, type Pick, trackName } from './requests.ts'
 
 type Lookup = (id: number) => TaskRecord | undefined
 
@@ -91,8 +91,9 @@ function inOrder(records: TaskRecord[]): TaskRecord[] {
 
 const isBefore = (a: TaskRecord, b: TaskRecord) => a.rank! < b.rank! || (a.rank === b.rank && a.id < b.id)
 
-export const fits = (record: TaskRecord, { agent, projectId, tracks }: Pick) =>
+export const fits = (record: TaskRecord, { agent, projectId, tracks, purposes }: Pick) =>
   record.onlyAgent === agent &&
+  (purposes ?? ONLY_WORK).includes(record.purpose) &&
   record.rank !== null &&
   (projectId === undefined || record.projectId === projectId) &&
   (tracks === undefined || tracks.includes(trackOfQueue(record.trackQueue)))

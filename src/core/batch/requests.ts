@@ -1,15 +1,20 @@
-import type { KnownAgent, NewTask, TaskCommand, Worker } from '../commands.ts'
+import type { KnownAgent, NewTask, OnTask, Worker } from '../commands.ts'
+import type { EventType } from '../events.ts'
 import { trackQueuesOf } from '../keys.ts'
+import type { Kind, KindShape } from '../kinds/kind.ts'
 import {
   byKind,
+  KINDS,
   type KindChanges,
   type KindName,
   type KindTypes,
   type KindViews,
   type PortableKind,
 } from '../kinds/kinds.ts'
+import type { CountsDelta } from '../kinds/mission/counts.ts'
+import type { SeenGate } from '../kinds/mission/gate.ts'
 import type { Limits } from '../limits.ts'
-import type { Actor, Effects, TaskRecord } from '../records.ts'
+import type { Actor, Effects, Purpose, TaskRecord } from '../records.ts'
 import type { Handed, Reply } from '../replies.ts'
 import type { CountedDependency } from '../upstream.ts'
 
@@ -31,12 +36,8 @@ export interface Pick {
   projectId?: number | undefined
   /** Only from these tracks. */
   tracks?: readonly string[] | undefined
-}
-
-export interface OnTask<C extends TaskCommand = TaskCommand> {
-  taskId: number
-  uuid: string
-  command: C
+  /** Only tasks with one of these purposes. Default: work. */
+  purposes?: readonly Purpose[] | undefined
 }
 
 /** A request for the next tasks of the queue. */
@@ -46,6 +47,14 @@ export interface NextWanted {
   leaseMs: number
   limit: number
   byCoordinator?: boolean
+}
+
+/** New tasks, and changes of others: all of them or none. */
+export interface NewWork {
+  tasks: readonly NewTask[]
+  changes?: readonly OnTask[]
+  /** Tasks of earlier requests that new ones depend on by idempotency key: see `NewGranted.unlocked`. */
+  alsoLock?: readonly number[]
 }
 
 interface Common {
@@ -76,13 +85,7 @@ export type Request<K extends KindName = KindName> = Common &
      * transaction. Nothing is handed out when the command is refused.
      */
     | { on: 'taskThenNext'; item: OnTask; next: NextWanted }
-    | {
-        on: 'new'
-        tasks: readonly NewTask[]
-        changes?: readonly OnTask[]
-        /** Tasks of earlier requests that new ones depend on by idempotency key: see `NewGranted.unlocked`. */
-        alsoLock?: readonly number[]
-      }
+    | ({ on: 'new' } & NewWork)
     | OnRecord<K>
   )
 
@@ -91,6 +94,7 @@ export interface QueueQuery {
   capabilities: readonly string[]
   projectId: number | null
   trackQueues: readonly string[] | null
+  purposes: readonly Purpose[]
   limit: number
 }
 
@@ -106,7 +110,12 @@ export interface ReadSet<K extends KindName = KindName> {
   /** For each queue query: the first unreserved ready tasks of every project and track queue, in rank order. */
   waiting: QueueQuery[]
   /** Tasks reserved for single agents. */
-  reserved: { agent: string; capabilities: readonly string[]; limit: number }[]
+  reserved: {
+    agent: string
+    capabilities: readonly string[]
+    purposes: readonly Purpose[]
+    limit: number
+  }[]
   /** Generations of submitted results: for past ones, the holder must be known. */
   offered: { taskId: number; generation: number }[]
   /** Dependencies of tasks in `taskIds`, read after their locks: nothing else changes them. */
@@ -123,6 +132,10 @@ export interface ReadSet<K extends KindName = KindName> {
   claimingAgents: string[]
   /** Leader terms of the requests: whether they are current is read and locked until the commit. */
   terms: number[]
+  /** Missions to lock, by their number: those that get tasks, and those that end, or open again, with this batch. */
+  missions: number[]
+  /** Whether time moves tasks on: whether their mission is open matters then. */
+  isTimed: boolean
 }
 
 export interface StoredReply {
@@ -170,12 +183,18 @@ export interface View<K extends KindName = KindName> {
    * two agents cannot both get the last place.
    */
   tracks: ReadonlyMap<string, TrackUse>
+  /**
+   * The missions of tasks in `records` that may be claimed or moved by time, as read without a lock. A store that lets a claim
+   * through checks again, before it commits, that the gate is still open.
+   */
+  gates: ReadonlyMap<number, SeenGate>
 }
 
-/** For stores without agents and leader leases: queues used as a library have only workers. */
-export const NO_AGENTS: { [K in 'claimingAgents' | 'terms']: View[K] } = {
+/** For stores without agents, leader leases and missions: queues used as a library have only workers. */
+export const NO_AGENTS: { [K in 'claimingAgents' | 'terms' | 'gates']: View[K] } = {
   claimingAgents: new Map(),
   terms: new Set(),
+  gates: new Map(),
 }
 
 export interface Changes<K extends KindName = KindName> extends Effects {
@@ -185,10 +204,19 @@ export interface Changes<K extends KindName = KindName> extends Effects {
   /** Granted to callers that asked for the next tasks: a store may add their details. */
   handedOut: Handed[]
   newReplies: { key: string; bodyHash: string; reply: Reply }[]
+  missions: MissionChanges
   activeClaimsDelta: number
 }
 
 export const dependencyName = (taskId: number, dependsOn: number) => `${taskId}/${dependsOn}`
+
+/** How the tasks of a batch change the counts of their missions. */
+export interface MissionChanges {
+  deltas: ReadonlyMap<number, CountsDelta>
+  /** Missions that tasks were claimed from: their gates must be open when the batch commits. */
+  claimedFrom: readonly { missionId: number; purpose: Purpose }[]
+}
+
 export const heldName = (taskId: number, generation: number) => `${taskId}/${generation}`
 export const keyName = (projectId: number, key: string) => `${projectId}/${key}`
 export const trackName = (projectId: number, track: string) => `${projectId}/${track}`
@@ -199,8 +227,10 @@ export const uniqueName = (key: string) => `task ${key}`
 export const isOnTrack = ({ projectId, trackQueue }: TaskRecord) =>
   projectId !== 0 && trackQueue !== '' && !trackQueue.endsWith('::')
 
-export const queryName = ({ capabilities, projectId, tracks }: Pick) =>
-  JSON.stringify([capabilities, projectId ?? null, tracks ?? null])
+export const ONLY_WORK: readonly Purpose[] = ['work']
+
+export const queryName = ({ capabilities, projectId, tracks, purposes }: Pick) =>
+  JSON.stringify([capabilities, projectId ?? null, tracks ?? null, purposes ?? ONLY_WORK])
 
 export function readSetOf(requests: readonly Request[]): ReadSet {
   const builder = new ReadSetBuilder()
@@ -221,6 +251,8 @@ class ReadSetBuilder {
   readonly #claimingAgents = new Set<string>()
   readonly #kinds = new Map<KindName, Set<string>>()
   readonly #terms = new Set<number>()
+  readonly #newIn = new Set<number>()
+  #isTimed = false
   #wanted = 0
   #newTasks = 0
 
@@ -232,9 +264,15 @@ class ReadSetBuilder {
       this.#task(request.item)
       this.#next(request.next)
     } else if (request.on === 'new') this.#new(request)
-    else this.#kindKeys(request.on).add(request.key)
+    else this.#record(request)
     if (request.term !== undefined) this.#terms.add(request.term)
     if (request.idempotency) this.#idempotencyKeys.add(request.idempotency.key)
+  }
+
+  #record({ on, key, command }: OnRecord): void {
+    this.#kindKeys(on).add(key)
+    const work = (KINDS[on] as unknown as Kind<KindShape>).tasksIn?.(command)
+    if (work) this.#new(work)
   }
 
   #kindKeys(kind: KindName): Set<string> {
@@ -245,6 +283,7 @@ class ReadSetBuilder {
 
   #task({ taskId, command }: OnTask): void {
     this.#taskIds.add(taskId)
+    if (command.kind === 'elapse') this.#isTimed = true
     if (command.kind === 'submit') this.#offered.push({ taskId, generation: command.fence.generation })
     else if (command.kind === 'claim') {
       this.#claimants.add(command.session)
@@ -259,20 +298,21 @@ class ReadSetBuilder {
   #next({ pick, session, limit }: NextWanted): void {
     const { agent, capabilities } = pick
     this.#queries.set(queryName(pick), pick)
-    this.#reserved.set(JSON.stringify([agent, capabilities]), pick)
+    this.#reserved.set(JSON.stringify([agent, capabilities, pick.purposes ?? ONLY_WORK]), pick)
     this.#wantedBy.set(agent, (this.#wantedBy.get(agent) ?? 0) + limit)
     this.#wanted += limit
     this.#claimants.add(session)
     this.#claimingAgents.add(agent)
   }
 
-  #new({ tasks, changes = [], alsoLock = [] }: Extract<Request, { on: 'new' }>): void {
+  #new({ tasks, changes = [], alsoLock = [] }: NewWork): void {
     this.#newTasks += tasks.length
     for (const id of alsoLock) this.#taskIds.add(id)
     for (const task of tasks) {
       // Locked too: a dependency that completes meanwhile is either seen as completed or sees the new task waiting.
       for (const id of task.dependsOn) this.#taskIds.add(id)
       if (task.parent && 'id' in task.parent) this.#taskIds.add(task.parent.id)
+      if (task.missionId !== null) this.#newIn.add(task.missionId)
       if (task.key !== null)
         this.#newKeys.set(keyName(task.projectId, task.key), { projectId: task.projectId, key: task.key })
       if (task.unique) this.#idempotencyKeys.add(uniqueName(task.unique.key))
@@ -284,15 +324,17 @@ class ReadSetBuilder {
     return {
       taskIds: [...this.#taskIds].sort((a, b) => a - b),
       // Each query has the limit of all callers together: they may all compete for the same tasks.
-      waiting: [...this.#queries.values()].map(({ capabilities, projectId, tracks }) => ({
+      waiting: [...this.#queries.values()].map(({ capabilities, projectId, tracks, purposes }) => ({
         capabilities,
         projectId: projectId ?? null,
         trackQueues: tracks?.flatMap(trackQueuesOf) ?? null,
+        purposes: purposes ?? ONLY_WORK,
         limit: this.#wanted,
       })),
-      reserved: [...this.#reserved.values()].map(({ agent, capabilities }) => ({
+      reserved: [...this.#reserved.values()].map(({ agent, capabilities, purposes }) => ({
         agent,
         capabilities,
+        purposes: purposes ?? ONLY_WORK,
         limit: this.#wantedBy.get(agent)!,
       })),
       offered: this.#offered,
@@ -304,11 +346,19 @@ class ReadSetBuilder {
       kinds: byKind((kind) => [...(this.#kinds.get(kind) ?? [])]),
       claimingAgents: [...this.#claimingAgents],
       terms: [...this.#terms],
+      missions: [...this.#newIn],
+      isTimed: this.#isTimed,
     }
   }
 }
 
-/** Whether a waiting caller may proceed: a task was queued, or a place on a full track became free. */
+/** What opens the gate of a mission, behind which tasks may wait. */
+const OPENING: readonly EventType[] = ['mission_resumed', 'mission_budget_increased', 'mission_updated']
+
+/**
+ * Whether a waiting caller may proceed: a task was queued, a place on a full track became free, or a mission is open again or
+ * has room.
+ */
 export const mayLetCallersProceed = ({ events, claims, tasks }: Changes<PortableKind>) =>
-  events.some(({ to }) => to === 'queued') ||
+  events.some(({ type, to }) => to === 'queued' || OPENING.includes(type)) ||
   (claims.some(({ kind }) => kind === 'ended') && tasks.some(isOnTrack))

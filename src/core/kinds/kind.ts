@@ -1,4 +1,4 @@
-import type { TaskCommand } from '../commands.ts'
+import type { NewTask, OnTask, TaskCommand } from '../commands.ts'
 import type { Refusal } from '../errors.ts'
 import type { EventDraft } from '../events.ts'
 import type { Limits } from '../limits.ts'
@@ -50,6 +50,14 @@ interface KindDecision<T extends KindShape> {
   events: EventDraft[]
   /** What happens to a task it holds. */
   settle: (task: TaskRecord) => TaskCommand | null
+  /** New tasks, and changes of others, in the same transaction. If they are refused, so is the command. */
+  creates?: TaskWork | undefined
+}
+
+/** Tasks that a command on a record creates and changes. */
+export interface TaskWork {
+  tasks: readonly NewTask[]
+  changes: readonly OnTask[]
 }
 
 /** What is known after a decision, for the reply. */
@@ -80,4 +88,6 @@ export interface Kind<T extends KindShape> {
     context: KindContext,
   ) => KindDecision<T>
   granted: (after: Settled<T>) => T['granted']
+  /** The tasks that a command may create and change: what they need is locked and read with the record. */
+  tasksIn?: (command: T['command']) => TaskWork | null
 }

@@ -1,13 +1,15 @@
 import { type AgentTypes, agentKind } from './agent/kind.ts'
 import type { KindShape, KindView, Seen } from './kind.ts'
+import { type MissionTypes, missionKind } from './mission/kind.ts'
 import { type SessionTypes, sessionKind } from './session/kind.ts'
 
 /** All kinds of records beside tasks. A new kind is added here, in a folder of its own, and in the stores that hold it. */
-export const KINDS = { session: sessionKind, agent: agentKind } as const
+export const KINDS = { session: sessionKind, agent: agentKind, mission: missionKind } as const
 
 export interface KindTypes {
   session: SessionTypes
   agent: AgentTypes
+  mission: MissionTypes
 }
 
 export type KindName = keyof typeof KINDS
@@ -28,4 +30,4 @@ export const byKind = <T>(value: (kind: KindName) => T) =>
 
 const nothing = { seen: new Map(), counted: 0 }
 /** For stores that do not hold a kind. */
-export const NO_RECORDS: KindViews<KindName> = { session: nothing, agent: nothing }
+export const NO_RECORDS: KindViews<KindName> = { session: nothing, agent: nothing, mission: nothing }

@@ -40,6 +40,12 @@ Your role: {{agent.role}}
 {{task.description}}
 
 {{/task.description}}
+{{#task.successCriteria}}
+## When it is done
+
+{{task.successCriteria}}
+
+{{/task.successCriteria}}
 {{#task.input}}
 ## Input
 

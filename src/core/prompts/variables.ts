@@ -94,6 +94,18 @@ export const PROMPT_VARIABLES = [
     example: 'Login has failed since Monday.',
   },
   { path: 'task.type', description: 'The type of the task', sensitive: false, example: 'coding' },
+  {
+    path: 'task.model',
+    description: 'The model that the plan of its mission names for it',
+    sensitive: false,
+    example: 'opus',
+  },
+  {
+    path: 'task.successCriteria',
+    description: 'What its plan demands of the result',
+    sensitive: false,
+    example: 'All tests pass.',
+  },
   { path: 'task.input', description: 'Its input, as JSON', sensitive: false, example: '{"branch":"main"}' },
   { path: 'task.tags', description: 'Its tags, as JSON', sensitive: false, example: '["urgent"]' },
   { path: 'task.project', description: 'The slug of its project', sensitive: false, example: 'shop' },

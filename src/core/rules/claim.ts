@@ -1,6 +1,7 @@
 import type { RuleContext, TaskCommand, Worker } from '../commands.ts'
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts'
 import { whyNoWorkFor } from '../kinds/agent/decide.ts'
+import { whyKeptBack } from '../kinds/mission/gate.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { ClaimGrant, TaskReply } from '../replies.ts'
 import { isHeld } from '../states.ts'
@@ -128,6 +129,9 @@ function whyNotClaimable(
     })
   if (record.onlyAgent !== null && record.onlyAgent !== command.agent)
     return refuse('WRONG_AGENT', `The task is reserved for ${record.onlyAgent}.`)
+  const mission = record.missionId === null ? undefined : context.missionOf?.(record.missionId)
+  const keptBack = mission ? whyKeptBack(mission, record) : null
+  if (keptBack) return keptBack
   const missing = record.capabilities.find((capability) => !command.capabilities.includes(capability))
   if (missing !== undefined)
     return refuse('MISSING_CAPABILITY', `${command.agent} lacks "${missing}".`, { missing })

@@ -46,6 +46,9 @@ export function createTask(
     expiresAt: task.expiresAt,
     blocked: readiness === 'wait',
     awaited: false,
+    missionId: task.missionId,
+    purpose: task.purpose,
+    optional: task.optional,
     onlyAgent: task.onlyAgent,
     capabilities: task.capabilities,
     review: task.review,
@@ -65,16 +68,25 @@ export function createTask(
     watch: task.watch,
     upstream,
   }
-  const { title, taskType } = task.details
-  const event: EventDraft = {
+  return { record, event: createdEvent(task, record, identity.dependsOn, actor, now) }
+}
+
+function createdEvent(
+  { details: { title, taskType }, priority }: NewTask,
+  { id, missionId, state }: TaskRecord,
+  dependsOn: readonly string[],
+  actor: string,
+  now: number,
+): EventDraft {
+  return {
     type: 'task_created',
-    taskId: record.id,
+    taskId: id,
+    missionId: missionId ?? undefined,
     generation: 0,
     from: null,
     to: state,
     actor,
-    payload: { title, taskType, priority: task.priority, dependsOn: [...identity.dependsOn] },
+    payload: { title, taskType, priority, dependsOn: [...dependsOn] },
     at: now,
   }
-  return { record, event }
 }

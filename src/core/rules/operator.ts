@@ -1,6 +1,6 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import type { TaskDraft } from '../records.ts'
+import type { TaskDraft, TaskWatch } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
@@ -74,8 +74,9 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  pause(draft, { reason }, { actor }) {
+  pause(draft, { reason, byMission }, { actor }) {
     const { record } = draft
+    if (byMission) record.watch = { ...record.watch, pausedByMission: true }
     record.pausedFrom = record.state
     // The scheduled time survives the pause; the wait of a retry does not, since a person who resumes means "now".
     if (record.state !== 'pending') record.dueAt = null
@@ -89,6 +90,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
   resume(draft, _command, context) {
     const { record } = draft
     const { actor, now } = context
+    if (record.watch?.pausedByMission) record.watch = withoutMissionPause(record.watch)
     // Due at once: a cycle that was idle while one of its tasks was paused is found then.
     if (record.blocked) record.dueAt ??= now
     if (record.blocked || (record.dueAt !== null && record.dueAt > now)) {
@@ -153,6 +155,10 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     }
     return null
   },
+}
+
+function withoutMissionPause({ pausedByMission: _paused, ...rest }: TaskWatch): TaskWatch | null {
+  return Object.keys(rest).length === 0 ? null : rest
 }
 
 /**

@@ -65,6 +65,7 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
       // An agent that was removed meanwhile keeps no session.
       sessions: end.taskSession && agents.has(end.agent) ? [sessionAfter(end, now)] : [],
       wakeups: wakeup && isPending(wakeup.status) ? [endOfWakeup(wakeup, end, now)] : [],
+      spent: spentBy(run),
       events: eventsOf(view, run, end, totals?.runs),
     }
     return { answer: true, changes }
@@ -117,6 +118,12 @@ const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: numbe
   totalCostUsd: addDollars(kept.totalCostUsd, end.costUsd),
   updatedAt: now,
 })
+
+function spentBy({ innerTaskId, inputTokens, cachedInputTokens, outputTokens, costUsd }: RunRecord) {
+  const tokens = (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0)
+  const isAny = tokens > 0 || costUsd !== null
+  return innerTaskId === null || !isAny ? [] : [{ taskId: innerTaskId, tokens, usd: costUsd }]
+}
 
 const sessionAfter = (end: RunEnd, now: number): TaskSession => ({
   agent: end.agent,

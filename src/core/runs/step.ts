@@ -97,6 +97,8 @@ export interface RunsChanges {
   deletedSessions: readonly { agent: string; taskKey: string | null }[]
   /** A credential stays parked until the latest of these times. */
   parked: readonly { credential: string; until: number }[]
+  /** What a task cost: added to the totals of its mission, if it has one. */
+  spent: readonly { taskId: number; tokens: number; usd: string | null }[]
   events: readonly EventWithOrigin[]
 }
 
@@ -109,6 +111,7 @@ export const NOTHING_CHANGED: RunsChanges = {
   sessions: [],
   deletedSessions: [],
   parked: [],
+  spent: [],
   events: [],
 }
 

@@ -9,6 +9,7 @@ export const PassReport = z.object({
   sessionsJudged: z.int(),
   tasksMoved: z.int(),
   tasksUnblocked: z.int(),
+  missionsSettled: z.int(),
   tasksAssigned: z.int(),
   agentsWoken: z.int(),
   countersCorrected: z.int(),

@@ -1,15 +1,20 @@
 import { z } from 'zod'
 import { type EventType, eventTypes } from '../events.ts'
+import { missionStates } from '../kinds/mission/states.ts'
 import { taskStates } from '../states.ts'
 import { Uuid } from './common.ts'
+
+/** A state of the task, or of the mission, that the event is about. */
+const EventState = z.enum([...new Set([...taskStates, ...missionStates])])
 
 export const EventView = z.object({
   seq: z.int(),
   type: z.enum(eventTypes as [EventType, ...EventType[]]),
   taskId: Uuid.nullable(),
+  missionId: Uuid.nullable(),
   generation: z.int().nullable(),
-  from: z.enum(taskStates).nullable(),
-  to: z.enum(taskStates).nullable(),
+  from: EventState.nullable(),
+  to: EventState.nullable(),
   actor: z.string(),
   actorName: z.string().nullable().describe('The name of the key that acted'),
   payload: z.record(z.string(), z.unknown()),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseTaskKey } from '../keys.ts'
+import { PURPOSES } from '../records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
 import { TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
@@ -9,7 +10,7 @@ export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}
 
 const Timeout = z.int().min(1).max(86_400)
 
-const Timeouts = z.strictObject({
+export const Timeouts = z.strictObject({
   assignSeconds: Timeout.optional().describe('How long it may wait to be started after it was claimed'),
   stallSeconds: Timeout.optional().describe('The longest silence of its holder'),
   verifySeconds: Timeout.optional().describe('How long a verdict may take before a person is asked'),
@@ -143,6 +144,22 @@ export const BriefTask = z.object({
   startedAt: z.string().nullable(),
   completedAt: z.string().nullable(),
   archivedAt: z.string().nullable(),
+  purpose: z.enum(PURPOSES),
+  optional: z.boolean(),
+})
+
+const TaskPlanView = z.object({
+  tempId: z.string(),
+  sequenceNumber: z.int(),
+  model: z.string().nullable(),
+  complexity: z.number().nullable(),
+  estimatedTokens: z.int().nullable(),
+  successCriteria: z.string().nullable(),
+  outputSchema: z.record(z.string(), z.unknown()).nullable(),
+  toolsRequested: z.array(z.string()),
+  systemPrompt: z.string().nullable(),
+  budget: z.object({ limitTokens: z.int().optional(), limitUsd: z.string().optional() }).nullable(),
+  verification: z.unknown(),
 })
 
 export const TaskView = BriefTask.extend({
@@ -154,6 +171,8 @@ export const TaskView = BriefTask.extend({
   dependsOn: z.array(Uuid),
   project: z.string().nullable(),
   parentId: Uuid.nullable(),
+  missionId: Uuid.nullable(),
+  plan: TaskPlanView.nullable().describe('What the plan of its mission says about it'),
   userId: z.string().nullable(),
   metadata: z.unknown(),
   createdBy: z.string().nullable(),

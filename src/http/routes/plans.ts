@@ -4,8 +4,11 @@ import { z } from 'zod'
 import type { Refused } from '../../core/errors.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
 import { writePlan } from '../../core/plans/write.ts'
+import { MissionParams, MissionView } from '../../core/shapes/missions.ts'
 import { PlanCheckAnswer } from '../../core/shapes/plans.ts'
 import { PlanAnswer, PlanView, ProjectParams } from '../../core/shapes/projects.ts'
+import { proposePlan } from '../../flow/missions/missions.ts'
+import { missionPlan } from '../../flow/missions/plan-tasks.ts'
 import { checkedPlan } from '../../flow/plan-check.ts'
 import { exportPlan } from '../../flow/plan-export.ts'
 import { importPlan } from '../../flow/plans.ts'
@@ -48,6 +51,19 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     },
   )
 
+  app.put<{ Params: { id: string }; Body: { text: string } | undefined }>(
+    '/missions/:id/plan',
+    route({
+      summary: 'Replace the plan of a mission, as YAML or JSON, before it is approved',
+      tag: 'missions',
+      needs: 'operate',
+      params: MissionParams,
+      bodyLimit: LARGEST_PLAN_BYTES,
+      answer: MissionView,
+    }),
+    async ({ params, body, caller }) => proposePlan(kernel, caller, params.id, missionPlan(body?.text ?? '')),
+  )
+
   app.post<{ Body: { text: string } | undefined }>(
     '/plans/check',
     route({
@@ -59,12 +75,15 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     }),
     async ({ body }) => checkedPlan(body?.text ?? ''),
   )
+  exportRoute(app, kernel)
+}
 
+function exportRoute(app: FastifyInstance, kernel: ServerKernel): void {
   app.get<{ Params: { slug: string }; Querystring: z.output<typeof FormatQuery> }>(
     '/projects/:slug/plan',
     route({
       summary: 'Export the plan as JSON or YAML',
-      tag,
+      tag: 'projects',
       needs: 'read',
       params: ProjectParams,
       query: FormatQuery,

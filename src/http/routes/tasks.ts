@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
+import { PURPOSES } from '../../core/records.ts'
 import { ClaimHistoryView } from '../../core/shapes/claims.ts'
 import {
   type AnswerOf,
@@ -48,6 +49,8 @@ const ListQuery = z.strictObject({
   track: Track.optional(),
   userId: Name.optional(),
   parentId: Uuid.optional(),
+  mission: Uuid.optional(),
+  purpose: z.enum(PURPOSES).optional().describe('Default: work'),
   priorityMin: z
     .string()
     .regex(/^([1-9]|10)$/)
@@ -141,6 +144,8 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
         userId: query.userId,
         projectId: await namedProject(kernel, caller, query.project),
         parentId: query.parentId === undefined ? undefined : (idCarriedBy(query.parentId) ?? 0),
+        missionId: query.mission === undefined ? undefined : (idCarriedBy(query.mission) ?? 0),
+        purpose: query.purpose,
         archived: query.archived === 'true',
       }
       return taskPage(kernel, caller, search, query)

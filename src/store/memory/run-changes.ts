@@ -9,6 +9,7 @@ import {
   type RunsChanges,
   type RunsView,
 } from '../../core/runs/step.ts'
+import { spend } from './missions.ts'
 import { copyOf, type Workspace } from './workspace.ts'
 
 /** What `transactRuns` sees and writes in memory. The lock of the workspace covers all others. */
@@ -131,6 +132,7 @@ export function writeRuns(workspace: Workspace, changes: RunsChanges): void {
   }
   for (const { credential, until } of changes.parked)
     parked.set(credential, Math.max(until, parked.get(credential) ?? 0))
+  for (const one of changes.spent) spend(workspace, one)
 }
 
 const sessionKey = ({ agent, adapterType, taskKey }: TaskSession) =>

@@ -5,6 +5,7 @@ import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
 import { assignmentIn, dueAgents, similarTo, workspaceToAssignIn } from './assignment.ts'
+import { byId, missionsToSettle, tasksFor } from './missions.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
@@ -52,6 +53,22 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
     workWithout: async (only, limit = ENOUGH_WAITING) =>
       roundRobin(this.those(only ?? undefined).flatMap(reads.workWithoutWakeup), limit),
     dueTimers: async (limit, only) => reads.dueTimers(this.those(only), limit, this.now()),
+  }
+
+  readonly missions: RunStore['missions'] = {
+    toSettle: async (limit, only) =>
+      roundRobin(
+        this.those(only).flatMap((one) => missionsToSettle(one, this.now())),
+        limit,
+      ),
+    tasksFor: async (workspaceId, missionId, chore, limit) =>
+      tasksFor(this.inside(workspaceId), missionId, chore).slice(0, limit),
+    find: async (workspaceId, missionId) => byId(this.inside(workspaceId), missionId) ?? null,
+    plan: async (workspaceId, missionId, version) => {
+      const workspace = this.inside(workspaceId)
+      const plans = workspace.missionPlans.get(byId(workspace, missionId)?.uuid ?? '') ?? []
+      return plans.find((plan) => plan.version === version) ?? null
+    },
   }
 
   readonly runs: RunStore['runs'] = {

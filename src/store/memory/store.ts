@@ -10,7 +10,7 @@ import type { TaskDetails } from '../../core/commands.ts'
 import type { EventDraft, StoredEvent } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
-import type { SessionRecord, TaskRecord } from '../../core/records.ts'
+import type { Purpose, SessionRecord, TaskRecord } from '../../core/records.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
 import type { LogFollowers } from '../log-followers.ts'
 import { roundRobin } from '../round-robin.ts'
@@ -32,6 +32,7 @@ import { blockedFrom, dependenciesOf, downstreamOf, missedIn } from './blocked.t
 import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import { MemoryFollowers } from './log-followers.ts'
+import { gatesOf, isLetThrough, lockedMissions, missionsToLock, writeMissions } from './missions.ts'
 import { dependenciesIn, pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
 import {
   activeSessions,
@@ -63,7 +64,7 @@ export interface MemoryDecision<T> {
 
 /** Everything in maps, nothing persisted: for tests, the simulation and trials. The rules are the same as elsewhere. */
 export class MemoryStore implements Store<KindName> {
-  readonly kinds = { session: true, agent: true } as const
+  readonly kinds = { session: true, agent: true, mission: true } as const
   readonly #workspaces = new Map<number, Workspace>()
   readonly #names = new Map<string, number>()
   protected readonly now: () => number
@@ -125,9 +126,19 @@ export class MemoryStore implements Store<KindName> {
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
     const decideHere = (workspace: Workspace) => {
-      const { answer, changes } = decide(this.#look(workspace, readSet))
-      const tasksWaiting = mayLetCallersProceed(changes)
-      return { answer, events: changes.events, tasksWaiting, write: () => write(workspace, changes) }
+      for (let asked = readSet; ; ) {
+        const { answer, changes } = decide(this.#look(workspace, asked))
+        const missing = missionsToLock(workspace, asked, changes)
+        if (missing.length === 0) {
+          const tasksWaiting = mayLetCallersProceed(changes)
+          const writeAll = () => {
+            write(workspace, changes)
+            writeMissions(workspace, changes)
+          }
+          return { answer, events: changes.events, tasksWaiting, write: writeAll }
+        }
+        asked = { ...asked, missions: [...asked.missions, ...missing] }
+      }
     }
     return this.changed(workspaceId, decideHere, readSet.terms)
   }
@@ -329,18 +340,21 @@ export class MemoryStore implements Store<KindName> {
     }
     const can = (task: TaskRecord, capabilities: readonly string[]) =>
       task.capabilities.every((one) => capabilities.includes(one))
-    const waiting = readSet.waiting.map(({ capabilities, projectId, trackQueues, limit }) =>
+    const isOpen = (task: TaskRecord, purposes: readonly Purpose[]) =>
+      purposes.includes(task.purpose) && isLetThrough(workspace, task)
+    const waiting = readSet.waiting.map(({ capabilities, projectId, trackQueues, purposes, limit }) =>
       first(
         (task) =>
           task.onlyAgent === null &&
+          isOpen(task, purposes) &&
           (projectId === null || task.projectId === projectId) &&
           (trackQueues === null || trackQueues.includes(task.trackQueue)) &&
           can(task, capabilities),
         limit,
       ),
     )
-    const reserved = readSet.reserved.flatMap(({ agent, capabilities, limit }) =>
-      first((task) => task.onlyAgent === agent && can(task, capabilities), limit),
+    const reserved = readSet.reserved.flatMap(({ agent, capabilities, purposes, limit }) =>
+      first((task) => task.onlyAgent === agent && isOpen(task, purposes) && can(task, capabilities), limit),
     )
     return {
       now: this.now(),
@@ -364,7 +378,9 @@ export class MemoryStore implements Store<KindName> {
           counted: activeSessions(workspace),
         },
         agent: { seen: agentsOf(workspace, readSet.kinds.agent, show), counted: 0 },
+        mission: { seen: lockedMissions(workspace, readSet), counted: 0 },
       },
+      gates: gatesOf(workspace, records.values()),
       claimingAgents: claimingAgents(workspace, readSet),
       terms: this.leaderLease.lasting(readSet.terms),
       tracks: tracksOf(workspace, records.values()),

@@ -3,6 +3,7 @@ import { isOnTrack, trackName } from '../../core/batch/requests.ts'
 import type { KnownAgent, TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { SeenOf } from '../../core/kinds/kinds.ts'
+import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
 import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, ResultWritten, SessionRecord, TaskRecord } from '../../core/records.ts'
@@ -58,6 +59,9 @@ export interface Workspace {
   events: StoredEvent[]
   sessions: Map<string, SessionRecord>
   agents: Map<string, AgentRecord>
+  missions: Map<string, MissionRecord>
+  /** All versions of their plans, by mission. */
+  missionPlans: Map<string, PlanVersion[]>
   storedReplies: Map<string, StoredReply>
   projects: Map<string, number>
   /** Declared tracks, by `trackName`: how many agents each may have. */
@@ -87,6 +91,8 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   events: [],
   sessions: new Map(),
   agents: new Map(),
+  missions: new Map(),
+  missionPlans: new Map(),
   storedReplies: new Map(),
   projects: new Map(),
   tracks: new Map(),

@@ -53,7 +53,7 @@ export class PostgresStore
   extends PostgresReader
   implements Store<KindName>, RunStore, Connections, ServerQueries
 {
-  readonly kinds = { session: true, agent: true } as const
+  readonly kinds = { session: true, agent: true, mission: true } as const
   /** One line about the database, for people. */
   readonly found: string
   readonly writers: pg.Pool
@@ -66,6 +66,7 @@ export class PostgresStore
   readonly counters: ServerQueries['counters']
   readonly keys: ServerQueries['keys']
   readonly logs: ServerQueries['logs']
+  readonly missions: ServerQueries['missions']
   readonly projects: ServerQueries['projects']
   readonly resultPages: ServerQueries['resultPages']
   readonly runs: ServerQueries['runs']
@@ -98,6 +99,7 @@ export class PostgresStore
     this.counters = queries.counters
     this.keys = queries.keys
     this.logs = queries.logs
+    this.missions = queries.missions
     this.projects = queries.projects
     this.resultPages = queries.resultPages
     this.runs = queries.runs

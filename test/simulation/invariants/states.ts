@@ -15,7 +15,7 @@ const changesAreInTheTable: TaskInvariant = {
     const wrong = news.find(({ type, from, to }) => {
       if (to === null || type === 'task_created') return false
       const rule = TASK_TRANSITIONS[type as TransitionName]
-      return rule?.to !== to || !(rule.from as readonly TaskState[]).includes(from!)
+      return rule?.to !== to || !(rule.from as readonly TaskState[]).includes(from as TaskState)
     })
     return wrong ? `${wrong.type}: ${wrong.from} → ${wrong.to}` : null
   },
@@ -28,7 +28,7 @@ const oneEventForEachChange: TaskInvariant = {
     for (const { from, to, type } of news) {
       if (to === null) continue
       if (from !== state) return `${type} leaves ${from}, the task was ${state}`
-      state = to
+      state = to as TaskState
     }
     return state !== record.state && `the events lead to ${state}, the task is ${record.state}`
   },

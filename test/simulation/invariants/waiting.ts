@@ -75,7 +75,7 @@ const unblockedMeansEnded: WorldInvariant = {
       if (!on) continue
       const upstream = [...tasks.values()].filter((task) => waitsFor.includes(task.record.uuid))
       const has = ({ events }: SeenTask, isIt: (to: TaskState) => boolean) =>
-        events.some(({ to, seq }) => to !== null && isIt(to) && seq < on.seq)
+        events.some(({ to, seq }) => to !== null && isIt(to as TaskState) && seq < on.seq)
       const isOne = record.merge === 'none' && dependencies[0]?.triggerRule === 'one_success'
       if (isOne && upstream.some((task) => has(task, (to) => to === 'completed'))) continue
       const open = upstream.find((task) => !has(task, isTerminal))

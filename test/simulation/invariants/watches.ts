@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../../src/core/events.ts'
 import type { Limits } from '../../../src/core/limits.ts'
 import type { TaskRecord } from '../../../src/core/records.ts'
-import { isHeld } from '../../../src/core/states.ts'
+import { isHeld, type TaskState } from '../../../src/core/states.ts'
 import type { SeenTask } from '../observer.ts'
 import type { TaskInvariant } from './invariant.ts'
 
@@ -121,7 +121,7 @@ function attemptsInLog(events: readonly StoredEvent[]): number | null {
     if (type === 'task_assigned') attempt += 1
     const attemptIsReturned =
       GIVES_BACK.includes(type) ||
-      (type === 'task_paused' && from !== null && isHeld(from)) ||
+      (type === 'task_paused' && from !== null && isHeld(from as TaskState)) ||
       (type === 'task_retrying' && payload.failureClass === 'rate_limited')
     if (attemptIsReturned) attempt -= 1
   }

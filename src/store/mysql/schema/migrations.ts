@@ -1,5 +1,6 @@
 import { TABLES } from './0001-tables.ts'
 import { DEPENDENCY_COUNTS } from './0002-dependency-counts.ts'
+import { PURPOSES } from './0003-purposes.ts'
 
 export interface Migration {
   version: number
@@ -15,4 +16,5 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: '0001_tables', statements: TABLES },
   { version: 2, name: '0002_dependency_counts', statements: DEPENDENCY_COUNTS },
+  { version: 3, name: '0003_purposes', statements: PURPOSES },
 ]

@@ -1,5 +1,6 @@
 import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
 import { columnName, type FieldType, SESSION_FIELDS, TASK_FIELDS } from '../../record-fields.ts'
+import { laneOf } from './lanes.ts'
 
 /** A column, and how its values are sent: timestamps as milliseconds, JSON as text. */
 export interface Column {
@@ -15,6 +16,7 @@ export interface Column {
     | 'uuid'
     | 'json'
     | 'double precision'
+    | 'numeric'
 }
 
 /**
@@ -51,12 +53,6 @@ const columnsThat = (changes: (typeof TASK_FIELDS)[number]['changes']) =>
 export const HOT = columnsThat('often')
 /** Changed only by people and other tasks. */
 export const RARE = columnsThat('rarely')
-
-/** Tasks of one lane match the same queue queries. Most tasks are in the unnamed lane. */
-const laneOf = ({ projectId, trackQueue, capabilities }: TaskRecord) =>
-  projectId === 0 && trackQueue === '' && capabilities.length === 0
-    ? ''
-    : `${projectId}/${trackQueue}/${JSON.stringify(capabilities)}`
 
 /** Written with a new task and never read back: it only orders the queue. */
 export const LANE = {

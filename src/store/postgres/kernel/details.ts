@@ -15,7 +15,7 @@ export const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
 export const ownDetails = (include: ReadonlySet<LargeDetail>) => {
   const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
   return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
-   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by`
+   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by, d.plan`
 }
 
 /** The UUIDs of the tasks that a task depends on. */
@@ -24,7 +24,7 @@ export const dependsOn = (workspace: string, task: string) =>
       order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
 
 /** How many values `readDetails` reads. */
-export const DETAILS_WIDTH = 17
+export const DETAILS_WIDTH = 19
 
 /** In the order they are selected. Written out: building it field by field would cost several times as much. */
 export const readDetails = (values: readonly unknown[]) =>
@@ -43,21 +43,28 @@ export const readDetails = (values: readonly unknown[]) =>
     exhausted: values[11],
     metadata: values[12],
     createdBy: values[13],
-    project: values[14],
-    parent: values[15],
-    dependsOn: values[16],
+    plan: values[14],
+    project: values[15],
+    parent: values[16],
+    mission: values[17],
+    dependsOn: values[18],
   }) as TaskDetails
 
 // $1 workspace, $2 tasks.
 const detailsOf = statement(
   'details_of',
-  `select ${ownDetails(ALL_LARGE)}, null, null, ${dependsOn('$1', 'd.task_id')}, d.task_id from task_details d
+  `select ${ownDetails(ALL_LARGE)}, null, null, null, ${dependsOn('$1', 'd.task_id')}, d.task_id from task_details d
     where d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
 )
 // Projects and whole tasks, which few tasks have. $1 workspace, $2 projects or tasks.
 const slugsOf = statement(
   'slugs_of',
   'select project_id, slug from projects where workspace_id = $1 and project_id = any($2::int[])',
+)
+// $1 workspace, $2 missions.
+const missionsOf = statement(
+  'uuids_of_missions',
+  'select mission_id, uuid from missions where workspace_id = $1 and mission_id = any($2::bigint[])',
 )
 const uuidsOf = statement(
   'uuids_of',
@@ -77,19 +84,29 @@ export function questionsFor(workspaceId: number, records: readonly TaskRecord[]
   const projects = new Set(records.map(({ projectId }) => projectId))
   projects.delete(0)
   const wholes = records.map(({ parentId }) => parentId).filter((id) => id !== null)
+  const missions = new Set(records.map(({ missionId }) => missionId).filter((id) => id !== null))
   const statements: Bound[] = [[detailsOf, [workspaceId, arrayLiteral(records.map(({ id }) => id))]]]
-  if (projects.size > 0) statements.push([slugsOf, [workspaceId, arrayLiteral([...projects])]])
-  if (wholes.length > 0) statements.push([uuidsOf, [workspaceId, arrayLiteral(wholes)]])
+  /** Asks only for what some of the tasks have; the function gives what was found by number. */
+  const look = (statement: Bound[0], ids: readonly number[]) => {
+    if (ids.length === 0) return () => new Map<number, string>()
+    const place = statements.push([statement, [workspaceId, arrayLiteral(ids)]]) - 1
+    return (answers: readonly Rows[]) => new Map(answers[place] as [number, string][])
+  }
+  const ask = {
+    slugs: look(slugsOf, [...projects]),
+    uuids: look(uuidsOf, wholes),
+    missions: look(missionsOf, [...missions]),
+  }
   return {
     statements,
     read(answers) {
       const found = new Map(answers[0]!.map((row) => [row[DETAILS_WIDTH], readDetails(row)]))
-      const slugs = new Map(projects.size > 0 ? (answers[1] as [number, string][]) : [])
-      const uuids = new Map(wholes.length > 0 ? (answers.at(-1) as [number, string][]) : [])
-      return records.map(({ id, projectId, parentId }) => {
+      const [slugs, uuids, missionUuids] = [ask.slugs(answers), ask.uuids(answers), ask.missions(answers)]
+      return records.map(({ id, projectId, parentId, missionId }) => {
         const details = found.get(id)!
         details.project = slugs.get(projectId) ?? null
         details.parent = parentId === null ? null : (uuids.get(parentId) ?? null)
+        details.mission = missionId === null ? null : (missionUuids.get(missionId) ?? null)
         return details
       })
     },

@@ -58,6 +58,7 @@ function appended(
     events.map(({ payload }) => JSON.stringify(payload)),
     events.map((event) => event.type),
     events.map((event) => event.taskId),
+    events.map((event) => event.missionId ?? null),
     events.map((event) => event.generation),
     events.map((event) => event.from),
     events.map((event) => event.to),

@@ -9,6 +9,7 @@ import {
   trackName,
   type View,
 } from '../../../core/batch/requests.ts'
+import type { SeenGate } from '../../../core/kinds/mission/gate.ts'
 import type { Limits } from '../../../core/limits.ts'
 import type { TaskRecord } from '../../../core/records.ts'
 import type { CountedDependency } from '../../../core/upstream.ts'
@@ -36,7 +37,11 @@ export async function lockAndRead(
   const locked = askForTasks(questions, readSet)
   const isClaim = readSet.claimants.length > 0
   const isLocking =
-    readSet.kinds.session.length + readSet.kinds.agent.length > 0 || restricted.has(workspaceId)
+    readSet.kinds.session.length +
+      readSet.kinds.agent.length +
+      readSet.kinds.mission.length +
+      readSet.missions.length >
+      0 || restricted.has(workspaceId)
   const callers = isLocking ? askForKinds(questions, readSet) : null
   const rest = askForTheRest(questions, readSet)
   const terms =
@@ -74,6 +79,7 @@ export async function lockAndRead(
     ...limiting,
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
+    gates: await gatesOf(client, workspaceId, readSet, records),
   }
 }
 
@@ -93,13 +99,14 @@ function askForTasks(questions: Questions, readSet: ReadSet) {
     arrayLiteral(reserved.map(({ limit }) => limit)),
     arrayLiteral(reserved.map((one) => one.capabilities)),
   ]
-  const waiting = readSet.waiting.map(({ capabilities, limit, projectId, trackQueues }, i) =>
+  const waiting = readSet.waiting.map(({ capabilities, limit, projectId, trackQueues, purposes }, i) =>
     questions.askIn(sql.lockWaiting, [
       arrayLiteral(capabilities),
       limit,
       projectId,
       trackQueues && arrayLiteral(trackQueues),
       ...(i === 0 ? forAgents : ['{}', '{}', '{}']),
+      arrayLiteral(purposes),
     ]),
   )
   return { tasks, waiting }
@@ -214,6 +221,26 @@ async function lockTracks(
     uses.holds(trackName(projectId as number, track as string), agent as string, count as number)
   const { now, activeClaims } = readWorkspaceState(workspaceId, workspaceState())
   return { uses: uses.byName, now, activeClaims }
+}
+
+/** The missions of tasks that may be claimed, or that time moves on. Read without a lock: `missionChecks` looks again. */
+async function gatesOf(
+  client: pg.PoolClient,
+  workspaceId: number,
+  { claimants, isTimed }: ReadSet,
+  records: ReadonlyMap<number, TaskRecord>,
+): Promise<Map<number, SeenGate>> {
+  if (claimants.length === 0 && !isTimed) return new Map()
+  const ids = new Set<number>()
+  for (const { missionId } of records.values()) if (missionId !== null) ids.add(missionId)
+  if (ids.size === 0) return new Map()
+  const [found] = await send(client, [[sql.gatesOf, [workspaceId, arrayLiteral([...ids])]]])
+  return new Map(
+    found!.rows.map(([id, uuid, phase, closedBy, maxParallel, held]) => [
+      id as number,
+      { uuid, phase, closedBy, maxParallel, held } as SeenGate,
+    ]),
+  )
 }
 
 /** Read only for a result of a past generation, which is rare. */

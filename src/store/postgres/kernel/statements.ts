@@ -1,4 +1,5 @@
 import { type Column, taskColumns } from './columns.ts'
+import { OPEN_LANES, OWN_LANES } from './lanes.ts'
 import { asRows, type Rows } from './rows.ts'
 
 /** The statements of the write path. Each is prepared once per connection under its name. */
@@ -38,35 +39,44 @@ export const lockTasksAndHeld = statement(
    order by t.id for no key update`,
 )
 
-// The non-empty lanes of the queue, found by walking from one to the next; then the first tasks of each matching lane,
+// The non-empty open lanes of the queue (lanes.ts); then the first tasks of each matching lane,
 // locked, skipping those that others are claiming. Of many lanes a few tasks each are enough: every lane is included, and
 // callers claim again. Then, likewise, the first tasks that are reserved for these agents; a last column tells them apart.
 // $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null; $6 agents, $7 how many for each, $8
-// capabilities of each.
+// capabilities of each, $9 purposes.
 export const lockWaiting = statement(
   'lock_waiting',
-  `with recursive lanes as (
-     (select t.lane, t.project_id, t.track_queue, t.capabilities from tasks t
-       where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
-     union all
-     select n.* from lanes l cross join lateral (
-       select t.lane, t.project_id, t.track_queue, t.capabilities from tasks t
-        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
-        order by t.lane limit 1) n),
+  `with recursive ${OPEN_LANES},
    fitting as (
      select l.lane, least($3::int, greatest(4, 2 * $3::int / count(*) over ())) as wanted from lanes l
       where l.capabilities <@ $2::text[] and ($4::int is null or l.project_id = $4)
-        and ($5::text[] is null or l.track_queue = any($5)))
+        and ($5::text[] is null or l.track_queue = any($5)) and l.purpose = any($9::text[])),
+   own as (select * from unnest($6::text[], $7::int[], $8::text[]) as a(agent, wanted, capabilities)),
+   ${OWN_LANES}
    select ready.*, false from fitting f cross join lateral (
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.lane = f.lane and t.rank is not null and t.only_agent is null
       order by t.rank, t.id limit f.wanted for no key update skip locked) ready
    union all
-   select ready.*, true from unnest($6::text[], $7::int[], $8::text[]) as a(agent, wanted, capabilities) cross join lateral (
+   select ready.*, true from own o cross join lateral (
      select ${taskColumns('t')} from tasks t
-      where t.workspace_id = $1 and t.rank is not null and t.only_agent = a.agent
-        and t.capabilities <@ a.capabilities::text[]
-      order by t.rank, t.id limit a.wanted for no key update skip locked) ready`,
+      where t.workspace_id = $1 and t.rank is not null and t.only_agent = o.agent and t.lane < '~'
+        and t.capabilities <@ o.capabilities::text[] and 'work' = any($9::text[])
+      order by t.rank, t.id limit o.wanted for no key update skip locked) ready
+   union all
+   select ready.*, true from own o join own_lanes l on l.agent = o.agent and l.purpose = any($9::text[]) cross join lateral (
+     select ${taskColumns('t')} from tasks t
+      where t.workspace_id = $1 and t.rank is not null and t.only_agent = o.agent and t.lane = l.lane
+        and t.capabilities <@ o.capabilities::text[]
+      order by t.rank, t.id limit o.wanted for no key update skip locked) ready`,
+)
+
+// Missions as claims see them. $1 workspace, $2 missions.
+export const gatesOf = statement(
+  'gates_of',
+  `select m.mission_id, m.uuid, m.phase, m.closed_by, m.max_parallel, held_tasks(c)
+     from missions m join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
+    where m.workspace_id = $1 and m.mission_id = any($2::bigint[])`,
 )
 
 // The holders of these past generations of these tasks. $1 workspace, $2 tasks, $3 generations.
@@ -199,6 +209,7 @@ export const insertDetails = insertInto(
     user_ref: 'text',
     metadata: 'json',
     created_by: 'text',
+    plan: 'json',
   }),
 )
 export const insertDependencies = insertInto(
@@ -267,6 +278,7 @@ const EVENT = columnsOf({
   payload: 'json',
   type: 'text',
   task_id: 'bigint',
+  mission_id: 'bigint',
   generation: 'int',
   from_state: 'text',
   to_state: 'text',

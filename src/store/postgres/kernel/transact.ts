@@ -32,10 +32,14 @@ export class PostgresTransactor implements Transactor<KindName> {
     readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
+    let asked = readSet
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(workspaceId, readSet, decide)
+        return await this.#once(workspaceId, asked, decide)
       } catch (error) {
+        const toSettle = missionsToSettle(error)
+        if (toSettle) asked = { ...asked, missions: [...asked.missions, ...toSettle] }
+        if (toSettle && tries < TRIES) continue
         if (!(isTransient(error) || lostARace(error) || error instanceof ChangedMeanwhile)) throw error
         if (tries === TRIES)
           throw new StoreUnavailable('Other transactions got there first on every attempt.', { cause: error })
@@ -54,7 +58,7 @@ export class PostgresTransactor implements Transactor<KindName> {
       const { answer, changes } = decide(view)
       const details = questionsForHanded(workspaceId, changes.handedOut)
       const writes = writesOf(workspaceId, view, changes, details.statements)
-      const checks = kindChecks(workspaceId, changes)
+      const checks = kindChecks(workspaceId, view, changes)
       const { events, activeClaimsDelta } = changes
       if (writes.length + events.length + checks.length === 0) await send(client, [[sql.rollback, []]])
       else {
@@ -70,6 +74,12 @@ export class PostgresTransactor implements Transactor<KindName> {
       return answer
     })
   }
+}
+
+/** Missions that end, or open again, with this batch: it is decided once more, with their locks. */
+function missionsToSettle(error: unknown): number[] | null {
+  const { code, detail } = error as { code?: string; detail?: string }
+  return code === 'BT002' ? detail!.split(',').map(Number) : null
 }
 
 const FIRST_COME = new Set([

@@ -3,7 +3,7 @@ import type { DetailsChanged, TaskRecord } from '../../../core/records.ts'
 import { foldClaims, foldDetails, foldRecounted } from '../../fold-changes.ts'
 import { attemptWrites } from './attempts.ts'
 import { ALL, CHECK_AT, changesRareColumns, fieldsOf, HOT, LANE, RARE } from './columns.ts'
-import { kindWrites } from './kinds/stored-kinds.ts'
+import { kindWrites, kindWritesBeforeTasks } from './kinds/stored-kinds.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
@@ -17,6 +17,7 @@ export function writesOf(
   reads: readonly Bound[],
 ): Bound[] {
   const writes = [
+    ...kindWritesBeforeTasks(workspaceId, view, changes),
     ...taskWrites(workspaceId, view, changes),
     ...detailWrites(workspaceId, changes),
     ...attemptWrites(workspaceId, changes),
@@ -90,6 +91,7 @@ function newTaskWrites(workspaceId: number, created: Changes['created']): Bound[
       details.map((one) => one.userId),
       details.map(({ metadata }) => (metadata == null ? null : JSON.stringify(metadata))),
       details.map((one) => one.createdBy),
+      details.map(({ plan }) => (plan == null ? null : JSON.stringify(plan))),
     ]),
   ]
 }

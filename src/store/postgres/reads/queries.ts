@@ -1,5 +1,15 @@
 import { bind, type Connections } from '../kernel/connections.ts'
+import { missionsToSettle, tasksForChore } from '../upkeep/missions.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
+import {
+  eventsOfMission,
+  findMission,
+  freshMissionId,
+  graphOfMission,
+  listMissions,
+  planOfMission,
+  plansOfMission,
+} from './missions.ts'
 import { rejectedResults, resultData, resultHeads, resultsOfTask } from './result-pages.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
 import { tasksAround } from './task-graph.ts'
@@ -7,6 +17,17 @@ import { tasksAround } from './task-graph.ts'
 /** Pages for people. */
 export function readQueries({ readers }: Connections) {
   return {
+    missions: bind(readers, {
+      events: eventsOfMission,
+      find: findMission,
+      freshId: freshMissionId,
+      graph: graphOfMission,
+      list: listMissions,
+      plan: planOfMission,
+      plans: plansOfMission,
+      tasksFor: tasksForChore,
+      toSettle: missionsToSettle,
+    }),
     logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace }),
     resultPages: bind(readers, {
       data: resultData,

@@ -26,11 +26,14 @@ import { conditionOf, TASKS_WITH_DETAILS, type TaskSearch } from './task-search.
 type Row = unknown[]
 
 export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
-  (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id)`
+  (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id),
+  e.mission_id, (select m.uuid from missions m where m.workspace_id = e.workspace_id and m.mission_id = e.mission_id)`
 
 export interface EventWithTask extends StoredEvent {
   /** The UUID of its task. */
   taskUuid: string | null
+  /** The UUID of its mission. */
+  missionUuid: string | null
 }
 
 /** Reads see one workspace, like writes: set in the transaction, enforced by row-level security. */
@@ -283,7 +286,8 @@ const SMALL_DETAILS_BYTES = `1500 + ${bytesOfText('d.title', 'd.description', 'd
    + 39 * (select count(*) from task_dependencies x where x.workspace_id = $1 and x.task_id = l.id)`
 const OF_OTHERS = `
    (select p.slug from projects p where p.workspace_id = t.workspace_id and p.project_id = t.project_id and t.project_id <> 0),
-   (select u.uuid from tasks u where u.workspace_id = t.workspace_id and u.id = t.parent_id)`
+   (select u.uuid from tasks u where u.workspace_id = t.workspace_id and u.id = t.parent_id),
+   (select m.uuid from missions m where m.workspace_id = t.workspace_id and m.mission_id = t.mission_id)`
 const selectTasks = (
   include: ReadonlySet<LargeDetail>,
   before = '',
@@ -298,6 +302,9 @@ function readTask(row: Row): StoredTask {
 }
 
 export function readEvent(row: Row): EventWithTask {
-  const [seq, type, taskId, generation, from, to, actor, payload, at, taskUuid] = row
-  return { seq, type, taskId, generation, from, to, actor, payload, at, taskUuid } as EventWithTask
+  const [seq, type, taskId, generation, from, to, actor, payload, at, taskUuid, missionId, missionUuid] = row
+  return {
+    ...{ seq, type, taskId, missionId, generation, from, to, actor, payload, at },
+    ...{ taskUuid, missionUuid },
+  } as EventWithTask
 }

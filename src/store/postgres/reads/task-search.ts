@@ -1,4 +1,5 @@
 import { trackQueuesOf } from '../../../core/keys.ts'
+import type { Purpose } from '../../../core/records.ts'
 import type { TaskFilter } from '../../store.ts'
 
 /** Further filters for a list of tasks, supported here only. */
@@ -8,6 +9,8 @@ export interface TaskSearch extends TaskFilter {
   projectId?: number | undefined
   track?: string | undefined
   parentId?: number | undefined
+  missionId?: number | undefined
+  purpose?: Purpose | undefined
   /** Held by this agent now. */
   heldBy?: string | undefined
   priorityMin?: number | undefined
@@ -38,6 +41,9 @@ export function conditionOf(workspaceId: number, filter: TaskSearch): { where: s
   if (filter.projectId !== undefined) where('t.project_id = ?', filter.projectId)
   if (filter.track !== undefined) where('t.track_queue = any(?::text[])', trackQueuesOf(filter.track))
   if (filter.parentId !== undefined) where('t.parent_id = ?', filter.parentId)
+  if (filter.missionId !== undefined) where('t.mission_id = ?', filter.missionId)
+  // Verifications, planning and reports are shown with what they serve, not among the work.
+  where('t.purpose = ?', filter.purpose ?? 'work')
   if (filter.before !== undefined) where('t.id < ?', filter.before)
   conditions.push(filter.archived ? 't.archived_at is not null' : 't.archived_at is null')
   return { where: conditions.join(' and '), values }

@@ -16,6 +16,7 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
   ),
   ...changes.sessions.map((session): Bound => [storeSession, [workspaceId, ...valuesOf(SESSION, session)]]),
   ...changes.parked.map(({ credential, until }): Bound => [park, [workspaceId, credential, until]]),
+  ...changes.spent.map(({ taskId, tokens, usd }): Bound => [spend, [workspaceId, taskId, tokens, usd]]),
 ]
 
 type Entries = [field: string, [column: string, kind: Column['type']]][]
@@ -73,6 +74,13 @@ const park = statement(
   'park_credential',
   `insert into parked_credentials (workspace_id, credential, until) values ($1, $2, to_timestamp($3::float8 / 1000))
    on conflict (workspace_id, credential) do update set until = greatest(parked_credentials.until, excluded.until)`,
+)
+
+// What a task cost, added to the totals of its mission. $2 task, $3 tokens, $4 dollars.
+const spend = statement(
+  'spend_in_mission',
+  `update mission_counters c set tokens = c.tokens + $3::bigint, usd = c.usd + coalesce($4::numeric, 0) from tasks t
+    where t.workspace_id = $1 and t.id = $2 and c.workspace_id = $1 and c.mission_id = t.mission_id`,
 )
 
 /** One for each set of fields that rules change together; there are few. */

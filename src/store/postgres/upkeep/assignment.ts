@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { AssignableTask } from '../../../core/assignment.ts'
 import type { Assignable } from '../../run-store.ts'
+import { OPEN_LANES } from '../kernel/lanes.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
 
@@ -19,15 +20,8 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
                as "isWorkWaiting" from w`,
   )
 
-// The lanes of the queue, found by walking from one to the next.
-const LANES = `with recursive lanes as (
-     (select t.lane, t.capabilities from tasks t
-       where t.workspace_id = $1 and t.rank is not null and t.only_agent is null order by t.lane limit 1)
-     union all
-     select n.* from lanes l cross join lateral (
-       select t.lane, t.capabilities from tasks t
-        where t.workspace_id = $1 and t.rank is not null and t.only_agent is null and t.lane > l.lane
-        order by t.lane limit 1) n)`
+// Only work is assigned: who asks for tasks of other purposes claims them.
+const LANES = `with recursive ${OPEN_LANES}`
 
 // Whether an assignment wakes an agent that Baton runs (core/runs/policy.ts) now, and its credential is not parked.
 const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'

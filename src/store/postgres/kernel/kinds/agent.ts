@@ -76,7 +76,7 @@ export function unboundAgents(view: View, { claims }: Changes): string | null {
 }
 
 /** The reverse, likewise checked when the counter of the workspace is locked: agents that may hold nothing any more. */
-function agentChecks(workspaceId: number, { kinds }: Changes): Bound[] {
+function agentChecks(workspaceId: number, _view: View, { kinds }: Changes): Bound[] {
   const ended = kinds.agent.written.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
   const gone = [...ended, ...kinds.agent.removed]
   return gone.length === 0 ? [] : [[holdNothing, [workspaceId, arrayLiteral(gone)]]]

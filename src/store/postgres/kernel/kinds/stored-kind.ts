@@ -12,9 +12,11 @@ export interface StoredKind<K extends KindName> {
    * function gives what was read, once it was.
    */
   ask(questions: Questions, readSet: ReadSet): (records: ReadonlyMap<number, TaskRecord>) => ReadKind<K>
+  /** Rows that tasks refer to: written before them. */
+  writeFirst?(workspaceId: number, view: View, changes: Changes): Bound[]
   write(workspaceId: number, view: View, changes: Changes): Bound[]
   /** Checks under the lock of the counter what could not be seen at decision time. */
-  checks(workspaceId: number, changes: Changes): Bound[]
+  checks(workspaceId: number, view: View, changes: Changes): Bound[]
 }
 
 interface ReadKind<K extends KindName> {

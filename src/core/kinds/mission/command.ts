@@ -1,0 +1,69 @@
+import type { NewTask, OnTask } from '../../commands.ts'
+import type { MissionConfig } from '../../shapes/missions.ts'
+import type { PlanVersion } from './record.ts'
+
+/** A plan, and the tasks it stands for: they are created if it is approved. */
+export interface ProposedPlan {
+  plan: Omit<PlanVersion, 'version' | 'proposedBy' | 'at'>
+  tasks: readonly NewTask[]
+}
+
+/** What the caller saw when it decided about a plan. */
+interface SeenPlan {
+  planVersion?: number | undefined
+  digest?: string | undefined
+}
+
+export type MissionCommand =
+  | {
+      kind: 'create'
+      id: number
+      goal: string
+      title: string
+      description: string | null
+      tags: readonly string[]
+      priority: number
+      projectId: number
+      project: string | null
+      config: MissionConfig
+      startAt: number | null
+      /** Null: its plan is made by an agent. */
+      proposed: ProposedPlan | null
+      /** The task that makes the plan; null when a plan is given. */
+      planning: NewTask | null
+    }
+  /** Its time has come: with the tasks of its plan, or the one that makes it. */
+  | { kind: 'start'; tasks: readonly NewTask[]; planning: NewTask | null }
+  /** A plan by its planner, or by a person. */
+  | { kind: 'propose'; proposed: ProposedPlan }
+  /** The planner gave up, or its plans were not valid. */
+  | { kind: 'planFailed'; reason: string }
+  | ({
+      kind: 'approve'
+      tasks: readonly NewTask[]
+      changes: readonly OnTask[]
+      comment: string | null
+    } & SeenPlan)
+  | ({
+      kind: 'reject'
+      outcome: 'fail' | 'replan'
+      planning: NewTask | null
+      comment: string | null
+    } & SeenPlan)
+  | { kind: 'pause'; reason: string | null }
+  | { kind: 'resume' }
+  | { kind: 'cancel'; reason: string | null }
+  /** Settings of a mission that has not ended; a larger budget opens the gate that a smaller one closed. */
+  | { kind: 'update'; ifVersion: number | null; patch: MissionPatch }
+  /** Its totals have changed: whether its budget is spent. */
+  | { kind: 'checkBudget' }
+  /** Time passed, or its tasks ended: whatever follows from its counts happens now. */
+  | { kind: 'settle' }
+
+interface MissionPatch {
+  title?: string | undefined
+  description?: string | null | undefined
+  tags?: readonly string[] | undefined
+  budget?: MissionConfig['budget']
+  maxParallel?: number | null | undefined
+}

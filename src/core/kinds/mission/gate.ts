@@ -1,0 +1,52 @@
+import { type Refusal, refuse } from '../../errors.ts'
+import type { Purpose, TaskRecord } from '../../records.ts'
+import { isEnd, type MissionProgress, stateOf } from './states.ts'
+
+/** What a mission's gate lets through: which of its tasks may be handed out. */
+
+/** 'all': tasks of every purpose. */
+export type OpenFor = 'none' | 'planning' | 'all' | 'report'
+
+export function openFor({ phase, closedBy }: Readonly<MissionProgress>): OpenFor {
+  if (isEnd(phase)) return 'report'
+  // A plan that is not approved yet stops its tasks, not the planning of the next one.
+  if (closedBy.some((reason) => reason !== 'unapproved')) return 'none'
+  if (phase === 'running') return 'all'
+  return phase === 'pending' ? 'none' : 'planning'
+}
+
+/** A mission as it is read without its lock. */
+export interface SeenGate extends Readonly<MissionProgress> {
+  readonly uuid: string
+  /** How many of its tasks may be held at once; null: any number. */
+  readonly maxParallel: number | null
+  readonly held: number
+}
+
+export const letsThrough = (gate: Readonly<MissionProgress>, purpose: Purpose) => {
+  const open = openFor(gate)
+  return open === 'all' || open === purpose
+}
+
+/** Why a mission does not hand out this task now. */
+export function whyKeptBack(gate: SeenGate, { purpose }: Pick<TaskRecord, 'purpose'>): Refusal | null {
+  const { uuid, closedBy, maxParallel, held } = gate
+  if (!letsThrough(gate, purpose)) {
+    const missionState = stateOf(gate)
+    return refuse('MISSION_CLOSED', `The mission of this task is ${missionState}.`, {
+      missionId: uuid,
+      missionState,
+      closedBy: [...closedBy],
+    })
+  }
+  if (maxParallel !== null && held >= maxParallel && purpose === 'work')
+    return refuse(
+      'MISSION_FULL',
+      `${held} tasks of this mission are under way; it may have ${maxParallel}.`,
+      {
+        missionId: uuid,
+        maxParallel,
+      },
+    )
+  return null
+}

@@ -1,0 +1,54 @@
+import type { NewTask } from '../../commands.ts'
+import type { MissionGranted } from '../../replies.ts'
+import type { Kind, TaskWork } from '../kind.ts'
+import type { MissionCommand } from './command.ts'
+import { decideMission } from './decide.ts'
+import type { MissionRecord } from './record.ts'
+
+export interface MissionTypes {
+  record: MissionRecord
+  command: MissionCommand
+  granted: MissionGranted
+  extra: object
+}
+
+/** Missions. They hold no claims: what happens to their tasks is decided task by task. */
+export const missionKind: Kind<MissionTypes> = {
+  keyOf: ({ uuid }) => uuid,
+  holderOf: () => null,
+  mayHoldBeforeItExists: false,
+  counts: () => false,
+  decide(before, { key }, command, context) {
+    const { creates, ...decision } = decideMission(before, key, command, context)
+    const changes = command.kind === 'approve' ? command.changes : []
+    return { ...decision, settle: () => null, creates: { tasks: creates, changes } }
+  },
+  // Without the plan itself, which may be large: replies are stored under their idempotency keys.
+  granted: ({ record, isNew }) => ({
+    ok: true,
+    reason: 'DONE',
+    record: { ...record!, plan: record!.plan && { ...record!.plan, body: null } },
+    isNew,
+  }),
+  tasksIn,
+}
+
+/** All that may be created: what the decision leaves out costs a few unused ids. */
+function tasksIn(command: MissionCommand): TaskWork | null {
+  switch (command.kind) {
+    case 'create':
+      return { tasks: [...(command.proposed?.tasks ?? []), ...listOf(command.planning)], changes: [] }
+    case 'start':
+      return { tasks: [...command.tasks, ...listOf(command.planning)], changes: [] }
+    case 'propose':
+      return { tasks: command.proposed.tasks, changes: [] }
+    case 'approve':
+      return command
+    case 'reject':
+      return { tasks: listOf(command.planning), changes: [] }
+    default:
+      return null
+  }
+}
+
+const listOf = (task: NewTask | null) => (task === null ? [] : [task])

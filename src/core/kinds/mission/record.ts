@@ -1,0 +1,67 @@
+import type { MissionConfig } from '../../shapes/missions.ts'
+import type { TaskState } from '../../states.ts'
+import type { GateReason, MissionPhase } from './states.ts'
+
+/** A mission: a goal, the plan that leads to it, and how far it has come. */
+export interface MissionRecord {
+  readonly id: number
+  readonly uuid: string
+  /** As the person wrote it; it never changes. */
+  readonly goal: string
+  title: string
+  description: string | null
+  tags: readonly string[]
+  /** Its tasks inherit it. */
+  priority: number
+  config: MissionConfig
+  /** The project its tasks belong to; 0: none. */
+  readonly projectId: number
+  /** Its slug. */
+  readonly project: string | null
+  phase: MissionPhase
+  closedBy: readonly GateReason[]
+  /** The newest plan; null before there is one. */
+  plan: PlanVersion | null
+  /** The plan that its tasks follow; null before the first approval. */
+  approved: { version: number; digest: string } | null
+  /** Before this time it does not begin. */
+  startAt: number | null
+  counts: MissionCounts
+  readonly createdBy: string
+  version: number
+  readonly createdAt: number
+  updatedAt: number
+  startedAt: number | null
+  completedAt: number | null
+  /** Why it failed or was cancelled. */
+  error: string | null
+  /** When time moves it on: its start. */
+  dueAt: number | null
+}
+
+/** One version of a plan. Once it is approved, it never changes. */
+export interface PlanVersion {
+  readonly version: number
+  readonly digest: string
+  readonly taskCount: number
+  readonly strategy: string | null
+  readonly estimatedTokens: number
+  /** Null: the price of a model is unknown. */
+  readonly estimatedUsd: string | null
+  /** The plan as JSON text; null in a record that was read without it. */
+  readonly body: string | null
+  readonly proposedBy: string
+  readonly at: number
+}
+
+/** Work tasks by state. Verifications, planning and reports are not counted. */
+export interface MissionCounts {
+  readonly byState: Readonly<Partial<Record<TaskState, number>>>
+  /** Of the failed ones, those that the plan calls optional. */
+  readonly failedOptional: number
+  readonly tokens: number
+  /** Exact dollars. */
+  readonly usd: string
+}
+
+export const NO_COUNTS: MissionCounts = { byState: {}, failedOptional: 0, tokens: 0, usd: '0' }

@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { GATE_REASONS, missionStates } from '../kinds/mission/states.ts'
+import { PURPOSES } from '../records.ts'
+import { taskStates } from '../states.ts'
+import { Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
+import { Timeouts } from './tasks.ts'
+
+/** Missions: a goal that is planned, approved, worked on and brought to an end. */
+
+/** Exact dollars. */
+const Dollars = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
+  .describe('Such as "2.50"')
+
+const AUTONOMIES = ['approve', 'autonomous', 'full_auto'] as const
+
+/** The version of the stored form. A stored configuration of another version is refused, not guessed at. */
+const CONFIG_VERSION = 1
+
+const MissionSettings = z.strictObject({
+  autonomy: z
+    .enum(AUTONOMIES)
+    .default('approve')
+    .describe('A person approves the plan; or only one that costs more than approveBelowUsd; or nobody'),
+  approveBelowUsd: Dollars.optional(),
+  budget: z
+    .strictObject({
+      maxUsd: Dollars.optional(),
+      maxTokens: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+    })
+    .optional()
+    .describe('When it is spent, the gate closes and a person is asked'),
+  models: z
+    .strictObject({
+      default: Name.optional(),
+      byTaskType: z.record(Tag, Name).optional(),
+    })
+    .optional()
+    .describe('For tasks that name no model'),
+  retry: z.strictObject({ maxAttempts: z.int().min(1).max(101) }).optional(),
+  timeouts: Timeouts.optional(),
+  onFailure: z
+    .enum(['continue', 'stop'])
+    .default('continue')
+    .describe('Whether a failed task that is not optional ends the mission at once'),
+  maxParallel: z.int().min(1).max(100_000).optional(),
+})
+/** As it is stored. */
+export const MissionConfig = MissionSettings.extend({
+  version: z.literal(CONFIG_VERSION).default(CONFIG_VERSION),
+})
+export type MissionConfig = z.output<typeof MissionConfig>
+
+export const MissionCreate = z.strictObject({
+  goal: Text.min(1).describe('Stored as it is written; it never changes'),
+  title: Title.optional().describe('Default: the first line of the goal'),
+  description: Text.optional(),
+  tags: z.array(Tag).max(50).default([]),
+  priority: z.int().min(1).max(10).default(5),
+  project: Slug.optional(),
+  plan: z.unknown().describe('A plan as in docs/plans.md: a value, or text in YAML or JSON'),
+  startAt: Instant.optional(),
+  config: MissionSettings.prefault({}),
+})
+
+export const MissionView = z.object({
+  id: Uuid,
+  goal: z.string(),
+  title: z.string(),
+  description: z.string().nullable(),
+  tags: z.array(z.string()),
+  priority: z.int(),
+  project: z.string().nullable(),
+  config: MissionConfig,
+  state: z.enum(missionStates),
+  stateType: z.enum(['pending', 'running', 'paused', 'terminal']),
+  closedBy: z.array(z.enum(GATE_REASONS)),
+  planVersion: z.int().nullable().describe('The newest one'),
+  planDigest: z.string().nullable(),
+  approvedVersion: z.int().nullable(),
+  estimate: z.object({ tokens: z.int(), usd: z.string().nullable() }).nullable(),
+  strategy: z.string().nullable(),
+  taskCount: z.int(),
+  tasksByState: z.partialRecord(z.enum(taskStates), z.int()),
+  tasksCompleted: z.int(),
+  tasksFailed: z.int(),
+  totalTokens: z.int(),
+  totalCost: z.string(),
+  createdBy: z.string(),
+  errorMessage: z.string().nullable(),
+  version: z.int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  startAt: z.string().nullable(),
+  startedAt: z.string().nullable(),
+  completedAt: z.string().nullable(),
+  durationMs: z.int().nullable(),
+})
+
+export const PlanVersionView = z.object({
+  version: z.int(),
+  digest: z.string(),
+  taskCount: z.int(),
+  strategy: z.string().nullable(),
+  estimate: z.object({ tokens: z.int(), usd: z.string().nullable() }),
+  isApproved: z.boolean(),
+  proposedBy: z.string(),
+  proposedAt: z.string(),
+  plan: z.unknown().describe('Only where one version is read'),
+  changes: z.unknown().optional().describe('With ?since=: what differs from that version'),
+})
+
+/** Before approval, ids are those of the plan, and there is no state. */
+export const MissionGraph = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.string(),
+      number: z.int().nullable().describe('Its place in the plan'),
+      title: z.string(),
+      state: z.enum(taskStates).nullable(),
+      layer: z.int().describe('The longest way from a task without dependencies'),
+      purpose: z.enum(PURPOSES),
+      agent: z.string().nullable(),
+      attempt: z.int(),
+      costUsd: z.string().nullable(),
+    }),
+  ),
+  edges: z.array(z.object({ from: z.string(), to: z.string(), kind: z.enum(['data', 'order']) })),
+  seq: z.int().describe('The last event that this answer contains'),
+})
+
+export const MissionParams = z.strictObject({ id: Uuid })
+export const ApproveBody = z.strictObject({
+  planVersion: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('The version that was seen; refused when there is a newer one'),
+  digest: z.string().max(128).optional(),
+  comment: ShortText.optional(),
+})
+export const RejectBody = z.strictObject({
+  // biome-ignore lint/suspicious/noThenProperty: the name that clients use, on a shape that is never awaited
+  then: z.literal('fail').default('fail'),
+  comment: ShortText.optional(),
+  planVersion: z.int().min(1).optional(),
+  digest: z.string().max(128).optional(),
+})
+export const MissionPatchBody = z.strictObject({
+  title: Title.optional(),
+  description: Text.nullable().optional(),
+  tags: z.array(Tag).max(50).optional(),
+  budget: MissionSettings.shape.budget,
+  maxParallel: z.int().min(1).max(100_000).nullable().optional(),
+})
+export const MissionAct = z.strictObject({ reason: ShortText.optional() })

@@ -1,0 +1,207 @@
+import { randomInt } from 'node:crypto'
+import type { z } from 'zod'
+import { Refused } from '../../core/errors.ts'
+import { idCarriedBy, uuidCarrying } from '../../core/ids.ts'
+import type { MissionCommand, ProposedPlan } from '../../core/kinds/mission/command.ts'
+import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
+import { comparePlans } from '../../core/plans/compare.ts'
+import { estimateTasks } from '../../core/plans/estimate.ts'
+import type { MissionPlan } from '../../core/plans/mission-plan.ts'
+import { defaultTitle } from '../../core/plans/plan.ts'
+import { planAsWritten } from '../../core/plans/write.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import {
+  type ApproveBody,
+  MissionConfig,
+  type MissionCreate,
+  type MissionView,
+  type PlanVersionView,
+  type RejectBody,
+} from '../../core/shapes/missions.ts'
+import { type Caller, granted } from '../../kernel/kernel.ts'
+import type { RunKernel, ServerKernel } from '../../kernel/server-kernel.ts'
+import { planDigest } from '../plan-digest.ts'
+import { namedProject } from '../projects.ts'
+import { missionPlan, modelOf, tasksOf } from './plan-tasks.ts'
+import { missionView, planVersionView } from './views.ts'
+
+/** Missions: created with a plan, approved, paused, resumed and cancelled. */
+
+type Answer = AnswerOf<typeof MissionView>
+
+const noMission = (uuid: string) => new Refused('NOT_FOUND', `There is no mission ${uuid} in this workspace.`)
+
+export async function requireMission(
+  kernel: RunKernel,
+  { workspaceId }: Caller,
+  uuid: string,
+): Promise<MissionRecord> {
+  const id = idCarriedBy(uuid)
+  const mission = id === null ? null : await kernel.store.missions.find(workspaceId, id)
+  if (mission?.uuid !== uuid) throw noMission(uuid)
+  return mission
+}
+
+export async function createMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  body: z.output<typeof MissionCreate>,
+): Promise<Answer> {
+  const plan = missionPlan(body.plan)
+  const slug = body.project ?? plan.project ?? undefined
+  const projectId = (await namedProject(kernel, caller, slug)) ?? 0
+  const id = await kernel.store.missions.freshId(caller.workspaceId)
+  const { goal, tags, priority } = body
+  // Requests are checked by the schema of its shape; here it gets the form in which it is stored.
+  const config = MissionConfig.parse(body.config)
+  const mission = { id, priority, projectId, project: slug ?? null, config, createdBy: caller.actor }
+  const command: MissionCommand = {
+    ...{ kind: 'create', id, goal, tags, priority, projectId, project: slug ?? null, config },
+    title: body.title ?? plan.title ?? defaultTitle('Mission', goal),
+    description: body.description ?? null,
+    startAt: body.startAt === undefined ? null : Date.parse(body.startAt),
+    proposed: proposed(plan, mission),
+    planning: null,
+  }
+  // The time in the id is only for people who sort by it: it is this node's.
+  const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
+  return act(kernel, caller, uuid, command)
+}
+
+/** A plan as it is stored, and the tasks it stands for. */
+function proposed(plan: MissionPlan, mission: Parameters<typeof tasksOf>[1]): ProposedPlan {
+  const estimated = plan.tasks.map((task) => ({
+    ...task,
+    id: task.tempId,
+    model: modelOf(task, mission.config),
+  }))
+  const { tokens, usd } = estimateTasks(estimated)
+  return {
+    plan: {
+      digest: planDigest(plan),
+      taskCount: plan.tasks.length,
+      strategy: plan.strategy,
+      estimatedTokens: tokens,
+      estimatedUsd: usd,
+      body: JSON.stringify(planAsWritten(plan)),
+    },
+    tasks: tasksOf(plan, mission),
+  }
+}
+
+async function act(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  command: MissionCommand,
+): Promise<Answer> {
+  const reply = granted(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
+  return showMission(kernel, caller, reply.record.uuid)
+}
+
+export async function showMission(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
+  return missionView(await requireMission(kernel, caller, uuid))
+}
+
+/** The newest plan and its tasks, as they would be created now. */
+async function newestPlan(kernel: RunKernel, { workspaceId }: Caller, mission: MissionRecord) {
+  const version = mission.plan?.version
+  const stored =
+    version === undefined ? null : await kernel.store.missions.plan(workspaceId, mission.id, version)
+  if (!stored) throw new Refused('WRONG_STATE', 'There is no plan that waits for approval.')
+  return { version: stored.version, tasks: tasksOf(missionPlan(JSON.parse(stored.body!)), mission) }
+}
+
+/** Its time has come. */
+export async function startCommand(kernel: RunKernel, caller: Caller, uuid: string): Promise<MissionCommand> {
+  const mission = await requireMission(kernel, caller, uuid)
+  const { tasks } = await newestPlan(kernel, caller, mission)
+  return { kind: 'start', tasks, planning: null }
+}
+
+export async function approveMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  { planVersion, digest, comment }: z.output<typeof ApproveBody>,
+): Promise<Answer> {
+  const mission = await requireMission(kernel, caller, uuid)
+  const { version, tasks } = await newestPlan(kernel, caller, mission)
+  // By the version that was read: if there is a newer one by now, its tasks are not these.
+  const seen = { planVersion: planVersion ?? version, digest }
+  return act(kernel, caller, uuid, { kind: 'approve', tasks, changes: [], comment: comment ?? null, ...seen })
+}
+
+export async function rejectMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  { comment, planVersion, digest }: z.output<typeof RejectBody>,
+): Promise<Answer> {
+  await requireMission(kernel, caller, uuid)
+  return act(kernel, caller, uuid, {
+    kind: 'reject',
+    outcome: 'fail',
+    planning: null,
+    comment: comment ?? null,
+    planVersion,
+    digest,
+  })
+}
+
+/** Another plan for a mission that has not ended. */
+export async function proposePlan(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  plan: MissionPlan,
+): Promise<Answer> {
+  const mission = await requireMission(kernel, caller, uuid)
+  return act(kernel, caller, uuid, { kind: 'propose', proposed: proposed(plan, mission) })
+}
+
+/** Acts that need no more than the mission. */
+export async function operateMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  command: Extract<MissionCommand, { kind: 'pause' | 'resume' | 'cancel' | 'update' }>,
+): Promise<Answer> {
+  await requireMission(kernel, caller, uuid)
+  return act(kernel, caller, uuid, command)
+}
+
+const withoutVersion = ({ version: _version, ...settings }: MissionConfig) => settings
+
+/** The same goal, plan and settings, as a new mission. */
+export async function cloneMission(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
+  const mission = await requireMission(kernel, caller, uuid)
+  const { goal, title, tags, priority, project, config, description, plan } = mission
+  const stored = plan && (await kernel.store.missions.plan(caller.workspaceId, mission.id, plan.version))
+  return createMission(kernel, caller, {
+    ...{ goal, title, tags: [...tags], priority, config: withoutVersion(config) },
+    ...(project === null ? {} : { project }),
+    ...(description === null ? {} : { description }),
+    plan: stored ? JSON.parse(stored.body!) : undefined,
+  })
+}
+
+/** The newest plan or another version, and what differs from a third one. */
+export async function showPlan(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  asked: { version?: string | undefined; since?: string | undefined },
+): Promise<AnswerOf<typeof PlanVersionView>> {
+  const mission = await requireMission(kernel, caller, uuid)
+  const versionOf = async (wanted: number) => {
+    const found = await kernel.store.missions.plan(caller.workspaceId, mission.id, wanted)
+    if (!found) throw new Refused('NOT_FOUND', `The mission has no plan of version ${wanted}.`)
+    return found
+  }
+  const plan = await versionOf(Number(asked.version ?? mission.plan?.version ?? 1))
+  const shown = planVersionView(plan, mission.approved?.version ?? null)
+  if (asked.since === undefined) return shown
+  const planOf = ({ body }: PlanVersion) => missionPlan(JSON.parse(body!))
+  return { ...shown, changes: comparePlans(planOf(await versionOf(Number(asked.since))), planOf(plan)) }
+}

@@ -1,0 +1,157 @@
+import type { NewTask } from '../../core/commands.ts'
+import { idCarriedBy } from '../../core/ids.ts'
+import {
+  type MissionEdge,
+  type MissionPlan,
+  type MissionTask,
+  outsideId,
+} from '../../core/plans/mission-plan.ts'
+import type { PlanProblem } from '../../core/plans/problems.ts'
+import { checkPlan, readPlan } from '../../core/plans/read.ts'
+import { refusedPlan } from '../../core/plans/refusal.ts'
+import type { TaskWatch } from '../../core/records.ts'
+import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
+import type { MissionConfig } from '../../core/shapes/missions.ts'
+
+/** The tasks that a mission's plan stands for. */
+
+/** What all tasks of a mission share. */
+export interface MissionOfTasks {
+  id: number
+  priority: number
+  projectId: number
+  /** Slug of the project. */
+  project: string | null
+  config: MissionConfig
+  createdBy: string
+}
+
+const DEFAULT_MAX_RETRIES = 3
+
+/** A plan as a value of a request, or as text in YAML or JSON. Refused with all its problems. */
+export function missionPlan(given: unknown): MissionPlan {
+  const reading = typeof given === 'string' ? readPlan(given, 'mission') : checkPlan(given, 'mission')
+  if (!reading.ok) throw refusedPlan(reading.problems)
+  const problems = reading.plan.tasks.flatMap(notYetIn)
+  if (problems.length > 0) throw refusedPlan(problems)
+  return reading.plan
+}
+
+/** What the language has and missions do not do yet. Refused: a check or a limit that is ignored is worse than none. */
+function notYetIn({ verification, contractor, budget, timeouts }: MissionTask, place: number): PlanProblem[] {
+  const asked = {
+    verification: verification !== null && verification.kind !== 'human',
+    contractor: contractor !== null,
+    budget: budget !== null,
+    'timeouts.attemptSeconds': timeouts?.attemptSeconds !== undefined,
+    'timeouts.deadlineSeconds': timeouts?.deadlineSeconds !== undefined,
+  }
+  const fields = Object.entries(asked).filter(([, isAsked]) => isAsked)
+  return fields.map(([field]) => ({
+    ...{ line: 0, column: 0, path: `tasks[${place}].${field}` },
+    at: `/tasks/${place}/${field.replace('.', '/')}`,
+    message: field === 'verification' ? 'may only be by a person yet' : 'is not available in missions yet',
+  }))
+}
+
+export function tasksOf(plan: MissionPlan, mission: MissionOfTasks): NewTask[] {
+  const placeOf = new Map(plan.tasks.map(({ tempId }, place) => [tempId, place]))
+  return plan.tasks.map((task, place) => newTask(task, place, placeOf, mission))
+}
+
+/** An id that is none of ours names no task. */
+const idOrNone = (uuid: string) => idCarriedBy(uuid) ?? -1
+
+const placesOf = (edges: readonly MissionEdge[], placeOf: ReadonlyMap<string, number>) =>
+  edges.map(({ on }) => placeOf.get(on)).filter((at) => at !== undefined)
+
+/** Edges that hand nothing on. */
+function orderOnly({ dependsOn }: MissionTask, placeOf: ReadonlyMap<string, number>): NewTask['orderOnly'] {
+  const edges = dependsOn.filter(({ kind }) => kind === 'order')
+  const outside = edges.map(outsideId).filter((uuid) => uuid !== null)
+  return { on: outside.map(idOrNone), onNew: placesOf(edges, placeOf) }
+}
+
+function newTask(
+  task: MissionTask,
+  place: number,
+  placeOf: ReadonlyMap<string, number>,
+  mission: MissionOfTasks,
+): NewTask {
+  const outside = task.dependsOn.map(outsideId).filter((uuid) => uuid !== null)
+  const { config } = mission
+  return {
+    key: null,
+    projectId: mission.projectId,
+    parent: null,
+    merge: 'none',
+    priority: task.priority ?? mission.priority,
+    maxRetries: task.maxRetries ?? (config.retry ? config.retry.maxAttempts - 1 : DEFAULT_MAX_RETRIES),
+    maxContinuations: task.maxContinuations ?? DEFAULT_MAX_CONTINUATIONS,
+    onlyAgent: task.agent,
+    capabilities: [...new Set(task.capabilities)].sort(),
+    review: task.verification?.kind === 'human' ? 'human' : 'none',
+    runAt: null,
+    expiresAt: null,
+    missionId: mission.id,
+    purpose: 'work',
+    optional: task.optional,
+    watch: watchOf(task, config),
+    // An id that is none of ours is refused with the others, as a task that does not exist.
+    dependsOn: outside.map(idOrNone),
+    dependsOnNew: placesOf(task.dependsOn, placeOf),
+    orderOnly: orderOnly(task, placeOf),
+    unique: null,
+    triggerRule: task.triggerRule,
+    details: {
+      title: task.title,
+      taskType: task.taskType,
+      description: task.description,
+      input: task.input ?? undefined,
+      tags: task.tags,
+      dependsOn: outside,
+      userId: null,
+      project: mission.project,
+      parent: null,
+      createdBy: mission.createdBy,
+      plan: planDetails(task, place, config),
+    },
+  }
+}
+
+/** The model of a task: its own, that of its type, that of the mission; null: its agent decides. */
+export const modelOf = ({ model, taskType }: MissionTask, { models }: MissionConfig): string | null =>
+  model ?? models?.byTaskType?.[taskType] ?? models?.default ?? null
+
+function planDetails(task: MissionTask, place: number, config: MissionConfig): NewTask['details']['plan'] {
+  const { tempId, complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt, budget } = task
+  return {
+    tempId,
+    sequenceNumber: place + 1,
+    model: modelOf(task, config),
+    complexity,
+    estimatedTokens,
+    successCriteria,
+    outputSchema,
+    toolsRequested: task.toolsRequested,
+    systemPrompt,
+    budget,
+    verification: task.verification,
+  }
+}
+
+/** The task's own times, then those of the mission. */
+function watchOf({ timeouts }: MissionTask, config: MissionConfig): TaskWatch | null {
+  const times = { ...config.timeouts, ...timeouts }
+  const given = {
+    assignMs: inMs(times.assignSeconds),
+    stallMs: inMs(times.stallSeconds),
+    verifyMs: inMs(times.verifySeconds),
+    hangGraceMs: inMs(times.hangGraceSeconds),
+    hangAbortMs: inMs(times.hangAbortSeconds),
+  }
+  const known = Object.entries(given).filter(([, ms]) => ms !== undefined)
+  return known.length === 0 ? null : Object.fromEntries(known)
+}
+
+const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)

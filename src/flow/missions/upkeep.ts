@@ -1,0 +1,62 @@
+import type { TaskCommand } from '../../core/commands.ts'
+import { type Refusal, Refused } from '../../core/errors.ts'
+import type { MissionCommand } from '../../core/kinds/mission/command.ts'
+import type { Granted } from '../../core/replies.ts'
+import type { RunKernel } from '../../kernel/server-kernel.ts'
+import type { MissionToSettle, TaskChore } from '../../store/run-store.ts'
+import { system, unblockAfter } from '../unblock.ts'
+import { startCommand } from './missions.ts'
+
+/** What follows for the tasks of a mission when its gate closes or opens, and for the mission when its tasks have ended. */
+
+/** How many tasks one transaction changes. */
+const TASKS_AT_A_TIME = 500
+
+const COMMANDS: Record<TaskChore, TaskCommand> = {
+  hold: { kind: 'pause', reason: 'Its mission is closed.', byMission: true },
+  cancel: { kind: 'cancel', reason: 'Its mission was stopped.' },
+  release: { kind: 'resume' },
+}
+
+/** What the mission itself does. */
+const OWN_COMMANDS: Record<'settle' | 'budget', MissionCommand> = {
+  settle: { kind: 'settle' },
+  budget: { kind: 'checkBudget' },
+}
+
+/** Returns how many missions had something to do. A chore that is not finished is found again. */
+export async function settleMissions(
+  kernel: RunKernel,
+  limit: number,
+  { term, only }: { term?: number | undefined; only?: number | undefined },
+): Promise<number> {
+  const due = await kernel.store.missions.toSettle(limit, only)
+  await Promise.all(due.map((mission) => settleMission(kernel, mission, term)))
+  return due.length
+}
+
+async function settleMission(
+  kernel: RunKernel,
+  { workspaceId, missionId, uuid, chore }: MissionToSettle,
+  term: number | undefined,
+): Promise<void> {
+  const caller = system(workspaceId, term)
+  if (chore === 'start' || chore === 'settle' || chore === 'budget') {
+    const command = chore === 'start' ? await startCommand(kernel, caller, uuid) : OWN_COMMANDS[chore]
+    throwIfNotLeader(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
+    return
+  }
+  const tasks = await kernel.store.missions.tasksFor(workspaceId, missionId, chore, TASKS_AT_A_TIME)
+  if (tasks.length === 0) return
+  const items = tasks.map((task) => ({ taskId: task.id, uuid: task.uuid, command: COMMANDS[chore] }))
+  const reply = throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
+  if (!reply.ok) return
+  const changed = reply.replies.flatMap((one) => (one.ok && 'record' in one ? [one.record] : []))
+  await unblockAfter(kernel, workspaceId, changed)
+}
+
+/** A coordinator that lost its leadership stops at once. */
+function throwIfNotLeader<G extends Granted>(reply: G | Refusal): G | Refusal {
+  if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply)
+  return reply
+}

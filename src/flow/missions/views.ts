@@ -1,0 +1,61 @@
+import { taskCount } from '../../core/kinds/mission/counts.ts'
+import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
+import { MISSION_STATES, stateOf } from '../../core/kinds/mission/states.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import type { MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
+import { instant } from '../views.ts'
+
+/** Missions as API answers. */
+
+export function missionView(record: MissionRecord): AnswerOf<typeof MissionView> {
+  const { plan, counts, startedAt, completedAt } = record
+  const state = stateOf(record)
+  return {
+    id: record.uuid,
+    goal: record.goal,
+    title: record.title,
+    description: record.description,
+    tags: record.tags,
+    priority: record.priority,
+    project: record.project,
+    config: record.config,
+    state,
+    stateType: MISSION_STATES[state].type,
+    closedBy: record.closedBy,
+    planVersion: plan?.version ?? null,
+    planDigest: plan?.digest ?? null,
+    approvedVersion: record.approved?.version ?? null,
+    estimate: plan && { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
+    strategy: plan?.strategy ?? null,
+    taskCount: taskCount(counts),
+    tasksByState: counts.byState,
+    tasksCompleted: counts.byState.completed ?? 0,
+    tasksFailed: counts.byState.failed ?? 0,
+    totalTokens: counts.tokens,
+    totalCost: counts.usd,
+    createdBy: record.createdBy,
+    errorMessage: record.error,
+    version: record.version,
+    createdAt: instant(record.createdAt),
+    updatedAt: instant(record.updatedAt),
+    startAt: instant(record.startAt),
+    startedAt: instant(startedAt),
+    completedAt: instant(completedAt),
+    durationMs: startedAt === null || completedAt === null ? null : completedAt - startedAt,
+  }
+}
+
+export const planVersionView = (
+  plan: PlanVersion,
+  approvedVersion: number | null,
+): AnswerOf<typeof PlanVersionView> => ({
+  version: plan.version,
+  digest: plan.digest,
+  taskCount: plan.taskCount,
+  strategy: plan.strategy,
+  estimate: { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
+  isApproved: plan.version === approvedVersion,
+  proposedBy: plan.proposedBy,
+  proposedAt: instant(plan.at),
+  plan: plan.body === null ? null : JSON.parse(plan.body),
+})

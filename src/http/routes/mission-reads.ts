@@ -1,0 +1,163 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { MISSION_STATES, type MissionState, missionStates } from '../../core/kinds/mission/states.ts'
+import { listOf, Name, Tag } from '../../core/shapes/common.ts'
+import { EventView } from '../../core/shapes/events.ts'
+import { MissionGraph, MissionParams, MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
+import { ListedTask } from '../../core/shapes/tasks.ts'
+import { eventViews } from '../../flow/event-views.ts'
+import { missionGraph } from '../../flow/missions/graph.ts'
+import { requireMission, showMission, showPlan } from '../../flow/missions/missions.ts'
+import { missionView, planVersionView } from '../../flow/missions/views.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { pageOf, readCursor } from '../cursor.ts'
+import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+import { TaskPage, taskPage } from '../task-list.ts'
+import { etag } from '../versions.ts'
+
+/** Reading missions. */
+
+const tag = 'missions'
+const ListQuery = z.strictObject({
+  ...Page,
+  state: z.enum(missionStates).optional(),
+  stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
+  tag: Tag.optional(),
+  q: Name.optional(),
+})
+type Listing = { Querystring: z.output<typeof ListQuery> }
+type Params = { Params: { id: string } }
+const Version = z.string().regex(/^[1-9][0-9]{0,8}$/)
+const PlanQuery = z.strictObject({
+  version: Version.optional(),
+  since: Version.optional().describe('The version to compare it with'),
+})
+
+function statesIn({ state, stateType }: z.output<typeof ListQuery>): MissionState[] | undefined {
+  if (state !== undefined) return [state]
+  return stateType && missionStates.filter((one) => MISSION_STATES[one].type === stateType)
+}
+
+export function missionReads(app: FastifyInstance, kernel: ServerKernel): void {
+  app.get<Listing>(
+    '/missions',
+    route({
+      summary: 'List missions, newest first',
+      tag,
+      needs: 'read',
+      query: ListQuery,
+      answer: listOf(MissionView),
+    }),
+    async ({ query, caller }) => {
+      const limit = pageSize(query.limit)
+      const filter = {
+        states: statesIn(query),
+        tag: query.tag,
+        text: query.q,
+        before: query.cursor === undefined ? undefined : readCursor(query.cursor),
+      }
+      const missions = await kernel.store.missions.list(caller.workspaceId, filter, limit + 1)
+      return pageOf(missions, limit, { view: missionView, idOf: ({ id }) => id })
+    },
+  )
+
+  app.get<Params>(
+    '/missions/:id',
+    route({ summary: 'Read a mission', tag, needs: 'read', params: MissionParams, answer: MissionView }),
+    async ({ params, caller }, reply) => {
+      const mission = await showMission(kernel, caller, params.id)
+      return reply.header('etag', etag(mission.version)).send(mission)
+    },
+  )
+  planReads(app, kernel)
+  partsOfMissions(app, kernel)
+}
+
+/** The versions of its plan. */
+function planReads(app: FastifyInstance, kernel: ServerKernel): void {
+  app.get<Params>(
+    '/missions/:id/plans',
+    route({
+      summary: 'List the versions of its plan, newest first',
+      tag,
+      needs: 'read',
+      params: MissionParams,
+      answer: listOf(PlanVersionView),
+    }),
+    async ({ params, caller }) => {
+      const mission = await requireMission(kernel, caller, params.id)
+      const plans = await kernel.store.missions.plans(caller.workspaceId, mission.id)
+      const approved = mission.approved?.version ?? null
+      return { items: plans.map((plan) => planVersionView(plan, approved)), nextCursor: null }
+    },
+  )
+
+  app.get<Params & { Querystring: z.output<typeof PlanQuery> }>(
+    '/missions/:id/plan',
+    route({
+      summary: 'Read its newest plan or another version, and what changed since a third one',
+      tag,
+      needs: 'read',
+      params: MissionParams,
+      query: PlanQuery,
+      answer: PlanVersionView,
+    }),
+    ({ params, query, caller }) => showPlan(kernel, caller, params.id, query),
+  )
+}
+
+/** Its tasks, its graph and its events. */
+function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
+  const TaskQuery = z.strictObject(TaskPage)
+  app.get<Params & { Querystring: z.output<typeof TaskQuery> }>(
+    '/missions/:id/tasks',
+    route({
+      summary: 'List the tasks of a mission, newest first',
+      tag,
+      needs: 'read',
+      params: MissionParams,
+      query: TaskQuery,
+      answer: listOf(ListedTask),
+    }),
+    async ({ params, query, caller }) => {
+      const { id } = await requireMission(kernel, caller, params.id)
+      return taskPage(kernel, caller, { missionId: id }, query)
+    },
+  )
+
+  app.get<Params>(
+    '/missions/:id/graph',
+    route({
+      summary:
+        'Read the tasks of a mission and the edges between them; before its approval, those of its plan',
+      tag,
+      needs: 'read',
+      params: MissionParams,
+      answer: MissionGraph,
+    }),
+    ({ params, caller }) => missionGraph(kernel, caller, params.id),
+  )
+
+  const EventQuery = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
+  app.get<Params & { Querystring: z.output<typeof EventQuery> }>(
+    '/missions/:id/events',
+    route({
+      summary: 'List the events of a mission and of its tasks, oldest first',
+      tag,
+      needs: 'read',
+      params: MissionParams,
+      query: EventQuery,
+      answer: listOf(EventView),
+    }),
+    async ({ params, query, caller }) => {
+      const { id } = await requireMission(kernel, caller, params.id)
+      const limit = pageSize(query.limit)
+      const { workspaceId } = caller
+      const events = await kernel.store.missions.events(workspaceId, id, numberOr(query.after, 0), limit)
+      return {
+        items: await eventViews(kernel, workspaceId, events),
+        nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
+      }
+    },
+  )
+}

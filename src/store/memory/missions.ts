@@ -1,0 +1,123 @@
+import type { Changes, ReadSet } from '../../core/batch/requests.ts'
+import type { SeenOf } from '../../core/kinds/kinds.ts'
+import { heldTasks, mayChangePhase, openTasks, withDelta } from '../../core/kinds/mission/counts.ts'
+import { isSpent } from '../../core/kinds/mission/decide.ts'
+import { letsThrough, openFor, type SeenGate } from '../../core/kinds/mission/gate.ts'
+import { type MissionRecord, NO_COUNTS } from '../../core/kinds/mission/record.ts'
+import { isEnd } from '../../core/kinds/mission/states.ts'
+import type { TaskRecord } from '../../core/records.ts'
+import { addDollars } from '../../core/runs/dollars.ts'
+import type { RunsChanges } from '../../core/runs/step.ts'
+import { isHeld, isTerminal } from '../../core/states.ts'
+import type { MissionToSettle, TaskChore } from '../run-store.ts'
+import type { Workspace } from './workspace.ts'
+
+/** Missions in the memory store. */
+
+export const byId = ({ missions }: Workspace, id: number) =>
+  [...missions.values()].find((mission) => mission.id === id)
+
+export function lockedMissions(
+  workspace: Workspace,
+  { kinds, missions }: Pick<ReadSet, 'kinds' | 'missions'>,
+): Map<string, SeenOf<'mission'>> {
+  const named = kinds.mission.map((uuid) => workspace.missions.get(uuid))
+  const numbered = missions.map((id) => byId(workspace, id))
+  const found = [...named, ...numbered].filter((mission) => mission !== undefined)
+  return new Map(found.map((record) => [record.uuid, { record: { ...record }, holding: [] }]))
+}
+
+const gateOf = ({ uuid, phase, closedBy, config, counts }: MissionRecord): SeenGate => ({
+  uuid,
+  phase,
+  closedBy,
+  maxParallel: config.maxParallel ?? null,
+  held: heldTasks(counts),
+})
+
+export function gatesOf(workspace: Workspace, records: Iterable<TaskRecord>): Map<number, SeenGate> {
+  const gates = new Map<number, SeenGate>()
+  for (const { missionId } of records) {
+    const mission = missionId === null ? undefined : byId(workspace, missionId)
+    if (mission) gates.set(mission.id, gateOf(mission))
+  }
+  return gates
+}
+
+export function isLetThrough(workspace: Workspace, { missionId, purpose }: TaskRecord): boolean {
+  const mission = missionId === null ? undefined : byId(workspace, missionId)
+  return !mission || letsThrough(mission, purpose)
+}
+
+/** Missions that end, or open again, with these changes, and that the batch did not lock: it is decided once more. */
+export function missionsToLock(
+  workspace: Workspace,
+  { kinds, missions }: Pick<ReadSet, 'kinds' | 'missions'>,
+  changes: Changes,
+): number[] {
+  return [...changes.missions.deltas].flatMap(([id, delta]) => {
+    const mission = byId(workspace, id)
+    if (!mission || missions.includes(id) || kinds.mission.includes(mission.uuid)) return []
+    return mayChangePhase(mission.counts, delta) ? [id] : []
+  })
+}
+
+export function writeMissions(workspace: Workspace, changes: Changes): void {
+  for (const record of changes.kinds.mission.written) {
+    // Its counts change by deltas alone.
+    const counts = workspace.missions.get(record.uuid)?.counts ?? NO_COUNTS
+    const { plan } = record
+    const plans = workspace.missionPlans.get(record.uuid) ?? []
+    if (plan?.body != null && !plans.some(({ version }) => version === plan.version))
+      workspace.missionPlans.set(record.uuid, [...plans, plan])
+    workspace.missions.set(record.uuid, { ...record, counts, plan: plan && { ...plan, body: null } })
+  }
+  for (const [id, delta] of changes.missions.deltas) {
+    const mission = byId(workspace, id)
+    if (mission)
+      workspace.missions.set(mission.uuid, { ...mission, counts: withDelta(mission.counts, delta) })
+  }
+}
+
+/** What a task cost, added to the totals of its mission. */
+export function spend(workspace: Workspace, { taskId, tokens, usd }: RunsChanges['spent'][number]): void {
+  const missionId = workspace.tasks.get(taskId)?.missionId ?? null
+  const mission = missionId === null ? undefined : byId(workspace, missionId)
+  if (!mission) return
+  const { counts } = mission
+  const after = { ...counts, tokens: counts.tokens + tokens, usd: addDollars(counts.usd, usd) }
+  workspace.missions.set(mission.uuid, { ...mission, counts: after })
+}
+
+/** What upkeep has to do, as in Postgres (upkeep/missions.ts). */
+export function missionsToSettle(workspace: Workspace, now: number): MissionToSettle[] {
+  return [...workspace.missions.values()].flatMap((mission) => {
+    const chore = choreOf(workspace, mission, now)
+    return chore === null
+      ? []
+      : { workspaceId: workspace.id, missionId: mission.id, uuid: mission.uuid, chore }
+  })
+}
+
+function choreOf(workspace: Workspace, mission: MissionRecord, now: number): MissionToSettle['chore'] | null {
+  const { phase, closedBy, counts, config, dueAt } = mission
+  if (isEnd(phase)) return null
+  if (phase !== 'running' && !closedBy.includes('cancelling'))
+    return dueAt !== null && dueAt <= now && closedBy.length === 0 ? 'start' : null
+  if (openTasks(counts) === 0) return 'settle'
+  if (closedBy.includes('cancelling')) return 'cancel'
+  if (!closedBy.includes('budget') && isSpent(mission)) return 'budget'
+  if (config.onFailure === 'stop' && (counts.byState.failed ?? 0) > counts.failedOptional) return 'settle'
+  const has = (chore: TaskChore) => tasksFor(workspace, mission.id, chore).length > 0
+  if (openFor(mission) === 'none') return has('hold') ? 'hold' : null
+  return has('release') ? 'release' : null
+}
+
+const IS_FOR: Record<TaskChore, (task: TaskRecord) => boolean> = {
+  hold: ({ state }) => isHeld(state),
+  cancel: ({ state }) => !isTerminal(state),
+  release: ({ state, watch }) => state === 'paused' && watch?.pausedByMission === true,
+}
+
+export const tasksFor = ({ tasks }: Workspace, missionId: number, chore: TaskChore) =>
+  [...tasks.values()].filter((task) => task.missionId === missionId && IS_FOR[chore](task))

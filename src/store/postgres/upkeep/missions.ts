@@ -1,0 +1,50 @@
+import type pg from 'pg'
+import type { MissionToSettle, TaskChore } from '../../run-store.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { inScope } from './due.ts'
+
+/** What upkeep reads of missions. */
+
+// Missions whose time has come; running missions without open tasks, which no transaction ended, and those that a failed task stops; missions that are stopped
+// and have open tasks; those that have spent their budget; closed ones
+// with held tasks; open ones with tasks that were paused with them. $1 limit.
+const TO_SETTLE = `select * from (
+    select m.workspace_id as "workspaceId", m.mission_id as "missionId", m.uuid, case
+        when open_tasks(c) = 0 then 'settle'
+        when 'cancelling' = any (m.closed_by) then 'cancel'
+        when not 'budget' = any (m.closed_by) and ((m.config -> 'budget' ->> 'maxUsd')::numeric <= c.usd
+          or (m.config -> 'budget' ->> 'maxTokens')::bigint <= c.tokens) then 'budget'
+        when m.config ->> 'onFailure' = 'stop' and c.failed > c.failed_optional then 'settle'
+        when m.open_for = 'none' and held_tasks(c) > 0 then 'hold'
+        when m.open_for = 'all' and c.paused > 0 and exists (select from tasks t
+          where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and t.state = 'paused'
+            and t.watch ->> 'pausedByMission' = 'true') then 'release' end as chore
+      from missions m join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
+     where m.completed_at is null and (m.phase = 'running' or 'cancelling' = any (m.closed_by))
+    union all
+    select m.workspace_id, m.mission_id, m.uuid, 'start' from missions m
+     where m.due_at is not null and m.due_at <= (select clock_timestamp()) and cardinality(m.closed_by) = 0) w
+   where chore is not null order by random() limit $1`
+
+export const missionsToSettle = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<MissionToSettle & pg.QueryResultRow>(pool, only, TO_SETTLE, [limit])
+
+const CONDITIONS: Record<TaskChore, string> = {
+  hold: `t.claim_state = 'active'`,
+  cancel: `t.completed_at is null`,
+  release: `t.state = 'paused' and t.watch ->> 'pausedByMission' = 'true'`,
+}
+
+/** Tasks of a mission that a chore is about. */
+export const tasksForChore = (
+  pool: pg.Pool,
+  workspaceId: number,
+  missionId: number,
+  chore: TaskChore,
+  limit: number,
+) =>
+  scopedQuery<{ id: number; uuid: string }>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.id, t.uuid from tasks t
+            where t.workspace_id = $1 and t.mission_id = $2 and ${CONDITIONS[chore]} order by t.id limit $3`,
+    values: [workspaceId, missionId, limit],
+  })
