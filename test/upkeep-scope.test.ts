@@ -5,6 +5,7 @@ import { dueAgents } from '../src/store/postgres/upkeep/due.ts'
 import { Coordinator } from '../src/upkeep/coordinator.ts'
 import { Leadership } from '../src/upkeep/leadership.ts'
 import { heartbeat, register, terminate } from './support/agents.ts'
+import { commandMission, createMission, missionIn, missionTask } from './support/missions.ts'
 import { granted, holder, newTask } from './support/tasks.ts'
 import { ago } from './support/times.ts'
 import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
@@ -57,6 +58,9 @@ async function neglect(h: WakeupWorkspace): Promise<void> {
     'update workspace_counters set active_claims = active_claims + 7 where workspace_id = $1',
     [h.id],
   )
+  // Its task is left to be cancelled.
+  const mission = missionIn(await createMission(h.work, (id) => [missionTask(id)]))
+  await commandMission(h.work, mission.uuid, { kind: 'cancel', reason: null })
 }
 
 /** Everything that a step could change. */
@@ -74,6 +78,7 @@ const everythingIn = async ({ id }: WakeupWorkspace) => ({
     id,
   ]),
   wakeups: await cluster.rows('select * from wakeups where workspace_id = $1', [id]),
+  missions: await cluster.rows('select * from missions where workspace_id = $1', [id]),
   counters: await cluster.rows('select * from workspace_counters where workspace_id = $1', [id]),
 })
 
