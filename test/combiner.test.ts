@@ -3,6 +3,7 @@ import type { ReadSet, Request } from '../src/core/batch/requests.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import type { Transactor } from '../src/store/store.ts'
+import { createMission, missionTask } from './support/missions.ts'
 import { granted, handedOut, holder, newTask, Work } from './support/tasks.ts'
 
 const alpha = holder('alpha')
@@ -75,6 +76,13 @@ test('a call that makes tasks and changes others weighs as much as both', async 
     ),
   )
   expect(asked.map(({ newTasks }) => newTasks)).toEqual([4, 4, 4])
+})
+
+test('a mission weighs as much as its tasks', async () => {
+  const { work, asked } = recording({ largestBatch: 10 })
+  const tasksOf = (missionId: number) => times(6, () => missionTask(missionId))
+  await Promise.all(times(3, () => createMission(work, tasksOf)))
+  expect(asked.map(({ newTasks }) => newTasks)).toEqual([6, 6, 6])
 })
 
 test('a result with a request for the next task weighs as much as both', async () => {

@@ -1,5 +1,5 @@
 import { decideAll } from '../core/batch/decide-all.ts'
-import { type Request, readSetOf } from '../core/batch/requests.ts'
+import { type NewWork, type Request, readSetOf, workOf } from '../core/batch/requests.ts'
 import { ProjectFairness } from '../core/fairness.ts'
 import type { Reply } from '../core/replies.ts'
 import { StoreUnavailable, type Transactor } from '../store/store.ts'
@@ -25,13 +25,23 @@ interface WorkspaceBatch {
  * allow batches of any size, and no other request is decided while such a batch is written.
  */
 function weightOf(request: Request): number {
-  if (request.on === 'new') return request.tasks.length + (request.changes?.length ?? 0)
-  if (request.on === 'many') return request.items.length
-  if (request.on === 'taskThenNext') return 1 + request.next.limit
-  if (request.on === 'task' && request.command.kind === 'countUpstream')
-    return request.command.edges.length || 1
-  return request.on === 'next' ? request.limit : 1
+  switch (request.on) {
+    case 'new':
+      return weightOfWork(request)
+    case 'many':
+      return request.items.length
+    case 'next':
+      return request.limit
+    case 'taskThenNext':
+      return 1 + request.next.limit
+    case 'task':
+      return request.command.kind === 'countUpstream' ? request.command.edges.length || 1 : 1
+    default:
+      return 1 + weightOfWork(workOf(request))
+  }
 }
+
+const weightOfWork = (work: NewWork | null) => (work ? work.tasks.length + (work.changes?.length ?? 0) : 0)
 
 /** Beyond this size, one more task in a batch saves little: two concurrent batches are better than one twice as long. */
 const SMALLEST_FULL_BATCH = 500

@@ -232,6 +232,10 @@ export const ONLY_WORK: readonly Purpose[] = ['work']
 export const queryName = ({ capabilities, projectId, tracks, purposes }: Pick) =>
   JSON.stringify([capabilities, projectId ?? null, tracks ?? null, purposes ?? ONLY_WORK])
 
+/** The tasks that a command on a record may create and change. */
+export const workOf = ({ on, command }: OnRecord): NewWork | null =>
+  (KINDS[on] as unknown as Kind<KindShape>).tasksIn?.(command) ?? null
+
 export function readSetOf(requests: readonly Request[]): ReadSet {
   const builder = new ReadSetBuilder()
   for (const request of requests) builder.add(request)
@@ -269,9 +273,9 @@ class ReadSetBuilder {
     if (request.idempotency) this.#idempotencyKeys.add(request.idempotency.key)
   }
 
-  #record({ on, key, command }: OnRecord): void {
-    this.#kindKeys(on).add(key)
-    const work = (KINDS[on] as unknown as Kind<KindShape>).tasksIn?.(command)
+  #record(request: OnRecord): void {
+    this.#kindKeys(request.on).add(request.key)
+    const work = workOf(request)
     if (work) this.#new(work)
   }
 
