@@ -211,6 +211,22 @@ describe.each(kinds)('on %s', (kind) => {
     })
   })
 
+  test('a mission whose plan fails at its start is due no more, and one that runs cannot fail so', async () => {
+    const work = await nodes.work()
+    const { id, uuid } = freshMission()
+    const proposed = planOf([])
+    const later = { ...creation(id, {}), startAt: Date.now() + 3_600_000, proposed, planning: null }
+    expect(missionIn(await commandMission(work, uuid, later))).toMatchObject({ phase: 'pending' })
+    const fails = { kind: 'planFailed', reason: 'no such task' } as const
+    expect(missionIn(await commandMission(work, uuid, fails))).toMatchObject({
+      phase: 'awaiting_approval',
+      closedBy: ['unapproved'],
+      dueAt: null,
+    })
+    const running = missionIn(await createMission(work, many(1)))
+    expect(outcome(await commandMission(work, running.uuid, fails))).toBe('WRONG_STATE')
+  })
+
   describe('the gate', () => {
     const pause = (work: Work, { uuid }: { uuid: string }) =>
       commandMission(work, uuid, { kind: 'pause', reason: null })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { expectRefusal, fence, type Json, useServer, type Workspace } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
@@ -252,7 +253,7 @@ describe('a mission of agents that Baton runs', () => {
     expect(await show(w, mission)).toMatchObject({ state: 'completed', totalTokens: 110 })
   })
 
-  test('whose last task ended without it ends by itself', async () => {
+  test('whose last task ended without it is ended by recovery', async () => {
     const w = await workspace()
     const mission = await make(w)
     await workOff(w)
@@ -264,7 +265,11 @@ describe('a mission of agents that Baton runs', () => {
         [mission.id],
       ),
     )
-    await until(async () => (await show(w, mission)).state === 'completed')
+    expect(await w.post('/coordinator/recover')).toMatchObject({
+      status: 200,
+      body: { did: { missionsSettled: 1 } },
+    })
+    expect(await show(w, mission)).toMatchObject({ state: 'completed' })
   })
 
   test('that starts later waits for its time, and then begins by itself', async () => {
@@ -273,6 +278,32 @@ describe('a mission of agents that Baton runs', () => {
     expect(mission).toMatchObject({ state: 'pending', planVersion: 1, taskCount: 0 })
     await until(async () => (await show(w, mission)).state === 'running')
     expect(await workOff(w)).toHaveLength(4)
+  })
+
+  test('that cannot start at its time is left to a person, and keeps no other from starting', async () => {
+    const w = await workspace()
+    const startAt = new Date(Date.now() + 1_500).toISOString()
+    const missing = { tasks: [{ tempId: 'a', title: 'A', dependsOn: [{ on: `task:${randomUUID()}` }] }] }
+    const refused = await make(w, { startAt, plan: missing })
+    const unreadable = await make(w, { startAt })
+    const good = await make(w, { startAt })
+    await superuser(served().databaseUrl, (client) =>
+      client.query(
+        `update baton.mission_plans set body = '{"tasks":[{"tempId":"a","dependsOn":["b"]}]}'
+          where mission_id = (select mission_id from baton.missions where uuid = $1)`,
+        [unreadable.id],
+      ),
+    )
+    await until(async () => (await show(w, good)).state === 'running')
+    for (const mission of [refused, unreadable]) {
+      await until(async () => (await show(w, mission)).state === 'awaiting_approval')
+      const { items } = (await w.call('GET', `/missions/${mission.id}/events`)).body
+      const failed = items.find(({ type }: Json) => type === 'mission_plan_failed')
+      expect(failed).toMatchObject({ payload: { reason: expect.stringMatching(/no task|not in the plan/) } })
+      const plan = { tasks: [{ tempId: 'a', title: 'A' }] }
+      const another = await w.call('PUT', `/missions/${mission.id}/plan`, plan)
+      expect(another).toMatchObject({ status: 200, body: { state: 'running', planVersion: 2 } })
+    }
   })
 })
 

@@ -307,7 +307,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `Plan ${version} of the mission is ready: ${count(taskCount, 'task')}.`,
   mission_plan_rejected: ({ version, comment }) =>
     `Plan ${version} was rejected; another one is made${why(comment)}.`,
-  mission_plan_failed: ({ reason }) => `No valid plan was made; a person has to make one${why(reason)}.`,
+  mission_plan_failed: ({ reason }) =>
+    `The mission has no valid plan; a person has to propose one${why(reason)}.`,
   mission_approved: ({ version, approvedBy, taskCount }) =>
     `Plan ${version} was approved by ${approvedBy}: ${count(taskCount, 'task')}.`,
   mission_rejected: ({ comment }) => `The plan was rejected, and the mission ended${why(comment)}.`,

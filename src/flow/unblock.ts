@@ -4,7 +4,7 @@ import { type Refusal, Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parseTaskKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
-import type { RecordGranted } from '../core/replies.ts'
+import type { Granted, RecordGranted } from '../core/replies.ts'
 import { isTerminal } from '../core/states.ts'
 import { outcomeOf, readinessOf } from '../core/upstream.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
@@ -17,6 +17,12 @@ export const system = (workspaceId: number, term?: number): Caller => ({
   rights: new Set(),
   term,
 })
+
+/** A coordinator that lost its leadership stops at once. */
+export function throwIfNotLeader<G extends Granted>(reply: G | Refusal): G | Refusal {
+  if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply)
+  return reply
+}
 
 /** Tasks have ended, or were opened again: their dependents count it, and so do those of dependents that end in turn. */
 export const unblockDownstream = (kernel: Kernel, workspaceId: number, ended: readonly number[]) =>
@@ -101,14 +107,10 @@ async function endsWhenCounted(
   let command: FollowUp | null = { kind: 'countUpstream', edges }
   if (task.upstream === null) command = await countOfAll(kernel, task)
   for (let tries = 1; command; tries++) {
-    const reply: RecordGranted | Refusal = await kernel.run(system(workspaceId, term), {
-      ...{ on: 'task', taskId, uuid },
-      command,
-    })
-    if (!reply.ok) {
-      if (reply.code === 'NOT_LEADER') throw Refused.because(reply)
-      return false
-    }
+    const reply: RecordGranted | Refusal = throwIfNotLeader(
+      await kernel.run(system(workspaceId, term), { on: 'task', taskId, uuid, command }),
+    )
+    if (!reply.ok) return false
     const { record } = reply
     if (!record.blocked || isTerminal(record.state)) return isTerminal(record.state)
     const isOfVersion = command.version !== undefined

@@ -1,8 +1,6 @@
-import { type Refusal, Refused } from '../core/errors.ts'
-import type { Granted } from '../core/replies.ts'
 import { failCycles } from '../flow/dependencies.ts'
 import { commandSession } from '../flow/session-commands.ts'
-import { system, unblockAfter, unblockAll } from '../flow/unblock.ts'
+import { system, throwIfNotLeader, unblockAfter, unblockAll } from '../flow/unblock.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/store.ts'
 
@@ -22,12 +20,6 @@ export interface UpkeepContext<S extends Store = Store> {
   listeningSince?: number | undefined
   /** Limits the step to this workspace, on request. */
   only?: number | undefined
-}
-
-/** A coordinator that lost its leadership stops at once. */
-function throwIfNotLeader<G extends Granted>(reply: G | Refusal): G | Refusal {
-  if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply)
-  return reply
 }
 
 /** Expired leases, due retries and scheduled starts, assignments that were not started, stalled and hung work. */

@@ -2,9 +2,10 @@ import type { TaskCommand } from '../../core/commands.ts'
 import { type Refusal, Refused } from '../../core/errors.ts'
 import type { MissionCommand } from '../../core/kinds/mission/command.ts'
 import type { Granted } from '../../core/replies.ts'
+import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { MissionToSettle, TaskChore } from '../../store/run-store.ts'
-import { system, unblockAfter } from '../unblock.ts'
+import { system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
 import { startCommand } from './missions.ts'
 
 /** What follows for the tasks of a mission when its gate closes or opens, and for the mission when its tasks have ended. */
@@ -41,9 +42,9 @@ async function settleMission(
   term: number | undefined,
 ): Promise<void> {
   const caller = system(workspaceId, term)
-  if (chore === 'start' || chore === 'settle' || chore === 'budget') {
-    const command = chore === 'start' ? await startCommand(kernel, caller, uuid) : OWN_COMMANDS[chore]
-    throwIfNotLeader(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
+  if (chore === 'start') return startMission(kernel, caller, uuid)
+  if (chore === 'settle' || chore === 'budget') {
+    await commandMission(kernel, caller, uuid, OWN_COMMANDS[chore])
     return
   }
   const tasks = await kernel.store.missions.tasksFor(workspaceId, missionId, chore, TASKS_AT_A_TIME)
@@ -55,8 +56,23 @@ async function settleMission(
   await unblockAfter(kernel, workspaceId, changed)
 }
 
-/** A coordinator that lost its leadership stops at once. */
-function throwIfNotLeader<G extends Granted>(reply: G | Refusal): G | Refusal {
-  if (!reply.ok && reply.code === 'NOT_LEADER') throw Refused.because(reply)
-  return reply
+const commandMission = async (kernel: RunKernel, caller: Caller, uuid: string, command: MissionCommand) =>
+  throwIfNotLeader(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
+
+/** A plan that was valid when it was given may be refused by now. A person has to plan then: otherwise it stays due. */
+async function startMission(kernel: RunKernel, caller: Caller, uuid: string): Promise<void> {
+  const refusal = await refusalOf(async () =>
+    commandMission(kernel, caller, uuid, await startCommand(kernel, caller, uuid)),
+  )
+  if (refusal) await commandMission(kernel, caller, uuid, { kind: 'planFailed', reason: refusal.detail })
+}
+
+async function refusalOf(act: () => Promise<Granted | Refusal>): Promise<Refusal | null> {
+  try {
+    const reply = await act()
+    return reply.ok ? null : reply
+  } catch (error) {
+    if (error instanceof Refused && error.code !== 'NOT_LEADER') return error.refusal
+    throw error
+  }
 }

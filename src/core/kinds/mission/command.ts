@@ -36,7 +36,7 @@ export type MissionCommand =
   | { kind: 'start'; tasks: readonly NewTask[]; planning: NewTask | null }
   /** A plan by its planner, or by a person. */
   | { kind: 'propose'; proposed: ProposedPlan }
-  /** The planner gave up, or its plans were not valid. */
+  /** The planner gave up, its plans were not valid, or a plan that was valid when it was given cannot start. */
   | { kind: 'planFailed'; reason: string }
   | ({
       kind: 'approve'

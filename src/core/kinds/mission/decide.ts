@@ -248,6 +248,8 @@ function finish(draft: MissionDraft, end: MissionEnd, now: number): void {
 
 /** Before its approval a plan may be replaced by another one. */
 const PLANNABLE: readonly MissionPhase[] = ['planning', 'awaiting_approval']
+/** Before it has a plan that can be approved. */
+const UNPLANNED: readonly MissionPhase[] = ['pending', 'planning']
 
 const wrongState = ({ record }: MissionDraft, act: string) =>
   refuse('WRONG_STATE', `"${act}" is not possible for a mission that is ${stateOf(record)}.`, {
@@ -269,7 +271,8 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
   },
 
   planFailed(draft, { reason }) {
-    if (draft.record.phase !== 'planning') return wrongState(draft, 'report a failed plan')
+    if (!UNPLANNED.includes(draft.record.phase)) return wrongState(draft, 'report a failed plan')
+    draft.record.dueAt = null
     draft.move('mission_plan_failed', { reason })
     return null
   },

@@ -76,8 +76,13 @@ export const MISSION_TRANSITIONS = {
     closes: 'unapproved',
     by: 'flow',
   },
-  /** The planner did not come up with a valid plan; a person has to. */
-  mission_plan_failed: { from: ['planning'], to: 'awaiting_approval', closes: 'unapproved', by: 'flow' },
+  /** The planner did not come up with a valid plan, or the tasks of the given one are refused: a person has to plan. */
+  mission_plan_failed: {
+    from: ['pending', 'planning'],
+    to: 'awaiting_approval',
+    closes: 'unapproved',
+    by: 'flow',
+  },
   mission_approved: { from: ['awaiting_approval'], to: 'running', opens: 'unapproved', by: 'operator' },
   mission_rejected: { from: ['awaiting_approval'], to: 'failed', by: 'operator' },
   mission_paused: { from: OPEN, to: null, closes: 'paused', by: 'operator' },
