@@ -327,7 +327,7 @@ describe.each(kinds)('on %s', (kind) => {
   test('tasks are counted with every change, and a worker gets none of another purpose', async () => {
     const work = await nodes.work()
     const mission = missionIn(
-      await createMission(work, (id) => [missionTask(id), missionTask(id, { purpose: 'verification' })]),
+      await createMission(work, (id) => [missionTask(id), missionTask(id, { purpose: 'report' })]),
     )
     expect((await missionNow(work, mission)).counts.byState).toEqual({ queued: 1 })
     const [task, ...others] = handedOut(await work.next(alpha, { limit: 5 }))

@@ -10,13 +10,14 @@ const candidate = (slug: string, more: Partial<Candidate> = {}): Candidate => ({
   held: 0,
   capacity: 1,
   isDegraded: false,
+  isRun: false,
   ...more,
 })
 const waiting = (
   kinds: readonly (readonly [waiting: number, ...capabilities: string[]])[],
   reserved: Record<string, number> = {},
 ): AssignableTask => ({
-  kinds: kinds.map(([count, ...capabilities]) => ({ waiting: count, capabilities })),
+  kinds: kinds.map(([count, ...capabilities]) => ({ waiting: count, capabilities, isWork: true })),
   reserved: new Map(Object.entries(reserved)),
 })
 const MOST = 1_000
@@ -89,10 +90,13 @@ describe('for any agents and any waiting work', () => {
       held: fc.nat(4),
       capacity: fc.constantFrom(null, 1, 2, 3, 7),
       isDegraded: fc.boolean(),
+      isRun: fc.boolean(),
     }),
     { selector: ({ slug }) => slug },
   )
-  const kinds = fc.array(fc.record({ capabilities, waiting: fc.nat(6) }), { maxLength: 5 })
+  const kinds = fc.array(fc.record({ capabilities, isWork: fc.boolean(), waiting: fc.nat(6) }), {
+    maxLength: 5,
+  })
   const reserved = fc
     .dictionary(fc.constantFrom('a', 'b', 'nobody'), fc.nat(4))
     .map((counts) => new Map(Object.entries(counts)))
@@ -101,8 +105,8 @@ describe('for any agents and any waiting work', () => {
   const roomOf = ({ capacity, held }: Candidate) => Math.max(0, (capacity ?? ENOUGH) - held)
   const loadOf = ({ capacity, isDegraded }: Candidate, held: number) =>
     held / (capacity ?? ENOUGH) + (isDegraded ? 1 : 0)
-  const canDo = ({ capabilities: own }: Candidate, kind: WaitingKind) =>
-    kind.capabilities.every((one) => own.includes(one))
+  const canDo = ({ capabilities: own, isRun }: Candidate, kind: WaitingKind) =>
+    (kind.isWork || isRun) && kind.capabilities.every((one) => own.includes(one))
   const times = (offers: readonly string[], slug: string) => offers.filter((one) => one === slug).length
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 

@@ -404,7 +404,7 @@ const GUARDS: Guard[] = [
     ({ queued }) => task(queued, 'max_continuations = -1'),
   ],
   [
-    'a review is one of three kinds',
+    'a review is one of four kinds',
     'tasks',
     'review = ANY',
     ({ queued }) => task(queued, `review = 'maybe'`),
@@ -1045,6 +1045,12 @@ const GUARDS: Guard[] = [
     'tasks',
     'purpose = ANY',
     ({ queued }) => task(queued, "purpose = 'fun'"),
+  ],
+  [
+    'only a verification judges a result',
+    'tasks',
+    'serves IS NOT NULL',
+    ({ queued }) => task(queued, `serves = '{"taskId":1}'`),
   ],
 
   ['a node belongs to the cluster', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],

@@ -61,6 +61,13 @@ async function neglect(h: WakeupWorkspace): Promise<void> {
   // Its task is left to be cancelled.
   const mission = missionIn(await createMission(h.work, (id) => [missionTask(id)]))
   await commandMission(h.work, mission.uuid, { kind: 'cancel', reason: null })
+  // Its verification is needed no more.
+  const judged = await h.work.create({ review: 'baton' })
+  const { generation } = granted(await h.work.claim(judged, alpha))
+  await h.work.submit(judged, { ...alpha, generation })
+  const serves = { taskId: judged.id, uuid: judged.uuid, generation, notAgents: ['alpha'] }
+  await h.work.create({ purpose: 'verification', serves, onlyAgent: 'nobody' })
+  await h.work.command(judged, { kind: 'cancel', reason: null })
 }
 
 /** Everything that a step could change. */

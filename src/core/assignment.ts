@@ -8,11 +8,15 @@ export interface Candidate {
   /** How many tasks it may hold; null: any number. */
   capacity: number | null
   isDegraded: boolean
+  /** Baton runs it, with prompts for every purpose. Others get work, and ask for anything else themselves. */
+  isRun: boolean
 }
 
 /** Waiting tasks with the same requirements. */
 export interface WaitingKind {
   capabilities: readonly string[]
+  /** Whether they are work. */
+  isWork: boolean
   waiting: number
 }
 
@@ -42,13 +46,14 @@ export function offersFor(
   { kinds, reserved }: AssignableTask,
   most: number,
 ): string[] {
-  const left = kinds.map(({ waiting, capabilities }) => ({ waiting, capabilities }))
+  const left = kinds.map(({ waiting, isWork, capabilities }) => ({ waiting, isWork, capabilities }))
   const fitting = new Map<string, { waiting: number }[]>()
-  const kindsFor = (capabilities: readonly string[]) => {
-    const name = capabilities.join('\n')
+  const kindsFor = ({ capabilities, isRun }: Candidate) => {
+    const name = `${isRun}\n${capabilities.join('\n')}`
     const known = fitting.get(name)
     if (known) return known
-    const own = left.filter((kind) => kind.capabilities.every((one) => capabilities.includes(one)))
+    const can = (kind: WaitingKind) => kind.capabilities.every((one) => capabilities.includes(one))
+    const own = left.filter((kind) => (kind.isWork || isRun) && can(kind))
     fitting.set(name, own)
     return own
   }
@@ -57,7 +62,7 @@ export function offersFor(
       candidate,
       held: candidate.held,
       reserved: reserved.get(candidate.slug) ?? 0,
-      kinds: kindsFor(candidate.capabilities),
+      kinds: kindsFor(candidate),
     }),
   )
   const offers: string[] = []

@@ -1,6 +1,7 @@
 import type { SeenGate } from './kinds/mission/gate.ts'
 import type { Limits } from './limits.ts'
 import type { LogEntry } from './log.ts'
+import type { VerificationRule } from './plans/mission-plan.ts'
 import type {
   Actor,
   AgentHealth,
@@ -11,6 +12,7 @@ import type {
   TaskRecord,
 } from './records.ts'
 import type { FailureClass } from './retry.ts'
+import type { Serves } from './reviews.ts'
 import type { TriggerRule } from './states.ts'
 import type { CountedDependency, DependencyKind, UpstreamOutcome, UpstreamReport } from './upstream.ts'
 
@@ -37,6 +39,8 @@ export interface NewTask {
   missionId: number | null
   purpose: Purpose
   optional: boolean
+  /** The result it judges, of a task that is under our lock. */
+  serves?: Serves | null | undefined
   watch: TaskRecord['watch']
   dependsOn: readonly number[]
   /** Dependencies on tasks of the same request, by their index. */
@@ -94,7 +98,7 @@ interface TaskPlan {
   toolsRequested: readonly string[]
   systemPrompt: string | null
   budget: { limitTokens?: number | undefined; limitUsd?: string | undefined } | null
-  verification: unknown
+  verification: VerificationRule | null
 }
 
 export interface Submission {
@@ -152,6 +156,8 @@ export type TaskCommand =
       verdict: 'passed' | 'failed' | 'unsure'
       note: string | null
       generation?: number | undefined
+      /** Who judged, and how well it did. */
+      given?: VerdictGiven | undefined
     }
   /** The task was divided into parts: it waits for them from now on, and they may wait for others. */
   | {
@@ -205,6 +211,16 @@ export interface OnTask<C extends TaskCommand = TaskCommand> {
   taskId: number
   uuid: string
   command: C
+}
+
+/** What is recorded with a verdict. The evidence stays with the verification. */
+export interface VerdictGiven {
+  /** The agent; `baton` for its own checks. */
+  verifier: string
+  /** From 0 to 1. */
+  score: number | null
+  /** The id of the verification. */
+  verification: string | null
 }
 
 interface MergedPart {

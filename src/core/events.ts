@@ -35,6 +35,11 @@ const ended = {
   tasksFailed: z.int(),
   reason: text.optional(),
 }
+const judged = {
+  verifier: text.optional(),
+  score: z.number().nullable().optional(),
+  verification: text.nullable().optional(),
+}
 const failure = { failureClass: text.optional(), error: text.nullable().optional(), attempt: z.int() }
 
 export const EVENTS = {
@@ -50,9 +55,9 @@ export const EVENTS = {
   task_requeued: z.object({ because: text }),
   task_completed: z.object({ ...held, workProductRef: text, late: z.boolean() }),
   task_output_submitted: z.object({ ...held, workProductRef: text }),
-  task_human_review_requested: z.object({ reason: text, workProductRef: text.optional() }),
-  task_verification_passed: z.object({ verdict: text.nullable() }),
-  task_verification_failed: z.object({ verdict: text.nullable(), attempt: z.int() }),
+  task_human_review_requested: z.object({ reason: text, workProductRef: text.optional(), ...judged }),
+  task_verification_passed: z.object({ verdict: text.nullable(), ...judged }),
+  task_verification_failed: z.object({ verdict: text.nullable(), attempt: z.int(), ...judged }),
   task_human_approved: z.object({ comment: text.nullable() }),
   task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int() }),
   task_retrying: z.object({ ...failure, dueAt: z.number(), waitMs: z.number() }),
@@ -77,6 +82,7 @@ export const EVENTS = {
     failedDependency: text.optional(),
     comment: text.nullable().optional(),
     verdict: text.nullable().optional(),
+    ...judged,
   }),
   task_budget_exceeded: z.object({ error: text.nullable().optional() }),
   task_paused: z.object({ reason: text.nullable() }),

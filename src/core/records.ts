@@ -1,6 +1,7 @@
 import type { EventDraft } from './events.ts'
 import type { Limits } from './limits.ts'
 import { placeInQueue } from './retry.ts'
+import type { Review, Serves } from './reviews.ts'
 import {
   type AgentState,
   CLAIM_ENDS,
@@ -58,12 +59,12 @@ export interface TaskRecord {
   readonly capabilities: readonly string[]
   /** If it is still queued at this time, it is cancelled. */
   readonly expiresAt: number | null
-  /** The mission it belongs to. */
   readonly missionId: number | null
   readonly purpose: Purpose
   /** Its failure does not fail the mission. */
   readonly optional: boolean
-  review: 'none' | 'human' | 'verifier'
+  review: Review
+  readonly serves: Serves | null
   /** The state of the newest claim; null before the first one. Session, agent, time and lease are that claim's. */
   claimState: ClaimState | null
   session: string | null
@@ -291,7 +292,7 @@ export const noEffects = (): Effects => ({
   events: [],
 })
 
-/** Who acts, as recorded: `agent:<slug>`, `key:<id>`, `system`. */
+/** `agent:<slug>`, `key:<id>`, `system`. */
 export type Actor = string
 
 /**

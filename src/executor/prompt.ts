@@ -1,7 +1,7 @@
 import { idCarriedBy } from '../core/ids.ts'
 import { renderTemplate } from '../core/prompts/render.ts'
 import { parseTemplate } from '../core/prompts/template.ts'
-import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
+import { DEFAULT_TEMPLATE, SERVICE_TEMPLATE } from '../core/prompts/texts.ts'
 import { PROMPT_VARIABLES, type PromptValues } from '../core/prompts/variables.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { Wakeup } from '../core/runs/records.ts'
@@ -18,7 +18,9 @@ const MOST_OUTPUTS = 100
 
 export function promptOf(agent: AgentRecord, values: PromptValues): string {
   const config = (agent.adapterConfig ?? {}) as { promptTemplate?: string }
-  const parsed = parseTemplate(config.promptTemplate ?? DEFAULT_TEMPLATE)
+  // What an agent plans and judges is Baton's to say: its own template is about work.
+  const isWork = (values['task.purpose'] ?? 'work') === 'work'
+  const parsed = parseTemplate(isWork ? (config.promptTemplate ?? DEFAULT_TEMPLATE) : SERVICE_TEMPLATE)
   if (!parsed.ok) {
     const [{ line, column, message }] = parsed.problems as [(typeof parsed.problems)[number]]
     throw new Unfit('invalid_configuration', `promptTemplate, line ${line}, column ${column}: ${message}.`)
@@ -89,6 +91,7 @@ async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held):
     'task.title': details.title,
     'task.description': details.description,
     'task.type': details.taskType,
+    'task.purpose': record.purpose,
     'task.input': details.input,
     'task.tags': details.tags,
     'task.project': details.project,

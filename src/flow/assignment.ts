@@ -1,5 +1,5 @@
 import { offersFor } from '../core/assignment.ts'
-import type { TaskRecord } from '../core/records.ts'
+import { PURPOSES, type TaskRecord } from '../core/records.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { Assignable } from '../store/run-store.ts'
@@ -77,7 +77,7 @@ async function offer(kernel: RunKernel, caller: Caller, agent: Assignable): Prom
   const session = sessionFor(agent)
   const leaseMs = await leaseMsOf(kernel, caller, undefined)
   await kernel.sessionIsKnown(caller, session, slug)
-  const pick = { agent: slug, capabilities }
+  const pick = { agent: slug, capabilities, purposes: agent.isRun ? PURPOSES : undefined }
   const reply = await kernel.run(caller, {
     on: 'next',
     pick,

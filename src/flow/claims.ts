@@ -136,13 +136,13 @@ export async function nextWanted(
   body: Omit<z.output<typeof shapes.NextBody>, 'project' | 'waitMs'>,
   projectId: number | undefined,
 ): Promise<{ wanted: NextWanted } & Pick<Claimant, 'registered'>> {
-  const { limit, capabilities = [], tracks, ...claim } = body
+  const { limit, capabilities = [], tracks, purposes, ...claim } = body
   const found = kernel.claimant(caller, { agent: claim.agent, session: claim.session, tasks: [] })
   const { who, registered } = await claimant(kernel, caller, claim, found && (await found))
   const { agent, session, leaseMs } = who
   const able = [...new Set([...who.capabilities, ...capabilities])].sort()
   return {
-    wanted: { pick: { agent, capabilities: able, projectId, tracks }, session, leaseMs, limit },
+    wanted: { pick: { agent, capabilities: able, projectId, tracks, purposes }, session, leaseMs, limit },
     registered,
   }
 }

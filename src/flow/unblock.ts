@@ -5,7 +5,7 @@ import { idCarriedBy } from '../core/ids.ts'
 import { parseTaskKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { Granted, RecordGranted } from '../core/replies.ts'
-import { isTerminal } from '../core/states.ts'
+import { isHeld, isTerminal } from '../core/states.ts'
 import { outcomeOf, readinessOf } from '../core/upstream.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { type BlockedTask, StoreUnavailable } from '../store/store.ts'
@@ -41,6 +41,8 @@ export async function unblockAfter(
   const mayReopen = by !== undefined && REOPENS.has(by)
   const ended = changed.filter(({ state, awaited }) => awaited && (mayReopen || isTerminal(state)))
   const again = changed.filter((record) => record.blocked && record.upstream === null)
+  const toJudge = changed.filter(concernsAVerdict)
+  if (toJudge.length > 0) await kernel.judge(workspaceId, toJudge)
   if (again.length > 0) await countAgain(kernel, workspaceId, again)
   if (ended.length > 0)
     await unblockDownstream(
@@ -49,6 +51,10 @@ export async function unblockAfter(
       ended.map(({ id }) => id),
     )
 }
+
+/** Most tasks need no verdict of Baton's: it gets one on the results of these, or they are no longer to be judged. */
+const concernsAVerdict = ({ review, state }: TaskRecord) =>
+  review === 'baton' && (state === 'verifying' || !isHeld(state))
 
 /** They wait again, and while they did not, nobody counted. */
 const countAgain = (kernel: Kernel, workspaceId: number, records: readonly TaskRecord[]) =>

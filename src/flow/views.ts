@@ -76,6 +76,7 @@ export function recordView(record: TaskRecord): Brief {
     archivedAt: instant(record.archivedAt),
     purpose: record.purpose,
     optional: record.optional,
+    serves: record.serves && { taskId: record.serves.uuid, generation: record.serves.generation },
   }
 }
 

@@ -84,7 +84,15 @@ export interface KnownClaimant {
 }
 
 export type Fault = (error: unknown, what: string) => void
-type Follow = (kernel: Kernel, workspaceId: number, ended: readonly number[]) => Promise<void>
+type React<T> = (kernel: Kernel, workspaceId: number, tasks: readonly T[]) => Promise<void>
+
+/** What follows from changes of tasks, in transactions of its own. */
+export interface Reactions {
+  /** Tasks that ended. */
+  ended: React<number>
+  /** Tasks whose results Baton judges, and tasks that judge them. */
+  judged: React<TaskRecord>
+}
 
 /** Without a logger, faults go to stderr. */
 const warn: Fault = (error, what) => process.emitWarning(`${what}: ${error}`, { type: 'BatonFault' })
@@ -103,6 +111,7 @@ export class Kernel<S extends Store = Store> {
   readonly details: BatchLoader<TaskRecord, TaskDetails>
   /** Takes tasks that ended and unblocks their dependents. */
   readonly ended: BatchLoader<number, undefined>
+  readonly #reactions: Reactions
   /** Events record keys by id; people know them by name. */
   readonly actorNames: ActorNames
   readonly #directory: Directory
@@ -112,8 +121,7 @@ export class Kernel<S extends Store = Store> {
   readonly #projects = new TtlCache<number | null>(KNOWN_FOR_MS, 100_000)
   readonly #sessions = new TtlCache<KnownSession>(KNOWN_FOR_MS, 100_000)
 
-  /** `follow` gets the tasks that ended. */
-  constructor(store: S, directory: Directory, follow: Follow, fault: Fault = warn) {
+  constructor(store: S, directory: Directory, reactions: Reactions, fault: Fault = warn) {
     this.store = store
     this.fault = fault
     this.#directory = directory
@@ -124,8 +132,9 @@ export class Kernel<S extends Store = Store> {
     this.arrivals = new CommitWaiters(store, ({ tasksWaiting }) => tasksWaiting)
     this.changes = new CommitWaiters(store, ({ events }) => events > 0)
     this.details = new BatchLoader((workspaceId, records) => store.detailsOf(workspaceId, records))
+    this.#reactions = reactions
     this.ended = new BatchLoader(async (workspaceId, ended) => {
-      await follow(this, workspaceId, ended)
+      await reactions.ended(this, workspaceId, ended)
       return []
     })
   }
@@ -138,6 +147,11 @@ export class Kernel<S extends Store = Store> {
     full.term = caller.term
     // A store answers each request in its own shape; batches mix them.
     return this.#combiner.run(caller.workspaceId, full) as Promise<ReplyTo<R>>
+  }
+
+  /** Takes tasks whose results Baton judges, and tasks that judge them. */
+  judge(workspaceId: number, tasks: readonly TaskRecord[]): Promise<void> {
+    return this.#reactions.judged(this, workspaceId, tasks)
   }
 
   limits(workspaceId: number): Limits | Promise<Limits> {

@@ -62,6 +62,7 @@ const TASK = {
   missionId: ['bigint', 'never'],
   purpose: ['enum', 'never'],
   optional: ['boolean', 'never'],
+  serves: ['json', 'never'],
 } as const satisfies Record<keyof TaskRecord, [FieldType, Changes]>
 
 const SESSION = {

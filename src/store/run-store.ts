@@ -1,7 +1,7 @@
 import type { AssignableTask, Candidate } from '../core/assignment.ts'
 import type { KindName } from '../core/kinds/kinds.ts'
 import type { MissionRecord, PlanVersion } from '../core/kinds/mission/record.ts'
-import type { AgentRecord } from '../core/records.ts'
+import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
 
@@ -25,6 +25,12 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
     similarTo(workspaceId: number, taskId: number, limit: number): Promise<{ id: number; uuid: string }[]>
   }
   readonly missions: MissionReads
+  readonly verifications: {
+    /** The tasks that judged, or judge, results of a task; newest first. */
+    of(workspaceId: number, taskId: number): Promise<TaskRecord[]>
+    /** Open tasks that serve nothing: what they judge has moved on, or their mission is not being planned. */
+    strays(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
+  }
   readonly cluster: { nodesWithRuns(): Promise<NodeWithRuns[]> }
   readonly workspaces: { read(workspaceId: number): Promise<{ uuid: string; name: string }> }
   nextDue(): Promise<NextDue>
@@ -43,7 +49,7 @@ export interface NextDue extends NextUpkeep {
 
 /** What a mission has to do: the mission itself, or for its tasks. */
 export type TaskChore = 'hold' | 'cancel' | 'release'
-type MissionChore = 'start' | 'settle' | 'budget' | TaskChore
+type MissionChore = 'start' | 'settle' | 'budget' | 'planFailed' | TaskChore
 
 export interface MissionToSettle {
   workspaceId: number
@@ -62,6 +68,8 @@ interface MissionReads {
     limit: number,
   ): Promise<{ id: number; uuid: string }[]>
   find(workspaceId: number, missionId: number): Promise<MissionRecord | null>
+  /** The newest task that plans, or planned, it. */
+  newestPlanning(workspaceId: number, missionId: number): Promise<number | null>
   /** One version of its plan, with the plan itself. */
   plan(workspaceId: number, missionId: number, version: number): Promise<PlanVersion | null>
 }

@@ -150,6 +150,7 @@ const candidateOf = ({ record, holding }: SeenOf<'agent'>): Candidate => ({
   held: holding.length,
   capacity: record.maxConcurrentTasks,
   isDegraded: record.health?.status === 'degraded',
+  isRun: record.adapterType !== 'external',
 })
 
 function waitingAmong(tasks: readonly TaskRecord[]): AssignableTask {
@@ -159,6 +160,6 @@ function waitingAmong(tasks: readonly TaskRecord[]): AssignableTask {
     if (onlyAgent !== null) reserved.set(onlyAgent, (reserved.get(onlyAgent) ?? 0) + 1)
   const kinds = queued
     .filter(({ onlyAgent }) => onlyAgent === null)
-    .map(({ capabilities }) => ({ capabilities, waiting: 1 }))
+    .map(({ capabilities, purpose }) => ({ capabilities, isWork: purpose === 'work', waiting: 1 }))
   return { kinds, reserved }
 }

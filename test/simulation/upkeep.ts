@@ -2,6 +2,7 @@ import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { readinessOf } from '../../src/core/upstream.ts'
 import { followAll } from '../../src/flow/unblock.ts'
+import { judgeAll } from '../../src/flow/verification/judge.ts'
 import { type Caller, type Directory, Kernel } from '../../src/kernel/kernel.ts'
 import type { RunStore } from '../../src/store/run-store.ts'
 import { type BlockedTask, StoreUnavailable } from '../../src/store/store.ts'
@@ -44,7 +45,7 @@ class UpkeepKernel extends Kernel<RunStore> {
 
   constructor(world: World) {
     const reads = new UpkeepReads(world)
-    super(reads as unknown as RunStore, NOBODY, followAll, (error) =>
+    super(reads as unknown as RunStore, NOBODY, { ended: followAll, judged: judgeAll }, (error) =>
       world.breaks('clientsNeverThrow', String((error as Error).stack)),
     )
     this.#world = world

@@ -238,6 +238,8 @@ export class Creation {
       )
     const outside = this.#whyNotIn(task.missionId, field('mission'))
     if (outside) return outside
+    const needless = this.#whyNotServing(task)
+    if (needless) return needless
     const unfit = this.#whyNotPart(task, field('parentId'), wanted, known)
     if (unfit) return unfit
     if (task.key === null) return null
@@ -253,6 +255,14 @@ export class Creation {
     const mission = missionId === null ? undefined : this.#in.mission(missionId)
     if (!mission || !isEnd(mission.phase)) return null
     return refuseField('WRONG_STATE', field, `names a mission that is ${mission.phase}`)
+  }
+
+  /** The result it would judge must still wait for its verdict. */
+  #whyNotServing({ serves }: NewTask): Refusal | null {
+    if (!serves) return null
+    const record = this.#in.record(serves.taskId)
+    const isWaiting = record?.state === 'verifying' && record.generation === serves.generation
+    return isWaiting ? null : refuse('CHANGED_SINCE', 'The result no longer waits for a verdict.')
   }
 
   #whyNotPart(

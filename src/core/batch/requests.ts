@@ -317,6 +317,7 @@ class ReadSetBuilder {
       for (const id of task.dependsOn) this.#taskIds.add(id)
       if (task.parent && 'id' in task.parent) this.#taskIds.add(task.parent.id)
       if (task.missionId !== null) this.#newIn.add(task.missionId)
+      if (task.serves) this.#taskIds.add(task.serves.taskId)
       if (task.key !== null)
         this.#newKeys.set(keyName(task.projectId, task.key), { projectId: task.projectId, key: task.key })
       if (task.unique) this.#idempotencyKeys.add(uniqueName(task.unique.key))

@@ -14,6 +14,9 @@ export interface MissionPlan {
   tasks: MissionTask[]
 }
 
+/** How the result of a task is judged. */
+export type VerificationRule = z.output<typeof Verification>
+
 export interface MissionTask {
   /** Unique in the plan. */
   tempId: string
@@ -33,7 +36,7 @@ export interface MissionTask {
   successCriteria: string | null
   outputSchema: Record<string, unknown> | null
   toolsRequested: string[]
-  verification: z.output<typeof Verification> | null
+  verification: VerificationRule | null
   timeouts: z.output<typeof Timeouts> | null
   maxRetries: number | null
   maxContinuations: number | null

@@ -78,3 +78,8 @@ export const short = (text: string, longest = 100) =>
   text.length > longest ? `${text.slice(0, longest)}…` : text
 
 export const quote = (text: string) => JSON.stringify(short(text))
+
+/** Whether these are the problems of a refused plan (refusal.ts). */
+export const isProblemList = (value: unknown): value is readonly Pick<PlanProblem, 'at' | 'message'>[] =>
+  Array.isArray(value) &&
+  value.every((one) => typeof one?.at === 'string' && typeof one?.message === 'string')

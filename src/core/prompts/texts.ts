@@ -90,3 +90,19 @@ Do what it requests, if anything, and end with a short summary of what you did. 
 
 {{baton.skill}}
 `
+
+/** For tasks that serve others: planning, verification and reports. Their description says all. */
+export const SERVICE_TEMPLATE = `You are {{agent.name}}, working for {{workspace.name}}.
+
+# {{task.title}}
+
+{{task.description}}
+
+{{#verdict.previous}}
+## Your previous answer was not accepted
+
+{{verdict.previous}}
+
+{{/verdict.previous}}
+{{baton.skill}}
+`

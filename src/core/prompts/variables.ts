@@ -95,6 +95,12 @@ export const PROMPT_VARIABLES = [
   },
   { path: 'task.type', description: 'The type of the task', sensitive: false, example: 'coding' },
   {
+    path: 'task.purpose',
+    description: 'What it is for: work, planning, verification or report',
+    sensitive: false,
+    example: 'work',
+  },
+  {
     path: 'task.model',
     description: 'The model that the plan of its mission names for it',
     sensitive: false,

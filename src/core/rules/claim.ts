@@ -129,6 +129,8 @@ function whyNotClaimable(
     })
   if (record.onlyAgent !== null && record.onlyAgent !== command.agent)
     return refuse('WRONG_AGENT', `The task is reserved for ${record.onlyAgent}.`)
+  if (record.serves?.notAgents.includes(command.agent))
+    return refuse('WRONG_AGENT', `${command.agent} may not judge this result: it had a part in it.`)
   const mission = record.missionId === null ? undefined : context.missionOf?.(record.missionId)
   const keptBack = mission ? whyKeptBack(mission, record) : null
   if (keptBack) return keptBack

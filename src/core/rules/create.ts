@@ -52,6 +52,7 @@ export function createTask(
     onlyAgent: task.onlyAgent,
     capabilities: task.capabilities,
     review: task.review,
+    serves: task.serves ?? null,
     claimState: null,
     session: null,
     agent: null,

@@ -142,16 +142,17 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  verdict(draft, { verdict, note }, context) {
+  verdict(draft, { verdict, note, given }, context) {
     draft.record.dueAt = null
     if (verdict === 'unsure') {
-      draft.move('task_human_review_requested', context.actor, { reason: note ?? 'The verifier is unsure.' })
+      const reason = note ?? 'The verifier is unsure.'
+      draft.move('task_human_review_requested', context.actor, { reason, ...given })
     } else if (verdict === 'passed') {
       judge(draft, true, null)
-      draft.move('task_verification_passed', context.actor, { verdict: note })
+      draft.move('task_verification_passed', context.actor, { verdict: note, ...given })
     } else {
       dropPendingResult(draft, 'VERIFICATION_FAILED')
-      retryOrFail(draft, 'task_verification_failed', { verdict: note }, context)
+      retryOrFail(draft, 'task_verification_failed', { verdict: note, ...given }, context)
     }
     return null
   },
@@ -180,12 +181,13 @@ function retryOrFail(
   const { record } = draft
   const exhausted = whatRanOut(record, context)
   const payload = { ...why, attempt: record.attempt }
+  // For the next attempt; or, without one, for whoever looks at the failure.
+  const error = (why.comment ?? why.verdict ?? null) as string | null
   if (exhausted) {
-    fail(draft, context.actor, { ...payload, failureClass: 'quality' }, exhausted)
+    fail(draft, context.actor, { ...payload, failureClass: 'quality', error }, exhausted)
   } else {
-    record.dueAt = context.now + backoffMs(record.attempt)
-    // The next attempt gets the reason.
-    const error = (why.comment ?? why.verdict ?? null) as string | null
+    // An answer that is given back needs no rest; work that was rejected may depend on what others do meanwhile.
+    record.dueAt = context.now + (record.purpose === 'work' ? backoffMs(record.attempt) : 0)
     draft.effects.details.push({ taskId: record.id, set: { failureClass: 'quality', error } })
     draft.move(name, context.actor, payload)
   }

@@ -5,7 +5,7 @@ import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { expireLease } from './attempts.ts'
 import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
-import { verifyMsOf } from './watch.ts'
+import { FIRST_LOOK_MS, verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
@@ -90,7 +90,7 @@ function accept(
     summary: submission.summary,
     at: context.now,
   })
-  record.dueAt = record.review === 'verifier' ? context.now + verifyMsOf(record.watch, context.limits) : null
+  record.dueAt = verdictDueAt(record, context)
   if (record.review === 'none') {
     draft.endClaim('COMPLETED')
     draft.move('task_completed', actor, { ...who, workProductRef: ref, late })
@@ -104,6 +104,12 @@ function accept(
     else draft.move('task_output_submitted', actor, { ...who, workProductRef: ref })
   }
   return accepted(record, ref)
+}
+
+/** When time moves on a task that has just got a result. */
+function verdictDueAt({ review, watch }: TaskRecord, { now, limits }: RuleContext): number | null {
+  if (review === 'verifier') return now + verifyMsOf(watch, limits)
+  return review === 'baton' ? now + FIRST_LOOK_MS : null
 }
 
 const accepted = (record: TaskRecord, ref: string): TaskReply => ({

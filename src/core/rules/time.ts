@@ -5,6 +5,7 @@ import { isHeld } from '../states.ts'
 import { expireLease } from './attempts.ts'
 import { leaseRanOut } from './fence.ts'
 import { checkHolder } from './stall.ts'
+import { NEXT_LOOK_MS } from './watch.ts'
 
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
@@ -27,6 +28,10 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       draft.move('task_queued', 'system', { because: 'due' })
     } else if (record.state === 'queued') {
       giveUp(draft)
+    } else if (record.state === 'verifying' && record.review === 'baton') {
+      // What is to be done about its result is not for a rule: whoever sent this looks after it.
+      record.dueAt = context.now + NEXT_LOOK_MS
+      draft.mark()
     } else if (record.state === 'verifying') {
       record.dueAt = null
       draft.move('task_human_review_requested', 'system', { reason: 'No verdict before the timeout.' })

@@ -22,6 +22,13 @@ export function assignMsOf(watch: TaskWatch | null, byCoordinator: boolean, limi
   return watch?.assignMs ?? (byCoordinator ? limits.assignTimeoutSeconds * SECOND_MS : null)
 }
 
+/**
+ * Baton looks after a verdict right after the commit. If that was lost with its node, time does: a moment later first, then
+ * now and then.
+ */
+export const FIRST_LOOK_MS = 5 * SECOND_MS
+export const NEXT_LOOK_MS = 60 * SECOND_MS
+
 export const verifyMsOf = (watch: TaskWatch | null, limits: Limits) =>
   watch?.verifyMs ?? limits.verifyTimeoutSeconds * SECOND_MS
 

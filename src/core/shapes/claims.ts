@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ERRORS, type ErrorCode } from '../errors.ts'
+import { PURPOSES } from '../records.ts'
 import { FAILURE_CLASSES } from '../retry.ts'
 import { CLAIM_ENDS, CLAIM_STATES, type ClaimEnd } from '../states.ts'
 import { fence, Instant, LeaseSeconds, Name, ShortText, Slug, Tag, Track, Uuid } from './common.ts'
@@ -12,6 +13,12 @@ const choice = {
   capabilities: z.array(Tag).max(50).optional(),
   project: Slug.optional().describe('Only tasks of this project'),
   tracks: z.array(Track).min(1).max(100).optional().describe('Only tasks of these tracks'),
+  purposes: z
+    .array(z.enum(PURPOSES))
+    .min(1)
+    .max(PURPOSES.length)
+    .optional()
+    .describe('Only tasks that are for this. Default: work'),
 }
 export const NextBody = z.strictObject({
   ...holder,

@@ -45,9 +45,16 @@ const MissionSettings = z.strictObject({
     .default('continue')
     .describe('Whether a failed task that is not optional ends the mission at once'),
   maxParallel: z.int().min(1).max(100_000).optional(),
+  commands: z
+    .array(ShortText.min(1))
+    .max(100)
+    .optional()
+    .describe('What plans by agents may run to verify results. Only for keys that may configure agents'),
 })
+const Planner = z.strictObject({ agent: Slug.optional() })
 /** As it is stored. */
 export const MissionConfig = MissionSettings.extend({
+  planner: Planner.optional(),
   version: z.literal(CONFIG_VERSION).default(CONFIG_VERSION),
 })
 export type MissionConfig = z.output<typeof MissionConfig>
@@ -59,7 +66,13 @@ export const MissionCreate = z.strictObject({
   tags: z.array(Tag).max(50).default([]),
   priority: z.int().min(1).max(10).default(5),
   project: Slug.optional(),
-  plan: z.unknown().describe('A plan as in docs/plans.md: a value, or text in YAML or JSON'),
+  plan: z
+    .unknown()
+    .optional()
+    .describe('A plan as in docs/plans.md: a value, or text in YAML or JSON. Without one, an agent plans'),
+  planner: Planner.optional().describe(
+    'The agent that makes the plan. Without a name, any agent with the capability "planning"',
+  ),
   startAt: Instant.optional(),
   config: MissionSettings.prefault({}),
 })
@@ -142,7 +155,7 @@ export const ApproveBody = z.strictObject({
 })
 export const RejectBody = z.strictObject({
   // biome-ignore lint/suspicious/noThenProperty: the name that clients use, on a shape that is never awaited
-  then: z.literal('fail').default('fail'),
+  then: z.enum(['fail', 'replan']).default('fail').describe('replan: the planner makes another plan'),
   comment: ShortText.optional(),
   planVersion: z.int().min(1).optional(),
   digest: z.string().max(128).optional(),

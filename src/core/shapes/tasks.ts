@@ -131,7 +131,7 @@ export const BriefTask = z.object({
   maxContinuations: z.int(),
   agent: z.string().nullable(),
   requiredCapabilities: z.array(z.string()),
-  verification: z.object({ kind: z.enum(['human', 'verifier']) }).nullable(),
+  verification: z.object({ kind: z.enum(['human', 'verifier', 'baton']) }).nullable(),
   holder: z
     .object({ agent: z.string(), session: z.string(), generation: z.int(), leaseExpiresAt: z.string() })
     .nullable(),
@@ -146,6 +146,10 @@ export const BriefTask = z.object({
   archivedAt: z.string().nullable(),
   purpose: z.enum(PURPOSES),
   optional: z.boolean(),
+  serves: z
+    .object({ taskId: Uuid, generation: z.int() })
+    .nullable()
+    .describe('The result that a verification judges'),
 })
 
 const TaskPlanView = z.object({
@@ -200,8 +204,30 @@ const Neighbour = z.object({
 /** How many neighbours are listed on each side. */
 export const NEIGHBOURS = 1_000
 
+/** Who judged the results of a task. */
+export const VerifiedTask = z.object({
+  verifications: z
+    .array(
+      z.object({
+        taskId: Uuid.describe('The task that judged it'),
+        generation: z.int().describe('Of the judged result'),
+        state: z.enum(taskStates),
+        verifier: z.string().nullable(),
+        verdict: z.enum(['pass', 'fail', 'unsure']).nullable(),
+        score: z.number().nullable(),
+        feedback: z.string().nullable(),
+        evidence: z.array(z.unknown()),
+        costUsd: z.string().nullable(),
+      }),
+    )
+    .describe('Oldest first'),
+  verifiedBy: z.string().nullable().describe('Of the last verdict: an agent, or baton for its own check'),
+  verifierScore: z.number().nullable(),
+})
+
 /** A task with what is around it. */
 export const TaskInGraph = TaskView.extend({
+  ...VerifiedTask.shape,
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
 })

@@ -21,6 +21,7 @@ import {
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../../kernel/server-kernel.ts'
 import { planDigest } from '../plan-digest.ts'
+import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
 import { missionPlan, modelOf, tasksOf } from './plan-tasks.ts'
 import { missionView, planVersionView } from './views.ts'
@@ -47,21 +48,32 @@ export async function createMission(
   caller: Caller,
   body: z.output<typeof MissionCreate>,
 ): Promise<Answer> {
-  const plan = missionPlan(body.plan)
-  const slug = body.project ?? plan.project ?? undefined
+  const plan = body.plan === undefined ? null : missionPlan(body.plan)
+  const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
   const id = await kernel.store.missions.freshId(caller.workspaceId)
   const { goal, tags, priority } = body
   // Requests are checked by the schema of its shape; here it gets the form in which it is stored.
-  const config = MissionConfig.parse(body.config)
-  const mission = { id, priority, projectId, project: slug ?? null, config, createdBy: caller.actor }
+  const config = MissionConfig.parse({ ...body.config, planner: body.planner })
+  const title = body.title ?? plan?.title ?? defaultTitle('Mission', goal)
+  const description = body.description ?? null
+  const project = slug ?? null
+  const mission = {
+    id,
+    goal,
+    title,
+    description,
+    priority,
+    projectId,
+    project,
+    config,
+    createdBy: caller.actor,
+  }
   const command: MissionCommand = {
-    ...{ kind: 'create', id, goal, tags, priority, projectId, project: slug ?? null, config },
-    title: body.title ?? plan.title ?? defaultTitle('Mission', goal),
-    description: body.description ?? null,
+    ...{ kind: 'create', id, goal, title, description, tags, priority, projectId, project, config },
     startAt: body.startAt === undefined ? null : Date.parse(body.startAt),
-    proposed: proposed(plan, mission),
-    planning: null,
+    proposed: plan && proposed(plan, mission),
+    planning: plan ? null : await planningTask(kernel, caller.workspaceId, mission),
   }
   // The time in the id is only for people who sort by it: it is this node's.
   const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
@@ -69,7 +81,7 @@ export async function createMission(
 }
 
 /** A plan as it is stored, and the tasks it stands for. */
-function proposed(plan: MissionPlan, mission: Parameters<typeof tasksOf>[1]): ProposedPlan {
+export function proposed(plan: MissionPlan, mission: Parameters<typeof tasksOf>[1]): ProposedPlan {
   const estimated = plan.tasks.map((task) => ({
     ...task,
     id: task.tempId,
@@ -115,6 +127,8 @@ async function newestPlan(kernel: RunKernel, { workspaceId }: Caller, mission: M
 /** Its time has come. */
 export async function startCommand(kernel: RunKernel, caller: Caller, uuid: string): Promise<MissionCommand> {
   const mission = await requireMission(kernel, caller, uuid)
+  if (mission.plan === null)
+    return { kind: 'start', tasks: [], planning: await planningTask(kernel, caller.workspaceId, mission) }
   const { tasks } = await newestPlan(kernel, caller, mission)
   return { kind: 'start', tasks, planning: null }
 }
@@ -136,17 +150,26 @@ export async function rejectMission(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
-  { comment, planVersion, digest }: z.output<typeof RejectBody>,
+  { then: outcome, comment, planVersion, digest }: z.output<typeof RejectBody>,
 ): Promise<Answer> {
-  await requireMission(kernel, caller, uuid)
-  return act(kernel, caller, uuid, {
-    kind: 'reject',
-    outcome: 'fail',
-    planning: null,
-    comment: comment ?? null,
-    planVersion,
-    digest,
-  })
+  const mission = await requireMission(kernel, caller, uuid)
+  const seen = { planVersion, digest }
+  const planning = outcome === 'replan' ? await replanning(kernel, caller, mission, comment) : null
+  return act(kernel, caller, uuid, { kind: 'reject', outcome, planning, comment: comment ?? null, ...seen })
+}
+
+/** The task of making another plan than the newest one. */
+async function replanning(
+  kernel: RunKernel,
+  { workspaceId }: Caller,
+  mission: MissionRecord,
+  comment: string | undefined,
+) {
+  const version = mission.plan?.version
+  const stored =
+    version === undefined ? null : await kernel.store.missions.plan(workspaceId, mission.id, version)
+  const previous = stored && { plan: JSON.parse(stored.body!), comment: comment ?? null }
+  return planningTask(kernel, workspaceId, mission, previous)
 }
 
 /** Another plan for a mission that has not ended. */
@@ -171,7 +194,7 @@ export async function operateMission(
   return act(kernel, caller, uuid, command)
 }
 
-const withoutVersion = ({ version: _version, ...settings }: MissionConfig) => settings
+const withoutVersion = ({ version: _version, planner: _planner, ...settings }: MissionConfig) => settings
 
 /** The same goal, plan and settings, as a new mission. */
 export async function cloneMission(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
@@ -182,6 +205,7 @@ export async function cloneMission(kernel: ServerKernel, caller: Caller, uuid: s
     ...{ goal, title, tags: [...tags], priority, config: withoutVersion(config) },
     ...(project === null ? {} : { project }),
     ...(description === null ? {} : { description }),
+    ...(config.planner === undefined ? {} : { planner: config.planner }),
     plan: stored ? JSON.parse(stored.body!) : undefined,
   })
 }

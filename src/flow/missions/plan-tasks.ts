@@ -5,6 +5,7 @@ import {
   type MissionPlan,
   type MissionTask,
   outsideId,
+  type VerificationRule,
 } from '../../core/plans/mission-plan.ts'
 import type { PlanProblem } from '../../core/plans/problems.ts'
 import { checkPlan, readPlan } from '../../core/plans/read.ts'
@@ -40,7 +41,7 @@ export function missionPlan(given: unknown): MissionPlan {
 /** What the language has and missions do not do yet. Refused: a check or a limit that is ignored is worse than none. */
 function notYetIn({ verification, contractor, budget, timeouts }: MissionTask, place: number): PlanProblem[] {
   const asked = {
-    verification: verification !== null && verification.kind !== 'human',
+    verification: verification?.kind === 'command',
     contractor: contractor !== null,
     budget: budget !== null,
     'timeouts.attemptSeconds': timeouts?.attemptSeconds !== undefined,
@@ -50,7 +51,7 @@ function notYetIn({ verification, contractor, budget, timeouts }: MissionTask, p
   return fields.map(([field]) => ({
     ...{ line: 0, column: 0, path: `tasks[${place}].${field}` },
     at: `/tasks/${place}/${field.replace('.', '/')}`,
-    message: field === 'verification' ? 'may only be by a person yet' : 'is not available in missions yet',
+    message: field === 'verification' ? 'may not be by a command yet' : 'is not available in missions yet',
   }))
 }
 
@@ -90,7 +91,7 @@ function newTask(
     maxContinuations: task.maxContinuations ?? DEFAULT_MAX_CONTINUATIONS,
     onlyAgent: task.agent,
     capabilities: [...new Set(task.capabilities)].sort(),
-    review: task.verification?.kind === 'human' ? 'human' : 'none',
+    review: reviewOf(task.verification),
     runAt: null,
     expiresAt: null,
     missionId: mission.id,
@@ -118,6 +119,10 @@ function newTask(
     },
   }
 }
+
+/** A person's verdict is awaited; any other one Baton gets itself. */
+const reviewOf = (rule: VerificationRule | null) =>
+  rule === null ? 'none' : rule.kind === 'human' ? 'human' : 'baton'
 
 /** The model of a task: its own, that of its type, that of the mission; null: its agent decides. */
 export const modelOf = ({ model, taskType }: MissionTask, { models }: MissionConfig): string | null =>

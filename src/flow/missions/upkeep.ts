@@ -5,6 +5,7 @@ import type { Granted } from '../../core/replies.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { MissionToSettle, TaskChore } from '../../store/run-store.ts'
+import { planningEnded } from '../planning/judge-plan.ts'
 import { system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
 import { startCommand } from './missions.ts'
 
@@ -43,6 +44,7 @@ async function settleMission(
 ): Promise<void> {
   const caller = system(workspaceId, term)
   if (chore === 'start') return startMission(kernel, caller, uuid)
+  if (chore === 'planFailed') return planningEnded(kernel, caller, missionId)
   if (chore === 'settle' || chore === 'budget') {
     await commandMission(kernel, caller, uuid, OWN_COMMANDS[chore])
     return

@@ -33,6 +33,7 @@ import { updateTask } from '../../flow/dependencies.ts'
 import { eventViews } from '../../flow/event-views.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { createTasks, operate, readStates, readTask, requireRecord } from '../../flow/tasks.ts'
+import { verificationsView } from '../../flow/verification/views.ts'
 import { claimRowView, taskView } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
@@ -157,8 +158,12 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
     route({ summary: 'Read a task', tag, needs: 'read', params: IdParams, answer: TaskInGraph }),
     async ({ params, caller }, reply) => {
       const task = await readTask(kernel, caller, params.id)
-      const around = await kernel.store.taskGraph.around(caller.workspaceId, task.record.id, NEIGHBOURS)
-      return reply.header('etag', etag(task.record.version)).send(Object.assign(taskView(task), around))
+      const [around, verified] = await Promise.all([
+        kernel.store.taskGraph.around(caller.workspaceId, task.record.id, NEIGHBOURS),
+        verificationsView(kernel, caller.workspaceId, task.record),
+      ])
+      const shown = Object.assign(taskView(task), around, verified)
+      return reply.header('etag', etag(task.record.version)).send(shown)
     },
   )
 

@@ -31,14 +31,17 @@ export function assignmentIn(workspace: Workspace, now: number) {
       ...{ slug, capabilities, capacity: maxConcurrentTasks, batchSize, held: held(slug) },
       session: adapterType === 'external' ? health!.session : null,
       isDegraded: health!.status === 'degraded',
+      isRun: adapterType !== 'external',
     }),
   )
   const reserved = new Map<string, number>()
-  for (const { onlyAgent } of waiting)
-    if (onlyAgent !== null) reserved.set(onlyAgent, (reserved.get(onlyAgent) ?? 0) + 1)
+  const isRun = (slug: string) => (workspace.agents.get(slug)?.adapterType ?? 'external') !== 'external'
+  for (const { onlyAgent, purpose } of waiting)
+    if (onlyAgent !== null && (purpose === 'work' || isRun(onlyAgent)))
+      reserved.set(onlyAgent, (reserved.get(onlyAgent) ?? 0) + 1)
   const kinds = waiting
     .filter(({ onlyAgent }) => onlyAgent === null)
-    .map(({ capabilities }) => ({ capabilities, waiting: 1 }))
+    .map(({ capabilities, purpose }) => ({ capabilities, isWork: purpose === 'work', waiting: 1 }))
   return { agents, waiting: { kinds, reserved } }
 }
 
@@ -52,6 +55,8 @@ export function similarTo(workspace: Workspace, taskId: number, limit: number) {
         task.onlyAgent === null &&
         task.projectId === like.projectId &&
         task.trackQueue === like.trackQueue &&
+        task.missionId === like.missionId &&
+        task.purpose === like.purpose &&
         task.capabilities.join('\n') === like.capabilities.join('\n') &&
         typeOf(task.id) === typeOf(taskId),
     )

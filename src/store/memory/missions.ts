@@ -102,16 +102,24 @@ export function missionsToSettle(workspace: Workspace, now: number): MissionToSe
 function choreOf(workspace: Workspace, mission: MissionRecord, now: number): MissionToSettle['chore'] | null {
   const { phase, closedBy, counts, config, dueAt } = mission
   if (isEnd(phase)) return null
-  if (phase !== 'running' && !closedBy.includes('cancelling'))
-    return dueAt !== null && dueAt <= now && closedBy.length === 0 ? 'start' : null
+  const has = (chore: TaskChore) => tasksFor(workspace, mission.id, chore).length > 0
+  if (phase !== 'running' && !closedBy.includes('cancelling')) {
+    if (phase === 'planning' && !isBeingPlanned(workspace, mission.id)) return 'planFailed'
+    if (dueAt !== null && dueAt <= now && closedBy.length === 0) return 'start'
+    return openFor(mission) === 'none' ? (has('hold') ? 'hold' : null) : has('release') ? 'release' : null
+  }
   if (openTasks(counts) === 0) return 'settle'
   if (closedBy.includes('cancelling')) return 'cancel'
   if (!closedBy.includes('budget') && isSpent(mission)) return 'budget'
   if (config.onFailure === 'stop' && (counts.byState.failed ?? 0) > counts.failedOptional) return 'settle'
-  const has = (chore: TaskChore) => tasksFor(workspace, mission.id, chore).length > 0
   if (openFor(mission) === 'none') return has('hold') ? 'hold' : null
   return has('release') ? 'release' : null
 }
+
+const isBeingPlanned = ({ tasks }: Workspace, id: number) =>
+  [...tasks.values()].some(
+    ({ missionId, purpose, state }) => missionId === id && purpose === 'planning' && !isTerminal(state),
+  )
 
 const IS_FOR: Record<TaskChore, (task: TaskRecord) => boolean> = {
   hold: ({ state }) => isHeld(state),

@@ -9,6 +9,7 @@ import { byId, missionsToSettle, tasksFor } from './missions.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
+import { newestPlanning, strayTasks, verificationsOf } from './verifications.ts'
 import { copyOf, type Workspace } from './workspace.ts'
 
 /** A node, as it registered itself. */
@@ -63,12 +64,19 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       ),
     tasksFor: async (workspaceId, missionId, chore, limit) =>
       tasksFor(this.inside(workspaceId), missionId, chore).slice(0, limit),
+    newestPlanning: async (workspaceId, missionId) => newestPlanning(this.inside(workspaceId), missionId),
     find: async (workspaceId, missionId) => byId(this.inside(workspaceId), missionId) ?? null,
     plan: async (workspaceId, missionId, version) => {
       const workspace = this.inside(workspaceId)
       const plans = workspace.missionPlans.get(byId(workspace, missionId)?.uuid ?? '') ?? []
       return plans.find((plan) => plan.version === version) ?? null
     },
+  }
+
+  readonly verifications: RunStore['verifications'] = {
+    of: async (workspaceId, taskId) =>
+      verificationsOf(this.inside(workspaceId), taskId).map((task) => ({ ...task })),
+    strays: async (limit, only) => this.those(only).flatMap(strayTasks).slice(0, limit),
   }
 
   readonly runs: RunStore['runs'] = {

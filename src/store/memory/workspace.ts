@@ -170,8 +170,8 @@ export function firstWaiting(
     .filter((task) => task.rank !== null && isFor(task))
     .sort((a, b) => a.rank! - b.rank! || a.id - b.id)
   const taken = new Map<string, number>()
-  return waiting.filter(({ projectId, trackQueue }) => {
-    const name = trackName(projectId, trackQueue)
+  return waiting.filter(({ projectId, trackQueue, serves }) => {
+    const name = `${trackName(projectId, trackQueue)} ${serves?.notAgents ?? ''}`
     const count = (taken.get(name) ?? 0) + 1
     taken.set(name, count)
     return count <= limit

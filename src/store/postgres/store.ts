@@ -73,6 +73,7 @@ export class PostgresStore
   readonly runtime: ServerQueries['runtime']
   readonly sessionMemory: ServerQueries['sessionMemory']
   readonly taskGraph: ServerQueries['taskGraph']
+  readonly verifications: ServerQueries['verifications']
   readonly wakeups: ServerQueries['wakeups']
   readonly workspaces: ServerQueries['workspaces']
   readonly runLogs: ServerQueries['runLogs']
@@ -106,6 +107,7 @@ export class PostgresStore
     this.runtime = queries.runtime
     this.sessionMemory = queries.sessionMemory
     this.taskGraph = queries.taskGraph
+    this.verifications = queries.verifications
     this.wakeups = queries.wakeups
     this.workspaces = queries.workspaces
     this.runLogs = queries.runLogs

@@ -1,4 +1,5 @@
 import type { NewTask, OnTask } from '../../commands.ts'
+import type { Actor } from '../../records.ts'
 import type { MissionConfig } from '../../shapes/missions.ts'
 import type { PlanVersion } from './record.ts'
 
@@ -35,7 +36,14 @@ export type MissionCommand =
   /** Its time has come: with the tasks of its plan, or the one that makes it. */
   | { kind: 'start'; tasks: readonly NewTask[]; planning: NewTask | null }
   /** A plan by its planner, or by a person. */
-  | { kind: 'propose'; proposed: ProposedPlan }
+  | {
+      kind: 'propose'
+      proposed: ProposedPlan
+      /** The planner; without it, whoever sends this. */
+      proposedBy?: Actor | undefined
+      /** The task that made the plan ends with it. */
+      changes?: readonly OnTask[] | undefined
+    }
   /** The planner gave up, its plans were not valid, or a plan that was valid when it was given cannot start. */
   | { kind: 'planFailed'; reason: string }
   | ({

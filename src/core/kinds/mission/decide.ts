@@ -263,9 +263,12 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     return null
   },
 
-  propose(draft, { proposed }, context) {
+  propose(draft, { proposed, proposedBy }, context) {
     if (!PLANNABLE.includes(draft.record.phase)) return wrongState(draft, 'propose a plan')
-    draft.record.plan = planVersion(draft.record, proposed.plan, context)
+    draft.record.plan = planVersion(draft.record, proposed.plan, {
+      ...context,
+      actor: proposedBy ?? context.actor,
+    })
     planIsReady(draft, proposed.tasks, context)
     return null
   },

@@ -20,7 +20,7 @@ export const missionKind: Kind<MissionTypes> = {
   counts: () => false,
   decide(before, { key }, command, context) {
     const { creates, ...decision } = decideMission(before, key, command, context)
-    const changes = command.kind === 'approve' ? command.changes : []
+    const changes = tasksIn(command)?.changes ?? []
     return { ...decision, settle: () => null, creates: { tasks: creates, changes } }
   },
   // Without the plan itself, which may be large: replies are stored under their idempotency keys.
@@ -41,7 +41,7 @@ function tasksIn(command: MissionCommand): TaskWork | null {
     case 'start':
       return { tasks: [...command.tasks, ...listOf(command.planning)], changes: [] }
     case 'propose':
-      return { tasks: command.proposed.tasks, changes: [] }
+      return { tasks: command.proposed.tasks, changes: command.changes ?? [] }
     case 'approve':
       return command
     case 'reject':

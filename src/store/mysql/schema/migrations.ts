@@ -1,6 +1,7 @@
 import { TABLES } from './0001-tables.ts'
 import { DEPENDENCY_COUNTS } from './0002-dependency-counts.ts'
 import { PURPOSES } from './0003-purposes.ts'
+import { VERIFICATIONS } from './0004-verifications.ts'
 
 export interface Migration {
   version: number
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: '0001_tables', statements: TABLES },
   { version: 2, name: '0002_dependency_counts', statements: DEPENDENCY_COUNTS },
   { version: 3, name: '0003_purposes', statements: PURPOSES },
+  { version: 4, name: '0004_verifications', statements: VERIFICATIONS },
 ]

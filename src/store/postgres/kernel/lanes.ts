@@ -1,6 +1,8 @@
+import type { Serves } from '../../../core/reviews.ts'
+
 /**
  * The lanes of the queue. Tasks of one lane are equal to an agent that looks for work: they have the same project, track queue,
- * capabilities, mission and purpose. Lanes of missions, and of tasks that are not work, begin with `~` and sort after all others:
+ * capabilities, mission and purpose, and may not be done by the same agents. Lanes of missions, and of tasks that are not work, begin with `~` and sort after all others:
  * a query looks into those of open missions only, however much waits in missions that are closed.
  */
 
@@ -11,12 +13,15 @@ export const laneOf = (task: {
   capabilities: readonly string[]
   missionId: number | null
   purpose: string
+  serves: Serves | null
 }): string => {
-  const { projectId, trackQueue, capabilities, missionId, purpose } = task
+  const { projectId, trackQueue, capabilities, missionId, purpose, serves } = task
   const isPlain = missionId === null && purpose === 'work'
   if (isPlain && projectId === 0 && trackQueue === '' && capabilities.length === 0) return ''
   const own = `${projectId}/${trackQueue}/${JSON.stringify(capabilities)}`
-  return isPlain ? own : `~${purpose === 'report' ? 0 : (missionId ?? 0)}/${purpose}/${own}`
+  // Otherwise an agent would find only results it may not judge at the head of the lane.
+  const others = serves ? `/${JSON.stringify(serves.notAgents)}` : ''
+  return isPlain ? own : `~${purpose === 'report' ? 0 : (missionId ?? 0)}/${purpose}/${own}${others}`
 }
 
 // `/` is the character before `0`: the lanes of mission 12 are from `~12/` up to `~120`.

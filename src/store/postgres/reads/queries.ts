@@ -1,5 +1,6 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { missionsToSettle, tasksForChore } from '../upkeep/missions.ts'
+import { newestPlanning } from '../upkeep/verifications.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
 import {
   eventsOfMission,
@@ -23,6 +24,7 @@ export function readQueries({ readers }: Connections) {
       freshId: freshMissionId,
       graph: graphOfMission,
       list: listMissions,
+      newestPlanning,
       plan: planOfMission,
       plans: plansOfMission,
       tasksFor: tasksForChore,

@@ -20,7 +20,8 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
                as "isWorkWaiting" from w`,
   )
 
-// Only work is assigned: who asks for tasks of other purposes claims them.
+// Agents that Baton runs get tasks of every purpose; others only work, and claim anything else by themselves.
+const IS_FOR = (purpose: string) => `(${purpose} = 'work' or a.adapter_type <> 'external')`
 const LANES = `with recursive ${OPEN_LANES}`
 
 // Whether an assignment wakes an agent that Baton runs (core/runs/policy.ts) now, and its credential is not parked.
@@ -32,26 +33,27 @@ const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 't
 // Agents that could take some of the waiting tasks. The health of each by its key ("offset 0"): with a join, a table without
 // statistics is read whole for every agent.
 const FREE_AGENTS = `${LANES} select * from (
-    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size,
+    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, a.adapter_type <> 'external' as is_run,
            case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
            (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active') as held
       from agents a cross join lateral (
         select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
      where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving
-       and (exists (select from lanes l where l.capabilities <@ a.capabilities) or exists (
-         select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null))
+       and (exists (select from lanes l where l.capabilities <@ a.capabilities and ${IS_FOR('l.purpose')}) or exists (
+         select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null and ${IS_FOR('t.purpose')}))
        and case when a.adapter_type = 'external'
              then h.has_heartbeat and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
              else ${MAY_BE_WOKEN} end) f
    where f.capacity is null or f.held < f.capacity`
 
 // Of each lane no more tasks are counted than could be assigned now.
-const KINDS = `${LANES} select l.capabilities, (select count(*) from (
+const KINDS = `${LANES} select l.capabilities, l.purpose = 'work', (select count(*) from (
      select from tasks t where t.workspace_id = $1 and t.lane = l.lane and t.rank is not null and t.only_agent is null
       limit 1000) head) as waiting from lanes l`
 
 const RESERVED = `select a.slug, (select count(*) from (
-     select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null limit 1000) head) as waiting
+     select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null and ${IS_FOR('t.purpose')}
+      limit 1000) head) as waiting
    from agents a where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle'`
 
 export async function assignmentIn(
@@ -66,17 +68,22 @@ export async function assignmentIn(
     [FREE_AGENTS, KINDS, RESERVED].map((text) => ({ text, values, rowMode: 'array' })),
   )) as [unknown[][], unknown[][], unknown[][]]
   return {
-    agents: agents.map(([slug, capabilities, capacity, batchSize, session, isDegraded, held]) => ({
+    agents: agents.map(([slug, capabilities, capacity, batchSize, isRun, session, isDegraded, held]) => ({
       slug,
       capabilities,
       capacity,
       batchSize,
+      isRun,
       session,
       isDegraded,
       held,
     })) as Assignable[],
     waiting: {
-      kinds: kinds.map(([capabilities, waiting]) => ({ capabilities, waiting })) as AssignableTask['kinds'],
+      kinds: kinds.map(([capabilities, isWork, waiting]) => ({
+        capabilities,
+        isWork,
+        waiting,
+      })) as AssignableTask['kinds'],
       reserved: new Map(reserved.filter(([, waiting]) => waiting !== 0) as [string, number][]),
     },
   }

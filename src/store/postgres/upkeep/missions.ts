@@ -5,9 +5,12 @@ import { inScope } from './due.ts'
 
 /** What upkeep reads of missions. */
 
+const IS_PAUSED_WITH_IT = `t.state = 'paused' and t.watch ->> 'pausedByMission' = 'true'`
+
 // Missions whose time has come; running missions without open tasks, which no transaction ended, and those that a failed task stops; missions that are stopped
 // and have open tasks; those that have spent their budget; closed ones
-// with held tasks; open ones with tasks that were paused with them. $1 limit.
+// with held tasks; open ones with tasks that were paused with them; the same for tasks that are not work, which are not counted; and missions
+// whose planning ended without a plan. $1 limit.
 const TO_SETTLE = `select * from (
     select m.workspace_id as "workspaceId", m.mission_id as "missionId", m.uuid, case
         when open_tasks(c) = 0 then 'settle'
@@ -17,10 +20,20 @@ const TO_SETTLE = `select * from (
         when m.config ->> 'onFailure' = 'stop' and c.failed > c.failed_optional then 'settle'
         when m.open_for = 'none' and held_tasks(c) > 0 then 'hold'
         when m.open_for = 'all' and c.paused > 0 and exists (select from tasks t
-          where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and t.state = 'paused'
-            and t.watch ->> 'pausedByMission' = 'true') then 'release' end as chore
+          where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and ${IS_PAUSED_WITH_IT}) then 'release' end as chore
       from missions m join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
      where m.completed_at is null and (m.phase = 'running' or 'cancelling' = any (m.closed_by))
+    union all
+    select m.workspace_id, m.mission_id, m.uuid, case
+        when m.open_for = 'none' and t.claim_state = 'active' then 'hold'
+        when m.open_for in ('all', t.purpose) and ${IS_PAUSED_WITH_IT} then 'release' end
+      from tasks t join missions m on m.workspace_id = t.workspace_id and m.mission_id = t.mission_id
+     where t.purpose <> 'work' and t.completed_at is null
+    union all
+    select m.workspace_id, m.mission_id, m.uuid, 'planFailed' from missions m
+     where m.completed_at is null and m.phase = 'planning' and not exists (select from tasks t
+       where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and t.purpose <> 'work' and t.purpose = 'planning'
+         and t.completed_at is null)
     union all
     select m.workspace_id, m.mission_id, m.uuid, 'start' from missions m
      where m.due_at is not null and m.due_at <= (select clock_timestamp()) and cardinality(m.closed_by) = 0) w
@@ -32,7 +45,7 @@ export const missionsToSettle = (pool: pg.Pool, limit: number, only?: number) =>
 const CONDITIONS: Record<TaskChore, string> = {
   hold: `t.claim_state = 'active'`,
   cancel: `t.completed_at is null`,
-  release: `t.state = 'paused' and t.watch ->> 'pausedByMission' = 'true'`,
+  release: IS_PAUSED_WITH_IT,
 }
 
 /** Tasks of a mission that a chore is about. */

@@ -1,12 +1,15 @@
 import { bind, type Connections } from '../kernel/connections.ts'
+import { verificationRows } from '../reads/verifications.ts'
 import { assignmentIn, similarTo, workspacesToAssignIn } from './assignment.ts'
 import { correctCounters, driftedCounters } from './counters.ts'
+import { strayTasks, verificationsOf } from './verifications.ts'
 
 /** What the coordinator reads and corrects. */
 export function upkeepQueries(connections: Connections) {
   const { readers } = connections
   return {
     assignment: bind(readers, { read: assignmentIn, similarTo, workspaces: workspacesToAssignIn }),
+    verifications: bind(readers, { of: verificationsOf, strays: strayTasks, views: verificationRows }),
     counters: {
       ...bind(readers, { drifted: driftedCounters }),
       ...bind(connections, { correct: correctCounters }),

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { Verdict } from './verdict.ts'
+
+/** The check that needs no judge: a result that is not empty and has the shape its plan demands. */
+export function autoVerdict(result: unknown, outputSchema: Record<string, unknown> | null): Verdict {
+  const problems = isEmpty(result) ? ['The result is empty.'] : problemsOf(result, outputSchema)
+  return problems.length === 0
+    ? { verdict: 'pass', score: 1, feedback: '', evidence: [] }
+    : { verdict: 'fail', score: 0, feedback: problems.join(' '), evidence: [] }
+}
+
+function isEmpty(result: unknown): boolean {
+  if (result === null || result === undefined) return true
+  if (typeof result === 'string') return result.trim() === ''
+  return typeof result === 'object' && Object.keys(result).length === 0
+}
+
+function problemsOf(result: unknown, outputSchema: Record<string, unknown> | null): string[] {
+  if (outputSchema === null) return []
+  const read = checkerOf(outputSchema).safeParse(result)
+  return read.success
+    ? []
+    : read.error.issues.map(({ path, message }) => `${['result', ...path].join('.')}: ${message}.`)
+}
+
+/** Throws when the schema uses what cannot be checked. */
+const checkerOf = (schema: Record<string, unknown>) =>
+  z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+
+/** Why results cannot be checked against this schema; null when they can. */
+export function whyUncheckable(schema: Record<string, unknown>): string | null {
+  try {
+    checkerOf(schema)
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

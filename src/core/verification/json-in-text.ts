@@ -1,0 +1,26 @@
+/** Models wrap JSON in words and code fences. */
+
+const FENCE = /```[a-z]*[ \t]*\n([\s\S]*?)```/gi
+
+/** The content of the last code fence; null without one. */
+export const lastFenceIn = (text: string): string | null => [...text.matchAll(FENCE)].at(-1)?.[1] ?? null
+
+/** The JSON value in a text: the text itself, its last code fence, or what lies between its outer braces. */
+export function jsonIn(text: string): unknown {
+  const first = text.indexOf('{')
+  const last = text.lastIndexOf('}')
+  const candidates = [text, lastFenceIn(text), first < last ? text.slice(first, last + 1) : null]
+  for (const candidate of candidates) {
+    const value = candidate === null ? undefined : parsed(candidate)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

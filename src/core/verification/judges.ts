@@ -1,0 +1,34 @@
+import type { AgentRecord } from '../records.ts'
+
+/** Who may judge a result. */
+
+type Candidate = Pick<AgentRecord, 'slug' | 'state' | 'leaving' | 'model'>
+
+/** Those who made the result, or parts of it. */
+export interface Makers {
+  /** Who submitted it: never judges it. */
+  producer: string
+  /** Who made the parts it was merged from. */
+  others: readonly string[]
+}
+
+/**
+ * Those who may not judge; null when nobody else remains. Whoever made a part of the result, or has the model that made it, judges
+ * only while nobody else is there.
+ */
+export function excludedJudges(
+  agents: readonly Candidate[],
+  named: string | null,
+  { producer, others }: Makers,
+): string[] | null {
+  const able = agents.filter(
+    ({ slug, state, leaving }) => slug !== producer && state !== 'terminated' && !leaving,
+  )
+  if (named !== null) return able.some(({ slug }) => slug === named) ? [producer] : null
+  if (able.length === 0) return null
+  const model = agents.find(({ slug }) => slug === producer)?.model ?? null
+  const isClose = (agent: Candidate) =>
+    others.includes(agent.slug) || (model !== null && agent.model === model)
+  const close = able.filter(isClose).map(({ slug }) => slug)
+  return close.length < able.length ? [producer, ...close] : [producer]
+}

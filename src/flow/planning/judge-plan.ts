@@ -1,0 +1,117 @@
+import { type Refusal, Refused } from '../../core/errors.ts'
+import type { MissionRecord } from '../../core/kinds/mission/record.ts'
+import type { MissionPlan, MissionTask } from '../../core/plans/mission-plan.ts'
+import { isProblemList, type PlanProblem } from '../../core/plans/problems.ts'
+import { refusedPlan } from '../../core/plans/refusal.ts'
+import type { TaskRecord } from '../../core/records.ts'
+import { lastFenceIn } from '../../core/verification/json-in-text.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { proposed } from '../missions/missions.ts'
+import { missionPlan } from '../missions/plan-tasks.ts'
+import { throwIfNotLeader } from '../unblock.ts'
+import { cancelTasks } from '../verification/verdicts.ts'
+import { giveVerdict, waitingResult } from '../verification/verify.ts'
+
+/** What follows from the answer of a planner. */
+
+/** A valid plan becomes the next version of the mission's plan. An invalid one goes back, with all its problems. */
+export async function judgePlan(kernel: RunKernel, caller: Caller, record: TaskRecord): Promise<void> {
+  const { workspaceId } = caller
+  const task = await waitingResult(kernel, workspaceId, record)
+  if (!task) return
+  const mission = await kernel.store.missions.find(workspaceId, record.missionId!)
+  if (mission?.phase !== 'planning') return cancelTasks(kernel, caller, [record])
+  const { id: taskId, uuid, generation, agent } = task.record
+  const given = { verifier: 'baton', score: null, verification: null }
+  const refusal = await refusalOf(async () => {
+    const plan = planIn(task.result.data)
+    const problems = await objectionsTo(kernel, workspaceId, plan, mission)
+    if (problems.length > 0) throw refusedPlan(problems)
+    const accepted = { kind: 'verdict', verdict: 'passed', note: null, generation, given } as const
+    const command = {
+      kind: 'propose',
+      proposed: proposed(plan, mission),
+      proposedBy: `agent:${agent}`,
+      changes: [{ taskId, uuid, command: accepted }],
+    } as const
+    return throwIfNotLeader(
+      await kernel.run(caller, { on: 'mission', key: mission.uuid, uuid: mission.uuid, command }),
+    )
+  })
+  if (!refusal) return
+  // A person was faster: they cancelled the mission, or planned it themselves.
+  if (refusal.code === 'WRONG_STATE') return cancelTasks(kernel, caller, [record])
+  const note = problemText(refusal)
+  await giveVerdict(kernel, caller, record, { kind: 'verdict', verdict: 'failed', note, generation, given })
+}
+
+/** The planner gave up, or its plans were not valid: a person has to plan. */
+export async function planningEnded(kernel: RunKernel, caller: Caller, missionId: number): Promise<void> {
+  const { workspaceId } = caller
+  const mission = await kernel.store.missions.find(workspaceId, missionId)
+  const taskId = await kernel.store.missions.newestPlanning(workspaceId, missionId)
+  const task = taskId === null ? null : await kernel.store.task(workspaceId, taskId)
+  // Planned by a person meanwhile, or planned anew.
+  if (mission?.phase !== 'planning' || task?.record.completedAt === null) return
+  const reason = task?.details.error ?? `The planning task is ${task?.record.state ?? 'gone'}.`
+  const { uuid } = mission
+  const command = { kind: 'planFailed', reason } as const
+  throwIfNotLeader(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
+}
+
+/** A plan as a value, or as text: planners write words around it. */
+const planIn = (result: unknown): MissionPlan =>
+  missionPlan(typeof result === 'string' ? (lastFenceIn(result) ?? result) : result)
+
+/** What a planner may not do, or cannot know: it names agents that are not there, or commands that are not allowed. */
+async function objectionsTo(
+  kernel: RunKernel,
+  workspaceId: number,
+  { tasks }: MissionPlan,
+  { config }: MissionRecord,
+): Promise<PlanProblem[]> {
+  const listed = await kernel.store.agents.list(workspaceId, {}, 10_000)
+  const slugs = new Set(listed.flatMap(({ record }) => (record.state === 'terminated' ? [] : [record.slug])))
+  return tasks.flatMap((task, place) =>
+    objections(task, slugs, config.commands ?? []).map(([field, message]) => ({
+      ...{ line: 0, column: 0, path: `tasks[${place}].${field}`, message },
+      at: `/tasks/${place}/${field.replace('.', '/')}`,
+    })),
+  )
+}
+
+function objections(
+  { agent, verification }: MissionTask,
+  slugs: ReadonlySet<string>,
+  commands: readonly string[],
+): [field: string, message: string][] {
+  const found: [string, string][] = []
+  const unknown = (slug: string) => `is "${slug}", which is no agent of this workspace`
+  if (agent !== null && !slugs.has(agent)) found.push(['agent', unknown(agent)])
+  const { agent: verifier, command } = verification ?? {}
+  if (verifier !== undefined && !slugs.has(verifier)) found.push(['verification.agent', unknown(verifier)])
+  if (command !== undefined && !commands.includes(command))
+    found.push(['verification.command', 'is not among the commands that plans by agents may use'])
+  return found
+}
+
+async function refusalOf(act: () => Promise<{ ok: true } | Refusal>): Promise<Refusal | null> {
+  try {
+    const reply = await act()
+    return reply.ok ? null : reply
+  } catch (error) {
+    if (error instanceof Refused && error.code !== 'NOT_LEADER') return error.refusal
+    throw error
+  }
+}
+
+const MOST_PROBLEMS = 100
+
+/** Every problem with its place, for the planner's next turn. */
+function problemText({ detail, problems }: Refusal): string {
+  if (!isProblemList(problems)) return detail
+  const lines = problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => `- ${at || '/'}: ${message}`)
+  const more = problems.length - lines.length
+  return `The plan is not valid:\n${lines.join('\n')}${more > 0 ? `\n- and ${more} more` : ''}`
+}

@@ -1,0 +1,79 @@
+import type { NewTask } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
+import type { MissionRecord } from '../../core/kinds/mission/record.ts'
+import { priceOf } from '../../core/prices/cost.ts'
+import { type PlanningRequest, planningText, type RosterEntry } from '../../core/prompts/planning.ts'
+import type { AgentRecord } from '../../core/records.ts'
+import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
+import type { RunKernel } from '../../kernel/server-kernel.ts'
+
+/** The task of planning a mission. */
+
+/** How often a planner may answer; then a person has to plan. */
+const TURNS = 3
+/** Of agents that plan missions for which no planner is named. */
+const PLANNING = 'planning'
+
+type Planned = Pick<
+  MissionRecord,
+  'id' | 'goal' | 'title' | 'description' | 'priority' | 'projectId' | 'project' | 'config' | 'createdBy'
+>
+
+export async function planningTask(
+  kernel: RunKernel,
+  workspaceId: number,
+  mission: Planned,
+  previous: PlanningRequest['previous'] = null,
+): Promise<NewTask> {
+  const listed = await kernel.store.agents.list(workspaceId, {}, 10_000)
+  const agents = listed.map(({ record }) => record).filter(({ state }) => state !== 'terminated')
+  const planner = mission.config.planner?.agent ?? null
+  const isThere = ({ slug, capabilities }: AgentRecord) =>
+    planner === null ? capabilities.includes(PLANNING) : slug === planner
+  if (!agents.some(isThere)) throw noPlanner(planner)
+  const { goal, description, config, title } = mission
+  const text = planningText({ goal, description, config, roster: agents.map(rosterEntry), previous })
+  return {
+    ...{ key: null, parent: null, merge: 'none', runAt: null, expiresAt: null, watch: null, unique: null },
+    projectId: mission.projectId,
+    priority: mission.priority,
+    missionId: mission.id,
+    maxRetries: TURNS - 1,
+    maxContinuations: DEFAULT_MAX_CONTINUATIONS,
+    onlyAgent: planner,
+    capabilities: planner === null ? [PLANNING] : [],
+    review: 'baton',
+    purpose: 'planning',
+    optional: true,
+    dependsOn: [],
+    dependsOnNew: [],
+    triggerRule: 'all_success',
+    details: {
+      title: `Plan: ${title}`.slice(0, 500),
+      taskType: PLANNING,
+      description: text,
+      input: { goal },
+      tags: [],
+      dependsOn: [],
+      userId: null,
+      project: mission.project,
+      parent: null,
+      createdBy: mission.createdBy,
+    },
+  }
+}
+
+const noPlanner = (planner: string | null) =>
+  planner === null
+    ? Refused.field('VALIDATION_FAILED', 'plan', `is missing, and no agent has the capability "${PLANNING}"`)
+    : Refused.field(
+        'VALIDATION_FAILED',
+        'planner.agent',
+        `is "${planner}", which is no agent of this workspace`,
+      )
+
+function rosterEntry({ slug, capabilities, model, runtimeConfig }: AgentRecord): RosterEntry {
+  const { role = null } = (runtimeConfig ?? {}) as { role?: string }
+  const price = model === null ? null : priceOf(model)
+  return { slug, role, capabilities, model, price: price && { input: price.input, output: price.output } }
+}

@@ -1,0 +1,51 @@
+import type { TaskRecord } from '../../core/records.ts'
+import { isTerminal } from '../../core/states.ts'
+import type { Caller, Kernel } from '../../kernel/kernel.ts'
+import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { StoreUnavailable } from '../../store/store.ts'
+import { judgePlan, planningEnded } from '../planning/judge-plan.ts'
+import { system } from '../unblock.ts'
+import { cancelTasks, cancelVerifications, judgeVerification, verificationEnded } from './verdicts.ts'
+import { verify } from './verify.ts'
+
+/** What Baton does about results that need a verdict of its own. Each step may be repeated, and upkeep repeats what was lost. */
+
+/** Stores that hold no missions hold no such results. */
+const holdsMissions = (kernel: Kernel): kernel is RunKernel => 'verifications' in kernel.store
+
+export async function judgeAll(
+  kernel: Kernel,
+  workspaceId: number,
+  tasks: readonly TaskRecord[],
+): Promise<void> {
+  if (!holdsMissions(kernel)) return
+  try {
+    for (const task of tasks) await judge(kernel, system(workspaceId), task)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) kernel.fault(error, 'a result could not be judged')
+  }
+}
+
+async function judge(kernel: RunKernel, caller: Caller, task: TaskRecord): Promise<void> {
+  const { purpose, state } = task
+  if (state === 'verifying') {
+    if (purpose === 'planning') return judgePlan(kernel, caller, task)
+    return purpose === 'verification' ? judgeVerification(kernel, caller, task) : verify(kernel, caller, task)
+  }
+  if (purpose === 'work') return cancelVerifications(kernel, caller, task)
+  if (!isTerminal(state) || state === 'completed') return
+  if (purpose === 'verification') await verificationEnded(kernel, caller, task)
+  if (purpose === 'planning') await planningEnded(kernel, caller, task.missionId!)
+}
+
+/** Tasks that serve nothing any more, because whatever should have ended them was lost. */
+export async function cancelStrays(
+  kernel: RunKernel,
+  limit: number,
+  { term, only }: { term?: number | undefined; only?: number | undefined },
+): Promise<number> {
+  const strays = await kernel.store.verifications.strays(limit, only)
+  for (const { workspaceId, id, uuid } of strays)
+    await cancelTasks(kernel, system(workspaceId, term), [{ id, uuid }])
+  return strays.length
+}

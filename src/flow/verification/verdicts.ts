@@ -1,0 +1,73 @@
+import type { TaskRecord } from '../../core/records.ts'
+import { readVerdict } from '../../core/verification/verdict.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
+import { giveVerdict, verdictCommand, waitingResult, withoutVerdict } from './verify.ts'
+
+/** What follows from a verification: for the task it judges, and for itself. */
+
+/** It has an answer: both tasks get what follows from it, in one transaction. Nonsense is given back. */
+export async function judgeVerification(
+  kernel: RunKernel,
+  caller: Caller,
+  record: TaskRecord,
+): Promise<void> {
+  const { workspaceId } = caller
+  const verification = await waitingResult(kernel, workspaceId, record)
+  if (!verification) return
+  const { id, uuid, generation, serves, agent } = verification.record
+  const own = { verifier: 'baton', score: null, verification: null }
+  const reading = readVerdict(verification.result.data)
+  if (!reading.ok)
+    return giveVerdict(kernel, caller, record, {
+      ...{ kind: 'verdict', verdict: 'failed', note: reading.problem, generation, given: own },
+    })
+  const judged = await kernel.store.task(workspaceId, serves!.taskId)
+  if (judged?.record.generation !== serves!.generation) return cancelTasks(kernel, caller, [record])
+  const by = { verifier: agent!, verification: uuid }
+  const command = await verdictCommand(kernel, workspaceId, judged, reading.verdict, by)
+  const items = [
+    { taskId: id, uuid, command: { kind: 'verdict', verdict: 'passed', note: null, generation, given: own } },
+    { taskId: judged.record.id, uuid: judged.record.uuid, command },
+  ] as const
+  const reply = throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
+  if (!reply.ok) return
+  const changed = reply.replies.flatMap((one) => (one.ok && 'record' in one ? [one.record] : []))
+  await unblockAfter(kernel, workspaceId, changed, 'verdict')
+}
+
+/** It ended without a verdict: a person has to judge. */
+export async function verificationEnded(
+  kernel: RunKernel,
+  caller: Caller,
+  record: TaskRecord,
+): Promise<void> {
+  const { taskId, uuid, generation } = record.serves!
+  const why = `the verification is ${record.state}`
+  await giveVerdict(kernel, caller, { id: taskId, uuid }, withoutVerdict(generation, why))
+}
+
+/** A task left `verifying` in another way: nobody has to judge it any more. */
+export async function cancelVerifications(
+  kernel: RunKernel,
+  caller: Caller,
+  { id, state, generation }: TaskRecord,
+): Promise<void> {
+  const all = await kernel.store.verifications.of(caller.workspaceId, id)
+  const isNeeded = ({ serves }: TaskRecord) => state === 'verifying' && serves?.generation === generation
+  const open = all.filter((one) => one.completedAt === null && !isNeeded(one))
+  await cancelTasks(kernel, caller, open)
+}
+
+/** Tasks that serve nothing any more. */
+export async function cancelTasks(
+  kernel: RunKernel,
+  caller: Caller,
+  tasks: readonly Pick<TaskRecord, 'id' | 'uuid'>[],
+): Promise<void> {
+  if (tasks.length === 0) return
+  const command = { kind: 'cancel', reason: 'It is not needed any more.' } as const
+  const items = tasks.map(({ id, uuid }) => ({ taskId: id, uuid, command }))
+  throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
+}

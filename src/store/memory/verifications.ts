@@ -1,0 +1,27 @@
+import type { TaskRecord } from '../../core/records.ts'
+import { isTerminal } from '../../core/states.ts'
+import { byId } from './missions.ts'
+import type { Workspace } from './workspace.ts'
+
+/** Tasks that serve others, in the memory store. */
+
+export const verificationsOf = ({ tasks }: Workspace, taskId: number): TaskRecord[] =>
+  [...tasks.values()].filter(({ serves }) => serves?.taskId === taskId).sort((a, b) => b.id - a.id)
+
+/** As in Postgres (upkeep/verifications.ts). */
+export const strayTasks = (workspace: Workspace) =>
+  [...workspace.tasks.values()]
+    .filter((task) => !isTerminal(task.state) && isStray(workspace, task))
+    .map(({ id, uuid }) => ({ workspaceId: workspace.id, id, uuid }))
+
+function isStray(workspace: Workspace, { purpose, serves, missionId }: TaskRecord): boolean {
+  if (purpose === 'planning') return byId(workspace, missionId!)?.phase !== 'planning'
+  const judged = serves && workspace.tasks.get(serves.taskId)
+  return (
+    purpose === 'verification' && !(judged?.state === 'verifying' && judged.generation === serves!.generation)
+  )
+}
+
+export const newestPlanning = ({ tasks }: Workspace, id: number): number | null =>
+  [...tasks.values()].filter(({ missionId, purpose }) => missionId === id && purpose === 'planning').at(-1)
+    ?.id ?? null

@@ -1,0 +1,50 @@
+import type pg from 'pg'
+import type { TaskRecord } from '../../../core/records.ts'
+import { readRecord, taskColumns } from '../kernel/columns.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { inScope } from './due.ts'
+
+/** Tasks that serve others: verifications, and the planning of missions. */
+
+/** The tasks that judged, or judge, results of a task; newest first. */
+export async function verificationsOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  taskId: number,
+): Promise<TaskRecord[]> {
+  const rows = await scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select ${taskColumns('t')} from tasks t
+      where t.workspace_id = $1 and t.serves is not null and (t.serves ->> 'taskId')::bigint = $2 order by t.id desc`,
+    values: [workspaceId, taskId],
+    rowMode: 'array',
+  })
+  return rows.map(readRecord)
+}
+
+// By their own index: of all open tasks, few serve others. $1 limit.
+const STRAYS = `select t.workspace_id as "workspaceId", t.id, t.uuid from tasks t
+   where t.purpose <> 'work' and t.completed_at is null and case t.purpose
+     when 'verification' then not exists (select from tasks j where j.workspace_id = t.workspace_id
+       and j.id = (t.serves ->> 'taskId')::bigint and j.state = 'verifying' and j.generation = (t.serves ->> 'generation')::int)
+     when 'planning' then not exists (select from missions m
+       where m.workspace_id = t.workspace_id and m.mission_id = t.mission_id and m.phase = 'planning')
+     else false end
+   order by t.id limit $1`
+
+/** Open tasks that serve nothing any more. */
+export const strayTasks = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<{ workspaceId: number; id: number; uuid: string }>(pool, only, STRAYS, [limit])
+
+/** The newest task that plans, or planned, a mission. */
+export async function newestPlanning(
+  pool: pg.Pool,
+  workspaceId: number,
+  missionId: number,
+): Promise<number | null> {
+  const [row] = await scopedQuery<{ id: number }>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.id from tasks t where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'planning'
+      order by t.id desc limit 1`,
+    values: [workspaceId, missionId],
+  })
+  return row?.id ?? null
+}
