@@ -327,17 +327,32 @@ describe('bad input', () => {
   test('a check or a limit that missions do not have yet is refused, not ignored', async () => {
     const w = await workspace()
     const tasks = [
-      { tempId: 'a', title: 'A', verification: { kind: 'command', command: 'npm test' } },
+      { tempId: 'a', title: 'A', contractor: { template: 'dev' } },
       { tempId: 'b', title: 'B', budget: { limitTokens: 5 }, timeouts: { attemptSeconds: 5 } },
       { tempId: 'c', title: 'C', verification: { kind: 'human' } },
     ]
     const answer = await w.post('/missions', { goal: 'x', plan: { tasks } })
     expectRefusal(answer, 422, 'PLAN_INVALID')
     expect(answer.body.problems.map(({ at }: Json) => at)).toEqual([
-      '/tasks/0/verification',
+      '/tasks/0/contractor',
       '/tasks/1/budget',
       '/tasks/1/timeouts/attemptSeconds',
     ])
+  })
+
+  test('a command is refused to keys that may not configure agents, in plans and in settings', async () => {
+    const w = await workspace()
+    const member = await w.post('/keys', { name: 'member', role: 'member' })
+    const headers = { authorization: `Bearer ${member.body.key}` }
+    const verification = { kind: 'command', command: 'rm -rf /' }
+    const plan = { tasks: [{ tempId: 'a', title: 'A', verification }] }
+    expectRefusal(await w.post('/missions', { goal: 'x', plan }, headers), 403, 'FORBIDDEN')
+    const config = { commands: ['npm test'] }
+    expectRefusal(await w.post('/missions', { goal: 'x', plan: DIAMOND, config }, headers), 403, 'FORBIDDEN')
+    const mission = await make(w, { config: {} })
+    const put = await w.call('PUT', `/missions/${mission.id}/plan`, plan, headers)
+    expectRefusal(put, 403, 'FORBIDDEN')
+    expect(await w.call('PUT', `/missions/${mission.id}/plan`, plan)).toMatchObject({ status: 200 })
   })
 
   test('a dependency on a task of another workspace is refused', async () => {

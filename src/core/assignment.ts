@@ -8,8 +8,11 @@ export interface Candidate {
   /** How many tasks it may hold; null: any number. */
   capacity: number | null
   isDegraded: boolean
-  /** Baton runs it, with prompts for every purpose. Others get work, and ask for anything else themselves. */
-  isRun: boolean
+  /**
+   * `all`: Baton runs it, with prompts for every purpose. `work`: it asks for anything else itself. `reserved`: Baton's own, which gets only
+   * what is made for it.
+   */
+  takes: 'all' | 'work' | 'reserved'
 }
 
 /** Waiting tasks with the same requirements. */
@@ -48,12 +51,13 @@ export function offersFor(
 ): string[] {
   const left = kinds.map(({ waiting, isWork, capabilities }) => ({ waiting, isWork, capabilities }))
   const fitting = new Map<string, { waiting: number }[]>()
-  const kindsFor = ({ capabilities, isRun }: Candidate) => {
-    const name = `${isRun}\n${capabilities.join('\n')}`
+  const kindsFor = ({ capabilities, takes }: Candidate) => {
+    if (takes === 'reserved') return []
+    const name = `${takes}\n${capabilities.join('\n')}`
     const known = fitting.get(name)
     if (known) return known
     const can = (kind: WaitingKind) => kind.capabilities.every((one) => capabilities.includes(one))
-    const own = left.filter((kind) => (kind.isWork || isRun) && can(kind))
+    const own = left.filter((kind) => (kind.isWork || takes === 'all') && can(kind))
     fitting.set(name, own)
     return own
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Callbacks } from '../adapters/callbacks.ts'
 import { claudeAdapter } from '../adapters/claude/adapter.ts'
 import { codexAdapter } from '../adapters/codex/adapter.ts'
+import { commandAdapter } from '../adapters/command.ts'
 import { geminiAdapter } from '../adapters/gemini/adapter.ts'
 import { httpAdapter } from '../adapters/http.ts'
 import { opencodeAdapter } from '../adapters/opencode/adapter.ts'
@@ -35,6 +36,7 @@ export async function composeAdapters(adapterPaths: readonly string[], { adapter
     geminiAdapter,
     opencodeAdapter,
     processAdapter,
+    commandAdapter,
     simulatedAdapter,
   ]
   for (const adapter of [...builtIn, httpAdapter(callbacks)]) registry.register(adapter)

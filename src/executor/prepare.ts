@@ -8,6 +8,7 @@ import type { KnownSecrets } from '../core/redaction.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { timeoutSecAfter } from '../core/runs/timeout.ts'
 import { operatorsObjections } from './allowed.ts'
+import { withCheck } from './check.ts'
 import type { ExecutorContext } from './context.ts'
 import { environmentOf, secretsOf } from './environment.ts'
 import { answerOf, type Git, gitWith } from './folders/git.ts'
@@ -90,8 +91,9 @@ export async function prepare(
     held: Held | null
   },
 ): Promise<Prepared> {
-  const { workspaceId, agent, wakeup, runId, token, held } = about
+  const { workspaceId, wakeup, runId, token, held } = about
   const { kernel, own } = context
+  const agent = await withCheck(context, workspaceId, about.agent, held)
   const adapter = adapterOf(context, workspaceId, agent)
   const taskKey = held?.taskId ?? ''
   const baseUrl = context.baseUrl()

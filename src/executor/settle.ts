@@ -14,7 +14,7 @@ import { system } from '../flow/unblock.ts'
 import { wakeForWork } from '../flow/wakeups.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
-import { cleanFolder } from './folders/clean.ts'
+import { type CleanupPolicy, cleanFolder } from './folders/clean.ts'
 import { recordFolder } from './folders/record.ts'
 import { applyOutcome, type Held, taskOf } from './holding.ts'
 import type { RunOutput } from './output.ts'
@@ -213,7 +213,7 @@ async function folderNow(
   if (!folder || !git || !input) return null
   try {
     const work = await recordFolder(git, folder)
-    const { cleanup } = input.adapterConfig as { cleanup?: 'never' | 'when_clean' }
+    const { cleanup } = input.adapterConfig as { cleanup?: CleanupPolicy }
     const cleaned = isContinued ? null : await cleanFolder(git, folder, cleanup ?? 'when_clean')
     return { ...folder, work, cleaned }
   } catch (error) {

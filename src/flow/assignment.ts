@@ -77,7 +77,8 @@ async function offer(kernel: RunKernel, caller: Caller, agent: Assignable): Prom
   const session = sessionFor(agent)
   const leaseMs = await leaseMsOf(kernel, caller, undefined)
   await kernel.sessionIsKnown(caller, session, slug)
-  const pick = { agent: slug, capabilities, purposes: agent.isRun ? PURPOSES : undefined }
+  const purposes = agent.takes === 'work' ? undefined : PURPOSES
+  const pick = { agent: slug, capabilities, purposes, isReservedOnly: agent.takes === 'reserved' }
   const reply = await kernel.run(caller, {
     on: 'next',
     pick,

@@ -160,6 +160,12 @@ interface RunReads {
   claimsLeft(): Promise<LostClaim[]>
   /** Whether a task is held under exactly this generation. */
   isHeldUnder(workspaceId: number, taskId: number, generation: number): Promise<boolean>
+  /** Where a result was made: of the newest run of this generation. */
+  madeIn(
+    workspaceId: number,
+    taskId: number,
+    generation: number,
+  ): Promise<{ agent: string; folder: unknown; node: string | null } | null>
   /** How many attempts at a task, before this generation, timed out. */
   timeoutsBefore(workspaceId: number, held: { innerId: number; generation: number }): Promise<number>
   /** Logs of runs that ended at least this long ago. */

@@ -150,7 +150,7 @@ const candidateOf = ({ record, holding }: SeenOf<'agent'>): Candidate => ({
   held: holding.length,
   capacity: record.maxConcurrentTasks,
   isDegraded: record.health?.status === 'degraded',
-  isRun: record.adapterType !== 'external',
+  takes: record.adapterType === 'external' ? 'work' : 'all',
 })
 
 function waitingAmong(tasks: readonly TaskRecord[]): AssignableTask {

@@ -303,7 +303,10 @@ class Batch {
     const command = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator } as const
     const claims: Handed[] = []
     const own = this.#reservedFor(pick)
-    const offers = this.#readyQueues.get(queryName(pick))!.of(own, this.#fairness)
+    const queue = pick.isReservedOnly
+      ? new ReadyQueue([], this.#record)
+      : this.#readyQueues.get(queryName(pick))!
+    const offers = queue.of(own, this.#fairness)
     let offer = offers.next()
     let hasMoved = false
     while (!offer.done && claims.length < limit) {

@@ -36,6 +36,8 @@ export interface Pick {
   projectId?: number | undefined
   /** Only from these tracks. */
   tracks?: readonly string[] | undefined
+  /** Only what is reserved for the agent. */
+  isReservedOnly?: boolean | undefined
   /** Only tasks with one of these purposes. Default: work. */
   purposes?: readonly Purpose[] | undefined
 }

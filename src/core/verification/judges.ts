@@ -2,7 +2,7 @@ import type { AgentRecord } from '../records.ts'
 
 /** Who may judge a result. */
 
-type Candidate = Pick<AgentRecord, 'slug' | 'state' | 'leaving' | 'model'>
+type Candidate = Pick<AgentRecord, 'slug' | 'state' | 'leaving' | 'model' | 'adapterType'>
 
 /** Those who made the result, or parts of it. */
 export interface Makers {
@@ -22,7 +22,8 @@ export function excludedJudges(
   { producer, others }: Makers,
 ): string[] | null {
   const able = agents.filter(
-    ({ slug, state, leaving }) => slug !== producer && state !== 'terminated' && !leaving,
+    ({ slug, state, leaving, adapterType }) =>
+      slug !== producer && state !== 'terminated' && !leaving && adapterType !== 'command',
   )
   if (named !== null) return able.some(({ slug }) => slug === named) ? [producer] : null
   if (able.length === 0) return null

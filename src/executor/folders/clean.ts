@@ -16,7 +16,8 @@ import {
  * are removed with it. Stashes and branches belong to the repository and stay.
  */
 
-export type CleanupPolicy = 'never' | 'when_clean'
+/** `always`: nothing that was done there is work. */
+export type CleanupPolicy = 'never' | 'when_clean' | 'always'
 
 export interface Cleaned {
   isRemoved: boolean
@@ -32,7 +33,19 @@ export async function cleanFolder(git: Git, folder: Folder, policy: CleanupPolic
   const { worktree } = folder
   if (!worktree) return kept('it is not a worktree')
   if (policy === 'never') return kept('its cleanup setting is never')
-  return serialized(worktree.repository, () => removeWhenClean(git, worktree))
+  const remove = policy === 'always' ? removeInAnyCase : removeWhenClean
+  return serialized(worktree.repository, () => remove(git, worktree))
+}
+
+async function removeInAnyCase(git: Git, worktree: Worktree): Promise<Cleaned> {
+  const { root, repository, branch } = worktree
+  const end = await unlessLocked(() =>
+    git(repository, ['worktree', 'remove', '--force', '--force', '--', root]),
+  )
+  if (end.code !== 0) return kept(reasonOf(end))
+  await removeEmptyFolders(dirname(root))
+  const ended = await unlessLocked(() => git(repository, ['update-ref', '-d', `refs/heads/${branch}`]))
+  return { isRemoved: true, why: null, isBranchDeleted: ended.code === 0 }
 }
 
 /** Call it only inside `serialized` for the repository. */

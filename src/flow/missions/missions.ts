@@ -49,6 +49,7 @@ export async function createMission(
   body: z.output<typeof MissionCreate>,
 ): Promise<Answer> {
   const plan = body.plan === undefined ? null : missionPlan(body.plan)
+  refuseCommands(caller, plan, body.config.commands)
   const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
   const id = await kernel.store.missions.freshId(caller.workspaceId)
@@ -78,6 +79,23 @@ export async function createMission(
   // The time in the id is only for people who sort by it: it is this node's.
   const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
   return act(kernel, caller, uuid, command)
+}
+
+/** A command is code on the node, so naming one needs the right to say what agents run. */
+function refuseCommands({ rights }: Caller, plan: MissionPlan | null, allowed: readonly string[] = []): void {
+  if (rights.has('configure_agents')) return
+  const places =
+    plan?.tasks.flatMap(({ verification }, i) => (verification?.kind === 'command' ? [i] : [])) ?? []
+  const fields = [
+    ...places.map((place) => `plan.tasks[${place}].verification.command`),
+    ...(allowed.length > 0 ? ['config.commands'] : []),
+  ]
+  if (fields.length === 0) return
+  throw new Refused(
+    'FORBIDDEN',
+    'Naming commands to run needs the right "configure_agents", which this key lacks.',
+    { errors: fields.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
+  )
 }
 
 /** A plan as it is stored, and the tasks it stands for. */
@@ -179,6 +197,7 @@ export async function proposePlan(
   uuid: string,
   plan: MissionPlan,
 ): Promise<Answer> {
+  refuseCommands(caller, plan)
   const mission = await requireMission(kernel, caller, uuid)
   return act(kernel, caller, uuid, { kind: 'propose', proposed: proposed(plan, mission) })
 }

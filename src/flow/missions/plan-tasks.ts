@@ -39,9 +39,8 @@ export function missionPlan(given: unknown): MissionPlan {
 }
 
 /** What the language has and missions do not do yet. Refused: a check or a limit that is ignored is worse than none. */
-function notYetIn({ verification, contractor, budget, timeouts }: MissionTask, place: number): PlanProblem[] {
+function notYetIn({ contractor, budget, timeouts }: MissionTask, place: number): PlanProblem[] {
   const asked = {
-    verification: verification?.kind === 'command',
     contractor: contractor !== null,
     budget: budget !== null,
     'timeouts.attemptSeconds': timeouts?.attemptSeconds !== undefined,
@@ -51,7 +50,7 @@ function notYetIn({ verification, contractor, budget, timeouts }: MissionTask, p
   return fields.map(([field]) => ({
     ...{ line: 0, column: 0, path: `tasks[${place}].${field}` },
     at: `/tasks/${place}/${field.replace('.', '/')}`,
-    message: field === 'verification' ? 'may not be by a command yet' : 'is not available in missions yet',
+    message: 'is not available in missions yet',
   }))
 }
 

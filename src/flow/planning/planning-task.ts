@@ -26,7 +26,9 @@ export async function planningTask(
   previous: PlanningRequest['previous'] = null,
 ): Promise<NewTask> {
   const listed = await kernel.store.agents.list(workspaceId, {}, 10_000)
-  const agents = listed.map(({ record }) => record).filter(({ state }) => state !== 'terminated')
+  const agents = listed
+    .map(({ record }) => record)
+    .filter(({ state, adapterType }) => state !== 'terminated' && adapterType !== 'command')
   const planner = mission.config.planner?.agent ?? null
   const isThere = ({ slug, capabilities }: AgentRecord) =>
     planner === null ? capabilities.includes(PLANNING) : slug === planner

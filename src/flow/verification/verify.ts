@@ -11,9 +11,13 @@ import { DEFAULT_THRESHOLD, judgementOf, type Verdict } from '../../core/verific
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { StoredResult, StoredTask } from '../../store/store.ts'
+import { commandAgent } from '../agents.ts'
 import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
 
 /** Gets the verdict on a result: by a check of Baton's own, or by a task that judges it. */
+
+/** The type of the adapter of Baton's own agent (adapters/command.ts). */
+const COMMAND = 'command'
 
 /** A verification is tried again this often, when its verifier dies or answers nonsense. */
 const RETRIES = 2
@@ -78,7 +82,7 @@ export async function verify(kernel: RunKernel, caller: Caller, record: TaskReco
   const task = await waitingResult(kernel, caller.workspaceId, record)
   if (!task) return
   const rule = task.details.plan?.verification
-  if (rule?.kind !== 'agent') {
+  if (rule?.kind !== 'agent' && rule?.kind !== 'command') {
     const verdict = autoVerdict(task.result.data, task.details.plan?.outputSchema ?? null)
     const by = { verifier: 'baton', verification: null }
     const command = await verdictCommand(kernel, caller.workspaceId, task, verdict, by)
@@ -90,16 +94,20 @@ export async function verify(kernel: RunKernel, caller: Caller, record: TaskReco
   if (isOfThisResult && !isTerminal(last.state)) return
   const made = isOfThisResult
     ? { ok: false as const, why: `the verification is ${last.state}` }
-    : await createVerification(kernel, caller, task, rule.agent ?? null)
+    : rule.kind === 'agent'
+      ? await askAgent(kernel, caller, task, rule.agent ?? null)
+      : await runCommand(kernel, caller, task, rule.command!)
   if (!made.ok) await giveVerdict(kernel, caller, task.record, withoutVerdict(record.generation, made.why))
 }
 
 type Made = { ok: true } | { ok: false; why: string }
 
-async function createVerification(
+type Waiting = StoredTask & { result: StoredResult }
+
+async function askAgent(
   kernel: RunKernel,
   caller: Caller,
-  task: StoredTask & { result: StoredResult },
+  task: Waiting,
   named: string | null,
 ): Promise<Made> {
   const { workspaceId } = caller
@@ -113,11 +121,32 @@ async function createVerification(
   )
   if (notAgents === null)
     return { ok: false, why: `${named ?? `nobody but ${record.agent}`} cannot judge this result` }
-  const reply = throwIfNotLeader(
-    await kernel.run(caller, { on: 'new', tasks: [verificationOf(task, named, notAgents)] }),
-  )
+  return create(kernel, caller, verificationOf(task, named, notAgents))
+}
+
+async function create(kernel: RunKernel, caller: Caller, verification: NewTask): Promise<Made> {
+  const reply = throwIfNotLeader(await kernel.run(caller, { on: 'new', tasks: [verification] }))
   // Refused: the result no longer waits for its verdict.
   return reply.ok || reply.code === 'CHANGED_SINCE' ? { ok: true } : { ok: false, why: reply.detail }
+}
+
+/** Baton's own agent: it runs the commands that verify results, where they were made. */
+const CHECKER = 'baton'
+const CHECKS_AT_ONCE = 4
+
+async function runCommand(kernel: RunKernel, caller: Caller, task: Waiting, command: string): Promise<Made> {
+  const { id: innerTaskId, generation } = task.record
+  const made = await kernel.store.runs.madeIn(caller.workspaceId, innerTaskId, generation)
+  if (!made)
+    return { ok: false, why: 'no run of Baton made this result, so there is no folder for the command' }
+  const profile = { name: 'Baton', adapterType: COMMAND, adapterConfig: {}, coordinatorEnabled: true }
+  await commandAgent(kernel, caller, CHECKER, {
+    ...{ kind: 'register', ifVersion: null },
+    profile: { ...profile, maxConcurrentTasks: CHECKS_AT_ONCE },
+  })
+  const verification = verificationOf(task, CHECKER, [])
+  const input = { ...(verification.details.input as object), command, innerTaskId, node: made.node }
+  return create(kernel, caller, { ...verification, details: { ...verification.details, input } })
 }
 
 async function makersOfParts(kernel: RunKernel, workspaceId: number, { id, merge }: TaskRecord) {
@@ -129,7 +158,7 @@ async function makersOfParts(kernel: RunKernel, workspaceId: number, { id, merge
 }
 
 function verificationOf(
-  { record, details, result }: StoredTask & { result: StoredResult },
+  { record, details, result }: Waiting,
   named: string | null,
   notAgents: readonly string[],
 ): NewTask {

@@ -31,7 +31,7 @@ export function assignmentIn(workspace: Workspace, now: number) {
       ...{ slug, capabilities, capacity: maxConcurrentTasks, batchSize, held: held(slug) },
       session: adapterType === 'external' ? health!.session : null,
       isDegraded: health!.status === 'degraded',
-      isRun: adapterType !== 'external',
+      takes: adapterType === 'external' ? 'work' : adapterType === 'command' ? 'reserved' : 'all',
     }),
   )
   const reserved = new Map<string, number>()

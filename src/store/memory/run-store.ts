@@ -105,6 +105,12 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       const task = this.inside(workspaceId).tasks.get(taskId)
       return task?.claimState === 'active' && task.generation === generation
     },
+    madeIn: async (workspaceId, taskId, generation) => {
+      const ofIt = [...this.inside(workspaceId).runs.values()].findLast(
+        (run) => run.innerTaskId === taskId && run.generation === generation && run.folder !== null,
+      )
+      return ofIt ? { agent: ofIt.agent, folder: ofIt.folder, node: null } : null
+    },
     timeoutsBefore: async (workspaceId, { innerId, generation }) => {
       const timedOut = [...this.inside(workspaceId).runs.values()].filter(
         (run) => run.innerTaskId === innerId && run.generation! < generation && run.errorCode === 'timeout',

@@ -7,8 +7,8 @@ import { IN_ORDER } from './statements.ts'
 
 /** What a node could run now, and what waits for that. */
 
-// What a node could run now: due wakeups, per agent as many as it has free slots, for agents that may run on this node; and
-// wakeups of agents that may not run, so that they are skipped without further waiting. Workspaces share fairly, or one that
+// What a node could run now: due wakeups, per agent as many as it has free slots, for agents that may run on this node (a verification by
+// command runs where the result was made); and wakeups of agents that may not run, so that they are skipped without further waiting. Workspaces share fairly, or one that
 // floods would starve the others: the one with the fewest runs comes next, and among those the one whose last run began
 // longest ago. $1 this node's name, $2 limit.
 const DUE_WAKEUPS = `with due as materialized (
@@ -21,6 +21,8 @@ const DUE_WAKEUPS = `with due as materialized (
         cross join lateral (select * from agents a where a.workspace_id = w.workspace_id and a.slug = w.agent offset 0) a
        where ${isQueued('w.status')} and w.due_at <= clock_timestamp()
          and coalesce(a.runtime_config ->> 'node', $1) = $1
+         and (a.adapter_type <> 'command' or $1 = coalesce((select d.input ->> 'node' from task_details d
+           where d.workspace_id = w.workspace_id and d.task_id = w.task_id), $1))
          and (a.state in ('paused', 'terminated') or not exists (select from agent_runtime_state s
            where s.workspace_id = w.workspace_id and s.agent = w.agent and s.parked_until > clock_timestamp()))) w
      where w.room is null or w.place <= w.room),

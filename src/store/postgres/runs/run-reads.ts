@@ -209,3 +209,24 @@ export const oldLogs = (pool: pg.Pool, olderThanMs: number, limit: number) =>
       order by r.finished_at limit $2`,
     [olderThanMs, limit],
   )
+
+export async function madeIn(
+  pool: pg.Pool,
+  workspaceId: number,
+  taskId: number,
+  generation: number,
+): Promise<{ agent: string; folder: unknown; node: string | null } | null> {
+  const [found] = await inside<{ agent: string; folder: unknown; nodeId: string | null }>(
+    pool,
+    workspaceId,
+    `select r.agent, r.folder, r.node_id as "nodeId" from runs r
+      where r.workspace_id = $1 and r.task_id = $2 and r.generation = $3 and r.folder is not null
+      order by r.run_id desc limit 1`,
+    [taskId, generation],
+  )
+  if (!found) return null
+  const [node] = await overAll<{ name: string }>(pool, 'select name from nodes where node_id = $1', [
+    found.nodeId,
+  ])
+  return { agent: found.agent, folder: found.folder, node: node?.name ?? null }
+}

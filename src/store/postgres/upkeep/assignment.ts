@@ -33,13 +33,14 @@ const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 't
 // Agents that could take some of the waiting tasks. The health of each by its key ("offset 0"): with a join, a table without
 // statistics is read whole for every agent.
 const FREE_AGENTS = `${LANES} select * from (
-    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, a.adapter_type <> 'external' as is_run,
+    select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, 
+           case a.adapter_type when 'external' then 'work' when 'command' then 'reserved' else 'all' end as takes,
            case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
            (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active') as held
       from agents a cross join lateral (
         select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
      where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving
-       and (exists (select from lanes l where l.capabilities <@ a.capabilities and ${IS_FOR('l.purpose')}) or exists (
+       and (exists (select from lanes l where a.adapter_type <> 'command' and l.capabilities <@ a.capabilities and ${IS_FOR('l.purpose')}) or exists (
          select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null and ${IS_FOR('t.purpose')}))
        and case when a.adapter_type = 'external'
              then h.has_heartbeat and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
@@ -68,12 +69,12 @@ export async function assignmentIn(
     [FREE_AGENTS, KINDS, RESERVED].map((text) => ({ text, values, rowMode: 'array' })),
   )) as [unknown[][], unknown[][], unknown[][]]
   return {
-    agents: agents.map(([slug, capabilities, capacity, batchSize, isRun, session, isDegraded, held]) => ({
+    agents: agents.map(([slug, capabilities, capacity, batchSize, takes, session, isDegraded, held]) => ({
       slug,
       capabilities,
       capacity,
       batchSize,
-      isRun,
+      takes,
       session,
       isDegraded,
       held,
