@@ -488,10 +488,8 @@ describe.each(kinds)('on %s', (kind) => {
         ({ workspaceId }) => workspaceId === here.work.workspace,
       )
       expect(left).toEqual([{ workspaceId: here.work.workspace, agent: AGENT, ...(await claims())[0] }])
-      expect(await here.store.runs.isHeldUnder(here.work.workspace, task.id, generation)).toBe(true)
       await here.work.release(task, atGeneration(own, generation))
       expect(await claims()).toEqual([])
-      expect(await here.store.runs.isHeldUnder(here.work.workspace, task.id, generation)).toBe(false)
     })
 
     test('a claim that waits to be continued is listed when its lease is due for renewal', async () => {

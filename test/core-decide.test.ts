@@ -76,8 +76,9 @@ describe('for any history of a task, decide', () => {
       const isHeldStill = before.state === 'assigned' && before.leaseExpiresAt! > context.now
       const isTakenUp = isHeldStill && before.watch?.isOffered && record.session === before.session
       const claimed = command.kind === 'claim' && reply.ok && !isTakenUp
-      // Baton's own claim, opened and ended in one: no limit keeps a whole from being the sum of its parts.
-      const merged = command.kind === 'merge' && reply.reason === 'MERGED'
+      // Claims that are opened and ended in one: no limit keeps a whole from being the sum of its parts, nor a person from
+      // giving the result.
+      const merged = reply.reason === 'MERGED' || (command.kind === 'complete' && reply.ok)
       expect(record.generation).toBe(before.generation + (claimed || merged ? 1 : 0))
       if (claimed) expect(record.generation).toBeLessThanOrEqual(context.limits.maxGenerationsPerTask)
       expect(record.epoch).toBe(before.epoch + (command.kind === 'reset' && reply.ok ? 1 : 0))
@@ -95,8 +96,14 @@ describe('for any history of a task, decide', () => {
       expect(record.pausedFrom !== null).toBe(state === 'paused')
       expect(!['awaiting_retry', 'verifying'].includes(state) || record.dueAt !== null).toBe(true)
       expect(record.attempt).toBeGreaterThanOrEqual(0)
-      if (state === 'queued')
-        expect(record.dueAt, 'waiting, it is cancelled when it expires').toBe(record.expiresAt)
+      const { watch, expiresAt } = record
+      const reservedUntil = watch?.preferredUntil
+      if (reservedUntil !== undefined) expect([state, record.onlyAgent]).toEqual(['queued', record.agent])
+      if (state === 'queued' && reservedUntil === undefined)
+        expect(record.dueAt, 'waiting, it is cancelled when it expires').toBe(expiresAt)
+      if (reservedUntil !== undefined)
+        expect(record.dueAt).toBe(Math.min(reservedUntil, expiresAt ?? reservedUntil))
+      expect(watch?.asks === undefined || state === 'awaiting_human').toBe(true)
     })
   })
 
@@ -165,8 +172,9 @@ describe('for any history of a task, decide', () => {
               open.set(result.epoch, true)
             } else if (result.accepted !== false) {
               expect(open.has(result.epoch)).toBe(false)
-              // A merge is its own holder while it runs.
-              const holder = command.kind === 'merge' ? record : before
+              // A merge is its own holder while it runs, and so is a person.
+              const isOwn = command.kind === 'merge' || command.kind === 'complete'
+              const holder = isOwn ? record : before
               expect(result).toMatchObject({ generation: holder.generation, session: holder.session })
               open.set(result.epoch, result.accepted)
             }

@@ -4,7 +4,8 @@ import { LONGEST_PROMPT_BYTES, previewTemplate, renderTemplate } from '../src/co
 import { LONGEST_TEMPLATE_BYTES, parseTemplate, type Template } from '../src/core/prompts/template.ts'
 import { BATON_SKILL, DEFAULT_TEMPLATE } from '../src/core/prompts/texts.ts'
 import { PROMPT_VARIABLES, type PromptValues } from '../src/core/prompts/variables.ts'
-import { FailBody, ProgressBody } from '../src/core/shapes/claims.ts'
+import { ProgressBody } from '../src/core/shapes/claims.ts'
+import { AskBody } from '../src/core/shapes/people.ts'
 
 /** Prompt templates: how they are parsed, what is put into them, and what people see. */
 
@@ -359,7 +360,11 @@ describe('the built-in texts', () => {
     )
     expect(bodies).toHaveLength(2)
     expect(ProgressBody.parse(bodies[0])).toMatchObject({ session: 's-1', generation: 3, percent: 40 })
-    expect(FailBody.parse(bodies[1])).toMatchObject({ session: 's-1', generation: 3, failureClass: 'human' })
+    expect(AskBody.parse(bodies[1])).toMatchObject({
+      session: 's-1',
+      generation: 3,
+      options: ['Frankfurt', 'Dublin'],
+    })
   })
 
   test('every variable has a description, an example and a unique name', () => {

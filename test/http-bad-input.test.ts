@@ -114,7 +114,7 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
 }
 
 /** Acts on tasks without a holder; the one of the sample is held. */
-const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|dependencies)$/
+const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|answer|dependencies)$/
 /** The run of the sample is over, and a key is not its token. */
 const REFUSED: Record<string, number> = {
   'POST /runs/{id}/cancel': 409,
@@ -123,6 +123,8 @@ const REFUSED: Record<string, number> = {
   'POST /missions/{id}/approve': 409,
   'POST /missions/{id}/reject': 409,
   'POST /missions/{id}/resume': 409,
+  // Another version than that of the plan.
+  'POST /inbox/{id}/answer': 409,
 }
 
 describe('bodies', () => {

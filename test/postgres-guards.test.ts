@@ -419,7 +419,7 @@ const GUARDS: Guard[] = [
   ],
   ['a part has no parts', 'tasks', 'parent_id IS NULL', ({ part }) => task(part, `merge = 'object'`)],
   [
-    'in the queue, a task is due at its expiry, and never otherwise',
+    'in the queue, a task is due at its expiry, or when it is no longer reserved for one agent',
     'tasks',
     'due_at IS DISTINCT FROM expires_at',
     ({ queued }) => task(queued, 'due_at = now()'),
@@ -473,6 +473,12 @@ const GUARDS: Guard[] = [
     'task_details',
     'exhausted = ANY',
     ({ workspace }) => update('task_details', `exhausted = 'patience'`, workspace),
+  ],
+  [
+    'what waits for a person is of a known kind, since a known time',
+    'task_details',
+    'num_nulls(waits_kind, waits_since)',
+    ({ workspace }) => update('task_details', `waits_kind = 'question'`, workspace),
   ],
   [
     'a dependency has a rule',

@@ -5,6 +5,7 @@ import {
   type Json,
   objectIn,
   percentIn,
+  questionIn,
   sessionIn,
   textIn,
   timeIn,
@@ -32,6 +33,8 @@ export interface ProcessFacts {
   usage: TokenUsage | null
   costUsd: string | null
   sessionId: string | null
+  /** What it asks a person. */
+  question: { question: string; options: string[] } | null
   /** The last rate limit it reported. */
   rateLimit: { until: string | null } | null
 }
@@ -50,6 +53,7 @@ export const NO_FACTS: ProcessFacts = {
   costUsd: null,
   sessionId: null,
   rateLimit: null,
+  question: null,
 }
 
 /** The facts after a line, and the reports to forward. */
@@ -80,6 +84,7 @@ function takeFinal(facts: ProcessFacts, reported: Json) {
   return { facts: { ...facts, final }, reports }
 }
 
+const NO_QUESTION = 'ask needs a question of up to 4000 characters; options are up to 20 short texts'
 const NO_USAGE = 'usage needs inputTokens or outputTokens, as integers from zero'
 const warning = (message: string): Report => ({ kind: 'warning', message })
 
@@ -128,6 +133,11 @@ function takeFact(facts: ProcessFacts, reported: Json): { facts: ProcessFacts; r
       if (!sessionId) return { facts, reports: [warning('session needs a sessionId')] }
       const report: Report = { kind: 'event', type: 'session', payload: { sessionId } }
       return { facts: { ...facts, sessionId }, reports: [report] }
+    }
+    case 'ask': {
+      const question = questionIn(reported)
+      if (question) return { facts: { ...facts, question }, reports: [] }
+      return { facts, reports: [warning(NO_QUESTION)] }
     }
     case 'rate_limit': {
       const rateLimit = { until: timeIn(reported.until) }

@@ -122,6 +122,7 @@ function resultOf(facts: ProcessFacts, failure: ReturnType<typeof failureOf>): A
       usageBasis,
       summary,
       wantsMore: final?.wantsMore ?? false,
+      ...(facts.question && { question: facts.question }),
       ...made,
     }
   }

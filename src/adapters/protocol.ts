@@ -76,6 +76,8 @@ export interface AdapterInvokeResult {
   result?: unknown
   /** It succeeded and wants to continue: the task is continued. */
   wantsMore?: boolean
+  /** It succeeded and asks a person: the task waits for the answer, and then goes on. */
+  question?: { question: string; options: readonly string[] } | null
   /** With `rate_limited`: when to retry (ISO time), if known. */
   retryAt?: string | null
   sessionId?: string | null

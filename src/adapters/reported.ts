@@ -60,6 +60,25 @@ export function timeIn(value: unknown): string | null {
 export const percentIn = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value <= 100 ? value : undefined
 
+const LONGEST_QUESTION = 4_000
+const LONGEST_OPTION = 100
+const MOST_OPTIONS = 20
+
+/** A question to a person; null when it is longer than the API would accept. */
+export function questionIn({ question, options }: Json): { question: string; options: string[] } | null {
+  if (typeof question !== 'string' || question === '' || question.length > LONGEST_QUESTION) return null
+  const listed: unknown = options ?? []
+  if (!Array.isArray(listed) || listed.length > MOST_OPTIONS) return null
+  const isOption = (one: unknown): one is string =>
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these must not occur.
+    typeof one === 'string' && one.length <= LONGEST_OPTION && /^[^\x00-\x1f\x7f]+$/.test(one)
+  if (!listed.every(isOption)) return null
+  return {
+    question: question.toWellFormed(),
+    options: [...new Set(listed.map((one) => one.toWellFormed()))],
+  }
+}
+
 const LONGEST_TEXT = 10_000
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, LONGEST_TEXT).toWellFormed() : undefined

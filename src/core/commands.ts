@@ -13,8 +13,9 @@ import type {
 } from './records.ts'
 import type { FailureClass } from './retry.ts'
 import type { Serves } from './reviews.ts'
-import type { TriggerRule } from './states.ts'
+import type { TaskState, TriggerRule } from './states.ts'
 import type { CountedDependency, DependencyKind, UpstreamOutcome, UpstreamReport } from './upstream.ts'
+import type { WaitingDetails } from './waiting.ts'
 
 /** What a holder sends with every write: the claim it believes to hold. */
 export interface Fence {
@@ -54,7 +55,7 @@ export interface NewTask {
 }
 
 /** What people and prompts read of a task; the claim path never does. */
-export interface TaskDetails {
+export interface TaskDetails extends Partial<WaitingDetails> {
   title: string
   taskType: string
   description: string | null
@@ -109,6 +110,12 @@ export interface Submission {
   summary: string | null
 }
 
+/** What a person saw when it decided: refused when the task is something else by now. */
+interface SeenTask {
+  generation?: number | undefined
+  whileIn?: TaskState | undefined
+}
+
 export type TaskCommand =
   | {
       kind: 'claim'
@@ -135,6 +142,8 @@ export type TaskCommand =
   | { kind: 'continue'; fence: Fence }
   | { kind: 'release'; fence: Fence; reason: string }
   | { kind: 'submit'; fence: Fence; submission: Submission }
+  /** The holder asks a person. Without options, any answer is possible. */
+  | { kind: 'ask'; fence: Fence; question: string; options: readonly string[] }
   | {
       kind: 'fail'
       fence: Fence
@@ -142,15 +151,28 @@ export type TaskCommand =
       error: string | null
       retryAt?: number | undefined
     }
-  | { kind: 'cancel'; reason: string | null }
+  /** The answer to the question of its last holder. */
+  | { kind: 'answer'; answer: string; generation?: number | undefined }
+  /** A person gives the result in place of a holder. */
+  | { kind: 'complete'; submission: Submission; comment: string | null; generation?: number | undefined }
+  | ({ kind: 'skip'; reason: string } & SeenTask)
+  | ({ kind: 'cancel'; reason: string | null } & SeenTask)
   /** `byMission`: its mission was closed; it goes on when the mission does. */
   | { kind: 'pause'; reason: string | null; byMission?: boolean | undefined }
-  | { kind: 'resume' }
-  | { kind: 'retry'; reason: string | null }
+  | { kind: 'resume'; generation?: number | undefined }
+  | { kind: 'retry'; reason: string | null; generation?: number | undefined }
   | { kind: 'reset'; reason: string | null }
   /** Verdicts may name the generation whose result they judge; for another generation they are refused. */
-  | { kind: 'approve'; comment: string | null; generation?: number | undefined }
-  | { kind: 'reject'; comment: string | null; generation?: number | undefined }
+  | { kind: 'approve'; comment: string | null; generation?: number | undefined; digest?: string | undefined }
+  | {
+      kind: 'reject'
+      comment: string | null
+      generation?: number | undefined
+      /** Of the result that was seen. */
+      digest?: string | undefined
+      /** It fails, whatever attempts are left. */
+      forGood?: boolean | undefined
+    }
   | {
       kind: 'verdict'
       verdict: 'passed' | 'failed' | 'unsure'

@@ -2,11 +2,13 @@ import type { RuleContext, TaskCommand } from './commands.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
 import type { TaskReply } from './replies.ts'
 import { claim } from './rules/claim.ts'
+import { complete } from './rules/complete.ts'
 import { addDependencies, failCycle } from './rules/dependencies.ts'
 import { holderWrite } from './rules/holder.ts'
 import { operate } from './rules/operator.ts'
 import { divide, merge } from './rules/parts.ts'
 import { promote } from './rules/promote.ts'
+import { answer } from './rules/question.ts'
 import { submit } from './rules/result.ts'
 import { lose, revoke, stall } from './rules/stall.ts'
 import { elapse } from './rules/time.ts'
@@ -48,6 +50,7 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
     case 'release':
     case 'fail':
     case 'log':
+    case 'ask':
       return holderWrite(draft, command, context)
     case 'elapse':
       return elapse(draft, command, context)
@@ -67,6 +70,10 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return addDependencies(draft, command, context)
     case 'failCycle':
       return failCycle(draft, command, context)
+    case 'complete':
+      return complete(draft, command, context)
+    case 'answer':
+      return answer(draft, command, context)
     case 'promote':
       return promote(draft, command, context)
     default:

@@ -33,6 +33,8 @@ const LEVELS = {
   task_verification_failed: 'WARN',
   task_human_approved: 'INFO',
   task_human_rejected: 'WARN',
+  task_answered: 'INFO',
+  task_completed_by_person: 'INFO',
   task_retrying: 'WARN',
   task_lease_expired: 'WARN',
   task_worker_lost: 'ERROR',
@@ -196,7 +198,12 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_completed: ({ agent, late }) =>
     `${agent} completed the task${late ? ', after its lease had expired' : ''}.`,
   task_output_submitted: ({ agent }) => `${agent} submitted a result for verification.`,
-  task_human_review_requested: ({ reason }) => `The task waits for a review by a person${why(reason)}.`,
+  task_human_review_requested: ({ reason, question }) =>
+    question === undefined
+      ? `The task waits for a review by a person${why(reason)}.`
+      : `The task waits for an answer${why(question)}.`,
+  task_completed_by_person: ({ comment }) => `A person gave the result${why(comment)}.`,
+  task_answered: ({ answer }) => `The question was answered${why(answer)}.`,
   task_verification_passed: ({ verdict }) => `The result passed verification${why(verdict)}.`,
   task_verification_failed: ({ verdict, attempt }) =>
     `The result failed verification (attempt ${attempt})${why(verdict)}.`,

@@ -14,6 +14,7 @@ import {
   type TransitionName,
 } from './states.ts'
 import type { DependencyAdded, DependencyRecounted, Upstream } from './upstream.ts'
+import { afterLeaving, type WaitingDetails, type WaitingWatch, waitsAfter } from './waiting.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
 export interface TaskRecord {
@@ -93,7 +94,7 @@ export const PURPOSES = ['work', 'planning', 'verification', 'report'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
 /** How long a task may take, and where it stands. Times that are missing are those of the workspace. */
-export interface TaskWatch {
+export interface TaskWatch extends WaitingWatch {
   /** How long the task is expected to take, as estimated by its creator. */
   readonly estimateMs?: number | undefined
   /** Assigned by the coordinator, it must be started within this time. */
@@ -177,7 +178,7 @@ export interface ResultPromoted {
 /** What people read of a task, changed with it: only the fields that are present. */
 export interface DetailsChanged {
   readonly taskId: number
-  readonly set: {
+  readonly set: Partial<WaitingDetails> & {
     title?: string | undefined
     description?: string | null | undefined
     tags?: readonly string[] | undefined
@@ -346,11 +347,11 @@ export class TaskDraft {
     if (to !== 'paused') this.record.pausedFrom = null
     this.record.rank = to === 'queued' ? this.#place() : null
     if (to === 'queued') this.record.dueAt = this.record.expiresAt
-    if (isTerminal(to)) {
-      this.record.completedAt = this.now
-      this.record.dueAt = null
-    }
-    if (!isTerminal(to)) this.record.completedAt = null
+    this.record.completedAt = isTerminal(to) ? this.now : null
+    if (isTerminal(to)) this.record.dueAt = null
+    afterLeaving(this.record, was)
+    const waits = waitsAfter(this.record, was, payload, this.now)
+    if (waits) this.effects.details.push({ taskId: this.record.id, set: waits })
     this.note(name, actor, payload, was, to)
   }
 

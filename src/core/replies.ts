@@ -67,9 +67,11 @@ type GrantedByCommand = {
   log: RecordGranted<'NOTED'>
   continue: ContinueGranted
   release: RecordGranted<'RELEASED'>
+  ask: RecordGranted<'ASKED'>
   fail: RecordGranted<'FAILED'>
   submit: ResultGranted<'ACCEPTED'>
   promote: ResultGranted<'PROMOTED'>
+  complete: ResultGranted<'COMPLETED'>
   retry: RecordGranted<'DONE'>
 }
 

@@ -44,7 +44,7 @@ interface Transition {
 export const TASK_TRANSITIONS = {
   task_divided: { from: ['pending', 'queued'], to: 'pending', by: 'flow' },
   task_queued: { from: ['pending', 'awaiting_retry'], to: 'queued', by: 'time' },
-  task_skipped: { from: ['pending', ...HELD], to: 'skipped', by: 'flow' },
+  task_skipped: { from: NOT_TERMINAL, to: 'skipped', by: 'flow' },
   task_assigned: { from: ['queued', 'awaiting_retry'], to: 'assigned', by: 'holder' },
   task_started: { from: ['assigned'], to: 'running', by: 'holder' },
   task_continuing: { from: ['assigned', 'running'], to: 'continuing', by: 'holder' },
@@ -60,8 +60,12 @@ export const TASK_TRANSITIONS = {
   },
   task_verification_passed: { from: ['verifying'], to: 'completed', by: 'flow' },
   task_verification_failed: { from: ['verifying'], to: 'awaiting_retry', by: 'flow' },
-  task_human_approved: { from: ['awaiting_human'], to: 'completed', by: 'operator' },
-  task_human_rejected: { from: ['awaiting_human'], to: 'awaiting_retry', by: 'operator' },
+  task_human_approved: { from: ['awaiting_human', 'verifying'], to: 'completed', by: 'operator' },
+  task_human_rejected: { from: ['awaiting_human', 'verifying'], to: 'awaiting_retry', by: 'operator' },
+  /** A person answered the question of its last holder. */
+  task_answered: { from: ['awaiting_human'], to: 'queued', by: 'operator' },
+  /** A person gave the result. */
+  task_completed_by_person: { from: NOT_TERMINAL, to: 'completed', by: 'operator' },
   task_retrying: { from: HELD, to: 'awaiting_retry', by: 'holder' },
   task_lease_expired: { from: HELD, to: 'awaiting_retry', by: 'time' },
   task_worker_lost: { from: HELD, to: 'awaiting_retry', by: 'time' },

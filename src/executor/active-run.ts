@@ -139,7 +139,8 @@ export class ActiveRun {
   /** The agent's own program may have ended the claim and still write its last output. */
   async #isSubmitted({ innerId, generation }: Held): Promise<boolean> {
     const [task] = await this.#context.kernel.store.tasksById(this.workspaceId, [innerId])
-    return task?.record.generation === generation && task.record.resultHash !== null
+    if (task?.record.generation !== generation) return false
+    return task.record.resultHash !== null || task.record.state === 'awaiting_human'
   }
 
   /** Everything the adapter reports passes here; secrets are redacted. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idCarriedBy } from '../core/ids.ts'
+import { needsFolder } from '../core/waiting.ts'
 import type { ObjectStore } from '../logs/object-store.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import type { ExecutorContext } from './context.ts'
@@ -117,5 +118,7 @@ export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number
 const sweepFolders = ({ kernel, own, dataFolder }: ExecutorContext) =>
   sweepWorktrees(gitOf(own), dataFolder, async ({ workspaceId, taskId, generation }) => {
     const id = taskId === null ? null : idCarriedBy(taskId)
-    return id === null || kernel.store.runs.isHeldUnder(Number(workspaceId), id, generation)
+    if (id === null) return true
+    const [record] = await kernel.store.recordsById(Number(workspaceId), [id])
+    return record !== undefined && needsFolder(record, generation)
   })

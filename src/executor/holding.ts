@@ -2,6 +2,7 @@ import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
 import type { Wakeup } from '../core/runs/records.ts'
+import { folderOf, needsFolder } from '../core/waiting.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
@@ -18,6 +19,8 @@ export interface Held {
   session: string
   attempt: number
   leaseMs: number
+  /** The generation whose folder it works in: its own, unless it goes on where an earlier one stood. */
+  folder: number
 }
 
 /** As stored in the row of the run. */
@@ -57,7 +60,8 @@ export async function claimForRun(
   const fence = { session, generation: found.generation }
   const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence })
   const { id, attempt, leaseMs } = reply.record
-  return { taskId: found.taskId, innerId: id, generation: found.generation, session, attempt, leaseMs }
+  const { taskId, generation } = found
+  return { taskId, innerId: id, generation, session, attempt, leaseMs, folder: folderOf(reply.record) }
 }
 
 async function claimOf(
@@ -108,7 +112,22 @@ async function isSettled(
 ): Promise<boolean> {
   const [found] = await kernel.store.tasksById(workspaceId, [innerId])
   if (found?.record.generation !== generation) return false
-  return found.record.resultHash !== null || found.record.state === 'awaiting_human'
+  const { resultHash, state, watch } = found.record
+  return resultHash !== null || state === 'awaiting_human' || watch?.goesOn?.generation === generation + 1
+}
+
+/** Whether its folder stays as it is, because the task goes on there. */
+export async function goesOnThere(
+  { kernel }: Pick<ExecutorContext, 'kernel'>,
+  workspaceId: number,
+  held: Held | null,
+  step: TaskOutcome,
+): Promise<boolean> {
+  if (step.kind !== 'submit') return step.kind === 'continue' || step.kind === 'ask'
+  if (!held) return false
+  // The agent itself may have asked a person, with the token of its run.
+  const [record] = await kernel.store.recordsById(workspaceId, [held.innerId]).catch(() => [])
+  return record?.claimState !== 'active' && record !== undefined && needsFolder(record, held.folder)
 }
 
 /** Applies the outcome of the run to its task. Returns the code of the refusal, if it was refused. */
@@ -136,6 +155,11 @@ export async function applyOutcome(
       case 'continue':
         await command(kernel, caller, held.taskId, { kind: 'continue', fence })
         break
+      case 'ask': {
+        const { question, options } = step
+        await command(kernel, caller, held.taskId, { kind: 'ask', fence, question, options })
+        break
+      }
       case 'release':
         await command(kernel, caller, held.taskId, { kind: 'release', fence, reason: step.reason })
         break

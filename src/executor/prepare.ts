@@ -182,7 +182,7 @@ async function folderFor(
       workspaceId: String(workspaceId),
       agentSlug: agent.slug,
       taskId: held?.taskId ?? null,
-      generation: held?.generation ?? 0,
+      generation: held?.folder ?? 0,
     }),
   )
 }

@@ -1,8 +1,8 @@
 import { idCarriedBy } from '../core/ids.ts'
 import { renderTemplate } from '../core/prompts/render.ts'
-import { parseTemplate } from '../core/prompts/template.ts'
+import { parseTemplate, type TemplateNode } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE, SERVICE_TEMPLATE } from '../core/prompts/texts.ts'
-import { PROMPT_VARIABLES, type PromptValues } from '../core/prompts/variables.ts'
+import { PROMPT_VARIABLES, type PromptPath, type PromptValues } from '../core/prompts/variables.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
@@ -25,8 +25,24 @@ export function promptOf(agent: AgentRecord, values: PromptValues): string {
     const [{ line, column, message }] = parsed.problems as [(typeof parsed.problems)[number]]
     throw new Unfit('invalid_configuration', `promptTemplate, line ${line}, column ${column}: ${message}.`)
   }
-  return renderTemplate(parsed.template, values)
+  const prompt = renderTemplate(parsed.template, values)
+  const isTold = usesVariable(parsed.template.nodes, 'task.answer')
+  return isTold ? prompt : `${prompt}${answerAsText(values)}`
 }
+
+/** A template that does not mention the answer must not keep it from the agent that waited for it. */
+function answerAsText(values: PromptValues): string {
+  const answer = values['task.answer']
+  if (answer == null) return ''
+  return `\n\nA person was asked: ${values['task.question']}\n\nThe answer: ${answer}\n`
+}
+
+const usesVariable = (nodes: readonly TemplateNode[], path: PromptPath): boolean =>
+  nodes.some(
+    (node) =>
+      (node.kind !== 'text' && node.path === path) ||
+      (node.kind === 'section' && usesVariable(node.nodes, path)),
+  )
 
 export async function promptValues(
   kernel: RunKernel,
@@ -100,6 +116,8 @@ async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held):
     'task.checkpoint': details.checkpoint,
     // A rate limit is no verdict on the work. A manual retry resets the attempts, but the last error still applies.
     'verdict.previous': details.failureClass === 'rate_limited' ? null : details.error,
+    'task.question': details.question?.answer == null ? null : details.question.question,
+    'task.answer': details.question?.answer,
     'task.model': details.plan?.model,
     'task.successCriteria': details.plan?.successCriteria,
     'upstream.outputs': await upstreamOf(kernel, workspaceId, record.id),

@@ -185,7 +185,7 @@ const releaseLost = (
     kernel,
     workspaceId,
     agent,
-    { ...claim, attempt: 0, leaseMs: 0 },
+    { ...claim, attempt: 0, leaseMs: 0, folder: 0 },
     taskOutcomeOf(endingOf(STOPPED, stop), STOPPED, stop),
     { result: null, summary: null },
   )

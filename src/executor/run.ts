@@ -51,7 +51,15 @@ async function releaseSkipped(
   reason: string,
 ): Promise<void> {
   if (taskId === null || generation === null) return
-  const held = { taskId, innerId: 0, generation, session: sessionOf(agent), attempt: 0, leaseMs: 0 }
+  const held = {
+    taskId,
+    innerId: 0,
+    generation,
+    session: sessionOf(agent),
+    attempt: 0,
+    leaseMs: 0,
+    folder: 0,
+  }
   await applyOutcome(kernel, workspaceId, agent, held, { kind: 'release', reason }, NOTHING)
 }
 

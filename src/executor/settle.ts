@@ -1,7 +1,14 @@
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { Refused } from '../core/errors.ts'
 import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
-import { plainDollars, plainInteger, plainJson, plainTextOrNull, plainUsage } from '../core/runs/answers.ts'
+import {
+  plainDollars,
+  plainInteger,
+  plainJson,
+  plainQuestion,
+  plainTextOrNull,
+  plainUsage,
+} from '../core/runs/answers.ts'
 import { type Ending, endingOf, type Stop, taskOutcomeOf, timeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { RunEnd } from '../core/runs/records.ts'
@@ -16,7 +23,7 @@ import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
 import { type CleanupPolicy, cleanFolder } from './folders/clean.ts'
 import { recordFolder } from './folders/record.ts'
-import { applyOutcome, type Held, taskOf } from './holding.ts'
+import { applyOutcome, goesOnThere, type Held, taskOf } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import { credentialOf, type Prepared } from './prepare.ts'
 import type { RunReport } from './report.ts'
@@ -52,7 +59,7 @@ export async function settle(
     : null
   await parts?.report.write()
   const step = taskOutcomeOf(ending, retryAt === null ? answer : { ...answer, retryAt }, stop)
-  const folder = await folderNow(context, parts, step.kind === 'continue')
+  const folder = await folderNow(context, parts, await goesOnThere(context, workspaceId, held, step))
   // Before the task is released: otherwise the agent would be assigned it again at once, and fail in the same way.
   if (ending.errorCode && RUN_ERRORS[ending.errorCode].stopsAgent)
     await context.storeRetry.whileUnavailable(() => stopAgent(context, dispatched, ending))
@@ -95,6 +102,7 @@ const plainAnswer = (reported: AdapterInvokeResult): AdapterInvokeResult => ({
   result: plainJson(reported?.result),
   rawResult: (plainJson(reported?.rawResult) ?? null) as AdapterInvokeResult['rawResult'],
   wantsMore: reported?.wantsMore === true,
+  question: plainQuestion(reported?.question),
   retryAt: plainTextOrNull(reported?.retryAt, 100),
   sessionId: plainTextOrNull(reported?.sessionId, 500),
   usage: plainUsage(reported?.usage),
@@ -113,6 +121,7 @@ const withoutSecrets = (answer: AdapterInvokeResult, secrets: KnownSecrets): Ada
     {
       errorMessage: answer.errorMessage ?? null,
       summary: answer.summary ?? null,
+      question: answer.question ?? null,
       result: answer.result,
       rawResult: answer.rawResult ?? null,
       sessionId: answer.sessionId ?? null,

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Submission } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
+import type { TaskRecord } from '../core/records.ts'
 import type { ResultGranted } from '../core/replies.ts'
 import type {
   FailAnswer,
@@ -16,6 +17,7 @@ import type {
 } from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { handOver, nextWanted, onTask, outcome, runMany } from './claims.ts'
 import { briefView, command } from './tasks.ts'
 import { unblockAfter } from './unblock.ts'
@@ -25,7 +27,7 @@ type Submit = Omit<z.output<typeof SubmitBody>, 'next'>
 type Work = Pick<Submit, 'result' | 'summary'>
 
 /** The result as stored. At once where the limits are known, as they are for all but the first in a while. */
-function submissionOf(kernel: Kernel, caller: Caller, work: Work): Submission | Promise<Submission> {
+export function submissionOf(kernel: Kernel, caller: Caller, work: Work): Submission | Promise<Submission> {
   const limits = kernel.limits(caller.workspaceId)
   return limits instanceof Promise
     ? limits.then((known) => submissionWithin(known, work))
@@ -41,6 +43,17 @@ function submissionWithin({ maxResultBytes }: Limits, { result, summary }: Work)
     throw Refused.field('RESULT_TOO_LARGE', 'result', message)
   }
   return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }
+}
+
+/** The summary and the reference of the result that is accepted, or awaits a verdict. */
+export async function standingResult(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  { id, epoch, resultHash }: TaskRecord,
+): Promise<{ summary: string | null; workProductRef: string | null }> {
+  const heads = resultHash === null ? [] : await kernel.store.resultPages.heads(workspaceId, id)
+  const standing = heads.findLast((one) => one.epoch === epoch && one.accepted !== false)
+  return { summary: standing?.summary ?? null, workProductRef: standing?.ref ?? null }
 }
 
 export async function submitResult(

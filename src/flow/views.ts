@@ -7,6 +7,7 @@ import type { EventView } from '../core/shapes/events.ts'
 import type { ResultView } from '../core/shapes/results.ts'
 import type { BriefTask, ListedTask, TaskView } from '../core/shapes/tasks.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
+import type { TaskQuestion } from '../core/waiting.ts'
 import type { EventWithTask, LargeDetail } from '../store/server-store.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
 
@@ -77,6 +78,7 @@ export function recordView(record: TaskRecord): Brief {
     purpose: record.purpose,
     optional: record.optional,
     serves: record.serves && { taskId: record.serves.uuid, generation: record.serves.generation },
+    resultDigest: record.resultHash,
   }
 }
 
@@ -115,6 +117,15 @@ function progressView(
   }
 }
 
+const questionView = ({ askedAt, answeredAt, ...question }: TaskQuestion): Task['question'] => ({
+  ...question,
+  askedAt: instant(askedAt),
+  answeredAt: instant(answeredAt),
+})
+
+const awaitsView = ({ waitsKind, waitsSince, waitsBecause }: TaskDetails): Task['awaits'] =>
+  waitsKind ? { kind: waitsKind, reason: waitsBecause ?? null, since: instant(waitsSince!) } : null
+
 export function taskView({ record, details }: StoredTask): Task {
   const { title, taskType, description, input, tags, dependsOn, project, parent, userId } = details
   const { metadata, createdBy } = details
@@ -138,6 +149,8 @@ export function taskView({ record, details }: StoredTask): Task {
     failureClass: failureClass ?? null,
     progress: progressView(record, details),
     checkpointData: checkpoint ?? null,
+    question: details.question ? questionView(details.question) : null,
+    awaits: awaitsView(details),
   } satisfies Omit<Task, keyof Brief>)
 }
 

@@ -27,6 +27,7 @@ import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { logRoutes } from './routes/logs.ts'
 import { missionRoutes } from './routes/missions.ts'
+import { peopleRoutes } from './routes/people.ts'
 import { planRoutes } from './routes/plans.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { promptRoutes } from './routes/prompts.ts'
@@ -140,6 +141,7 @@ async function routes(
   promptRoutes(api)
   projectRoutes(api, kernel)
   missionRoutes(api, kernel)
+  peopleRoutes(api, kernel)
   await api.register(async (plans) => planRoutes(plans, kernel))
   sessionRoutes(api, kernel)
   eventRoutes(api, kernel, { ...streams, live: execution.live })

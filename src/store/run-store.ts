@@ -158,8 +158,6 @@ interface RunReads {
   ): Promise<{ taskId: string; innerId: number; generation: number; session: string }[]>
   /** The same of all agents: also a claim that was not released when its run was recovered. */
   claimsLeft(): Promise<LostClaim[]>
-  /** Whether a task is held under exactly this generation. */
-  isHeldUnder(workspaceId: number, taskId: number, generation: number): Promise<boolean>
   /** Where a result was made: of the newest run of this generation. */
   madeIn(
     workspaceId: number,

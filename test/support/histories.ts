@@ -106,6 +106,22 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       error,
       retryAt: retryIn === null ? undefined : now + retryIn,
     })),
+  ask: held(
+    fc.record({
+      kind: kind('ask'),
+      question: fc.constant('Which one?'),
+      options: fc.constantFrom([], [], ['this', 'that']),
+    }),
+  ),
+  answer: fc
+    .tuple(fc.constantFrom('this', 'other'), seldom(fc.constant(1)))
+    .map(([answer, behind]) => (record) => ({
+      kind: 'answer',
+      answer,
+      ...(behind === null ? {} : { generation: record.generation - behind }),
+    })),
+  complete: plain(fc.record({ kind: kind('complete'), submission, comment: words })),
+  skip: plain(fc.record({ kind: kind('skip'), reason: fc.constant('not needed') })),
   lose: held(
     fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000), who: fc.constantFrom('worker', 'agent') }),
   ),

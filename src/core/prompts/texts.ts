@@ -19,11 +19,11 @@ Read the current state of the task:
 
     curl -sS "$BATON_URL/api/v1/tasks/$BATON_TASK_ID" -H "Authorization: Bearer $BATON_API_KEY"
 
-When only a person can decide how to continue, ask and end:
+When only a person can decide how to continue, ask and end; "options" may be left out. You are started again with the answer:
 
-    curl -sS -X POST "$BATON_URL/api/v1/tasks/$BATON_TASK_ID/fail" \\
+    curl -sS -X POST "$BATON_URL/api/v1/tasks/$BATON_TASK_ID/ask" \\
       -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
-      -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"failureClass":"human","error":"Which of the two databases is the right one?"}'
+      -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"question":"Which of the two databases is the right one?","options":["Frankfurt","Dublin"]}'
 
 An answer with status 409 means that you no longer hold the task: make no further changes, and end.`
 
@@ -68,6 +68,16 @@ This is attempt {{task.attempt}}. The previous holder of the task left this chec
 {{task.checkpoint}}
 
 {{/task.checkpoint}}
+{{#task.answer}}
+## The answer to a question
+
+A person was asked: {{task.question}}
+
+The answer: {{task.answer}}
+
+Go on from where the work stopped.
+
+{{/task.answer}}
 {{#verdict.previous}}
 ## What was wrong with the previous attempt
 

@@ -134,6 +134,18 @@ export const PROMPT_VARIABLES = [
     example: '{"filesDone":["login.ts"]}',
   },
   {
+    path: 'task.question',
+    description: 'What the last holder asked a person',
+    sensitive: false,
+    example: 'Which of the two databases is the right one?',
+  },
+  {
+    path: 'task.answer',
+    description: 'The answer of that person',
+    sensitive: false,
+    example: 'The one in Frankfurt.',
+  },
+  {
     path: 'verdict.previous',
     description: 'The comment of a reviewer on the previous attempt',
     sensitive: false,

@@ -5,10 +5,11 @@ import type { HolderRequest, TaskReply } from '../replies.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
 import { judgeFence, leaseRanOut } from './fence.ts'
+import { ask } from './question.ts'
 import { abortsAt, begun, firstDeadline, nextCheckAt, progressed } from './watch.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
-type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log'>
+type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log' | 'ask'>
 
 /** Every write of a holder but its result: checked by the fence; a stale one is refused and recorded. */
 export function holderWrite(draft: TaskDraft, command: HolderCommand, context: RuleContext): TaskReply {
@@ -30,6 +31,8 @@ export function holderWrite(draft: TaskDraft, command: HolderCommand, context: R
       return fail(draft, command, context)
     case 'log':
       return log(draft, command)
+    case 'ask':
+      return ask(draft, command, context)
   }
 }
 

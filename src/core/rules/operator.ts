@@ -1,11 +1,13 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
-import type { TaskDraft, TaskWatch } from '../records.ts'
+import type { TaskDraft, TaskRecord, TaskWatch } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
+import { dropPreference, goOn, preferLastAgent, WAITS_NO_MORE } from '../waiting.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { closeForLateResults } from './fence.ts'
+import { whyStale } from './question.ts'
 import { moveByUpstream } from './upstream.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
@@ -25,9 +27,11 @@ const STANDS_FOR = {
   approve: 'task_human_approved',
   reject: 'task_human_rejected',
   verdict: 'task_verification_passed',
+  skip: 'task_skipped',
 } as const satisfies Partial<Record<TaskCommand['kind'], TransitionName>>
 
 type StateAct = keyof typeof STANDS_FOR
+const JUDGES: readonly StateAct[] = ['approve', 'reject', 'verdict']
 type OperatorCommand = Command<StateAct | 'update' | 'archive'>
 
 /** What people (and the verifier) do to a task. An act that revokes the task from its holder ends the claim. */
@@ -45,25 +49,35 @@ function changeState(draft: TaskDraft, command: Command<StateAct>, context: Rule
   const { from, to } = TASK_TRANSITIONS[STANDS_FOR[command.kind]]
   // Cancelling or pausing twice is one request, repeated.
   if (state === to && (command.kind === 'cancel' || command.kind === 'pause')) return null
+  const digest = 'digest' in command ? command.digest : undefined
+  if ('whileIn' in command && command.whileIn !== undefined && command.whileIn !== state)
+    return changedSince(draft.record)
   if (!(from as readonly TaskState[]).includes(state))
-    return refuse('WRONG_STATE', `"${command.kind}" is not possible for a task that is ${state}.`, {
-      taskState: state,
-    })
-  if (
-    'generation' in command &&
-    command.generation !== undefined &&
-    command.generation !== draft.record.generation
-  )
-    return refuse(
-      'STALE_GENERATION',
-      `The request is for generation ${command.generation}; the task is at generation ${draft.record.generation}.`,
-      {
-        currentGeneration: draft.record.generation,
-      },
-    )
+    return digest !== undefined
+      ? changedSince(draft.record)
+      : refuse('WRONG_STATE', `"${command.kind}" is not possible for a task that is ${state}.`, {
+          taskState: state,
+        })
+  const stale = 'generation' in command ? whyStale(draft.record, command.generation) : null
+  if (stale) return stale
+  if (draft.record.watch?.asks && JUDGES.includes(command.kind))
+    return refuse('WRONG_STATE', 'The task waits for the answer to a question; there is no result to judge.')
+  if (digest !== undefined && digest !== draft.record.resultHash) return changedSince(draft.record)
   closeForLateResults(draft.record)
   return (ACTS[command.kind] as Act<StateAct>)(draft, command, context)
 }
+
+/** Whoever judges names what was seen: it is something else by now. */
+const changedSince = ({ state, generation, resultHash }: TaskRecord): Refusal =>
+  refuse(
+    'CHANGED_SINCE',
+    `It is not any more what it was: the task is ${state} at generation ${generation}.`,
+    {
+      taskState: state,
+      currentGeneration: generation,
+      resultDigest: resultHash,
+    },
+  )
 
 const ACTS: { [K in StateAct]: Act<K> } = {
   cancel(draft, { reason }, { actor }) {
@@ -71,6 +85,14 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     dropPendingResult(draft, 'CANCELLED')
     draft.record.dueAt = null
     draft.move('task_cancelled', actor, { reason })
+    return null
+  },
+
+  skip(draft, { reason }, { actor }) {
+    draft.endClaim('SUPERSEDED')
+    dropPendingResult(draft, 'SKIPPED')
+    draft.record.blocked = false
+    draft.move('task_skipped', actor, { because: reason })
     return null
   },
 
@@ -90,6 +112,8 @@ const ACTS: { [K in StateAct]: Act<K> } = {
   resume(draft, _command, context) {
     const { record } = draft
     const { actor, now } = context
+    // Whoever resumes one paused task by hand wants it done by anybody.
+    const isOnItsOwn = record.state === 'budget_exceeded' || record.watch?.pausedByMission === true
     if (record.watch?.pausedByMission) record.watch = withoutMissionPause(record.watch)
     // Due at once: a cycle that was idle while one of its tasks was paused is found then.
     if (record.blocked) record.dueAt ??= now
@@ -99,7 +123,11 @@ const ACTS: { [K in StateAct]: Act<K> } = {
       moveByUpstream(draft, context)
     } else {
       record.dueAt = null
+      // What had begun goes on where it stood.
+      const hadBegun = record.state === 'budget_exceeded' || isHeld(record.pausedFrom!)
+      if (hadBegun) goOn(record)
       draft.move('task_unpaused', actor)
+      if (hadBegun && isOnItsOwn) preferLastAgent(record, now)
     }
     return null
   },
@@ -122,7 +150,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     record.epoch += 1
     Object.assign(record, { attempt: 0, continuations: 0, resultHash: null, dueAt: null, startedAt: null })
     Object.assign(record, { archivedAt: null, blocked: false })
-    draft.effects.details.push({ taskId: record.id, set: { exhausted: null } })
+    draft.effects.details.push({ taskId: record.id, set: { exhausted: null, question: null } })
     const name = waitsForItsParts(draft) ? 'task_reset_to_wait' : 'task_reset'
     draft.move(name, actor, { reason, epoch: record.epoch })
     return null
@@ -136,8 +164,14 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  reject(draft, { comment }, context) {
+  reject(draft, { comment, forGood }, context) {
     dropPendingResult(draft, 'HUMAN_REJECTED')
+    draft.record.dueAt = null
+    if (forGood) {
+      const { attempt } = draft.record
+      fail(draft, context.actor, { comment, error: comment, attempt, failureClass: 'quality' }, 'rejected')
+      return null
+    }
     retryOrFail(draft, 'task_human_rejected', { comment }, context)
     return null
   },
@@ -219,6 +253,7 @@ function archive(draft: TaskDraft, { actor, now }: RuleContext): Refusal | null 
   if (record.archivedAt === null) {
     draft.touch()
     record.archivedAt = now
+    draft.effects.details.push({ taskId: record.id, set: WAITS_NO_MORE })
     draft.note('task_archived', actor, {})
   }
   return null
@@ -248,6 +283,7 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
 
 function reserveFor(draft: TaskDraft, onlyAgent: string | null, context: RuleContext): void {
   const { record } = draft
+  dropPreference(record)
   record.onlyAgent = onlyAgent
   if (onlyAgent === null || !isHeld(record.state) || record.agent === onlyAgent) return
   requeue(draft, context, 'REASSIGNED', `reassigned to ${onlyAgent}`)

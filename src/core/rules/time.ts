@@ -2,6 +2,7 @@ import type { RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { isHeld } from '../states.ts'
+import { dropPreference } from '../waiting.ts'
 import { expireLease } from './attempts.ts'
 import { leaseRanOut } from './fence.ts'
 import { checkHolder } from './stall.ts'
@@ -27,7 +28,8 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       record.dueAt = null
       draft.move('task_queued', 'system', { because: 'due' })
     } else if (record.state === 'queued') {
-      giveUp(draft)
+      if (hasExpired(record, context.now)) giveUp(draft)
+      else openToAll(draft)
     } else if (record.state === 'verifying' && record.review === 'baton') {
       // What is to be done about its result is not for a rule: whoever sent this looks after it.
       record.dueAt = context.now + NEXT_LOOK_MS
@@ -42,9 +44,14 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
 
-/** While queued, its due time is its expiry. */
 export const hasExpired = (record: TaskRecord, now: number) =>
-  record.state === 'queued' && record.dueAt !== null && record.dueAt <= now
+  record.state === 'queued' && record.expiresAt !== null && record.expiresAt <= now
+
+/** The agent that is preferred did not take it in time. */
+function openToAll(draft: TaskDraft): void {
+  dropPreference(draft.record)
+  draft.touch()
+}
 
 export function giveUp(draft: TaskDraft): void {
   draft.move('task_expired', 'system', { expiresAt: draft.record.expiresAt! })

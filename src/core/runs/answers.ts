@@ -36,6 +36,14 @@ export function plainUsage(usage: unknown): TokenUsage | null {
   }
 }
 
+/** Null when it is no question that could be shown to a person. */
+export function plainQuestion(asked: unknown): { question: string; options: string[] } | null {
+  const { question, options = [] } = (asked ?? {}) as { question?: unknown; options?: unknown }
+  if (typeof question !== 'string' || question === '' || !Array.isArray(options)) return null
+  const texts = options.filter((one): one is string => typeof one === 'string' && one !== '')
+  return { question: plainText(question), options: texts.map(plainText) }
+}
+
 const MOST_DOLLARS = 1e12
 
 /** Decimal dollars as text; null when it is not an amount. */

@@ -10,6 +10,8 @@ export interface Answer {
   errorCode?: RunErrorCode | null | undefined
   errorMessage?: string | null | undefined
   wantsMore?: boolean | undefined
+  /** It succeeded, and a person has to answer before it goes on. */
+  question?: { question: string; options: readonly string[] } | null | undefined
   retryAt?: string | null | undefined
 }
 
@@ -55,12 +57,14 @@ const CODE_OF = { failed: 'nonzero_exit', cancelled: 'cancelled', timed_out: 'ti
 export type TaskOutcome =
   | { kind: 'submit' }
   | { kind: 'continue' }
+  | { kind: 'ask'; question: string; options: readonly string[] }
   | { kind: 'fail'; failureClass: FailureClass; error: string; retryAt: number | undefined }
   | { kind: 'release'; reason: string }
   | { kind: 'none' }
 
 export function taskOutcomeOf(ending: Ending, answer: Answer, stop: Stop | null): TaskOutcome {
   const { errorCode } = ending
+  if (errorCode === null && answer.question) return { kind: 'ask', ...answer.question }
   if (errorCode === null && !answer.wantsMore) return { kind: 'submit' }
   // Stopped by a person: it must not continue by itself.
   if (errorCode === null && stop?.byPerson)

@@ -104,6 +104,7 @@ export const RenewedClaim = z.object({ taskId: Uuid, generation: z.int(), ...Ren
 const onTask = <R extends string>(reason: R) => z.object({ reason: z.literal(reason), task: BriefTask })
 export const StartAnswer = onTask('STARTED')
 export const ReleaseAnswer = onTask('RELEASED')
+export const AskAnswer = onTask('ASKED')
 export const FailAnswer = onTask('FAILED')
 /** The answer to progress and to lines in a task's log. */
 export const NotedAnswer = onTask('NOTED')

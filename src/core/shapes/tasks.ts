@@ -5,6 +5,7 @@ import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
 import { TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
 import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
+import { AwaitsView, QuestionView } from './people.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
@@ -150,6 +151,10 @@ export const BriefTask = z.object({
     .object({ taskId: Uuid, generation: z.int() })
     .nullable()
     .describe('The result that a verification judges'),
+  resultDigest: z
+    .string()
+    .nullable()
+    .describe('Identifies the result that is accepted, or awaits a verdict; approvals name it'),
 })
 
 const TaskPlanView = z.object({
@@ -191,6 +196,8 @@ export const TaskView = BriefTask.extend({
     })
     .nullable(),
   checkpointData: z.unknown(),
+  question: QuestionView.nullable().describe('The last question of a holder, and its answer'),
+  awaits: AwaitsView.nullable().describe('What it waits for a person with'),
 })
 
 const Neighbour = z.object({
@@ -228,6 +235,8 @@ export const VerifiedTask = z.object({
 /** A task with what is around it. */
 export const TaskInGraph = TaskView.extend({
   ...VerifiedTask.shape,
+  summary: z.string().nullable().describe('Of the result that is accepted, or awaits a verdict'),
+  workProductRef: z.string().nullable(),
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
 })

@@ -32,6 +32,7 @@ import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import { updateTask } from '../../flow/dependencies.ts'
 import { eventViews } from '../../flow/event-views.ts'
 import { namedProject } from '../../flow/projects.ts'
+import { standingResult } from '../../flow/results.ts'
 import { createTasks, operate, readStates, readTask, requireRecord } from '../../flow/tasks.ts'
 import { verificationsView } from '../../flow/verification/views.ts'
 import { claimRowView, taskView } from '../../flow/views.ts'
@@ -158,11 +159,12 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
     route({ summary: 'Read a task', tag, needs: 'read', params: IdParams, answer: TaskInGraph }),
     async ({ params, caller }, reply) => {
       const task = await readTask(kernel, caller, params.id)
-      const [around, verified] = await Promise.all([
+      const [around, verified, result] = await Promise.all([
         kernel.store.taskGraph.around(caller.workspaceId, task.record.id, NEIGHBOURS),
         verificationsView(kernel, caller.workspaceId, task.record),
+        standingResult(kernel, caller, task.record),
       ])
-      const shown = Object.assign(taskView(task), around, verified)
+      const shown = Object.assign(taskView(task), around, verified, result)
       return reply.header('etag', etag(task.record.version)).send(shown)
     },
   )
@@ -264,22 +266,6 @@ const ACTS: Record<string, { summary: string; command: (body: ActBody) => TaskCo
     command: (body) => ({ kind: 'reset', reason: body?.reason ?? null }),
   },
   archive: { summary: 'Archive a finished task', command: () => ({ kind: 'archive' }) },
-  approve: {
-    summary: 'Approve the result of a task',
-    command: (body) => ({
-      kind: 'approve',
-      comment: body?.comment ?? body?.reason ?? null,
-      generation: body?.generation,
-    }),
-  },
-  reject: {
-    summary: 'Reject the result of a task',
-    command: (body) => ({
-      kind: 'reject',
-      comment: body?.comment ?? body?.reason ?? null,
-      generation: body?.generation,
-    }),
-  },
 }
 
 function operatorRoutes(app: FastifyInstance, kernel: ServerKernel): void {

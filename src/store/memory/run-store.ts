@@ -101,10 +101,6 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
           })),
         ),
       ),
-    isHeldUnder: async (workspaceId, taskId, generation) => {
-      const task = this.inside(workspaceId).tasks.get(taskId)
-      return task?.claimState === 'active' && task.generation === generation
-    },
     madeIn: async (workspaceId, taskId, generation) => {
       const ofIt = [...this.inside(workspaceId).runs.values()].findLast(
         (run) => run.innerTaskId === taskId && run.generation === generation && run.folder !== null,

@@ -40,6 +40,10 @@ const SELECT_DETAILS = names(
     'checkpoint',
     'metadata',
     'created_by',
+    'question',
+    'waits_kind',
+    'waits_since',
+    'waits_because',
   ].map((name) => `d.${name}`),
 )
 
@@ -277,8 +281,8 @@ const parsed = (json: unknown) => (json === null ? null : JSON.parse(json as str
 
 function readDetails(columns: Row, dependsOn: readonly string[]): TaskDetails {
   const [title, taskType, description, input, tags, userId, project, parent, ...rest] = columns
-  const [error, failureClass, exhausted, progressPercent, progressStep, checkpoint, metadata, createdBy] =
-    rest
+  const [error, failureClass, exhausted, progressPercent, progressStep, checkpoint, metadata, ...more] = rest
+  const [createdBy, question, waitsKind, waitsSince, waitsBecause] = more
   return {
     title,
     taskType,
@@ -297,5 +301,9 @@ function readDetails(columns: Row, dependsOn: readonly string[]): TaskDetails {
     checkpoint: parsed(checkpoint),
     metadata: parsed(metadata),
     createdBy: textOrNull(createdBy),
+    question: parsed(question),
+    waitsKind,
+    waitsSince,
+    waitsBecause,
   } as TaskDetails
 }

@@ -17,9 +17,14 @@ const COLUMNS = {
   error: 'error',
   failureClass: 'failure_class',
   exhausted: 'exhausted',
+  question: 'question',
+  waitsKind: 'waits_kind',
+  waitsSince: 'waits_since',
+  waitsBecause: 'waits_because',
 } as const satisfies Record<keyof DetailsChanged['set'], string>
 
 type Field = keyof typeof COLUMNS
+const JSON_FIELDS: readonly Field[] = ['tags', 'checkpoint', 'question']
 
 const asJson = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
 
@@ -52,7 +57,7 @@ export function newDetails(workspaceId: number, created: Changes['created']): Sq
 }
 
 const columnValue = (field: Field, value: unknown): unknown =>
-  field === 'tags' || field === 'checkpoint' ? asJson(value) : (value ?? null)
+  JSON_FIELDS.includes(field) ? asJson(value) : (value ?? null)
 
 /** Changes of the same fields are grouped. The last change of a task in a batch is the one written. */
 export function detailsWritten({ isMariadb, workspaceId, changes }: Writing): Sql[] {

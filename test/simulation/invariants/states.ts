@@ -89,9 +89,12 @@ const dueTimesAreForTimeToMove: TaskInvariant = {
 }
 
 const queuedTasksKnowTheirEnd: TaskInvariant = {
-  says: 'A task in the queue is due at its expiry time, and only then.',
-  broken: ({ record: { state, dueAt, expiresAt } }) =>
-    state === 'queued' && dueAt !== expiresAt && `due at ${dueAt}, expires at ${expiresAt}`,
+  says: 'A task in the queue is due at its expiry time, or when it is no longer reserved for the agent that held it.',
+  broken: ({ record: { state, dueAt, expiresAt, watch } }) => {
+    const until = Math.min(...[expiresAt, watch?.preferredUntil].filter((at) => at != null))
+    const isRight = dueAt === (Number.isFinite(until) ? until : null)
+    return state === 'queued' && !isRight && `due at ${dueAt}, expires at ${expiresAt}`
+  },
 }
 
 const expiresInTime: TaskInvariant = {

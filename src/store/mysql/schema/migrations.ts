@@ -2,6 +2,7 @@ import { TABLES } from './0001-tables.ts'
 import { DEPENDENCY_COUNTS } from './0002-dependency-counts.ts'
 import { PURPOSES } from './0003-purposes.ts'
 import { VERIFICATIONS } from './0004-verifications.ts'
+import { WAITING_FOR_PEOPLE } from './0005-waiting-for-people.ts'
 
 export interface Migration {
   version: number
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: '0002_dependency_counts', statements: DEPENDENCY_COUNTS },
   { version: 3, name: '0003_purposes', statements: PURPOSES },
   { version: 4, name: '0004_verifications', statements: VERIFICATIONS },
+  { version: 5, name: '0005_waiting_for_people', statements: WAITING_FOR_PEOPLE },
 ]

@@ -15,7 +15,8 @@ export const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
 export const ownDetails = (include: ReadonlySet<LargeDetail>) => {
   const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
   return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
-   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by, d.plan`
+   d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by, d.plan,
+   d.question, d.waits_kind, ms(d.waits_since), d.waits_because`
 }
 
 /** The UUIDs of the tasks that a task depends on. */
@@ -24,7 +25,7 @@ export const dependsOn = (workspace: string, task: string) =>
       order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
 
 /** How many values `readDetails` reads. */
-export const DETAILS_WIDTH = 19
+export const DETAILS_WIDTH = 23
 
 /** In the order they are selected. Written out: building it field by field would cost several times as much. */
 export const readDetails = (values: readonly unknown[]) =>
@@ -44,10 +45,14 @@ export const readDetails = (values: readonly unknown[]) =>
     metadata: values[12],
     createdBy: values[13],
     plan: values[14],
-    project: values[15],
-    parent: values[16],
-    mission: values[17],
-    dependsOn: values[18],
+    question: values[15],
+    waitsKind: values[16],
+    waitsSince: values[17],
+    waitsBecause: values[18],
+    project: values[19],
+    parent: values[20],
+    mission: values[21],
+    dependsOn: values[22],
   }) as TaskDetails
 
 // $1 workspace, $2 tasks.

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Column, taskColumns } from './columns.ts'
 import { OPEN_LANES, OWN_LANES } from './lanes.ts'
 import { asRows, type Rows } from './rows.ts'
@@ -253,7 +254,8 @@ export const recountDependencies = insertInto(
 // Some details of one task. $1 workspace, $2 task, then the columns.
 export const updateDetails = (columns: readonly string[]): Statement =>
   statement(
-    `update_details_${columns.join('_')}`,
+    // Postgres tells statements apart by the first 63 characters of their names.
+    `update_details_${hash('md5', columns.join())}`,
     `update task_details set ${columns.map((name, i) => `${name} = $${i + 3}`).join(', ')} where workspace_id = $1 and task_id = $2`,
   )
 

@@ -134,6 +134,10 @@ const DETAIL_COLUMNS = {
   error: 'error',
   failureClass: 'failure_class',
   exhausted: 'exhausted',
+  question: 'question',
+  waitsKind: 'waits_kind',
+  waitsSince: 'waits_since',
+  waitsBecause: 'waits_because',
 } as const satisfies Record<keyof DetailsChanged['set'], string>
 
 /** Row by row, only the columns that changed: details change rarely, and seldom many at once. */
@@ -141,9 +145,16 @@ function detailWrites(workspaceId: number, changes: Changes): Bound[] {
   return [...foldDetails(changes)].map(([taskId, set]) => {
     const given = Object.entries(set) as [keyof typeof set, unknown][]
     const columns = given.map(([field]) => DETAIL_COLUMNS[field])
-    const values = given.map(([field, value]) => (field === 'checkpoint' ? JSON.stringify(value) : value))
+    const values = given.map(([field, value]) => detailValue(field, value))
     return [sql.updateDetails(columns), [workspaceId, taskId, ...values]]
   })
+}
+
+function detailValue(field: keyof typeof DETAIL_COLUMNS, value: unknown): unknown {
+  if (field === 'checkpoint') return JSON.stringify(value)
+  if (value === null) return null
+  if (field === 'question') return JSON.stringify(value)
+  return field === 'waitsSince' ? new Date(value as number).toISOString() : value
 }
 
 /** Agents that start work on the tracks of projects, and agents that leave them. */

@@ -281,8 +281,8 @@ export class PostgresReader implements Reader {
 }
 
 /** In a response: the record, which is about as long for all tasks, and fields of any length. */
-const SMALL_DETAILS_BYTES = `1500 + ${bytesOfText('d.title', 'd.description', 'd.error', 'd.progress_step')}
-   + ${bytesOfJson('d.metadata')} + pg_column_size(d.tags)
+const SMALL_DETAILS_BYTES = `1500 + ${bytesOfText('d.title', 'd.description', 'd.error', 'd.progress_step', 'd.waits_because')}
+   + ${bytesOfJson('d.metadata')} + ${bytesOfJson('d.question')} + pg_column_size(d.tags)
    + 39 * (select count(*) from task_dependencies x where x.workspace_id = $1 and x.task_id = l.id)`
 const OF_OTHERS = `
    (select p.slug from projects p where p.workspace_id = t.workspace_id and p.project_id = t.project_id and t.project_id <> 0),

@@ -183,12 +183,6 @@ export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: stri
     [agent],
   )
 
-/** Whether a task is held under exactly this generation. */
-export async function isHeldUnder(pool: pg.Pool, workspaceId: number, taskId: number, generation: number) {
-  const text = `select from tasks where workspace_id = $1 and id = $2 and generation = $3 and claim_state = 'active'`
-  return (await inside(pool, workspaceId, text, [taskId, generation])).length > 0
-}
-
 /** How many attempts at a task, before this generation, timed out. */
 export async function timeoutsBefore(
   pool: pg.Pool,
