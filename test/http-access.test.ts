@@ -99,6 +99,7 @@ describe('a key may do what its role and scopes say', () => {
     results: ['read', 'operate'],
     projects: ['read', 'operate'],
     missions: ['read', 'operate'],
+    inbox: ['read', 'operate'],
     events: ['read', 'none'],
     logs: ['read', 'work'],
     limits: ['read', 'admin'],

@@ -64,6 +64,26 @@ describe('answers about work match their declared schemas', () => {
     }
   })
 
+  test('questions, results by people, and what waits for them', async () => {
+    const question = { ...held, question: 'Which?', options: ['this', 'that'] }
+    const [one, other] = [await w.held(), await w.held()]
+    for (const task of [one, other]) await on(task, 'ask', question)
+    await get('/inbox', '/inbox?sort=blocks', `/inbox/task:${one.id}:1`, `/tasks/${one.id}`)
+    await on(one, 'answer', { answer: 'this' })
+    await all(['POST', `/inbox/task:${other.id}:1/answer`, { decision: 'answer', answer: 'that' }])
+    await get(`/tasks/${one.id}`)
+    await on(one, 'complete', { result: { by: 'hand' }, summary: 'by hand' })
+    await on(other, 'skip', { reason: 'not needed' })
+    const judged = await w.held({ verification: { kind: 'human' } })
+    await on(judged, 'submit', { ...held, result: 1 })
+    await get(`/inbox/task:${judged.id}:1`)
+    const mission = (await w.post('/missions', { goal: 'Wait', plan: { tasks: [{ tempId: 'a' }] } })).body
+    await get(`/inbox/plan:${mission.id}:1`)
+    const lonely = await w.make({ requiredCapabilities: ['unheard of'] })
+    await get(`/inbox/alert:${lonely.id}`)
+    await all(['POST', `/inbox/alert:${lonely.id}/answer`, { decision: 'cancel' }])
+  })
+
   test('writes of holders, single and in batches', async () => {
     const task = await w.held({ timeouts: { hangGraceSeconds: 0 }, estimatedDurationMinutes: 0.0001 })
     const progress = { ...held, percent: 10, step: 'one', checkpointData: { at: 1 } }

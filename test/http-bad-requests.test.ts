@@ -176,6 +176,18 @@ describe('queries', () => {
     ['1-1-1', '1-1-1-x', '1-1-1-a-b', '-1-1-1-a', '1-1-2147483648-a', '1-1-9999999999-a', '1.5-1-1-a'],
     ['0-0-0-0', '999999999999999-4503599627370495-2147483647-f'],
   ]
+  const INBOX_PLACES = [
+    encoded([
+      '',
+      '[]',
+      '{}',
+      '[1,"alert",0]',
+      '[-1,"alert",0,""]',
+      '[1,"other",0,""]',
+      '[1,"alert",0,"\\u0000"]',
+    ]),
+    encoded(['[0,"plan",0,""]', '[8640000000000000,"review",9007199254740991,"zzz"]']),
+  ] as [string[], string[]]
   /** For each list: cursors that are not its own, and those at both ends of its range. */
   const CURSORS: Record<string, [wrong: string[], right: string[]]> = {
     '/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
@@ -189,6 +201,7 @@ describe('queries', () => {
     '/agents/{id}/runs': UUIDS,
     '/agents/{id}/wakeups': UUIDS,
     '/tasks/{id}/runs': UUIDS,
+    '/inbox': INBOX_PLACES,
     '/results': PLACES,
     '/tasks/{id}/results': PLACES,
   }

@@ -25,6 +25,7 @@ import { deadLetterRoutes } from './routes/dead-letters.ts'
 import { dependencyRoutes } from './routes/dependencies.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
+import { inboxRoutes } from './routes/inbox.ts'
 import { logRoutes } from './routes/logs.ts'
 import { missionRoutes } from './routes/missions.ts'
 import { peopleRoutes } from './routes/people.ts'
@@ -142,6 +143,7 @@ async function routes(
   projectRoutes(api, kernel)
   missionRoutes(api, kernel)
   peopleRoutes(api, kernel)
+  inboxRoutes(api, kernel, execution)
   await api.register(async (plans) => planRoutes(plans, kernel))
   sessionRoutes(api, kernel)
   eventRoutes(api, kernel, { ...streams, live: execution.live })

@@ -4,6 +4,7 @@
  */
 export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
 export type { LargeDetail } from './postgres/kernel/details.ts'
+export type { InboxFilter, InboxPlace, InboxRow } from './postgres/reads/inbox.ts'
 export type { LogFilter, LogPage } from './postgres/reads/logs.ts'
 export type { EventWithTask } from './postgres/reads/reader.ts'
 export type { ResultPosition } from './postgres/reads/result-pages.ts'

@@ -86,6 +86,8 @@ export interface Things {
   run: string
   /** Its plan waits for approval. */
   mission: string
+  /** That plan in the inbox. */
+  item: string
 }
 
 /** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
@@ -100,6 +102,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/projects/{slug}': 'project',
   '/projects/{slug}/tracks/{track}': 'track',
   '/missions/{id}': 'mission',
+  '/inbox/{id}': 'item',
 }
 
 /** The things a path names, in order. */
@@ -130,6 +133,7 @@ export const allOf = (id: string): Things => ({
   track: id,
   run: id,
   mission: id,
+  item: id,
 })
 
 /** A plan is text that the API document has no schema for: the one body that is not generated. */

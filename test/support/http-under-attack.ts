@@ -74,7 +74,7 @@ export async function thingsIn(workspace: Workspace): Promise<Things> {
   const [{ id: home }] = (await workspace.call('GET', '/workspaces')).body.items
   const plan = { tasks: [{ tempId: 'a' }] }
   const mission = (await workspace.post('/missions', { goal: 'Make it work', plan })).body.id
-  const names = { worker, agent, project, track, workspace: home, mission }
+  const names = { worker, agent, project, track, workspace: home, mission, item: `plan:${mission}:1` }
   return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
 }
 

@@ -72,6 +72,7 @@ export class PostgresStore
   readonly runs: ServerQueries['runs']
   readonly runtime: ServerQueries['runtime']
   readonly sessionMemory: ServerQueries['sessionMemory']
+  readonly inbox: ServerQueries['inbox']
   readonly taskGraph: ServerQueries['taskGraph']
   readonly verifications: ServerQueries['verifications']
   readonly wakeups: ServerQueries['wakeups']
@@ -106,6 +107,7 @@ export class PostgresStore
     this.runs = queries.runs
     this.runtime = queries.runtime
     this.sessionMemory = queries.sessionMemory
+    this.inbox = queries.inbox
     this.taskGraph = queries.taskGraph
     this.verifications = queries.verifications
     this.wakeups = queries.wakeups

@@ -1,6 +1,7 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { missionsToSettle, tasksForChore } from '../upkeep/missions.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
+import { readInbox, readInboxItem } from './inbox.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
 import {
   eventsOfMission,
@@ -37,6 +38,7 @@ export function readQueries({ readers }: Connections) {
       ofTask: resultsOfTask,
       rejected: rejectedResults,
     }),
+    inbox: bind(readers, { read: readInbox, item: readInboxItem }),
     taskGraph: bind(readers, { around: tasksAround }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
   }

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { INBOX_KINDS } from '../waiting.ts'
+import { AgentView } from './agents.ts'
+import { Generation, listOf, ShortText, Uuid } from './common.ts'
+import { MissionPatchBody, MissionView, PlanVersionView } from './missions.ts'
+import { Answer, Digest } from './people.ts'
+import { ResultView } from './results.ts'
+import { TaskView } from './tasks.ts'
+
+/** What waits for a person. */
+
+export const DECISIONS = [
+  'approve',
+  'reject',
+  'fail',
+  'answer',
+  'retry',
+  'resume',
+  'raise',
+  'release',
+  'archive',
+  'pause',
+  'terminate',
+  'skip',
+  'cancel',
+] as const
+export type Decision = (typeof DECISIONS)[number]
+
+const About = z.object({
+  taskId: Uuid.nullable(),
+  missionId: Uuid.nullable(),
+  runId: Uuid.nullable().describe('The last run of the task'),
+  agent: z.string().nullable().describe('The agent, or the one that held the task last'),
+})
+
+export const InboxItem = z.object({
+  id: z.string(),
+  kind: z.enum(INBOX_KINDS),
+  title: z.string(),
+  about: About,
+  reason: z.string().nullable(),
+  blocks: z
+    .int()
+    .describe(
+      'How many tasks wait for it, up to 1000: those that directly depend on the task, those of the mission, those for the agent',
+    ),
+  since: z.string(),
+  generation: z
+    .int()
+    .nullable()
+    .describe('Of the task; of a plan its version; of a mission or an agent its version'),
+  digest: z.string().nullable().describe('Of the result, or of the plan'),
+  actions: z.array(z.enum(DECISIONS)),
+})
+
+export const InboxList = listOf(InboxItem).extend({
+  counts: z.record(z.enum(INBOX_KINDS), z.int()).describe('Of all items, whatever kinds are listed'),
+  seq: z.int().describe('The last event that this answer contains'),
+})
+
+export const InboxDetail = InboxItem.extend({
+  task: TaskView.nullable(),
+  summary: z.string().nullable().describe('Of the result that waits'),
+  workProductRef: z.string().nullable(),
+  results: z.array(ResultView.omit({ result: true })).describe('All results of the task, and their verdicts'),
+  mission: MissionView.nullable(),
+  plan: PlanVersionView.nullable().describe('Without the plan itself'),
+  budget: z
+    .object({
+      maxUsd: z.string().nullable(),
+      maxTokens: z.int().nullable(),
+      totalCost: z.string(),
+      totalTokens: z.int(),
+    })
+    .nullable(),
+  agent: AgentView.nullable(),
+  needs: z
+    .object({ agent: z.string().nullable(), capabilities: z.array(z.string()) })
+    .nullable()
+    .describe('What a task that nobody can take needs'),
+})
+
+export const InboxAnswer = z.strictObject({
+  decision: z.enum(DECISIONS).describe('One of the actions of the item'),
+  comment: ShortText.optional(),
+  answer: Answer.optional().describe('With the decision "answer"'),
+  budget: MissionPatchBody.shape.budget.describe('With the decision "raise"'),
+  generation: Generation.optional().describe('The generation of the item; refused when it is another one'),
+  digest: Digest.optional().describe('The digest of the item; refused when it is another one'),
+})
+
+export const InboxOutcome = z.object({
+  id: z.string(),
+  decision: z.enum(DECISIONS),
+  about: About,
+  state: z.string().describe('Of the task, the mission or the agent, after the decision'),
+})

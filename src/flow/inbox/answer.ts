@@ -1,0 +1,124 @@
+import type { z } from 'zod'
+import type { TaskCommand } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import type { Decision, InboxAnswer, InboxOutcome } from '../../core/shapes/inbox.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import type { InboxRow } from '../../store/server-store.ts'
+import { operateAgent } from '../agents.ts'
+import { updateTask } from '../dependencies.ts'
+import type { Execution } from '../execution.ts'
+import { approveMission, operateMission, rejectMission } from '../missions/missions.ts'
+import { operate } from '../tasks.ts'
+import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
+import { changedSince } from './read.ts'
+
+/** Answers to items of the inbox: each is the act that the item stands for, bound to what was seen. */
+
+type Given = z.output<typeof InboxAnswer>
+type Outcome = { state: string }
+
+/** Refusals that say: it is not any more what it was. */
+const CHANGED = new Set(['STALE_GENERATION', 'WRONG_STATE', 'CHANGED_SINCE', 'VERSION_MISMATCH', 'NOT_FOUND'])
+
+export async function answerInboxItem(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  id: string,
+  given: Given,
+): Promise<AnswerOf<typeof InboxOutcome>> {
+  const named = namedIn(id)
+  const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(named))
+  const isAsSeen =
+    row !== null &&
+    idOf(row) === id &&
+    (given.generation === undefined || given.generation === row.generation) &&
+    (given.digest === undefined || given.digest === row.digest)
+  if (!isAsSeen) throw await changedSince(kernel, caller, named, row)
+  const actions = actionsFor(row)
+  if (!actions.includes(given.decision))
+    throw Refused.field('VALIDATION_FAILED', 'decision', `must be one of: ${actions.join(', ')}`)
+  try {
+    const { state } = await perform(kernel, execution, caller, row, given)
+    const { taskId, missionId, runId, agent } = row
+    return { id, decision: given.decision, about: { taskId, missionId, runId, agent }, state }
+  } catch (error) {
+    if (!(error instanceof Refused) || !CHANGED.has(error.code)) throw error
+    throw await changedSince(kernel, caller, named, null)
+  }
+}
+
+function perform(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  row: InboxRow,
+  given: Given,
+): Promise<Outcome> {
+  if (row.kind === 'agent') return onAgent(kernel, execution, caller, row, given)
+  return row.ref === 'mission' ? onMission(kernel, caller, row, given) : onTask(kernel, caller, row, given)
+}
+
+function onAgent(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  { ref: slug }: InboxRow,
+  { decision, comment }: Given,
+): Promise<Outcome> {
+  const act = (command: Parameters<typeof operateAgent>[4]) =>
+    operateAgent(kernel, execution, caller, slug, command)
+  if (decision === 'resume') return act({ kind: 'resume' })
+  if (decision === 'pause') return act({ kind: 'pause', reason: comment ?? null })
+  return act({ kind: 'terminate', graceful: false, reason: comment ?? 'terminated by a person' })
+}
+
+function onMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  { kind, missionId, generation, digest }: InboxRow,
+  { decision, comment, budget }: Given,
+): Promise<Outcome> {
+  const id = missionId!
+  // By the plan of the item, also where the caller names none.
+  const seen = { planVersion: generation!, digest: digest!, comment }
+  if (decision === 'approve') return approveMission(kernel, caller, id, seen)
+  // biome-ignore lint/suspicious/noThenProperty: the name that clients use, on a value that is never awaited
+  if (decision === 'reject') return rejectMission(kernel, caller, id, { ...seen, then: 'fail' })
+  if (decision === 'cancel')
+    return operateMission(kernel, caller, id, { kind: 'cancel', reason: comment ?? null })
+  if (budget === undefined) throw Refused.field('VALIDATION_FAILED', 'budget', 'is missing')
+  const ifVersion = kind === 'budget' ? generation : null
+  return operateMission(kernel, caller, id, { kind: 'update', ifVersion, patch: { budget } })
+}
+
+async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given: Given): Promise<Outcome> {
+  const { decision, answer } = given
+  const id = row.taskId!
+  if (decision === 'release') return updateTask(kernel, caller, id, { agent: null }, null)
+  if (decision === 'answer' && answer === undefined)
+    throw Refused.field('VALIDATION_FAILED', 'answer', 'is missing')
+  return operate(kernel, caller, id, commandFor(row, given))
+}
+
+type OfTask = Exclude<Decision, 'raise' | 'release' | 'pause' | 'terminate'>
+
+function commandFor({ generation: seen, digest, taskState }: InboxRow, given: Given): TaskCommand {
+  const comment = given.comment ?? null
+  const generation = seen!
+  const bound = { generation, digest: digest ?? undefined }
+  const commands: Record<OfTask, TaskCommand> = {
+    approve: { kind: 'approve', comment, ...bound },
+    reject: { kind: 'reject', comment, ...bound },
+    fail: { kind: 'reject', comment, ...bound, forGood: true },
+    answer: { kind: 'answer', answer: given.answer!, generation },
+    retry: { kind: 'retry', reason: comment, generation },
+    resume: { kind: 'resume', generation },
+    archive: { kind: 'archive' },
+    skip: { kind: 'skip', reason: comment ?? 'skipped by a person', generation, whileIn: taskState! },
+    cancel: { kind: 'cancel', reason: comment, generation, whileIn: taskState! },
+  }
+  return commands[given.decision as OfTask]
+}

@@ -1,0 +1,86 @@
+import { Refused } from '../../core/errors.ts'
+import { idCarriedBy } from '../../core/ids.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import type { Decision, InboxItem } from '../../core/shapes/inbox.ts'
+import type { InboxRow } from '../../store/server-store.ts'
+import { instant } from '../views.ts'
+
+/** Items of the inbox: their ids, and what may be done. There is no table of them: each is read from what it is about. */
+
+/** What an id says. */
+export interface NamedItem {
+  id: string
+  about: 'task' | 'plan' | 'budget' | 'agent' | 'alert'
+  /** The UUID of the task or mission, or the slug of the agent. */
+  name: string
+  /** The generation of the task, or the version of the plan, that the item was about. */
+  generation: number | null
+}
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const IDS = new RegExp(
+  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|alert):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
+)
+
+export const noItem = (id: string) => new Refused('NOT_FOUND', `There is no item ${id} in this inbox.`)
+
+export function namedIn(id: string): NamedItem {
+  const [, bound, boundName, generation, loose, looseName, agent, slug] = IDS.exec(id) ?? []
+  const about = (bound ?? loose ?? agent) as NamedItem['about'] | undefined
+  if (about === undefined) throw noItem(id)
+  return {
+    id,
+    about,
+    name: (boundName ?? looseName ?? slug)!,
+    generation: generation === undefined ? null : Number(generation),
+  }
+}
+
+/** Where the store finds it. */
+export function placeOf({ about, name, id }: NamedItem) {
+  if (about === 'agent') return { kind: 'agent' as const, num: 0, ref: name }
+  const num = idCarriedBy(name)
+  if (num === null) throw noItem(id)
+  return { kind: about, num, ref: about === 'plan' || about === 'budget' ? 'mission' : '' }
+}
+
+export function idOf({ kind, ref, taskId, missionId, generation }: InboxRow): string {
+  if (kind === 'agent') return `agent:${ref}`
+  if (kind === 'alert') return `alert:${taskId}`
+  if (ref !== 'mission') return `task:${taskId}:${generation}`
+  return kind === 'plan' ? `plan:${missionId}:${generation ?? 0}` : `budget:${missionId}`
+}
+
+/** The decisions that are possible. */
+export function actionsFor({ kind, ref, digest, adapterType, onlyAgent }: InboxRow): Decision[] {
+  switch (kind) {
+    case 'question':
+      return ['answer', 'skip', 'cancel']
+    case 'review':
+      return digest === null ? ['retry', 'skip', 'cancel'] : ['approve', 'reject', 'fail', 'skip', 'cancel']
+    case 'budget':
+      return ref === 'mission' ? ['raise', 'cancel'] : ['resume', 'skip', 'cancel']
+    case 'dead_letter':
+      return ['retry', 'archive']
+    case 'plan':
+      return digest === null ? ['cancel'] : ['approve', 'reject', 'cancel']
+    case 'agent':
+      // An agent that claims by itself comes back with its next heartbeat.
+      return adapterType === 'external' ? ['pause', 'terminate'] : ['resume', 'pause', 'terminate']
+    case 'alert':
+      return onlyAgent === null ? ['skip', 'cancel'] : ['release', 'skip', 'cancel']
+  }
+}
+
+export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
+  id: idOf(row),
+  kind: row.kind,
+  title: row.title,
+  about: { taskId: row.taskId, missionId: row.missionId, runId: row.runId, agent: row.agent },
+  reason: row.reason,
+  blocks: row.blocks,
+  since: instant(row.since),
+  generation: row.generation,
+  digest: row.digest,
+  actions: actionsFor(row),
+})

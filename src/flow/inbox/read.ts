@@ -1,0 +1,119 @@
+import { Refused } from '../../core/errors.ts'
+import { stateOf } from '../../core/kinds/mission/states.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import type { InboxDetail, InboxList } from '../../core/shapes/inbox.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import type { InboxFilter, InboxPlace, InboxRow } from '../../store/server-store.ts'
+import { requireAgent, showAgent } from '../agents.ts'
+import type { Execution } from '../execution.ts'
+import { requireMission } from '../missions/missions.ts'
+import { missionView, planVersionView } from '../missions/views.ts'
+import { standingResult } from '../results.ts'
+import { readTask, requireRecord } from '../tasks.ts'
+import { listedResultView, taskView } from '../views.ts'
+import { idOf, itemView, type NamedItem, namedIn, noItem, placeOf } from './items.ts'
+
+/** Reading the inbox. */
+
+export async function inboxPage(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  filter: InboxFilter,
+  limit: number,
+): Promise<{ list: Omit<AnswerOf<typeof InboxList>, 'nextCursor'>; last: InboxPlace | null }> {
+  const { items, counts, seq } = await kernel.store.inbox.read(workspaceId, filter, limit + 1)
+  const shown = items.slice(0, limit)
+  return {
+    list: { items: shown.map(itemView), counts, seq },
+    last: items.length > limit ? shown.at(-1)! : null,
+  }
+}
+
+type Detail = AnswerOf<typeof InboxDetail>
+const NOTHING: Omit<Detail, keyof ReturnType<typeof itemView>> = {
+  task: null,
+  summary: null,
+  workProductRef: null,
+  results: [],
+  mission: null,
+  plan: null,
+  budget: null,
+  agent: null,
+  needs: null,
+}
+
+/** An item with everything that is needed to decide. */
+export async function showInboxItem(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  id: string,
+): Promise<Detail> {
+  const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(namedIn(id)))
+  if (!row || idOf(row) !== id) throw noItem(id)
+  const item = { ...NOTHING, ...itemView(row) }
+  if (row.kind === 'agent') return { ...item, agent: await showAgent(kernel, execution, caller, row.ref) }
+  return {
+    ...item,
+    ...(row.ref === 'mission' ? await ofMission(kernel, caller, row) : await ofTask(kernel, caller, row)),
+  }
+}
+
+async function ofTask(kernel: ServerKernel, caller: Caller, row: InboxRow): Promise<Partial<Detail>> {
+  const task = await readTask(kernel, caller, row.taskId!)
+  const [result, heads] = await Promise.all([
+    standingResult(kernel, caller, task.record),
+    kernel.store.resultPages.heads(caller.workspaceId, task.record.id),
+  ])
+  const needs = row.kind === 'alert' ? { agent: row.onlyAgent, capabilities: row.capabilities ?? [] } : null
+  return { task: taskView(task), ...result, results: heads.map(listedResultView), needs }
+}
+
+async function ofMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  { missionId }: InboxRow,
+): Promise<Partial<Detail>> {
+  const mission = await requireMission(kernel, caller, missionId!)
+  const { plan, approved, config, counts } = mission
+  return {
+    mission: missionView(mission),
+    plan: plan && planVersionView({ ...plan, body: null }, approved?.version ?? null),
+    budget: {
+      maxUsd: config.budget?.maxUsd ?? null,
+      maxTokens: config.budget?.maxTokens ?? null,
+      totalCost: counts.usd,
+      totalTokens: counts.tokens,
+    },
+  }
+}
+
+/** Why an item cannot be answered any more: with what it is now. Throws NOT_FOUND for what never was. */
+export async function changedSince(
+  kernel: ServerKernel,
+  caller: Caller,
+  named: NamedItem,
+  row: InboxRow | null,
+): Promise<Refused> {
+  const now = row ?? (await kernel.store.inbox.item(caller.workspaceId, placeOf(named)))
+  const state = await stateNow(kernel, caller, named)
+  return new Refused('CHANGED_SINCE', `${named.id} is not any more what it was; it is ${state.state} now.`, {
+    ...state,
+    item: now && itemView(now),
+  })
+}
+
+async function stateNow(kernel: ServerKernel, caller: Caller, { about, name }: NamedItem) {
+  if (about === 'agent') {
+    const { state, version } = (await requireAgent(kernel, caller, name)).record
+    return { state, generation: version, digest: null }
+  }
+  if (about === 'plan' || about === 'budget') {
+    const mission = await requireMission(kernel, caller, name)
+    const generation = about === 'plan' ? (mission.plan?.version ?? null) : mission.version
+    return { state: stateOf(mission), generation, digest: mission.plan?.digest ?? null }
+  }
+  const { state, generation, resultHash } = await requireRecord(kernel, caller, name)
+  return { state, generation, digest: resultHash }
+}

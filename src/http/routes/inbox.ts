@@ -1,0 +1,105 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { Refused } from '../../core/errors.ts'
+import { idCarriedBy } from '../../core/ids.ts'
+import { Uuid } from '../../core/shapes/common.ts'
+import { InboxAnswer, InboxDetail, InboxList, InboxOutcome } from '../../core/shapes/inbox.ts'
+import { INBOX_KINDS } from '../../core/waiting.ts'
+import type { Execution } from '../../flow/execution.ts'
+import { answerInboxItem } from '../../flow/inbox/answer.ts'
+import { inboxPage, showInboxItem } from '../../flow/inbox/read.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import type { InboxPlace } from '../../store/server-store.ts'
+import { IdParams, Page, pageSize, route } from '../schema.ts'
+
+/** What waits for a person. */
+
+const tag = 'inbox'
+const ListQuery = z.strictObject({
+  ...Page,
+  kind: z.enum(INBOX_KINDS).optional(),
+  mission: Uuid.optional(),
+  sort: z.enum(['oldest', 'blocks']).optional().describe('Default: oldest'),
+})
+
+type OnItem = { Params: { id: string } }
+
+export function inboxRoutes(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
+  app.get<{ Querystring: z.output<typeof ListQuery> }>(
+    '/inbox',
+    route({
+      summary: 'List what waits for a person, oldest first or by how much it blocks',
+      tag,
+      needs: 'read',
+      query: ListQuery,
+      answer: InboxList,
+    }),
+    async ({ query, caller }) => {
+      const sort = query.sort ?? 'oldest'
+      const filter = {
+        kinds: query.kind === undefined ? INBOX_KINDS : [query.kind],
+        missionId: query.mission === undefined ? null : (idCarriedBy(query.mission) ?? 0),
+        sort,
+        after: query.cursor === undefined ? null : placeIn(query.cursor, sort),
+      }
+      const { list, last } = await inboxPage(kernel, caller, filter, pageSize(query.limit))
+      return { ...list, nextCursor: last && cursorAt(last, sort) }
+    },
+  )
+
+  app.get<OnItem>(
+    '/inbox/:id',
+    route({
+      summary: 'Read an item with everything that is needed to decide',
+      tag,
+      needs: 'read',
+      params: IdParams,
+      answer: InboxDetail,
+    }),
+    ({ params, caller }) => showInboxItem(kernel, execution, caller, params.id),
+  )
+
+  app.post<OnItem & { Body: z.output<typeof InboxAnswer> }>(
+    '/inbox/:id/answer',
+    route({
+      summary: 'Decide about an item: the act that it stands for is done',
+      tag,
+      needs: 'operate',
+      params: IdParams,
+      body: InboxAnswer,
+      answer: InboxOutcome,
+    }),
+    ({ params, body, caller }) => answerInboxItem(kernel, execution, caller, params.id, body),
+  )
+}
+
+const cursorAt = ({ since, kind, num, ref, blocks }: InboxPlace, sort: string): string =>
+  Buffer.from(JSON.stringify([since, kind, num, ref, ...(sort === 'blocks' ? [blocks] : [])])).toString(
+    'base64url',
+  )
+
+const LATEST_MS = 8_640_000_000_000_000
+const Place = z.tuple([
+  z.number().min(0).max(LATEST_MS),
+  z.enum(INBOX_KINDS),
+  z.int().min(0),
+  z
+    .string()
+    .max(100)
+    .regex(/^[^\0]*$/),
+])
+const Blocking = z.tuple([...Place.def.items, z.int().min(0).max(2_147_483_647)])
+
+function placeIn(cursor: string, sort: string): InboxPlace {
+  const refused = () => Refused.field('VALIDATION_FAILED', 'cursor', 'is not a cursor of this list')
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch {
+    throw refused()
+  }
+  const read = (sort === 'blocks' ? Blocking : Place).safeParse(value)
+  if (!read.success) throw refused()
+  const [since, kind, num, ref, blocks] = read.data as z.output<typeof Blocking>
+  return { since, kind, num, ref, blocks }
+}
