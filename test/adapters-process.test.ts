@@ -207,7 +207,27 @@ describe('its reports during the run', () => {
     expect(untimed.result).toMatchObject({ errorCode: 'rate_limited', retryAt: null })
   })
 
+  test('of a question end a run that succeeds with that question, and a failed one as any other', async () => {
+    const asking = printing({ baton: 'ask', question: 'Which?', options: ['this', 'that', 'this'] })
+    expect((await invoke(asking)).result).toMatchObject({
+      outcome: 'succeeded',
+      question: { question: 'Which?', options: ['this', 'that'] },
+    })
+    expect((await invoke(printing({ baton: 'ask', question: 'Why?' }))).result).toMatchObject({
+      question: { question: 'Why?', options: [] },
+    })
+    expect((await invoke(`${asking}; exit 1`)).result).toMatchObject({ outcome: 'failed' })
+  })
+
   test.each([
+    [{ baton: 'ask' }],
+    [{ baton: 'ask', question: '' }],
+    [{ baton: 'ask', question: 7 }],
+    [{ baton: 'ask', question: 'x'.repeat(4_001) }],
+    [{ baton: 'ask', question: 'Which?', options: 'this' }],
+    [{ baton: 'ask', question: 'Which?', options: ['this', 2] }],
+    [{ baton: 'ask', question: 'Which?', options: ['a\nb'] }],
+    [{ baton: 'ask', question: 'Which?', options: Array(21).fill('x') }],
     [{ baton: 'usage', usage: { inputTokens: -1, outputTokens: 2 } }],
     [{ baton: 'usage', usage: { inputTokens: 1.5, outputTokens: 2 } }],
     [{ baton: 'usage', usage: { inputTokens: '1', outputTokens: 2 } }],

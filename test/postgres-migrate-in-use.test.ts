@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { StartRefused } from '../src/core/refusal.ts'
+import { INBOX_KINDS } from '../src/core/waiting.ts'
 import { findDatabase } from '../src/store/postgres/connection/database.ts'
 import { migrate as migrateDatabase, readMigrations } from '../src/store/postgres/schema/migrate.ts'
 import { statementsOf } from '../src/store/postgres/schema/statement-by-statement.ts'
@@ -73,6 +74,41 @@ describe('a database of the first version', () => {
     await sweep(store)
     expect(await work.record(task(3))).toMatchObject({ state: 'queued', blocked: false })
   })
+})
+
+test('what waits for a person already is in the inbox of a database that is brought up to date', async () => {
+  const url = await databaseAt(OURS.filter(({ version }) => version < 6))
+  await run(
+    url,
+    `insert into workspaces (workspace_id, uuid, name) select w, gen_random_uuid(), 'old' from generate_series(7, 8) w;
+     insert into workspace_counters (workspace_id) select w from generate_series(7, 8) w;
+     insert into log_cursors (workspace_id, follower) select w, 'dependents' from generate_series(7, 8) w;
+     insert into tasks (workspace_id, id, uuid, created_at, updated_at, max_retries, priority, review, state, completed_at, archived_at,
+         generation, claim_state, session, agent, acquired_at)
+       select w, w * 10 + n, gen_random_uuid(), now(), '2026-01-01', 3, 5, 'none', state,
+              case state when 'failed' then timestamptz '2026-02-02' end, case when n = 5 then now() end,
+              1, 'released', 's', 'a', now()
+         from generate_series(7, 8) w, unnest(array['awaiting_human', 'budget_exceeded', 'failed', 'failed', 'failed'])
+              with ordinality as s(state, n);
+     insert into task_details (workspace_id, task_id, title, task_type, exhausted, error)
+       select workspace_id, id, 'old', 'other', case when id % 10 in (3, 5) then 'attempts' end,
+              case when id % 10 = 3 then 'wrong' end from tasks`,
+  )
+  const store = await PostgresStore.open(url)
+  undo.push(() => store.close())
+  for (const workspaceId of [7, 8]) {
+    const kinds = [...INBOX_KINDS]
+    const { items } = await store.inbox.read(
+      workspaceId,
+      { kinds, missionId: null, sort: 'oldest', after: null },
+      50,
+    )
+    expect(items.map(({ kind, num, since, reason }) => [kind, num % 10, since, reason])).toEqual([
+      ['budget', 2, Date.parse('2026-01-01'), null],
+      ['review', 1, Date.parse('2026-01-01'), null],
+      ['dead_letter', 3, Date.parse('2026-02-02'), 'wrong'],
+    ])
+  }
 })
 
 describe('a migration', () => {

@@ -67,6 +67,22 @@ describe('the owner of a database, who is no superuser,', () => {
     await opened(url, role)
   })
 
+  test('notes what waits for people when it migrates, although the rows of no workspace are its own', async () => {
+    const { url, role } = await ownDatabase('createrole')
+    const before = await opened(url, role)
+    const work = new Work(before, (await createWorkspace(before, 'test', 'test')).workspaceId)
+    const task = await work.create({ review: 'human' })
+    await work.submit(task, granted(await work.claim(task, holder('alpha'))))
+    const database = Object.assign(new URL(serverUrl()), { pathname: new URL(url).pathname }).href
+    await superuser(database, (client) =>
+      client.query(`set search_path = baton; delete from schema_migrations where version = 6;
+        update task_details set waits_kind = null, waits_since = null, waits_because = null`),
+    )
+    expect(await work.details(task)).toMatchObject({ waitsKind: null })
+    await opened(url, role)
+    expect(await work.details(task)).toMatchObject({ waitsKind: 'review' })
+  })
+
   test('gets the statements to ask for if it may not, and nothing is left behind', async () => {
     const { url, owner, role } = await ownDatabase('nocreaterole')
     expect(await refusal(url, role)).toBe(
