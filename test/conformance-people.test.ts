@@ -34,6 +34,14 @@ async function asked(work: Work, options: string[] = [], more: Parameters<Work['
   return { task, hold }
 }
 
+/** A result of another task, to be judged. */
+async function somethingJudged(work: Work) {
+  const judged = await work.create({ review: 'baton' })
+  const { id, uuid } = judged
+  await work.submit(judged, granted(await work.claim(judged, beta)))
+  return { taskId: id, uuid, generation: 1, notAgents: [] }
+}
+
 describe.each(storeKinds)('on %s', (kind) => {
   const nodes = useNodes(kind)
 
@@ -74,7 +82,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(outcome(await ask(work, task, { ...hold, generation: 2 }))).toBe('FUTURE_GENERATION')
       expect(outcome(await ask(work, task, { ...hold, session: 'another' }))).toBe('SESSION_MISMATCH')
       expect((await work.record(task)).state).toBe('assigned')
-      const judging = await work.create({ purpose: 'verification' })
+      const judging = await work.create({ purpose: 'verification', serves: await somethingJudged(work) })
       const judge = granted(await work.claim(judging, alpha))
       expect(outcome(await ask(work, judging, judge))).toBe('WRONG_STATE')
     })
@@ -345,7 +353,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
     test('gives no verdict by completing a verification', async () => {
       const work = await nodes.work()
-      const task = await work.create({ purpose: 'verification' })
+      const task = await work.create({ purpose: 'verification', serves: await somethingJudged(work) })
       expect(outcome(await complete(work, task))).toBe('WRONG_STATE')
     })
 

@@ -101,7 +101,7 @@ describe('the inbox', () => {
         generation: 1,
         digest: mission.planDigest,
         blocks: 2,
-        actions: ['approve', 'reject', 'cancel'],
+        actions: ['approve', 'reject', 'replan', 'cancel'],
       },
       {
         id: 'agent:broken',
@@ -315,6 +315,52 @@ describe('a decision', () => {
     const now = { id: stale.body.item.id }
     expect(await decide(w, now, 'reject', { comment: 'no' })).toMatchObject({ body: { state: 'failed' } })
     expect((await inbox(w)).counts.plan).toBe(0)
+  })
+
+  test('sends a plan back to be made anew', async () => {
+    const w = await workspace()
+    await w.call('PUT', '/agents/planner', { capabilities: ['planning'] })
+    const mission = await planned(w)
+    expect(await decide(w, await only(w), 'replan', { comment: 'smaller steps' })).toMatchObject({
+      status: 200,
+      body: { state: 'planning' },
+    })
+    expect((await w.call('GET', `/missions/${mission.id}`)).body.state).toBe('planning')
+  })
+
+  test('raises the budget of a mission that has spent it', async () => {
+    const w = await workspace()
+    const steps = [{ usage: { inputTokens: 80, outputTokens: 30 } }, { result: { done: true } }]
+    await w.call('PUT', '/agents/sim-1', { adapterType: 'simulated', adapterConfig: { steps } })
+    const plan = {
+      tasks: [
+        { tempId: 'a', agent: 'sim-1' },
+        { tempId: 'b', agent: 'beta', dependsOn: ['a'] },
+      ],
+    }
+    await w.call('PUT', '/agents/beta', {})
+    const config = { autonomy: 'full_auto', budget: { maxTokens: 100 } }
+    const mission = await planned(w, { plan, config })
+    await w.happens('mission_budget_exceeded')
+    const item = await only(w)
+    expect(item).toMatchObject({
+      id: `budget:${mission.id}`,
+      kind: 'budget',
+      about: { missionId: mission.id, taskId: null },
+      actions: ['raise', 'cancel'],
+    })
+    const detail = (await w.call('GET', `/inbox/${item.id}`)).body
+    expect(detail.budget).toEqual({ maxUsd: null, maxTokens: 100, totalCost: '0', totalTokens: 110 })
+    expectRefusal(await decide(w, item, 'raise'), 400, 'VALIDATION_FAILED')
+    const raised = await decide(w, item, 'raise', {
+      budget: { maxTokens: 1_000 },
+      generation: item.generation,
+    })
+    expect(raised).toMatchObject({ status: 200, body: { state: 'running' } })
+    expectRefusal(await decide(w, item, 'raise', { budget: { maxTokens: 2_000 } }), 409, 'CHANGED_SINCE', {
+      state: 'running',
+      item: null,
+    })
   })
 
   test('repairs an agent, and frees a task from one that is gone', async () => {

@@ -350,8 +350,7 @@ export class TaskDraft {
     this.record.completedAt = isTerminal(to) ? this.now : null
     if (isTerminal(to)) this.record.dueAt = null
     afterLeaving(this.record, was)
-    const waits = waitsAfter(this.record, was, payload, this.now)
-    if (waits) this.effects.details.push({ taskId: this.record.id, set: waits })
+    this.effects.details.push(...waitsAfter(this.record, was, payload, this.now))
     this.note(name, actor, payload, was, to)
   }
 

@@ -50,6 +50,7 @@ export interface WaitingDetails {
 const PREFERENCE_MS = 10 * 60_000
 
 interface Waiting {
+  readonly id: number
   state: TaskState
   generation: number
   onlyAgent: string | null
@@ -113,21 +114,19 @@ export const WAITS_NO_MORE: WaitsNow = { waitsKind: null, waitsSince: null, wait
 
 const MAY_WAIT: readonly TaskState[] = ['awaiting_human', 'budget_exceeded', 'failed']
 
-/** What a change of state means for the people who are waited for; null: nothing. */
+/** How a change of state changes what people are waited for. */
 export function waitsAfter(
   record: Waiting,
   was: TaskState,
   payload: Record<string, unknown>,
   now: number,
-): WaitsNow | null {
-  const kind = waitKindOf(record, payload)
-  if (kind === null) return MAY_WAIT.includes(was) ? WAITS_NO_MORE : null
+): { taskId: number; set: WaitsNow }[] {
+  const waitsKind = waitKindOf(record, payload)
+  if (waitsKind === null && !MAY_WAIT.includes(was)) return []
   const because = payload.error ?? payload.reason
-  return {
-    waitsKind: kind,
-    waitsSince: now,
-    waitsBecause: typeof because === 'string' ? because : null,
-  }
+  const waitsBecause = typeof because === 'string' ? because : null
+  const set = waitsKind ? { waitsKind, waitsSince: now, waitsBecause } : WAITS_NO_MORE
+  return [{ taskId: record.id, set }]
 }
 
 function waitKindOf(

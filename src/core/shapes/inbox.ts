@@ -12,6 +12,7 @@ import { TaskView } from './tasks.ts'
 export const DECISIONS = [
   'approve',
   'reject',
+  'replan',
   'fail',
   'answer',
   'retry',

@@ -87,6 +87,8 @@ function onMission(
   if (decision === 'approve') return approveMission(kernel, caller, id, seen)
   // biome-ignore lint/suspicious/noThenProperty: the name that clients use, on a value that is never awaited
   if (decision === 'reject') return rejectMission(kernel, caller, id, { ...seen, then: 'fail' })
+  // biome-ignore lint/suspicious/noThenProperty: as above
+  if (decision === 'replan') return rejectMission(kernel, caller, id, { ...seen, then: 'replan' })
   if (decision === 'cancel')
     return operateMission(kernel, caller, id, { kind: 'cancel', reason: comment ?? null })
   if (budget === undefined) throw Refused.field('VALIDATION_FAILED', 'budget', 'is missing')
@@ -103,7 +105,7 @@ async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given
   return operate(kernel, caller, id, commandFor(row, given))
 }
 
-type OfTask = Exclude<Decision, 'raise' | 'release' | 'pause' | 'terminate'>
+type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate'>
 
 function commandFor({ generation: seen, digest, taskState }: InboxRow, given: Given): TaskCommand {
   const comment = given.comment ?? null

@@ -63,7 +63,7 @@ export function actionsFor({ kind, ref, digest, adapterType, onlyAgent }: InboxR
     case 'dead_letter':
       return ['retry', 'archive']
     case 'plan':
-      return digest === null ? ['cancel'] : ['approve', 'reject', 'cancel']
+      return digest === null ? ['cancel'] : ['approve', 'reject', 'replan', 'cancel']
     case 'agent':
       // An agent that claims by itself comes back with its next heartbeat.
       return adapterType === 'external' ? ['pause', 'terminate'] : ['resume', 'pause', 'terminate']
