@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { expectRefusal, fence, KEY, useServer, type Workspace } from './support/http-workspace.ts'
+import { until } from './support/nodes.ts'
 
 /** Questions and answers, verdicts bound to what was seen, and results by people. */
 
@@ -192,6 +193,41 @@ describe('a person', () => {
     ])
     expectRefusal(await w.on(task, 'submit', { ...first, result: 1 }), 409, 'STALE_GENERATION')
     expectRefusal(await w.on(task, 'complete', { result: 1 }), 409, 'WRONG_STATE', { taskState: 'completed' })
+  })
+
+  test('ends a mission with the last of its tasks, by a result or by skipping it', async () => {
+    const w = await workspace()
+    const plan = { tasks: [{ tempId: 'a' }, { tempId: 'b', dependsOn: ['a'] }] }
+    const config = { autonomy: 'full_auto' }
+    const mission = (await w.post('/missions', { goal: 'By hand', plan, config })).body
+    const { items } = (await w.call('GET', `/missions/${mission.id}/tasks`)).body
+    const [last, earlier] = items
+    expect(await w.on(earlier, 'complete', { result: 1 })).toMatchObject({ status: 200 })
+    await w.reaches(last, 'queued')
+    expect(await w.on(last, 'skip', { reason: 'not needed' })).toMatchObject({ status: 200 })
+    expect((await w.call('GET', `/missions/${mission.id}`)).body).toMatchObject({
+      state: 'completed',
+      tasksByState: { completed: 1, skipped: 1 },
+    })
+  })
+
+  test('approves while a verifier is asked, and nobody is asked any more', async () => {
+    const w = await workspace()
+    await w.call('PUT', '/agents/judge', { capabilities: ['verification'] })
+    const plan = { tasks: [{ tempId: 'a', verification: { kind: 'agent', agent: 'judge' } }] }
+    await w.post('/missions', { goal: 'Judged', plan, config: { autonomy: 'full_auto' } })
+    const task = { id: (await w.next()).claims[0].taskId as string }
+    await w.on(task, 'submit', { ...first, result: 1 })
+    const { resultDigest: digest, state } = await w.read(task)
+    expect(state).toBe('verifying')
+    const judging = await until(
+      async () => (await w.call('GET', '/tasks?purpose=verification')).body.items[0],
+    )
+    expect(await w.on(task, 'approve', { digest })).toMatchObject({
+      status: 200,
+      body: { state: 'completed' },
+    })
+    await w.reaches(judging, 'cancelled')
   })
 
   test('cannot give a result that the workspace would not take from a holder', async () => {
