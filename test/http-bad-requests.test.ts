@@ -141,13 +141,16 @@ describe('queries', () => {
   )
 
   const TEXTS = ['%25', "'%3B--", '__proto__', '%F0%9F%98%80', '%5C', '{}']
-  test.each(known.filter((route) => isText(route) && route.method === 'GET'))(
+  // Streams do not end: their filters are in http-event-filters.
+  const isList = ({ path, method }: { path: string; method: string }) =>
+    method === 'GET' && !/^\/events\/(stream|ws)$/.test(path)
+  test.each(known.filter((route) => isText(route) && isList(route)))(
     '$path?$name= is text, whatever it looks like',
     async (route) => {
       for (const value of TEXTS)
         expect(await post(route, { query: `?${route.name}=${value}` })).toMatchObject({
           status: 200,
-          text: '{"items":[],"nextCursor":null}',
+          text: expect.stringMatching(/^\{"items":\[\],"nextCursor":null(,"upTo":\d+)?\}$/),
         })
     },
   )

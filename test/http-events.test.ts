@@ -143,7 +143,11 @@ describe('page by page', () => {
       expect(read.pages).toBeGreaterThanOrEqual(Math.ceil(last / size))
     }
     expect((await w.call('GET', '/events')).body.items).toHaveLength(Math.min(50, last))
-    expect((await w.call('GET', `/events?after=${last}`)).body).toEqual({ items: [], nextCursor: null })
+    expect((await w.call('GET', `/events?after=${last}`)).body).toEqual({
+      items: [],
+      nextCursor: null,
+      upTo: last,
+    })
     expect((await w.call('GET', '/events?after=999999999999999')).body.items).toEqual([])
   })
 

@@ -362,6 +362,29 @@ describe('15.6', () => {
     await Promise.all([all.leave(), only.leave(), none.leave()])
     for (const { id } of [one, two]) await w.post(`/runs/${id}/cancel`)
   })
+
+  test('a watcher changes whose output it gets without a new connection', async () => {
+    const w = await fleet()
+    const talks = `setInterval(() => console.log('tick'), 20)`
+    await Promise.all([w.script('one', talks), w.script('two', talks)])
+    await Promise.all([w.assign('one'), w.assign('two')])
+    const [one, two] = [await w.saying('one', 'tick'), await w.saying('two', 'tick')]
+    const watcher = await listen(served().api, w.ownerKey)
+    expect(await watcher.asks({ output: [one.id] })).toEqual({ following: [one.id] })
+    await eventually(async () => watcher.outputs.length > 2)
+    expect(new Set(watcher.outputs.map(({ runId }) => runId))).toEqual(new Set([one.id]))
+    // What cannot be followed changes nothing.
+    for (const output of ['some', [1], Array(17).fill(one.id)])
+      expect(await watcher.asks({ output })).toEqual({ refused: expect.any(String) })
+    expect(await watcher.asks({ output: [two.id] })).toEqual({ following: [two.id] })
+    const before = watcher.outputs.length
+    await eventually(async () => watcher.outputs.length > before + 2)
+    expect(new Set(watcher.outputs.slice(before).map(({ runId }) => runId))).toEqual(new Set([two.id]))
+    await watcher.asks({ output: 'all' })
+    await eventually(async () => new Set(watcher.outputs.slice(-5).map(({ runId }) => runId)).size === 2)
+    await watcher.leave()
+    for (const { id } of [one, two]) await w.post(`/runs/${id}/cancel`)
+  })
 })
 
 /** What a log has of one stream: its spans say which bytes belong to which. */

@@ -1,5 +1,7 @@
+import type { EventFilter } from '../core/event-filter.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import type { EventView as EventShape } from '../core/shapes/events.ts'
+import type { EventList, EventView as EventShape } from '../core/shapes/events.ts'
+import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { EventWithTask } from '../store/server-store.ts'
 import { eventView } from './views.ts'
@@ -15,4 +17,22 @@ export async function eventViews(
   const actors = events.map(({ actor }) => actor)
   const nameOf = await kernel.actorNames.of(workspaceId, actors)
   return events.map((event) => eventView(event, nameOf(event.actor)))
+}
+
+/** A page of the whole log, or of a part of it. */
+export async function listEvents(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  filter: EventFilter | null,
+  { after, limit }: { after: number; limit: number },
+): Promise<AnswerOf<typeof EventList>> {
+  if (filter) {
+    const { events, upTo, isMore } = await kernel.store.logs.page(workspaceId, filter, after, limit)
+    const items = await eventViews(kernel, workspaceId, events)
+    return { items, nextCursor: isMore ? String(upTo) : null, upTo }
+  }
+  const events = await kernel.store.events(workspaceId, after, limit)
+  const upTo = events.at(-1)?.seq ?? after
+  const items = await eventViews(kernel, workspaceId, events)
+  return { items, nextCursor: events.length === limit ? String(upTo) : null, upTo }
 }

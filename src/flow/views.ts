@@ -1,4 +1,5 @@
 import type { TaskDetails } from '../core/commands.ts'
+import { actorIn, entityOf, textOrNull } from '../core/event-entities.ts'
 import { trackOfQueue } from '../core/keys.ts'
 import type { TaskRecord, TaskWatch } from '../core/records.ts'
 import type { ClaimHistoryView } from '../core/shapes/claims.ts'
@@ -210,16 +211,24 @@ export function listedResultView(listed: StoredResult): Omit<AnswerOf<typeof Res
   return view
 }
 
-export const eventView = (event: EventWithTask, actorName: string | null): AnswerOf<typeof EventView> => ({
-  seq: event.seq,
-  type: event.type,
-  taskId: event.taskUuid,
-  missionId: event.missionUuid,
-  generation: event.generation,
-  from: event.from,
-  to: event.to,
-  actor: event.actor,
-  actorName,
-  payload: event.payload,
-  at: instant(event.at),
-})
+export function eventView(event: EventWithTask, actorName: string | null): AnswerOf<typeof EventView> {
+  const { type, taskUuid: taskId, missionUuid: missionId, actor, payload } = event
+  const entity = entityOf({ type, taskId, missionId, payload })
+  return {
+    seq: event.seq,
+    type,
+    entityType: entity.type,
+    entityId: entity.id,
+    taskId,
+    missionId,
+    runId: textOrNull(payload.runId),
+    generation: event.generation,
+    from: event.from,
+    to: event.to,
+    actor,
+    actorName,
+    by: actorIn(actor, actorName),
+    payload,
+    at: instant(event.at),
+  }
+}

@@ -172,10 +172,12 @@ export async function listen(api: string, key: string, query = '') {
   })
   const events: Seen[] = []
   const outputs: Seen[] = []
+  const replies: Seen[] = []
   ws.on('message', (data) => {
     const frame = JSON.parse(data.toString())
     if (frame.events) events.push(...frame.events)
     if (frame.output) outputs.push(frame.output)
+    if (frame.following || frame.refused) replies.push(frame)
   })
   await once(ws, 'open')
   const hears = (type: string, about: Json = {}): Promise<Seen> =>
@@ -191,10 +193,17 @@ export async function listen(api: string, key: string, query = '') {
       .filter((one) => one.runId === runId && one.stream === stream)
       .map(({ chunk }) => chunk)
       .join('')
+  /** Sends a message, and returns the reply to it. */
+  const asks = async (message: unknown): Promise<Seen> => {
+    const before = replies.length
+    ws.send(JSON.stringify(message))
+    return eventually(async () => replies[before])
+  }
   return {
     events,
     outputs,
     hears,
+    asks,
     text,
     leave: async () => {
       const closed = once(ws, 'close')

@@ -1,3 +1,4 @@
+import type { EventFilter } from '../../core/event-filter.ts'
 import { type EventView, eventViews } from '../../flow/event-views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 
@@ -5,6 +6,13 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 const POLL_MS = 2_000
 const PAGE = 500
 const KEPT = 2_000
+
+/** A stretch of the log. */
+export interface Stretch {
+  /** All its events, or at least those that the reader's filter lets through. */
+  events: readonly EventView[]
+  upTo: number
+}
 
 /** The tail of one workspace's log, read once for all its watchers. */
 interface Tail {
@@ -42,17 +50,22 @@ export class EventFeed {
     this.#timer.unref()
   }
 
-  /** Pages of events after `after`, until `gone` fires. */
-  async *watch(workspaceId: number, after: number, gone: AbortSignal): AsyncGenerator<EventView[]> {
+  /** The log after `after`, stretch by stretch, until `gone` fires. With a filter, what is far back is read only where it matches. */
+  async *watch(
+    workspaceId: number,
+    after: number,
+    gone: AbortSignal,
+    filter: EventFilter | null = null,
+  ): AsyncGenerator<Stretch> {
     const tail = await this.#join(workspaceId)
     const over = AbortSignal.any([gone, this.#closing.signal])
     let seen = after
     try {
       while (!over.aborted) {
-        const page = await this.#after(workspaceId, tail, seen)
-        if (page.length > 0) {
-          seen = page.at(-1)!.seq
-          yield page
+        const stretch = await this.#after(workspaceId, tail, seen, filter)
+        if (stretch.upTo > seen) {
+          seen = stretch.upTo
+          yield stretch
         } else {
           await this.#more(tail, seen, over)
         }
@@ -89,11 +102,18 @@ export class EventFeed {
     return tail
   }
 
-  async #after(workspaceId: number, tail: Tail, seen: number): Promise<EventView[]> {
-    if (seen >= tail.lastSeq) return []
+  async #after(workspaceId: number, tail: Tail, seen: number, filter: EventFilter | null): Promise<Stretch> {
+    if (seen >= tail.lastSeq) return { events: [], upTo: seen }
     const first = tail.kept[0]?.seq ?? Number.POSITIVE_INFINITY
-    if (seen + 1 >= first) return tail.kept.slice(seen + 1 - first, seen + 1 - first + PAGE)
-    return eventViews(this.#kernel, workspaceId, await this.#kernel.store.events(workspaceId, seen, PAGE))
+    if (seen + 1 >= first) {
+      const events = tail.kept.slice(seen + 1 - first, seen + 1 - first + PAGE)
+      return { events, upTo: events.at(-1)?.seq ?? seen }
+    }
+    const { store } = this.#kernel
+    const { events, upTo } = filter
+      ? await store.logs.page(workspaceId, filter, seen, PAGE)
+      : upToLast(await store.events(workspaceId, seen, PAGE), seen)
+    return { events: await eventViews(this.#kernel, workspaceId, events), upTo }
   }
 
   #more(tail: Tail, seen: number, over: AbortSignal): Promise<void> {
@@ -148,3 +168,8 @@ export class EventFeed {
     }
   }
 }
+
+const upToLast = <E extends { seq: number }>(events: E[], after: number) => ({
+  events,
+  upTo: events.at(-1)?.seq ?? after,
+})

@@ -2,16 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { MISSION_STATES, type MissionState, missionStates } from '../../core/kinds/mission/states.ts'
 import { listOf, Name, Tag } from '../../core/shapes/common.ts'
-import { EventView } from '../../core/shapes/events.ts'
 import { MissionGraph, MissionParams, MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
 import { ListedTask } from '../../core/shapes/tasks.ts'
-import { eventViews } from '../../flow/event-views.ts'
 import { missionGraph } from '../../flow/missions/graph.ts'
 import { requireMission, showMission, showPlan } from '../../flow/missions/missions.ts'
 import { missionView, planVersionView } from '../../flow/missions/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { pageOf, readCursor } from '../cursor.ts'
-import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+import { Page, pageSize, route } from '../schema.ts'
 import { TaskPage, taskPage } from '../task-list.ts'
 import { etag } from '../versions.ts'
 
@@ -106,7 +104,7 @@ function planReads(app: FastifyInstance, kernel: ServerKernel): void {
   )
 }
 
-/** Its tasks, its graph and its events. */
+/** Its tasks and its graph. */
 function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
   const TaskQuery = z.strictObject(TaskPage)
   app.get<Params & { Querystring: z.output<typeof TaskQuery> }>(
@@ -136,28 +134,5 @@ function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
       answer: MissionGraph,
     }),
     ({ params, caller }) => missionGraph(kernel, caller, params.id),
-  )
-
-  const EventQuery = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
-  app.get<Params & { Querystring: z.output<typeof EventQuery> }>(
-    '/missions/:id/events',
-    route({
-      summary: 'List the events of a mission and of its tasks, oldest first',
-      tag,
-      needs: 'read',
-      params: MissionParams,
-      query: EventQuery,
-      answer: listOf(EventView),
-    }),
-    async ({ params, query, caller }) => {
-      const { id } = await requireMission(kernel, caller, params.id)
-      const limit = pageSize(query.limit)
-      const { workspaceId } = caller
-      const events = await kernel.store.missions.events(workspaceId, id, numberOr(query.after, 0), limit)
-      return {
-        items: await eventViews(kernel, workspaceId, events),
-        nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
-      }
-    },
   )
 }

@@ -15,7 +15,6 @@ import {
   Track,
   Uuid,
 } from '../../core/shapes/common.ts'
-import { EventView } from '../../core/shapes/events.ts'
 import {
   BriefTask,
   DependencyView,
@@ -30,14 +29,13 @@ import {
 } from '../../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import { updateTask } from '../../flow/dependencies.ts'
-import { eventViews } from '../../flow/event-views.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { standingResult } from '../../flow/results.ts'
 import { createTasks, operate, readStates, readTask, requireRecord } from '../../flow/tasks.ts'
 import { verificationsView } from '../../flow/verification/views.ts'
 import { claimRowView, taskView } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
+import { IdParams, route } from '../schema.ts'
 import { TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 
@@ -230,22 +228,6 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
           kind,
         })),
         nextCursor: null,
-      }
-    },
-  )
-
-  const EventsQuery = z.strictObject({ after: Digits.optional(), limit: Digits.optional() })
-  app.get<{ Params: { id: string }; Querystring: z.output<typeof EventsQuery> }>(
-    '/tasks/:id/events',
-    options('List the events of a task', EventView, EventsQuery),
-    async ({ params, caller, query }): Promise<ListAnswer<AnswerOf<typeof EventView>>> => {
-      const { id } = await requireRecord(kernel, caller, params.id)
-      const limit = pageSize(query.limit)
-      const after = numberOr(query.after, 0)
-      const events = await kernel.store.eventsOfTask(caller.workspaceId, id, after, limit)
-      return {
-        items: await eventViews(kernel, caller.workspaceId, events),
-        nextCursor: events.length === limit ? String(events.at(-1)!.seq) : null,
       }
     },
   )

@@ -50,7 +50,7 @@ export function logOfTask(
 }
 
 /** Must match the condition of the index events_of_workspace word for word, or the index is not used. */
-const OF_THE_WORKSPACE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
+export const OF_THE_WORKSPACE = `(task_id is null or type in (${COORDINATOR_EVENTS.map((type) => `'${type}'`).join(', ')}))`
 
 /** Events that belong to no task, and what the coordinator did to tasks. */
 export function logOfWorkspace(

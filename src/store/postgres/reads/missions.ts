@@ -6,7 +6,6 @@ import { storedDollars } from '../../../core/runs/dollars.ts'
 import type { TaskState } from '../../../core/states.ts'
 import { MISSIONS, missionColumns, readMission } from '../kernel/mission-rows.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
-import { EVENT_COLUMNS, type EventWithTask, readEvent } from './reader.ts'
 
 /** Missions for people. */
 
@@ -108,25 +107,6 @@ const EDGES = `select u.uuid, t.uuid, x.kind from tasks t
     join task_dependencies x on x.workspace_id = t.workspace_id and x.task_id = t.id
     join tasks u on u.workspace_id = x.workspace_id and u.id = x.depends_on
   where t.workspace_id = $1 and t.mission_id = $2 order by x.task_id, x.depends_on`
-
-/** The events of a mission and of its tasks, in order. */
-export async function eventsOfMission(
-  pool: pg.Pool,
-  workspaceId: number,
-  id: number,
-  after: number,
-  limit: number,
-): Promise<EventWithTask[]> {
-  const rows = await inWorkspace(
-    pool,
-    workspaceId,
-    `with e as materialized (
-       select * from events where workspace_id = $1 and mission_id = $2 and seq > $3 order by seq limit $4)
-     select ${EVENT_COLUMNS} from e order by e.seq`,
-    [id, after, limit],
-  )
-  return rows.map(readEvent)
-}
 
 interface GraphNode {
   id: string

@@ -2,9 +2,9 @@ import { bind, type Connections } from '../kernel/connections.ts'
 import { missionsToSettle, tasksForChore } from '../upkeep/missions.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
 import { readInbox, readInboxItem } from './inbox.ts'
+import { eventPage } from './event-pages.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
 import {
-  eventsOfMission,
   findMission,
   freshMissionId,
   graphOfMission,
@@ -20,7 +20,6 @@ import { tasksAround } from './task-graph.ts'
 export function readQueries({ readers }: Connections) {
   return {
     missions: bind(readers, {
-      events: eventsOfMission,
       find: findMission,
       freshId: freshMissionId,
       graph: graphOfMission,
@@ -31,7 +30,7 @@ export function readQueries({ readers }: Connections) {
       tasksFor: tasksForChore,
       toSettle: missionsToSettle,
     }),
-    logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace }),
+    logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace, page: eventPage }),
     resultPages: bind(readers, {
       data: resultData,
       heads: resultHeads,

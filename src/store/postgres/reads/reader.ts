@@ -205,22 +205,6 @@ export class PostgresReader implements Reader {
     return rows.map(readEvent)
   }
 
-  async eventsOfTask(
-    workspaceId: number,
-    taskId: number,
-    after: number,
-    limit: number,
-  ): Promise<EventWithTask[]> {
-    // Materialized first: otherwise the planner may scan the whole log in seq order to find a task's few events.
-    const rows = await this.query(
-      workspaceId,
-      `with e as materialized (select * from events where workspace_id = $1 and task_id = $2)
-       select ${EVENT_COLUMNS} from e where e.seq > $3 order by e.seq limit $4`,
-      [workspaceId, taskId, after, limit],
-    )
-    return rows.map(readEvent)
-  }
-
   async session(workspaceId: number, name: string): Promise<SessionRecord | null> {
     const rows = await this.query(
       workspaceId,

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import type { RawData, WebSocket } from 'ws'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import { type EventFrame, FollowOutput } from '../../core/shapes/events.ts'
+import type { LiveOutput, OutputChunk } from '../../kernel/live-output.ts'
+import type { EventFeed } from './feed.ts'
+import type { Opening } from './opening.ts'
+import { lifeOf, Progress } from './readers.ts'
+
+/** The log, and the live output of agents, over a WebSocket. */
+
+const CLOSE_TIMEOUT_MS = 1_000
+/** Sending pauses for a reader this far behind; no more is buffered for it. */
+const MOST_UNSENT_BYTES = 1024 * 1024
+
+/** Of which runs the output is sent. */
+type Followed = 'all' | readonly string[]
+
+interface Sources {
+  feed: EventFeed
+  live: LiveOutput
+  followed: Followed
+}
+
+const say = (socket: WebSocket, frame: AnswerOf<typeof EventFrame>) => socket.send(JSON.stringify(frame))
+
+/** A frame holds all events of a page: a thousand small frames cost a thousand times one. */
+export async function serveSocket(
+  socket: WebSocket,
+  request: FastifyRequest,
+  opening: Opening,
+  { feed, live, followed }: Sources,
+): Promise<void> {
+  const { caller, streamFrom, streamFilter } = request
+  const progress = new Progress(request)
+  let isAlive = true
+  const { over, end } = lifeOf(opening, feed, () => {
+    if (!isAlive) return socket.terminate()
+    isAlive = false
+    socket.ping()
+    const upTo = progress.told()
+    if (upTo !== null) say(socket, { events: [], upTo })
+  })
+  socket.on('pong', () => {
+    isAlive = true
+  })
+  socket.on('close', end)
+  socket.on('error', end)
+  const output = new OutputTo(socket, caller.workspaceId, over, followed)
+  const stopWatching = live.onOutput((chunk) => output.take(chunk))
+  socket.on('message', (data) => output.follow(data))
+  try {
+    for await (const stretch of feed.watch(caller.workspaceId, streamFrom, over, streamFilter)) {
+      // The key may have ended since the stretch was read.
+      if (over.aborted) break
+      const { shown, isEnd, upTo } = progress.take(request, stretch)
+      if (shown.length > 0 || upTo !== null) say(socket, { events: shown, upTo: upTo ?? shown.at(-1)!.seq })
+      while (socket.bufferedAmount > MOST_UNSENT_BYTES && !over.aborted) await sleep(20)
+      if (isEnd) break
+    }
+  } catch (error) {
+    if (!over.aborted) request.log.warn({ err: error }, 'an event WebSocket failed')
+  } finally {
+    stopWatching()
+    end()
+    socket.close(1001)
+    // Terminate a client that does not answer the close frame.
+    setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref()
+  }
+}
+
+/** Live output of agents. A slow reader misses chunks: it has the offset and can read the rest from the log. */
+class OutputTo {
+  readonly #socket: WebSocket
+  readonly #workspaceId: number
+  readonly #over: AbortSignal
+  #followed: Followed
+
+  constructor(socket: WebSocket, workspaceId: number, over: AbortSignal, followed: Followed) {
+    this.#socket = socket
+    this.#workspaceId = workspaceId
+    this.#over = over
+    this.#followed = followed
+  }
+
+  take({ workspaceId, ...output }: OutputChunk): void {
+    const followed = this.#followed
+    if (this.#over.aborted || workspaceId !== this.#workspaceId) return
+    if (followed !== 'all' && !followed.includes(output.runId)) return
+    if (this.#socket.bufferedAmount <= MOST_UNSENT_BYTES) say(this.#socket, { output })
+  }
+
+  /** The client asks for the output of other runs. Whatever else it sends is dropped. */
+  follow(data: RawData): void {
+    const asked = asJson(data)
+    if (this.#over.aborted || typeof asked !== 'object' || asked === null || !('output' in asked)) return
+    const { success, data: wanted } = FollowOutput.safeParse(asked)
+    if (success) this.#followed = wanted.output
+    say(
+      this.#socket,
+      success
+        ? { following: wanted.output }
+        : { refused: '"output" must be "all" or a list of at most 16 ids of runs.' },
+    )
+  }
+}
+
+function asJson(data: RawData): unknown {
+  try {
+    return JSON.parse(String(data))
+  } catch {
+    return null
+  }
+}
