@@ -174,7 +174,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await here.record(task)).toMatchObject({ state: 'awaiting_retry', priority: 6 })
       expect(await here.claims(task)).toMatchObject([{ state: 'expired', endReason: 'HUNG' }])
       const types = (await here.eventsOf(task)).map(({ type }) => type)
-      expect(types.slice(-3)).toEqual(['task_hang_suspected', 'claim_renewed', 'task_hung'])
+      expect(types.slice(-4)).toEqual(['task_hang_suspected', 'claim_renewed', 'stall_detected', 'task_hung'])
       await later(there, HOUR).elapse(task)
       expect(handedOut(await here.next(beta))).toMatchObject([{ id: task.id, priority: 6, attempt: 2 }])
     })

@@ -387,6 +387,13 @@ describe('a task that hangs', () => {
       type: 'task_hung',
       payload: { ...alpha, withoutProgressMs: 10 * MINUTE, priority: 6 },
     })
+    // Found first, then something is done about it.
+    const [found] = (await work.eventsOf(task)).slice(-2)
+    expect(found).toMatchObject({
+      type: 'stall_detected',
+      payload: { entityType: 'task', entityId: task.uuid, stalledState: 'running', action: 'retry' },
+    })
+    expect(found!.at - (found!.payload.stalledSince as number)).toBe(10 * MINUTE)
     pass(MINUTE)
     await work.elapse(task)
     const { rank, updatedAt } = await work.record(task)

@@ -116,6 +116,14 @@ interface SeenTask {
   whileIn?: TaskState | undefined
 }
 
+/** What the run that a command comes from has used; shown in the event of the change. */
+export interface SpentByRun {
+  runId: string
+  model: string | null
+  tokens: number
+  costUsd: string | null
+}
+
 export type TaskCommand =
   | {
       kind: 'claim'
@@ -139,9 +147,9 @@ export type TaskCommand =
       ifVersion?: number | null | undefined
     }
   | { kind: 'log'; fence: Fence; entries: readonly LogEntry[] }
-  | { kind: 'continue'; fence: Fence }
+  | { kind: 'continue'; fence: Fence; spent?: SpentByRun | undefined }
   | { kind: 'release'; fence: Fence; reason: string }
-  | { kind: 'submit'; fence: Fence; submission: Submission }
+  | { kind: 'submit'; fence: Fence; submission: Submission; spent?: SpentByRun | undefined }
   /** The holder asks a person. Without options, any answer is possible. */
   | { kind: 'ask'; fence: Fence; question: string; options: readonly string[] }
   | {
@@ -150,6 +158,7 @@ export type TaskCommand =
       failureClass: FailureClass
       error: string | null
       retryAt?: number | undefined
+      spent?: SpentByRun | undefined
     }
   /** The answer to the question of its last holder. */
   | { kind: 'answer'; answer: string; generation?: number | undefined }

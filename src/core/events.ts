@@ -40,27 +40,43 @@ const judged = {
   score: z.number().nullable().optional(),
   verification: text.nullable().optional(),
 }
+/** What the run of an agent used that led to this. Only agents that Baton runs have it. */
+const spentByRun = {
+  runId: text.optional(),
+  model: text.nullable().optional(),
+  tokens: z.int().optional(),
+  costUsd: text.nullable().optional(),
+}
 const failure = { failureClass: text.optional(), error: text.nullable().optional(), attempt: z.int() }
 
+const submitted = { summaryLength: z.int().optional(), ...spentByRun }
+
 export const EVENTS = {
-  task_created: z.object({ title: text, taskType: text, priority: z.int(), dependsOn: z.array(text) }),
+  task_created: z.object({
+    title: text,
+    taskType: text,
+    priority: z.int(),
+    dependsOn: z.array(text),
+    triggerRule: text.optional(),
+  }),
   task_divided: z.object({ parts: z.int(), merge: text }),
   task_queued: z.object({ because: z.enum(['due', 'dependencies_met']), unblockedBy: text.optional() }),
   task_skipped: z.object({ because: text, failedDependency: text.optional() }),
   task_assigned: z.object({ ...held, leaseMs: z.int(), attempt: z.int(), previousState: text.nullable() }),
   task_started: z.object({ ...held, attempt: z.int() }),
-  task_continuing: z.object({ ...held, continuations: z.int() }),
+  task_continuing: z.object({ ...held, continuations: z.int(), ...spentByRun }),
   task_resumed: z.object({ ...held, continuations: z.int() }),
   task_released: z.object({ ...held, reason: text }),
   task_requeued: z.object({ because: text }),
-  task_completed: z.object({ ...held, workProductRef: text, late: z.boolean() }),
-  task_output_submitted: z.object({ ...held, workProductRef: text }),
+  task_completed: z.object({ ...held, workProductRef: text, late: z.boolean(), ...submitted }),
+  task_output_submitted: z.object({ ...held, workProductRef: text, ...submitted }),
   task_human_review_requested: z.object({
     reason: text,
     workProductRef: text.optional(),
     question: text.optional(),
     options: z.array(text).optional(),
     ...judged,
+    ...submitted,
   }),
   task_completed_by_person: z.object({ workProductRef: text, comment: text.nullable() }),
   task_answered: z.object({ question: text, answer: text }),
@@ -68,7 +84,7 @@ export const EVENTS = {
   task_verification_failed: z.object({ verdict: text.nullable(), attempt: z.int(), ...judged }),
   task_human_approved: z.object({ comment: text.nullable() }),
   task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int() }),
-  task_retrying: z.object({ ...failure, dueAt: z.number(), waitMs: z.number() }),
+  task_retrying: z.object({ ...failure, dueAt: z.number(), waitMs: z.number(), ...spentByRun }),
   task_lease_expired: z.object({ ...held, attempt: z.int(), leaseExpiredAt: z.number() }),
   task_worker_lost: z.object({ ...held, attempt: z.int(), silentMs: z.number() }),
   task_agent_lost: z.object({ ...held, attempt: z.int(), silentMs: z.number() }),
@@ -91,8 +107,9 @@ export const EVENTS = {
     comment: text.nullable().optional(),
     verdict: text.nullable().optional(),
     ...judged,
+    ...spentByRun,
   }),
-  task_budget_exceeded: z.object({ error: text.nullable().optional() }),
+  task_budget_exceeded: z.object({ error: text.nullable().optional(), ...spentByRun }),
   task_paused: z.object({ reason: text.nullable() }),
   task_unpaused: z.object({}),
   task_unpaused_to_wait: z.object({}),
@@ -126,6 +143,14 @@ export const EVENTS = {
     workLost: z.boolean(),
     workProductRef: text,
     resultBytes: z.int(),
+  }),
+  /** Upkeep found something that does not go on; what it does about it is in the next event. */
+  stall_detected: z.object({
+    entityType: z.enum(['task', 'mission']),
+    entityId: text,
+    stalledState: text,
+    stalledSince: z.number(),
+    action: text,
   }),
   alert_raised: z.object({ alert: text, error: text.nullable() }),
   claim_renewed: z.object({ ...held, leaseExpiresAt: z.number() }),
@@ -173,12 +198,20 @@ export const EVENTS = {
     outputTokens: z.int().nullable(),
     costUsd: text.nullable(),
     logTruncated: z.boolean(),
+    model: text.nullable().optional(),
+    provider: text.nullable().optional(),
   }),
   runtime_state_updated: z.object({ agent: text, runs: z.int(), lastRunId: text, lastRunStatus: text }),
   runtime_state_reset: z.object({ agent: text, sessions: z.int() }),
   credential_parked: z.object({ agent: text, agents: z.int(), until: z.number() }),
 
-  mission_created: z.object({ ...mission, goal: text, title: text, autonomy: text }),
+  mission_created: z.object({
+    ...mission,
+    goal: text,
+    title: text,
+    autonomy: text,
+    config: z.unknown().optional(),
+  }),
   mission_planning_started: z.object({ ...mission, agent: text.nullable() }),
   mission_plan_ready: z.object({ ...mission, ...planned }),
   mission_plan_rejected: z.object({ ...mission, version: z.int(), comment: text.nullable() }),
@@ -190,6 +223,7 @@ export const EVENTS = {
     digest: text,
     taskCount: z.int(),
     comment: text.nullable(),
+    proposedBy: text.optional(),
   }),
   mission_rejected: z.object({ ...mission, version: z.int(), comment: text.nullable() }),
   mission_paused: z.object({ ...mission, reason: text.nullable(), held: z.int() }),
@@ -202,6 +236,12 @@ export const EVENTS = {
   mission_failed: z.object({ ...mission, ...ended }),
   mission_cancelled: z.object({ ...mission, ...ended }),
   mission_reopened: z.object({ ...mission, tasks: z.int() }),
+  cost_snapshot: z.object({
+    ...mission,
+    ...spent,
+    percentUsed: z.number().nullable(),
+    byTask: z.array(z.object({ taskId: text, tokens: z.int(), costUsd: text.nullable() })),
+  }),
 } as const satisfies Record<TransitionName | MissionTransition, z.ZodType> & Record<string, z.ZodType>
 
 export type EventType = keyof typeof EVENTS

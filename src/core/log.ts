@@ -62,6 +62,7 @@ const LEVELS = {
   task_hang_suspected: 'WARN',
   task_logged: 'INFO',
   task_result_rejected: 'WARN',
+  stall_detected: 'WARN',
   alert_raised: 'CRITICAL',
   claim_renewed: 'DEBUG',
   claim_write_refused: 'WARN',
@@ -119,6 +120,7 @@ const LEVELS = {
   mission_failed: 'ERROR',
   mission_cancelled: 'WARN',
   mission_reopened: 'INFO',
+  cost_snapshot: 'INFO',
 } as const satisfies Record<EventType, LogLevel>
 
 type LoggedEvent = Pick<StoredEvent, 'type' | 'payload'>
@@ -249,6 +251,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_logged: ({ message }) => message,
   task_result_rejected: ({ code, givenGeneration, givenSession, workLost }) =>
     `A result of ${givenSession} at generation ${givenGeneration} was rejected (${code})${workLost ? '; its work is lost' : ''}.`,
+  stall_detected: ({ entityType, stalledState, stalledSince, action }) =>
+    `The ${entityType} has stalled: ${stalledState} since ${moment(stalledSince)} (${action}).`,
   alert_raised: ({ alert, error }) => `Alert ${alert}${why(error)}.`,
   claim_renewed: ({ agent, leaseExpiresAt }) => `${agent} renewed its lease until ${moment(leaseExpiresAt)}.`,
   claim_write_refused: ({ command, code, givenGeneration, givenSession }) =>
@@ -333,6 +337,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `The mission failed: ${count(tasksFailed, 'task')} failed${why(reason)}.`,
   mission_cancelled: ({ reason }) => `The mission was cancelled${why(reason)}.`,
   mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
+  cost_snapshot: ({ totalCost, percentUsed }) =>
+    `The mission has spent $${totalCost}${percentUsed === null ? '' : ` (${percentUsed} % of its budget)`}.`,
 }
 
 /** What happened, in a sentence. For an event of another version with a different payload, its name. */

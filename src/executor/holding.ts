@@ -1,3 +1,4 @@
+import type { SpentByRun } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
@@ -21,6 +22,7 @@ export interface Held {
   leaseMs: number
   /** The generation whose folder it works in: its own, unless it goes on where an earlier one stood. */
   folder: number
+  missionId?: number | null
 }
 
 /** As stored in the row of the run. */
@@ -31,6 +33,7 @@ export const taskOf = (held: Held | null) =>
     generation: held.generation,
     attempt: held.attempt,
     session: held.session,
+    missionId: held.missionId,
   }
 
 /** A managed agent holds all its claims under one session; the generation tells the runs apart. */
@@ -59,9 +62,10 @@ export async function claimForRun(
   if (!found) return null
   const fence = { session, generation: found.generation }
   const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence })
-  const { id, attempt, leaseMs } = reply.record
+  const { id, attempt, leaseMs, missionId } = reply.record
   const { taskId, generation } = found
-  return { taskId, innerId: id, generation, session, attempt, leaseMs, folder: folderOf(reply.record) }
+  const folder = folderOf(reply.record)
+  return { taskId, innerId: id, generation, session, attempt, leaseMs, missionId, folder }
 }
 
 async function claimOf(
@@ -137,7 +141,7 @@ export async function applyOutcome(
   agent: string,
   held: Held,
   step: TaskOutcome,
-  work: { result: unknown; summary: string | null },
+  work: { result: unknown; summary: string | null; spent?: SpentByRun },
 ): Promise<string | null> {
   const caller = asAgent(workspaceId, agent)
   const { session, generation } = held
@@ -146,14 +150,16 @@ export async function applyOutcome(
     switch (step.kind) {
       case 'submit':
         if (await isSettled(kernel, workspaceId, held)) return 'TASK_ALREADY_COMPLETED'
-        await submitResult(kernel, caller, held.taskId, {
-          ...fence,
-          result: work.result,
-          summary: work.summary ?? undefined,
-        })
+        await submitResult(
+          kernel,
+          caller,
+          held.taskId,
+          { ...fence, result: work.result, summary: work.summary ?? undefined },
+          work.spent,
+        )
         break
       case 'continue':
-        await command(kernel, caller, held.taskId, { kind: 'continue', fence })
+        await command(kernel, caller, held.taskId, { kind: 'continue', fence, spent: work.spent })
         break
       case 'ask': {
         const { question, options } = step
@@ -166,12 +172,8 @@ export async function applyOutcome(
       case 'fail': {
         const retryAt = step.retryAt === undefined ? undefined : new Date(step.retryAt).toISOString()
         const { failureClass, error } = step
-        await failTask(kernel, caller, held.taskId, {
-          ...fence,
-          failureClass,
-          error: error.slice(0, 2_000),
-          retryAt,
-        })
+        const failure = { ...fence, failureClass, error: error.slice(0, 2_000), retryAt }
+        await failTask(kernel, caller, held.taskId, failure, work.spent)
         break
       }
       case 'none':

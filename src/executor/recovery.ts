@@ -137,6 +137,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
   const end: RunEnd = {
     ...{ workspaceId: run.workspaceId, runId: run.id, agent: run.agent, adapterType: run.adapterType },
     ...ending,
+    task: task && claimedBy(run, task),
     ...{ exitCode: null, signal: null, summary: null, result: undefined, provider: null },
     usage: isBehind(logged, run) ? null : asUsage(logged.usage ?? null),
     usageBasis: logged.usageBasis ?? 'partial',
@@ -155,6 +156,10 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
   for (const claim of await kernel.store.runs.claimsWithout(run.workspaceId, run.agent))
     await releaseLost(context, run, claim)
 }
+
+const claimedBy = ({ generation, attempt, session }: Run, { id, uuid, missionId }: TaskRecord) => ({
+  ...{ id, uuid, missionId, generation: generation!, attempt: attempt ?? 0, session: session! },
+})
 
 const DONE = { status: 'succeeded', errorCode: null, errorMessage: null } as const
 const STOPPED = { outcome: 'cancelled' } as const

@@ -63,7 +63,8 @@ export async function settle(
   // Before the task is released: otherwise the agent would be assigned it again at once, and fail in the same way.
   if (ending.errorCode && RUN_ERRORS[ending.errorCode].stopsAgent)
     await context.storeRetry.whileUnavailable(() => stopAgent(context, dispatched, ending))
-  const work = { result: answer.result ?? null, summary: answer.summary ?? null }
+  const spent = spentBy(runId, answer)
+  const work = { result: answer.result ?? null, summary: answer.summary ?? null, spent }
   const refusal =
     held &&
     (await context.storeRetry.whileUnavailable(() =>
@@ -90,6 +91,13 @@ export async function settle(
   if (step.kind === 'continue') await wakeForWork(context.kernel, workspaceId)
   context.log.info({ runId, agent: agent.slug, status: ending.status, code: ending.errorCode }, 'a run ended')
 }
+
+const spentBy = (runId: string, { usage, model, costUsd }: AdapterInvokeResult) => ({
+  runId,
+  model: model ?? null,
+  tokens: usage ? usage.inputTokens + (usage.cachedInputTokens ?? 0) + usage.outputTokens : 0,
+  costUsd: costUsd == null ? null : String(costUsd),
+})
 
 /** Adapters may come from third parties, and what they return comes from their agents. */
 const plainAnswer = (reported: AdapterInvokeResult): AdapterInvokeResult => ({

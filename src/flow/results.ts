@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
-import type { Submission } from '../core/commands.ts'
+import type { SpentByRun, Submission } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { TaskRecord } from '../core/records.ts'
@@ -61,6 +61,7 @@ export async function submitResult(
   caller: Caller,
   uuid: string,
   body: Submit,
+  spent?: SpentByRun,
 ): Promise<AnswerOf<typeof SubmitAnswer>> {
   const { session, generation } = body
   const made = submissionOf(kernel, caller, body)
@@ -69,6 +70,7 @@ export async function submitResult(
     kind: 'submit',
     fence: { session, generation },
     submission,
+    spent,
   })
   return acceptedView(reply)
 }
@@ -161,6 +163,7 @@ export async function failTask(
   caller: Caller,
   uuid: string,
   body: z.output<typeof FailBody>,
+  spent?: SpentByRun,
 ): Promise<AnswerOf<typeof FailAnswer>> {
   const { session, generation, failureClass, error, retryAt } = body
   const reply = await command(kernel, caller, uuid, {
@@ -169,6 +172,7 @@ export async function failTask(
     failureClass,
     error: error ?? null,
     retryAt: retryAt === undefined ? undefined : Date.parse(retryAt),
+    spent,
   })
   return { reason: reply.reason, task: briefView(reply.record) }
 }

@@ -1,5 +1,6 @@
 import type { AssignableTask, Candidate } from '../core/assignment.ts'
 import type { KindName } from '../core/kinds/kinds.ts'
+import type { CostOfTask } from '../core/kinds/mission/command.ts'
 import type { MissionRecord, PlanVersion } from '../core/kinds/mission/record.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
@@ -49,7 +50,7 @@ export interface NextDue extends NextUpkeep {
 
 /** What a mission has to do: the mission itself, or for its tasks. */
 export type TaskChore = 'hold' | 'cancel' | 'release'
-type MissionChore = 'start' | 'settle' | 'budget' | 'planFailed' | TaskChore
+type MissionChore = 'start' | 'settle' | 'budget' | 'snapshot' | 'planFailed' | TaskChore
 
 export interface MissionToSettle {
   workspaceId: number
@@ -60,6 +61,8 @@ export interface MissionToSettle {
 
 /** What upkeep reads of missions. */
 interface MissionReads {
+  /** The tasks whose runs cost most. */
+  costliest(workspaceId: number, missionId: number, limit: number): Promise<CostOfTask[]>
   toSettle(limit: number, only?: number): Promise<MissionToSettle[]>
   tasksFor(
     workspaceId: number,

@@ -73,7 +73,7 @@ export function createTask(
 }
 
 function createdEvent(
-  { details: { title, taskType }, priority }: NewTask,
+  { details: { title, taskType }, priority, triggerRule }: NewTask,
   { id, missionId, state }: TaskRecord,
   dependsOn: readonly string[],
   actor: string,
@@ -87,7 +87,10 @@ function createdEvent(
     from: null,
     to: state,
     actor,
-    payload: { title, taskType, priority, dependsOn: [...dependsOn] },
+    payload: {
+      ...{ title, taskType, priority, dependsOn: [...dependsOn] },
+      ...(dependsOn.length > 0 && { triggerRule }),
+    },
     at: now,
   }
 }

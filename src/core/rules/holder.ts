@@ -24,7 +24,7 @@ export function holderWrite(draft: TaskDraft, command: HolderCommand, context: R
     case 'progress':
       return progress(draft, command, context)
     case 'continue':
-      return continueLater(draft, context)
+      return continueLater(draft, command, context)
     case 'release':
       return release(draft, command, context)
     case 'fail':
@@ -142,7 +142,7 @@ function log(draft: TaskDraft, { entries }: Command<'log'>): TaskReply {
   return done(draft, 'NOTED')
 }
 
-function continueLater(draft: TaskDraft, context: RuleContext): TaskReply {
+function continueLater(draft: TaskDraft, { spent }: Command<'continue'>, context: RuleContext): TaskReply {
   const { record } = draft
   const reply: TaskReply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
   // A repeated request, also of the last continuation: the first answer may have been lost.
@@ -155,7 +155,11 @@ function continueLater(draft: TaskDraft, context: RuleContext): TaskReply {
   record.continuations += 1
   const isFirstWord = record.state === 'assigned'
   // The claim stays: a continuation is the same attempt by the same holder, so no other agent may claim.
-  draft.move('task_continuing', byAgent(draft), { ...held(draft), continuations: record.continuations })
+  draft.move('task_continuing', byAgent(draft), {
+    ...held(draft),
+    continuations: record.continuations,
+    ...spent,
+  })
   if (isFirstWord) begin(draft, context)
   return reply
 }
@@ -176,19 +180,22 @@ function release(draft: TaskDraft, command: Command<'release'>, context: RuleCon
 function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): TaskReply {
   const { record } = draft
   const actor = byAgent(draft)
-  const { failureClass, error } = command
-  const failure = { failureClass, error, attempt: record.attempt }
+  const { failureClass, error, spent } = command
+  const failure = { failureClass, error, attempt: record.attempt, ...spent }
   record.dueAt = null
   switch (failureClass) {
     case 'human':
       draft.endClaim('NEEDS_HUMAN')
-      draft.move('task_human_review_requested', actor, { reason: error ?? 'The agent requests a person.' })
+      draft.move('task_human_review_requested', actor, {
+        reason: error ?? 'The agent requests a person.',
+        ...spent,
+      })
       break
     case 'budget':
       draft.endClaim('OVER_BUDGET')
       // Stopped, not failed: the attempt is not spent.
       record.attempt -= 1
-      draft.move('task_budget_exceeded', actor, { error })
+      draft.move('task_budget_exceeded', actor, { error, ...spent })
       break
     case 'dependency':
       draft.endClaim('ERROR')
@@ -220,7 +227,13 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
 
 function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): void {
   const { record } = draft
-  const failure = { failureClass: command.failureClass, error: command.error, attempt: record.attempt }
+  const { spent } = command
+  const failure = {
+    failureClass: command.failureClass,
+    error: command.error,
+    attempt: record.attempt,
+    ...spent,
+  }
   // A rate limit is not a failure of the agent: the task waits and the attempt is not spent.
   if (command.failureClass === 'rate_limited') record.attempt -= 1
   if (command.failureClass === 'timeout') allowMoreTime(draft, context)

@@ -66,7 +66,8 @@ function accept(
   late: boolean,
 ): TaskReply {
   const { record } = draft
-  const { submission } = command
+  const { submission, spent } = command
+  const more = { ...(submission.summary !== null && { summaryLength: submission.summary.length }), ...spent }
   const who = { agent: record.agent!, session: record.session! }
   const actor = `agent:${record.agent}`
   record.startedAt ??= context.now
@@ -93,15 +94,16 @@ function accept(
   record.dueAt = verdictDueAt(record, context)
   if (record.review === 'none') {
     draft.endClaim('COMPLETED')
-    draft.move('task_completed', actor, { ...who, workProductRef: ref, late })
+    draft.move('task_completed', actor, { ...who, workProductRef: ref, late, ...more })
   } else {
     draft.endClaim('SUBMITTED')
     if (record.review === 'human')
       draft.move('task_human_review_requested', actor, {
         reason: 'The task requires review.',
         workProductRef: ref,
+        ...more,
       })
-    else draft.move('task_output_submitted', actor, { ...who, workProductRef: ref })
+    else draft.move('task_output_submitted', actor, { ...who, workProductRef: ref, ...more })
   }
   return accepted(record, ref)
 }

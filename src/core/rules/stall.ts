@@ -3,7 +3,7 @@ import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { spreadBackoffMs } from '../retry.ts'
 import { isHeld } from '../states.ts'
-import { endLostClaim, expireLease, notStarted, requeue } from './attempts.ts'
+import { endLostClaim, expireLease, notStarted, requeue, whatRanOut } from './attempts.ts'
 import { leaseRanOut } from './fence.ts'
 import { abortsAt, firstDeadline, stallsAt, suspectedFrom } from './watch.ts'
 
@@ -46,6 +46,7 @@ export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContex
 function takeFromSilent(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const silentMs = context.now - record.updatedAt
+  detected(draft, record.updatedAt, actionOn(record, context))
   const error = `The holder gave no sign of life for ${silentMs} ms.`
   endLostClaim(draft, context, 'STALLED', error, waitMsOf(record), { silentMs })
 }
@@ -55,8 +56,10 @@ export function checkHolder(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { limits, now } = context
   const isPast = (time: number | null) => time !== null && time <= now
-  if (record.state === 'assigned') notStarted(draft, context)
-  else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, context)
+  if (record.state === 'assigned') {
+    detected(draft, record.acquiredAt!, 'requeue')
+    notStarted(draft, context)
+  } else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, context)
   else if (isPast(abortsAt(record, limits))) revokeFromHung(draft, context)
   else {
     if (isPast(suspectedFrom(record, limits))) suspect(draft)
@@ -79,9 +82,21 @@ const HIGHEST_PRIORITY = 10
 function revokeFromHung(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { suspectedAt, progressAt } = record.watch!
-  const withoutProgressMs = context.now - Math.max(suspectedAt!, progressAt ?? 0)
+  const since = Math.max(suspectedAt!, progressAt ?? 0)
+  const withoutProgressMs = context.now - since
+  detected(draft, since, actionOn(record, context))
   const priority = Math.min(record.priority + 1, HIGHEST_PRIORITY)
   const error = `The task was far beyond its estimate and made no progress for ${withoutProgressMs} ms.`
   endLostClaim(draft, context, 'HUNG', error, waitMsOf(record), { withoutProgressMs, priority })
   if (record.state === 'awaiting_retry') record.priority = priority
 }
+
+/** What was found, before anything is done about it. */
+function detected(draft: TaskDraft, stalledSince: number, action: 'retry' | 'fail' | 'requeue'): void {
+  const { uuid, state } = draft.record
+  const found = { entityType: 'task', entityId: uuid, stalledState: state, stalledSince, action }
+  draft.note('stall_detected', 'system', found)
+}
+
+const actionOn = (record: TaskRecord, context: RuleContext) =>
+  whatRanOut(record, context) ? 'fail' : 'retry'

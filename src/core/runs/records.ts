@@ -56,6 +56,8 @@ interface RunTask {
   generation: number
   attempt: number
   session: string
+  /** The internal id of its mission, for the events of the run. */
+  missionId?: number | null | undefined
 }
 
 export interface RunRecord {

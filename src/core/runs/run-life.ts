@@ -1,4 +1,4 @@
-import { type Origin, workspaceEvent } from '../events.ts'
+import { type EventWithOrigin, type Origin, workspaceEvent } from '../events.ts'
 import { addDollars, storedDollars } from './dollars.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
@@ -33,10 +33,14 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
     }
     const { attempt = null, generation = null, uuid: taskId = null } = task ?? {}
     const told = { runId, agent, taskId, attempt, generation }
-    const events = [workspaceEvent('run_started', told, { actor: `agent:${agent}`, now })]
+    const events = [inMission(task, workspaceEvent('run_started', told, { actor: `agent:${agent}`, now }))]
     return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], events } }
   },
 })
+
+/** In the log of the mission that its task belongs to. */
+const inMission = (task: RunEnd['task'], event: EventWithOrigin): EventWithOrigin =>
+  task?.missionId == null ? event : { ...event, missionId: task.missionId }
 
 const ofTask = (task: RunStart['task']) => ({
   innerTaskId: task?.id ?? null,
@@ -153,8 +157,10 @@ function eventsOf({ now }: RunsView, run: RunRecord, end: RunEnd, runs: number |
     ...{ exitCode: end.exitCode, inputTokens: run.inputTokens, outputTokens: run.outputTokens },
     ...{ cachedInputTokens: run.cachedInputTokens, costUsd: end.costUsd },
     logTruncated: end.log?.truncated ?? false,
+    ...{ model: end.model, provider: end.provider },
   }
-  const said = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })
+  const event = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })
+  const said = inMission(end.task, event)
   if (runs === undefined) return [said]
   const state = { agent, runs, lastRunId: runId, lastRunStatus: status }
   return [said, workspaceEvent('runtime_state_updated', state, { actor: 'system', now })]

@@ -13,6 +13,8 @@ import { startCommand } from './missions.ts'
 
 /** How many tasks one transaction changes. */
 const TASKS_AT_A_TIME = 500
+/** How many tasks a cost_snapshot names. */
+const COSTLIEST = 10
 
 const COMMANDS: Record<TaskChore, TaskCommand> = {
   hold: { kind: 'pause', reason: 'Its mission is closed.', byMission: true },
@@ -47,6 +49,11 @@ async function settleMission(
   if (chore === 'planFailed') return planningEnded(kernel, caller, missionId)
   if (chore === 'settle' || chore === 'budget') {
     await commandMission(kernel, caller, uuid, OWN_COMMANDS[chore])
+    return
+  }
+  if (chore === 'snapshot') {
+    const byTask = await kernel.store.missions.costliest(workspaceId, missionId, COSTLIEST)
+    await commandMission(kernel, caller, uuid, { kind: 'snapshot', byTask })
     return
   }
   const tasks = await kernel.store.missions.tasksFor(workspaceId, missionId, chore, TASKS_AT_A_TIME)

@@ -1,12 +1,13 @@
 import type { Changes, ReadSet } from '../../core/batch/requests.ts'
 import type { SeenOf } from '../../core/kinds/kinds.ts'
+import type { CostOfTask } from '../../core/kinds/mission/command.ts'
 import { heldTasks, mayChangePhase, openTasks, withDelta } from '../../core/kinds/mission/counts.ts'
-import { isSpent } from '../../core/kinds/mission/decide.ts'
 import { letsThrough, openFor, type SeenGate } from '../../core/kinds/mission/gate.ts'
 import { type MissionRecord, NO_COUNTS } from '../../core/kinds/mission/record.ts'
+import { isSnapshotDue, isSpent } from '../../core/kinds/mission/spending.ts'
 import { isEnd } from '../../core/kinds/mission/states.ts'
 import type { TaskRecord } from '../../core/records.ts'
-import { addDollars } from '../../core/runs/dollars.ts'
+import { addDollars, nanosOf } from '../../core/runs/dollars.ts'
 import type { RunsChanges } from '../../core/runs/step.ts'
 import { isHeld, isTerminal } from '../../core/states.ts'
 import type { MissionToSettle, TaskChore } from '../run-store.ts'
@@ -112,8 +113,9 @@ function choreOf(workspace: Workspace, mission: MissionRecord, now: number): Mis
   if (closedBy.includes('cancelling')) return 'cancel'
   if (!closedBy.includes('budget') && isSpent(mission)) return 'budget'
   if (config.onFailure === 'stop' && (counts.byState.failed ?? 0) > counts.failedOptional) return 'settle'
-  if (openFor(mission) === 'none') return has('hold') ? 'hold' : null
-  return has('release') ? 'release' : null
+  if (openFor(mission) === 'none' && has('hold')) return 'hold'
+  if (openFor(mission) === 'all' && has('release')) return 'release'
+  return isSnapshotDue(mission) ? 'snapshot' : null
 }
 
 const isBeingPlanned = ({ tasks }: Workspace, id: number) =>
@@ -129,3 +131,21 @@ const IS_FOR: Record<TaskChore, (task: TaskRecord) => boolean> = {
 
 export const tasksFor = ({ tasks }: Workspace, missionId: number, chore: TaskChore) =>
   [...tasks.values()].filter((task) => task.missionId === missionId && IS_FOR[chore](task))
+
+export function costliest({ tasks, runs }: Workspace, missionId: number, limit: number): CostOfTask[] {
+  const costs = new Map<string, CostOfTask>()
+  for (const run of runs.values()) {
+    const task = tasks.get(run.innerTaskId ?? 0)
+    if (task?.missionId !== missionId || run.finishedAt === null) continue
+    const { tokens, costUsd } = costs.get(task.uuid) ?? { tokens: 0, costUsd: null }
+    costs.set(task.uuid, {
+      taskId: task.uuid,
+      tokens: tokens + (run.inputTokens ?? 0) + (run.cachedInputTokens ?? 0) + (run.outputTokens ?? 0),
+      costUsd: run.costUsd === null ? costUsd : addDollars(costUsd ?? '0', run.costUsd),
+    })
+  }
+  const nanos = ({ costUsd }: CostOfTask) => (costUsd === null ? -1n : nanosOf(costUsd))
+  const byCost = (a: CostOfTask, b: CostOfTask) =>
+    Number(nanos(b) - nanos(a)) || b.tokens - a.tokens || (a.taskId < b.taskId ? -1 : 1)
+  return [...costs.values()].sort(byCost).slice(0, limit)
+}

@@ -5,7 +5,7 @@ import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
 import { assignmentIn, dueAgents, similarTo, workspaceToAssignIn } from './assignment.ts'
-import { byId, missionsToSettle, tasksFor } from './missions.ts'
+import { byId, costliest, missionsToSettle, tasksFor } from './missions.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
@@ -57,6 +57,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
   }
 
   readonly missions: RunStore['missions'] = {
+    costliest: async (workspaceId, missionId, limit) => costliest(this.inside(workspaceId), missionId, limit),
     toSettle: async (limit, only) =>
       roundRobin(
         this.those(only).flatMap((one) => missionsToSettle(one, this.now())),

@@ -65,8 +65,16 @@ export type MissionCommand =
   | { kind: 'update'; ifVersion: number | null; patch: MissionPatch }
   /** Its totals have changed: whether its budget is spent. */
   | { kind: 'checkBudget' }
+  /** Its totals have grown: an event says so, with the tasks that cost most. */
+  | { kind: 'snapshot'; byTask: readonly CostOfTask[] }
   /** Time passed, or its tasks ended: whatever follows from its counts happens now. */
   | { kind: 'settle' }
+
+export interface CostOfTask {
+  taskId: string
+  tokens: number
+  costUsd: string | null
+}
 
 interface MissionPatch {
   title?: string | undefined

@@ -1,34 +1,13 @@
 import type { NewTask } from '../../commands.ts'
 import { type Refusal, refuse } from '../../errors.ts'
-import { type EventDraft, type EventType, missionEvent } from '../../events.ts'
 import type { Actor } from '../../records.ts'
 import { nanosOf } from '../../runs/dollars.ts'
 import type { MissionCommand, ProposedPlan } from './command.ts'
 import { endOf, heldTasks, openTasks } from './counts.ts'
+import { type MissionContext, type MissionDecision, MissionDraft } from './draft.ts'
 import { type MissionRecord, NO_COUNTS, type PlanVersion } from './record.ts'
-import {
-  isEnd,
-  type MissionEnd,
-  type MissionPhase,
-  type MissionState,
-  type MissionTransition,
-  moved,
-  NEW,
-  stateOf,
-} from './states.ts'
-
-export interface MissionContext {
-  now: number
-  actor: Actor
-}
-
-export interface MissionDecision {
-  refusal: Refusal | null
-  record: MissionRecord | null
-  events: EventDraft[]
-  /** New tasks of the mission, in the same transaction. */
-  creates: readonly NewTask[]
-}
+import { isSnapshotDue, isSpent, percentUsed } from './spending.ts'
+import { isEnd, type MissionEnd, type MissionPhase, stateOf } from './states.ts'
 
 type Command<K extends MissionCommand['kind']> = Extract<MissionCommand, { kind: K }>
 
@@ -57,49 +36,6 @@ const refused = (record: MissionRecord | null, refusal: Refusal): MissionDecisio
   creates: [],
 })
 
-/** A mission being changed: `move` is the only place that changes its phase or its gate. */
-class MissionDraft {
-  record: MissionRecord
-  readonly #before: MissionRecord | null
-  readonly #context: MissionContext
-  readonly #events: EventDraft[] = []
-  creates: readonly NewTask[] = []
-
-  constructor(record: MissionRecord, context: MissionContext, isNew = false) {
-    this.record = { ...record }
-    this.#before = isNew ? null : record
-    this.#context = context
-  }
-
-  /** A change of its phase or its gate, recorded by the event of its name. */
-  move(name: MissionTransition, payload: Record<string, unknown> = {}): void {
-    const isNew = name === 'mission_created'
-    const from = isNew ? null : stateOf(this.record)
-    Object.assign(this.record, moved(name, isNew ? NEW : this.record))
-    this.note(name, payload, from, stateOf(this.record))
-  }
-
-  /** An event, and a new version. */
-  note(
-    type: EventType,
-    payload: Record<string, unknown>,
-    from: MissionState | null = null,
-    to: MissionState | null = null,
-  ): void {
-    const { id, uuid } = this.record
-    this.record.updatedAt = this.#context.now
-    this.#events.push(missionEvent(type, { id, uuid }, payload, this.#context, from, to))
-  }
-
-  decision(): MissionDecision {
-    const events = this.#events
-    if (this.#before && events.length === 0)
-      return { refusal: null, record: this.#before, events, creates: [] }
-    if (this.#before) this.record.version = this.#before.version + 1
-    return { refusal: null, record: this.record, events, creates: this.creates }
-  }
-}
-
 type Act<K extends MissionCommand['kind']> = (
   draft: MissionDraft,
   command: Command<K>,
@@ -117,6 +53,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     plan: null,
     approved: null,
     counts: NO_COUNTS,
+    snapshot: null,
     createdBy: actor,
     version: 1,
     createdAt: now,
@@ -127,7 +64,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     dueAt: isLater ? startAt : null,
   }
   const draft = new MissionDraft(record, context, true)
-  draft.move('mission_created', { goal, title, autonomy: config.autonomy })
+  draft.move('mission_created', { goal, title, autonomy: config.autonomy, config })
   const { proposed, planning } = command
   if (proposed) draft.record.plan = planVersion(record, proposed.plan, context)
   if (!isLater) start(draft, proposed?.tasks ?? [], planning, context)
@@ -175,7 +112,7 @@ function mayBeginByItself({ config }: MissionRecord, { estimatedUsd }: PlanVersi
 
 function approve(
   draft: MissionDraft,
-  { version, digest, taskCount }: PlanVersion,
+  { version, digest, taskCount, proposedBy }: PlanVersion,
   tasks: readonly NewTask[],
   approvedBy: Actor,
   comment: string | null,
@@ -184,7 +121,7 @@ function approve(
   const { record } = draft
   record.approved = { version, digest }
   record.startedAt ??= now
-  draft.move('mission_approved', { approvedBy, version, digest, taskCount, comment })
+  draft.move('mission_approved', { approvedBy, version, digest, taskCount, comment, proposedBy })
   draft.creates = tasks
   if (tasks.length === 0) settle(draft, now)
 }
@@ -365,17 +302,35 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     return null
   },
 
+  snapshot(draft, { byTask }) {
+    const { record } = draft
+    const { usd, tokens } = record.counts
+    if (isEnd(record.phase) || !isSnapshotDue(record)) return null
+    record.snapshot = { usd, tokens }
+    draft.tell('cost_snapshot', {
+      totalCost: usd,
+      totalTokens: tokens,
+      budget: record.config.budget ?? null,
+      percentUsed: percentUsed(record),
+      byTask,
+    })
+    return null
+  },
+
   settle(draft, _command, { now }) {
+    const { uuid, phase, counts, updatedAt } = draft.record
+    // The transaction of its last task should have ended it.
+    if (phase === 'running' && endOf(counts) !== null)
+      draft.tell('stall_detected', {
+        entityType: 'mission',
+        entityId: uuid,
+        stalledState: stateOf(draft.record),
+        stalledSince: updatedAt,
+        action: 'settle',
+      })
     settle(draft, now)
     return null
   },
-}
-
-/** Whether its runs have used up its budget. */
-export function isSpent({ config, counts }: Pick<MissionRecord, 'config' | 'counts'>): boolean {
-  const { maxUsd, maxTokens } = config.budget ?? {}
-  if (maxTokens !== undefined && counts.tokens >= maxTokens) return true
-  return maxUsd !== undefined && nanosOf(counts.usd) >= nanosOf(maxUsd)
 }
 
 /** Its tasks changed in this batch: it ends, or it is open again. */

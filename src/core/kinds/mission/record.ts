@@ -27,6 +27,8 @@ export interface MissionRecord {
   /** Before this time it does not begin. */
   startAt: number | null
   counts: MissionCounts
+  /** What it had spent at its last cost_snapshot; null: there was none. */
+  snapshot: Pick<MissionCounts, 'usd' | 'tokens'> | null
   readonly createdBy: string
   version: number
   readonly createdAt: number

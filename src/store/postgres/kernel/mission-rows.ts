@@ -31,6 +31,7 @@ const FIELDS = {
   completed_at: ['completedAt', 'instant'],
   due_at: ['dueAt', 'instant'],
   error: ['error', 'text'],
+  snapshot: ['snapshot', 'json'],
 } as const satisfies Record<string, [keyof Stored, Column['type']]>
 
 const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))

@@ -1,5 +1,5 @@
 import { bind, type Connections } from '../kernel/connections.ts'
-import { missionsToSettle, tasksForChore } from '../upkeep/missions.ts'
+import { costliestTasks, missionsToSettle, tasksForChore } from '../upkeep/missions.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
 import { readInbox, readInboxItem } from './inbox.ts'
 import { eventPage } from './event-pages.ts'
@@ -20,6 +20,7 @@ import { tasksAround } from './task-graph.ts'
 export function readQueries({ readers }: Connections) {
   return {
     missions: bind(readers, {
+      costliest: costliestTasks,
       find: findMission,
       freshId: freshMissionId,
       graph: graphOfMission,

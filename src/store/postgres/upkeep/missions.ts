@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { CostOfTask } from '../../../core/kinds/mission/command.ts'
 import type { MissionToSettle, TaskChore } from '../../run-store.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
@@ -7,10 +8,17 @@ import { inScope } from './due.ts'
 
 const IS_PAUSED_WITH_IT = `t.state = 'paused' and t.watch ->> 'pausedByMission' = 'true'`
 
+/** As isSnapshotDue in core/kinds/mission/spending.ts. */
+const hasGrown = (total: string, type: string, budget: string) => {
+  const told = `coalesce((m.snapshot ->> '${total}')::${type}, 0)`
+  const by = `coalesce((m.config -> 'budget' ->> '${budget}')::${type}, ${told})`
+  return `(c.${total} > ${told} and (c.${total} - ${told}) * 10 >= ${by})`
+}
+
 // Missions whose time has come; running missions without open tasks, which no transaction ended, and those that a failed task stops; missions that are stopped
 // and have open tasks; those that have spent their budget; closed ones
-// with held tasks; open ones with tasks that were paused with them; the same for tasks that are not work, which are not counted; and missions
-// whose planning ended without a plan. $1 limit.
+// with held tasks; open ones with tasks that were paused with them; those that have spent noticeably more; the same for tasks that are not
+// work, which are not counted; and missions whose planning ended without a plan. $1 limit.
 const TO_SETTLE = `select * from (
     select m.workspace_id as "workspaceId", m.mission_id as "missionId", m.uuid, case
         when open_tasks(c) = 0 then 'settle'
@@ -20,7 +28,8 @@ const TO_SETTLE = `select * from (
         when m.config ->> 'onFailure' = 'stop' and c.failed > c.failed_optional then 'settle'
         when m.open_for = 'none' and held_tasks(c) > 0 then 'hold'
         when m.open_for = 'all' and c.paused > 0 and exists (select from tasks t
-          where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and ${IS_PAUSED_WITH_IT}) then 'release' end as chore
+          where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and ${IS_PAUSED_WITH_IT}) then 'release'
+        when ${hasGrown('usd', 'numeric', 'maxUsd')} or ${hasGrown('tokens', 'bigint', 'maxTokens')} then 'snapshot' end as chore
       from missions m join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
      where m.completed_at is null and (m.phase = 'running' or 'cancelling' = any (m.closed_by))
     union all
@@ -59,5 +68,16 @@ export const tasksForChore = (
   scopedQuery<{ id: number; uuid: string }>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select t.id, t.uuid from tasks t
             where t.workspace_id = $1 and t.mission_id = $2 and ${CONDITIONS[chore]} order by t.id limit $3`,
+    values: [workspaceId, missionId, limit],
+  })
+
+/** The tasks of a mission whose runs cost most. */
+export const costliestTasks = (pool: pg.Pool, workspaceId: number, missionId: number, limit: number) =>
+  scopedQuery<CostOfTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.uuid as "taskId", trim_scale(sum(r.cost_usd))::text as "costUsd",
+                  sum(coalesce(r.input_tokens, 0) + coalesce(r.cached_input_tokens, 0) + coalesce(r.output_tokens, 0))::bigint as tokens
+             from tasks t join runs r on r.workspace_id = t.workspace_id and r.task_id = t.id
+            where t.workspace_id = $1 and t.mission_id = $2 and r.finished_at is not null
+            group by t.uuid order by sum(r.cost_usd) desc nulls last, tokens desc, t.uuid limit $3`,
     values: [workspaceId, missionId, limit],
   })

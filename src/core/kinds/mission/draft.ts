@@ -1,0 +1,74 @@
+import type { NewTask } from '../../commands.ts'
+import type { Refusal } from '../../errors.ts'
+import { type EventDraft, type EventType, missionEvent } from '../../events.ts'
+import type { Actor } from '../../records.ts'
+import type { MissionRecord } from './record.ts'
+import { type MissionState, type MissionTransition, moved, NEW, stateOf } from './states.ts'
+
+export interface MissionContext {
+  now: number
+  actor: Actor
+}
+
+export interface MissionDecision {
+  refusal: Refusal | null
+  record: MissionRecord | null
+  events: EventDraft[]
+  /** New tasks of the mission, in the same transaction. */
+  creates: readonly NewTask[]
+}
+
+/** A mission being changed: `move` is the only place that changes its phase or its gate. */
+export class MissionDraft {
+  record: MissionRecord
+  readonly #before: MissionRecord | null
+  readonly #context: MissionContext
+  readonly #events: EventDraft[] = []
+  #isChanged = false
+  creates: readonly NewTask[] = []
+
+  constructor(record: MissionRecord, context: MissionContext, isNew = false) {
+    this.record = { ...record }
+    this.#before = isNew ? null : record
+    this.#context = context
+  }
+
+  /** A change of its phase or its gate, recorded by the event of its name. */
+  move(name: MissionTransition, payload: Record<string, unknown> = {}): void {
+    const isNew = name === 'mission_created'
+    const from = isNew ? null : stateOf(this.record)
+    Object.assign(this.record, moved(name, isNew ? NEW : this.record))
+    this.note(name, payload, from, stateOf(this.record))
+  }
+
+  /** An event, and a new version. */
+  note(
+    type: EventType,
+    payload: Record<string, unknown>,
+    from: MissionState | null = null,
+    to: MissionState | null = null,
+  ): void {
+    this.#isChanged = true
+    this.record.updatedAt = this.#context.now
+    this.tell(type, payload, from, to)
+  }
+
+  /** An event about it that is no change: those who edit it are not disturbed. */
+  tell(
+    type: EventType,
+    payload: Record<string, unknown>,
+    from: MissionState | null = null,
+    to: MissionState | null = null,
+  ): void {
+    const { id, uuid } = this.record
+    this.#events.push(missionEvent(type, { id, uuid }, payload, this.#context, from, to))
+  }
+
+  decision(): MissionDecision {
+    const events = this.#events
+    if (this.#before && events.length === 0)
+      return { refusal: null, record: this.#before, events, creates: [] }
+    if (this.#before && this.#isChanged) this.record.version = this.#before.version + 1
+    return { refusal: null, record: this.record, events, creates: this.creates }
+  }
+}
