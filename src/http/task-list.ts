@@ -1,5 +1,9 @@
-import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import { z } from 'zod'
+import { Refused } from '../core/errors.ts'
+import { PURPOSES } from '../core/records.ts'
+import { type AnswerOf, type ListAnswer, Name, Tag, Track } from '../core/shapes/common.ts'
 import type { ListedTask } from '../core/shapes/tasks.ts'
+import { TASK_STATES, type TaskState, taskStates } from '../core/states.ts'
 import { listedTaskView } from '../flow/views.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
@@ -9,6 +13,47 @@ import { include, included, Page, pageSize } from './schema.ts'
 
 /** Query parameters shared by all lists of tasks. */
 export const TaskPage = { ...Page, include: include('input', 'checkpointData') }
+
+/** Which tasks: in all lists that are not of one kind of task already. */
+export const TaskFilterQuery = {
+  state: Name.optional(),
+  stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
+  tag: Tag.optional(),
+  agent: Name.optional(),
+  track: Track.optional(),
+  purpose: z.enum(PURPOSES).optional().describe('Default: work'),
+  priorityMin: z
+    .string()
+    .regex(/^([1-9]|10)$/)
+    .optional(),
+  q: Name.optional(),
+  archived: z.enum(['true', 'false']).optional(),
+}
+const Filters = z.object(TaskFilterQuery)
+
+export const searchOf = (query: z.output<typeof Filters>) => ({
+  states: statesIn(query.state, query.stateType),
+  tag: query.tag,
+  agent: query.agent,
+  priorityMin: query.priorityMin === undefined ? undefined : Number(query.priorityMin),
+  text: query.q,
+  track: query.track,
+  purpose: query.purpose,
+  archived: query.archived === 'true',
+})
+
+export function statesIn(state: string | undefined, stateType: string | undefined): TaskState[] | undefined {
+  if (state === undefined)
+    return stateType === undefined
+      ? undefined
+      : taskStates.filter((name) => TASK_STATES[name].type === stateType)
+  const names = state.split(',')
+  const unknown = names.find((name) => !Object.hasOwn(TASK_STATES, name))
+  if (unknown !== undefined) {
+    throw Refused.field('VALIDATION_FAILED', 'state', `names no state: "${unknown}"`)
+  }
+  return names as TaskState[]
+}
 
 interface Asked {
   cursor?: string | undefined

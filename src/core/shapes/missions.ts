@@ -125,22 +125,46 @@ export const PlanVersionView = z.object({
 })
 
 /** Before approval, ids are those of the plan, and there is no state. */
+const node = {
+  id: z.string(),
+  number: z.int().nullable().describe('Its place in the plan'),
+  title: z.string(),
+  state: z.enum(taskStates).nullable(),
+  layer: z.int().describe('The longest way from a task without dependencies'),
+  purpose: z.enum(PURPOSES),
+  agent: z.string().nullable(),
+  attempt: z.int(),
+  costUsd: z.string().nullable(),
+}
+const EdgeKind = z.enum(['data', 'order'])
+const GraphSeq = z.int().describe('The last event that this answer contains')
+
 export const MissionGraph = z.object({
-  nodes: z.array(
-    z.object({
-      id: z.string(),
-      number: z.int().nullable().describe('Its place in the plan'),
-      title: z.string(),
-      state: z.enum(taskStates).nullable(),
-      layer: z.int().describe('The longest way from a task without dependencies'),
-      purpose: z.enum(PURPOSES),
-      agent: z.string().nullable(),
-      attempt: z.int(),
-      costUsd: z.string().nullable(),
-    }),
-  ),
-  edges: z.array(z.object({ from: z.string(), to: z.string(), kind: z.enum(['data', 'order']) })),
-  seq: z.int().describe('The last event that this answer contains'),
+  nodes: z.array(z.object(node)),
+  edges: z.array(z.object({ from: z.string(), to: z.string(), kind: EdgeKind })),
+  seq: GraphSeq,
+})
+
+/** The same graph as lists, each in the same order. */
+export const MissionColumns = z.object({
+  nodes: z.object({
+    id: z.array(node.id),
+    number: z.array(node.number),
+    title: z.array(node.title),
+    state: z.array(node.state),
+    layer: z.array(node.layer),
+    purpose: z.array(node.purpose),
+    agent: z.array(node.agent),
+    attempt: z.array(node.attempt),
+    costUsd: z.array(node.costUsd),
+  }),
+  edges: z
+    .object({ from: z.array(z.int()), to: z.array(z.int()), kind: z.array(EdgeKind) })
+    .describe('From place to place among the nodes; the places after the last node are those of "outside"'),
+  outside: z
+    .array(z.string())
+    .describe('Ids of tasks that are not of the mission, and that its tasks depend on'),
+  seq: GraphSeq,
 })
 
 export const MissionParams = z.strictObject({ id: Uuid })

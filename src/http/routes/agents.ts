@@ -33,9 +33,8 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
 import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
-import { TaskPage, taskPage } from '../task-list.ts'
+import { statesIn, TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
-import { statesIn } from './tasks.ts'
 
 const tag = 'agents'
 const onAgent = { tag, params: AgentParams }

@@ -2,15 +2,22 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { MISSION_STATES, type MissionState, missionStates } from '../../core/kinds/mission/states.ts'
 import { listOf, Name, Tag } from '../../core/shapes/common.ts'
-import { MissionGraph, MissionParams, MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
+import {
+  MissionColumns,
+  MissionGraph,
+  MissionParams,
+  MissionView,
+  PlanVersionView,
+} from '../../core/shapes/missions.ts'
 import { ListedTask } from '../../core/shapes/tasks.ts'
-import { missionGraph } from '../../flow/missions/graph.ts'
+import { inColumns, missionGraph } from '../../flow/missions/graph.ts'
 import { requireMission, showMission, showPlan } from '../../flow/missions/missions.ts'
 import { missionView, planVersionView } from '../../flow/missions/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { sendCompressed } from '../compressed.ts'
 import { pageOf, readCursor } from '../cursor.ts'
 import { Page, pageSize, route } from '../schema.ts'
-import { TaskPage, taskPage } from '../task-list.ts'
+import { searchOf, TaskFilterQuery, TaskPage, taskPage } from '../task-list.ts'
 import { etag } from '../versions.ts'
 
 /** Reading missions. */
@@ -106,7 +113,7 @@ function planReads(app: FastifyInstance, kernel: ServerKernel): void {
 
 /** Its tasks and its graph. */
 function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
-  const TaskQuery = z.strictObject(TaskPage)
+  const TaskQuery = z.strictObject({ ...TaskPage, ...TaskFilterQuery })
   app.get<Params & { Querystring: z.output<typeof TaskQuery> }>(
     '/missions/:id/tasks',
     route({
@@ -119,11 +126,17 @@ function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
     }),
     async ({ params, query, caller }) => {
       const { id } = await requireMission(kernel, caller, params.id)
-      return taskPage(kernel, caller, { missionId: id }, query)
+      return taskPage(kernel, caller, { ...searchOf(query), missionId: id }, query)
     },
   )
 
-  app.get<Params>(
+  const GraphQuery = z.strictObject({
+    format: z
+      .enum(['rows', 'columns'])
+      .default('rows')
+      .describe('"columns": lists in one order, for large graphs'),
+  })
+  app.get<Params & { Querystring: z.output<typeof GraphQuery> }>(
     '/missions/:id/graph',
     route({
       summary:
@@ -131,8 +144,13 @@ function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
       tag,
       needs: 'read',
       params: MissionParams,
-      answer: MissionGraph,
+      query: GraphQuery,
+      answer: z.union([MissionGraph, MissionColumns]),
     }),
-    ({ params, caller }) => missionGraph(kernel, caller, params.id),
+    async (request, reply) => {
+      const graph = await missionGraph(kernel, request.caller, request.params.id)
+      const isColumns = request.query.format === 'columns'
+      return sendCompressed(request, reply, isColumns ? inColumns(graph) : graph)
+    },
   )
 }

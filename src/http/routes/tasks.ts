@@ -3,18 +3,8 @@ import { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
-import { PURPOSES } from '../../core/records.ts'
 import { ClaimHistoryView } from '../../core/shapes/claims.ts'
-import {
-  type AnswerOf,
-  type ListAnswer,
-  listOf,
-  Name,
-  Slug,
-  Tag,
-  Track,
-  Uuid,
-} from '../../core/shapes/common.ts'
+import { type AnswerOf, type ListAnswer, listOf, Name, Slug, Uuid } from '../../core/shapes/common.ts'
 import {
   BriefTask,
   DependencyView,
@@ -27,7 +17,6 @@ import {
   TaskPatchBody,
   TaskView,
 } from '../../core/shapes/tasks.ts'
-import { TASK_STATES, type TaskState, taskStates } from '../../core/states.ts'
 import { updateTask } from '../../flow/dependencies.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { standingResult } from '../../flow/results.ts'
@@ -36,27 +25,16 @@ import { verificationsView } from '../../flow/verification/views.ts'
 import { claimRowView, taskView } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
-import { TaskPage, taskPage } from '../task-list.ts'
+import { searchOf, TaskFilterQuery, TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 
 const ListQuery = z.strictObject({
   ...TaskPage,
-  state: Name.optional(),
-  stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
-  tag: Tag.optional(),
-  agent: Name.optional(),
+  ...TaskFilterQuery,
   project: Slug.optional(),
-  track: Track.optional(),
   userId: Name.optional(),
   parentId: Uuid.optional(),
   mission: Uuid.optional(),
-  purpose: z.enum(PURPOSES).optional().describe('Default: work'),
-  priorityMin: z
-    .string()
-    .regex(/^([1-9]|10)$/)
-    .optional(),
-  q: Name.optional(),
-  archived: z.enum(['true', 'false']).optional(),
 })
 
 const TEN_THOUSAND_TASKS_BYTES = 32 * 1024 * 1024
@@ -135,18 +113,11 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
     }),
     async ({ query, caller }) => {
       const search = {
-        states: statesIn(query.state, query.stateType),
-        tag: query.tag,
-        agent: query.agent,
-        priorityMin: query.priorityMin === undefined ? undefined : Number(query.priorityMin),
-        text: query.q,
-        track: query.track,
+        ...searchOf(query),
         userId: query.userId,
         projectId: await namedProject(kernel, caller, query.project),
         parentId: query.parentId === undefined ? undefined : (idCarriedBy(query.parentId) ?? 0),
         missionId: query.mission === undefined ? undefined : (idCarriedBy(query.mission) ?? 0),
-        purpose: query.purpose,
-        archived: query.archived === 'true',
       }
       return taskPage(kernel, caller, search, query)
     },
@@ -266,19 +237,6 @@ function operatorRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       async ({ params, body, caller }) => operate(kernel, caller, params.id, command(body)),
     )
   }
-}
-
-export function statesIn(state: string | undefined, stateType: string | undefined): TaskState[] | undefined {
-  if (state === undefined)
-    return stateType === undefined
-      ? undefined
-      : taskStates.filter((name) => TASK_STATES[name].type === stateType)
-  const names = state.split(',')
-  const unknown = names.find((name) => !Object.hasOwn(TASK_STATES, name))
-  if (unknown !== undefined) {
-    throw Refused.field('VALIDATION_FAILED', 'state', `names no state: "${unknown}"`)
-  }
-  return names as TaskState[]
 }
 
 /** A request that creates one task has no "tasks[0]". */

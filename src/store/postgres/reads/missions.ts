@@ -5,7 +5,7 @@ import type { Purpose } from '../../../core/records.ts'
 import { storedDollars } from '../../../core/runs/dollars.ts'
 import type { TaskState } from '../../../core/states.ts'
 import { MISSIONS, missionColumns, readMission } from '../kernel/mission-rows.ts'
-import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
 
 /** Missions for people. */
 
@@ -99,14 +99,17 @@ export async function planOfMission(
   return row ? readPlan(row) : null
 }
 
-const NODES = `select t.uuid, (d.plan ->> 'sequenceNumber')::int, d.title, t.state, t.purpose, coalesce(t.agent, t.only_agent), t.attempt,
-    (select trim_scale(sum(r.cost_usd))::text from runs r where r.workspace_id = $1 and r.task_id = t.id)
+// Arrays of its fields, in the order of their creation.
+const NODES = `select json_agg(json_build_array(t.uuid, (d.plan ->> 'sequenceNumber')::int, d.title, t.state, t.purpose,
+      coalesce(t.agent, t.only_agent), t.attempt, (select trim_scale(sum(r.cost_usd))::text from runs r
+        where r.workspace_id = $1 and r.task_id = t.id)) order by t.id)
   from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
- where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work' order by t.id`
-const EDGES = `select u.uuid, t.uuid, x.kind from tasks t
+ where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work'`
+const EDGES = `select json_agg(json_build_array(u.uuid, t.uuid, x.kind) order by x.task_id, x.depends_on) from tasks t
     join task_dependencies x on x.workspace_id = t.workspace_id and x.task_id = t.id
     join tasks u on u.workspace_id = x.workspace_id and u.id = x.depends_on
-  where t.workspace_id = $1 and t.mission_id = $2 order by x.task_id, x.depends_on`
+  where t.workspace_id = $1 and t.mission_id = $2`
+const LAST_SEQ = 'select last_seq from workspace_counters where workspace_id = $1'
 
 interface GraphNode {
   id: string
@@ -125,28 +128,17 @@ export interface MissionEdges {
   seq: number
 }
 
-/** Its tasks and the edges between them, as of one event: read in one transaction, the last event first. */
+/** Its tasks and the edges between them, exactly as of one event: one statement sees one moment. */
 export async function graphOfMission(pool: pg.Pool, workspaceId: number, id: number): Promise<MissionEdges> {
-  const [seq, nodes, edges] = (await scopedQueries<unknown[]>(
-    pool,
-    'baton.workspace_id',
-    String(workspaceId),
-    [
-      ['select last_seq from workspace_counters where workspace_id = $1', [workspaceId]],
-      [NODES, [workspaceId, id]],
-      [EDGES, [workspaceId, id]],
-    ].map(([text, values]) => ({
-      text: text as string,
-      values: values as unknown[],
-      rowMode: 'array' as const,
-    })),
-  )) as [unknown[][], unknown[][], unknown[][]]
+  const text = `select (${LAST_SEQ}), (${NODES}), (${EDGES})`
+  const [row] = await inWorkspace(pool, workspaceId, text, [id])
+  const [seq, nodes, edges] = row as [number, unknown[][] | null, unknown[][] | null]
   return {
-    seq: Number(seq[0]![0]),
-    nodes: nodes.map(
+    seq,
+    nodes: (nodes ?? []).map(
       ([uuid, number, title, state, purpose, agent, attempt, costUsd]) =>
         ({ id: uuid, number, title, state, purpose, agent, attempt, costUsd }) as GraphNode,
     ),
-    edges: edges.map(([from, to, kind]) => ({ from, to, kind }) as MissionEdges['edges'][number]),
+    edges: (edges ?? []).map(([from, to, kind]) => ({ from, to, kind }) as MissionEdges['edges'][number]),
   }
 }
