@@ -14,5 +14,5 @@ linuxTest('kill -9 of the server at any moment loses no acknowledged write', MIN
 linuxTest(
   'kill -9 of the database at any moment loses no acknowledged write, and the server recovers by itself',
   MINUTES,
-  () => killDatabaseIn(4),
+  () => killDatabaseIn(2),
 )

@@ -44,10 +44,15 @@ const graphOf = async (w: Workspace, { id }: Json) => (await w.call('GET', `/mis
 /** Takes and finishes tasks until nothing is left that may be taken. */
 async function workOff(w: Workspace): Promise<string[]> {
   const done: string[] = []
-  for (;;) {
-    const { body } = await w.post('/claims/next', { agent: 'alpha', session: 's-alpha', waitMs: 2_000 })
+  for (let waitMs = 0; ; ) {
+    const { body } = await w.post('/claims/next', { agent: 'alpha', session: 's-alpha', waitMs })
     const [claim] = body.claims
-    if (!claim) return done
+    if (!claim) {
+      const { items } = (await w.call('GET', '/tasks?state=queued,pending&limit=1')).body
+      if (items.length === 0) return done
+    }
+    waitMs = claim ? 0 : 20_000
+    if (!claim) continue
     done.push(claim.task.title)
     const sent = { ...fence('s-alpha', claim.generation), result: { ok: true } }
     expect(await w.post(`/tasks/${claim.taskId}/submit`, sent)).toMatchObject({ status: 200 })

@@ -270,10 +270,10 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect(await streamed(other, handle, 'stdout')).toBe(content)
   })
 
-  // The other stores, which do nothing special here: test/long/logs-large.test.ts.
+  // Larger ones, and the other stores, which do nothing special here: test/long/logs-large.test.ts.
   test.runIf(kind === 'local_file')(
     'a log that is larger than the memory it may use is written, finished and read',
     { timeout: 240_000 },
-    () => expectLargeLog(it),
+    () => expectLargeLog(it, 96),
   )
 })

@@ -6,8 +6,7 @@ import { beginLog, type LogsUnderTest } from './log-stores.ts'
 const WRITER = compiledFile('test/support/processes/log-writer.ts')
 
 /** A log that is larger than the memory it may use is written, finished and read. */
-export async function expectLargeLog(it: LogsUnderTest): Promise<void> {
-  const megabytes = it.place.store === 'postgres' ? 16 : 160
+export async function expectLargeLog(it: LogsUnderTest, megabytes: number): Promise<void> {
   const handle = await beginLog(it)
   const words = ['megabytes', it.place, handle, megabytes].map((word) => JSON.stringify(word))
   const child = spawn(process.execPath, ['--expose-gc', WRITER, ...words], {
