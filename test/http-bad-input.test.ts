@@ -133,11 +133,12 @@ describe('bodies', () => {
     expect(silent.map(label).sort()).toEqual(PLAN_ROUTES.toSorted())
   })
 
+  // Each in a workspace of its own.
   test.each([...withBody, ...plans])(
     '$method $path accepts the sample that the others are made from',
     async (route) => {
       const elsewhere = await openWorkspace(server)
-      const things = await thingsIn(elsewhere)
+      const things = await thingsIn(elsewhere, route.path.startsWith('/runs/'))
       const key = route.tag === 'workspaces' ? server.ownerKey : elsewhere.ownerKey
       const reply = await send(server, route.method, pathTo(route, things), {
         body: bodyFor(route, things),

@@ -8,7 +8,10 @@ import { superuser } from './support/nodes.ts'
 import { eventually } from './support/recovery.ts'
 import { type Fleet, listen, numberIn, type Seen, scripts, useFleets } from './support/runs.ts'
 
-/** How runs end, and what that means for the run, its task and its agent: through a whole server. */
+/**
+ * How runs end, and what that means for the run, its task and its agent: through a whole server. Each test has a workspace of
+ * its own; those that mostly wait for programs run side by side.
+ */
 
 const { served, fleet } = useFleets()
 
@@ -117,7 +120,7 @@ describe('a claude run', () => {
       },
     ],
   ]
-  test.each(cases)('%s ends as the table says', async (_, mode, ends) => {
+  test.concurrent.each(cases)('%s ends as the table says', async (_, mode, ends) => {
     const w = await fleet()
     await w.claude('dev', mode)
     await expectEnd(w, await w.assign('dev'), 'dev', ends)
@@ -157,7 +160,7 @@ describe('a codex run', () => {
       },
     ],
   ]
-  test.each(cases)('%s ends as the table says', async (_, mode, ends) => {
+  test.concurrent.each(cases)('%s ends as the table says', async (_, mode, ends) => {
     const w = await fleet()
     await w.codex('dev', mode)
     await expectEnd(w, await w.assign('dev'), 'dev', ends)
@@ -267,7 +270,7 @@ describe('a run', () => {
     // Not stopped by Baton: it would be restarted again and again if that cost nothing.
     ['cancelled', retried('infrastructure')],
   ]
-  test.each(said)('whose adapter answers with %s ends as the table says', async (code, ends) => {
+  test.concurrent.each(said)('whose adapter answers with %s ends as the table says', async (code, ends) => {
     const w = await fleet()
     await w.put('dev', { adapterType: 'simulated', adapterConfig: { steps: [{ fail: { code } }] } })
     const { status } = { status: code === 'timeout' ? 'timed_out' : code === 'cancelled' ? code : 'failed' }
@@ -276,7 +279,7 @@ describe('a run', () => {
   })
 })
 
-describe('a session that its program does not know any more', () => {
+describe.concurrent('a session that its program does not know any more', () => {
   test('is started anew, once, within the same run', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'tool,unknown_session,tool')
@@ -314,7 +317,7 @@ describe('a session that its program does not know any more', () => {
   })
 })
 
-describe('an agent that asks to continue', () => {
+describe.concurrent('an agent that asks to continue', () => {
   test('continues under the same claim and attempt, in the same session', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'max_turns,max_turns,tool')
@@ -402,7 +405,7 @@ describe('a rate limit', () => {
   })
 })
 
-describe('being alive is not progress', () => {
+describe.concurrent('being alive is not progress', () => {
   test.each([
     ['loop', 'the same call'],
     ['errors', 'failed calls in a row'],

@@ -49,11 +49,11 @@ interface Overrides {
 }
 
 /** Names are of this workspace alone, as ids are; and nothing of it ends while a test runs. */
-export async function thingsIn(workspace: Workspace): Promise<Things> {
+export async function thingsIn(workspace: Workspace, needsRun = true): Promise<Things> {
   const own = randomUUID().slice(0, 8)
   const [project, worker, track] = [`shop-${own}`, `worker-${own}`, 'A']
   // First: a woken agent claims what waits.
-  const run = await runIn(workspace, `runner-${own}`)
+  const run = needsRun ? await runIn(workspace, `runner-${own}`) : randomUUID()
   const task = await workspace.make()
   const waiting = await workspace.make()
   const claim = () => workspace.claim(task, 'alpha', { leaseSeconds: 3_600 })
