@@ -94,6 +94,7 @@ describe('an agent that answers immediately', () => {
       triggerDetail: null,
       prompt: 'Do it.',
       task,
+      ...{ model: null, systemPrompt: null, tools: [] },
       sessionId: 's-0',
       timeoutSec: 60,
       callback,

@@ -70,6 +70,7 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   adapter_not_installed: ['failed', 'release'],
   invalid_working_directory: ['failed', 'release'],
   invalid_configuration: ['failed', 'release'],
+  invalid_task: ['failed', 'invalid'],
   not_allowed_here: ['failed', 'release'],
   not_logged_in: ['failed', 'release'],
   spawn_failed: ['failed', 'infrastructure'],

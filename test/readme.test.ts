@@ -167,6 +167,7 @@ const MEANS = {
   infrastructure: 'is retried (`infrastructure`)',
   quality: 'is retried (`quality`)',
   budget: 'waits for a person (`budget`)',
+  invalid: 'fails (`invalid`)',
   human: 'waits for a person (`human`)',
   rate_limited: 'waits until the rate limit ends (`rate_limited`)',
 }

@@ -10,6 +10,7 @@ import {
   type Verdict,
 } from './cli-lines.ts'
 import { type ProbeOf, probeCli } from './cli-probe.ts'
+import { askedOf, type TaskFlags } from './cli-task.ts'
 import type { Config } from './config.ts'
 import { quietHooks } from './hooks.ts'
 import {
@@ -32,6 +33,8 @@ interface CliSettings {
   command: string
   model?: string | undefined
   graceSec: number
+  extraArgs: readonly string[]
+  grantableTools?: readonly string[] | undefined
 }
 
 export interface Cli<S extends CliSettings> extends ProbeOf<S> {
@@ -42,6 +45,8 @@ export interface Cli<S extends CliSettings> extends ProbeOf<S> {
   choosesSessions: boolean
   /** The prompt is never an argument: it may hold secrets, be long, or begin with a dash. It goes to stdin. */
   argumentsFor(settings: S, session: Session | null): string[]
+  /** Its flags for what a task asks for, if it has any. */
+  taskFlags?: TaskFlags
   reader(runtimeState: Json): OutputReader
   providerOf(settings: S): string | null
   /** The variables that may hold its key; without a key, the folder in which it stores its login. */
@@ -54,6 +59,7 @@ export function cliAdapter<S extends CliSettings>(cli: Cli<S>): AgentRunAdapter 
     type: cli.type,
     protocolVersion: PROTOCOL_VERSION,
     capabilities: { resumableSession: true, statusUpdates: true, logStreaming: true, tokenUsage: true },
+    takes: ['systemPrompt', 'tools'],
     configSchema: cli.config.schema,
     inheritsEnv: cli.inheritsEnv,
     validateConfig: cli.config.validate,
@@ -108,16 +114,18 @@ async function invoke<S extends CliSettings>(
   const hooks = quietHooks(rawHooks)
   const endsAt = performance.now() + input.timeoutSec * 1_000
   const report = reporter(hooks)
+  const asked = askedOf(cli.taskFlags, settings, input)
+  if (asked.notGranted.length > 0) await hooks.log({ stream: 'system', chunk: notGranted(asked.notGranted) })
   const attempt = async (session: Session | null): Promise<Attempt> => {
     const reader = cli.reader(input.runtimeState)
     // Reported before the spawn: whatever happens from now on, the session can be resumed.
     if (session?.isNew && !signal.aborted) await report({ kind: 'session', sessionId: session.id })
     const spec = {
       command: settings.command,
-      args: cli.argumentsFor(settings, session),
+      args: [...cli.argumentsFor(settings, session), ...asked.args],
       cwd: input.cwd,
       env: input.env,
-      stdin: input.prompt,
+      stdin: asked.prompt,
       timeoutMs: input.timeoutSec === 0 ? 0 : Math.max(1, endsAt - performance.now()),
       graceMs: settings.graceSec * 1_000,
       runId: input.runId,
@@ -138,6 +146,9 @@ async function invoke<S extends CliSettings>(
   await report({ kind: 'status', message, color: 'yellow' })
   return resultOf(cli, settings, await fresh(), true)
 }
+
+const notGranted = (tools: readonly string[]) =>
+  `Tools that the task asks for and its agent may not use: ${tools.join(', ')}.\n`
 
 const isStopped = ({ stopped, spawnError }: ChildEnd) => stopped !== null || spawnError !== null
 

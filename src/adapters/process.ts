@@ -85,9 +85,14 @@ async function invoke(
   }
 }
 
-function environmentOf({ env, runtimeState }: AdapterInvokeInput, promptFile: string) {
+function environmentOf({ env, runtimeState, model }: AdapterInvokeInput, promptFile: string) {
   const session = sessionIn(runtimeState.sessionId)
-  return { ...env, BATON_PROMPT_FILE: promptFile, ...(session !== null && { BATON_AGENT_SESSION: session }) }
+  return {
+    ...env,
+    BATON_PROMPT_FILE: promptFile,
+    ...(model !== undefined && { BATON_MODEL: model }),
+    ...(session !== null && { BATON_AGENT_SESSION: session }),
+  }
 }
 
 function reporter(hooks: AdapterHooks): (report: Report) => Promise<void> {

@@ -33,6 +33,12 @@ export interface AdapterInvokeInput {
   timeoutSec: number
   /** The task of the run, if it has one. */
   task?: { id: string; generation: number; attempt: number }
+  /** The model that the task asks for. Adapters with a setting `model` have it there, too. */
+  model?: string
+  /** Instructions for this task. Only adapters that declare it get it; for others it is at the head of the prompt. */
+  systemPrompt?: string
+  /** The tools that the task asks for, for adapters that declare it. */
+  tools?: readonly string[]
   /** For agents that answer later (202): the URL and the token. */
   callback?: { url: string; token: string }
 }
@@ -122,6 +128,8 @@ export interface AgentRunAdapter {
     logStreaming: boolean
     tokenUsage: boolean
   }
+  /** What it takes of a task beside the prompt. */
+  takes?: readonly ('systemPrompt' | 'tools')[]
   /** JSON Schema of its settings, for forms. */
   configSchema?: Record<string, unknown>
   /** Whether its agent works in a folder of this machine (default true). */

@@ -71,7 +71,7 @@ async function defaultExportOf(path: string): Promise<unknown> {
 /** Why a value is not an adapter, as half a sentence; null when it is one. */
 function faultOf(value: unknown): string | null {
   if (!isObject(value)) return 'its default export is neither an adapter nor a list of them'
-  const { type, protocolVersion, capabilities, configSchema, inheritsEnv } = value
+  const { type, protocolVersion, capabilities, configSchema, inheritsEnv, takes } = value
   if (typeof type !== 'string' || !TYPE.test(type))
     return 'its type must be a name of lowercase letters, digits and _'
   if (protocolVersion !== PROTOCOL_VERSION)
@@ -87,6 +87,7 @@ function faultOf(value: unknown): string | null {
     return `configSchema of "${type}" is not an object`
   if (inheritsEnv !== undefined && !isListOfText(inheritsEnv))
     return `inheritsEnv of "${type}" is not a list of names`
+  if (takes !== undefined && !isListOfText(takes)) return `takes of "${type}" is not a list of names`
   return null
 }
 

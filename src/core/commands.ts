@@ -86,7 +86,7 @@ export interface TaskDetails extends Partial<WaitingDetails> {
 }
 
 /** What a plan says about a task beside what the claim path needs. */
-interface TaskPlan {
+export interface TaskPlan {
   /** Its id in the plan. */
   tempId: string
   /** Its place in the plan, from 1. */

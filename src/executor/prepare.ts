@@ -20,6 +20,7 @@ import type { Held } from './holding.ts'
 import { promptOf, promptValues } from './prompt.ts'
 import { RequestsFile } from './requests-file.ts'
 import { prepareSecrets } from './secrets.ts'
+import { askedBy, plannedTask, promptWith, withModel } from './task-plan.ts'
 import { Unfit } from './unfit.ts'
 
 /** Everything that is needed before an agent starts. Every fault is reported here, before anything is spawned. */
@@ -68,10 +69,6 @@ export function adapterOf(
 
 export const configOf = ({ adapterConfig }: AgentRecord) => (adapterConfig ?? {}) as Record<string, unknown>
 
-/** The model that the plan of a mission names for a task goes before that of its agent. */
-const withModel = (config: Record<string, unknown>, model: unknown) =>
-  model == null ? config : { ...config, model }
-
 /** Agents with the same credential share rate limits. If the adapter does not know the account, the agent has its own. */
 export function credentialOf(context: ExecutorContext, adapter: AgentRunAdapter, agent: AgentRecord): string {
   const config = configOf(agent)
@@ -97,26 +94,26 @@ export async function prepare(
   const adapter = adapterOf(context, workspaceId, agent)
   const taskKey = held?.taskId ?? ''
   const baseUrl = context.baseUrl()
-  const [[session], values, timeouts] = await Promise.all([
+  const [[session], values, timeouts, task] = await Promise.all([
     kernel.store.runtime.taskSessions(workspaceId, agent.slug, {
       adapterType: agent.adapterType,
       taskKey,
     }),
     promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
     held && held.generation > 1 ? kernel.store.runs.timeoutsBefore(workspaceId, held) : 0,
+    plannedTask(kernel, workspaceId, held),
   ])
+  const plan = task?.plan ?? null
+  const model = plan?.model ?? null
   const prompt = promptOf(agent, values)
-  const config = withModel(configOf(agent), values['task.model'])
+  const config = withModel(adapter, configOf(agent), model)
   const git = gitOf(own)
   const folder = adapter.usesFolder === false ? null : await folderFor(context, git, workspaceId, agent, held)
   // The last step that can fail, so the file is removed with what was prepared.
   const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
   const baton = {
-    BATON_URL: baseUrl,
-    BATON_API_KEY: token,
-    BATON_RUN_ID: runId,
-    BATON_AGENT: agent.slug,
-    BATON_AGENT_ID: agent.uuid,
+    ...{ BATON_URL: baseUrl, BATON_API_KEY: token, BATON_RUN_ID: runId },
+    ...{ BATON_AGENT: agent.slug, BATON_AGENT_ID: agent.uuid },
     BATON_WORKSPACE_ID: String(values['workspace.id']),
     ...(held && variablesOf(held)),
     ...(requests && { BATON_REQUESTS_FILE: requests.path }),
@@ -129,7 +126,8 @@ export async function prepare(
     wakeupSource: wakeup.source,
     ...(wakeup.triggerDetail && { triggerDetail: wakeup.triggerDetail }),
     cwd: folder?.path ?? resolve(context.dataFolder),
-    prompt,
+    prompt: promptWith(adapter, plan, prompt),
+    ...askedBy(adapter, plan, model),
     adapterConfig: config,
     runtimeState: session?.sessionParams ?? {},
     env: environmentOf(adapter, own, config, baton),

@@ -112,6 +112,9 @@ async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held):
     'task.tags': details.tags,
     'task.project': details.project,
     'task.attempt': held.attempt,
+    'task.maxAttempts': record.maxRetries + 1,
+    'task.turn': record.continuations + 1,
+    'task.maxTurns': record.maxContinuations + 1,
     'task.generation': held.generation,
     'task.checkpoint': details.checkpoint,
     // A rate limit is no verdict on the work. A manual retry resets the attempts, but the last error still applies.
@@ -120,6 +123,8 @@ async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held):
     'task.answer': details.question?.answer,
     'task.model': details.plan?.model,
     'task.successCriteria': details.plan?.successCriteria,
+    'task.outputSchema': details.plan?.outputSchema,
+    'task.toolsRequested': details.plan?.toolsRequested,
     'upstream.outputs': await upstreamOf(kernel, workspaceId, record.id),
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
 import { exists, keyCheck, type ProbeContext, type RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
-import { configOf } from '../config.ts'
+import { configOf, PlainText } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
 import { objectIn } from '../reported.ts'
 import { ClaudeReader } from './reader.ts'
@@ -18,6 +18,11 @@ const OWN_FLAGS = `
   .trim()
   .split(/\s+/)
 
+/** The list of tools is one argument, separated by commas. */
+const Tool = PlainText.min(1)
+  .max(200)
+  .regex(/^[^,]+$/, 'must not contain a comma')
+
 const ClaudeSettings = z.strictObject({
   ...cliSettings('claude', OWN_FLAGS),
   maxTurnsPerRun: z.int().min(1).max(100_000).optional(),
@@ -26,6 +31,8 @@ const ClaudeSettings = z.strictObject({
     .union([z.number().min(0.000_001).max(1_000_000), z.string().regex(/^\d{1,6}(\.\d{1,6})?$/)])
     .optional(),
   dangerouslySkipPermissions: z.boolean().default(false),
+  /** The tools that tasks may have if they ask for them (`--allowedTools`); `*`: any. */
+  grantableTools: z.array(Tool).max(200).default([]),
 })
 
 type ClaudeSettings = z.infer<typeof ClaudeSettings>
@@ -48,6 +55,7 @@ export const claudeAdapter = cliAdapter({
     ...(settings.dangerouslySkipPermissions ? ['--dangerously-skip-permissions'] : []),
     ...settings.extraArgs,
   ],
+  taskFlags: { systemPrompt: '--append-system-prompt', tools: '--allowedTools' },
   reader: (runtimeState) => new ClaudeReader(runtimeState),
   providerOf: () => 'anthropic',
   keys: KEYS,

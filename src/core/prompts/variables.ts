@@ -112,6 +112,18 @@ export const PROMPT_VARIABLES = [
     sensitive: false,
     example: 'All tests pass.',
   },
+  {
+    path: 'task.outputSchema',
+    description: 'The JSON Schema of its result, as JSON',
+    sensitive: false,
+    example: '{"type":"object"}',
+  },
+  {
+    path: 'task.toolsRequested',
+    description: 'The tools that its plan asks for, as JSON',
+    sensitive: false,
+    example: '["Read"]',
+  },
   { path: 'task.input', description: 'Its input, as JSON', sensitive: false, example: '{"branch":"main"}' },
   { path: 'task.tags', description: 'Its tags, as JSON', sensitive: false, example: '["urgent"]' },
   { path: 'task.project', description: 'The slug of its project', sensitive: false, example: 'shop' },
@@ -120,6 +132,24 @@ export const PROMPT_VARIABLES = [
     description: 'The number of the attempt, from 1',
     sensitive: false,
     example: '2',
+  },
+  {
+    path: 'task.maxAttempts',
+    description: 'How many attempts the task has',
+    sensitive: false,
+    example: '4',
+  },
+  {
+    path: 'task.turn',
+    description: 'The number of the run within the attempt, from 1: each continuation is another turn',
+    sensitive: false,
+    example: '1',
+  },
+  {
+    path: 'task.maxTurns',
+    description: 'How many turns an attempt has',
+    sensitive: false,
+    example: '11',
   },
   {
     path: 'task.generation',

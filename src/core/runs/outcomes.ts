@@ -19,6 +19,11 @@ export const RUN_ERRORS = {
     stopsAgent: true,
     title: 'The configuration of the agent is not valid',
   },
+  invalid_task: {
+    task: 'invalid',
+    stopsAgent: false,
+    title: 'The task asks for something that its agent cannot do',
+  },
   not_allowed_here: {
     task: null,
     stopsAgent: true,

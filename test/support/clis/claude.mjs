@@ -27,6 +27,7 @@ const given = fake.parse(args, {
     '--max-budget-usd',
     '--mcp-config',
     '--append-system-prompt',
+    '--allowedTools',
   ],
   refuse: (flag) => {
     process.stderr.write(`error: unknown option '${flag}'\n`)

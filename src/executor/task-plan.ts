@@ -1,0 +1,63 @@
+import { atItsHead } from '../adapters/cli-task.ts'
+import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.ts'
+import type { TaskPlan } from '../core/commands.ts'
+import type { TaskRecord } from '../core/records.ts'
+import type { RunKernel } from '../kernel/server-kernel.ts'
+import type { Held } from './holding.ts'
+import { Unfit } from './unfit.ts'
+
+/** What the plan of a task says about how its agent is run. */
+
+interface PlannedTask {
+  record: TaskRecord
+  plan: TaskPlan | null
+}
+
+export async function plannedTask(
+  kernel: RunKernel,
+  workspaceId: number,
+  held: Held | null,
+): Promise<PlannedTask | null> {
+  const [found] = held ? await kernel.store.tasksById(workspaceId, [held.innerId]) : []
+  return found ? { record: found.record, plan: found.details.plan ?? null } : null
+}
+
+const hasModelSetting = ({ configSchema }: AgentRunAdapter) =>
+  Object.hasOwn((configSchema?.properties ?? {}) as object, 'model')
+
+/**
+ * The settings of the agent with the model of its task. What is wrong then is the fault of the task: its agent can go on
+ * with others.
+ */
+export function withModel(
+  adapter: AgentRunAdapter,
+  config: Record<string, unknown>,
+  model: string | null,
+): Record<string, unknown> {
+  if (model === null || !hasModelSetting(adapter)) return config
+  const merged = { ...config, model }
+  const valid = adapter.validateConfig(merged)
+  if (valid.ok) return merged
+  throw new Unfit(
+    'invalid_task',
+    `The model of the task does not suit its agent: ${valid.errors.join(' ')}`.slice(0, 2_000),
+  )
+}
+
+/** What the adapter takes of the task beside the prompt. */
+export function askedBy(
+  { takes = [] }: AgentRunAdapter,
+  plan: TaskPlan | null,
+  model: string | null,
+): Pick<AdapterInvokeInput, 'model' | 'systemPrompt' | 'tools'> {
+  const { systemPrompt = null, toolsRequested = [] } = plan ?? {}
+  return {
+    ...(model !== null && { model }),
+    ...(systemPrompt && takes.includes('systemPrompt') && { systemPrompt }),
+    ...(toolsRequested.length > 0 && takes.includes('tools') && { tools: toolsRequested }),
+  }
+}
+
+/** An adapter that does not take the task's own instructions gets them at the head of the prompt. */
+export const promptWith = ({ takes = [] }: AgentRunAdapter, plan: TaskPlan | null, prompt: string) =>
+  plan?.systemPrompt && !takes.includes('systemPrompt') ? atItsHead(prompt, plan.systemPrompt) : prompt

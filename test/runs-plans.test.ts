@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import type { Json } from './support/http-workspace.ts'
+import { superuser } from './support/nodes.ts'
+import { type Fleet, type Seen, scripts, useFleets } from './support/runs.ts'
+
+/** What the plan of a task says about how its agent is run: through a whole server, with programs that are really run. */
+
+const { served, fleet } = useFleets()
+
+/** The wait for its next attempt is over. A person's retry would reset the attempts. */
+const endWait = (task: Seen) =>
+  superuser(served().databaseUrl, (client) =>
+    client.query('update baton.tasks set due_at = now() where uuid = $1', [task.id]),
+  )
+
+/** The tasks of a mission that starts at once. */
+async function planned(w: Fleet, tasks: readonly Json[], config: Json = {}): Promise<Seen[]> {
+  const body = { goal: 'Do it', plan: { tasks }, config: { autonomy: 'full_auto', ...config } }
+  const made = await w.post('/missions', body)
+  expect(made).toMatchObject({ status: 201 })
+  const { items } = (await w.call('GET', `/missions/${made.body.id}/tasks?limit=100`)).body
+  return items.toSorted((one: Seen, other: Seen) => one.plan.sequenceNumber - other.plan.sequenceNumber)
+}
+
+describe('the plan of a task reaches claude', () => {
+  test('model, system prompt and the tools that the settings of its agent let tasks have', async () => {
+    const w = await fleet()
+    const dev = await w.claude('dev', '', { config: { model: 'haiku', grantableTools: ['Read', 'Edit'] } })
+    const asks = {
+      ...{ model: 'opus', systemPrompt: '--be brief', toolsRequested: ['Read', 'Bash', 'Edit'] },
+      successCriteria: 'Two lines.',
+      outputSchema: { type: 'object', required: ['lines'] },
+    }
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', ...asks }])
+    await w.taskIn(task, 'completed')
+    const [{ args, prompt }] = dev.calls() as [Seen]
+    expect(args[args.indexOf('--model') + 1]).toBe('opus')
+    expect(args).toContain('--append-system-prompt=--be brief')
+    expect(args).toContain('--allowedTools=Read,Edit')
+    expect(args.join(' ')).not.toContain('Bash')
+    for (const said of ['Two lines.', '"required":["lines"]']) expect(prompt).toContain(said)
+    const [run] = await w.over('dev')
+    expect((await w.log(run.id)).content).toContain('its agent may not use: Bash.')
+  })
+
+  test('and the flag in its own settings is not replaced: the system prompt goes to the head of the prompt', async () => {
+    const w = await fleet()
+    const config = { extraArgs: ['--append-system-prompt', 'From its settings'] }
+    const dev = await w.claude('dev', '', { config })
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', systemPrompt: 'From the plan' }])
+    await w.taskIn(task, 'completed')
+    const [{ args, prompt }] = dev.calls() as [Seen]
+    expect(args.filter((arg: string) => arg.startsWith('--append-system-prompt'))).toHaveLength(1)
+    expect(prompt.startsWith('From the plan\n\n')).toBe(true)
+  })
+
+  test('a model it cannot take fails the task and not the agent', async () => {
+    const w = await fleet()
+    await w.claude('dev')
+    const [bad, good] = await planned(w, [
+      { tempId: 'bad', agent: 'dev', model: '--dangerously skip' },
+      { tempId: 'good', agent: 'dev' },
+    ])
+    expect(await w.taskIn(bad, 'failed')).toMatchObject({
+      failureClass: 'invalid',
+      error: expect.stringContaining('is not a valid model name'),
+    })
+    await w.taskIn(good, 'completed')
+    await w.isIn('dev', 'idle')
+  })
+})
+
+describe('the plan of a task reaches an agent without flags for it', () => {
+  test('codex gets the model as a flag and the system prompt at the head of its prompt', async () => {
+    const w = await fleet()
+    const dev = await w.codex('dev')
+    const asks = { model: 'gpt-x', systemPrompt: 'Be brief', toolsRequested: ['Bash'] }
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', ...asks }])
+    await w.taskIn(task, 'completed')
+    const [{ args, prompt }] = dev.calls() as [Seen]
+    expect(args[args.indexOf('--model') + 1]).toBe('gpt-x')
+    expect(args.join(' ')).not.toContain('Bash')
+    expect(prompt.startsWith('Be brief\n\n')).toBe(true)
+  })
+
+  test('a program has the model in its environment', async () => {
+    const w = await fleet()
+    await w.script('dev', `console.log(JSON.stringify({ result: { model: process.env.BATON_MODEL } }))`)
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', model: 'gpt-x', systemPrompt: 'Be brief' }])
+    await w.taskIn(task, 'completed')
+    expect((await w.resultsOf(task))[0].result).toEqual({ model: 'gpt-x' })
+  })
+})
+
+test('the prompt counts turns within an attempt, and attempts, apart', async () => {
+  const w = await fleet()
+  const promptTemplate = '{{task.attempt}}/{{task.maxAttempts}} {{task.turn}}/{{task.maxTurns}}'
+  // The first turn continues, the second fails, and so on: what it was told is in its checkpoint.
+  const source = `
+    import { appendFileSync, readFileSync } from 'node:fs'
+    let prompt = ''
+    for await (const chunk of process.stdin.setEncoding('utf8')) prompt += chunk
+    appendFileSync('told', prompt + '\\n')
+    const turns = readFileSync('told', 'utf8').trim().split('\\n')
+    if (turns.length % 2 === 1) console.log(JSON.stringify({ continue: true }))
+    else if (turns.length < 4) process.exit(1)
+    else console.log(JSON.stringify({ result: turns }))`
+  await w.script('dev', source, { config: { promptTemplate } })
+  const task = await w.assign('dev', { maxRetries: 2, maxContinuations: 4 })
+  await w.taskIn(task, 'awaiting_retry')
+  await endWait(task)
+  await w.taskIn(task, 'completed')
+  expect((await w.resultsOf(task))[0].result).toEqual(['1/3 1/5', '1/3 2/5', '2/3 1/5', '2/3 2/5'])
+})
+
+test('a template of its own is left as it is: the system prompt stands before it', async () => {
+  const w = await fleet()
+  await w.script('dev', scripts.echoes, { config: { promptTemplate: 'Do {{task.title}}' } })
+  const [task] = await planned(w, [
+    { tempId: 'a', title: 'it', agent: 'dev', systemPrompt: 'Be {{task.title}}' },
+  ])
+  await w.taskIn(task, 'completed')
+  expect((await w.resultsOf(task))[0].result.prompt).toBe('Be {{task.title}}\n\nDo it')
+})
