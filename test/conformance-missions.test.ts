@@ -13,6 +13,7 @@ import {
 } from './support/missions.ts'
 import { storeKinds, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, outcome, tally, type Work } from './support/tasks.ts'
+import { ago } from './support/times.ts'
 
 /** Missions are held by the server's store, and by the one it is compared with. */
 const kinds = storeKinds.filter((kind) => kind === 'memory' || kind === 'postgres')
@@ -248,6 +249,24 @@ describe.each(kinds)('on %s', (kind) => {
         expect(await work.claim(task, alpha)).toMatchObject({ code: 'MISSION_CLOSED' })
       await resume(work, mission)
       expect(handedOut(await work.next(alpha, { limit: 10 }))).toHaveLength(2)
+    })
+
+    test('stops the clocks of deadlines while it is closed', async () => {
+      const work = await nodes.work()
+      const HOUR = 3_600_000
+      const watch = { deadlineMs: 2 * HOUR }
+      const threeHoursAgo = ago(work, 3 * HOUR)
+      const mission = missionIn(await createMission(threeHoursAgo, (id) => [missionTask(id, { watch })]))
+      const task = (await work.store.tasks(work.workspace, {}, 10))[0]!.record
+      await pause(threeHoursAgo, mission)
+      await resume(ago(work, HOUR), mission)
+      // Of its two hours, one has passed while the gate was open.
+      expect(outcome(await work.elapse(task))).toBe('MOVED')
+      expect((await work.record(task)).state).toBe('queued')
+      const inAnHour = ago(work, -HOUR)
+      expect(outcome(await inAnHour.elapse(task))).toBe('MOVED')
+      expect((await work.record(task)).state).toBe('failed')
+      expect((await missionNow(work, mission)).phase).toBe('failed')
     })
 
     test('accepts what a holder submits after it closed', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Limits } from '../src/core/limits.ts'
-import type { TaskWatch } from '../src/core/records.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
+import type { TaskWatch } from '../src/core/task-watch.ts'
 import { assign } from './support/assign.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
@@ -211,6 +211,35 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect((await work.record(long!)).rank! - long!.rank!).toBe(-5 * 600_000)
     const order = handedOut(await work.next(alpha, { limit: 3 })).map(({ id }) => id)
     expect(order).toEqual([short!.id, middle!.id, long!.id])
+  })
+
+  test('a deadline is found by upkeep when it has passed: of what is queued, held or waits for a retry', async () => {
+    const work = await nodes.work()
+    const then = ago(work, HOUR)
+    const watch: TaskWatch = { deadlineMs: HOUR - MINUTE }
+    const [queued, held, retried, scheduled] = await then.createAll([
+      newTask({ watch, expiresAt: Date.now() + 10 * HOUR }),
+      newTask({ watch }),
+      newTask({ watch }),
+      newTask({ watch, runAt: Date.now() + 10 * HOUR }),
+    ])
+    granted(await then.claim(held!, alpha, { leaseMs: 10 * HOUR }))
+    await then.fail(retried!, granted(await then.claim(retried!, alpha)))
+    expect(await isDue(work, scheduled!)).toBe(false)
+    for (const task of [queued!, held!, retried!]) {
+      expect(await isDue(work, task)).toBe(true)
+      await work.elapse(task)
+      expect(await work.record(task)).toMatchObject({ state: 'failed', dueAt: null })
+    }
+  })
+
+  test('an attempt is found by upkeep when its time is over', async () => {
+    const work = await nodes.work()
+    const { task } = await begun(work, HOUR, { attemptMs: HOUR - MINUTE })
+    const { task: other } = await begun(work, HOUR, { attemptMs: HOUR + MINUTE })
+    expect([await isDue(work, task), await isDue(work, other)]).toEqual([true, false])
+    await work.elapse(task)
+    expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', claimState: 'expired' })
   })
 
   test('the timeouts of a workspace are stored with its limits', async () => {

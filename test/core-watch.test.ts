@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Limits } from '../src/core/limits.ts'
-import type { TaskRecord, TaskWatch } from '../src/core/records.ts'
+import type { TaskRecord } from '../src/core/records.ts'
 import { backoffMs, PRIORITY_STEP_MS, placeInQueue, spreadBackoffMs } from '../src/core/retry.ts'
 import { abortsAt, firstDeadline, stallsAt, suspectedFrom, watchAnew } from '../src/core/rules/watch.ts'
 import { isHeld } from '../src/core/states.ts'
+import type { TaskWatch } from '../src/core/task-watch.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { assign } from './support/assign.ts'
 import { history, replayHistory } from './support/histories.ts'
@@ -57,7 +58,11 @@ describe('in any history of a task', () => {
           if (command.kind !== 'claim' || record.generation === before.generation) return
           const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = before.watch ?? {}
           const isOffered = command.byCoordinator
-          const own = { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, isOffered }
+          const { attemptMs, deadlineMs, deadlineAt, closedMs } = before.watch ?? {}
+          const own = {
+            ...{ estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, isOffered },
+            ...{ attemptMs, deadlineMs, deadlineAt, closedMs },
+          }
           expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
         })
       }),

@@ -333,7 +333,7 @@ describe('bad input', () => {
     const w = await workspace()
     const tasks = [
       { tempId: 'a', title: 'A', contractor: { template: 'dev' } },
-      { tempId: 'b', title: 'B', budget: { limitTokens: 5 }, timeouts: { attemptSeconds: 5 } },
+      { tempId: 'b', title: 'B', budget: { limitTokens: 5 } },
       { tempId: 'c', title: 'C', verification: { kind: 'human' } },
     ]
     const answer = await w.post('/missions', { goal: 'x', plan: { tasks } })
@@ -341,7 +341,6 @@ describe('bad input', () => {
     expect(answer.body.problems.map(({ at }: Json) => at)).toEqual([
       '/tasks/0/contractor',
       '/tasks/1/budget',
-      '/tasks/1/timeouts/attemptSeconds',
     ])
   })
 

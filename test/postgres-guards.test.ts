@@ -419,7 +419,7 @@ const GUARDS: Guard[] = [
   ],
   ['a part has no parts', 'tasks', 'parent_id IS NULL', ({ part }) => task(part, `merge = 'object'`)],
   [
-    'in the queue, a task is due at its expiry, or when it is no longer reserved for one agent',
+    'in the queue, a task is due at its expiry, its deadline, or when it is no longer reserved for one agent',
     'tasks',
     'due_at IS DISTINCT FROM expires_at',
     ({ queued }) => task(queued, 'due_at = now()'),
@@ -967,6 +967,7 @@ const GUARDS: Guard[] = [
 
   ['a mission has a goal', 'missions', "goal <> ''", mission("goal = ''")],
   ['a mission has a title', 'missions', "title <> ''", mission("title = ''")],
+  ['a gate is not closed for less than no time', 'missions', 'closed_ms >= 0', mission('closed_ms = -1')],
   ['the priority of a mission is 1 to 10', 'missions', 'priority <= 10', mission('priority = 11')],
   ['the project of a mission has a number', 'missions', 'project_id >= 0', mission('project_id = -1')],
   [

@@ -1,4 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isAlive } from './support/adapter-runs.ts'
 import type { Json } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 import { type Fleet, type Seen, scripts, useFleets } from './support/runs.ts'
@@ -121,4 +124,32 @@ test('a template of its own is left as it is: the system prompt stands before it
   ])
   await w.taskIn(task, 'completed')
   expect((await w.resultsOf(task))[0].result.prompt).toBe('Be {{task.title}}\n\nDo it')
+})
+
+describe('a run whose time is over is stopped, with all its processes', () => {
+  const cases: [says: string, timeouts: Json, ends: Json][] = [
+    ['that of its attempt', { attemptSeconds: 1 }, { state: 'awaiting_retry', failureClass: 'timeout' }],
+    ['that of all attempts', { deadlineSeconds: 1 }, { state: 'failed', failureClass: 'timeout' }],
+  ]
+  test.each(cases)('%s', async (_, timeouts, ends) => {
+    const w = await fleet()
+    const dev = await w.script('dev', scripts.withGrandchild)
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', timeouts }])
+    const [run] = await w.over('dev')
+    expect(await w.taskIn(task, ends.state as string)).toMatchObject({ ...ends, timeouts })
+    expect(run).toMatchObject({ status: 'cancelled', errorCode: 'claim_lost' })
+    for (const name of ['own.pid', 'grandchild.pid']) {
+      const file = join(dev.home, name)
+      if (existsSync(file)) expect(isAlive(Number(readFileSync(file, 'utf8')))).toBe(false)
+    }
+  })
+
+  test('a task of POST /tasks has such times, too', async () => {
+    const w = await fleet()
+    const task = await w.make({ timeouts: { attemptSeconds: 7, deadlineSeconds: 1 } })
+    expect(await w.taskIn(task, 'failed')).toMatchObject({
+      timeouts: { attemptSeconds: 7, deadlineSeconds: 1 },
+      error: 'The task was not done within its 1 s.',
+    })
+  })
 })

@@ -1,4 +1,5 @@
 import type { RuleContext, TaskCommand } from './commands.ts'
+import { closedMsBy } from './kinds/mission/gate.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
 import type { TaskReply } from './replies.ts'
 import { claim } from './rules/claim.ts'
@@ -31,10 +32,18 @@ export function decide<C extends TaskCommand>(
   context: RuleContext,
   effects: Effects = noEffects(),
 ): Decision<C['kind']> {
-  const draft = new TaskDraft(record, context.now, effects, context.limits.queueOrder)
+  const { now, limits } = context
+  const draft = new TaskDraft(record, now, effects, limits.queueOrder, closedMsOf(record, context))
   // Each rule replies as replies.ts declares for its command; the compiler cannot infer that from a switch.
   const reply = ruleFor(draft, command, context) as TaskReply<C['kind']>
   return { reply, record: draft.changed || draft.counted ? draft.record : record, effects: draft.effects }
+}
+
+/** Only tasks with a deadline need it. */
+function closedMsOf({ watch, missionId }: TaskRecord, { missionOf, now }: RuleContext): number {
+  if (missionId === null || watch?.deadlineMs === undefined) return 0
+  const gate = missionOf?.(missionId)
+  return gate ? closedMsBy(gate, now) : 0
 }
 
 function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): TaskReply {

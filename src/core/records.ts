@@ -1,20 +1,22 @@
 import type { EventDraft } from './events.ts'
 import type { Limits } from './limits.ts'
-import { placeInQueue } from './retry.ts'
+import { placeInQueue, sooner } from './retry.ts'
 import type { Review, Serves } from './reviews.ts'
 import {
   type AgentState,
   CLAIM_ENDS,
   type ClaimEnd,
   type ClaimState,
+  isHeld,
   isTerminal,
   type SessionState,
   TASK_TRANSITIONS,
   type TaskState,
   type TransitionName,
 } from './states.ts'
+import { type TaskWatch, withClockReset, withClockRunning, withClockStopped } from './task-watch.ts'
 import type { DependencyAdded, DependencyRecounted, Upstream } from './upstream.ts'
-import { afterLeaving, type WaitingDetails, type WaitingWatch, waitsAfter } from './waiting.ts'
+import { afterLeaving, type WaitingDetails, waitsAfter } from './waiting.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
 export interface TaskRecord {
@@ -92,30 +94,6 @@ export interface TaskRecord {
 /** What a task is for. Workers that ask for the next task get `work`, unless they ask for others. */
 export const PURPOSES = ['work', 'planning', 'verification', 'report'] as const
 export type Purpose = (typeof PURPOSES)[number]
-
-/** How long a task may take, and where it stands. Times that are missing are those of the workspace. */
-export interface TaskWatch extends WaitingWatch {
-  /** How long the task is expected to take, as estimated by its creator. */
-  readonly estimateMs?: number | undefined
-  /** Assigned by the coordinator, it must be started within this time. */
-  readonly assignMs?: number | undefined
-  /** The longest silence of a holder. */
-  readonly stallMs?: number | undefined
-  readonly verifyMs?: number | undefined
-  /** How far it may exceed `doneBy` before it is suspected to hang, and how long without progress from then on. */
-  readonly hangGraceMs?: number | undefined
-  readonly hangAbortMs?: number | undefined
-  /** Its newest claim was made by the coordinator, and its agent has neither started nor claimed it itself. */
-  readonly isOffered?: boolean | undefined
-  /** When it will be done, according to its holder or its estimate. */
-  readonly doneBy?: number | undefined
-  /** The last report of progress; being alive is not progress. */
-  readonly progressAt?: number | undefined
-  /** When it was first suspected to hang. */
-  readonly suspectedAt?: number | undefined
-  /** It is paused because its mission is closed, and goes on with it. */
-  readonly pausedByMission?: boolean | undefined
-}
 
 export interface ClaimOpened {
   readonly kind: 'opened'
@@ -305,6 +283,8 @@ export class TaskDraft {
   readonly effects: Effects
   readonly now: number
   readonly order: Limits['queueOrder']
+  /** How long the gate of its mission has been closed by now. */
+  readonly closedMs: number
   changed = false
   /** Only its counts of upstream tasks changed. */
   counted = false
@@ -314,7 +294,9 @@ export class TaskDraft {
     now: number,
     effects: Effects = noEffects(),
     order: Limits['queueOrder'] = 'priority',
+    closedMs = 0,
   ) {
+    this.closedMs = closedMs
     this.record = { ...record }
     this.now = now
     this.effects = effects
@@ -347,11 +329,22 @@ export class TaskDraft {
     if (to !== 'paused') this.record.pausedFrom = null
     this.record.rank = to === 'queued' ? this.#place() : null
     if (to === 'queued') this.record.dueAt = this.record.expiresAt
+    if (this.record.watch?.deadlineMs !== undefined) this.#runClock(was, to)
     this.record.completedAt = isTerminal(to) ? this.now : null
     if (isTerminal(to)) this.record.dueAt = null
     afterLeaving(this.record, was)
     this.effects.details.push(...waitsAfter(this.record, was, payload, this.now))
     this.note(name, actor, payload, was, to)
+  }
+
+  /** A deadline counts only while the task waits for an agent or has one. */
+  #runClock(from: TaskState, to: TaskState): void {
+    const { record } = this
+    if (isTerminal(from)) record.watch = withClockReset(record.watch)
+    const waits = to === 'queued' || to === 'awaiting_retry'
+    if (waits) record.watch = withClockRunning(record.watch, this)
+    else if (!isHeld(to)) record.watch = withClockStopped(record.watch, this)
+    if (waits) record.dueAt = sooner(record.dueAt, record.watch?.deadlineAt ?? null)
   }
 
   #place(): number {

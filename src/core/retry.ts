@@ -81,3 +81,7 @@ export const placeInQueue = (
 export const CONTINUATION_DELAY_MS = 1_000
 /** Automatos 3.5: the limit of a task that sets none. */
 export const DEFAULT_MAX_CONTINUATIONS = 10
+
+/** The first of two times; null is never. */
+export const sooner = (one: number | null, other: number | null) =>
+  one === null ? other : other === null ? one : Math.min(one, other)

@@ -117,6 +117,8 @@ export const CLAIM_ENDS = {
   STALLED: 'expired',
   HUNG: 'expired',
   NOT_STARTED: 'expired',
+  TIMED_OUT: 'expired',
+  DEADLINE: 'superseded',
   MERGED: 'released',
   PROMOTED: 'superseded',
   SUPERSEDED: 'superseded',

@@ -1,3 +1,4 @@
+import { sooner } from './retry.ts'
 import { isHeld, type TaskState } from './states.ts'
 
 /** What waits for a person, and how a task goes on after it. */
@@ -58,7 +59,7 @@ interface Waiting {
   dueAt: number | null
   readonly purpose: string
   readonly expiresAt: number | null
-  watch: WaitingWatch | null
+  watch: (WaitingWatch & { readonly deadlineAt?: number | undefined }) | null
 }
 
 /** The generation whose folder the present one works in. */
@@ -87,7 +88,7 @@ export function preferLastAgent(record: Waiting, now: number): void {
   const preferredUntil = now + PREFERENCE_MS
   record.onlyAgent = record.agent
   record.watch = { ...record.watch, preferredUntil }
-  record.dueAt = Math.min(record.expiresAt ?? preferredUntil, preferredUntil)
+  record.dueAt = sooner(record.dueAt, preferredUntil)
 }
 
 /** Anybody may take it from now on. */
@@ -95,7 +96,7 @@ export function dropPreference(record: Waiting): void {
   if (record.watch?.preferredUntil === undefined) return
   const { preferredUntil: _until, ...rest } = record.watch
   record.onlyAgent = null
-  if (record.state === 'queued') record.dueAt = record.expiresAt
+  if (record.state === 'queued') record.dueAt = sooner(record.expiresAt, record.watch.deadlineAt ?? null)
   record.watch = orNull(rest)
 }
 

@@ -4,10 +4,11 @@ import type { NewTask, TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parentKey } from '../core/keys.ts'
-import type { TaskRecord, TaskWatch } from '../core/records.ts'
+import type { TaskRecord } from '../core/records.ts'
 import type { TaskGranted } from '../core/replies.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { BriefTask, TaskCreate, TaskView } from '../core/shapes/tasks.ts'
+import type { TaskWatch } from '../core/task-watch.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
 import type { StoredTask } from '../store/store.ts'
 import { unblockAfter } from './unblock.ts'
@@ -198,6 +199,8 @@ function watchOf({ timeouts, estimatedDurationMinutes }: Create): TaskWatch | nu
     verifyMs: inMs(timeouts?.verifySeconds),
     hangGraceMs: inMs(timeouts?.hangGraceSeconds),
     hangAbortMs: inMs(timeouts?.hangAbortSeconds),
+    attemptMs: inMs(timeouts?.attemptSeconds),
+    deadlineMs: inMs(timeouts?.deadlineSeconds),
   }
   const given = Object.entries(times).filter(([, ms]) => ms !== undefined)
   return given.length === 0 ? null : Object.fromEntries(given)

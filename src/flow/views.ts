@@ -1,13 +1,14 @@
 import type { TaskDetails } from '../core/commands.ts'
 import { actorIn, entityOf, textOrNull } from '../core/event-entities.ts'
 import { trackOfQueue } from '../core/keys.ts'
-import type { TaskRecord, TaskWatch } from '../core/records.ts'
+import type { TaskRecord } from '../core/records.ts'
 import type { ClaimHistoryView } from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { EventView } from '../core/shapes/events.ts'
 import type { ResultView } from '../core/shapes/results.ts'
 import type { BriefTask, ListedTask, TaskView } from '../core/shapes/tasks.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
+import type { TaskWatch } from '../core/task-watch.ts'
 import type { TaskQuestion } from '../core/waiting.ts'
 import type { EventWithTask, LargeDetail } from '../store/server-store.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
@@ -90,14 +91,22 @@ function timeoutsView({
   verifyMs,
   hangGraceMs,
   hangAbortMs,
+  attemptMs,
+  deadlineMs,
 }: TaskWatch): Brief['timeouts'] {
-  const own = [assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs]
-  if (own.every((ms) => ms === undefined)) return null
-  const [assignSeconds, stallSeconds, verifySeconds, hangGraceSeconds, hangAbortSeconds] = own.map((ms) =>
-    ms === undefined ? undefined : ms / 1000,
-  )
-  return { assignSeconds, stallSeconds, verifySeconds, hangGraceSeconds, hangAbortSeconds }
+  const own = {
+    assignSeconds: inSeconds(assignMs),
+    stallSeconds: inSeconds(stallMs),
+    verifySeconds: inSeconds(verifyMs),
+    hangGraceSeconds: inSeconds(hangGraceMs),
+    hangAbortSeconds: inSeconds(hangAbortMs),
+    attemptSeconds: inSeconds(attemptMs),
+    deadlineSeconds: inSeconds(deadlineMs),
+  }
+  return Object.values(own).every((seconds) => seconds === undefined) ? null : own
 }
+
+const inSeconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000)
 
 /** The reported progress; null when there is none. */
 function progressView(

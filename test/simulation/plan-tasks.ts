@@ -99,6 +99,8 @@ export function drawWatch(random: Random): NewTask['watch'] {
     verifyMs: may([5_000, 60_000]),
     hangGraceMs: may([0, 2_000]),
     hangAbortMs: may([1_000, 4_000]),
+    attemptMs: may([2_000, 20_000]),
+    deadlineMs: may([30_000, 120_000]),
   }
   const given = Object.entries(times).filter(([, time]) => time !== undefined)
   return given.length === 0 ? null : Object.fromEntries(given)

@@ -4,10 +4,11 @@ import type { Decision } from '../../src/core/decide.ts'
 import { decide } from '../../src/core/decide.ts'
 import type { EventDraft } from '../../src/core/events.ts'
 import { DEFAULT_LIMITS } from '../../src/core/limits.ts'
-import type { SessionRecord, TaskRecord, TaskWatch } from '../../src/core/records.ts'
+import type { SessionRecord, TaskRecord } from '../../src/core/records.ts'
 import { FAILURE_CLASSES } from '../../src/core/retry.ts'
 import { createTask } from '../../src/core/rules/create.ts'
 import { type TaskState, TRIGGER_RULES, taskStates } from '../../src/core/states.ts'
+import type { TaskWatch } from '../../src/core/task-watch.ts'
 import { type CountedDependency, countOf, outcomeOf } from '../../src/core/upstream.ts'
 import { newTask } from './tasks.ts'
 
@@ -298,6 +299,8 @@ const times: fc.Arbitrary<TaskWatch> = fc.record(
     verifyMs: fc.constant(5_000),
     hangGraceMs: fc.constantFrom(0, 3_000),
     hangAbortMs: fc.constantFrom(1_000, 20_000),
+    attemptMs: fc.constantFrom(3_000, 60_000),
+    deadlineMs: fc.constantFrom(10_000, 300_000),
   },
   { requiredKeys: ['estimateMs', 'hangGraceMs', 'hangAbortMs'] },
 )

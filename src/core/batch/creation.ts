@@ -2,7 +2,7 @@ import type { NewTask, OnTask, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
-import type { SeenGate } from '../kinds/mission/gate.ts'
+import { closedMsBy, type SeenGate } from '../kinds/mission/gate.ts'
 import { isEnd } from '../kinds/mission/states.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
@@ -105,7 +105,9 @@ export class Creation {
     const counts = upstream.length === 0 ? null : countsOf(task.triggerRule, upstream)
     const identity = { id, uuid, parentId: parent?.id ?? null, dependsOn: upstream.map((one) => one.uuid) }
     const { now, limits } = this.#in.view
-    const { record, event } = createTask(task, counts, identity, actor, now, limits.queueOrder)
+    const gate = task.missionId === null ? undefined : this.#in.mission(task.missionId)
+    const closedMs = gate ? closedMsBy(gate, now) : 0
+    const { record, event } = createTask(task, counts, identity, actor, now, limits.queueOrder, closedMs)
     this.created.push({ record, task, parentUuid: parent?.uuid ?? null })
     this.#new.add(record)
     this.#in.made(record)

@@ -48,8 +48,9 @@ export class MissionBatch {
   gate = (missionId: number): SeenGate | undefined => {
     const locked = this.#locked(missionId)
     if (locked) {
-      const { uuid, phase, closedBy, config } = locked
+      const { uuid, phase, closedBy, closedMs, closedAt, config } = locked
       return {
+        ...{ closedMs, closedAt },
         uuid,
         phase,
         closedBy,

@@ -12,7 +12,6 @@ import { LARGEST_PLAN_TASKS } from './plan.ts'
 export const LARGEST_EDGES = 10_000
 const LARGEST_ESTIMATE_TOKENS = 1_000_000_000
 const LARGEST_DOLLARS = 1_000_000_000
-const DAY_SECONDS = 86_400
 
 const wholePositive = (most: number) => z.int().min(1).max(most)
 
@@ -46,15 +45,7 @@ export const Verification = z.strictObject({
     .describe('The least score that passes'),
 })
 
-export const Timeouts = z.strictObject({
-  ...TaskCreate.shape.timeouts.unwrap().shape,
-  attemptSeconds: wholePositive(7 * DAY_SECONDS)
-    .optional()
-    .describe('How long one attempt may take'),
-  deadlineSeconds: wholePositive(365 * DAY_SECONDS)
-    .optional()
-    .describe('How long all attempts may take together'),
-})
+export const Timeouts = TaskCreate.shape.timeouts.unwrap()
 
 export const Edge = z.strictObject({
   on: z.string().min(1).max(200),

@@ -1,6 +1,7 @@
 import type { RuleContext } from '../commands.ts'
 import type { Actor, TaskDraft, TaskRecord } from '../records.ts'
 import { hasAttemptsLeft } from '../retry.ts'
+import { mustStartInTime } from './watch.ts'
 
 /** How an attempt ends without a result, and whether there is another one. */
 
@@ -9,7 +10,8 @@ export function expireLease(draft: TaskDraft, context: RuleContext): void {
   const { leaseExpiresAt, state, dueAt } = draft.record
   const leaseExpiredAt = leaseExpiresAt!
   // Assigned but never started: whether upkeep or the end of the lease comes first, no attempt has failed.
-  if (state === 'assigned' && dueAt !== null && dueAt <= leaseExpiredAt) notStarted(draft, context)
+  const startBy = mustStartInTime(draft.record, context.limits) ? dueAt : null
+  if (state === 'assigned' && startBy !== null && startBy <= leaseExpiredAt) notStarted(draft, context)
   // No extra wait: the lease itself was the wait, and Coditect 4.2 lets the next agent claim at once.
   else endLostClaim(draft, context, 'EXPIRED', 'The lease expired.', 0, { leaseExpiredAt })
 }

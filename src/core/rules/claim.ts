@@ -4,8 +4,11 @@ import { whyNoWorkFor } from '../kinds/agent/decide.ts'
 import { whyKeptBack } from '../kinds/mission/gate.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { ClaimGrant, TaskReply } from '../replies.ts'
+import { sooner } from '../retry.ts'
 import { isHeld } from '../states.ts'
+import { withClockChecked } from '../task-watch.ts'
 import { expireLease, fail, requeue, whatRanOut } from './attempts.ts'
+import { failAtDeadline, isPastDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { giveUp, hasExpired } from './time.ts'
 import { assignMsOf, watchAnew } from './watch.ts'
@@ -14,6 +17,7 @@ type Claim = Extract<TaskCommand, { kind: 'claim' }>
 
 export function claim(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
+  if (isPastDeadline(draft, context)) failAtDeadline(draft)
   const lapsed = leaseRanOut(record, context.now) ? { session: record.session, agent: record.agent } : null
   if (lapsed !== null) expireLease(draft, context)
   if (hasExpired(record, context.now)) giveUp(draft)
@@ -45,7 +49,9 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   record.attempt += 1
   // Continuations are counted per attempt: the next holder gets all of them.
   record.continuations = 0
-  record.dueAt = assignMs === null ? null : context.now + assignMs
+  // A gate that closes from here on ends the claim: the deadline is exact while it is held.
+  if (record.watch?.deadlineAt !== undefined) record.watch = withClockChecked(record.watch, draft)
+  record.dueAt = startBy(record, assignMs, context)
   record.watch = watchAnew(record.watch, byCoordinator)
   record.claimState = 'active'
   record.session = command.session
@@ -72,6 +78,10 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   return { ok: true, reason: 'GRANTED', claim: claimView(record, context.now) }
 }
 
+/** When a claim that is not started is checked. */
+const startBy = ({ watch }: TaskRecord, assignMs: number | null, { now }: RuleContext) =>
+  sooner(assignMs === null ? null : now + assignMs, watch?.deadlineAt ?? null)
+
 /**
  * An agent may claim a task that was assigned to it, as long as it has not started. When no generation is left for another
  * session, the assigned claim stays.
@@ -89,7 +99,7 @@ function claimAssigned(draft: TaskDraft, command: Claim, context: RuleContext): 
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)
   record.watch = watchAnew(record.watch, false)
   const assignMs = assignMsOf(record.watch, false, context.limits)
-  record.dueAt = assignMs === null ? null : context.now + assignMs
+  record.dueAt = startBy(record, assignMs, context)
   draft.touch()
   const { agent, session, leaseExpiresAt } = record
   draft.note('claim_renewed', `agent:${agent}`, { agent, session, leaseExpiresAt })

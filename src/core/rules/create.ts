@@ -3,8 +3,9 @@ import type { EventDraft } from '../events.ts'
 import { parseTaskKey, trackQueueOf } from '../keys.ts'
 import type { Limits } from '../limits.ts'
 import type { TaskRecord } from '../records.ts'
-import { placeInQueue } from '../retry.ts'
+import { placeInQueue, sooner } from '../retry.ts'
 import type { TaskState } from '../states.ts'
+import { withClockRunning } from '../task-watch.ts'
 import { readinessOf, type Upstream } from '../upstream.ts'
 
 /** A new task, queued at once unless it is scheduled or blocked. */
@@ -16,11 +17,14 @@ export function createTask(
   actor: string,
   now: number,
   order: Limits['queueOrder'] = 'priority',
+  /** How long the gate of its mission has been closed by now. */
+  closedMs = 0,
 ): { record: TaskRecord; event: EventDraft } {
   const readiness = upstream ? readinessOf(upstream) : 'ready'
   const early = task.runAt !== null && task.runAt > now
   const state: TaskState =
     readiness === 'never' ? 'skipped' : readiness === 'wait' || early ? 'pending' : 'queued'
+  const watch = state === 'queued' ? withClockRunning(task.watch, { now, closedMs }) : task.watch
   // Field by field: with a spread in front, the engine rebuilds each record at several times the cost.
   const record: TaskRecord = {
     id: identity.id,
@@ -42,7 +46,12 @@ export function createTask(
     continuations: 0,
     maxContinuations: task.maxContinuations,
     rank: state === 'queued' ? placeInQueue(order, now, task.priority, task.watch?.estimateMs) : null,
-    dueAt: early && state === 'pending' ? task.runAt : state === 'queued' ? task.expiresAt : null,
+    dueAt:
+      state === 'queued'
+        ? sooner(task.expiresAt, watch?.deadlineAt ?? null)
+        : early && state === 'pending'
+          ? task.runAt
+          : null,
     expiresAt: task.expiresAt,
     blocked: readiness === 'wait',
     awaited: false,
@@ -66,7 +75,7 @@ export function createTask(
     startedAt: null,
     completedAt: state === 'skipped' ? now : null,
     archivedAt: null,
-    watch: task.watch,
+    watch,
     upstream,
   }
   return { record, event: createdEvent(task, record, identity.dependsOn, actor, now) }

@@ -1,11 +1,12 @@
 import type { Fence, RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
-import { spreadBackoffMs } from '../retry.ts'
+import { sooner, spreadBackoffMs } from '../retry.ts'
 import { isHeld } from '../states.ts'
 import { endLostClaim, expireLease, notStarted, requeue, whatRanOut } from './attempts.ts'
+import { endAttemptInTime, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
-import { abortsAt, firstDeadline, stallsAt, suspectedFrom } from './watch.ts'
+import { abortsAt, firstDeadline, mustStartInTime, stallsAt, suspectedFrom } from './watch.ts'
 
 const waitMsOf = ({ attempt, id, generation }: TaskRecord) => spreadBackoffMs(attempt, id, generation)
 
@@ -57,14 +58,17 @@ export function checkHolder(draft: TaskDraft, context: RuleContext): void {
   const { limits, now } = context
   const isPast = (time: number | null) => time !== null && time <= now
   if (record.state === 'assigned') {
-    detected(draft, record.acquiredAt!, 'requeue')
-    notStarted(draft, context)
-  } else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, context)
+    if (mustStartInTime(record, limits)) {
+      detected(draft, record.acquiredAt!, 'requeue')
+      notStarted(draft, context)
+    } else postponeDeadline(draft, context, null)
+  } else if (isPast(record.watch?.attemptEndsAt ?? null)) endAttemptInTime(draft, context)
+  else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, context)
   else if (isPast(abortsAt(record, limits))) revokeFromHung(draft, context)
   else {
     if (isPast(suspectedFrom(record, limits))) suspect(draft)
-    draft.mark()
-    record.dueAt = firstDeadline(record, limits)
+    postponeDeadline(draft, context, null)
+    record.dueAt = sooner(record.dueAt, firstDeadline(record, limits))
   }
 }
 

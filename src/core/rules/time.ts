@@ -1,9 +1,11 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
+import { sooner } from '../retry.ts'
 import { isHeld } from '../states.ts'
 import { dropPreference } from '../waiting.ts'
 import { expireLease } from './attempts.ts'
+import { failAtDeadline, isPastDeadline, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { checkHolder } from './stall.ts'
 import { NEXT_LOOK_MS } from './watch.ts'
@@ -14,7 +16,9 @@ type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext): TaskReply {
   const { record } = draft
   const isUnchanged = command.version === undefined || command.version === record.version
-  if (leaseRanOut(record, context.now)) {
+  if (isPastDeadline(draft, context)) {
+    failAtDeadline(draft)
+  } else if (leaseRanOut(record, context.now)) {
     expireLease(draft, context)
   } else if (record.dueAt !== null && record.dueAt <= context.now) {
     if (record.state === 'pending' && record.blocked) {
@@ -29,7 +33,8 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       draft.move('task_queued', 'system', { because: 'due' })
     } else if (record.state === 'queued') {
       if (hasExpired(record, context.now)) giveUp(draft)
-      else openToAll(draft)
+      else if (isOver(record.watch?.preferredUntil, context.now)) openToAll(draft)
+      else postponeDeadline(draft, context, sooner(record.expiresAt, record.watch?.preferredUntil ?? null))
     } else if (record.state === 'verifying' && record.review === 'baton') {
       // What is to be done about its result is not for a rule: whoever sent this looks after it.
       record.dueAt = context.now + NEXT_LOOK_MS
@@ -44,8 +49,11 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
 
-export const hasExpired = (record: TaskRecord, now: number) =>
-  record.state === 'queued' && record.expiresAt !== null && record.expiresAt <= now
+/** It is still queued at the time of its expiry. */
+export const hasExpired = ({ state, expiresAt }: TaskRecord, now: number) =>
+  state === 'queued' && expiresAt !== null && expiresAt <= now
+
+const isOver = (at: number | undefined, now: number) => at !== undefined && at <= now
 
 /** The agent that is preferred did not take it in time. */
 function openToAll(draft: TaskDraft): void {

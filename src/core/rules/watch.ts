@@ -1,5 +1,7 @@
 import type { Limits } from '../limits.ts'
-import type { TaskRecord, TaskWatch } from '../records.ts'
+import type { TaskRecord } from '../records.ts'
+import { sooner } from '../retry.ts'
+import type { TaskWatch } from '../task-watch.ts'
 
 /** The deadlines of a held task: for its start, its next sign of life and its progress. All of it is arithmetic. */
 
@@ -10,7 +12,14 @@ const SECOND_MS = 1000
 /** The watch under a new holder, without the state of the previous one. The same object when there is nothing to drop. */
 export function watchAnew(watch: TaskWatch | null, byCoordinator: boolean): TaskWatch | null {
   if (watch === null) return byCoordinator ? { isOffered: true } : null
-  const { isOffered: _offered, doneBy: _doneBy, progressAt: _progressAt, suspectedAt: _since, ...own } = watch
+  const {
+    isOffered: _offered,
+    doneBy: _doneBy,
+    progressAt: _progressAt,
+    suspectedAt: _since,
+    ...rest
+  } = watch
+  const { attemptEndsAt: _ends, ...own } = rest
   if (byCoordinator) return { ...own, isOffered: true }
   const kept = Object.keys(own).length
   if (kept === 0) return null
@@ -29,15 +38,25 @@ export function assignMsOf(watch: TaskWatch | null, byCoordinator: boolean, limi
 export const FIRST_LOOK_MS = 5 * SECOND_MS
 export const NEXT_LOOK_MS = 60 * SECOND_MS
 
+/** Whether a claim that has not been started is due for that, and not only for the end of all attempts. */
+export const mustStartInTime = ({ watch }: Pick<TaskRecord, 'watch'>, limits: Limits) =>
+  assignMsOf(watch, watch?.isOffered ?? false, limits) !== null
+
 export const verifyMsOf = (watch: TaskWatch | null, limits: Limits) =>
   watch?.verifyMs ?? limits.verifyTimeoutSeconds * SECOND_MS
 
 /** Work starts: the start deadline no longer applies, and the task's estimate sets its expected end. */
 export function begun(watch: TaskWatch | null, now: number): TaskWatch | null {
-  if (watch === null || (watch.isOffered === undefined && watch.estimateMs === undefined)) return watch
+  if (watch === null) return null
+  const { isOffered, estimateMs, attemptMs } = watch
+  if (isOffered === undefined && estimateMs === undefined && attemptMs === undefined) return watch
   const { isOffered: _offered, ...rest } = watch
-  if (rest.estimateMs !== undefined) return { ...rest, doneBy: now + rest.estimateMs }
-  return Object.keys(rest).length === 0 ? null : rest
+  const begins = {
+    ...rest,
+    ...(estimateMs !== undefined && { doneBy: now + estimateMs }),
+    ...(attemptMs !== undefined && { attemptEndsAt: now + attemptMs }),
+  }
+  return Object.keys(begins).length === 0 ? null : begins
 }
 
 /** The holder made progress. A new estimate clears the suspicion that it hangs; being alive does not. */
@@ -72,8 +91,10 @@ const isBegun = ({ state }: Held) => state === 'running' || state === 'continuin
 
 /** The first moment at which something must be done about a held task; null when there is none. */
 export function firstDeadline(record: Held, limits: Limits): number | null {
-  if (!isBegun(record)) return null
-  return sooner(stallsAt(record, limits), sooner(suspectedFrom(record, limits), abortsAt(record, limits)))
+  const { deadlineAt = null, attemptEndsAt = null } = record.watch ?? {}
+  if (!isBegun(record)) return deadlineAt
+  const hangs = sooner(suspectedFrom(record, limits), abortsAt(record, limits))
+  return sooner(sooner(deadlineAt, attemptEndsAt), sooner(stallsAt(record, limits), hangs))
 }
 
 /**
@@ -82,6 +103,3 @@ export function firstDeadline(record: Held, limits: Limits): number | null {
  */
 export const nextCheckAt = (record: Held & Pick<TaskRecord, 'dueAt'>, limits: Limits) =>
   sooner(record.dueAt, firstDeadline(record, limits))
-
-const sooner = (one: number | null, other: number | null) =>
-  one === null ? other : other === null ? one : Math.min(one, other)

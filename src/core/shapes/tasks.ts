@@ -9,7 +9,8 @@ import { AwaitsView, QuestionView } from './people.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
-const Timeout = z.int().min(1).max(86_400)
+const DAY_SECONDS = 86_400
+const Timeout = z.int().min(1).max(DAY_SECONDS)
 
 export const Timeouts = z.strictObject({
   assignSeconds: Timeout.optional().describe('How long it may wait to be started after it was claimed'),
@@ -22,6 +23,18 @@ export const Timeouts = z.strictObject({
     .optional()
     .describe('How far it may exceed its estimate before it is suspected to hang'),
   hangAbortSeconds: Timeout.optional().describe('How long without progress from then on'),
+  attemptSeconds: z
+    .int()
+    .min(1)
+    .max(7 * DAY_SECONDS)
+    .optional()
+    .describe('How long one attempt may take, from its start'),
+  deadlineSeconds: z
+    .int()
+    .min(1)
+    .max(365 * DAY_SECONDS)
+    .optional()
+    .describe('How long all attempts may take together, from the first time it is queued; then it fails'),
 })
 
 const LONGEST_ESTIMATE_MINUTES = 525_600

@@ -10,9 +10,9 @@ import {
 import type { PlanProblem } from '../../core/plans/problems.ts'
 import { checkPlan, readPlan } from '../../core/plans/read.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
-import type { TaskWatch } from '../../core/records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { MissionConfig } from '../../core/shapes/missions.ts'
+import type { TaskWatch } from '../../core/task-watch.ts'
 
 /** The tasks that a mission's plan stands for. */
 
@@ -39,17 +39,14 @@ export function missionPlan(given: unknown): MissionPlan {
 }
 
 /** What the language has and missions do not do yet. Refused: a check or a limit that is ignored is worse than none. */
-function notYetIn({ contractor, budget, timeouts }: MissionTask, place: number): PlanProblem[] {
+function notYetIn({ contractor, budget }: MissionTask, place: number): PlanProblem[] {
   const asked = {
     contractor: contractor !== null,
     budget: budget !== null,
-    'timeouts.attemptSeconds': timeouts?.attemptSeconds !== undefined,
-    'timeouts.deadlineSeconds': timeouts?.deadlineSeconds !== undefined,
   }
   const fields = Object.entries(asked).filter(([, isAsked]) => isAsked)
   return fields.map(([field]) => ({
-    ...{ line: 0, column: 0, path: `tasks[${place}].${field}` },
-    at: `/tasks/${place}/${field.replace('.', '/')}`,
+    ...{ line: 0, column: 0, path: `tasks[${place}].${field}`, at: `/tasks/${place}/${field}` },
     message: 'is not available in missions yet',
   }))
 }
@@ -153,6 +150,8 @@ function watchOf({ timeouts }: MissionTask, config: MissionConfig): TaskWatch | 
     verifyMs: inMs(times.verifySeconds),
     hangGraceMs: inMs(times.hangGraceSeconds),
     hangAbortMs: inMs(times.hangAbortSeconds),
+    attemptMs: inMs(times.attemptSeconds),
+    deadlineMs: inMs(times.deadlineSeconds),
   }
   const known = Object.entries(given).filter(([, ms]) => ms !== undefined)
   return known.length === 0 ? null : Object.fromEntries(known)

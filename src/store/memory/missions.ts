@@ -28,7 +28,8 @@ export function lockedMissions(
   return new Map(found.map((record) => [record.uuid, { record: { ...record }, holding: [] }]))
 }
 
-const gateOf = ({ uuid, phase, closedBy, config, counts }: MissionRecord): SeenGate => ({
+const gateOf = ({ uuid, phase, closedBy, closedMs, closedAt, config, counts }: MissionRecord): SeenGate => ({
+  ...{ closedMs, closedAt },
   uuid,
   phase,
   closedBy,

@@ -1,4 +1,5 @@
 import { EVENTS, replay } from '../../../src/core/events.ts'
+import { sooner } from '../../../src/core/retry.ts'
 import {
   isHeld,
   isTerminal,
@@ -89,11 +90,24 @@ const dueTimesAreForTimeToMove: TaskInvariant = {
 }
 
 const queuedTasksKnowTheirEnd: TaskInvariant = {
-  says: 'A task in the queue is due at its expiry time, or when it is no longer reserved for the agent that held it.',
+  says: 'A task in the queue is due at its expiry time, its deadline, or when it is no longer reserved for the agent that held it.',
   broken: ({ record: { state, dueAt, expiresAt, watch } }) => {
-    const until = Math.min(...[expiresAt, watch?.preferredUntil].filter((at) => at != null))
-    const isRight = dueAt === (Number.isFinite(until) ? until : null)
-    return state === 'queued' && !isRight && `due at ${dueAt}, expires at ${expiresAt}`
+    const endsAt = sooner(sooner(expiresAt, watch?.deadlineAt ?? null), watch?.preferredUntil ?? null)
+    return state === 'queued' && dueAt !== endsAt && `due at ${dueAt}, ends at ${endsAt}`
+  },
+}
+
+const failsAtItsDeadline: TaskInvariant = {
+  says: 'A task fails at its deadline only when it had all its time since it was first queued.',
+  broken: ({ news, events, record: { watch } }) => {
+    const failed = news.find(({ type, payload }) => type === 'task_failed' && payload.reason === 'deadline')
+    const begun = events.findLast(
+      ({ from, to }) =>
+        to === 'queued' && (from === null || from === 'pending' || isTerminal(from as TaskState)),
+    )
+    if (!failed || !begun || watch?.deadlineMs === undefined) return null
+    const tookMs = failed.at - begun.at
+    return tookMs < watch.deadlineMs && `failed after ${tookMs} of ${watch.deadlineMs} ms`
   },
 }
 
@@ -182,6 +196,7 @@ export const stateInvariants = {
   everyRowCanMove,
   dueTimesAreForTimeToMove,
   queuedTasksKnowTheirEnd,
+  failsAtItsDeadline,
   expiresInTime: expiresInTime,
   stalledMeansSilent,
   rankedMeansQueued,

@@ -10,10 +10,14 @@ const SECOND_MS = 1_000
 /** When something is due for a held task, if nothing is heard of it from here on. */
 function deadlineOf({ state, watch, updatedAt }: TaskRecord, limits: Limits): number | null {
   // The time limit for the start was set when it was claimed, and is not set again.
-  if (state === 'assigned') return watch?.isOffered || watch?.assignMs !== undefined ? Infinity : null
+  if (state === 'assigned') {
+    const isTimed = watch?.isOffered || watch?.assignMs !== undefined
+    return watch?.deadlineAt ?? (isTimed ? Infinity : null)
+  }
   const stall = limits.stallTimeoutSeconds === null ? null : limits.stallTimeoutSeconds * SECOND_MS
   const stallMs = watch?.stallMs ?? stall
   const times = stallMs === null ? [] : [updatedAt + stallMs]
+  for (const at of [watch?.attemptEndsAt, watch?.deadlineAt]) if (at !== undefined) times.push(at)
   if (watch?.suspectedAt !== undefined)
     times.push(Math.max(watch.suspectedAt, watch.progressAt ?? 0) + abortMsOf(watch, limits))
   else if (watch?.doneBy !== undefined)

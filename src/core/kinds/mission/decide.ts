@@ -49,7 +49,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
   const record: MissionRecord = {
     ...{ id, uuid, goal, title, description, tags, priority, projectId, project, config, startAt },
     phase: 'pending',
-    closedBy: [],
+    ...{ closedBy: [], closedMs: 0, closedAt: now },
     plan: null,
     approved: null,
     counts: NO_COUNTS,

@@ -2,6 +2,7 @@ import type { NewTask } from '../../commands.ts'
 import type { Refusal } from '../../errors.ts'
 import { type EventDraft, type EventType, missionEvent } from '../../events.ts'
 import type { Actor } from '../../records.ts'
+import { closedTimes } from './gate.ts'
 import type { MissionRecord } from './record.ts'
 import { type MissionState, type MissionTransition, moved, NEW, stateOf } from './states.ts'
 
@@ -37,7 +38,8 @@ export class MissionDraft {
   move(name: MissionTransition, payload: Record<string, unknown> = {}): void {
     const isNew = name === 'mission_created'
     const from = isNew ? null : stateOf(this.record)
-    Object.assign(this.record, moved(name, isNew ? NEW : this.record))
+    const progress = moved(name, isNew ? NEW : this.record)
+    Object.assign(this.record, progress, closedTimes(this.record, progress, this.#context.now))
     this.note(name, payload, from, stateOf(this.record))
   }
 

@@ -21,6 +21,23 @@ export interface SeenGate extends Readonly<MissionProgress> {
   /** How many of its tasks may be held at once; null: any number. */
   readonly maxParallel: number | null
   readonly held: number
+  readonly closedMs: number
+  readonly closedAt: number | null
+}
+
+/** How long the gate has been closed by now, from the creation of the mission on. */
+export const closedMsBy = ({ closedMs, closedAt }: Pick<SeenGate, 'closedMs' | 'closedAt'>, now: number) =>
+  closedMs + (closedAt === null ? 0 : Math.max(0, now - closedAt))
+
+/** Whether work is handed out; deadlines count only then. */
+export function closedTimes(
+  before: Pick<SeenGate, 'closedMs' | 'closedAt'>,
+  after: Readonly<MissionProgress>,
+  now: number,
+): Pick<SeenGate, 'closedMs' | 'closedAt'> {
+  const isOpen = openFor(after) === 'all'
+  if (!isOpen) return { closedMs: before.closedMs, closedAt: before.closedAt ?? now }
+  return { closedMs: closedMsBy(before, now), closedAt: null }
 }
 
 export const letsThrough = (gate: Readonly<MissionProgress>, purpose: Purpose) => {

@@ -20,6 +20,9 @@ export interface MissionRecord {
   readonly project: string | null
   phase: MissionPhase
   closedBy: readonly GateReason[]
+  /** How long its gate was closed before, and since when it is. */
+  closedMs: number
+  closedAt: number | null
   /** The newest plan; null before there is one. */
   plan: PlanVersion | null
   /** The plan that its tasks follow; null before the first approval. */

@@ -223,22 +223,23 @@ async function lockTracks(
   return { uses: uses.byName, now, activeClaims }
 }
 
-/** The missions of tasks that may be claimed, or that time moves on. Read without a lock: `missionChecks` looks again. */
+/** The missions of tasks that may be claimed, that time moves on, or that have a deadline. Read without a lock: `missionChecks` looks again. */
 async function gatesOf(
   client: pg.PoolClient,
   workspaceId: number,
   { claimants, isTimed }: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
 ): Promise<Map<number, SeenGate>> {
-  if (claimants.length === 0 && !isTimed) return new Map()
+  const isForAll = claimants.length > 0 || isTimed
   const ids = new Set<number>()
-  for (const { missionId } of records.values()) if (missionId !== null) ids.add(missionId)
+  for (const { missionId, watch } of records.values())
+    if (missionId !== null && (isForAll || watch?.deadlineMs !== undefined)) ids.add(missionId)
   if (ids.size === 0) return new Map()
   const [found] = await send(client, [[sql.gatesOf, [workspaceId, arrayLiteral([...ids])]]])
   return new Map(
-    found!.rows.map(([id, uuid, phase, closedBy, maxParallel, held]) => [
+    found!.rows.map(([id, uuid, phase, closedBy, maxParallel, held, closedMs, closedAt]) => [
       id as number,
-      { uuid, phase, closedBy, maxParallel, held } as SeenGate,
+      { uuid, phase, closedBy, maxParallel, held, closedMs, closedAt } as SeenGate,
     ]),
   )
 }

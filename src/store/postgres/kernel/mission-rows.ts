@@ -22,6 +22,8 @@ const FIELDS = {
   project_id: ['projectId', 'int'],
   phase: ['phase', 'text'],
   closed_by: ['closedBy', 'texts'],
+  closed_ms: ['closedMs', 'bigint'],
+  closed_at: ['closedAt', 'instant'],
   start_at: ['startAt', 'instant'],
   created_by: ['createdBy', 'text'],
   version: ['version', 'int'],

@@ -75,7 +75,7 @@ export const lockWaiting = statement(
 // Missions as claims see them. $1 workspace, $2 missions.
 export const gatesOf = statement(
   'gates_of',
-  `select m.mission_id, m.uuid, m.phase, m.closed_by, m.max_parallel, held_tasks(c)
+  `select m.mission_id, m.uuid, m.phase, m.closed_by, m.max_parallel, held_tasks(c), m.closed_ms, ms(m.closed_at)
      from missions m join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
     where m.workspace_id = $1 and m.mission_id = any($2::bigint[])`,
 )

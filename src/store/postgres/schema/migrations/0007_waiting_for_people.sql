@@ -14,14 +14,6 @@ alter table task_details
     and (waits_kind is null or waits_kind in ('question', 'review', 'budget', 'dead_letter'))) not valid;
 alter table task_details validate constraint task_details_waits;
 
--- A task that goes on is reserved for its last agent for a while: then it is due when that time is over.
-alter table tasks
-  drop constraint if exists tasks_check10,
-  drop constraint if exists tasks_due_in_queue,
-  add constraint tasks_due_in_queue check (state <> 'queued' or due_at is not distinct from expires_at
-    or (only_agent is not null and watch is not null and coalesce(due_at <= coalesce(expires_at, due_at), false))) not valid;
-alter table tasks validate constraint tasks_due_in_queue;
-
 -- Those that wait already. Row by workspace, as the row policies demand; a semicolon at the end of a line would end the statement.
 do '
 declare waiting record; begin

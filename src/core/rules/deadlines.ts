@@ -1,0 +1,58 @@
+import type { RuleContext } from '../commands.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
+import { backoffMs, sooner } from '../retry.ts'
+import { isHeld } from '../states.ts'
+import { deadlineAt, withClockChecked } from '../task-watch.ts'
+import { fail, whatRanOut } from './attempts.ts'
+
+/** The end of one attempt, and the end of all of them. */
+
+/** While the gate of its mission is closed, the clock of a task stands: it is looked at again only now and then. */
+const LOOK_AGAIN_MS = 60_000
+
+const isTimed = ({ state }: TaskRecord) => state === 'queued' || state === 'awaiting_retry' || isHeld(state)
+
+/** The time for all attempts is over. */
+export function isPastDeadline({ record, closedMs }: TaskDraft, { now }: RuleContext): boolean {
+  const at = deadlineAt(record.watch, { closedMs })
+  return at !== null && at <= now && isTimed(record)
+}
+
+/** Whatever it is doing, it has failed: its holder is stopped, and there is no other attempt. */
+export function failAtDeadline(draft: TaskDraft): void {
+  const { record } = draft
+  const error = `The task was not done within its ${record.watch!.deadlineMs! / 1000} s.`
+  draft.endClaim('DEADLINE')
+  fail(draft, 'system', { failureClass: 'timeout', error, attempt: record.attempt }, 'deadline')
+}
+
+/** Checked too early, because the gate of its mission was closed meanwhile: the deadline is as much later. */
+export function postponeDeadline(
+  draft: TaskDraft,
+  context: RuleContext,
+  otherwiseDueAt: number | null,
+): void {
+  const { record, closedMs } = draft
+  const { now } = context
+  draft.mark()
+  if (record.watch) record.watch = withClockChecked(record.watch, { now, closedMs })
+  const { deadlineAt: at = null } = record.watch ?? {}
+  const isStanding =
+    record.missionId !== null && (context.missionOf?.(record.missionId)?.closedAt ?? null) !== null
+  record.dueAt = sooner(otherwiseDueAt, at !== null && isStanding ? Math.max(at, now + LOOK_AGAIN_MS) : at)
+}
+
+/** The attempt took too long: the next one, if one is left. */
+export function endAttemptInTime(draft: TaskDraft, context: RuleContext): void {
+  const { record } = draft
+  const { attempt } = record
+  const error = `The attempt was not done within ${record.watch!.attemptMs! / 1000} s.`
+  const failure = { failureClass: 'timeout', error, attempt }
+  draft.endClaim('TIMED_OUT')
+  const exhausted = whatRanOut(record, context)
+  if (exhausted) return fail(draft, 'system', failure, exhausted)
+  draft.effects.details.push({ taskId: record.id, set: { failureClass: 'timeout', error, exhausted: null } })
+  const waitMs = backoffMs(attempt)
+  record.dueAt = context.now + waitMs
+  draft.move('task_retrying', 'system', { ...failure, dueAt: record.dueAt, waitMs })
+}

@@ -1,0 +1,81 @@
+import type { WaitingWatch } from './waiting.ts'
+
+/** How long a task may take, and where it stands. Times that are missing are those of the workspace. */
+export interface TaskWatch extends Deadline, WaitingWatch {
+  /** How long the task is expected to take, as estimated by its creator. */
+  readonly estimateMs?: number | undefined
+  /** Assigned by the coordinator, it must be started within this time. */
+  readonly assignMs?: number | undefined
+  /** The longest silence of a holder. */
+  readonly stallMs?: number | undefined
+  readonly verifyMs?: number | undefined
+  /** How far it may exceed `doneBy` before it is suspected to hang, and how long without progress from then on. */
+  readonly hangGraceMs?: number | undefined
+  readonly hangAbortMs?: number | undefined
+  /** How long one attempt may take, from its start. */
+  readonly attemptMs?: number | undefined
+  /** When the present attempt must be over. */
+  readonly attemptEndsAt?: number | undefined
+  /** Its newest claim was made by the coordinator, and its agent has neither started nor claimed it itself. */
+  readonly isOffered?: boolean | undefined
+  /** When it will be done, according to its holder or its estimate. */
+  readonly doneBy?: number | undefined
+  /** The last report of progress; being alive is not progress. */
+  readonly progressAt?: number | undefined
+  /** When it was first suspected to hang. */
+  readonly suspectedAt?: number | undefined
+  /** It is paused because its mission is closed, and goes on with it. */
+  readonly pausedByMission?: boolean | undefined
+}
+
+/**
+ * The time for all attempts together. Its clock runs from the first time the task is queued, and stops while a person has it
+ * (paused, in review, over its budget) and while the gate of its mission is closed.
+ */
+interface Deadline {
+  readonly deadlineMs?: number | undefined
+  /** While the clock runs: when the time is over, unless the gate of its mission closes until then. */
+  readonly deadlineAt?: number | undefined
+  /** How long that gate had been closed in all when `deadlineAt` was set. */
+  readonly closedMs?: number | undefined
+  /** While the clock is stopped: the rest of the time. */
+  readonly deadlineLeftMs?: number | undefined
+}
+
+/** `closedMs`: how long the gate of its mission has been closed by now; 0 without a mission. */
+interface Moment {
+  now: number
+  closedMs: number
+}
+
+/** When the time for all attempts is over, as it looks now; null: there is no deadline, or its clock does not run. */
+export function deadlineAt(watch: TaskWatch | null, { closedMs }: Pick<Moment, 'closedMs'>): number | null {
+  if (watch?.deadlineAt === undefined) return null
+  return watch.deadlineAt + closedMs - (watch.closedMs ?? closedMs)
+}
+
+/** The clock runs from now on. */
+export function withClockRunning<W extends TaskWatch | null>(watch: W, { now, closedMs }: Moment): W {
+  if (watch?.deadlineMs === undefined || watch.deadlineAt !== undefined) return watch
+  const { deadlineLeftMs = watch.deadlineMs, ...rest } = watch
+  return { ...rest, deadlineAt: now + deadlineLeftMs, closedMs } as W
+}
+
+/** The clock stops; what is left of its time is kept. */
+export function withClockStopped<W extends TaskWatch | null>(watch: W, { now, closedMs }: Moment): W {
+  const at = deadlineAt(watch, { closedMs })
+  if (at === null) return watch
+  const { deadlineAt: _at, closedMs: _closed, ...rest } = watch!
+  return { ...rest, deadlineLeftMs: Math.max(0, at - now) } as W
+}
+
+/** As before the task was first queued: a person begins it anew. */
+export function withClockReset<W extends TaskWatch | null>(watch: W): W {
+  if (watch?.deadlineMs === undefined) return watch
+  const { deadlineAt: _at, closedMs: _closed, deadlineLeftMs: _left, ...rest } = watch
+  return rest as W
+}
+
+/** The same deadline, without the time for which the gate was closed since it was set. */
+export const withClockChecked = (watch: TaskWatch, { now, closedMs }: Moment): TaskWatch =>
+  withClockRunning(withClockStopped(watch, { now, closedMs }), { now, closedMs })
