@@ -3,27 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isAlive } from './support/adapter-runs.ts'
 import type { Json } from './support/http-workspace.ts'
-import { superuser } from './support/nodes.ts'
-import { type Fleet, type Seen, scripts, useFleets } from './support/runs.ts'
+import { endWaitOn, planned } from './support/planned.ts'
+import { type Seen, scripts, useFleets } from './support/runs.ts'
 
 /** What the plan of a task says about how its agent is run: through a whole server, with programs that are really run. */
 
 const { served, fleet } = useFleets()
-
-/** The wait for its next attempt is over. A person's retry would reset the attempts. */
-const endWait = (task: Seen) =>
-  superuser(served().databaseUrl, (client) =>
-    client.query('update baton.tasks set due_at = now() where uuid = $1', [task.id]),
-  )
-
-/** The tasks of a mission that starts at once. */
-async function planned(w: Fleet, tasks: readonly Json[], config: Json = {}): Promise<Seen[]> {
-  const body = { goal: 'Do it', plan: { tasks }, config: { autonomy: 'full_auto', ...config } }
-  const made = await w.post('/missions', body)
-  expect(made).toMatchObject({ status: 201 })
-  const { items } = (await w.call('GET', `/missions/${made.body.id}/tasks?limit=100`)).body
-  return items.toSorted((one: Seen, other: Seen) => one.plan.sequenceNumber - other.plan.sequenceNumber)
-}
 
 describe('the plan of a task reaches claude', () => {
   test('model, system prompt and the tools that the settings of its agent let tasks have', async () => {
@@ -111,7 +96,7 @@ test('the prompt counts turns within an attempt, and attempts, apart', async () 
   await w.script('dev', source, { config: { promptTemplate } })
   const task = await w.assign('dev', { maxRetries: 2, maxContinuations: 4 })
   await w.taskIn(task, 'awaiting_retry')
-  await endWait(task)
+  await endWaitOn(served(), task)
   await w.taskIn(task, 'completed')
   expect((await w.resultsOf(task))[0].result).toEqual(['1/3 1/5', '1/3 2/5', '2/3 1/5', '2/3 2/5'])
 })

@@ -92,6 +92,8 @@ export interface TaskPlan {
   /** Its place in the plan, from 1. */
   sequenceNumber: number
   model: string | null
+  /** Models that stand in for it. */
+  fallbackModels?: readonly string[] | undefined
   complexity: number | null
   estimatedTokens: number | null
   successCriteria: string | null
@@ -147,6 +149,8 @@ export type TaskCommand =
       ifVersion?: number | null | undefined
     }
   | { kind: 'log'; fence: Fence; entries: readonly LogEntry[] }
+  /** Another model stands in for that of the attempt before; null: the one that its agent takes by itself. */
+  | { kind: 'useModel'; fence: Fence; from: string | null; to: string; reason: string | null }
   | { kind: 'continue'; fence: Fence; spent?: SpentByRun | undefined }
   | { kind: 'release'; fence: Fence; reason: string }
   | { kind: 'submit'; fence: Fence; submission: Submission; spent?: SpentByRun | undefined }

@@ -60,6 +60,7 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
     case 'fail':
     case 'log':
     case 'ask':
+    case 'useModel':
       return holderWrite(draft, command, context)
     case 'elapse':
       return elapse(draft, command, context)

@@ -136,6 +136,7 @@ export const EVENTS = {
     message: text,
     details: z.unknown().optional(),
   }),
+  model_fallback: z.object({ ...held, from: text.nullable(), to: text, reason: text.nullable() }),
   task_result_rejected: z.object({
     code: text,
     givenGeneration: z.int(),
@@ -203,7 +204,7 @@ export const EVENTS = {
   }),
   runtime_state_updated: z.object({ agent: text, runs: z.int(), lastRunId: text, lastRunStatus: text }),
   runtime_state_reset: z.object({ agent: text, sessions: z.int() }),
-  credential_parked: z.object({ agent: text, agents: z.int(), until: z.number() }),
+  credential_parked: z.object({ agent: text, agents: z.int(), until: z.number(), model: text.optional() }),
 
   mission_created: z.object({
     ...mission,

@@ -60,6 +60,7 @@ const LEVELS = {
   task_archived: 'INFO',
   task_progress: 'INFO',
   task_hang_suspected: 'WARN',
+  model_fallback: 'WARN',
   task_logged: 'INFO',
   task_result_rejected: 'WARN',
   stall_detected: 'WARN',
@@ -248,6 +249,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `${agent} reports ${percent === undefined ? 'progress' : `${percent} %`}${checkpoint ? ' with a checkpoint' : ''}${why(step)}.`,
   task_hang_suspected: ({ agent, doneBy }) =>
     `${agent} should have finished by ${moment(doneBy)}; it may hang.`,
+  model_fallback: ({ agent, from, to }) => `${agent} uses ${to} instead of ${from ?? 'its own model'}.`,
   task_logged: ({ message }) => message,
   task_result_rejected: ({ code, givenGeneration, givenSession, workLost }) =>
     `A result of ${givenSession} at generation ${givenGeneration} was rejected (${code})${workLost ? '; its work is lost' : ''}.`,

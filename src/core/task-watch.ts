@@ -24,6 +24,12 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly progressAt?: number | undefined
   /** When it was first suspected to hang. */
   readonly suspectedAt?: number | undefined
+  /** How many attempts were to be followed by one with another model, and the model that stood in last. */
+  readonly modelSwitches?: number | undefined
+  readonly usedModel?: string | undefined
+  /** After work that was not good enough, another agent goes first: not this one. */
+  readonly otherAgentOnRetry?: boolean | undefined
+  readonly avoidedAgent?: string | undefined
   /** It is paused because its mission is closed, and goes on with it. */
   readonly pausedByMission?: boolean | undefined
 }

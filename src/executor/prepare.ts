@@ -5,6 +5,7 @@ import { tooManySecrets } from '../core/agent-config.ts'
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
+import type { ModelChoice } from '../core/runs/models.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { timeoutSecAfter } from '../core/runs/timeout.ts'
 import { operatorsObjections } from './allowed.ts'
@@ -17,6 +18,7 @@ import { prepareFolder } from './folders/prepare.ts'
 import { FolderRefused } from './folders/refused.ts'
 import type { Folder } from './folders/worktree.ts'
 import type { Held } from './holding.ts'
+import { modelOf } from './models.ts'
 import { promptOf, promptValues } from './prompt.ts'
 import { RequestsFile } from './requests-file.ts'
 import { prepareSecrets } from './secrets.ts'
@@ -38,6 +40,10 @@ export interface Prepared {
   graceMs: number
   /** Runs with the same credential share rate limits. */
   credential: string
+  /** Its model, and those that may stand in for it. */
+  choice: ModelChoice
+  /** Why the attempt before failed. */
+  failureClass: string | null
   /** Where the program finds the requests to it, if the run has a program and a task. */
   requests: RequestsFile | null
   /** The key under which its session is stored. */
@@ -104,7 +110,9 @@ export async function prepare(
     plannedTask(kernel, workspaceId, held),
   ])
   const plan = task?.plan ?? null
-  const model = plan?.model ?? null
+  const credential = credentialOf(context, adapter, agent)
+  const choice = await modelOf(context, workspaceId, agent, task, credential)
+  const { model } = choice
   const prompt = promptOf(agent, values)
   const config = withModel(adapter, configOf(agent), model)
   const git = gitOf(own)
@@ -113,9 +121,7 @@ export async function prepare(
   const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
   const baton = {
     ...{ BATON_URL: baseUrl, BATON_API_KEY: token, BATON_RUN_ID: runId },
-    ...{ BATON_AGENT: agent.slug, BATON_AGENT_ID: agent.uuid },
-    BATON_WORKSPACE_ID: String(values['workspace.id']),
-    ...(held && variablesOf(held)),
+    ...variablesOf(agent, String(values['workspace.id']), held),
     ...(requests && { BATON_REQUESTS_FILE: requests.path }),
   }
   const input: AdapterInvokeInput = {
@@ -143,17 +149,22 @@ export async function prepare(
     requests,
     secrets: await prepareSecrets([...context.nodeSecrets, ...secretsOf(adapter, own, config, token)]),
     graceMs: numberOr(config.graceSec, DEFAULT_GRACE_SEC) * 1000,
-    credential: credentialOf(context, adapter, agent),
+    credential,
+    choice,
+    failureClass: task?.failureClass ?? null,
     taskKey,
     sessionIdBefore: session?.sessionDisplayId ?? null,
   }
 }
 
-const variablesOf = ({ taskId, generation, session, attempt }: Held) => ({
-  BATON_TASK_ID: taskId,
-  BATON_GENERATION: String(generation),
-  BATON_SESSION: session,
-  BATON_ATTEMPT: String(attempt),
+const variablesOf = ({ slug, uuid }: AgentRecord, workspace: string, held: Held | null) => ({
+  ...{ BATON_AGENT: slug, BATON_AGENT_ID: uuid, BATON_WORKSPACE_ID: workspace },
+  ...(held && {
+    BATON_TASK_ID: held.taskId,
+    BATON_GENERATION: String(held.generation),
+    BATON_SESSION: held.session,
+    BATON_ATTEMPT: String(held.attempt),
+  }),
 })
 
 export const gitOf = ({ PATH, HOME }: ExecutorContext['own']) =>

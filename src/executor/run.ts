@@ -11,6 +11,7 @@ import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
 import { applyOutcome, claimForRun, type Held, sessionOf, taskOf } from './holding.ts'
+import { announceModel } from './models.ts'
 import { RunOutput } from './output.ts'
 import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
 import { RunReport } from './report.ts'
@@ -83,6 +84,12 @@ export async function run(
     const { credential, requests } = prepared
     active.writeRequestsTo(requests)
     await context.storeRetry.whileUnavailable(() => mustNotBeParked(context, workspaceId, credential))
+    const { choice, failureClass } = prepared
+    const holds = held
+    if (holds)
+      await context.storeRetry.whileUnavailable(() =>
+        announceModel(context, workspaceId, agent.slug, holds, choice, failureClass),
+      )
   } catch (error) {
     const unfit = unfitBecause(error)
     if (unfit.code === 'adapter_error')

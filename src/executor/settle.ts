@@ -24,6 +24,7 @@ import type { Dispatched } from './dispatched.ts'
 import { type CleanupPolicy, cleanFolder } from './folders/clean.ts'
 import { recordFolder } from './folders/record.ts'
 import { applyOutcome, goesOnThere, type Held, taskOf } from './holding.ts'
+import { restModel } from './models.ts'
 import type { RunOutput } from './output.ts'
 import { credentialOf, type Prepared } from './prepare.ts'
 import type { RunReport } from './report.ts'
@@ -184,7 +185,7 @@ export const asUsage = (usage: TokenUsage | null) =>
     outputTokens: usage.outputTokens,
   }
 
-/** Parks all agents on this account until its rate limit ends. Returns that time. */
+/** Parks all agents on this account until its rate limit ends, or its model, if another stands in. Returns when to go on. */
 async function park(
   context: ExecutorContext,
   { workspaceId, agent }: Dispatched,
@@ -196,6 +197,9 @@ async function park(
   const credential = parts?.prepared.credential
   // The run did not even start, since the account is parked already.
   if (credential === undefined) return answer.retryAt ?? null
+  const { choice } = parts!.prepared
+  const rests = { agent: agent.slug, credential, choice, told: resetAt }
+  if (await restModel(context, workspaceId, rests)) return new Date(0).toISOString()
   const all = await store.agents.list(workspaceId, {}, 10_000)
   const sharing = all
     .map(({ record }) => record)

@@ -8,9 +8,11 @@ import { Unfit } from './unfit.ts'
 
 /** What the plan of a task says about how its agent is run. */
 
-interface PlannedTask {
+export interface PlannedTask {
   record: TaskRecord
   plan: TaskPlan | null
+  /** Why the last attempt failed. */
+  failureClass: string | null
 }
 
 export async function plannedTask(
@@ -19,7 +21,9 @@ export async function plannedTask(
   held: Held | null,
 ): Promise<PlannedTask | null> {
   const [found] = held ? await kernel.store.tasksById(workspaceId, [held.innerId]) : []
-  return found ? { record: found.record, plan: found.details.plan ?? null } : null
+  if (!found) return null
+  const { plan = null, failureClass = null } = found.details
+  return { record: found.record, plan, failureClass }
 }
 
 const hasModelSetting = ({ configSchema }: AgentRunAdapter) =>

@@ -133,6 +133,14 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       entries: fc.constant([{ level: 'INFO', event: 'note', message: 'so far so good' }]),
     }),
   ),
+  useModel: held(
+    fc.record({
+      kind: kind('useModel'),
+      from: fc.constant(null),
+      to: fc.constantFrom('opus', 'haiku'),
+      reason: fc.constant('quality'),
+    }),
+  ),
   addDependencies: fc
     .record({
       dependsOn: fc.subarray(

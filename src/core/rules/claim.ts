@@ -9,6 +9,7 @@ import { isHeld } from '../states.ts'
 import { withClockChecked } from '../task-watch.ts'
 import { expireLease, fail, requeue, whatRanOut } from './attempts.ts'
 import { failAtDeadline, isPastDeadline } from './deadlines.ts'
+import { isForOthersFirst } from './fallback.ts'
 import { leaseRanOut } from './fence.ts'
 import { giveUp, hasExpired } from './time.ts'
 import { assignMsOf, watchAnew } from './watch.ts'
@@ -150,10 +151,8 @@ function whyNotClaimable(
   const unfit = context.worker && whyNotBy(context.worker, freed?.session === command.session ? 1 : 0)
   if (unfit) return unfit
   const { agent } = context
-  if (command.byCoordinator && ignoredIt(record, command.agent, context))
-    return refuse('NOT_READY', `${command.agent} did not start this task in time; other agents go first.`, {
-      taskState: state,
-    })
+  const later = command.byCoordinator ? whyOthersGoFirst(record, command.agent, context) : null
+  if (later) return later
   const unwilling = agent && whyNoWorkFor(agent.record, agent.held - (freed?.agent === command.agent ? 1 : 0))
   if (unwilling) return unwilling
   const agents = context.trackIsFull?.(record, command.agent) ?? null
@@ -175,6 +174,18 @@ function whyNotClaimable(
       },
     )
   return null
+}
+
+/** Why the coordinator assigns it to another agent, if one wants it. */
+function whyOthersGoFirst(record: TaskRecord, by: string, context: RuleContext): Refusal | null {
+  const why = ignoredIt(record, by, context)
+    ? `${by} did not start this task in time`
+    : isForOthersFirst(record, by, context)
+      ? `The last result of ${by} was not good enough`
+      : null
+  return why === null
+    ? null
+    : refuse('NOT_READY', `${why}; other agents go first.`, { taskState: record.state })
 }
 
 /** It was assigned the task before and did not start: for as long as its start timeout, others go first. */

@@ -4,12 +4,15 @@ import type { TaskDraft } from '../records.ts'
 import type { HolderRequest, TaskReply } from '../replies.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
+import { switchModel } from './fallback.ts'
 import { judgeFence, leaseRanOut } from './fence.ts'
 import { ask } from './question.ts'
 import { abortsAt, begun, firstDeadline, nextCheckAt, progressed } from './watch.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
-type HolderCommand = Command<'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log' | 'ask'>
+type HolderCommand = Command<
+  'renew' | 'start' | 'progress' | 'continue' | 'release' | 'fail' | 'log' | 'useModel' | 'ask'
+>
 
 /** Every write of a holder but its result: checked by the fence; a stale one is refused and recorded. */
 export function holderWrite(draft: TaskDraft, command: HolderCommand, context: RuleContext): TaskReply {
@@ -33,6 +36,8 @@ export function holderWrite(draft: TaskDraft, command: HolderCommand, context: R
       return log(draft, command)
     case 'ask':
       return ask(draft, command, context)
+    case 'useModel':
+      return useModel(draft, command)
   }
 }
 
@@ -142,6 +147,17 @@ function log(draft: TaskDraft, { entries }: Command<'log'>): TaskReply {
   return done(draft, 'NOTED')
 }
 
+/** Said once for each model that stands in: the same node may say it again, and so may a continuation. */
+function useModel(draft: TaskDraft, { from, to, reason }: Command<'useModel'>): TaskReply {
+  const { record } = draft
+  if (record.watch?.usedModel !== to) {
+    draft.touch()
+    record.watch = { ...record.watch, usedModel: to }
+    draft.note('model_fallback', byAgent(draft), { ...held(draft), from, to, reason })
+  }
+  return done(draft, 'NOTED')
+}
+
 function continueLater(draft: TaskDraft, { spent }: Command<'continue'>, context: RuleContext): TaskReply {
   const { record } = draft
   const reply: TaskReply = { ok: true, reason: 'CONTINUING', resumeAfterMs: CONTINUATION_DELAY_MS, record }
@@ -244,6 +260,7 @@ function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleCon
   }
   const { failureClass, error } = command
   draft.effects.details.push({ taskId: record.id, set: { failureClass, error, exhausted: null } })
+  switchModel(draft, failureClass)
   record.dueAt = Math.max(command.retryAt ?? context.now + backoffMs(failure.attempt), context.now)
   draft.move('task_retrying', byAgent(draft), {
     ...failure,

@@ -7,6 +7,7 @@ import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionNa
 import type { TaskWatch } from '../task-watch.ts'
 import { dropPreference, goOn, preferLastAgent, WAITS_NO_MORE } from '../waiting.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
+import { switchModel, withOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
 import { whyStale } from './question.ts'
 import { moveByUpstream } from './upstream.ts'
@@ -139,6 +140,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     record.attempt = 0
     record.dueAt = null
     record.archivedAt = null
+    record.watch = withOwnModel(record.watch)
     dropPendingResult(draft, 'RETRIED')
     draft.effects.details.push({ taskId: record.id, set: { exhausted: null } })
     if (waitsForItsParts(draft)) draft.move('task_retried_to_wait', actor, { reason })
@@ -150,7 +152,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     const { record } = draft
     record.epoch += 1
     Object.assign(record, { attempt: 0, continuations: 0, resultHash: null, dueAt: null, startedAt: null })
-    Object.assign(record, { archivedAt: null, blocked: false })
+    Object.assign(record, { archivedAt: null, blocked: false, watch: withOwnModel(record.watch) })
     draft.effects.details.push({ taskId: record.id, set: { exhausted: null, question: null } })
     const name = waitsForItsParts(draft) ? 'task_reset_to_wait' : 'task_reset'
     draft.move(name, actor, { reason, epoch: record.epoch })
@@ -224,6 +226,7 @@ function retryOrFail(
     // An answer that is given back needs no rest; work that was rejected may depend on what others do meanwhile.
     record.dueAt = context.now + (record.purpose === 'work' ? backoffMs(record.attempt) : 0)
     draft.effects.details.push({ taskId: record.id, set: { failureClass: 'quality', error } })
+    switchModel(draft, 'quality')
     draft.move(name, context.actor, payload)
   }
 }

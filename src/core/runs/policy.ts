@@ -36,6 +36,11 @@ const Heartbeat = z.strictObject({
 export const RuntimeConfig = z.looseObject({
   heartbeat: Heartbeat.prefault({}),
   watch: WatchSettings.prefault({}),
+  fallbackModels: z
+    .array(z.string().min(1).max(200))
+    .max(20)
+    .default([])
+    .describe('Stand in for its model, in turn, after a rate limit or a result that was not good enough'),
   node: z.string().min(1).max(200).optional().describe('Only the node with this name runs it'),
 })
 
@@ -59,4 +64,5 @@ function settingsOf(runtimeConfig: unknown): Settings {
 }
 
 export const policyOf = (runtimeConfig: unknown): WakeupPolicy => settingsOf(runtimeConfig).heartbeat
+export const fallbackModelsOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fallbackModels
 export const watchSettingsOf = (runtimeConfig: unknown): WatchSettings => settingsOf(runtimeConfig).watch

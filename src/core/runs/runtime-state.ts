@@ -13,19 +13,22 @@ export const parkCredential = ({
   credential,
   agents,
   told,
+  model = null,
 }: {
   credential: string
   agents: readonly string[]
   told: number | undefined
+  /** Only this model is limited: the agents go on with others. */
+  model?: string | null | undefined
 }): RunsStep<number> => ({
   ask: { ...NOTHING_ASKED, agents: [...agents].sort() },
   decide({ now, runtime }) {
     const until = restsUntil(told, now)
-    const payload = { agent: agents[0], agents: agents.length, until }
+    const payload = { agent: agents[0], agents: agents.length, until, ...(model !== null && { model }) }
     const changes = {
       ...NOTHING_CHANGED,
       parked: [{ credential, until }],
-      runtime: [...runtime.values()].map(({ agent, parkedUntil }) =>
+      runtime: (model === null ? [...runtime.values()] : []).map(({ agent, parkedUntil }) =>
         changedRuntime('credential_parked', agent, { parkedUntil: Math.max(parkedUntil ?? 0, until) }),
       ),
       events: [workspaceEvent('credential_parked', payload, { actor: 'system', now })],

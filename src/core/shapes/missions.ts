@@ -35,9 +35,20 @@ const MissionSettings = z.strictObject({
     .strictObject({
       default: Name.optional(),
       byTaskType: z.record(Tag, Name).optional(),
+      fallback: z
+        .array(Name)
+        .max(20)
+        .optional()
+        .describe(
+          'Stand in for the model of a task, in turn, after a rate limit or a result that was not good enough',
+        ),
     })
     .optional()
     .describe('For tasks that name no model'),
+  anotherModelOnRetry: z
+    .boolean()
+    .optional()
+    .describe('After a result that was not good enough, another agent goes first, if one can do it'),
   retry: z.strictObject({ maxAttempts: z.int().min(1).max(101) }).optional(),
   timeouts: Timeouts.optional(),
   onFailure: z

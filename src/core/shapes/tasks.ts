@@ -174,6 +174,7 @@ const TaskPlanView = z.object({
   tempId: z.string(),
   sequenceNumber: z.int(),
   model: z.string().nullable(),
+  fallbackModels: z.array(z.string()).optional(),
   complexity: z.number().nullable(),
   estimatedTokens: z.int().nullable(),
   successCriteria: z.string().nullable(),

@@ -130,6 +130,7 @@ function planDetails(task: MissionTask, place: number, config: MissionConfig): N
     tempId,
     sequenceNumber: place + 1,
     model: modelOf(task, config),
+    ...(config.models?.fallback && { fallbackModels: config.models.fallback }),
     complexity,
     estimatedTokens,
     successCriteria,
@@ -145,6 +146,7 @@ function planDetails(task: MissionTask, place: number, config: MissionConfig): N
 function watchOf({ timeouts }: MissionTask, config: MissionConfig): TaskWatch | null {
   const times = { ...config.timeouts, ...timeouts }
   const given = {
+    otherAgentOnRetry: config.anotherModelOnRetry || undefined,
     assignMs: inMs(times.assignSeconds),
     stallMs: inMs(times.stallSeconds),
     verifyMs: inMs(times.verifySeconds),
@@ -153,7 +155,7 @@ function watchOf({ timeouts }: MissionTask, config: MissionConfig): TaskWatch | 
     attemptMs: inMs(times.attemptSeconds),
     deadlineMs: inMs(times.deadlineSeconds),
   }
-  const known = Object.entries(given).filter(([, ms]) => ms !== undefined)
+  const known = Object.entries(given).filter(([, value]) => value !== undefined)
   return known.length === 0 ? null : Object.fromEntries(known)
 }
 

@@ -1,0 +1,81 @@
+import type { AgentRecord } from '../core/records.ts'
+import { chooseModel, type ModelChoice, modelsInTurn } from '../core/runs/models.ts'
+import { fallbackModelsOf } from '../core/runs/policy.ts'
+import { parkCredential } from '../core/runs/runtime-state.ts'
+import { runStep } from '../flow/run-steps.ts'
+import { command } from '../flow/tasks.ts'
+import type { ExecutorContext } from './context.ts'
+import { asAgent, type Held } from './holding.ts'
+import type { PlannedTask } from './task-plan.ts'
+
+/** The model of a run: the task's, the agent's, or one that stands in for it. */
+
+/** Limits of one model, on one account. */
+const keyOf = (credential: string, model: string | null) => `${credential} model ${model ?? ''}`
+
+export async function modelOf(
+  { kernel }: ExecutorContext,
+  workspaceId: number,
+  { runtimeConfig, adapterConfig }: AgentRecord,
+  task: PlannedTask | null,
+  credential: string,
+): Promise<ModelChoice> {
+  const { model: ofAgent } = (adapterConfig ?? {}) as { model?: string }
+  const plan = task?.plan ?? null
+  const own = plan?.model ?? ofAgent ?? null
+  const models = task ? modelsInTurn(own, plan?.fallbackModels ?? [], fallbackModelsOf(runtimeConfig)) : [own]
+  const { modelSwitches: switches = 0, usedModel: used } = task?.record.watch ?? {}
+  // Most have no other: nothing is read for them.
+  const parked = models.length > 1 ? await parkedAmong(kernel, workspaceId, credential, models) : new Map()
+  const choice = chooseModel(models, { switches, used }, (model) => !parked.has(model))
+  return switches === 0 && parked.size === 0 ? { ...choice, fallback: null } : choice
+}
+
+async function parkedAmong(
+  kernel: ExecutorContext['kernel'],
+  workspaceId: number,
+  credential: string,
+  models: ModelChoice['models'],
+): Promise<Map<string | null, number>> {
+  const times = await Promise.all(
+    models.map((model) => kernel.store.runtime.parkedUntil(workspaceId, keyOf(credential, model))),
+  )
+  return new Map(models.flatMap((model, i) => (times[i] == null ? [] : [[model, times[i]]])))
+}
+
+/**
+ * The model of a run is rate limited and another one stands in: it alone rests, and the task need not wait. False: there
+ * is no other, so the whole account has to rest.
+ */
+export async function restModel(
+  { kernel }: ExecutorContext,
+  workspaceId: number,
+  {
+    agent,
+    credential,
+    choice,
+    told,
+  }: { agent: string; credential: string; choice: ModelChoice; told: number | undefined },
+): Promise<boolean> {
+  const { models, model } = choice
+  if (models.length < 2) return false
+  const parked = await parkedAmong(kernel, workspaceId, credential, models)
+  if (!models.some((other) => other !== model && !parked.has(other))) return false
+  const one = { credential: keyOf(credential, model), agents: [agent], told, model: model ?? '' }
+  await runStep(kernel.store, workspaceId, parkCredential(one))
+  return true
+}
+
+/** On record before the run begins. */
+export async function announceModel(
+  { kernel }: ExecutorContext,
+  workspaceId: number,
+  agent: string,
+  { taskId, session, generation }: Held,
+  { fallback }: ModelChoice,
+  reason: string | null,
+): Promise<void> {
+  if (!fallback) return
+  const fence = { session, generation }
+  await command(kernel, asAgent(workspaceId, agent), taskId, { kind: 'useModel', fence, ...fallback, reason })
+}
