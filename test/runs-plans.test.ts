@@ -138,3 +138,35 @@ describe('a run whose time is over is stopped, with all its processes', () => {
     })
   })
 })
+
+describe('what upstream tasks made', () => {
+  test('is handed on by data edges only, cut to equal shares, with the way to the whole', async () => {
+    const w = await fleet()
+    const long = `console.log(JSON.stringify({ result: 'x'.repeat(60_000), summary: 'long' }))`
+    await w.script('long', long)
+    await w.script('short', `console.log(JSON.stringify({ result: 'short-result', summary: 'brief' }))`)
+    await w.script('next', scripts.echoes, { config: { promptTemplate: '{{upstream.outputs}}' } })
+    const [, , , , last] = await planned(w, [
+      { tempId: 'a', agent: 'long', title: 'A' },
+      { tempId: 'b', agent: 'long', title: 'B' },
+      { tempId: 'c', agent: 'short', title: 'C' },
+      { tempId: 'hidden', agent: 'short', title: 'Only earlier' },
+      { tempId: 'd', agent: 'next', dependsOn: ['a', 'b', 'c', { on: 'hidden', kind: 'order' }] },
+    ])
+    await w.taskIn(last, 'completed')
+    const outputs: Seen[] = JSON.parse((await w.resultsOf(last))[0].result.prompt)
+    expect(outputs.map(({ title, summary }) => [title, summary])).toEqual([
+      ['A', 'long'],
+      ['B', 'long'],
+      ['C', 'brief'],
+    ])
+    const [a, b, c] = outputs
+    expect(c).toMatchObject({ result: 'short-result', workProductRef: expect.any(String) })
+    expect(a.result.length).toBe(b.result.length)
+    expect(a.result.length).toBeGreaterThan(16_000)
+    expect(JSON.stringify(outputs).length).toBeLessThan(34_000)
+    expect((await w.call('GET', a.wholeResult.replace('/api/v1', ''))).body.items[0].result).toHaveLength(
+      60_000,
+    )
+  })
+})

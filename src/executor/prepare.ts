@@ -24,6 +24,7 @@ import { RequestsFile } from './requests-file.ts'
 import { prepareSecrets } from './secrets.ts'
 import { askedBy, plannedTask, promptWith, withModel } from './task-plan.ts'
 import { Unfit } from './unfit.ts'
+import { conflictsAsText, upstreamWork } from './upstream.ts'
 
 /** Everything that is needed before an agent starts. Every fault is reported here, before anything is spawned. */
 
@@ -83,40 +84,46 @@ export function credentialOf(context: ExecutorContext, adapter: AgentRunAdapter,
   return known ?? `${adapter.type}:agent:${agent.slug}`
 }
 
-export async function prepare(
-  context: ExecutorContext,
-  about: {
-    workspaceId: number
-    agent: AgentRecord
-    wakeup: Wakeup
-    runId: string
-    token: string
-    held: Held | null
-  },
-): Promise<Prepared> {
-  const { workspaceId, wakeup, runId, token, held } = about
-  const { kernel, own } = context
-  const agent = await withCheck(context, workspaceId, about.agent, held)
-  const adapter = adapterOf(context, workspaceId, agent)
-  const taskKey = held?.taskId ?? ''
-  const baseUrl = context.baseUrl()
+interface About {
+  workspaceId: number
+  agent: AgentRecord
+  wakeup: Wakeup
+  runId: string
+  token: string
+  held: Held | null
+}
+
+/** What is read for a run. */
+async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string) {
+  const { workspaceId, agent, wakeup, runId, token, held } = about
   const [[session], values, timeouts, task] = await Promise.all([
     kernel.store.runtime.taskSessions(workspaceId, agent.slug, {
       adapterType: agent.adapterType,
-      taskKey,
+      taskKey: held?.taskId ?? '',
     }),
     promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
     held && held.generation > 1 ? kernel.store.runs.timeoutsBefore(workspaceId, held) : 0,
     plannedTask(kernel, workspaceId, held),
   ])
+  return { session, values, timeouts, task }
+}
+
+export async function prepare(context: ExecutorContext, about: About): Promise<Prepared> {
+  const { workspaceId, wakeup, runId, token, held } = about
+  const { own } = context
+  const agent = await withCheck(context, workspaceId, about.agent, held)
+  const adapter = adapterOf(context, workspaceId, agent)
+  const baseUrl = context.baseUrl()
+  const { session, values, timeouts, task } = await gather(context, { ...about, agent }, baseUrl)
   const plan = task?.plan ?? null
   const credential = credentialOf(context, adapter, agent)
   const choice = await modelOf(context, workspaceId, agent, task, credential)
   const { model } = choice
-  const prompt = promptOf(agent, values)
   const config = withModel(adapter, configOf(agent), model)
   const git = gitOf(own)
   const folder = adapter.usesFolder === false ? null : await folderFor(context, git, workspaceId, agent, held)
+  const conflicts = conflictsAsText(folder?.conflicts ?? [])
+  const prompt = promptOf(agent, { ...values, 'upstream.conflicts': conflicts })
   // The last step that can fail, so the file is removed with what was prepared.
   const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
   const baton = {
@@ -152,7 +159,7 @@ export async function prepare(
     credential,
     choice,
     failureClass: task?.failureClass ?? null,
-    taskKey,
+    taskKey: held?.taskId ?? '',
     sessionIdBefore: session?.sessionDisplayId ?? null,
   }
 }
@@ -182,6 +189,8 @@ async function folderFor(
   held: Held | null,
 ): Promise<Folder> {
   const { cwd, workspace = 'cwd', baseBranch } = configOf(agent) as FolderSettings
+  const isWorktree = held !== null && workspace === 'git_worktree'
+  const upstream = isWorktree ? await upstreamWork(context.kernel, workspaceId, held.innerId) : []
   return orUnfit(() =>
     prepareFolder(git, {
       ...rootsFor(context, cwd),
@@ -192,6 +201,7 @@ async function folderFor(
       agentSlug: agent.slug,
       taskId: held?.taskId ?? null,
       generation: held?.folder ?? 0,
+      upstream,
     }),
   )
 }

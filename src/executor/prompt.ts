@@ -1,4 +1,3 @@
-import { idCarriedBy } from '../core/ids.ts'
 import { renderTemplate } from '../core/prompts/render.ts'
 import { parseTemplate, type TemplateNode } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE, SERVICE_TEMPLATE } from '../core/prompts/texts.ts'
@@ -8,13 +7,9 @@ import type { Wakeup } from '../core/runs/records.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { Held } from './holding.ts'
 import { Unfit } from './unfit.ts'
+import { upstreamOutputs } from './upstream.ts'
 
 /** The prompt of an agent. */
-
-/** Of all upstream results together, no more than this many characters; of the rest, summaries and references. */
-const LONGEST_OUTPUTS = 64 * 1024
-/** A join of thousands gets the first of them; the others can be read by their ids. */
-const MOST_OUTPUTS = 100
 
 export function promptOf(agent: AgentRecord, values: PromptValues): string {
   const config = (agent.adapterConfig ?? {}) as { promptTemplate?: string }
@@ -125,33 +120,6 @@ async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held):
     'task.successCriteria': details.plan?.successCriteria,
     'task.outputSchema': details.plan?.outputSchema,
     'task.toolsRequested': details.plan?.toolsRequested,
-    'upstream.outputs': await upstreamOf(kernel, workspaceId, record.id),
+    'upstream.outputs': await upstreamOutputs(kernel, workspaceId, record.id),
   }
-}
-
-/** The results of the tasks it depends on, unless they only come earlier. */
-async function upstreamOf(kernel: RunKernel, workspaceId: number, taskId: number) {
-  const dependencies = await kernel.store.dependencies(workspaceId, taskId)
-  const handedOn = dependencies.filter(({ kind }) => kind === 'data')
-  const ids = handedOn.map(({ uuid }) => idCarriedBy(uuid)).filter((id) => id !== null)
-  if (ids.length === 0) return null
-  const tasks = await kernel.store.tasksById(workspaceId, ids.slice(0, MOST_OUTPUTS))
-  let left = LONGEST_OUTPUTS
-  const outputs = []
-  for (const { record, details } of tasks) {
-    const results = await kernel.store.results(workspaceId, record.id)
-    const accepted = results.findLast((one) => one.accepted === true)
-    const text = JSON.stringify(accepted?.data ?? null)
-    const isWhole = text.length <= left
-    outputs.push({
-      task: record.key ?? record.uuid,
-      title: details.title,
-      state: record.state,
-      summary: accepted?.summary ?? null,
-      workProductRef: accepted?.ref ?? null,
-      result: isWhole ? (accepted?.data ?? null) : `${text.slice(0, left).toWellFormed()} …`,
-    })
-    left = Math.max(0, left - text.length)
-  }
-  return outputs
 }

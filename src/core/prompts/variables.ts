@@ -188,6 +188,12 @@ export const PROMPT_VARIABLES = [
     example: '[{"title":"Find the cause","result":{"file":"login.ts"}}]',
   },
   {
+    path: 'upstream.conflicts',
+    description: 'Work of its dependencies that could not be merged into its worktree',
+    sensitive: false,
+    example: '- Build the page: branch baton/…/gen-1, conflicts in page.ts',
+  },
+  {
     path: 'baton.skill',
     description: 'How an agent reports to Baton while it works',
     sensitive: false,

@@ -8,6 +8,9 @@ import { FolderRefused } from './refused.ts'
 const FITS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
 /** An id as the name of a folder and part of a branch: unchanged if possible, else cleaned and made unique by a hash. */
+/** The branch of a task's generation. */
+export const branchOf = (taskId: string, generation: number) => `baton/${nameFor(taskId)}/gen-${generation}`
+
 export function nameFor(id: string): string {
   if (FITS.test(id)) return id
   const like = id.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^[-_]+/, '')

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Git } from './git.ts'
 import { namedFolder, nameFor, ownFolder, rootBeside } from './places.ts'
 import { FolderRefused } from './refused.ts'
+import type { UpstreamWork } from './upstream-work.ts'
 import { type Folder, prepareWorktree } from './worktree.ts'
 
 /** Prepares the folder in which a run works. */
@@ -20,6 +21,8 @@ export interface FolderRequest {
   /** Null for a run without a task: its worktree belongs to the agent and is kept between runs. */
   taskId: string | null
   generation: number
+  /** Tasks whose work the worktree starts from, if it is in the same repository. */
+  upstream?: readonly UpstreamWork[]
   /** Agents may work only below these, after links are resolved; empty: anywhere. */
   allowedRoots: readonly string[]
 }
@@ -44,6 +47,7 @@ export async function prepareFolder(git: Git, request: FolderRequest): Promise<F
     root,
     branch: `baton/${task}/${place}`,
     baseBranch: request.baseBranch ?? null,
+    upstream: request.upstream ?? [],
     allowedRoots,
   })
 }

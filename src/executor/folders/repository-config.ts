@@ -15,7 +15,8 @@ interface Setting {
   value: string
 }
 
-const FILTER = /^filter\..+\.(clean|smudge|process|required)$/s
+/** Filters of files, and drivers of merges. */
+const PROGRAM = /^(filter\..+\.(clean|smudge|process|required)|merge\..+\.driver)$/s
 const INCLUDE = /^include(if\..+)?\.path$/s
 /** Git itself follows fewer levels of includes, and a repository has a handful of filters. */
 const MOST_FILES = 100
@@ -49,13 +50,14 @@ export async function filterOverrides(
       for (const key of await includedKeys(query, home)) names.add(key)
     for (const { isOfRepository, key, value } of settings) if (!isOfRepository) own.set(key, value)
   }
-  const filters = [...names].filter((key) => FILTER.test(key))
+  const filters = [...names].filter((key) => PROGRAM.test(key))
   if (filters.length > MOST_FILTERS) throw new UnsafeConfig(`its settings have ${filters.length} filters`)
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(filters.length) }
   filters.forEach((key, i) => {
     env[`GIT_CONFIG_KEY_${i}`] = key
-    // An empty value disables a filter; a disabled filter must not be required.
-    env[`GIT_CONFIG_VALUE_${i}`] = own.get(key) ?? (key.endsWith('.required') ? 'false' : '')
+    // An empty value disables a filter; a disabled filter must not be required. A driver that is the program `false` leaves
+    // its file as a conflict.
+    env[`GIT_CONFIG_VALUE_${i}`] = own.get(key) ?? (/\.(required|driver)$/.test(key) ? 'false' : '')
   })
   return { env }
 }

@@ -4,6 +4,7 @@ import { answerOf, type Git, GitFailed, outputOf, reasonOf, serialized, unlessLo
 import { isWithin, mustBeAllowed, unlessMissing } from './places.ts'
 import { FolderRefused } from './refused.ts'
 import type { GitEnd } from './run-git.ts'
+import { type MergeConflict, mergeInto, type UpstreamWork, upstreamStarts } from './upstream-work.ts'
 import {
   commitIn,
   discardIncomplete,
@@ -33,6 +34,8 @@ export interface Folder {
   /** Real and absolute. */
   path: string
   worktree: Worktree | null
+  /** Work of upstream tasks that is not in a new worktree, because it conflicts with the rest. */
+  conflicts?: readonly MergeConflict[]
 }
 
 interface WorktreeRequest {
@@ -40,6 +43,7 @@ interface WorktreeRequest {
   root: string
   branch: string
   baseBranch: string | null
+  upstream: readonly UpstreamWork[]
   allowedRoots: readonly string[]
 }
 
@@ -52,8 +56,9 @@ export async function prepareWorktree(git: Git, request: WorktreeRequest): Promi
   // A repository may be configured to keep its files elsewhere.
   if (part.split(sep)[0] === '..')
     throw new FolderRefused(`${request.cwd} is outside the files of its repository, which are at ${top}.`)
-  const worktree = await serialized(repository, () => openOrCreate(git, request, repository, part))
-  return { path: await partOf(worktree.root, part), worktree }
+  const opened = await serialized(repository, () => openOrCreate(git, request, repository, part))
+  const { conflicts, ...worktree } = opened
+  return { path: await partOf(worktree.root, part), worktree, ...(conflicts.length > 0 && { conflicts }) }
 }
 
 async function repositoryAround(git: Git, { cwd, allowedRoots }: WorktreeRequest) {
@@ -87,14 +92,14 @@ async function openOrCreate(
   request: WorktreeRequest,
   repository: string,
   part: string,
-): Promise<Worktree> {
+): Promise<Worktree & { conflicts: readonly MergeConflict[] }> {
   const { root, branch } = request
   const status = await worktreeStatusOf(repository, root)
   const files = (await unlessMissing(readdir(root))) ?? []
   if (status?.baseCommit && files.length > 0) {
     // An agent may have deleted the file by which git recognizes the folder.
     if (!files.includes('.git')) await git(repository, ['worktree', 'repair', '--', root])
-    return { root, repository, branch, baseCommit: status.baseCommit }
+    return { root, repository, branch, baseCommit: status.baseCommit, conflicts: [] }
   }
   if (status?.baseCommit) await keepCommits(git, repository, branch, status)
   if (status) await discardIncomplete(git, repository, root)
@@ -102,11 +107,11 @@ async function openOrCreate(
     throw new FolderRefused(
       `${root} is not a worktree of the repository at ${request.cwd}, but it contains files.`,
     )
-  const baseCommit = await add(git, request, repository, part)
+  const { baseCommit, conflicts } = await add(git, request, repository, part)
   const made = await worktreeStatusOf(repository, root)
   if (!made) throw new GitFailed(`git created the worktree ${root} but does not list it.`)
   await markComplete(made, baseCommit)
-  return { root, repository, branch, baseCommit }
+  return { root, repository, branch, baseCommit, conflicts }
 }
 
 /** The folder of a worktree was deleted. Commits made there that are on no branch get one. */
@@ -127,10 +132,19 @@ async function keepCommits(
   ])
 }
 
-/** Creates the worktree, on its branch if that exists already. Returns the commit to compare with. */
-async function add(git: Git, request: WorktreeRequest, repository: string, part: string): Promise<string> {
+/**
+ * Creates the worktree, on its branch if that exists already. A new branch starts from the work of upstream tasks, or else
+ * from the base. Returns the commit to compare with.
+ */
+async function add(git: Git, request: WorktreeRequest, repository: string, part: string) {
   const { cwd, root, branch } = request
-  const base = await baseOf(git, request)
+  const [first, ...others] = await upstreamStarts(
+    git,
+    repository,
+    await baseOf(git, request),
+    request.upstream,
+  )
+  const base = first?.commit ?? (await baseOf(git, request))
   const ref = `refs/heads/${branch}`
   const isThere = (await answerOf(git, repository, ['show-ref', '--verify', '--', ref])) !== null
   const start = isThere ? ref : base
@@ -139,8 +153,10 @@ async function add(git: Git, request: WorktreeRequest, repository: string, part:
   const named = isThere ? ['--', root, branch] : ['-b', branch, '--', root, base]
   const end = await unlessLocked(() => git(repository, ['worktree', 'add', ...named], ADD_TIMEOUT_MS))
   if (end.code !== 0) throw whyNotAdded(branch, end)
-  if (!isThere) return base
-  return (await answerOf(git, repository, ['merge-base', base, ref])) ?? base
+  if (isThere)
+    return { baseCommit: (await answerOf(git, repository, ['merge-base', base, ref])) ?? base, conflicts: [] }
+  const conflicts = await mergeInto(git, root, others)
+  return { baseCommit: (await answerOf(git, root, ['rev-parse', 'HEAD'])) ?? base, conflicts }
 }
 
 async function baseOf(git: Git, { cwd, baseBranch }: WorktreeRequest): Promise<string> {
