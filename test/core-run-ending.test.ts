@@ -74,6 +74,7 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   not_allowed_here: ['failed', 'release'],
   not_logged_in: ['failed', 'release'],
   spawn_failed: ['failed', 'infrastructure'],
+  hook_failed: ['failed', 'infrastructure'],
   timeout: ['timed_out', 'infrastructure'],
   // Not stopped by Baton.
   cancelled: ['cancelled', 'infrastructure'],

@@ -17,6 +17,22 @@ const VariableName = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a valid variable name: use letters, digits and _ only')
   .refine((name) => !name.startsWith('BATON_'), 'cannot be set: names that begin with BATON_ are reserved')
 
+/** The path of a program, or a name to look up in PATH. */
+export const Command = NonEmpty.max(4_096).regex(/^[^-]/, 'must not begin with a dash')
+
+/** A program before or after each run. */
+const RunHook = z.strictObject({
+  command: Command,
+  args: z.array(PlainText).max(1_000).default([]),
+  timeoutSeconds: z.int().min(1).max(3_600).default(60),
+})
+export type RunHook = z.output<typeof RunHook>
+const RunHooks = z.strictObject({ before: RunHook.optional(), after: RunHook.optional() })
+
+/** The hooks in settings that are valid. */
+export const hooksIn = ({ hooks }: Record<string, unknown>): z.output<typeof RunHooks> =>
+  RunHooks.parse(hooks ?? {})
+
 /** Settings of every adapter: the prompt and the timeouts. */
 export const commonSettings = {
   promptTemplate: z.string().max(LONGEST_TEXT).optional(),
@@ -33,10 +49,8 @@ export const localSettings = {
   /** Where a worktree starts from; by default what is checked out in cwd. */
   baseBranch: NonEmpty.max(250).regex(/^[^-]/, 'must not begin with a dash').optional(),
   cleanup: z.enum(['never', 'when_clean']).default('when_clean'),
+  hooks: RunHooks.optional(),
 }
-
-/** The path of a program, or a name to look up in PATH. */
-export const Command = NonEmpty.max(4_096).regex(/^[^-]/, 'must not begin with a dash')
 
 export interface Config<T> {
   /** As JSON Schema. */

@@ -56,10 +56,17 @@ function toAdapter(judged: Judged, policy: AgentPolicy): Objection[] {
  * another folder is another program.
  */
 function toCommand({ config, defaultCommand }: Judged, { commands }: AgentPolicy): Objection[] {
-  const command = typeof config.command === 'string' ? config.command : defaultCommand
-  if (commands === null || command === undefined || commands.includes(command)) return []
-  const message = `"${command.slice(0, 200)}" is not among the commands that BATON_AGENT_COMMANDS allows on this node`
-  return [{ field: 'adapterConfig.command', message }]
+  const { before, after } = (config.hooks ?? {}) as Record<string, { command?: unknown } | undefined>
+  const named = {
+    command: typeof config.command === 'string' ? config.command : defaultCommand,
+    'hooks.before.command': before?.command,
+    'hooks.after.command': after?.command,
+  }
+  return Object.entries(named).flatMap(([field, command]) => {
+    if (commands === null || typeof command !== 'string' || commands.includes(command)) return []
+    const message = `"${command.slice(0, 200)}" is not among the commands that BATON_AGENT_COMMANDS allows on this node`
+    return [{ field: `adapterConfig.${field}`, message }]
+  })
 }
 
 function toVariables({ config }: Judged, { env: allowed }: AgentPolicy): Objection[] {

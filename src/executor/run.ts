@@ -15,6 +15,7 @@ import { announceModel } from './models.ts'
 import { RunOutput } from './output.ts'
 import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
 import { RunReport } from './report.ts'
+import { runAfter, runBefore } from './run-hooks.ts'
 import { type Parts, settle } from './settle.ts'
 import type { Processes } from './timers.ts'
 import { Unfit } from './unfit.ts'
@@ -214,10 +215,20 @@ async function invoke(
       reason: `The run took longer than ${input.timeoutSec} s.`,
       byPerson: false,
     })
-  const cancelLate = timers.after(input.timeoutSec * 1000 + graceMs + ABANDON_AFTER_MS, tooLate)
+  let cancelLate = () => {}
+  const work = async () => {
+    const context = { input, hooks, graceMs }
+    const failure = await runBefore(context, active.signal)
+    if (failure) return failure
+    cancelLate = timers.after(input.timeoutSec * 1000 + graceMs + ABANDON_AFTER_MS, tooLate)
+    const answer = await adapter.invoke(input, hooks, active.signal)
+    cancelLate()
+    await runAfter(context, answer, active.signal.aborted)
+    return answer
+  }
   try {
     if (active.signal.aborted) return { outcome: 'cancelled', exitCode: null, errorCode: 'cancelled' }
-    return await Promise.race([adapter.invoke(input, hooks, active.signal), abandoned])
+    return await Promise.race([work(), abandoned])
   } catch (error) {
     return failed('adapter_error', error instanceof Error ? error.message : String(error))
   } finally {

@@ -35,6 +35,7 @@ export const RUN_ERRORS = {
     title: 'The agent is not logged in, or its key was rejected',
   },
   spawn_failed: { task: 'infrastructure', stopsAgent: false, title: 'The process could not be started' },
+  hook_failed: { task: 'infrastructure', stopsAgent: false, title: 'The hook before the run failed' },
   timeout: { task: 'infrastructure', stopsAgent: false, title: 'The run timed out' },
   cancelled: { task: null, stopsAgent: false, title: 'The run was cancelled' },
   claim_lost: { task: null, stopsAgent: false, title: 'The run lost its claim on the task' },
