@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { isAlive } from './support/adapter-runs.ts'
 import type { Json } from './support/http-workspace.ts'
 import { endWaitOn, planned } from './support/planned.ts'
+import { eventually } from './support/recovery.ts'
 import { type Seen, scripts, useFleets } from './support/runs.ts'
 
 /** What the plan of a task says about how its agent is run: through a whole server, with programs that are really run. */
@@ -169,4 +170,23 @@ describe('what upstream tasks made', () => {
       60_000,
     )
   })
+})
+
+test('the lease of a run fits the estimate of its task, within the limits of the workspace', async () => {
+  const w = await fleet({ maxLeaseSeconds: 1_800 })
+  await w.script('dev', scripts.stays, { maxConcurrentTasks: 3 })
+  const leaseOf = async (more: Json) => {
+    const task = await w.assign('dev', more)
+    await w.taskIn(task, 'running')
+    return eventually(async () => {
+      const { holder } = await w.read(task)
+      const seconds = Math.round((Date.parse(holder.leaseExpiresAt) - Date.now()) / 1_000)
+      return (more.estimatedDurationMinutes === undefined || seconds > 310) && seconds
+    })
+  }
+  expect(await leaseOf({})).toBeLessThanOrEqual(300)
+  const fitting = await leaseOf({ estimatedDurationMinutes: 20 })
+  expect([fitting > 600, fitting <= 1_200]).toEqual([true, true])
+  const most = await leaseOf({ estimatedDurationMinutes: 600 })
+  expect([most > 1_200, most <= 1_800]).toEqual([true, true])
 })

@@ -1,7 +1,8 @@
-import type { SpentByRun } from '../core/commands.ts'
+import type { Fence, SpentByRun } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
-import type { AgentRecord } from '../core/records.ts'
+import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
+import { fittedLeaseMs } from '../core/runs/lease.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { folderOf, needsFolder } from '../core/waiting.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
@@ -62,10 +63,25 @@ export async function claimForRun(
   if (!found) return null
   const fence = { session, generation: found.generation }
   const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence })
-  const { id, attempt, leaseMs, missionId } = reply.record
+  const { id, attempt, missionId } = reply.record
+  const leaseMs = await fitLease(kernel, caller, found.taskId, fence, reply.record)
   const { taskId, generation } = found
   const folder = folderOf(reply.record)
   return { taskId, innerId: id, generation, session, attempt, leaseMs, missionId, folder }
+}
+
+/** Baton itself renews the claims of runs, and finds out by other means when their node is gone. */
+async function fitLease(
+  kernel: RunKernel,
+  caller: Caller,
+  taskId: string,
+  fence: Fence,
+  { leaseMs, watch }: TaskRecord,
+): Promise<number> {
+  const { maxLeaseSeconds } = await kernel.limits(caller.workspaceId)
+  const fitted = fittedLeaseMs(leaseMs, watch?.estimateMs, maxLeaseSeconds * 1000)
+  if (fitted > leaseMs) await command(kernel, caller, taskId, { kind: 'renew', fence, leaseMs: fitted })
+  return fitted
 }
 
 async function claimOf(
