@@ -157,6 +157,7 @@ const stops: Record<Stop['code'], [Ending['status'], string]> = {
   claim_lost: ['cancelled', 'none'],
   timeout: ['timed_out', 'infrastructure'],
   loop_detected: ['failed', 'quality'],
+  budget_blocked: ['failed', 'budget'],
   no_progress: ['failed', 'quality'],
   control_plane_restart: ['failed', 'release'],
 }

@@ -332,15 +332,14 @@ describe('bad input', () => {
   test('a check or a limit that missions do not have yet is refused, not ignored', async () => {
     const w = await workspace()
     const tasks = [
-      { tempId: 'a', title: 'A', contractor: { template: 'dev' } },
-      { tempId: 'b', title: 'B', budget: { limitTokens: 5 } },
+      { tempId: 'a', title: 'A', budget: { limitTokens: 5 } },
+      { tempId: 'b', title: 'B', contractor: { template: 'dev' } },
       { tempId: 'c', title: 'C', verification: { kind: 'human' } },
     ]
     const answer = await w.post('/missions', { goal: 'x', plan: { tasks } })
     expectRefusal(answer, 422, 'PLAN_INVALID')
     expect(answer.body.problems.map(({ at }: Json) => at)).toEqual([
-      '/tasks/0/contractor',
-      '/tasks/1/budget',
+      '/tasks/1/contractor',
     ])
   })
 

@@ -190,3 +190,36 @@ test('the lease of a run fits the estimate of its task, within the limits of the
   const most = await leaseOf({ estimatedDurationMinutes: 600 })
   expect([most > 1_200, most <= 1_800]).toEqual([true, true])
 })
+
+describe('the budget of a task', () => {
+  const uses = (tokens: number, then: string) => `
+    console.log(JSON.stringify({ baton: 'usage', usage: { inputTokens: ${tokens}, outputTokens: 0 } }))
+    ${then}`
+  const isOver = async (budget: Json, model?: string) => {
+    const w = await fleet()
+    await w.script('dev', uses(1_000_000, 'setInterval(() => {}, 60_000)'))
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', budget, ...(model && { model }) }])
+    const [run] = await w.over('dev')
+    expect(run).toMatchObject({ status: 'failed', errorCode: 'budget_blocked' })
+    await w.taskIn(task, 'budget_exceeded')
+    return run.errorMessage
+  }
+
+  test('stops the run that has used its tokens, and the task waits for a person', async () => {
+    expect(await isOver({ limitTokens: 900_000 })).toBe('The task has used 1000000 of its 900000 tokens.')
+  })
+
+  test('stops the run that has cost its dollars, by the list price of its model', async () => {
+    expect(await isOver({ limitUsd: '0.5' }, 'opus')).toMatch(/^The task has cost \$\d/)
+  })
+
+  test('counts all runs of the task: the next one does not even start', async () => {
+    const w = await fleet()
+    const dev = await w.script('dev', uses(600, `console.log(JSON.stringify({ continue: true }))`))
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', budget: { limitTokens: 1_500 } }])
+    await w.taskIn(task, 'budget_exceeded')
+    const runs = await w.over('dev', 3)
+    expect(runs.map(({ errorCode }) => errorCode)).toEqual([null, null, 'budget_blocked'])
+    expect(dev.slug).toBe('dev')
+  })
+})

@@ -5,6 +5,7 @@ import type { HolderRequest } from '../core/replies.ts'
 import { renewAfterMs } from '../core/retry.ts'
 import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
 import type { Stop } from '../core/runs/ending.ts'
+import type { TokenUsage } from '../core/runs/usage.ts'
 import { elapsed, type Heard, heard, type WatchdogReport, type WatchdogState } from '../core/runs/watchdog.ts'
 import { renewTask, reportProgress } from '../flow/claims.ts'
 import type { ProcessIdentity } from '../store/run-store.ts'
@@ -33,6 +34,7 @@ export class ActiveRun {
   #watch: WatchdogState | null = null
   #report: RunReport | null = null
   #stop: Stop | null = null
+  #whyOverBudget: ((usage: TokenUsage) => string | null) | null = null
 
   constructor(context: ExecutorContext, run: { runId: string; workspaceId: number; agent: string }) {
     this.#context = context
@@ -60,6 +62,11 @@ export class ActiveRun {
       payload: { code: stop.code },
     })
     this.#aborting.abort()
+  }
+
+  /** Stops the run when what it has used is too much. */
+  watchBudget(whyOver: ((usage: TokenUsage) => string | null) | null): void {
+    this.#whyOverBudget = whyOver
   }
 
   setClaim(held: Held): void {
@@ -156,7 +163,10 @@ export class ActiveRun {
       },
       usage: async (reported) => {
         const usage = plainUsage(reported)
-        if (usage) report.used(usage)
+        if (!usage) return
+        report.used(usage)
+        const reason = this.#whyOverBudget?.(usage)
+        if (reason) this.stop({ code: 'budget_blocked', reason, byPerson: false })
       },
       event: async (type, reported) => {
         const payload = plainJson(reported) as Record<string, unknown>

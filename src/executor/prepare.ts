@@ -8,6 +8,7 @@ import type { KnownSecrets } from '../core/redaction.ts'
 import type { ModelChoice } from '../core/runs/models.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { timeoutSecAfter } from '../core/runs/timeout.ts'
+import type { TokenUsage } from '../core/runs/usage.ts'
 import { operatorsObjections } from './allowed.ts'
 import { withCheck } from './check.ts'
 import type { ExecutorContext } from './context.ts'
@@ -22,7 +23,7 @@ import { modelOf } from './models.ts'
 import { promptOf, promptValues } from './prompt.ts'
 import { RequestsFile } from './requests-file.ts'
 import { prepareSecrets } from './secrets.ts'
-import { askedBy, plannedTask, promptWith, withModel } from './task-plan.ts'
+import { askedBy, budgetOf, plannedTask, promptWith, withModel } from './task-plan.ts'
 import { Unfit } from './unfit.ts'
 import { conflictsAsText, upstreamWork } from './upstream.ts'
 
@@ -43,6 +44,8 @@ export interface Prepared {
   credential: string
   /** Its model, and those that may stand in for it. */
   choice: ModelChoice
+  /** Whether what the run has used is too much for its task; null: it has no budget. */
+  overBudget: ((usage: TokenUsage) => string | null) | null
   /** Why the attempt before failed. */
   failureClass: string | null
   /** Where the program finds the requests to it, if the run has a program and a task. */
@@ -120,6 +123,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   const choice = await modelOf(context, workspaceId, agent, task, credential)
   const { model } = choice
   const config = withModel(adapter, configOf(agent), model)
+  const overBudget = await budgetOf(context.kernel, workspaceId, task, model)
   const git = gitOf(own)
   const folder = adapter.usesFolder === false ? null : await folderFor(context, git, workspaceId, agent, held)
   const conflicts = conflictsAsText(folder?.conflicts ?? [])
@@ -158,6 +162,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     graceMs: numberOr(config.graceSec, DEFAULT_GRACE_SEC) * 1000,
     credential,
     choice,
+    overBudget,
     failureClass: task?.failureClass ?? null,
     taskKey: held?.taskId ?? '',
     sessionIdBefore: session?.sessionDisplayId ?? null,

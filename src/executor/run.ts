@@ -84,6 +84,7 @@ export async function run(
     prepared = await context.storeRetry.whileUnavailable(() => prepare(context, { ...dispatched, held }))
     const { credential, requests } = prepared
     active.writeRequestsTo(requests)
+    active.watchBudget(prepared.overBudget)
     await context.storeRetry.whileUnavailable(() => mustNotBeParked(context, workspaceId, credential))
     const { choice, failureClass } = prepared
     const holds = held

@@ -2,6 +2,8 @@ import { atItsHead } from '../adapters/cli-task.ts'
 import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.ts'
 import type { TaskPlan } from '../core/commands.ts'
 import type { TaskRecord } from '../core/records.ts'
+import { whyOverBudget } from '../core/runs/budget.ts'
+import type { TokenUsage } from '../core/runs/usage.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { Held } from './holding.ts'
 import { Unfit } from './unfit.ts'
@@ -65,3 +67,18 @@ export function askedBy(
 /** An adapter that does not take the task's own instructions gets them at the head of the prompt. */
 export const promptWith = ({ takes = [] }: AgentRunAdapter, plan: TaskPlan | null, prompt: string) =>
   plan?.systemPrompt && !takes.includes('systemPrompt') ? atItsHead(prompt, plan.systemPrompt) : prompt
+
+/** Refuses the run when earlier ones have used up the budget of the task. Otherwise judges what this one uses. */
+export async function budgetOf(
+  kernel: RunKernel,
+  workspaceId: number,
+  task: PlannedTask | null,
+  model: string | null,
+): Promise<((usage: TokenUsage) => string | null) | null> {
+  const budget = task?.plan?.budget
+  if (!task || !budget) return null
+  const spent = await kernel.store.runs.usageOfTask(workspaceId, task.record.id)
+  const why = whyOverBudget(budget, spent, null, model)
+  if (why) throw new Unfit('budget_blocked', why)
+  return (usage) => whyOverBudget(budget, spent, usage, model)
+}

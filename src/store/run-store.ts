@@ -3,6 +3,7 @@ import type { KindName } from '../core/kinds/kinds.ts'
 import type { CostOfTask } from '../core/kinds/mission/command.ts'
 import type { MissionRecord, PlanVersion } from '../core/kinds/mission/record.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
+import type { Spent } from '../core/runs/budget.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
 
@@ -169,6 +170,8 @@ interface RunReads {
   ): Promise<{ agent: string; folder: unknown; node: string | null } | null>
   /** How many attempts at a task, before this generation, timed out. */
   timeoutsBefore(workspaceId: number, held: { innerId: number; generation: number }): Promise<number>
+  /** The total usage of all runs of a task; null where none is known. */
+  usageOfTask(workspaceId: number, taskId: number): Promise<Spent>
   /** Logs of runs that ended at least this long ago. */
   oldLogs(
     olderThanMs: number,

@@ -19,7 +19,13 @@ export interface Answer {
 export interface Stop {
   code: Extract<
     RunErrorCode,
-    'cancelled' | 'claim_lost' | 'timeout' | 'loop_detected' | 'no_progress' | 'control_plane_restart'
+    | 'cancelled'
+    | 'claim_lost'
+    | 'timeout'
+    | 'loop_detected'
+    | 'no_progress'
+    | 'budget_blocked'
+    | 'control_plane_restart'
   >
   reason: string
   /** A person stopped this run, so a person decides how its task continues. */

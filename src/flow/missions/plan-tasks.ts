@@ -39,10 +39,9 @@ export function missionPlan(given: unknown): MissionPlan {
 }
 
 /** What the language has and missions do not do yet. Refused: a check or a limit that is ignored is worse than none. */
-function notYetIn({ contractor, budget }: MissionTask, place: number): PlanProblem[] {
+function notYetIn({ contractor }: MissionTask, place: number): PlanProblem[] {
   const asked = {
     contractor: contractor !== null,
-    budget: budget !== null,
   }
   const fields = Object.entries(asked).filter(([, isAsked]) => isAsked)
   return fields.map(([field]) => ({

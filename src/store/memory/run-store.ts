@@ -1,4 +1,5 @@
 import { workspaceEvent } from '../../core/events.ts'
+import { addDollars } from '../../core/runs/dollars.ts'
 import type { RunRecord } from '../../core/runs/records.ts'
 import { isStarted } from '../../core/runs/states.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
@@ -113,6 +114,21 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         (run) => run.innerTaskId === innerId && run.generation! < generation && run.errorCode === 'timeout',
       )
       return new Set(timedOut.map((run) => run.generation)).size
+    },
+    usageOfTask: async (workspaceId, taskId) => {
+      const runs = [...this.inside(workspaceId).runs.values()].filter((run) => run.innerTaskId === taskId)
+      const total = (field: 'inputTokens' | 'cachedInputTokens' | 'outputTokens') =>
+        runs.reduce<number | null>((sum, run) => (run[field] === null ? sum : (sum ?? 0) + run[field]), null)
+      const costUsd = runs.reduce<string | null>(
+        (sum, run) => (run.costUsd === null ? sum : addDollars(sum ?? '0', run.costUsd)),
+        null,
+      )
+      return {
+        inputTokens: total('inputTokens'),
+        cachedInputTokens: total('cachedInputTokens'),
+        outputTokens: total('outputTokens'),
+        costUsd,
+      }
     },
     oldLogs: async (olderThanMs, limit) =>
       this.those(undefined)

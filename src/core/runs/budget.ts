@@ -1,0 +1,46 @@
+import { costOf } from '../prices/cost.ts'
+import { dollarsOf, nanosOf } from './dollars.ts'
+import type { TokenUsage } from './usage.ts'
+
+/** The budget of one task, over all its runs. */
+
+export interface TaskBudget {
+  limitTokens?: number | undefined
+  limitUsd?: string | undefined
+}
+
+/** What the runs of a task have used; null: nothing is known. */
+export interface Spent {
+  inputTokens: number | null
+  cachedInputTokens: number | null
+  outputTokens: number | null
+  costUsd: string | null
+}
+
+/**
+ * Why the budget is used up by what was spent before and what this run has used; null while it is not. What a run costs on the
+ * way follows from list prices: without a price, its dollars count when it is over.
+ */
+export function whyOverBudget(
+  { limitTokens, limitUsd }: TaskBudget,
+  spent: Spent,
+  usage: TokenUsage | null,
+  model: string | null,
+): string | null {
+  const tokens = tokensIn(spent) + (usage ? tokensIn(usage) : 0)
+  if (limitTokens !== undefined && tokens >= limitTokens)
+    return `The task has used ${tokens} of its ${limitTokens} tokens.`
+  if (limitUsd === undefined) return null
+  const nanos = nanosOf(spent.costUsd ?? '0') + nanosOf(costOnTheWay(usage, model) ?? '0')
+  return nanos >= nanosOf(limitUsd) ? `The task has cost $${dollarsOf(nanos)} of its $${limitUsd}.` : null
+}
+
+/** As they are counted for missions, too. */
+const tokensIn = ({ inputTokens, cachedInputTokens, outputTokens }: Spent | TokenUsage) =>
+  (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0)
+
+function costOnTheWay(usage: TokenUsage | null, model: string | null): string | null {
+  if (!usage || model === null) return null
+  const { inputTokens: input, outputTokens: output, cachedInputTokens: cachedInput = 0 } = usage
+  return costOf(model, { input, output, cachedInput })
+}
