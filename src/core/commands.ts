@@ -75,7 +75,7 @@ export interface TaskDetails extends Partial<WaitingDetails> {
   error?: string | null
   failureClass?: string | null
   exhausted?: string | null
-  /** Outside id of its mission. */
+  /** Outside id of its mission. On a new task: it joins that mission, which must be running. */
   mission?: string | null
   /** What its plan says about it, for agents that work on it and for those who judge it. */
   plan?: TaskPlan | null
@@ -87,10 +87,10 @@ export interface TaskDetails extends Partial<WaitingDetails> {
 
 /** What a plan says about a task beside what the claim path needs. */
 export interface TaskPlan {
-  /** Its id in the plan. */
-  tempId: string
-  /** Its place in the plan, from 1. */
-  sequenceNumber: number
+  /** Its id in the plan; null: it was added without one. */
+  tempId: string | null
+  /** Its place in the plan, from 1; null: it is not in the plan. */
+  sequenceNumber: number | null
   model: string | null
   /** Models that stand in for it. */
   fallbackModels?: readonly string[] | undefined

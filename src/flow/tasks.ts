@@ -11,6 +11,7 @@ import type { BriefTask, TaskCreate, TaskView } from '../core/shapes/tasks.ts'
 import type { TaskWatch } from '../core/task-watch.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
 import type { StoredTask } from '../store/store.ts'
+import { missionJoined, type NamedMissions, NO_MISSIONS, planOf } from './missions/joining.ts'
 import { unblockAfter } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
@@ -30,9 +31,10 @@ export async function createTasks(
   kernel: Kernel,
   caller: Caller,
   tasks: readonly Create[],
+  missions: NamedMissions = NO_MISSIONS,
 ): Promise<AnswerOf<typeof TaskView>[]> {
   const projects = await projectsOf(kernel, caller, tasks)
-  const wanted = tasks.map((task, index) => newTask(task, index, projects, caller))
+  const wanted = tasks.map((task, index) => newTask(task, index, { projects, missions }, caller))
   await findParents(kernel, caller, tasks, wanted)
   await refuseCycles(kernel, caller, wanted)
   const first = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
@@ -142,9 +144,11 @@ const NO_CAPABILITIES: readonly string[] = []
 function newTask(
   task: Create,
   index: number,
-  projects: ReadonlyMap<string, number>,
+  { projects, missions }: { projects: ReadonlyMap<string, number>; missions: NamedMissions },
   caller: Caller,
 ): NewTask {
+  const field = (name: string) => `tasks[${index}].${name}`
+  const mission = missionJoined(task, missions, field)
   const upstream = namedDependencies(task.dependsOn, `tasks[${index}].`)
   const capabilities =
     task.requiredCapabilities.length === 0 ? NO_CAPABILITIES : [...new Set(task.requiredCapabilities)].sort()
@@ -153,7 +157,7 @@ function newTask(
     throw Refused.field('VALIDATION_FAILED', `tasks[${index}].parentId`, 'names no task of this workspace')
   return {
     key: task.key ?? null,
-    projectId: task.project === undefined ? 0 : projects.get(task.project)!,
+    projectId: task.project === undefined ? (mission?.projectId ?? 0) : projects.get(task.project)!,
     parent: parentId === null ? null : { id: parentId, uuid: task.parentId! },
     merge: parentId === null ? 'none' : task.merge,
     priority: task.priority,
@@ -164,10 +168,10 @@ function newTask(
     review: task.verification?.kind ?? 'none',
     runAt: task.runAt === undefined ? null : Date.parse(task.runAt),
     expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
-    missionId: null,
+    missionId: mission?.id ?? null,
     purpose: 'work',
-    optional: false,
-    watch: watchOf(task),
+    optional: task.optional,
+    watch: watchOf(task, mission?.config.timeouts),
     dependsOn: upstream.map(({ id }) => id),
     dependsOnNew: [],
     orderOnly: { on: upstream.filter(({ kind }) => kind === 'order').map(({ id }) => id), onNew: [] },
@@ -183,14 +187,18 @@ function newTask(
       userId: task.userId ?? null,
       metadata: task.metadata,
       createdBy: caller.actor,
-      project: task.project ?? null,
+      project: task.project ?? mission?.project ?? null,
       parent: null,
+      mission: mission?.uuid ?? null,
+      plan: planOf(task, mission, field),
     },
   }
 }
 
 /** Only the values given in the request: most tasks have none, and then nothing is stored. */
-function watchOf({ timeouts, estimatedDurationMinutes }: Create): TaskWatch | null {
+function watchOf(task: Create, ofMission: Create['timeouts']): TaskWatch | null {
+  const { estimatedDurationMinutes } = task
+  const timeouts = ofMission ? { ...ofMission, ...task.timeouts } : task.timeouts
   if (timeouts === undefined && estimatedDurationMinutes === undefined) return null
   const times = {
     estimateMs: estimatedDurationMinutes && Math.max(1, Math.round(estimatedDurationMinutes * MINUTE_MS)),

@@ -164,6 +164,18 @@ export function taskView({ record, details }: StoredTask): Task {
   } satisfies Omit<Task, keyof Brief>)
 }
 
+/** Under the names with which a task is created. */
+export const planFieldsView = (plan: TaskDetails['plan']) => ({
+  model: plan?.model ?? null,
+  complexity: plan?.complexity ?? null,
+  estimatedTokens: plan?.estimatedTokens ?? null,
+  successCriteria: plan?.successCriteria ?? null,
+  outputSchema: plan?.outputSchema ?? null,
+  toolsRequested: plan?.toolsRequested ?? [],
+  systemPrompt: plan?.systemPrompt ?? null,
+  budget: plan?.budget ?? null,
+})
+
 /** A task in a list: large fields are included only on request. */
 export function listedTaskView(
   task: StoredTask,

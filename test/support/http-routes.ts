@@ -88,6 +88,8 @@ export interface Things {
   mission: string
   /** That plan in the inbox. */
   item: string
+  /** One that tasks may join, in the project. */
+  runningMission: string
 }
 
 /** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
@@ -134,6 +136,7 @@ export const allOf = (id: string): Things => ({
   run: id,
   mission: id,
   item: id,
+  runningMission: id,
 })
 
 /** A plan is text that the API document has no schema for: the one body that is not generated. */
@@ -154,6 +157,9 @@ export function bodyFor(route: Route, things: Things): string | undefined {
   const named = route.path.startsWith('/tasks/{id}') ? { ...things, task: things.waiting } : things
   const sample = sampleOf(route.body, named) as Record<string, unknown>
   if (route.method === 'PATCH') delete sample.dependsOn
+  // Nothing keeps the budget of a single task yet.
+  const [task = sample] = (sample.tasks ?? []) as Record<string, unknown>[]
+  if (route.path.startsWith('/tasks')) delete task.budget
   return JSON.stringify(sample)
 }
 
@@ -197,6 +203,7 @@ const NAMING: Record<string, keyof Things> = {
   workspaceId: 'workspace',
   project: 'project',
   tracks: 'track',
+  mission: 'runningMission',
 }
 
 const DAY_SECONDS = 86_400
@@ -227,6 +234,7 @@ const KNOWN: Record<string, unknown> = {
   plan: MISSION_PLAN,
   maxUsd: '5.00',
   approveBelowUsd: '1.00',
+  limitUsd: '2.50',
 }
 
 export interface Reply {

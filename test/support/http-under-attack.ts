@@ -74,7 +74,12 @@ export async function thingsIn(workspace: Workspace, needsRun = true): Promise<T
   const [{ id: home }] = (await workspace.call('GET', '/workspaces')).body.items
   const plan = { tasks: [{ tempId: 'a' }] }
   const mission = (await workspace.post('/missions', { goal: 'Make it work', plan })).body.id
-  const names = { worker, agent, project, track, workspace: home, mission, item: `plan:${mission}:1` }
+  const config = { autonomy: 'full_auto' }
+  const running = (await workspace.post('/missions', { goal: 'Go on', plan, project, config })).body.id
+  const names = {
+    ...{ worker, agent, project, track, workspace: home, mission, runningMission: running },
+    item: `plan:${mission}:1`,
+  }
   return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
 }
 

@@ -3,7 +3,7 @@ import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
 import { closedMsBy, type SeenGate } from '../kinds/mission/gate.ts'
-import { isEnd } from '../kinds/mission/states.ts'
+import { isEnd, stateOf } from '../kinds/mission/states.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { createTask } from '../rules/create.ts'
@@ -238,7 +238,7 @@ export class Creation {
         field(`dependsOn[${missing}]`),
         'names no task of this workspace',
       )
-    const outside = this.#whyNotIn(task.missionId, field('mission'))
+    const outside = this.#whyNotIn(task, field('mission'))
     if (outside) return outside
     const needless = this.#whyNotServing(task)
     if (needless) return needless
@@ -252,11 +252,11 @@ export class Creation {
     return null
   }
 
-  /** The tasks of a new mission are made with it: that mission is not there yet. */
-  #whyNotIn(missionId: number | null, field: string): Refusal | null {
-    const mission = missionId === null ? undefined : this.#in.mission(missionId)
-    if (!mission || !isEnd(mission.phase)) return null
-    return refuseField('WRONG_STATE', field, `names a mission that is ${mission.phase}`)
+  /** The tasks of a plan are made with the approval of it: their mission may not be there yet. */
+  #whyNotIn({ missionId, details }: NewTask, field: string): Refusal | null {
+    if (missionId === null) return null
+    const mission = this.#in.mission(missionId)
+    return details.mission == null ? whyEnded(mission, field) : whyNotJoined(mission, details.mission, field)
   }
 
   /** The result it would judge must still wait for its verdict. */
@@ -295,6 +295,22 @@ export class Creation {
       )
     return null
   }
+}
+
+function whyEnded(mission: SeenGate | undefined, field: string): Refusal | null {
+  if (!mission || !isEnd(mission.phase)) return null
+  return refuseField('WRONG_STATE', field, `names a mission that is ${mission.phase}`)
+}
+
+/** Before its plan is approved a mission has no tasks, and one that is stopped gets no more. */
+function whyNotJoined(mission: SeenGate | undefined, uuid: string, field: string): Refusal | null {
+  if (mission?.uuid !== uuid)
+    return refuseField('VALIDATION_FAILED', field, 'names no mission of this workspace')
+  if (mission.phase !== 'running')
+    return refuseField('WRONG_STATE', field, `names a mission that is ${stateOf(mission)}`)
+  return mission.closedBy.includes('cancelling')
+    ? refuseField('WRONG_STATE', field, 'names a mission that is being stopped')
+    : null
 }
 
 const countsOf = (rule: TriggerRule, upstream: readonly TaskRecord[]) =>

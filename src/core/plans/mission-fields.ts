@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { storedDollars } from '../runs/dollars.ts'
 import { Name, ShortText, Slug, Tag, Text, Title } from '../shapes/common.ts'
+import { planFields, ToolsRequested } from '../shapes/task-plan.ts'
 import { TaskCreate } from '../shapes/tasks.ts'
 import { TRIGGER_RULES } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
@@ -10,7 +11,6 @@ import { LARGEST_PLAN_TASKS } from './plan.ts'
 /** The fields of a mission's plan. The reader and the JSON Schema for planners are made from them. */
 
 export const LARGEST_EDGES = 10_000
-const LARGEST_ESTIMATE_TOKENS = 1_000_000_000
 const LARGEST_DOLLARS = 1_000_000_000
 
 const wholePositive = (most: number) => z.int().min(1).max(most)
@@ -68,14 +68,9 @@ export const MissionTaskShape = z.strictObject({
   agent: agent.unwrap().optional().describe('The only agent that may do it'),
   capabilities: requiredCapabilities.describe('What its agent must be able to do'),
   contractor: Contractor.optional().describe('Instead of agent: one made from a template, for this mission'),
-  model: Name.optional(),
-  complexity: z.int().min(1).max(10).optional(),
-  estimatedTokens: wholePositive(LARGEST_ESTIMATE_TOKENS).optional(),
-  successCriteria: Text.optional().describe('What a verifier checks'),
-  outputSchema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema of its result'),
+  ...planFields,
   verification: Verification.optional(),
-  systemPrompt: Text.optional(),
-  toolsRequested: z.array(Name).max(100).default([]),
+  toolsRequested: ToolsRequested.default([]),
   budget: Budget.optional(),
   optional: z.boolean().default(false).describe('Its failure does not fail the mission'),
   maxRetries: TaskCreate.shape.maxRetries.unwrap().optional(),

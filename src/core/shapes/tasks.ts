@@ -6,6 +6,7 @@ import { TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
 import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 import { AwaitsView, QuestionView } from './people.ts'
+import { planFields, planFieldViews, TaskPlanView, ToolsRequested } from './task-plan.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
@@ -97,6 +98,19 @@ export const TaskCreate = z.strictObject({
     .max(LONGEST_ESTIMATE_MINUTES)
     .optional()
     .describe('How long it should take from its start'),
+  mission: Uuid.optional().describe('The running mission it belongs to; its priority is the default then'),
+  optional: z.boolean().default(false).describe('Its failure does not fail its mission'),
+  ...planFields,
+  toolsRequested: ToolsRequested.default([]),
+  budget: z
+    .strictObject({
+      limitTokens: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+      limitUsd: z
+        .string()
+        .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
+        .optional(),
+    })
+    .optional(),
 })
 export type TaskCreate = z.input<typeof TaskCreate>
 
@@ -170,21 +184,6 @@ export const BriefTask = z.object({
     .describe('Identifies the result that is accepted, or awaits a verdict; approvals name it'),
 })
 
-const TaskPlanView = z.object({
-  tempId: z.string(),
-  sequenceNumber: z.int(),
-  model: z.string().nullable(),
-  fallbackModels: z.array(z.string()).optional(),
-  complexity: z.number().nullable(),
-  estimatedTokens: z.int().nullable(),
-  successCriteria: z.string().nullable(),
-  outputSchema: z.record(z.string(), z.unknown()).nullable(),
-  toolsRequested: z.array(z.string()),
-  systemPrompt: z.string().nullable(),
-  budget: z.object({ limitTokens: z.int().optional(), limitUsd: z.string().optional() }).nullable(),
-  verification: z.unknown(),
-})
-
 export const TaskView = BriefTask.extend({
   title: z.string(),
   taskType: z.string(),
@@ -195,7 +194,7 @@ export const TaskView = BriefTask.extend({
   project: z.string().nullable(),
   parentId: Uuid.nullable(),
   missionId: Uuid.nullable(),
-  plan: TaskPlanView.nullable().describe('What the plan of its mission says about it'),
+  plan: TaskPlanView.nullable().describe('What its plan, or its creator, says about it'),
   userId: z.string().nullable(),
   metadata: z.unknown(),
   createdBy: z.string().nullable(),
@@ -253,6 +252,7 @@ export const TaskInGraph = TaskView.extend({
   workProductRef: z.string().nullable(),
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
+  ...planFieldViews,
 })
 
 /** A task in a list. */

@@ -120,8 +120,10 @@ const reviewOf = (rule: VerificationRule | null) =>
   rule === null ? 'none' : rule.kind === 'human' ? 'human' : 'baton'
 
 /** The model of a task: its own, that of its type, that of the mission; null: its agent decides. */
-export const modelOf = ({ model, taskType }: MissionTask, { models }: MissionConfig): string | null =>
-  model ?? models?.byTaskType?.[taskType] ?? models?.default ?? null
+export const modelOf = (
+  { model, taskType }: Pick<MissionTask, 'model' | 'taskType'>,
+  { models }: MissionConfig,
+): string | null => model ?? models?.byTaskType?.[taskType] ?? models?.default ?? null
 
 function planDetails(task: MissionTask, place: number, config: MissionConfig): NewTask['details']['plan'] {
   const { tempId, complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt, budget } = task

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
@@ -18,11 +18,13 @@ import {
   TaskView,
 } from '../../core/shapes/tasks.ts'
 import { updateTask } from '../../flow/dependencies.ts'
+import { givePriorities, missionsNamed } from '../../flow/missions/joining.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { standingResult } from '../../flow/results.ts'
 import { createTasks, operate, readStates, readTask, requireRecord } from '../../flow/tasks.ts'
 import { verificationsView } from '../../flow/verification/views.ts'
-import { claimRowView, taskView } from '../../flow/views.ts'
+import { claimRowView, planFieldsView, taskView } from '../../flow/views.ts'
+import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
 import { searchOf, TaskFilterQuery, TaskPage, taskPage } from '../task-list.ts'
@@ -41,36 +43,43 @@ const TEN_THOUSAND_TASKS_BYTES = 32 * 1024 * 1024
 
 export function taskRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const tag = 'tasks'
+  const preValidation = ({ caller, body }: FastifyRequest) => givePriorities(kernel, caller, body)
 
   app.post<{ Body: z.output<typeof TaskCreate> }>(
     '/tasks',
-    route({
-      summary: 'Create a task',
-      tag,
-      needs: 'operate',
-      body: TaskCreate,
-      status: 201,
-      answer: TaskView,
-    }),
+    {
+      ...route({
+        summary: 'Create a task',
+        tag,
+        needs: 'operate',
+        body: TaskCreate,
+        status: 201,
+        answer: TaskView,
+      }),
+      preValidation,
+    },
     async (request, reply) => {
-      const [task] = await createTasks(kernel, request.caller, [request.body]).catch(forSingleTask)
+      const [task] = await create(kernel, request.caller, [request.body]).catch(forSingleTask)
       return reply.code(201).header('etag', etag(task!.version)).send(task)
     },
   )
 
   app.post<{ Body: z.output<typeof TaskCreateBatch> }>(
     '/tasks/batch',
-    route({
-      summary: 'Create many tasks, all or nothing',
-      tag,
-      needs: 'operate',
-      body: TaskCreateBatch,
-      status: 201,
-      answer: z.object({ items: z.array(TaskView) }),
-      bodyLimit: TEN_THOUSAND_TASKS_BYTES,
-    }),
+    {
+      ...route({
+        summary: 'Create many tasks, all or nothing',
+        tag,
+        needs: 'operate',
+        body: TaskCreateBatch,
+        status: 201,
+        answer: z.object({ items: z.array(TaskView) }),
+        bodyLimit: TEN_THOUSAND_TASKS_BYTES,
+      }),
+      preValidation,
+    },
     async (request, reply) =>
-      reply.code(201).send({ items: await createTasks(kernel, request.caller, request.body.tasks) }),
+      reply.code(201).send({ items: await create(kernel, request.caller, request.body.tasks) }),
   )
 
   statesOfTasks(app, kernel)
@@ -78,6 +87,9 @@ export function taskRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   taskReads(app, kernel)
   operatorRoutes(app, kernel)
 }
+
+const create = async (kernel: ServerKernel, caller: Caller, tasks: readonly z.output<typeof TaskCreate>[]) =>
+  createTasks(kernel, caller, tasks, await missionsNamed(kernel, caller, tasks))
 
 const StatesBody = z.strictObject({ taskIds: z.array(Uuid).min(1).max(1000) })
 const StatesAnswer = z.object({ items: z.array(BriefTask) })
@@ -133,7 +145,7 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
         verificationsView(kernel, caller.workspaceId, task.record),
         standingResult(kernel, caller, task.record),
       ])
-      const shown = Object.assign(taskView(task), around, verified, result)
+      const shown = Object.assign(taskView(task), planFieldsView(task.details.plan), around, verified, result)
       return reply.header('etag', etag(task.record.version)).send(shown)
     },
   )

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { Name, Text } from './common.ts'
+
+/** What a task says about how it is to be done and judged, beside what the claim path needs. */
+
+const LARGEST_ESTIMATE_TOKENS = 1_000_000_000
+
+/** In a plan, and in a request that creates a single task. */
+export const planFields = {
+  model: Name.optional(),
+  complexity: z.int().min(1).max(10).optional(),
+  estimatedTokens: z.int().min(1).max(LARGEST_ESTIMATE_TOKENS).optional(),
+  successCriteria: Text.optional().describe('What a verifier checks'),
+  outputSchema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema of its result'),
+  systemPrompt: Text.optional(),
+}
+
+export const ToolsRequested = z.array(Name).max(100)
+
+const TaskBudgetView = z.object({ limitTokens: z.int().optional(), limitUsd: z.string().optional() })
+
+export const TaskPlanView = z.object({
+  tempId: z.string().nullable().describe('Null: it is not from a plan'),
+  sequenceNumber: z.int().nullable(),
+  model: z.string().nullable(),
+  fallbackModels: z.array(z.string()).optional(),
+  complexity: z.number().nullable(),
+  estimatedTokens: z.int().nullable(),
+  successCriteria: z.string().nullable(),
+  outputSchema: z.record(z.string(), z.unknown()).nullable(),
+  toolsRequested: z.array(z.string()),
+  systemPrompt: z.string().nullable(),
+  budget: TaskBudgetView.nullable(),
+  verification: z.unknown(),
+})
+
+/** Where one task is read, under the names with which it is created. */
+export const planFieldViews = TaskPlanView.omit({
+  tempId: true,
+  sequenceNumber: true,
+  verification: true,
+}).shape

@@ -1,0 +1,136 @@
+import type { z } from 'zod'
+import type { TaskPlan } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
+import { idCarriedBy } from '../../core/ids.ts'
+import type { MissionRecord } from '../../core/kinds/mission/record.ts'
+import { locateValue } from '../../core/plans/located-value.ts'
+import { checkOutputSchema } from '../../core/plans/output-schema.ts'
+import { below } from '../../core/plans/path.ts'
+import { Problems } from '../../core/plans/problems.ts'
+import type { TaskCreate } from '../../core/shapes/tasks.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { modelOf } from './plan-tasks.ts'
+
+/** Tasks that are added to a mission one by one, beside those of its plan. */
+
+type Create = z.output<typeof TaskCreate>
+
+/** The missions that new tasks join, by their outside id. */
+export type NamedMissions = ReadonlyMap<string, MissionRecord>
+export const NO_MISSIONS: NamedMissions = new Map()
+
+/** Those that the tasks name; a part of a task of a mission belongs to that mission, too. */
+export async function missionsNamed(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  tasks: readonly Create[],
+): Promise<NamedMissions> {
+  const wholes = await missionsOfWholes(kernel, workspaceId, tasks)
+  const named = new Set(tasks.flatMap(({ mission }) => mission ?? []))
+  const missions = new Map<string, MissionRecord>()
+  const ids = [...named].flatMap((uuid) => idCarriedBy(uuid) ?? [])
+  for (const id of new Set([...ids, ...wholes.values()])) {
+    const mission = await kernel.store.missions.find(workspaceId, id)
+    if (mission) missions.set(mission.uuid, mission)
+  }
+  for (const task of tasks) joinTheWhole(task, wholes, missions)
+  return missions
+}
+
+/** The missions of the tasks that new ones are parts of. */
+async function missionsOfWholes(
+  kernel: ServerKernel,
+  workspaceId: number,
+  tasks: readonly Create[],
+): Promise<Map<string, number>> {
+  const ids = new Set(tasks.flatMap(({ parentId = '' }) => idCarriedBy(parentId) ?? []))
+  if (ids.size === 0) return new Map()
+  const wholes = await kernel.store.recordsById(workspaceId, [...ids])
+  return new Map(wholes.flatMap(({ uuid, missionId }) => (missionId === null ? [] : [[uuid, missionId]])))
+}
+
+function joinTheWhole(task: Create, wholes: ReadonlyMap<string, number>, missions: NamedMissions): void {
+  const missionId = task.parentId === undefined ? undefined : wholes.get(task.parentId)
+  if (missionId === undefined) return
+  const ofWhole = [...missions.values()].find(({ id }) => id === missionId)?.uuid
+  task.mission ??= ofWhole
+  if (task.mission !== ofWhole)
+    throw Refused.field('VALIDATION_FAILED', 'mission', 'is not the mission of the task it is a part of')
+}
+
+/** The mission that a task joins. `field` names its fields in the request. */
+export function missionJoined(
+  task: Create,
+  missions: NamedMissions,
+  field: (name: string) => string,
+): MissionRecord | null {
+  if (task.budget !== undefined)
+    throw Refused.field('VALIDATION_FAILED', field('budget'), 'is not available for single tasks yet')
+  if (task.mission === undefined) return null
+  const mission = missions.get(task.mission)
+  if (!mission)
+    throw Refused.field('VALIDATION_FAILED', field('mission'), 'names no mission of this workspace')
+  if (task.project !== undefined && task.project !== mission.project)
+    throw Refused.field('VALIDATION_FAILED', field('project'), 'is not the project of its mission')
+  return mission
+}
+
+/** What its creator says about how it is to be done and judged; null when that is nothing. */
+export function planOf(
+  task: Create,
+  mission: MissionRecord | null,
+  field: (name: string) => string,
+): TaskPlan | null {
+  const { complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt, toolsRequested } = task
+  const own = [task.model, complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt]
+  if (mission === null && toolsRequested.length === 0 && own.every((one) => one === undefined)) return null
+  if (outputSchema) refuseNoSchema(outputSchema, field)
+  const { model: given = null, taskType } = task
+  return {
+    tempId: null,
+    sequenceNumber: null,
+    model: mission ? modelOf({ model: given, taskType }, mission.config) : given,
+    complexity: complexity ?? null,
+    estimatedTokens: estimatedTokens ?? null,
+    successCriteria: successCriteria ?? null,
+    outputSchema: outputSchema ?? null,
+    toolsRequested,
+    systemPrompt: systemPrompt ?? null,
+    budget: null,
+    verification: task.verification ?? null,
+  }
+}
+
+function refuseNoSchema(schema: Record<string, unknown>, field: (name: string) => string): void {
+  const problems = new Problems()
+  const located = locateValue(schema, problems)
+  if (located) checkOutputSchema(located, below(null, 'outputSchema'), problems)
+  const [first] = problems.inOrder()
+  if (first) throw Refused.field('VALIDATION_FAILED', field(first.path || 'outputSchema'), first.message)
+}
+
+/**
+ * Before a request is validated: a task of a mission that names no priority gets that of its mission, which never changes. The
+ * default for other tasks is part of their shape.
+ */
+export async function givePriorities(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  body: unknown,
+): Promise<void> {
+  const { tasks = [body] } = (body ?? {}) as { tasks?: unknown }
+  if (!Array.isArray(tasks)) return
+  const known = new Map<string, number | undefined>()
+  for (const task of tasks as { mission?: unknown; priority?: unknown }[]) {
+    const { mission, priority } = task ?? {}
+    if (typeof mission !== 'string' || priority !== undefined) continue
+    if (!known.has(mission)) {
+      const id = idCarriedBy(mission)
+      const found = id === null ? null : await kernel.store.missions.find(workspaceId, id)
+      known.set(mission, found?.uuid === mission ? found.priority : undefined)
+    }
+    const inherited = known.get(mission)
+    if (inherited !== undefined) task.priority = inherited
+  }
+}

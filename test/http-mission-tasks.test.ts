@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import {
+  actOn,
+  failForGood,
+  makeMission,
+  showMission,
+  submit,
+  take,
+  tasksByTitle,
+  workOff,
+} from './support/http-missions.ts'
+import { expectRefusal, type Json, useServer } from './support/http-workspace.ts'
+
+/** Tasks that are added to a mission beside its plan, and what a task says about how it is to be done. */
+
+const { workspace } = useServer()
+
+const SAID = {
+  model: 'claude-sonnet-5-5',
+  complexity: 4,
+  estimatedTokens: 12_000,
+  successCriteria: 'The tests pass.',
+  systemPrompt: 'Be brief.',
+  toolsRequested: ['bash', 'edit'],
+  outputSchema: { type: 'object', required: ['ok'] },
+}
+
+describe('a task that joins a mission', () => {
+  test('has its priority, is counted, and the mission ends only with it', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [{ tempId: 'a' }], { priority: 8 })
+    const added = await w.post('/tasks', { title: 'b', mission: mission.id, optional: true })
+    expect(added).toMatchObject({
+      status: 201,
+      body: { missionId: mission.id, priority: 8, optional: true, state: 'queued' },
+    })
+    expect((await w.post('/tasks', { title: 'c', mission: mission.id, priority: 2 })).body.priority).toBe(2)
+    expect((await w.post('/tasks', { title: 'other' })).body.priority).toBe(5)
+    expect(await showMission(w, mission)).toMatchObject({ taskCount: 3, tasksByState: { queued: 3 } })
+    expect(await submit(w, await take(w))).toMatchObject({ status: 200 })
+    expect((await showMission(w, mission)).state).toBe('running')
+    await workOff(w, 'alpha', 0)
+    expect(await showMission(w, mission)).toMatchObject({ state: 'completed', tasksCompleted: 3 })
+  })
+
+  test('waits behind its gate, also when it is added while the mission is paused', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [{ tempId: 'a' }])
+    await actOn(w, mission, 'pause')
+    expect((await w.post('/tasks', { title: 'b', mission: mission.id })).status).toBe(201)
+    const nothing = await w.post('/claims/next', { agent: 'alpha', session: 's-alpha' })
+    expect(nothing.body.claims).toEqual([])
+    await actOn(w, mission, 'resume')
+    expect((await workOff(w, 'alpha', 0)).sort()).toEqual(['a', 'b'])
+  })
+
+  test('may depend on tasks of the plan, by data or only in order', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [{ tempId: 'a' }, { tempId: 'b' }])
+    const { a, b } = await tasksByTitle(w, mission)
+    const dependsOn = [a!.id, { on: b!.id, kind: 'order' }]
+    const added = (await w.post('/tasks', { title: 'c', mission: mission.id, dependsOn })).body
+    const { blockedBy } = (await w.call('GET', `/tasks/${added.id}`)).body
+    expect(blockedBy.map(({ title, kind }: Json) => [title, kind]).sort()).toEqual([
+      ['a', 'data'],
+      ['b', 'order'],
+    ])
+    expect((await workOff(w)).at(-1)).toBe('c')
+  })
+
+  test('belongs to it, too, when it is a part of one of its tasks', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [{ tempId: 'a' }])
+    const { a } = await tasksByTitle(w, mission)
+    const part = await w.post('/tasks', { title: 'part', parentId: a!.id })
+    expect(part.body).toMatchObject({ missionId: mission.id, parentId: a!.id })
+    await actOn(w, mission, 'pause')
+    const claims = await w.post('/claims/next', { agent: 'alpha', session: 's-alpha' })
+    expect(claims.body.claims).toEqual([])
+  })
+
+  test('uses the models and times of the mission where it names none', async () => {
+    const w = await workspace()
+    const config = {
+      autonomy: 'full_auto',
+      models: { default: 'haiku', byTaskType: { coding: 'opus' } },
+      timeouts: { stallSeconds: 60, verifySeconds: 7 },
+    }
+    const mission = await makeMission(w, [{ tempId: 'a' }], { config })
+    const add = async (body: Json) =>
+      (await w.post('/tasks', { title: 'b', mission: mission.id, ...body })).body
+    expect(await add({ timeouts: { stallSeconds: 5 } })).toMatchObject({
+      plan: { model: 'haiku' },
+      timeouts: { stallSeconds: 5, verifySeconds: 7 },
+    })
+    expect(await add({ taskType: 'coding' })).toMatchObject({ plan: { model: 'opus' } })
+    expect(await add({ model: 'sonnet' })).toMatchObject({ plan: { model: 'sonnet' } })
+  })
+
+  test('is refused by a mission that has ended, is being stopped, or has no approved plan', async () => {
+    const w = await workspace()
+    const join = ({ id }: Json) => w.post('/tasks', { title: 'late', mission: id })
+    const ended = await makeMission(w, [{ tempId: 'a' }])
+    await failForGood(w, await take(w))
+    expectRefusal(await join(ended), 409, 'WRONG_STATE')
+    const planned = await makeMission(w, [{ tempId: 'a' }], { config: {} })
+    expectRefusal(await join(planned), 409, 'WRONG_STATE')
+    const stopped = await makeMission(w, [{ tempId: 'a' }])
+    await actOn(w, stopped, 'cancel')
+    expectRefusal(await join(stopped), 409, 'WRONG_STATE')
+  })
+
+  test('is refused for a mission of another workspace, for none at all, and all or nothing in a batch', async () => {
+    const [w, other] = [await workspace(), await workspace()]
+    const theirs = await makeMission(other, [{ tempId: 'a' }])
+    const refused = await w.post('/tasks', { title: 'b', mission: theirs.id })
+    expectRefusal(refused, 400, 'VALIDATION_FAILED')
+    expect(refused.body.errors).toEqual([{ field: 'mission', message: 'names no mission of this workspace' }])
+    const none = { title: 'b', mission: randomUUID() }
+    expectRefusal(await w.post('/tasks/batch', { tasks: [{ title: 'a' }, none] }), 400, 'VALIDATION_FAILED')
+    expect((await w.call('GET', '/tasks')).body.items).toEqual([])
+    const mission = await makeMission(w, [{ tempId: 'a' }])
+    await w.post('/projects', { slug: 'shop' })
+    const elsewhere = await w.post('/tasks', { title: 'b', mission: mission.id, project: 'shop' })
+    expectRefusal(elsewhere, 400, 'VALIDATION_FAILED')
+  })
+})
+
+describe('what a task says about how it is to be done', () => {
+  test('is stored and shown under the names with which it is created', async () => {
+    const w = await workspace()
+    const made = await w.post('/tasks', { title: 'b', maxContinuations: 2, ...SAID })
+    expect(made).toMatchObject({ status: 201, body: { plan: SAID, maxContinuations: 2 } })
+    const shown = (await w.call('GET', `/tasks/${made.body.id}`)).body
+    expect(shown).toMatchObject({ ...SAID, budget: null, plan: { ...SAID, tempId: null } })
+    const plain = await w.post('/tasks', { title: 'plain' })
+    expect(plain.body.plan).toBeNull()
+    expect((await w.call('GET', `/tasks/${plain.body.id}`)).body).toMatchObject({
+      model: null,
+      toolsRequested: [],
+    })
+  })
+
+  test('is refused when it makes no sense, and a budget is refused until something keeps it', async () => {
+    const w = await workspace()
+    const errors = async (body: Json) => {
+      const answer = await w.post('/tasks', { title: 'b', ...body })
+      expectRefusal(answer, 400, 'VALIDATION_FAILED')
+      return answer.body.errors.map(({ field }: Json) => field)
+    }
+    expect(await errors({ budget: { limitUsd: '2.50' } })).toEqual(['budget'])
+    expect(await errors({ outputSchema: { type: 'nonsense' } })).toEqual(['outputSchema.type'])
+    await errors({ complexity: 11 })
+    await errors({ estimatedTokens: 0 })
+    await errors({ toolsRequested: 'bash' })
+    await errors({ mission: 'mission-1' })
+    await errors({ optional: 'yes' })
+  })
+})
