@@ -265,7 +265,7 @@ describe('all other answers match their declared schemas', () => {
   })
 
   test('missions', async () => {
-    const plan = { tasks: [{ tempId: 'a' }, { tempId: 'b', dependsOn: ['a'] }] }
+    const plan = { tasks: [{ tempId: 'a', agent: 'careful' }, { tempId: 'b', dependsOn: ['a'] }] }
     const body = { goal: 'Make it work', plan, config: { budget: { maxUsd: '5.00' }, maxParallel: 2 } }
     const { body: one } = await w.post('/missions', body)
     const { body: other } = await w.post('/missions', body)
@@ -278,7 +278,12 @@ describe('all other answers match their declared schemas', () => {
     await get(`${mission}/plan?version=2&since=1`)
     await all(['POST', `${mission}/approve`], ['POST', `${mission}/pause`], ['POST', `${mission}/resume`])
     await get(`${mission}/graph`, `${mission}/tasks`, `${mission}/events`)
+    const { items } = (await w.call('GET', `${mission}/tasks`)).body
+    const first = `/tasks/${items.find(({ title }: { title: string }) => title === 'a').id}`
+    await w.post(`${first}/claim`, { agent: 'careful', session: 's-careful' })
+    await w.post(`${first}/fail`, { ...fence('s-careful', 1), failureClass: 'invalid', error: 'no' })
     await all(
+      ['POST', `${mission}/retry`],
       ['POST', `${mission}/clone`],
       ['POST', `${mission}/cancel`],
       ['POST', `/missions/${other.id}/reject`],

@@ -119,12 +119,13 @@ const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|answe
 const REFUSED: Record<string, number> = {
   'POST /runs/{id}/cancel': 409,
   'POST /runs/{id}/callback': 403,
-  // Another digest than that of the plan; and the mission is not paused.
+  // Another digest than that of the plan; and the mission is not paused, and has no failed tasks.
   'POST /missions/{id}/approve': 409,
   'POST /missions/{id}/reject': 409,
   'POST /missions/{id}/resume': 409,
   // Another version than that of the plan.
   'POST /inbox/{id}/answer': 409,
+  'POST /missions/{id}/retry': 409,
 }
 
 describe('bodies', () => {

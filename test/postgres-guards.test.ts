@@ -989,6 +989,7 @@ const GUARDS: Guard[] = [
     mission("state = 'running'"),
   ],
   ['what a gate lets through follows, too', 'missions', '((open_for =', mission("open_for = 'all'")],
+  ['only a running mission is retried', 'missions', 'retry_at IS NULL', mission('retry_at = now()')],
   ['a mission may have a task under way', 'missions', 'max_parallel >= 1', mission('max_parallel = 0')],
   ['plans count from 1', 'missions', 'plan_version >= 1', mission('plan_version = 0')],
   [

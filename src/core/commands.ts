@@ -175,6 +175,8 @@ export type TaskCommand =
   | { kind: 'resume'; generation?: number | undefined }
   | { kind: 'retry'; reason: string | null; generation?: number | undefined }
   | { kind: 'reset'; reason: string | null }
+  /** It was skipped because of tasks that are to be done again. */
+  | { kind: 'waitAgain'; because: string }
   /** Verdicts may name the generation whose result they judge; for another generation they are refused. */
   | { kind: 'approve'; comment: string | null; generation?: number | undefined; digest?: string | undefined }
   | {

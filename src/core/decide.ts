@@ -14,6 +14,7 @@ import { submit } from './rules/result.ts'
 import { lose, revoke, stall } from './rules/stall.ts'
 import { elapse } from './rules/time.ts'
 import { countUpstream } from './rules/upstream.ts'
+import { waitAgain } from './rules/wait-again.ts'
 
 export interface Decision<K extends TaskCommand['kind'] = TaskCommand['kind']> {
   reply: TaskReply<K>
@@ -66,6 +67,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return elapse(draft, command, context)
     case 'countUpstream':
       return countUpstream(draft, command, context)
+    case 'waitAgain':
+      return waitAgain(draft, command, context)
     case 'divide':
       return divide(draft, command, context)
     case 'merge':

@@ -115,6 +115,7 @@ export const EVENTS = {
   task_unpaused_to_wait: z.object({}),
   task_retried: z.object({ reason: text.nullable() }),
   task_retried_to_wait: z.object({ reason: text.nullable() }),
+  task_reopened: z.object({ because: text }),
   task_reset_to_wait: z.object({ reason: text.nullable(), epoch: z.int() }),
   task_reset: z.object({ reason: text.nullable(), epoch: z.int() }),
   task_cancelled: z.object({ reason: text.nullable() }),
@@ -243,6 +244,8 @@ export const EVENTS = {
     percentUsed: z.number().nullable(),
     byTask: z.array(z.object({ taskId: text, tokens: z.int(), costUsd: text.nullable() })),
   }),
+  /** Its failed tasks are to be done again, and what was skipped because of them. */
+  mission_retrying: z.object({ ...mission, reason: text.nullable(), tasks: z.int() }),
 } as const satisfies Record<TransitionName | MissionTransition, z.ZodType> & Record<string, z.ZodType>
 
 export type EventType = keyof typeof EVENTS

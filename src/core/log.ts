@@ -52,6 +52,7 @@ const LEVELS = {
   task_unpaused_to_wait: 'INFO',
   task_retried: 'INFO',
   task_retried_to_wait: 'INFO',
+  task_reopened: 'INFO',
   task_reset_to_wait: 'INFO',
   task_reset: 'INFO',
   task_cancelled: 'INFO',
@@ -122,6 +123,7 @@ const LEVELS = {
   mission_cancelled: 'WARN',
   mission_reopened: 'INFO',
   cost_snapshot: 'INFO',
+  mission_retrying: 'INFO',
 } as const satisfies Record<EventType, LogLevel>
 
 type LoggedEvent = Pick<StoredEvent, 'type' | 'payload'>
@@ -238,6 +240,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_unpaused_to_wait: () => 'The task was resumed after a pause; it waits as before.',
   task_retried: ({ reason }) => `The task will be retried${why(reason)}.`,
   task_retried_to_wait: ({ reason }) => `The task will be retried when its parts are done${why(reason)}.`,
+  task_reopened: ({ because }) => `The task waits again: ${because}.`,
   task_reset_to_wait: ({ reason, epoch }) =>
     `The task was reset (epoch ${epoch}) and waits for its parts${why(reason)}.`,
   task_reset: ({ reason, epoch }) => `The task was reset (epoch ${epoch})${why(reason)}.`,
@@ -338,6 +341,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   mission_failed: ({ tasksFailed, reason }) =>
     `The mission failed: ${count(tasksFailed, 'task')} failed${why(reason)}.`,
   mission_cancelled: ({ reason }) => `The mission was cancelled${why(reason)}.`,
+  mission_retrying: ({ reason, tasks }) =>
+    `${count(tasks, 'failed task')} of the mission to be done again${why(reason)}.`,
   mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
   cost_snapshot: ({ totalCost, percentUsed }) =>
     `The mission has spent $${totalCost}${percentUsed === null ? '' : ` (${percentUsed} % of its budget)`}.`,

@@ -94,6 +94,8 @@ export const TASK_TRANSITIONS = {
     to: 'pending',
     by: 'operator',
   },
+  /** What it waits for is to be done again: it is skipped no longer. */
+  task_reopened: { from: ['skipped'], to: 'pending', by: 'operator' },
   task_reset_to_wait: { from: TERMINAL, to: 'pending', by: 'operator' },
   task_reset: { from: TERMINAL, to: 'queued', by: 'operator' },
   task_cancelled: { from: NOT_TERMINAL, to: 'cancelled', by: 'operator' },

@@ -2,6 +2,7 @@ import type { AssignableTask, Candidate } from '../core/assignment.ts'
 import type { KindName } from '../core/kinds/kinds.ts'
 import type { CostOfTask } from '../core/kinds/mission/command.ts'
 import type { MissionRecord, PlanVersion } from '../core/kinds/mission/record.ts'
+import type { SkippedTask } from '../core/kinds/mission/retry.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { Spent } from '../core/runs/budget.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
@@ -50,7 +51,7 @@ export interface NextDue extends NextUpkeep {
 }
 
 /** What a mission has to do: the mission itself, or for its tasks. */
-export type TaskChore = 'hold' | 'cancel' | 'release'
+export type TaskChore = 'hold' | 'cancel' | 'release' | 'retry'
 type MissionChore = 'start' | 'settle' | 'budget' | 'snapshot' | 'planFailed' | TaskChore
 
 export interface MissionToSettle {
@@ -71,6 +72,8 @@ interface MissionReads {
     chore: TaskChore,
     limit: number,
   ): Promise<{ id: number; uuid: string }[]>
+  /** Its skipped tasks, with what they depend on. */
+  skipped(workspaceId: number, missionId: number): Promise<SkippedTask[]>
   find(workspaceId: number, missionId: number): Promise<MissionRecord | null>
   /** The newest task that plans, or planned, it. */
   newestPlanning(workspaceId: number, missionId: number): Promise<number | null>

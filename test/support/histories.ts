@@ -123,6 +123,7 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
     })),
   complete: plain(fc.record({ kind: kind('complete'), submission, comment: words })),
   skip: plain(fc.record({ kind: kind('skip'), reason: fc.constant('not needed') })),
+  waitAgain: plain(fc.constant({ kind: 'waitAgain', because: 'its mission is retried' })),
   lose: held(
     fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000), who: fc.constantFrom('worker', 'agent') }),
   ),

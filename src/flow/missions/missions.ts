@@ -207,7 +207,7 @@ export async function operateMission(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
-  command: Extract<MissionCommand, { kind: 'pause' | 'resume' | 'cancel' | 'update' }>,
+  command: Extract<MissionCommand, { kind: 'pause' | 'resume' | 'cancel' | 'update' | 'retry' }>,
 ): Promise<Answer> {
   await requireMission(kernel, caller, uuid)
   return act(kernel, caller, uuid, command)

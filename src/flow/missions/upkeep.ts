@@ -1,6 +1,7 @@
 import type { TaskCommand } from '../../core/commands.ts'
 import { type Refusal, Refused } from '../../core/errors.ts'
 import type { MissionCommand } from '../../core/kinds/mission/command.ts'
+import { tasksToReopen } from '../../core/kinds/mission/retry.ts'
 import type { Granted } from '../../core/replies.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
@@ -20,6 +21,7 @@ const COMMANDS: Record<TaskChore, TaskCommand> = {
   hold: { kind: 'pause', reason: 'Its mission is closed.', byMission: true },
   cancel: { kind: 'cancel', reason: 'Its mission was stopped.' },
   release: { kind: 'resume' },
+  retry: { kind: 'retry', reason: 'Its mission is retried.' },
 }
 
 /** What the mission itself does. */
@@ -57,12 +59,38 @@ async function settleMission(
     return
   }
   const tasks = await kernel.store.missions.tasksFor(workspaceId, missionId, chore, TASKS_AT_A_TIME)
-  if (tasks.length === 0) return
-  const items = tasks.map((task) => ({ taskId: task.id, uuid: task.uuid, command: COMMANDS[chore] }))
+  if (tasks.length > 0) await commandTasks(kernel, caller, tasks, COMMANDS[chore])
+  else if (chore === 'retry') await finishRetry(kernel, caller, { missionId, uuid })
+}
+
+/** Tasks that depend on those that changed learn it. */
+async function commandTasks(
+  kernel: RunKernel,
+  caller: Caller,
+  tasks: readonly { id: number; uuid: string }[],
+  command: TaskCommand,
+): Promise<void> {
+  const items = tasks.map((task) => ({ taskId: task.id, uuid: task.uuid, command }))
   const reply = throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
   if (!reply.ok) return
   const changed = reply.replies.flatMap((one) => (one.ok && 'record' in one ? [one.record] : []))
-  await unblockAfter(kernel, workspaceId, changed)
+  await unblockAfter(kernel, caller.workspaceId, changed, command.kind)
+}
+
+/** All that had failed is queued: now what was skipped because of it waits again, each task after those it depends on. */
+async function finishRetry(
+  kernel: RunKernel,
+  caller: Caller,
+  { missionId, uuid }: Pick<MissionToSettle, 'missionId' | 'uuid'>,
+): Promise<void> {
+  const { missions } = kernel.store
+  const mission = await missions.find(caller.workspaceId, missionId)
+  const reopened = tasksToReopen(await missions.skipped(caller.workspaceId, missionId))
+  const command = { kind: 'waitAgain', because: 'its mission is retried' } as const
+  for (let from = 0; from < reopened.length; from += TASKS_AT_A_TIME)
+    await commandTasks(kernel, caller, reopened.slice(from, from + TASKS_AT_A_TIME), command)
+  const retryAt = mission?.retryAt ?? null
+  if (retryAt !== null) await commandMission(kernel, caller, uuid, { kind: 'retried', retryAt })
 }
 
 const commandMission = async (kernel: RunKernel, caller: Caller, uuid: string, command: MissionCommand) =>

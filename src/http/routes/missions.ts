@@ -119,6 +119,12 @@ function stateActs(app: FastifyInstance, kernel: ServerKernel): void {
     operateMission(kernel, caller, id, { kind: 'cancel', reason }),
   )
   act(
+    'retry',
+    'Queue its failed tasks again; what was skipped because of them waits again',
+    MissionAct,
+    (caller, id, { reason = null }) => operateMission(kernel, caller, id, { kind: 'retry', reason }),
+  )
+  act(
     'clone',
     'Create a mission with the same goal, plan and settings',
     MissionAct,

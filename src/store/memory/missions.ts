@@ -5,6 +5,7 @@ import { heldTasks, mayChangePhase, openTasks, withDelta } from '../../core/kind
 import { letsThrough, openFor, type SeenGate } from '../../core/kinds/mission/gate.ts'
 import { type MissionRecord, NO_COUNTS } from '../../core/kinds/mission/record.ts'
 import { isSnapshotDue, isSpent } from '../../core/kinds/mission/spending.ts'
+import type { SkippedTask } from '../../core/kinds/mission/retry.ts'
 import { isEnd } from '../../core/kinds/mission/states.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { addDollars, nanosOf } from '../../core/runs/dollars.ts'
@@ -102,7 +103,7 @@ export function missionsToSettle(workspace: Workspace, now: number): MissionToSe
 }
 
 function choreOf(workspace: Workspace, mission: MissionRecord, now: number): MissionToSettle['chore'] | null {
-  const { phase, closedBy, counts, config, dueAt } = mission
+  const { phase, closedBy, counts, config, dueAt, retryAt } = mission
   if (isEnd(phase)) return null
   const has = (chore: TaskChore) => tasksFor(workspace, mission.id, chore).length > 0
   if (phase !== 'running' && !closedBy.includes('cancelling')) {
@@ -110,6 +111,7 @@ function choreOf(workspace: Workspace, mission: MissionRecord, now: number): Mis
     if (dueAt !== null && dueAt <= now && closedBy.length === 0) return 'start'
     return openFor(mission) === 'none' ? (has('hold') ? 'hold' : null) : has('release') ? 'release' : null
   }
+  if (retryAt !== null) return 'retry'
   if (openTasks(counts) === 0) return 'settle'
   if (closedBy.includes('cancelling')) return 'cancel'
   if (!closedBy.includes('budget') && isSpent(mission)) return 'budget'
@@ -124,14 +126,30 @@ const isBeingPlanned = ({ tasks }: Workspace, id: number) =>
     ({ missionId, purpose, state }) => missionId === id && purpose === 'planning' && !isTerminal(state),
   )
 
-const IS_FOR: Record<TaskChore, (task: TaskRecord) => boolean> = {
+const IS_FOR: Record<TaskChore, (task: TaskRecord, mission: MissionRecord) => boolean> = {
   hold: ({ state }) => isHeld(state),
   cancel: ({ state }) => !isTerminal(state),
   release: ({ state, watch }) => state === 'paused' && watch?.pausedByMission === true,
+  retry: ({ state, purpose, completedAt }, { retryAt }) =>
+    state === 'failed' && purpose === 'work' && retryAt !== null && completedAt! <= retryAt,
 }
 
-export const tasksFor = ({ tasks }: Workspace, missionId: number, chore: TaskChore) =>
-  [...tasks.values()].filter((task) => task.missionId === missionId && IS_FOR[chore](task))
+export function tasksFor(workspace: Workspace, missionId: number, chore: TaskChore): TaskRecord[] {
+  const mission = byId(workspace, missionId)!
+  const own = [...workspace.tasks.values()].filter((task) => task.missionId === missionId)
+  return own.filter((task) => IS_FOR[chore](task, mission))
+}
+
+export function skippedIn({ tasks, dependencies }: Workspace, missionId: number): SkippedTask[] {
+  const skipped = [...tasks.values()].filter(
+    (task) => task.missionId === missionId && task.state === 'skipped',
+  )
+  return skipped.flatMap(({ id, uuid, upstream }) => {
+    const edges = [...(dependencies.get(id) ?? [])]
+    const dependsOn = edges.map(([on]) => ({ id: on, state: tasks.get(on)!.state }))
+    return edges[0] ? { id, uuid, upstream, rule: edges[0][1].rule, dependsOn } : []
+  })
+}
 
 export function costliest({ tasks, runs }: Workspace, missionId: number, limit: number): CostOfTask[] {
   const costs = new Map<string, CostOfTask>()

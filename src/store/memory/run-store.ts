@@ -6,7 +6,7 @@ import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
 import { assignmentIn, dueAgents, similarTo, workspaceToAssignIn } from './assignment.ts'
-import { byId, costliest, missionsToSettle, tasksFor } from './missions.ts'
+import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
@@ -67,6 +67,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
     tasksFor: async (workspaceId, missionId, chore, limit) =>
       tasksFor(this.inside(workspaceId), missionId, chore).slice(0, limit),
     newestPlanning: async (workspaceId, missionId) => newestPlanning(this.inside(workspaceId), missionId),
+    skipped: async (workspaceId, missionId) => skippedIn(this.inside(workspaceId), missionId),
     find: async (workspaceId, missionId) => byId(this.inside(workspaceId), missionId) ?? null,
     plan: async (workspaceId, missionId, version) => {
       const workspace = this.inside(workspaceId)

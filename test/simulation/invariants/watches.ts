@@ -132,7 +132,7 @@ function attemptsInLog(events: readonly StoredEvent[]): number | null {
   return attempt
 }
 
-const RESETS = ['task_retried', 'task_retried_to_wait', 'task_reset', 'task_reset_to_wait']
+const RESETS = ['task_reopened', 'task_retried', 'task_retried_to_wait', 'task_reset', 'task_reset_to_wait']
 const GIVES_BACK = ['task_released', 'task_requeued', 'task_budget_exceeded']
 
 const attemptsAreCounted: TaskInvariant = {

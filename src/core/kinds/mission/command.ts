@@ -61,6 +61,10 @@ export type MissionCommand =
   | { kind: 'pause'; reason: string | null }
   | { kind: 'resume' }
   | { kind: 'cancel'; reason: string | null }
+  /** Its failed tasks are to be done again. */
+  | { kind: 'retry'; reason: string | null }
+  /** All that was asked for at this time is under way. */
+  | { kind: 'retried'; retryAt: number }
   /** Settings of a mission that has not ended; a larger budget opens the gate that a smaller one closed. */
   | { kind: 'update'; ifVersion: number | null; patch: MissionPatch }
   /** Its totals have changed: whether its budget is spent. */

@@ -1,15 +1,20 @@
-import type { NewTask } from '../../commands.ts'
 import { type Refusal, refuse } from '../../errors.ts'
-import type { Actor } from '../../records.ts'
-import { nanosOf } from '../../runs/dollars.ts'
-import type { MissionCommand, ProposedPlan } from './command.ts'
+import type { MissionCommand } from './command.ts'
 import { endOf, heldTasks, openTasks } from './counts.ts'
-import { type MissionContext, type MissionDecision, MissionDraft } from './draft.ts'
-import { type MissionRecord, NO_COUNTS, type PlanVersion } from './record.ts'
+import {
+  type Act,
+  type Command,
+  type MissionContext,
+  type MissionDecision,
+  MissionDraft,
+  wrongState,
+} from './draft.ts'
+import { finish, settle, stop } from './ends.ts'
+import { approve, isRefusal, planAsSeen, planIsReady, planVersion, start, startPlanning } from './plans.ts'
+import { type MissionRecord, NO_COUNTS } from './record.ts'
+import { retried, retry } from './retry.ts'
 import { isSnapshotDue, isSpent, percentUsed } from './spending.ts'
-import { isEnd, type MissionEnd, type MissionPhase, stateOf } from './states.ts'
-
-type Command<K extends MissionCommand['kind']> = Extract<MissionCommand, { kind: K }>
+import { isEnd, type MissionPhase, stateOf } from './states.ts'
 
 /** What a command does to a mission at a moment. */
 export function decideMission(
@@ -36,12 +41,6 @@ const refused = (record: MissionRecord | null, refusal: Refusal): MissionDecisio
   creates: [],
 })
 
-type Act<K extends MissionCommand['kind']> = (
-  draft: MissionDraft,
-  command: Command<K>,
-  context: MissionContext,
-) => Refusal | null
-
 function create(uuid: string, command: Command<'create'>, context: MissionContext): MissionDecision {
   const { id, goal, title, description, tags, priority, projectId, project, config, startAt } = command
   const { now, actor } = context
@@ -61,6 +60,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     startedAt: null,
     completedAt: null,
     error: null,
+    retryAt: null,
     dueAt: isLater ? startAt : null,
   }
   const draft = new MissionDraft(record, context, true)
@@ -71,127 +71,10 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
   return draft.decision()
 }
 
-/** With a plan it waits for approval, or begins at once; without one it is planned first. */
-function start(
-  draft: MissionDraft,
-  tasks: readonly NewTask[],
-  planning: NewTask | null,
-  context: MissionContext,
-): void {
-  draft.record.dueAt = null
-  if (draft.record.plan) planIsReady(draft, tasks, context)
-  else startPlanning(draft, planning!)
-}
-
-function startPlanning(draft: MissionDraft, planning: NewTask): void {
-  draft.move('mission_planning_started', { agent: planning.onlyAgent })
-  draft.creates = [planning]
-}
-
-const planVersion = (
-  { plan: last }: MissionRecord,
-  plan: ProposedPlan['plan'],
-  { now, actor }: MissionContext,
-): PlanVersion => ({ ...plan, version: (last?.version ?? 0) + 1, proposedBy: actor, at: now })
-
-/** Its newest plan waits for approval, unless this mission may begin without. */
-function planIsReady(draft: MissionDraft, tasks: readonly NewTask[], context: MissionContext): void {
-  const plan = draft.record.plan!
-  const { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd } = plan
-  const payload = { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd }
-  draft.move('mission_plan_ready', payload)
-  if (mayBeginByItself(draft.record, plan)) approve(draft, plan, tasks, 'system', null, context)
-}
-
-/** A plan whose price is unknown is never approved by its price. */
-function mayBeginByItself({ config }: MissionRecord, { estimatedUsd }: PlanVersion): boolean {
-  if (config.autonomy !== 'autonomous') return config.autonomy === 'full_auto'
-  if (estimatedUsd === null || config.approveBelowUsd === undefined) return false
-  return nanosOf(estimatedUsd) <= nanosOf(config.approveBelowUsd)
-}
-
-function approve(
-  draft: MissionDraft,
-  { version, digest, taskCount, proposedBy }: PlanVersion,
-  tasks: readonly NewTask[],
-  approvedBy: Actor,
-  comment: string | null,
-  { now }: MissionContext,
-): void {
-  const { record } = draft
-  record.approved = { version, digest }
-  record.startedAt ??= now
-  draft.move('mission_approved', { approvedBy, version, digest, taskCount, comment, proposedBy })
-  draft.creates = tasks
-  if (tasks.length === 0) settle(draft, now)
-}
-
-/** The newest plan, or why the caller must look again. */
-function planAsSeen(
-  { plan, approved }: MissionRecord,
-  seen: { planVersion?: number | undefined; digest?: string | undefined },
-): PlanVersion | Refusal {
-  if (!plan || approved?.version === plan.version)
-    return refuse('WRONG_STATE', 'There is no plan that waits for approval.')
-  const isOther =
-    (seen.planVersion !== undefined && seen.planVersion !== plan.version) ||
-    (seen.digest !== undefined && seen.digest !== plan.digest)
-  return isOther
-    ? refuse('CHANGED_SINCE', `The plan is at version ${plan.version} now.`, {
-        planVersion: plan.version,
-        digest: plan.digest,
-      })
-    : plan
-}
-
-const isRefusal = (value: PlanVersion | Refusal): value is Refusal => 'ok' in value
-
-/** Whatever its counts say happens: it ends when all its tasks have ended. */
-function settle(draft: MissionDraft, now: number): void {
-  const { record } = draft
-  if (record.phase !== 'running' && !record.closedBy.includes('cancelling')) return
-  const { counts, config } = record
-  const end = endOf(counts)
-  if (end === null) {
-    const isLost = (counts.byState.failed ?? 0) > counts.failedOptional
-    if (config.onFailure === 'stop' && isLost) stop(draft, 'A task failed.')
-    return
-  }
-  finish(draft, record.closedBy.includes('cancelling') && end === 'completed' ? 'cancelled' : end, now)
-}
-
-function stop(draft: MissionDraft, reason: string): void {
-  const { record } = draft
-  if (record.closedBy.includes('cancelling')) return
-  record.error = reason
-  draft.move('mission_stopping', { reason, tasksRemaining: openTasks(record.counts) })
-}
-
-function finish(draft: MissionDraft, end: MissionEnd, now: number): void {
-  const { record } = draft
-  record.completedAt = now
-  record.dueAt = null
-  const { tokens, usd, byState } = record.counts
-  const durationMs = record.startedAt === null ? null : now - record.startedAt
-  draft.move(`mission_${end}`, {
-    totalTokens: tokens,
-    totalCost: usd,
-    durationMs,
-    tasksCompleted: byState.completed ?? 0,
-    tasksFailed: byState.failed ?? 0,
-    ...(record.error === null ? {} : { reason: record.error }),
-  })
-}
-
 /** Before its approval a plan may be replaced by another one. */
 const PLANNABLE: readonly MissionPhase[] = ['planning', 'awaiting_approval']
 /** Before it has a plan that can be approved. */
 const UNPLANNED: readonly MissionPhase[] = ['pending', 'planning']
-
-const wrongState = ({ record }: MissionDraft, act: string) =>
-  refuse('WRONG_STATE', `"${act}" is not possible for a mission that is ${stateOf(record)}.`, {
-    missionState: stateOf(record),
-  })
 
 const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
   start(draft, { tasks, planning }, context) {
@@ -266,6 +149,9 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     if (openTasks(record.counts) === 0) finish(draft, 'cancelled', now)
     return null
   },
+
+  retry,
+  retried,
 
   update(draft, { ifVersion, patch }) {
     const { record } = draft

@@ -1,7 +1,8 @@
 import type { NewTask } from '../../commands.ts'
-import type { Refusal } from '../../errors.ts'
+import { type Refusal, refuse } from '../../errors.ts'
 import { type EventDraft, type EventType, missionEvent } from '../../events.ts'
 import type { Actor } from '../../records.ts'
+import type { MissionCommand } from './command.ts'
 import { closedTimes } from './gate.ts'
 import type { MissionRecord } from './record.ts'
 import { type MissionState, type MissionTransition, moved, NEW, stateOf } from './states.ts'
@@ -19,6 +20,15 @@ export interface MissionDecision {
   creates: readonly NewTask[]
 }
 
+export type Command<K extends MissionCommand['kind']> = Extract<MissionCommand, { kind: K }>
+
+/** Changes the mission, or says why not. */
+export type Act<K extends MissionCommand['kind']> = (
+  draft: MissionDraft,
+  command: Command<K>,
+  context: MissionContext,
+) => Refusal | null
+
 /** A mission being changed: `move` is the only place that changes its phase or its gate. */
 export class MissionDraft {
   record: MissionRecord
@@ -27,6 +37,7 @@ export class MissionDraft {
   readonly #events: EventDraft[] = []
   #isChanged = false
   creates: readonly NewTask[] = []
+  #forgot = false
 
   constructor(record: MissionRecord, context: MissionContext, isNew = false) {
     this.record = { ...record }
@@ -66,11 +77,24 @@ export class MissionDraft {
     this.#events.push(missionEvent(type, { id, uuid }, payload, this.#context, from, to))
   }
 
+  /** A note to itself that nobody reads: no event, and no new version. */
+  forget(field: 'retryAt'): void {
+    this.record[field] = null
+    this.#forgot = true
+  }
+
   decision(): MissionDecision {
     const events = this.#events
+    if (this.#forgot && events.length === 0)
+      return { refusal: null, record: this.record, events, creates: [] }
     if (this.#before && events.length === 0)
       return { refusal: null, record: this.#before, events, creates: [] }
     if (this.#before && this.#isChanged) this.record.version = this.#before.version + 1
     return { refusal: null, record: this.record, events, creates: this.creates }
   }
 }
+
+export const wrongState = ({ record }: MissionDraft, act: string) =>
+  refuse('WRONG_STATE', `"${act}" is not possible for a mission that is ${stateOf(record)}.`, {
+    missionState: stateOf(record),
+  })

@@ -40,6 +40,8 @@ export interface MissionRecord {
   completedAt: number | null
   /** Why it failed or was cancelled. */
   error: string | null
+  /** When a retry was asked for that upkeep has not finished: what had failed by then is to be done again. */
+  retryAt: number | null
   /** When time moves it on: its start. */
   dueAt: number | null
 }

@@ -34,6 +34,7 @@ const FIELDS = {
   due_at: ['dueAt', 'instant'],
   error: ['error', 'text'],
   snapshot: ['snapshot', 'json'],
+  retry_at: ['retryAt', 'instant'],
 } as const satisfies Record<string, [keyof Stored, Column['type']]>
 
 const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))

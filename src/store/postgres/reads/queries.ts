@@ -1,5 +1,5 @@
 import { bind, type Connections } from '../kernel/connections.ts'
-import { costliestTasks, missionsToSettle, tasksForChore } from '../upkeep/missions.ts'
+import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } from '../upkeep/missions.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
 import { readInbox, readInboxItem } from './inbox.ts'
 import { eventPage } from './event-pages.ts'
@@ -29,6 +29,7 @@ export function readQueries({ readers }: Connections) {
       plan: planOfMission,
       plans: plansOfMission,
       tasksFor: tasksForChore,
+      skipped: skippedInMission,
       toSettle: missionsToSettle,
     }),
     logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace, page: eventPage }),

@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import type { CostOfTask } from '../../../core/kinds/mission/command.ts'
+import type { SkippedTask } from '../../../core/kinds/mission/retry.ts'
+import type { TaskState } from '../../../core/states.ts'
 import type { MissionToSettle, TaskChore } from '../../run-store.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
@@ -15,12 +17,13 @@ const hasGrown = (total: string, type: string, budget: string) => {
   return `(c.${total} > ${told} and (c.${total} - ${told}) * 10 >= ${by})`
 }
 
-// Missions whose time has come; running missions without open tasks, which no transaction ended, and those that a failed task stops; missions that are stopped
+// Missions whose time has come; those with a retry to finish; running missions without open tasks, which no transaction ended, and those that a failed task stops; missions that are stopped
 // and have open tasks; those that have spent their budget; closed ones
 // with held tasks; open ones with tasks that were paused with them; those that have spent noticeably more; the same for tasks that are not
 // work, which are not counted; and missions whose planning ended without a plan. $1 limit.
 const TO_SETTLE = `select * from (
     select m.workspace_id as "workspaceId", m.mission_id as "missionId", m.uuid, case
+        when m.retry_at is not null then 'retry'
         when open_tasks(c) = 0 then 'settle'
         when 'cancelling' = any (m.closed_by) then 'cancel'
         when not 'budget' = any (m.closed_by) and ((m.config -> 'budget' ->> 'maxUsd')::numeric <= c.usd
@@ -55,6 +58,8 @@ const CONDITIONS: Record<TaskChore, string> = {
   hold: `t.claim_state = 'active'`,
   cancel: `t.completed_at is null`,
   release: IS_PAUSED_WITH_IT,
+  retry: `t.state = 'failed' and t.purpose = 'work' and t.completed_at <= (select m.retry_at from missions m
+    where m.workspace_id = t.workspace_id and m.mission_id = t.mission_id)`,
 }
 
 /** Tasks of a mission that a chore is about. */
@@ -81,3 +86,27 @@ export const costliestTasks = (pool: pg.Pool, workspaceId: number, missionId: nu
             group by t.uuid order by sum(r.cost_usd) desc nulls last, tokens desc, t.uuid limit $3`,
     values: [workspaceId, missionId, limit],
   })
+
+// The skipped tasks of a mission, one row for each that they depend on. $1 workspace, $2 mission.
+const SKIPPED = `select t.id, t.uuid, t.upstream, x.trigger_rule as rule, x.depends_on as "on", u.state from tasks t
+    join task_dependencies x on x.workspace_id = t.workspace_id and x.task_id = t.id
+    join tasks u on u.workspace_id = x.workspace_id and u.id = x.depends_on
+  where t.workspace_id = $1 and t.mission_id = $2 and t.state = 'skipped' order by t.id`
+
+type SkippedRow = Pick<SkippedTask, 'id' | 'uuid' | 'upstream' | 'rule'> & { on: number; state: TaskState }
+
+export async function skippedInMission(
+  pool: pg.Pool,
+  workspaceId: number,
+  missionId: number,
+): Promise<SkippedTask[]> {
+  const query = { text: SKIPPED, values: [workspaceId, missionId] }
+  const rows = await scopedQuery<SkippedRow>(pool, 'baton.workspace_id', String(workspaceId), query)
+  const tasks = new Map<number, SkippedTask & { dependsOn: { id: number; state: TaskState }[] }>()
+  for (const { id, uuid, upstream, rule, on, state } of rows) {
+    const known = tasks.get(id)
+    if (known) known.dependsOn.push({ id: on, state })
+    else tasks.set(id, { id, uuid, upstream, rule, dependsOn: [{ id: on, state }] })
+  }
+  return [...tasks.values()]
+}

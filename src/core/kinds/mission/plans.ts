@@ -1,0 +1,85 @@
+import type { NewTask } from '../../commands.ts'
+import { type Refusal, refuse } from '../../errors.ts'
+import type { Actor } from '../../records.ts'
+import { nanosOf } from '../../runs/dollars.ts'
+import type { ProposedPlan } from './command.ts'
+import type { MissionContext, MissionDraft } from './draft.ts'
+import { settle } from './ends.ts'
+import type { MissionRecord, PlanVersion } from './record.ts'
+
+/** The plan of a mission: made, seen, approved. */
+
+/** With a plan it waits for approval, or begins at once; without one it is planned first. */
+export function start(
+  draft: MissionDraft,
+  tasks: readonly NewTask[],
+  planning: NewTask | null,
+  context: MissionContext,
+): void {
+  draft.record.dueAt = null
+  if (draft.record.plan) planIsReady(draft, tasks, context)
+  else startPlanning(draft, planning!)
+}
+
+export function startPlanning(draft: MissionDraft, planning: NewTask): void {
+  draft.move('mission_planning_started', { agent: planning.onlyAgent })
+  draft.creates = [planning]
+}
+
+export const planVersion = (
+  { plan: last }: MissionRecord,
+  plan: ProposedPlan['plan'],
+  { now, actor }: MissionContext,
+): PlanVersion => ({ ...plan, version: (last?.version ?? 0) + 1, proposedBy: actor, at: now })
+
+/** Its newest plan waits for approval, unless this mission may begin without. */
+export function planIsReady(draft: MissionDraft, tasks: readonly NewTask[], context: MissionContext): void {
+  const plan = draft.record.plan!
+  const { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd } = plan
+  const payload = { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd }
+  draft.move('mission_plan_ready', payload)
+  if (mayBeginByItself(draft.record, plan)) approve(draft, plan, tasks, 'system', null, context)
+}
+
+/** A plan whose price is unknown is never approved by its price. */
+function mayBeginByItself({ config }: MissionRecord, { estimatedUsd }: PlanVersion): boolean {
+  if (config.autonomy !== 'autonomous') return config.autonomy === 'full_auto'
+  if (estimatedUsd === null || config.approveBelowUsd === undefined) return false
+  return nanosOf(estimatedUsd) <= nanosOf(config.approveBelowUsd)
+}
+
+export function approve(
+  draft: MissionDraft,
+  { version, digest, taskCount, proposedBy }: PlanVersion,
+  tasks: readonly NewTask[],
+  approvedBy: Actor,
+  comment: string | null,
+  { now }: MissionContext,
+): void {
+  const { record } = draft
+  record.approved = { version, digest }
+  record.startedAt ??= now
+  draft.move('mission_approved', { approvedBy, version, digest, taskCount, comment, proposedBy })
+  draft.creates = tasks
+  if (tasks.length === 0) settle(draft, now)
+}
+
+/** The newest plan, or why the caller must look again. */
+export function planAsSeen(
+  { plan, approved }: MissionRecord,
+  seen: { planVersion?: number | undefined; digest?: string | undefined },
+): PlanVersion | Refusal {
+  if (!plan || approved?.version === plan.version)
+    return refuse('WRONG_STATE', 'There is no plan that waits for approval.')
+  const isOther =
+    (seen.planVersion !== undefined && seen.planVersion !== plan.version) ||
+    (seen.digest !== undefined && seen.digest !== plan.digest)
+  return isOther
+    ? refuse('CHANGED_SINCE', `The plan is at version ${plan.version} now.`, {
+        planVersion: plan.version,
+        digest: plan.digest,
+      })
+    : plan
+}
+
+export const isRefusal = (value: PlanVersion | Refusal): value is Refusal => 'ok' in value

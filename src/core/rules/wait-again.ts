@@ -1,0 +1,23 @@
+import type { RuleContext, TaskCommand } from '../commands.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { TaskReply } from '../replies.ts'
+import { readinessOf } from '../upstream.ts'
+
+type WaitAgain = Extract<TaskCommand, { kind: 'waitAgain' }>
+
+/** Skipped because of what it depends on, not by a person or its holder. */
+export const wasNeverReady = ({ state, upstream }: Pick<TaskRecord, 'state' | 'upstream'>) =>
+  state === 'skipped' && (upstream === null || readinessOf(upstream) === 'never')
+
+/**
+ * What it depends on is to be done again: it waits for that, and everything is counted anew. Due at once: a dependency may have
+ * been added meanwhile that closes a cycle.
+ */
+export function waitAgain(draft: TaskDraft, { because }: WaitAgain, { actor, now }: RuleContext): TaskReply {
+  const { record } = draft
+  if (!wasNeverReady(record)) return { ok: true, reason: 'NOTHING_DUE', record }
+  Object.assign(record, { blocked: true, upstream: null, archivedAt: null, attempt: 0 })
+  draft.move('task_reopened', actor, { because })
+  record.dueAt = now
+  return { ok: true, reason: 'MOVED', record }
+}
