@@ -265,7 +265,12 @@ describe('all other answers match their declared schemas', () => {
   })
 
   test('missions', async () => {
-    const plan = { tasks: [{ tempId: 'a', agent: 'careful' }, { tempId: 'b', dependsOn: ['a'] }] }
+    const plan = {
+      tasks: [
+        { tempId: 'a', agent: 'careful' },
+        { tempId: 'b', dependsOn: ['a'] },
+      ],
+    }
     const body = { goal: 'Make it work', plan, config: { budget: { maxUsd: '5.00' }, maxParallel: 2 } }
     const { body: one } = await w.post('/missions', body)
     const { body: other } = await w.post('/missions', body)

@@ -33,6 +33,7 @@ const BY_DEFAULT = {
   systemPrompt: null,
   budget: null,
   optional: false,
+  cancel: false,
   input: null,
 }
 

@@ -7,6 +7,7 @@ import type {
   AgentHealth,
   AgentProfile,
   AgentRecord,
+  DetailsChanged,
   Purpose,
   SessionRecord,
   TaskRecord,
@@ -215,6 +216,25 @@ export type TaskCommand =
   | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
   | { kind: 'archive' }
+  /** A newer plan of its mission says something else about it. */
+  | {
+      kind: 'replan'
+      details: DetailsChanged['set']
+      fields: Pick<
+        NewTask,
+        'priority' | 'maxRetries' | 'maxContinuations' | 'onlyAgent' | 'capabilities' | 'review' | 'optional'
+      > & { watch: TaskRecord['watch'] }
+      /** The names of what differs. */
+      changed: readonly string[]
+      /** All that it depends on from now on; null: what it depends on stays. */
+      edges: {
+        rule: TriggerRule
+        on: readonly { id: number; uuid: string; kind: DependencyKind }[]
+        /** Tasks that the same request creates, by their index; then `made` is filled in. */
+        onNew: readonly { at: number; kind: DependencyKind }[]
+        made?: readonly (UpstreamReport & { kind: DependencyKind })[] | undefined
+      } | null
+    }
   /** Adds dependencies. */
   | {
       kind: 'addDependencies'
@@ -248,6 +268,8 @@ export interface OnTask<C extends TaskCommand = TaskCommand> {
   taskId: number
   uuid: string
   command: C
+  /** Together with others: if this does not hold, none of them is changed. */
+  expects?: 'open' | 'never_claimed' | undefined
 }
 
 /** What is recorded with a verdict. The evidence stays with the verification. */

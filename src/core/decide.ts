@@ -10,6 +10,7 @@ import { operate } from './rules/operator.ts'
 import { divide, merge } from './rules/parts.ts'
 import { promote } from './rules/promote.ts'
 import { answer } from './rules/question.ts'
+import { replan } from './rules/replan.ts'
 import { submit } from './rules/result.ts'
 import { lose, revoke, stall } from './rules/stall.ts'
 import { elapse } from './rules/time.ts'
@@ -67,6 +68,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return elapse(draft, command, context)
     case 'countUpstream':
       return countUpstream(draft, command, context)
+    case 'replan':
+      return replan(draft, command, context)
     case 'waitAgain':
       return waitAgain(draft, command, context)
     case 'divide':

@@ -237,6 +237,20 @@ export const EVENTS = {
   mission_completed: z.object({ ...mission, ...ended }),
   mission_failed: z.object({ ...mission, ...ended }),
   mission_cancelled: z.object({ ...mission, ...ended }),
+  /** Another plan, while the tasks of the approved one go on. */
+  mission_plan_proposed: z.object({ ...mission, ...planned }),
+  /** A newer plan is approved while the mission runs. */
+  mission_plan_changed: z.object({
+    ...mission,
+    approvedBy: text,
+    version: z.int(),
+    digest: text,
+    taskCount: z.int(),
+    comment: text.nullable(),
+    added: z.int(),
+    changed: z.int(),
+    cancelled: z.int(),
+  }),
   mission_reopened: z.object({ ...mission, tasks: z.int() }),
   cost_snapshot: z.object({
     ...mission,

@@ -123,6 +123,8 @@ const LEVELS = {
   mission_cancelled: 'WARN',
   mission_reopened: 'INFO',
   cost_snapshot: 'INFO',
+  mission_plan_proposed: 'INFO',
+  mission_plan_changed: 'INFO',
   mission_retrying: 'INFO',
 } as const satisfies Record<EventType, LogLevel>
 
@@ -341,6 +343,10 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   mission_failed: ({ tasksFailed, reason }) =>
     `The mission failed: ${count(tasksFailed, 'task')} failed${why(reason)}.`,
   mission_cancelled: ({ reason }) => `The mission was cancelled${why(reason)}.`,
+  mission_plan_proposed: ({ version, taskCount }) =>
+    `Version ${version} of the plan was proposed, with ${count(taskCount, 'task')}.`,
+  mission_plan_changed: ({ version, added, changed, cancelled }) =>
+    `The mission follows version ${version} of its plan: ${added} added, ${changed} changed, ${cancelled} cancelled.`,
   mission_retrying: ({ reason, tasks }) =>
     `${count(tasks, 'failed task')} of the mission to be done again${why(reason)}.`,
   mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,

@@ -59,13 +59,13 @@ export interface TaskRecord {
   awaited: boolean
   onlyAgent: string | null
   /** The capabilities an agent must have, sorted; most tasks require none. */
-  readonly capabilities: readonly string[]
+  capabilities: readonly string[]
   /** If it is still queued at this time, it is cancelled. */
   readonly expiresAt: number | null
   readonly missionId: number | null
   readonly purpose: Purpose
   /** Its failure does not fail the mission. */
-  readonly optional: boolean
+  optional: boolean
   review: Review
   readonly serves: Serves | null
   /** The state of the newest claim; null before the first one. Session, agent, time and lease are that claim's. */
@@ -168,6 +168,10 @@ export interface DetailsChanged {
     failureClass?: string | null | undefined
     /** What ran out: with it, a failed task is a dead letter. */
     exhausted?: string | null | undefined
+    /** By a newer plan of its mission. */
+    taskType?: string | undefined
+    input?: unknown
+    plan?: unknown
   }
 }
 
@@ -258,6 +262,8 @@ export interface Effects {
   results: (ResultWritten | ResultJudged | ResultPromoted)[]
   details: DetailsChanged[]
   dependencies: DependencyAdded[]
+  /** Tasks whose earlier dependencies are gone. */
+  replaced: number[]
   recounted: DependencyRecounted[]
   events: EventDraft[]
 }
@@ -267,6 +273,7 @@ export const noEffects = (): Effects => ({
   results: [],
   details: [],
   dependencies: [],
+  replaced: [],
   recounted: [],
   events: [],
 })

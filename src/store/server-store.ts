@@ -6,6 +6,7 @@ export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgr
 export type { LargeDetail } from './postgres/kernel/details.ts'
 export type { InboxFilter, InboxPlace, InboxRow } from './postgres/reads/inbox.ts'
 export type { LogFilter, LogPage } from './postgres/reads/logs.ts'
+export type { StoredPlanTask } from './postgres/reads/missions.ts'
 export type { EventWithTask } from './postgres/reads/reader.ts'
 export type { ResultPosition } from './postgres/reads/result-pages.ts'
 export type { TaskSearch } from './postgres/reads/task-search.ts'

@@ -123,6 +123,24 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
     })),
   complete: plain(fc.record({ kind: kind('complete'), submission, comment: words })),
   skip: plain(fc.record({ kind: kind('skip'), reason: fc.constant('not needed') })),
+  replan: plain(
+    fc.constant({
+      kind: 'replan',
+      details: { title: 'new title' },
+      fields: {
+        priority: 7,
+        maxRetries: 2,
+        maxContinuations: 3,
+        onlyAgent: null,
+        capabilities: ['sql'],
+        review: 'none',
+        optional: true,
+        watch: null,
+      },
+      changed: ['title'],
+      edges: null,
+    } as const),
+  ),
   waitAgain: plain(fc.constant({ kind: 'waitAgain', because: 'its mission is retried' })),
   lose: held(
     fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000), who: fc.constantFrom('worker', 'agent') }),

@@ -7,7 +7,7 @@ import { isEnd, stateOf } from '../kinds/mission/states.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { createTask } from '../rules/create.ts'
-import type { TriggerRule } from '../states.ts'
+import { isTerminal, type TriggerRule } from '../states.ts'
 import { countOf, outcomeOf } from '../upstream.ts'
 import { inOrderOfDependence } from './creation-order.ts'
 import { type Changes, keyName, type NewWork, type StoredReply, uniqueName, type View } from './requests.ts'
@@ -77,8 +77,20 @@ export class Creation {
       if (!known[index]) records[index] = this.#createOne(wanted, index, parts, identities, records, actor)
     }
     this.#divideParents(wanted, known, records, actor)
-    for (const change of changes) this.#in.apply(change, actor)
+    for (const change of changes) this.#in.apply(this.#resolved(change, records), actor)
     return { ok: true, reason: 'CREATED', records, existing: known.map((first) => first !== undefined) }
+  }
+
+  /** A change that makes a task depend on new ones learns which they are. */
+  #resolved(change: OnTask, records: readonly TaskRecord[]): OnTask {
+    const { command } = change
+    if (command.kind !== 'replan' || !command.edges || command.edges.onNew.length === 0) return change
+    const made = command.edges.onNew.map(({ at, kind }) => {
+      const { id, uuid, version, state } = records[at]!
+      this.#markAwaited(records[at]!)
+      return { dependsOn: id, uuid, version, outcome: outcomeOf(state), kind }
+    })
+    return { ...change, command: { ...command, edges: { ...command.edges, made } } }
   }
 
   #createOne(
@@ -202,9 +214,10 @@ export class Creation {
       const refusal = this.#whyNotOne(task, index, names, wanted, known)
       if (refusal) return refusal
     }
-    for (const { taskId, uuid } of changes)
-      if (this.#in.record(taskId)?.uuid !== uuid)
-        return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
+    for (const change of changes) {
+      const refusal = whyNotChanged(change, this.#in.record)
+      if (refusal) return refusal
+    }
     return null
   }
 
@@ -295,6 +308,24 @@ export class Creation {
       )
     return null
   }
+}
+
+function whyNotChanged(
+  { taskId, uuid, command, expects }: OnTask,
+  recordOf: (id: number) => TaskRecord | undefined,
+): Refusal | null {
+  const record = recordOf(taskId)
+  if (record?.uuid !== uuid) return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
+  const isChanged =
+    expects !== undefined &&
+    (isTerminal(record.state) || (expects === 'never_claimed' && record.generation > 0))
+  if (isChanged)
+    return refuse('CHANGED_SINCE', `The task ${uuid} is ${record.state} now.`, {
+      ...{ taskId: uuid, taskState: record.state, currentGeneration: record.generation },
+    })
+  const upstream = command.kind === 'replan' ? (command.edges?.on ?? []) : []
+  const missing = upstream.find((on) => recordOf(on.id)?.uuid !== on.uuid)
+  return missing ? refuse('VALIDATION_FAILED', `There is no task ${missing.uuid} in this workspace.`) : null
 }
 
 function whyEnded(mission: SeenGate | undefined, field: string): Refusal | null {

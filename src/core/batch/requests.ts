@@ -297,6 +297,7 @@ class ReadSetBuilder {
     } else if (command.kind === 'merge') for (const { id } of command.parts) this.#taskIds.add(id)
     else if (command.kind === 'countUpstream')
       for (const { dependsOn } of command.edges) this.#dependencies.push({ taskId, dependsOn })
+    else if (command.kind === 'replan') for (const { id } of command.edges?.on ?? []) this.#taskIds.add(id)
     // Locked too: a dependency that completes meanwhile is either seen as completed or sees the task waiting.
     else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }

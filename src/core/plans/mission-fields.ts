@@ -73,6 +73,10 @@ export const MissionTaskShape = z.strictObject({
   toolsRequested: ToolsRequested.default([]),
   budget: Budget.optional(),
   optional: z.boolean().default(false).describe('Its failure does not fail the mission'),
+  cancel: z
+    .boolean()
+    .default(false)
+    .describe('In a newer plan of a mission that runs: cancel it, although it was begun'),
   maxRetries: TaskCreate.shape.maxRetries.unwrap().optional(),
   maxContinuations: TaskCreate.shape.maxContinuations.unwrap().optional(),
   timeouts: Timeouts.optional(),

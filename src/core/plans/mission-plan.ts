@@ -44,6 +44,8 @@ export interface MissionTask {
   budget: z.output<typeof Budget> | null
   /** Its failure does not fail the mission. */
   optional: boolean
+  /** In a newer plan: it is cancelled, although it was begun. */
+  cancel: boolean
   input: unknown
 }
 

@@ -137,6 +137,7 @@ function taskOf(values: TaskFields['values'], edges: readonly DraftEdge[]): Miss
     systemPrompt: values.systemPrompt ?? null,
     budget: unlessEmpty(values.budget),
     optional: values.optional,
+    cancel: values.cancel,
     input: values.input ?? null,
   }
 }

@@ -14,7 +14,7 @@ const { taskType, triggerRule } = MissionTaskShape.shape
 const BY_DEFAULT = { taskType: taskType.parse(undefined), triggerRule: triggerRule.parse(undefined) }
 
 function taskAsWritten(task: MissionTask, list: WriteList): Record<string, unknown> {
-  const { tempId, title, description, optional, dependsOn, ...rest } = task
+  const { tempId, title, description, optional, cancel, dependsOn, ...rest } = task
   const named = (field: 'taskType' | 'triggerRule') =>
     task[field] === BY_DEFAULT[field] ? null : task[field]
   const lists = Object.entries(rest).filter((entry): entry is [string, string[]] => Array.isArray(entry[1]))
@@ -30,6 +30,7 @@ function taskAsWritten(task: MissionTask, list: WriteList): Record<string, unkno
     triggerRule: named('triggerRule'),
     dependsOn: dependsOn.length > 0 ? edgesAsWritten(dependsOn, list) : null,
     optional: optional || null,
+    cancel: cancel || null,
   })
 }
 

@@ -88,6 +88,24 @@ export const MissionCreate = z.strictObject({
   config: MissionSettings.prefault({}),
 })
 
+/** What the approval of a newer plan would do, by tempId. */
+const PlanPreviewView = z.object({
+  added: z.array(z.string()),
+  changed: z.array(
+    z.object({
+      tempId: z.string(),
+      taskId: Uuid,
+      fields: z.array(z.string()),
+      when: z.enum(['now', 'next_attempt']),
+    }),
+  ),
+  cancelled: z.array(z.object({ tempId: z.string(), taskId: Uuid })),
+  kept: z.array(
+    z.object({ tempId: z.string(), taskId: Uuid, because: z.enum(['ended', 'begun']).nullable() }),
+  ),
+  digest: z.string(),
+})
+
 export const MissionView = z.object({
   id: Uuid,
   goal: z.string(),
@@ -103,6 +121,8 @@ export const MissionView = z.object({
   planVersion: z.int().nullable().describe('The newest one'),
   planDigest: z.string().nullable(),
   approvedVersion: z.int().nullable(),
+  proposedVersion: z.int().nullable().describe('A newer plan that waits for approval while the mission runs'),
+  preview: PlanPreviewView.optional().describe('What its approval would do; where one mission is read'),
   estimate: z.object({ tokens: z.int(), usd: z.string().nullable() }).nullable(),
   strategy: z.string().nullable(),
   taskCount: z.int(),
@@ -186,6 +206,16 @@ export const ApproveBody = z.strictObject({
     .optional()
     .describe('The version that was seen; refused when there is a newer one'),
   digest: z.string().max(128).optional(),
+  preview: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('The digest of the preview that was seen; refused when the approval would do something else'),
+  cancel: z
+    .array(Tag)
+    .max(10_000)
+    .optional()
+    .describe('Of a mission that runs: tempIds of tasks to cancel, although they were begun'),
   comment: ShortText.optional(),
 })
 export const RejectBody = z.strictObject({

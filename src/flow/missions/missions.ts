@@ -4,6 +4,7 @@ import { Refused } from '../../core/errors.ts'
 import { idCarriedBy, uuidCarrying } from '../../core/ids.ts'
 import type { MissionCommand, ProposedPlan } from '../../core/kinds/mission/command.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
+import { hasProposal } from '../../core/kinds/mission/replan.ts'
 import { comparePlans } from '../../core/plans/compare.ts'
 import { estimateTasks } from '../../core/plans/estimate.ts'
 import type { MissionPlan } from '../../core/plans/mission-plan.ts'
@@ -23,7 +24,9 @@ import type { RunKernel, ServerKernel } from '../../kernel/server-kernel.ts'
 import { planDigest } from '../plan-digest.ts'
 import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
-import { missionPlan, modelOf, tasksOf } from './plan-tasks.ts'
+import { unblockDownstream } from '../unblock.ts'
+import { missionPlan, modelOf, refuseCancelling, tasksOf } from './plan-tasks.ts'
+import { type Replanning, replanningOf } from './replan.ts'
 import { missionView, planVersionView } from './views.ts'
 
 /** Missions: created with a plan, approved, paused, resumed and cancelled. */
@@ -50,6 +53,7 @@ export async function createMission(
 ): Promise<Answer> {
   const plan = body.plan === undefined ? null : missionPlan(body.plan)
   refuseCommands(caller, plan, body.config.commands)
+  if (plan) refuseCancelling(plan)
   const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
   const id = await kernel.store.missions.freshId(caller.workspaceId)
@@ -98,6 +102,22 @@ function refuseCommands({ rights }: Caller, plan: MissionPlan | null, allowed: r
   )
 }
 
+/** What was shown named no task to cancel beside those of the plan. */
+async function refuseIfChanged(
+  kernel: ServerKernel,
+  caller: Caller,
+  mission: MissionRecord,
+  plan: MissionPlan,
+  seen: string,
+): Promise<void> {
+  const { preview } = await replanningOf(kernel, caller, mission, plan)
+  if (preview.digest === seen) return
+  const now = { planVersion: mission.plan!.version, preview }
+  throw new Refused('CHANGED_SINCE', 'The approval would do something else by now.', now)
+}
+
+const pickChanges = ({ tasks, changes }: Replanning) => ({ tasks, changes })
+
 /** A plan as it is stored, and the tasks it stands for. */
 export function proposed(plan: MissionPlan, mission: Parameters<typeof tasksOf>[1]): ProposedPlan {
   const estimated = plan.tasks.map((task) => ({
@@ -130,7 +150,11 @@ async function act(
 }
 
 export async function showMission(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
-  return missionView(await requireMission(kernel, caller, uuid))
+  const mission = await requireMission(kernel, caller, uuid)
+  const shown = missionView(mission)
+  if (!hasProposal(mission)) return shown
+  const { plan } = await newestPlan(kernel, caller, mission)
+  return { ...shown, preview: (await replanningOf(kernel, caller, mission, plan)).preview }
 }
 
 /** The newest plan and its tasks, as they would be created now. */
@@ -139,7 +163,8 @@ async function newestPlan(kernel: RunKernel, { workspaceId }: Caller, mission: M
   const stored =
     version === undefined ? null : await kernel.store.missions.plan(workspaceId, mission.id, version)
   if (!stored) throw new Refused('WRONG_STATE', 'There is no plan that waits for approval.')
-  return { version: stored.version, tasks: tasksOf(missionPlan(JSON.parse(stored.body!)), mission) }
+  const plan = missionPlan(JSON.parse(stored.body!))
+  return { version: stored.version, plan, tasks: tasksOf(plan, mission) }
 }
 
 /** Its time has come. */
@@ -155,13 +180,25 @@ export async function approveMission(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
-  { planVersion, digest, comment }: z.output<typeof ApproveBody>,
+  { planVersion, digest, comment, preview, cancel }: z.output<typeof ApproveBody>,
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
-  const { version, tasks } = await newestPlan(kernel, caller, mission)
+  const { version, plan, tasks } = await newestPlan(kernel, caller, mission)
   // By the version that was read: if there is a newer one by now, its tasks are not these.
   const seen = { planVersion: planVersion ?? version, digest }
-  return act(kernel, caller, uuid, { kind: 'approve', tasks, changes: [], comment: comment ?? null, ...seen })
+  const named = { kind: 'approve', comment: comment ?? null, ...seen } as const
+  if (!hasProposal(mission)) return act(kernel, caller, uuid, { ...named, tasks, changes: [] })
+  const replanning = await replanningOf(kernel, caller, mission, plan, cancel)
+  if (preview !== undefined) await refuseIfChanged(kernel, caller, mission, plan, preview)
+  const shown = await act(kernel, caller, uuid, { ...named, ...pickChanges(replanning) })
+  const ended = replanning.changes.filter(({ command }) => command.kind === 'cancel')
+  // Not awaited, as whenever tasks end.
+  void unblockDownstream(
+    kernel,
+    caller.workspaceId,
+    ended.map(({ taskId }) => taskId),
+  )
+  return shown
 }
 
 export async function rejectMission(
@@ -199,7 +236,18 @@ export async function proposePlan(
 ): Promise<Answer> {
   refuseCommands(caller, plan)
   const mission = await requireMission(kernel, caller, uuid)
-  return act(kernel, caller, uuid, { kind: 'propose', proposed: proposed(plan, mission) })
+  const given = proposed(plan, mission)
+  if (mission.phase !== 'running') {
+    refuseCancelling(plan)
+    return act(kernel, caller, uuid, { kind: 'propose', proposed: given })
+  }
+  // Its tasks are made by its approval, as changes of what is there by then.
+  const { estimate } = await replanningOf(kernel, caller, mission, plan)
+  const costs = { estimatedTokens: estimate.tokens, estimatedUsd: estimate.usd }
+  return act(kernel, caller, uuid, {
+    kind: 'propose',
+    proposed: { plan: { ...given.plan, ...costs }, tasks: [] },
+  })
 }
 
 /** Acts that need no more than the mission. */

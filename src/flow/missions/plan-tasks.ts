@@ -50,6 +50,15 @@ function notYetIn({ contractor }: MissionTask, place: number): PlanProblem[] {
   }))
 }
 
+/** Only a mission that runs has tasks that a plan could cancel. */
+export function refuseCancelling({ tasks }: MissionPlan): void {
+  const place = tasks.findIndex(({ cancel }) => cancel)
+  if (place === -1) return
+  const message = 'is only for newer plans of a mission that runs'
+  const where = { path: `tasks[${place}].cancel`, at: `/tasks/${place}/cancel` }
+  throw refusedPlan([{ line: 0, column: 0, ...where, message }])
+}
+
 export function tasksOf(plan: MissionPlan, mission: MissionOfTasks): NewTask[] {
   const placeOf = new Map(plan.tasks.map(({ tempId }, place) => [tempId, place]))
   return plan.tasks.map((task, place) => newTask(task, place, placeOf, mission))

@@ -1,5 +1,6 @@
 import { taskCount } from '../../core/kinds/mission/counts.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
+import { hasProposal } from '../../core/kinds/mission/replan.ts'
 import { MISSION_STATES, stateOf } from '../../core/kinds/mission/states.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
@@ -25,6 +26,7 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     planVersion: plan?.version ?? null,
     planDigest: plan?.digest ?? null,
     approvedVersion: record.approved?.version ?? null,
+    proposedVersion: hasProposal(record) ? plan!.version : null,
     estimate: plan && { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
     strategy: plan?.strategy ?? null,
     taskCount: taskCount(counts),

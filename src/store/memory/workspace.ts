@@ -204,7 +204,13 @@ export function write(workspace: Workspace, changes: Changes): void {
   workspace.activeClaims += changes.activeClaimsDelta
 }
 
-function writeDependencies(workspace: Workspace, { dependencies, recounted }: Changes): void {
+function writeDependencies(workspace: Workspace, { dependencies, recounted, replaced }: Changes): void {
+  for (const taskId of replaced) {
+    for (const on of workspace.dependencies.get(taskId)?.keys() ?? [])
+      workspace.dependents.get(on)?.delete(taskId)
+    workspace.dependencies.delete(taskId)
+    workspace.details.set(taskId, { ...workspace.details.get(taskId)!, dependsOn: [] })
+  }
   const added = new Map<number, string[]>()
   for (const { taskId, dependsOn: on, dependsOnUuid, rule, kind, countedVersion, outcome } of dependencies) {
     const own = workspace.dependencies.get(taskId) ?? new Map()

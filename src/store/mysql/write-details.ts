@@ -7,6 +7,9 @@ import type { Writing } from './writing.ts'
 
 /** The details of tasks. */
 
+/** Changed only by plans of missions, which are not held here. */
+type OfPlans = 'taskType' | 'input' | 'plan'
+
 const COLUMNS = {
   title: 'title',
   description: 'description',
@@ -21,7 +24,7 @@ const COLUMNS = {
   waitsKind: 'waits_kind',
   waitsSince: 'waits_since',
   waitsBecause: 'waits_because',
-} as const satisfies Record<keyof DetailsChanged['set'], string>
+} as const satisfies Record<Exclude<keyof DetailsChanged['set'], OfPlans>, string>
 
 type Field = keyof typeof COLUMNS
 const JSON_FIELDS: readonly Field[] = ['tags', 'checkpoint', 'question']

@@ -12,6 +12,7 @@ import {
 import { finish, settle, stop } from './ends.ts'
 import { approve, isRefusal, planAsSeen, planIsReady, planVersion, start, startPlanning } from './plans.ts'
 import { type MissionRecord, NO_COUNTS } from './record.ts'
+import { approveChanges, proposeChanges } from './replan.ts'
 import { retried, retry } from './retry.ts'
 import { isSnapshotDue, isSpent, percentUsed } from './spending.ts'
 import { isEnd, type MissionPhase, stateOf } from './states.ts'
@@ -84,6 +85,7 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
   },
 
   propose(draft, { proposed, proposedBy }, context) {
+    if (draft.record.phase === 'running') return proposeChanges(draft, proposed.plan, context)
     if (!PLANNABLE.includes(draft.record.phase)) return wrongState(draft, 'propose a plan')
     draft.record.plan = planVersion(draft.record, proposed.plan, {
       ...context,
@@ -102,9 +104,11 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
 
   approve(draft, command, context) {
     const { record } = draft
-    if (record.phase !== 'awaiting_approval') return wrongState(draft, 'approve')
+    const isRunning = record.phase === 'running'
+    if (!isRunning && record.phase !== 'awaiting_approval') return wrongState(draft, 'approve')
     const plan = planAsSeen(record, command)
     if (isRefusal(plan)) return plan
+    if (isRunning) return approveChanges(draft, plan, command, context.actor)
     approve(draft, plan, command.tasks, context.actor, command.comment, context)
     return null
   },

@@ -90,6 +90,13 @@ export const readRecord = new Function(
 export const changesRareColumns = (before: TaskRecord, after: TaskRecord) =>
   RARE.some(({ field }) => before[field] !== after[field])
 
+const REPLANNED: readonly (keyof TaskRecord)[] = ['capabilities', 'review', 'optional']
+/** Fixed when a task is created, unless a newer plan of its mission changes it. */
+export const FIXED = columnsThat('never').filter(({ field }) => REPLANNED.includes(field))
+
+export const changesFixedColumns = (before: TaskRecord, after: TaskRecord) =>
+  FIXED.some(({ field }) => before[field] !== after[field])
+
 /** The values of these columns, one list per column. */
 export const fieldsOf = (columns: readonly RecordColumn[], records: readonly TaskRecord[]) =>
   columns.map((column) => column.of(records))

@@ -225,6 +225,12 @@ export const insertDependencies = insertInto(
   }),
 )
 
+// The earlier dependencies of tasks that get others. $1 workspace, $2 tasks.
+export const dropDependencies = statement(
+  'drop_dependencies',
+  'delete from task_dependencies where workspace_id = $1 and task_id = any($2::bigint[])',
+)
+
 // Dependencies, read after the locks of their tasks. Each is found by its key (offset 0): all those of a task may be
 // thousands. $1 workspace, $2 tasks, $3 what they depend on.
 export const dependenciesOf = statement(

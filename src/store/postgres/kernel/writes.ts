@@ -2,7 +2,17 @@ import { type Changes, isOnTrack, type View } from '../../../core/batch/requests
 import type { DetailsChanged, TaskRecord } from '../../../core/records.ts'
 import { foldClaims, foldDetails, foldRecounted } from '../../fold-changes.ts'
 import { attemptWrites } from './attempts.ts'
-import { ALL, CHECK_AT, changesRareColumns, fieldsOf, HOT, LANE, RARE } from './columns.ts'
+import {
+  ALL,
+  CHECK_AT,
+  changesFixedColumns,
+  changesRareColumns,
+  FIXED,
+  fieldsOf,
+  HOT,
+  LANE,
+  RARE,
+} from './columns.ts'
 import { kindWrites, kindWritesBeforeTasks } from './kinds/stored-kinds.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
@@ -49,6 +59,8 @@ const updateOf = (name: string, columns: Parameters<typeof fieldsOf>[0]) => {
 }
 const updateHot = updateOf('update_tasks', HOT)
 const updateWhole = updateOf('update_tasks_whole', [...HOT, ...RARE])
+/** What only a newer plan changes; the lane follows from it. */
+const updateFixed = updateOf('update_tasks_replanned', [...FIXED, LANE])
 const updateClaimed = updateOf('update_tasks_claimed', [...HOT, CHECK_AT])
 const updateWholeClaimed = updateOf('update_tasks_whole_claimed', [...HOT, ...RARE, CHECK_AT])
 
@@ -71,6 +83,8 @@ function taskWrites(workspaceId: number, view: View, changes: Changes): Bound[] 
     }
   }
   for (const { update, tasks } of groups.values()) writes.push(update(workspaceId, tasks))
+  const replanned = changes.tasks.filter((task) => changesFixedColumns(view.records.get(task.id)!, task))
+  if (replanned.length > 0) writes.push(updateFixed(workspaceId, replanned))
   return writes
 }
 
@@ -98,7 +112,8 @@ function newTaskWrites(workspaceId: number, created: Changes['created']): Bound[
 
 function dependencyWrites(workspaceId: number, changes: Changes): Bound[] {
   const writes: Bound[] = []
-  const { dependencies } = changes
+  const { dependencies, replaced } = changes
+  if (replaced.length > 0) writes.push([sql.dropDependencies, [workspaceId, arrayLiteral(replaced)]])
   if (dependencies.length > 0)
     writes.push(
       sql.insertDependencies(workspaceId, [
@@ -138,7 +153,12 @@ const DETAIL_COLUMNS = {
   waitsKind: 'waits_kind',
   waitsSince: 'waits_since',
   waitsBecause: 'waits_because',
+  taskType: 'task_type',
+  input: 'input',
+  plan: 'plan',
 } as const satisfies Record<keyof DetailsChanged['set'], string>
+
+const JSON_DETAILS: ReadonlySet<keyof DetailsChanged['set']> = new Set(['input', 'plan', 'question'])
 
 /** Row by row, only the columns that changed: details change rarely, and seldom many at once. */
 function detailWrites(workspaceId: number, changes: Changes): Bound[] {
@@ -153,7 +173,7 @@ function detailWrites(workspaceId: number, changes: Changes): Bound[] {
 function detailValue(field: keyof typeof DETAIL_COLUMNS, value: unknown): unknown {
   if (field === 'checkpoint') return JSON.stringify(value)
   if (value === null) return null
-  if (field === 'question') return JSON.stringify(value)
+  if (JSON_DETAILS.has(field)) return JSON.stringify(value)
   return field === 'waitsSince' ? new Date(value as number).toISOString() : value
 }
 

@@ -99,6 +99,27 @@ export async function planOfMission(
   return row ? readPlan(row) : null
 }
 
+/** A task of the plan of a mission. */
+export interface StoredPlanTask {
+  id: number
+  taskId: string
+  tempId: string
+  sequenceNumber: number
+  state: TaskState
+  generation: number
+}
+
+/** Its tasks that come from its plan, in the order of the plan. */
+export const planTasksOf = (pool: pg.Pool, workspaceId: number, id: number): Promise<StoredPlanTask[]> =>
+  scopedQuery<StoredPlanTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.id, t.uuid as "taskId", d.plan ->> 'tempId' as "tempId", t.state, t.generation,
+              (d.plan ->> 'sequenceNumber')::int as "sequenceNumber"
+         from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
+        where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work' and d.plan ->> 'sequenceNumber' is not null
+        order by (d.plan ->> 'sequenceNumber')::int`,
+    values: [workspaceId, id],
+  })
+
 // Arrays of its fields, in the order of their creation.
 const NODES = `select json_agg(json_build_array(t.uuid, (d.plan ->> 'sequenceNumber')::int, d.title, t.state, t.purpose,
       coalesce(t.agent, t.only_agent), t.attempt, (select trim_scale(sum(r.cost_usd))::text from runs r

@@ -11,6 +11,7 @@ import {
   listMissions,
   planOfMission,
   plansOfMission,
+  planTasksOf,
 } from './missions.ts'
 import { rejectedResults, resultData, resultHeads, resultsOfTask } from './result-pages.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
@@ -28,6 +29,7 @@ export function readQueries({ readers }: Connections) {
       newestPlanning,
       plan: planOfMission,
       plans: plansOfMission,
+      planTasks: planTasksOf,
       tasksFor: tasksForChore,
       skipped: skippedInMission,
       toSettle: missionsToSettle,

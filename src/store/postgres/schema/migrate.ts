@@ -183,7 +183,7 @@ const GRANTS: Record<string, string> = {
   mission_plans: 'select, insert',
   tasks: 'select, insert, update',
   task_details: 'select, insert, update',
-  task_dependencies: 'select, insert, update',
+  task_dependencies: 'select, insert, update, delete',
   projects: 'select, insert, update',
   tracks: 'select, insert, update',
   track_claims: 'select, insert, delete',

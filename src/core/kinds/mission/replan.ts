@@ -1,0 +1,49 @@
+import type { Refusal } from '../../errors.ts'
+import type { Actor } from '../../records.ts'
+import type { ProposedPlan } from './command.ts'
+import { type Command, type MissionContext, type MissionDraft, wrongState } from './draft.ts'
+import { planVersion } from './plans.ts'
+import type { MissionRecord, PlanVersion } from './record.ts'
+
+/**
+ * Another plan for a mission that runs. It is a proposal: the tasks of the approved one go on. Its approval changes, adds and
+ * cancels tasks by their tempIds, in one transaction.
+ */
+
+/** Whether a newer plan waits for approval while the mission follows an earlier one. */
+export const hasProposal = ({ phase, plan, approved }: MissionRecord) =>
+  phase === 'running' && plan !== null && approved !== null && plan.version !== approved.version
+
+/** Whatever its autonomy: a person sees what would happen to work that is under way. */
+export function proposeChanges(
+  draft: MissionDraft,
+  proposed: ProposedPlan['plan'],
+  context: MissionContext,
+): Refusal | null {
+  const { record } = draft
+  if (record.closedBy.includes('cancelling')) return wrongState(draft, 'propose a plan')
+  record.plan = planVersion(record, proposed, context)
+  const { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd } = record.plan
+  draft.note('mission_plan_proposed', {
+    ...{ version, digest, taskCount, strategy, estimatedTokens, estimatedUsd },
+  })
+  return null
+}
+
+export function approveChanges(
+  draft: MissionDraft,
+  { version, digest, taskCount }: PlanVersion,
+  { tasks, changes, comment }: Pick<Command<'approve'>, 'tasks' | 'changes' | 'comment'>,
+  approvedBy: Actor,
+): Refusal | null {
+  const { record } = draft
+  if (record.closedBy.includes('cancelling')) return wrongState(draft, 'approve')
+  record.approved = { version, digest }
+  const cancelled = changes.filter(({ command }) => command.kind === 'cancel').length
+  draft.note('mission_plan_changed', {
+    ...{ approvedBy, version, digest, taskCount, comment },
+    ...{ added: tasks.length, changed: changes.length - cancelled, cancelled },
+  })
+  draft.creates = tasks
+  return null
+}
