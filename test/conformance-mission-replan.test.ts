@@ -50,7 +50,7 @@ const replanned = (
 /** The mission gets a newer plan, which is approved with these changes. */
 async function approve(
   work: Work,
-  { id, uuid }: MissionRecord,
+  { uuid }: MissionRecord,
   tasks: ReturnType<typeof missionTask>[],
   changes: OnTask[],
 ) {

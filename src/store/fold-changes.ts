@@ -1,12 +1,6 @@
 import { type Changes, dependencyName } from '../core/batch/requests.ts'
-import type {
-  ClaimEnded,
-  ClaimOpened,
-  DetailsChanged,
-  ResultJudged,
-  ResultPromoted,
-  ResultWritten,
-} from '../core/records.ts'
+import type { ClaimEnded, ClaimOpened, DetailsChanged } from '../core/records.ts'
+import type { ResultJudged, ResultPromoted, ResultWritten } from '../core/result-changes.ts'
 
 /** What a batch does to one row several times is written once. */
 

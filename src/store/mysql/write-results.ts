@@ -1,4 +1,4 @@
-import type { ResultJudged, ResultPromoted, ResultWritten } from '../../core/records.ts'
+import type { ResultJudged, ResultPromoted, ResultWritten } from '../../core/result-changes.ts'
 import type { Changes } from '../portable.ts'
 import { insert } from './bulk.ts'
 import { type Sql, sql } from './sql.ts'

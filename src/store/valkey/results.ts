@@ -1,4 +1,4 @@
-import type { ResultWritten } from '../../core/records.ts'
+import type { ResultWritten } from '../../core/result-changes.ts'
 import type { Changes } from '../portable.ts'
 import type { StoredResult } from '../store.ts'
 

@@ -1,5 +1,6 @@
 import type { Changes } from '../../../core/batch/requests.ts'
-import type { ClaimEnded, ResultPromoted, ResultWritten } from '../../../core/records.ts'
+import type { ClaimEnded } from '../../../core/records.ts'
+import type { ResultPromoted, ResultWritten } from '../../../core/result-changes.ts'
 import { foldResults } from '../../fold-changes.ts'
 import type { Column } from './columns.ts'
 import { type Bound, columnsOf, insertInto, overRows, statement } from './statements.ts'

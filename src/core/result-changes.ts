@@ -1,0 +1,37 @@
+/** What a decision writes of results. */
+
+export interface ResultWritten {
+  readonly kind: 'written'
+  readonly taskId: number
+  readonly epoch: number
+  readonly generation: number
+  readonly session: string
+  readonly agent: string | null
+  /** null while a verdict is awaited. */
+  readonly accepted: boolean | null
+  readonly rejection: string | null
+  readonly ref: string
+  readonly hash: string
+  /** The result as JSON text; not parsed on the way in. */
+  readonly data: string
+  readonly summary: string | null
+  readonly at: number
+}
+
+export interface ResultJudged {
+  readonly kind: 'judged'
+  readonly taskId: number
+  readonly epoch: number
+  readonly accepted: boolean
+  readonly rejection: string | null
+}
+
+/** A rejected result becomes the accepted one, and the one accepted before does not count any more. */
+export interface ResultPromoted {
+  readonly kind: 'promoted'
+  readonly taskId: number
+  readonly epoch: number
+  readonly generation: number
+  readonly session: string
+  readonly hash: string
+}
