@@ -20,12 +20,21 @@ const { workspace } = useServer()
 
 const propose = (w: Workspace, { id }: Json, ...tasks: PlannedTask[]) =>
   w.call('PUT', `/missions/${id}/plan`, planOf(...tasks))
-const brief = ({ preview }: Json) => ({
-  added: preview.added,
-  changed: preview.changed.map(({ tempId, fields, when }: Json) => [tempId, when, ...fields]),
-  cancelled: preview.cancelled.map(({ tempId }: Json) => tempId),
-  kept: preview.kept.map(({ tempId, because }: Json) => [tempId, because]),
-})
+interface Preview {
+  added: string[]
+  changed: { tempId: string; fields: string[]; when: string }[]
+  cancelled: { tempId: string }[]
+  kept: { tempId: string; because: string | null }[]
+}
+const brief = (shown: Json) => {
+  const { added, changed, cancelled, kept } = shown.preview as Preview
+  return {
+    added,
+    changed: changed.map(({ tempId, fields, when }) => [tempId, when, ...fields]),
+    cancelled: cancelled.map(({ tempId }) => tempId),
+    kept: kept.map(({ tempId, because }) => [tempId, because]),
+  }
+}
 const A = { tempId: 'a' }
 const B = { tempId: 'b', dependsOn: ['a'] }
 const C = { tempId: 'c', dependsOn: ['b'] }

@@ -77,7 +77,10 @@ async function reconcile(context: CoordinatorContext): Promise<number> {
   const { kernel, term, only } = context
   const drifted = await kernel.store.counters.drifted(only)
   for (const { workspaceId } of drifted) await kernel.store.counters.correct(workspaceId, term)
-  return drifted.length
+  const { missionCounters } = kernel.store
+  const missions = await missionCounters.drifted(only)
+  for (const mission of missions) await missionCounters.correct(mission, term)
+  return drifted.length + missions.length
 }
 
 async function deleteOldNodes({ kernel }: CoordinatorContext): Promise<number> {

@@ -64,6 +64,7 @@ export class PostgresStore
   readonly cluster: ServerQueries['cluster']
   readonly followers: LogFollowers
   readonly counters: ServerQueries['counters']
+  readonly missionCounters: ServerQueries['missionCounters']
   readonly keys: ServerQueries['keys']
   readonly logs: ServerQueries['logs']
   readonly missions: ServerQueries['missions']
@@ -99,6 +100,7 @@ export class PostgresStore
     this.assignment = queries.assignment
     this.cluster = queries.cluster
     this.counters = queries.counters
+    this.missionCounters = queries.missionCounters
     this.keys = queries.keys
     this.logs = queries.logs
     this.missions = queries.missions

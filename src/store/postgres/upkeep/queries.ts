@@ -2,6 +2,7 @@ import { bind, type Connections } from '../kernel/connections.ts'
 import { verificationRows } from '../reads/verifications.ts'
 import { assignmentIn, similarTo, workspacesToAssignIn } from './assignment.ts'
 import { correctCounters, driftedCounters } from './counters.ts'
+import { MissionCounters } from './mission-counters.ts'
 import { strayTasks, verificationsOf } from './verifications.ts'
 
 /** What the coordinator reads and corrects. */
@@ -10,6 +11,7 @@ export function upkeepQueries(connections: Connections) {
   return {
     assignment: bind(readers, { read: assignmentIn, similarTo, workspaces: workspacesToAssignIn }),
     verifications: bind(readers, { of: verificationsOf, strays: strayTasks, views: verificationRows }),
+    missionCounters: new MissionCounters(connections),
     counters: {
       ...bind(readers, { drifted: driftedCounters }),
       ...bind(connections, { correct: correctCounters }),
