@@ -17,7 +17,7 @@ import {
 } from './states.ts'
 import { type TaskWatch, withClockReset, withClockRunning, withClockStopped } from './task-watch.ts'
 import type { DependencyAdded, DependencyRecounted, Upstream } from './upstream.ts'
-import { afterLeaving, type WaitingDetails, waitsAfter } from './waiting.ts'
+import { afterLeaving, expiryOf, type WaitingDetails, waitsAfter } from './waiting.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
 export interface TaskRecord {
@@ -300,7 +300,7 @@ export class TaskDraft {
     this.record.state = to
     if (to !== 'paused') this.record.pausedFrom = null
     this.record.rank = to === 'queued' ? this.#place() : null
-    if (to === 'queued') this.record.dueAt = this.record.expiresAt
+    if (to === 'queued') this.record.dueAt = expiryOf(this.record)
     if (this.record.watch?.deadlineMs !== undefined) this.#runClock(was, to)
     this.record.completedAt = isTerminal(to) ? this.now : null
     if (isTerminal(to)) this.record.dueAt = null

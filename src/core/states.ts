@@ -23,6 +23,8 @@ export const taskStates = Object.keys(TASK_STATES) as TaskState[]
 
 const ofType = (type: StateType) => taskStates.filter((state) => TASK_STATES[state].type === type)
 const HELD = ['assigned', 'running', 'continuing'] as const
+/** Results are taken from holders, from late ones, and from those whose mission was closed a moment ago. */
+const SUBMITTABLE = [...HELD, 'awaiting_retry', 'queued', 'paused'] as const
 const NOT_TERMINAL = taskStates.filter((state) => TASK_STATES[state].type !== 'terminal')
 const TERMINAL = ofType('terminal')
 
@@ -51,10 +53,10 @@ export const TASK_TRANSITIONS = {
   task_resumed: { from: ['continuing'], to: 'running', by: 'holder' },
   task_released: { from: HELD, to: 'queued', by: 'holder' },
   task_requeued: { from: HELD, to: 'queued', by: 'flow' },
-  task_completed: { from: [...HELD, 'awaiting_retry', 'queued'], to: 'completed', by: 'holder' },
-  task_output_submitted: { from: [...HELD, 'awaiting_retry', 'queued'], to: 'verifying', by: 'holder' },
+  task_completed: { from: SUBMITTABLE, to: 'completed', by: 'holder' },
+  task_output_submitted: { from: SUBMITTABLE, to: 'verifying', by: 'holder' },
   task_human_review_requested: {
-    from: [...HELD, 'verifying', 'awaiting_retry', 'queued'],
+    from: [...SUBMITTABLE, 'verifying'],
     to: 'awaiting_human',
     by: 'holder',
   },

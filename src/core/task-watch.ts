@@ -32,6 +32,12 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly avoidedAgent?: string | undefined
   /** It is paused because its mission is closed, and goes on with it. */
   readonly pausedByMission?: boolean | undefined
+  /** Since when. */
+  readonly pausedAt?: number | undefined
+  /** How much was left of the time it waited for when the gate of its mission was closed. */
+  readonly clockMs?: number | undefined
+  /** Its expiry instead of its own: that gate was closed meanwhile. */
+  readonly expiresAt?: number | undefined
 }
 
 /**

@@ -59,8 +59,12 @@ interface Waiting {
   dueAt: number | null
   readonly purpose: string
   readonly expiresAt: number | null
-  watch: (WaitingWatch & { readonly deadlineAt?: number | undefined }) | null
+  watch: (WaitingWatch & { readonly deadlineAt?: number | undefined; readonly expiresAt?: number | undefined }) | null
 }
+
+/** Until when it may be queued; null: for ever. */
+export const expiryOf = ({ expiresAt, watch }: Pick<Waiting, 'expiresAt' | 'watch'>): number | null =>
+  watch?.expiresAt ?? expiresAt
 
 /** The generation whose folder the present one works in. */
 export const folderOf = ({ generation, watch }: Pick<Waiting, 'generation' | 'watch'>): number =>
@@ -96,7 +100,7 @@ export function dropPreference(record: Waiting): void {
   if (record.watch?.preferredUntil === undefined) return
   const { preferredUntil: _until, ...rest } = record.watch
   record.onlyAgent = null
-  if (record.state === 'queued') record.dueAt = sooner(record.expiresAt, record.watch.deadlineAt ?? null)
+  if (record.state === 'queued') record.dueAt = sooner(expiryOf(record), record.watch.deadlineAt ?? null)
   record.watch = orNull(rest)
 }
 

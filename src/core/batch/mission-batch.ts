@@ -54,6 +54,7 @@ export class MissionBatch {
         uuid,
         phase,
         closedBy,
+        closedAt,
         maxParallel: config.maxParallel ?? null,
         held: heldTasks(this.#countsOf(locked)),
       }

@@ -289,7 +289,7 @@ class ReadSetBuilder {
 
   #task({ taskId, command }: OnTask): void {
     this.#taskIds.add(taskId)
-    if (command.kind === 'elapse') this.#isTimed = true
+    if (command.kind === 'elapse' || command.kind === 'addDependencies') this.#isTimed = true
     if (command.kind === 'submit') this.#offered.push({ taskId, generation: command.fence.generation })
     else if (command.kind === 'claim') {
       this.#claimants.add(command.session)

@@ -8,10 +8,11 @@ import { sooner } from '../retry.ts'
 import { isHeld } from '../states.ts'
 import { withClockChecked } from '../task-watch.ts'
 import { expireLease, fail, requeue, whatRanOut } from './attempts.ts'
+import { hasExpired, stopsItsClock } from './closed.ts'
 import { failAtDeadline, isPastDeadline } from './deadlines.ts'
 import { isForOthersFirst } from './fallback.ts'
 import { leaseRanOut } from './fence.ts'
-import { giveUp, hasExpired } from './time.ts'
+import { giveUp } from './time.ts'
 import { assignMsOf, watchAnew } from './watch.ts'
 
 type Claim = Extract<TaskCommand, { kind: 'claim' }>
@@ -21,7 +22,7 @@ export function claim(draft: TaskDraft, command: Claim, context: RuleContext): T
   if (isPastDeadline(draft, context)) failAtDeadline(draft)
   const lapsed = leaseRanOut(record, context.now) ? { session: record.session, agent: record.agent } : null
   if (lapsed !== null) expireLease(draft, context)
-  if (hasExpired(record, context.now)) giveUp(draft)
+  if (hasExpired(record, context.now) && !stopsItsClock(draft, context)) giveUp(draft)
   const isOwn = isAssignedToCaller(record, command, context)
   if (isOwn && record.session === command.session) return claimAssigned(draft, command, context)
   const free = isOwn ? { session: record.session, agent: record.agent } : lapsed

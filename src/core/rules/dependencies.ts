@@ -14,9 +14,11 @@ import {
   type UpstreamReport,
 } from '../upstream.ts'
 import { fail } from './attempts.ts'
+import { stopsItsClock } from './closed.ts'
 import { closeForLateResults } from './fence.ts'
 import { operate } from './operator.ts'
-import { giveUp, hasExpired } from './time.ts'
+import { hasExpired } from './closed.ts'
+import { giveUp } from './time.ts'
 import { moveByUpstream } from './upstream.ts'
 
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
@@ -60,7 +62,7 @@ function refuseDependencies(
     const field = `dependsOn[${unknown.place}]`
     return refuseField('VALIDATION_FAILED', field, 'names no task of this workspace')
   }
-  if (hasExpired(record, context.now)) giveUp(draft)
+  if (hasExpired(record, context.now) && !stopsItsClock(draft, context)) giveUp(draft)
   if (record.state !== 'pending' && record.state !== 'queued')
     return refuse('WRONG_STATE', `A task that is ${record.state} cannot get new dependencies.`, {
       taskState: record.state,

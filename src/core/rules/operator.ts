@@ -4,11 +4,11 @@ import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import type { TaskWatch } from '../task-watch.ts'
 import { dropPreference, goOn, preferLastAgent, WAITS_NO_MORE } from '../waiting.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { switchModel, withOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
+import { withoutMissionPause } from './pause-grace.ts'
 import { whyStale } from './question.ts'
 import { moveByUpstream } from './upstream.ts'
 
@@ -98,9 +98,9 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  pause(draft, { reason, byMission }, { actor }) {
+  pause(draft, { reason, byMission }, { actor, now }) {
     const { record } = draft
-    if (byMission) record.watch = { ...record.watch, pausedByMission: true }
+    if (byMission) record.watch = { ...record.watch, pausedByMission: true, pausedAt: now }
     record.pausedFrom = record.state
     // The scheduled time survives the pause; the wait of a retry does not, since a person who resumes means "now".
     if (record.state !== 'pending') record.dueAt = null
@@ -193,10 +193,6 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     }
     return null
   },
-}
-
-function withoutMissionPause({ pausedByMission: _paused, ...rest }: TaskWatch): TaskWatch | null {
-  return Object.keys(rest).length === 0 ? null : rest
 }
 
 /**

@@ -3,8 +3,10 @@ import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
+import { CLAIM_ENDS } from '../states.ts'
 import { expireLease } from './attempts.ts'
 import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
+import { isInGrace, withoutMissionPause } from './pause-grace.ts'
 import { FIRST_LOOK_MS, verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
@@ -41,6 +43,7 @@ function whyNotAccepted(
   context: RuleContext,
   late: boolean,
 ): Refusal | null {
+  if (isInGrace(record, fence, context.now)) return null
   const fenced = judgeFence(record, fence, context.now, 'STALE_OR_FUTURE')
   const facts = { currentGeneration: record.generation, taskState: record.state }
   // A result of the newest generation for a task that already has one, from any sender.
@@ -58,6 +61,13 @@ function whyNotAccepted(
   return refuse('NO_CLAIM', 'The lease had expired, and this workspace accepts no late results.', facts)
 }
 
+/** Its mission was closed while the result was on its way: the attempt counts after all, and its claim ended with its work. */
+function takeFromPause(record: TaskRecord): void {
+  record.attempt += 1
+  record.claimState = CLAIM_ENDS.COMPLETED
+  record.watch = withoutMissionPause(record.watch!)
+}
+
 function accept(
   draft: TaskDraft,
   command: Submit,
@@ -72,6 +82,7 @@ function accept(
   const actor = `agent:${record.agent}`
   record.startedAt ??= context.now
   closeForLateResults(record)
+  if (record.state === 'paused') takeFromPause(record)
   record.resultHash = submission.hash
   // The errors of earlier attempts no longer apply.
   if (record.generation > 1)

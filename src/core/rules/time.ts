@@ -1,10 +1,11 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
-import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { sooner } from '../retry.ts'
 import { isHeld } from '../states.ts'
-import { dropPreference } from '../waiting.ts'
+import { dropPreference, expiryOf } from '../waiting.ts'
 import { expireLease } from './attempts.ts'
+import { hasExpired, stopsItsClock } from './closed.ts'
 import { failAtDeadline, isPastDeadline, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { checkHolder } from './stall.ts'
@@ -21,7 +22,9 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
   } else if (leaseRanOut(record, context.now)) {
     expireLease(draft, context)
   } else if (record.dueAt !== null && record.dueAt <= context.now) {
-    if (record.state === 'pending' && record.blocked) {
+    if (stopsItsClock(draft, context)) {
+      // It has not run out: it stands still with the mission.
+    } else if (record.state === 'pending' && record.blocked) {
       // It is due, but blocked: from here on only its dependencies matter. If dependencies were added since it was
       // found due, it is checked for a cycle first, and therefore stays due.
       if (isUnchanged) {
@@ -34,7 +37,7 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
     } else if (record.state === 'queued') {
       if (hasExpired(record, context.now)) giveUp(draft)
       else if (isOver(record.watch?.preferredUntil, context.now)) openToAll(draft)
-      else postponeDeadline(draft, context, sooner(record.expiresAt, record.watch?.preferredUntil ?? null))
+      else postponeDeadline(draft, context, sooner(expiryOf(record), record.watch?.preferredUntil ?? null))
     } else if (record.state === 'verifying' && record.review === 'baton') {
       // What is to be done about its result is not for a rule: whoever sent this looks after it.
       record.dueAt = context.now + NEXT_LOOK_MS
@@ -48,10 +51,6 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
   }
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
-
-/** It is still queued at the time of its expiry. */
-export const hasExpired = ({ state, expiresAt }: TaskRecord, now: number) =>
-  state === 'queued' && expiresAt !== null && expiresAt <= now
 
 const isOver = (at: number | undefined, now: number) => at !== undefined && at <= now
 

@@ -17,6 +17,7 @@ export function watchAnew(watch: TaskWatch | null, byCoordinator: boolean): Task
     doneBy: _doneBy,
     progressAt: _progressAt,
     suspectedAt: _since,
+    clockMs: _left,
     ...rest
   } = watch
   const { attemptEndsAt: _ends, ...own } = rest

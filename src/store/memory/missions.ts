@@ -34,6 +34,7 @@ const gateOf = ({ uuid, phase, closedBy, closedMs, closedAt, config, counts }: M
   uuid,
   phase,
   closedBy,
+  closedAt,
   maxParallel: config.maxParallel ?? null,
   held: heldTasks(counts),
 })

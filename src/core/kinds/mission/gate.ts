@@ -15,6 +15,10 @@ export function openFor({ phase, closedBy }: Readonly<MissionProgress>): OpenFor
   return phase === 'pending' ? 'none' : 'planning'
 }
 
+/** Whether something but the approval of its plan keeps its tasks back. */
+export const isClosed = ({ phase, closedBy }: Readonly<MissionProgress>) =>
+  !isEnd(phase) && closedBy.some((reason) => reason !== 'unapproved')
+
 /** A mission as it is read without its lock. */
 export interface SeenGate extends Readonly<MissionProgress> {
   readonly uuid: string

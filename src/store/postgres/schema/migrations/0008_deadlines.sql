@@ -1,12 +1,12 @@
 -- outside a transaction
 -- Deadlines of tasks. No table is rewritten, and none is scanned while it is locked.
 
--- A task in the queue is due at its expiry, at its deadline, or when it is no longer reserved for the agent that held it last.
+-- A task in the queue is due at its expiry; one with deadlines of its own, or in a mission that was closed, at another time.
 alter table tasks
   drop constraint if exists tasks_check10,
   drop constraint if exists tasks_due_in_queue,
-  add constraint tasks_due_in_queue check (state <> 'queued' or due_at is not distinct from expires_at
-    or (watch is not null and coalesce(due_at <= coalesce(expires_at, due_at), false))) not valid;
+  add constraint tasks_due_in_queue
+    check (state <> 'queued' or due_at is not distinct from expires_at or (watch is not null and due_at is not null)) not valid;
 
 -- How long the gate of a mission was closed: the deadlines of its tasks do not count that time.
 alter table missions
