@@ -85,3 +85,43 @@ describe('counters of a mission', () => {
     expect((await showMission(w, mission)).state).toBe('completed')
   })
 })
+
+describe('a mission after another', () => {
+  test('begins when that one has ended, however it ended', async () => {
+    const w = await workspace()
+    const [first, second] = [await makeMission(w, [{ tempId: 'a' }]), await makeMission(w, [{ tempId: 'b' }])]
+    const next = await makeMission(w, [{ tempId: 'c' }], { after: first.id })
+    const other = await makeMission(w, [{ tempId: 'd' }], { after: second.id })
+    expect(next).toMatchObject({ state: 'pending', after: first.id, taskCount: 0 })
+    await actOn(w, second, 'cancel')
+    await until(async () => (await showMission(w, other)).state === 'running')
+    expect((await showMission(w, next)).state).toBe('pending')
+    expect((await workOff(w)).sort()).toEqual(['a', 'c', 'd'])
+    expect(await showMission(w, next)).toMatchObject({ state: 'completed', after: first.id })
+  })
+
+  test('begins at once when that one had ended already, and not before its own time', async () => {
+    const w = await workspace()
+    const ended = await makeMission(w, [])
+    expect(await makeMission(w, [{ tempId: 'a' }], { after: ended.id })).toMatchObject({ state: 'running' })
+    const running = await makeMission(w, [{ tempId: 'b' }])
+    const startAt = new Date(Date.now() + 3_600_000).toISOString()
+    const both = await makeMission(w, [{ tempId: 'c' }], { after: running.id, startAt })
+    await workOff(w, 'alpha', 0)
+    expect((await showMission(w, running)).state).toBe('completed')
+    await w.post('/coordinator/recover')
+    expect(await showMission(w, both)).toMatchObject({ state: 'pending', startAt })
+    expect((await w.post('/coordinator/recover')).body.did.missionsSettled).toBe(0)
+  })
+
+  test('is refused when it names no mission of its workspace', async () => {
+    const [w, other] = [await workspace(), await workspace()]
+    const theirs = await makeMission(other, [{ tempId: 'a' }])
+    for (const after of [theirs.id, randomUUID(), 'first'])
+      expectRefusal(
+        await w.post('/missions', { goal: 'x', plan: { tasks: [] }, after }),
+        400,
+        'VALIDATION_FAILED',
+      )
+  })
+})

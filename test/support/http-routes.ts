@@ -204,6 +204,7 @@ const NAMING: Record<string, keyof Things> = {
   project: 'project',
   tracks: 'track',
   mission: 'runningMission',
+  after: 'runningMission',
 }
 
 const DAY_SECONDS = 86_400

@@ -85,6 +85,7 @@ export const MissionCreate = z.strictObject({
     'The agent that makes the plan. Without a name, any agent with the capability "planning"',
   ),
   startAt: Instant.optional(),
+  after: Uuid.optional().describe('It begins when this mission has ended, however it ends'),
   config: MissionSettings.prefault({}),
 })
 
@@ -137,6 +138,7 @@ export const MissionView = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   startAt: z.string().nullable(),
+  after: Uuid.nullable(),
   startedAt: z.string().nullable(),
   completedAt: z.string().nullable(),
   durationMs: z.int().nullable(),

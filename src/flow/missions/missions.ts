@@ -5,6 +5,7 @@ import { idCarriedBy, uuidCarrying } from '../../core/ids.ts'
 import type { MissionCommand, ProposedPlan } from '../../core/kinds/mission/command.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
 import { hasProposal } from '../../core/kinds/mission/replan.ts'
+import { isEnd } from '../../core/kinds/mission/states.ts'
 import { comparePlans } from '../../core/plans/compare.ts'
 import { estimateTasks } from '../../core/plans/estimate.ts'
 import type { MissionPlan } from '../../core/plans/mission-plan.ts'
@@ -77,6 +78,7 @@ export async function createMission(
   const command: MissionCommand = {
     ...{ kind: 'create', id, goal, title, description, tags, priority, projectId, project, config },
     startAt: body.startAt === undefined ? null : Date.parse(body.startAt),
+    after: body.after === undefined ? null : await missionBefore(kernel, caller, body.after),
     proposed: plan && proposed(plan, mission),
     planning: plan ? null : await planningTask(kernel, caller.workspaceId, mission),
   }
@@ -100,6 +102,15 @@ function refuseCommands({ rights }: Caller, plan: MissionPlan | null, allowed: r
     'Naming commands to run needs the right "configure_agents", which this key lacks.',
     { errors: fields.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
   )
+}
+
+/** The mission that a new one waits for. */
+async function missionBefore(kernel: ServerKernel, { workspaceId }: Caller, uuid: string) {
+  const id = idCarriedBy(uuid)
+  const mission = id === null ? null : await kernel.store.missions.find(workspaceId, id)
+  if (mission?.uuid !== uuid)
+    throw Refused.field('VALIDATION_FAILED', 'after', 'names no mission of this workspace')
+  return { id: mission.id, uuid, hasEnded: isEnd(mission.phase) }
 }
 
 /** What was shown named no task to cancel beside those of the plan. */

@@ -41,6 +41,7 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     createdAt: instant(record.createdAt),
     updatedAt: instant(record.updatedAt),
     startAt: instant(record.startAt),
+    after: record.after,
     startedAt: instant(startedAt),
     completedAt: instant(completedAt),
     durationMs: startedAt === null || completedAt === null ? null : completedAt - startedAt,

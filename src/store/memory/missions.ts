@@ -104,12 +104,12 @@ export function missionsToSettle(workspace: Workspace, now: number): MissionToSe
 }
 
 function choreOf(workspace: Workspace, mission: MissionRecord, now: number): MissionToSettle['chore'] | null {
-  const { phase, closedBy, counts, config, dueAt, retryAt } = mission
+  const { phase, closedBy, counts, config, retryAt } = mission
   if (isEnd(phase)) return null
   const has = (chore: TaskChore) => tasksFor(workspace, mission.id, chore).length > 0
   if (phase !== 'running' && !closedBy.includes('cancelling')) {
     if (phase === 'planning' && !isBeingPlanned(workspace, mission.id)) return 'planFailed'
-    if (dueAt !== null && dueAt <= now && closedBy.length === 0) return 'start'
+    if (closedBy.length === 0 && isToStart(workspace, mission, now)) return 'start'
     return openFor(mission) === 'none' ? (has('hold') ? 'hold' : null) : has('release') ? 'release' : null
   }
   if (retryAt !== null) return 'retry'
@@ -120,6 +120,13 @@ function choreOf(workspace: Workspace, mission: MissionRecord, now: number): Mis
   if (openFor(mission) === 'none' && has('hold')) return 'hold'
   if (openFor(mission) === 'all' && has('release')) return 'release'
   return isSnapshotDue(mission) ? 'snapshot' : null
+}
+
+/** Its time has come, or the mission that it waits for has ended. */
+function isToStart(workspace: Workspace, { phase, dueAt, afterId }: MissionRecord, now: number): boolean {
+  if (dueAt !== null) return dueAt <= now
+  const before = phase === 'pending' && afterId !== null ? byId(workspace, afterId) : undefined
+  return before !== undefined && isEnd(before.phase)
 }
 
 const isBeingPlanned = ({ tasks }: Workspace, id: number) =>

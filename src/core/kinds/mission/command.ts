@@ -28,6 +28,8 @@ export type MissionCommand =
       project: string | null
       config: MissionConfig
       startAt: number | null
+      /** It begins when that mission has ended; whether it had when the caller looked. */
+      after?: { id: number; uuid: string; hasEnded: boolean } | null | undefined
       /** Null: its plan is made by an agent. */
       proposed: ProposedPlan | null
       /** The task that makes the plan; null when a plan is given. */

@@ -43,11 +43,14 @@ const refused = (record: MissionRecord | null, refusal: Refusal): MissionDecisio
 })
 
 function create(uuid: string, command: Command<'create'>, context: MissionContext): MissionDecision {
-  const { id, goal, title, description, tags, priority, projectId, project, config, startAt } = command
+  const { id, goal, title, description, tags, priority, projectId, project, config, startAt, after } = command
   const { now, actor } = context
-  const isLater = startAt !== null && startAt > now
+  const isAwaiting = after != null && !after.hasEnded
+  const isLater = isAwaiting || (startAt !== null && startAt > now)
   const record: MissionRecord = {
     ...{ id, uuid, goal, title, description, tags, priority, projectId, project, config, startAt },
+    afterId: after?.id ?? null,
+    after: after?.uuid ?? null,
     phase: 'pending',
     ...{ closedBy: [], closedMs: 0, closedAt: now },
     plan: null,
@@ -62,7 +65,8 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     completedAt: null,
     error: null,
     retryAt: null,
-    dueAt: isLater ? startAt : null,
+    // What waits for another mission is found when that one has ended.
+    dueAt: isLater && !isAwaiting ? startAt : null,
   }
   const draft = new MissionDraft(record, context, true)
   draft.move('mission_created', { goal, title, autonomy: config.autonomy, config })
@@ -80,7 +84,11 @@ const UNPLANNED: readonly MissionPhase[] = ['pending', 'planning']
 const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
   start(draft, { tasks, planning }, context) {
     // Found due twice: it has begun already.
-    if (draft.record.phase === 'pending') start(draft, tasks, planning, context)
+    const { phase, startAt } = draft.record
+    if (phase !== 'pending') return null
+    // The mission it waited for has ended before its own time has come.
+    if (startAt !== null && startAt > context.now) draft.setQuietly({ dueAt: startAt })
+    else start(draft, tasks, planning, context)
     return null
   },
 

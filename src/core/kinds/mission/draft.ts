@@ -37,7 +37,7 @@ export class MissionDraft {
   readonly #events: EventDraft[] = []
   #isChanged = false
   creates: readonly NewTask[] = []
-  #forgot = false
+  #isSetQuietly = false
 
   constructor(record: MissionRecord, context: MissionContext, isNew = false) {
     this.record = { ...record }
@@ -77,15 +77,15 @@ export class MissionDraft {
     this.#events.push(missionEvent(type, { id, uuid }, payload, this.#context, from, to))
   }
 
-  /** A note to itself that nobody reads: no event, and no new version. */
-  forget(field: 'retryAt'): void {
-    this.record[field] = null
-    this.#forgot = true
+  /** What nobody reads but upkeep: no event, and no new version. */
+  setQuietly(fields: Partial<Pick<MissionRecord, 'retryAt' | 'dueAt'>>): void {
+    Object.assign(this.record, fields)
+    this.#isSetQuietly = true
   }
 
   decision(): MissionDecision {
     const events = this.#events
-    if (this.#forgot && events.length === 0)
+    if (this.#isSetQuietly && events.length === 0)
       return { refusal: null, record: this.record, events, creates: [] }
     if (this.#before && events.length === 0)
       return { refusal: null, record: this.#before, events, creates: [] }

@@ -29,6 +29,9 @@ export interface MissionRecord {
   approved: { version: number; digest: string } | null
   /** Before this time it does not begin. */
   startAt: number | null
+  /** The mission that must have ended before it begins, by number and by outside id. */
+  readonly afterId: number | null
+  readonly after: string | null
   counts: MissionCounts
   /** What it had spent at its last cost_snapshot; null: there was none. */
   snapshot: Pick<MissionCounts, 'usd' | 'tokens'> | null

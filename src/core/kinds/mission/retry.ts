@@ -32,7 +32,7 @@ export const retry: Act<'retry'> = (draft, { reason }, { now }) => {
 
 /** Its tasks may all have ended by now. */
 export const retried: Act<'retried'> = (draft, { retryAt }, { now }) => {
-  if (draft.record.retryAt === retryAt) draft.forget('retryAt')
+  if (draft.record.retryAt === retryAt) draft.setQuietly({ retryAt: null })
   settle(draft, now)
   return null
 }

@@ -8,7 +8,7 @@ import { type Column, selectList } from './columns.ts'
 
 /** Missions as rows: the row of the mission, its counters, and its newest plan. */
 
-type Stored = Omit<MissionRecord, 'plan' | 'approved' | 'counts' | 'project'>
+type Stored = Omit<MissionRecord, 'plan' | 'approved' | 'counts' | 'project' | 'after'>
 
 const FIELDS = {
   mission_id: ['id', 'bigint'],
@@ -35,6 +35,7 @@ const FIELDS = {
   error: ['error', 'text'],
   snapshot: ['snapshot', 'json'],
   retry_at: ['retryAt', 'instant'],
+  after_mission: ['afterId', 'bigint'],
 } as const satisfies Record<string, [keyof Stored, Column['type']]>
 
 const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))
@@ -56,7 +57,8 @@ export const missionColumns = `${selectList(OWN, 'm')}, ${COUNTERS.map((name) =>
   p.version, p.digest, p.task_count, p.strategy, p.estimated_tokens, p.estimated_usd::text, p.proposed_by, ms(p.proposed_at),
   m.approved_version, (select a.digest from mission_plans a
     where a.workspace_id = m.workspace_id and a.mission_id = m.mission_id and a.version = m.approved_version),
-  (select j.slug from projects j where j.workspace_id = m.workspace_id and j.project_id = m.project_id)`
+  (select j.slug from projects j where j.workspace_id = m.workspace_id and j.project_id = m.project_id),
+  (select b.uuid from missions b where b.workspace_id = m.workspace_id and b.mission_id = m.after_mission)`
 
 export const MISSIONS = `missions m
   join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
@@ -85,6 +87,7 @@ export function readMission(row: readonly unknown[]): MissionRecord {
     approved,
     approvedDigest,
     project,
+    after,
   ] = rest
   const plan = {
     version,
@@ -104,6 +107,7 @@ export function readMission(row: readonly unknown[]): MissionRecord {
     plan: version === null ? null : { ...plan, estimatedUsd: storedDollars(estimatedUsd as string | null) },
     approved: approved === null ? null : { version: approved as number, digest: approvedDigest as string },
     project: project as string | null,
+    after: after as string | null,
   }
 }
 

@@ -48,7 +48,12 @@ const TO_SETTLE = `select * from (
          and t.completed_at is null)
     union all
     select m.workspace_id, m.mission_id, m.uuid, 'start' from missions m
-     where m.due_at is not null and m.due_at <= (select clock_timestamp()) and cardinality(m.closed_by) = 0) w
+     where m.due_at is not null and m.due_at <= (select clock_timestamp()) and cardinality(m.closed_by) = 0
+    union all
+    select m.workspace_id, m.mission_id, m.uuid, 'start' from missions m
+      join missions b on b.workspace_id = m.workspace_id and b.mission_id = m.after_mission
+     where m.after_mission is not null and m.phase = 'pending' and m.due_at is null and cardinality(m.closed_by) = 0
+       and b.completed_at is not null) w
    where chore is not null order by random() limit $1`
 
 export const missionsToSettle = (pool: pg.Pool, limit: number, only?: number) =>
