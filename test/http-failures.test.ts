@@ -26,6 +26,21 @@ const deadLetters = async (w: Workspace, query = '') => (await w.call('GET', `/d
 const idsOf = ({ items }: { items: Task[] }) => items.map(({ id }) => id)
 
 describe('a failure', () => {
+  test('may come with its stack trace, which stays with the event of its attempt', async () => {
+    const w = await workspace()
+    const task = await w.held({ maxRetries: 1 })
+    const stack = 'TypeError: x is undefined\n    at login (login.ts:7:3)'
+    const failed = { failureClass: 'infrastructure', error: 'x is undefined', stack }
+    expect((await fail(w, task, 1, failed)).status).toBe(200)
+    await endTheWait(task)
+    await w.claim(task)
+    expect((await fail(w, task, 2, failed)).status).toBe(200)
+    const { items } = await w.read(task, '/events?limit=100')
+    const kept = items.filter(({ payload }: { payload: Json }) => payload.stack === stack)
+    expect(kept.map(({ type }: { type: string }) => type)).toEqual(['task_retrying', 'task_failed'])
+    expectRefusal(await fail(w, task, 2, { ...failed, stack: 'x'.repeat(16_385) }), 400, 'VALIDATION_FAILED')
+  })
+
   test('that is a crash is retried, each time after twice as long, up to five minutes', async () => {
     const w = await workspace()
     const task = await w.make({ maxRetries: 7 })

@@ -338,9 +338,7 @@ describe('bad input', () => {
     ]
     const answer = await w.post('/missions', { goal: 'x', plan: { tasks } })
     expectRefusal(answer, 422, 'PLAN_INVALID')
-    expect(answer.body.problems.map(({ at }: Json) => at)).toEqual([
-      '/tasks/1/contractor',
-    ])
+    expect(answer.body.problems.map(({ at }: Json) => at)).toEqual(['/tasks/1/contractor'])
   })
 
   test('a command is refused to keys that may not configure agents, in plans and in settings', async () => {

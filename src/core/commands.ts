@@ -162,6 +162,7 @@ export type TaskCommand =
       fence: Fence
       failureClass: FailureClass
       error: string | null
+      stack?: string | undefined
       retryAt?: number | undefined
       spent?: SpentByRun | undefined
     }

@@ -47,7 +47,12 @@ const spentByRun = {
   tokens: z.int().optional(),
   costUsd: text.nullable().optional(),
 }
-const failure = { failureClass: text.optional(), error: text.nullable().optional(), attempt: z.int() }
+const failure = {
+  failureClass: text.optional(),
+  error: text.nullable().optional(),
+  attempt: z.int(),
+  stack: text.optional(),
+}
 
 const submitted = { summaryLength: z.int().optional(), ...spentByRun }
 

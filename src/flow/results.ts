@@ -165,12 +165,13 @@ export async function failTask(
   body: z.output<typeof FailBody>,
   spent?: SpentByRun,
 ): Promise<AnswerOf<typeof FailAnswer>> {
-  const { session, generation, failureClass, error, retryAt } = body
+  const { session, generation, failureClass, error, stack, retryAt } = body
   const reply = await command(kernel, caller, uuid, {
     kind: 'fail',
     fence: { session, generation },
     failureClass,
     error: error ?? null,
+    stack,
     retryAt: retryAt === undefined ? undefined : Date.parse(retryAt),
     spent,
   })

@@ -25,7 +25,9 @@ export function createTask(
   const state: TaskState =
     readiness === 'never' ? 'skipped' : readiness === 'wait' || early ? 'pending' : 'queued'
   const watch = state === 'queued' ? withClockRunning(task.watch, { now, closedMs }) : task.watch
-  // Field by field: with a spread in front, the engine rebuilds each record at several times the cost.
+  const endsAt = sooner(task.expiresAt, watch?.deadlineAt ?? null)
+  const dueAt = state === 'queued' ? endsAt : early && state === 'pending' ? task.runAt : null
+  // Field by field: a spread in front costs several times as much.
   const record: TaskRecord = {
     id: identity.id,
     uuid: identity.uuid,
@@ -46,12 +48,7 @@ export function createTask(
     continuations: 0,
     maxContinuations: task.maxContinuations,
     rank: state === 'queued' ? placeInQueue(order, now, task.priority, task.watch?.estimateMs) : null,
-    dueAt:
-      state === 'queued'
-        ? sooner(task.expiresAt, watch?.deadlineAt ?? null)
-        : early && state === 'pending'
-          ? task.runAt
-          : null,
+    dueAt,
     expiresAt: task.expiresAt,
     blocked: readiness === 'wait',
     awaited: false,

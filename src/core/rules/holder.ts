@@ -197,7 +197,7 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
   const { record } = draft
   const actor = byAgent(draft)
   const { failureClass, error, spent } = command
-  const failure = { failureClass, error, attempt: record.attempt, ...spent }
+  const failure = { ...failureOf(command, record.attempt), ...spent }
   record.dueAt = null
   switch (failureClass) {
     case 'human':
@@ -241,15 +241,15 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
   return done(draft, 'FAILED')
 }
 
+const failureOf = ({ failureClass, error, stack }: Command<'fail'>, attempt: number) => ({
+  ...{ failureClass, error, attempt },
+  ...(stack !== undefined && { stack }),
+})
+
 function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): void {
   const { record } = draft
   const { spent } = command
-  const failure = {
-    failureClass: command.failureClass,
-    error: command.error,
-    attempt: record.attempt,
-    ...spent,
-  }
+  const failure = { ...failureOf(command, record.attempt), ...spent }
   // A rate limit is not a failure of the agent: the task waits and the attempt is not spent.
   if (command.failureClass === 'rate_limited') record.attempt -= 1
   if (command.failureClass === 'timeout') allowMoreTime(draft, context)

@@ -65,6 +65,7 @@ export const FailBody = z.strictObject({
   ...fence,
   failureClass: z.enum(FAILURE_CLASSES).default('infrastructure'),
   error: ShortText.optional(),
+  stack: z.string().max(16_384).optional().describe('Where it failed; kept in the event of the failure'),
   retryAt: Instant.optional(),
 })
 
