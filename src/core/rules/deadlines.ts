@@ -50,7 +50,10 @@ export function endAttemptInTime(draft: TaskDraft, context: RuleContext): void {
   const failure = { failureClass: 'timeout', error, attempt }
   draft.endClaim('TIMED_OUT')
   const exhausted = whatRanOut(record, context)
-  if (exhausted) return fail(draft, 'system', failure, exhausted)
+  if (exhausted) {
+    fail(draft, 'system', failure, exhausted)
+    return
+  }
   draft.effects.details.push({ taskId: record.id, set: { failureClass: 'timeout', error, exhausted: null } })
   const waitMs = backoffMs(attempt)
   record.dueAt = context.now + waitMs
