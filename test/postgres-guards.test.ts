@@ -1189,11 +1189,23 @@ describe('no row points across workspaces', () => {
     runs: { token_hash: null },
   }
 
+  test('a mission waits for one of its own workspace only', async () => {
+    const { a, b } = database
+    const after = (of: number) =>
+      attempt(
+        `update missions set after_mission = (select max(mission_id) from missions where workspace_id = $2) where workspace_id = $1`,
+        [a.workspace, of],
+      )
+    expect(await after(b.workspace)).toMatchObject({ code: '23503' })
+    expect(await after(a.workspace)).toBeNull()
+  })
+
   test('a row of one workspace cannot be copied to another, or to none', async () => {
     const { a, b } = database
     const keys = (await foreignKeys()).filter(({ table }) => !CLUSTER_TABLES.includes(table))
     const pointing = new Set([...HELD_BY_TRIGGER, ...keys.map(({ table }) => table)])
-    const inside = keys.filter(({ target }) => !target.endsWith('workspaces'))
+    // Most missions wait for no other one.
+    const inside = keys.filter(({ table, target }) => table !== 'missions' && !target.endsWith('workspaces'))
     const pointsInside = new Set([...HELD_BY_TRIGGER, ...inside.map(({ table }) => table)])
     for (const table of pointing) {
       const fresh = JSON.stringify(UNIQUE_EVERYWHERE[table] ?? {})

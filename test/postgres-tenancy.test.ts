@@ -175,6 +175,7 @@ describe('the server’s role', () => {
   const DELETABLE: Record<string, string> = {
     idempotency_keys: 'first answers are repeated for a day',
     track_claims: 'a released task leaves its track',
+    task_dependencies: 'a newer plan replaces what a task depends on',
     attempts: 'a workspace sets the retention of its history',
     agents: 'an agent that is not wanted any more is removed',
     agent_health: 'the health of an agent is deleted with it',
