@@ -59,7 +59,9 @@ interface Waiting {
   dueAt: number | null
   readonly purpose: string
   readonly expiresAt: number | null
-  watch: (WaitingWatch & { readonly deadlineAt?: number | undefined; readonly expiresAt?: number | undefined }) | null
+  watch:
+    | (WaitingWatch & { readonly deadlineAt?: number | undefined; readonly expiresAt?: number | undefined })
+    | null
 }
 
 /** Until when it may be queued; null: for ever. */

@@ -14,10 +14,9 @@ import {
   type UpstreamReport,
 } from '../upstream.ts'
 import { fail } from './attempts.ts'
-import { stopsItsClock } from './closed.ts'
+import { hasExpired, stopsItsClock } from './closed.ts'
 import { closeForLateResults } from './fence.ts'
 import { operate } from './operator.ts'
-import { hasExpired } from './closed.ts'
 import { giveUp } from './time.ts'
 import { moveByUpstream } from './upstream.ts'
 

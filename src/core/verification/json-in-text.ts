@@ -1,4 +1,10 @@
-/** Models wrap JSON in words and code fences. */
+/** What a model answered: it wraps JSON in words and code fences. */
+
+/** The result of a task, or the text in it: agents on CLIs have their last message as `{"text": "…"}`. */
+export function answerIn(result: unknown): unknown {
+  const isMessage = typeof result === 'object' && result !== null && Object.keys(result).join() === 'text'
+  return isMessage ? (result as { text: unknown }).text : result
+}
 
 const FENCE = /```[a-z]*[ \t]*\n([\s\S]*?)```/gi
 

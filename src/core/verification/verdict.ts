@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonIn } from './json-in-text.ts'
+import { answerIn, jsonIn } from './json-in-text.ts'
 
 /** What a verifier answers, and what follows from it. */
 
@@ -20,7 +20,8 @@ export type VerdictReading = { ok: true; verdict: Verdict } | { ok: false; probl
 
 /** A verdict from the result of a verification: a value, or text with one in it. */
 export function readVerdict(result: unknown): VerdictReading {
-  const value = typeof result === 'string' ? jsonIn(result) : result
+  const answer = answerIn(result)
+  const value = typeof answer === 'string' ? jsonIn(answer) : answer
   if (value === undefined)
     return { ok: false, problem: `The answer holds no JSON; expected ${VERDICT_FORMAT}.` }
   const read = Verdict.safeParse(value)

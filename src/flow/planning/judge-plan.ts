@@ -4,7 +4,7 @@ import type { MissionPlan, MissionTask } from '../../core/plans/mission-plan.ts'
 import { isProblemList, type PlanProblem } from '../../core/plans/problems.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
 import type { TaskRecord } from '../../core/records.ts'
-import { lastFenceIn } from '../../core/verification/json-in-text.ts'
+import { answerIn, lastFenceIn } from '../../core/verification/json-in-text.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import { proposed } from '../missions/missions.ts'
@@ -61,8 +61,10 @@ export async function planningEnded(kernel: RunKernel, caller: Caller, missionId
 }
 
 /** A plan as a value, or as text: planners write words around it. */
-const planIn = (result: unknown): MissionPlan =>
-  missionPlan(typeof result === 'string' ? (lastFenceIn(result) ?? result) : result)
+function planIn(result: unknown): MissionPlan {
+  const answer = answerIn(result)
+  return missionPlan(typeof answer === 'string' ? (lastFenceIn(answer) ?? answer) : answer)
+}
 
 /** What a planner may not do, or cannot know: it names agents that are not there, or commands that are not allowed. */
 async function objectionsTo(

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 
 /**
  * What the fake agent programs share. They behave as FAKE_CLI says: one word, or several with commas, one for each run, the
- * last for all further ones. Sessions and counters are stored in FAKE_CLI_HOME. FAKE_CLI_SAYS is their answer.
+ * last for all further ones. Sessions and counters are stored in FAKE_CLI_HOME. FAKE_CLI_SAYS is their answer, or the file `says`
+ * there: values of their environment are redacted.
  */
 
 const env = process.env
@@ -16,7 +17,10 @@ mkdirSync(home, { recursive: true })
 if (env.FAKE_CLI?.includes('ignores_sigterm'))
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
 
-export const says = env.FAKE_CLI_SAYS ?? 'Hello from fake'
+const answer = join(home, 'says')
+export const says = existsSync(answer)
+  ? readFileSync(answer, 'utf8')
+  : (env.FAKE_CLI_SAYS ?? 'Hello from fake')
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 export const forever = () => new Promise(() => setInterval(() => {}, 60_000))
 

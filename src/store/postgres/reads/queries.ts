@@ -1,8 +1,8 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } from '../upkeep/missions.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
-import { readInbox, readInboxItem } from './inbox.ts'
 import { eventPage } from './event-pages.ts'
+import { readInbox, readInboxItem } from './inbox.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
 import {
   findMission,
