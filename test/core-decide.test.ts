@@ -99,10 +99,11 @@ describe('for any history of a task, decide', () => {
       const { watch, expiresAt } = record
       const reservedUntil = watch?.preferredUntil
       if (reservedUntil !== undefined) expect([state, record.onlyAgent]).toEqual(['queued', record.agent])
-      if (state === 'queued' && reservedUntil === undefined)
-        expect(record.dueAt, 'waiting, it is cancelled when it expires').toBe(expiresAt)
-      if (reservedUntil !== undefined)
-        expect(record.dueAt).toBe(Math.min(reservedUntil, expiresAt ?? reservedUntil))
+      const ends = [expiresAt, reservedUntil, watch?.deadlineAt].filter((at) => at != null)
+      if (state === 'queued')
+        expect(record.dueAt, 'when it expires, at its deadline, or when others may take it').toBe(
+          ends.length === 0 ? null : Math.min(...ends),
+        )
       expect(watch?.asks === undefined || state === 'awaiting_human').toBe(true)
     })
   })

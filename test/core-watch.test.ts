@@ -58,10 +58,11 @@ describe('in any history of a task', () => {
           if (command.kind !== 'claim' || record.generation === before.generation) return
           const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = before.watch ?? {}
           const isOffered = command.byCoordinator
-          const { attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel } = before.watch ?? {}
+          const { attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel, goesOn } =
+            before.watch ?? {}
           const own = {
             ...{ estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, isOffered },
-            ...{ attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel },
+            ...{ attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel, goesOn },
           }
           expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
         })

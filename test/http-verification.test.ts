@@ -237,4 +237,14 @@ describe('a result that Baton checks itself', () => {
     if (state === 'awaiting_retry' && typeof result !== 'string')
       expect((await taskOf(w, work.taskId)).error).toContain('result.rows')
   })
+
+  test('against a schema that Baton cannot check is refused with its plan', async () => {
+    const w = await workspace()
+    const outputSchema = { type: 'object', if: { required: ['a'] }, else: { required: ['b'] } }
+    const plan = one({ kind: 'auto' }, { outputSchema })
+    const answer = await w.post('/missions', { goal: 'x', plan })
+    expect(answer).toMatchObject({ status: 422, body: { problems: [{ at: '/tasks/0/outputSchema' }] } })
+    const judged = await w.post('/missions', { goal: 'x', plan: one({ kind: 'agent' }, { outputSchema }) })
+    expect(judged.status).toBe(201)
+  })
 })

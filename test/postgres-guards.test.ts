@@ -1191,13 +1191,13 @@ describe('no row points across workspaces', () => {
 
   test('a mission waits for one of its own workspace only', async () => {
     const { a, b } = database
-    const after = (of: number) =>
+    const waitsFor = (of: number) =>
       attempt(
         `update missions set after_mission = (select max(mission_id) from missions where workspace_id = $2) where workspace_id = $1`,
         [a.workspace, of],
       )
-    expect(await after(b.workspace)).toMatchObject({ code: '23503' })
-    expect(await after(a.workspace)).toBeNull()
+    expect(await waitsFor(b.workspace)).toMatchObject({ code: '23503' })
+    expect(await waitsFor(a.workspace)).toBeNull()
   })
 
   test('a row of one workspace cannot be copied to another, or to none', async () => {

@@ -274,7 +274,7 @@ export interface OnTask<C extends TaskCommand = TaskCommand> {
 }
 
 /** What is recorded with a verdict. The evidence stays with the verification. */
-export interface VerdictGiven {
+interface VerdictGiven {
   /** The agent; `baton` for its own checks. */
   verifier: string
   /** From 0 to 1. */

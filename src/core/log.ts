@@ -242,7 +242,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_unpaused_to_wait: () => 'The task was resumed after a pause; it waits as before.',
   task_retried: ({ reason }) => `The task will be retried${why(reason)}.`,
   task_retried_to_wait: ({ reason }) => `The task will be retried when its parts are done${why(reason)}.`,
-  task_reopened: ({ because }) => `The task waits again: ${because}.`,
+  task_reopened: ({ because }) => `The task waits again${why(because)}.`,
   task_reset_to_wait: ({ reason, epoch }) =>
     `The task was reset (epoch ${epoch}) and waits for its parts${why(reason)}.`,
   task_reset: ({ reason, epoch }) => `The task was reset (epoch ${epoch})${why(reason)}.`,
@@ -348,7 +348,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   mission_plan_changed: ({ version, added, changed, cancelled }) =>
     `The mission follows version ${version} of its plan: ${added} added, ${changed} changed, ${cancelled} cancelled.`,
   mission_retrying: ({ reason, tasks }) =>
-    `${count(tasks, 'failed task')} of the mission to be done again${why(reason)}.`,
+    `The mission does ${count(tasks, 'failed task')} again${why(reason)}.`,
   mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
   cost_snapshot: ({ totalCost, percentUsed }) =>
     `The mission has spent $${totalCost}${percentUsed === null ? '' : ` (${percentUsed} % of its budget)`}.`,

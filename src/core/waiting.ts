@@ -33,7 +33,7 @@ export interface WaitingWatch {
 }
 
 export const WAIT_KINDS = ['question', 'review', 'budget', 'dead_letter'] as const
-export type WaitKind = (typeof WAIT_KINDS)[number]
+type WaitKind = (typeof WAIT_KINDS)[number]
 
 /** What else waits for people: plans, agents in error, and tasks that nobody can take. */
 export const INBOX_KINDS = ['plan', ...WAIT_KINDS, 'agent', 'alert'] as const

@@ -276,7 +276,9 @@ const {
 } = COMMANDS
 const { divide, merge, lose, stall, promote } = COMMANDS
 const { start, progress } = COMMANDS
-const byHolder = fc.oneof(start, start, progress, COMMANDS.continue, COMMANDS.release, submit, fail)
+const byHolder = fc.oneof(
+  ...[start, start, progress, COMMANDS.continue, COMMANDS.release, submit, fail, COMMANDS.ask],
+)
 const whileHeld = fc.oneof(
   { weight: 16, arbitrary: byHolder },
   { weight: 8, arbitrary: fc.oneof(elapse, COMMANDS.renew) },
@@ -292,7 +294,7 @@ const sensible: fc.Arbitrary<Step['say']> = fc
     running: whileHeld,
     continuing: whileHeld,
     verifying: verdict,
-    awaiting_human: fc.oneof(approve, reject, retry),
+    awaiting_human: fc.oneof(approve, reject, retry, COMMANDS.answer),
     paused: resume,
     budget_exceeded: resume,
     completed: fc.oneof(reset, archive),

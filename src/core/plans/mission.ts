@@ -1,3 +1,4 @@
+import { whyUncheckable } from '../verification/auto.ts'
 import { asList, asMap, type Fields, isEmpty, readFields } from './fields.ts'
 import type { Position } from './lines.ts'
 import type { Located } from './located.ts'
@@ -76,6 +77,8 @@ function checkFields({ values, entries, pathTo }: TaskFields, problems: Problems
     report('verification', `has a command, which is only for kind command, not ${kind}`)
   if (kind !== undefined && kind !== 'agent' && agent !== undefined)
     report('verification', `has an agent, which is only for kind agent, not ${kind}`)
+  const why = kind === 'auto' && values.outputSchema ? whyUncheckable(values.outputSchema) : null
+  if (why !== null) report('outputSchema', `cannot be checked without a judge: ${why}`)
   const schema = entries.get('outputSchema')
   if (schema && values.outputSchema) checkOutputSchema(schema.value, pathTo('outputSchema'), problems)
 }

@@ -9,7 +9,7 @@ import { TaskView } from './tasks.ts'
 
 /** What waits for a person. */
 
-export const DECISIONS = [
+const DECISIONS = [
   'approve',
   'reject',
   'replan',

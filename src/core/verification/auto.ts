@@ -3,6 +3,8 @@ import type { Verdict } from './verdict.ts'
 
 /** The check that needs no judge: a result that is not empty and has the shape its plan demands. */
 export function autoVerdict(result: unknown, outputSchema: Record<string, unknown> | null): Verdict {
+  const uncheckable = outputSchema && whyUncheckable(outputSchema)
+  if (uncheckable) return { verdict: 'unsure', score: 0, feedback: uncheckable, evidence: [] }
   const problems = isEmpty(result) ? ['The result is empty.'] : problemsOf(result, outputSchema)
   return problems.length === 0
     ? { verdict: 'pass', score: 1, feedback: '', evidence: [] }
@@ -18,21 +20,19 @@ function isEmpty(result: unknown): boolean {
 function problemsOf(result: unknown, outputSchema: Record<string, unknown> | null): string[] {
   if (outputSchema === null) return []
   const read = checkerOf(outputSchema).safeParse(result)
-  return read.success
-    ? []
-    : read.error.issues.map(({ path, message }) => `${['result', ...path].join('.')}: ${message}.`)
+  if (read.success) return []
+  return read.error.issues.map(({ path, message }) => `${['result', ...path].join('.')}: ${message}.`)
 }
 
-/** Throws when the schema uses what cannot be checked. */
 const checkerOf = (schema: Record<string, unknown>) =>
   z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
 
-/** Why results cannot be checked against this schema; null when they can. */
+/** Why results cannot be checked against this schema, as a sentence; null when they can. */
 export function whyUncheckable(schema: Record<string, unknown>): string | null {
   try {
     checkerOf(schema)
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return `${error instanceof Error ? error.message : String(error)}.`
   }
 }

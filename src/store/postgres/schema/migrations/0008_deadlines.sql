@@ -6,7 +6,7 @@ alter table tasks
   drop constraint if exists tasks_check10,
   drop constraint if exists tasks_due_in_queue,
   add constraint tasks_due_in_queue
-    check (state <> 'queued' or due_at is not distinct from expires_at or (watch is not null and due_at is not null)) not valid;
+    check (state <> 'queued' or due_at is not distinct from expires_at or (watch is not null and num_nulls(due_at) = 0)) not valid;
 
 -- How long the gate of a mission was closed: the deadlines of its tasks do not count that time.
 alter table missions
