@@ -158,6 +158,22 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     opened = opened.filter((one) => one !== queue)
   })
 
+  test('fails a task whose result cannot be stored, instead of holding it for ever', async () => {
+    const queue = await open({ limits: { maxResultBytes: 2_000 } })
+    const [large, odd, good] = await queue.enqueueMany(['large', 'odd', 'good'].map((title) => ({ title })))
+    const results: Record<string, unknown> = { large: 'x'.repeat(3_000), odd: 1n, good: 1 }
+    await queue.work('w-1', ({ task }) => results[task.title])
+    await until(async () => (await queue.status(good!.id)) === 'completed')
+    expect(await queue.get(large!.id)).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('3002 bytes'),
+    })
+    expect(await queue.get(odd!.id)).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('BigInt'),
+    })
+  })
+
   test('takes the next task with a result, and none with a result that is refused', async () => {
     const queue = await open()
     const [first, second, third] = await queue.enqueueMany(['1', '2', '3'].map((title) => ({ title })))

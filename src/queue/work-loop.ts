@@ -146,13 +146,19 @@ export class WorkLoop {
     return next
   }
 
-  async #report(claim: Claim, outcome: Outcome, lost: AbortSignal): Promise<Claim | null> {
+  async #report(claim: Claim, made: Outcome, lost: AbortSignal): Promise<Claim | null> {
+    let outcome = made
     for (let isFirstTry = true; ; isFirstTry = false) {
       try {
         // Not again after a lost answer: the first try may have claimed a task, and each further one could claim another.
         const mayClaim = isFirstTry && !this.#stopping.signal.aborted
         return await this.#tell(claim, outcome, mayClaim)
       } catch (error) {
+        // Otherwise the claim would be held, and kept alive, for as long as the loop runs.
+        if ('result' in outcome && isUnfitResult(error)) {
+          outcome = { error: new Unretryable(messageOf(error)) }
+          continue
+        }
         // Refused: the claim is lost. Unreachable: the work is done, so the report is retried.
         if (!(error instanceof StoreUnavailable) || lost.aborted) return null
         this.#mayHoldUnknown = true
@@ -208,6 +214,10 @@ export class WorkLoop {
 
 const messageOf = (error: unknown) => String((error as Error)?.message ?? error).slice(0, LONGEST_ERROR)
 const failOptionsOf = (error: unknown) => ({ retryable: !(error instanceof Unretryable) })
+
+/** Too large, or no JSON: the same result would be refused again. */
+const isUnfitResult = (error: unknown) =>
+  error instanceof Refused ? error.code === 'RESULT_TOO_LARGE' : error instanceof TypeError
 
 type Outcome = { result: unknown } | { error: unknown }
 
