@@ -8,7 +8,7 @@ import { type RunsWorkspace, useRunNodes } from './support/run-nodes.ts'
 
 /** A mission from its goal to its end, through kill -9 of the only node at every step of it. */
 
-const MINUTES = { timeout: 100_000 }
+const MINUTES = { timeout: 400_000 }
 const nodes = useRunNodes()
 
 const PLAN = {
