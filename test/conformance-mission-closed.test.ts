@@ -90,7 +90,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       const found = later(work, 3 * HOUR_MS + 60_000)
       await elapse(found, await first(work))
       const { state, dueAt, watch } = await first(work)
-      expect({ state, watch }).toEqual({ state: 'queued', watch: null })
+      expect({ state, watch }).toEqual({ state: 'queued', watch: { expiresAt: dueAt } })
       expect(dueAt! - Date.now()).toBeGreaterThan(3.9 * HOUR_MS)
       await elapse(later(work, 4.1 * HOUR_MS), await first(work))
       expect((await first(work)).state).toBe('cancelled')

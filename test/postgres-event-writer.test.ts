@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Origin } from '../src/core/events.ts'
 import { allRightsOf } from '../src/core/rules/api-key.ts'
-import type { EventView } from '../src/flow/event-views.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
-import { EventFeed } from '../src/http/live/feed.ts'
+import { EventFeed, type Stretch } from '../src/http/live/feed.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { freshDatabase } from './support/database.ts'
@@ -45,7 +44,7 @@ async function streamOn(store: PostgresStore, workspace: number, after: number) 
   await joined.mock.results[0]!.value
   joined.mockRestore()
   return {
-    types: next.then(({ value }) => (value as EventView[]).map(({ type }) => type)),
+    types: next.then(({ value }) => (value as Stretch).events.map(({ type }) => type)),
     close: async () => {
       feed.close()
       await pages.return(undefined)

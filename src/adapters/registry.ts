@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StartRefused } from '../core/refusal.ts'
+import { COMMAND } from './command.ts'
 import { type AgentRunAdapter, PROTOCOL_VERSION } from './protocol.ts'
 import { isObject } from './reported.ts'
 
@@ -27,8 +28,10 @@ export class AdapterRegistry {
     return this.#adapters.get(type)
   }
 
+  /** Those that people may choose. */
   list(): Pick<AgentRunAdapter, 'type' | 'capabilities' | 'configSchema'>[] {
     return [...this.#adapters.values()]
+      .filter(({ type }) => type !== COMMAND)
       .map(({ type, capabilities, configSchema }) => ({ type, capabilities, configSchema }))
       .sort((a, b) => (a.type < b.type ? -1 : 1))
   }

@@ -50,7 +50,7 @@ const INVARIANTS: Record<string, string> = {
     select task_id, seq, type from (
       select e.*, lag(to_state) over task as came_from, lead(seq) over task as next_seq, t.state, t.generation as now
         from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
-       where e.to_state is not null window task as (partition by e.workspace_id, e.task_id order by e.seq)) chain
+       where e.task_id is not null and e.to_state is not null window task as (partition by e.workspace_id, e.task_id order by e.seq)) chain
      where from_state is distinct from came_from
         or (next_seq is null and (to_state, generation) is distinct from (state, now))`,
 
