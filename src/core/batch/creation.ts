@@ -2,7 +2,7 @@ import type { NewTask, OnTask, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
-import { closedMsBy, type SeenGate } from '../kinds/mission/gate.ts'
+import { closedMsBy, type SeenMission } from '../kinds/mission/gate.ts'
 import { isEnd, stateOf } from '../kinds/mission/states.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
@@ -22,7 +22,7 @@ interface CreationContext {
   markAwaited: (id: number) => void
   emit: (event: Changes['events'][number]) => void
   /** The mission of this number, as it is now. */
-  mission: (missionId: number) => SeenGate | undefined
+  mission: (missionId: number) => SeenMission | undefined
   made: (record: TaskRecord) => void
   firstAnswer: (key: string) => StoredReply | undefined
   storeReply: (key: string, bodyHash: string, reply: Reply) => void
@@ -328,13 +328,13 @@ function whyNotChanged(
   return missing ? refuse('VALIDATION_FAILED', `There is no task ${missing.uuid} in this workspace.`) : null
 }
 
-function whyEnded(mission: SeenGate | undefined, field: string): Refusal | null {
+function whyEnded(mission: SeenMission | undefined, field: string): Refusal | null {
   if (!mission || !isEnd(mission.phase)) return null
   return refuseField('WRONG_STATE', field, `names a mission that is ${mission.phase}`)
 }
 
 /** Before its plan is approved a mission has no tasks, and one that is stopped gets no more. */
-function whyNotJoined(mission: SeenGate | undefined, uuid: string, field: string): Refusal | null {
+function whyNotJoined(mission: SeenMission | undefined, uuid: string, field: string): Refusal | null {
   if (mission?.uuid !== uuid)
     return refuseField('VALIDATION_FAILED', field, 'names no mission of this workspace')
   if (mission.phase !== 'running')

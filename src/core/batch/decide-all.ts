@@ -114,7 +114,7 @@ class Batch {
       apply: (item, actor) => this.#apply(item, actor),
       markAwaited: this.#markAwaited,
       emit: (event) => this.#effects.events.push(event),
-      mission: this.#missions.gate,
+      mission: this.#missions.progress,
       made: (record) => this.#missions.count(null, record),
       firstAnswer: (key) => this.#firstAnswer(key),
       storeReply: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),

@@ -1,6 +1,6 @@
 import { heldTasks, MissionDeltas, withDelta } from '../kinds/mission/counts.ts'
 import { afterCounting } from '../kinds/mission/decide.ts'
-import type { SeenGate } from '../kinds/mission/gate.ts'
+import type { SeenGate, SeenMission } from '../kinds/mission/gate.ts'
 import type { MissionTypes } from '../kinds/mission/kind.ts'
 import { type MissionRecord, NO_COUNTS } from '../kinds/mission/record.ts'
 import type { Effects, TaskRecord } from '../records.ts'
@@ -66,6 +66,10 @@ export class MissionBatch {
     for (const [state, change] of delta.byState) if (isHeld(state)) held += change
     return { ...seen, held }
   }
+
+  /** The same without counting who holds its tasks: creation asks for each of thousands of tasks. */
+  progress = (missionId: number): SeenMission | undefined =>
+    this.#locked(missionId) ?? this.#view.gates.get(missionId)
 
   #locked(missionId: number): MissionRecord | undefined {
     for (const record of this.#records.changed.values()) if (record?.id === missionId) return record

@@ -19,14 +19,18 @@ export function openFor({ phase, closedBy }: Readonly<MissionProgress>): OpenFor
 export const isClosed = ({ phase, closedBy }: Readonly<MissionProgress>) =>
   !isEnd(phase) && closedBy.some((reason) => reason !== 'unapproved')
 
-/** A mission as it is read without its lock. */
-export interface SeenGate extends Readonly<MissionProgress> {
+/** What new tasks must know of their mission. */
+export interface SeenMission extends Readonly<MissionProgress> {
   readonly uuid: string
+  readonly closedMs: number
+  readonly closedAt: number | null
+}
+
+/** A mission as it is read without its lock. */
+export interface SeenGate extends SeenMission {
   /** How many of its tasks may be held at once; null: any number. */
   readonly maxParallel: number | null
   readonly held: number
-  readonly closedMs: number
-  readonly closedAt: number | null
 }
 
 /** How long the gate has been closed by now, from the creation of the mission on. */
