@@ -26,6 +26,7 @@ import { planDigest } from '../plan-digest.ts'
 import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
 import { unblockDownstream } from '../unblock.ts'
+import { serveOthers } from './large-plans.ts'
 import { missionPlan, modelOf, refuseCancelling, tasksOf } from './plan-tasks.ts'
 import { type Replanning, replanningOf } from './replan.ts'
 import { missionView, planVersionView } from './views.ts'
@@ -175,7 +176,10 @@ async function newestPlan(kernel: RunKernel, { workspaceId }: Caller, mission: M
     version === undefined ? null : await kernel.store.missions.plan(workspaceId, mission.id, version)
   if (!stored) throw new Refused('WRONG_STATE', 'There is no plan that waits for approval.')
   const plan = missionPlan(JSON.parse(stored.body!))
-  return { version: stored.version, plan, tasks: tasksOf(plan, mission) }
+  await serveOthers(plan.tasks.length)
+  const tasks = tasksOf(plan, mission)
+  await serveOthers(tasks.length)
+  return { version: stored.version, plan, tasks }
 }
 
 /** Its time has come. */
