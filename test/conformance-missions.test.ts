@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
+import { settleMissions } from '../src/flow/missions/upkeep.ts'
+import { kernelOf } from './support/mission-upkeep.ts'
 import {
   commandMission,
   createMission,
@@ -333,6 +335,18 @@ describe.each(kinds)('on %s', (kind) => {
         error: 'Not needed.',
         closedBy: [],
       })
+    })
+
+    test('with more tasks than one transaction changes goes on at once, not with the next tick', async () => {
+      const work = await nodes.work()
+      const mission = missionIn(await createMission(work, many(501)))
+      await commandMission(work, mission.uuid, { kind: 'cancel', reason: null })
+      const kernel = kernelOf(work)
+      const pass = () => settleMissions(kernel, 100, { only: work.workspace })
+      expect(await pass(), 'as after a full batch').toBe(100)
+      expect(await pass()).toBe(1)
+      expect((await missionNow(work, mission)).phase).toBe('cancelled')
+      expect(await pass()).toBe(0)
     })
 
     test('before it was approved ends it at once', async () => {

@@ -30,51 +30,57 @@ const OWN_COMMANDS: Record<'settle' | 'budget', MissionCommand> = {
   budget: { kind: 'checkBudget' },
 }
 
-/** Returns how many missions had something to do. A chore that is not finished is found again. */
+/**
+ * Returns how many missions had something to do. A chore that is not finished is found again: at once, as after a full
+ * batch, if a mission has more tasks than one transaction changes. A tick for every 500 of them would take seconds.
+ */
 export async function settleMissions(
   kernel: RunKernel,
   limit: number,
   { term, only }: { term?: number | undefined; only?: number | undefined },
 ): Promise<number> {
   const due = await kernel.store.missions.toSettle(limit, only)
-  await Promise.all(due.map((mission) => settleMission(kernel, mission, term)))
-  return due.length
+  const hasMore = await Promise.all(due.map((mission) => settleMission(kernel, mission, term)))
+  return hasMore.includes(true) ? limit : due.length
 }
 
+/** Whether it had more tasks to change than one transaction does. */
 async function settleMission(
   kernel: RunKernel,
   { workspaceId, missionId, uuid, chore }: MissionToSettle,
   term: number | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const caller = system(workspaceId, term)
-  if (chore === 'start') return startMission(kernel, caller, uuid)
-  if (chore === 'planFailed') return planningEnded(kernel, caller, missionId)
-  if (chore === 'settle' || chore === 'budget') {
-    await commandMission(kernel, caller, uuid, OWN_COMMANDS[chore])
-    return
+  if (chore === 'hold' || chore === 'cancel' || chore === 'release' || chore === 'retry') {
+    const tasks = await kernel.store.missions.tasksFor(workspaceId, missionId, chore, TASKS_AT_A_TIME)
+    const changed = await commandTasks(kernel, caller, tasks, COMMANDS[chore])
+    if (tasks.length === 0 && chore === 'retry') await finishRetry(kernel, caller, { missionId, uuid })
+    // If all were refused, they would be again: that waits for the next tick.
+    return tasks.length === TASKS_AT_A_TIME && changed > 0
   }
-  if (chore === 'snapshot') {
+  if (chore === 'start') await startMission(kernel, caller, uuid)
+  else if (chore === 'planFailed') await planningEnded(kernel, caller, missionId)
+  else if (chore === 'snapshot') {
     const byTask = await kernel.store.missions.costliest(workspaceId, missionId, COSTLIEST)
     await commandMission(kernel, caller, uuid, { kind: 'snapshot', byTask })
-    return
-  }
-  const tasks = await kernel.store.missions.tasksFor(workspaceId, missionId, chore, TASKS_AT_A_TIME)
-  if (tasks.length > 0) await commandTasks(kernel, caller, tasks, COMMANDS[chore])
-  else if (chore === 'retry') await finishRetry(kernel, caller, { missionId, uuid })
+  } else await commandMission(kernel, caller, uuid, OWN_COMMANDS[chore])
+  return false
 }
 
-/** Tasks that depend on those that changed learn it. */
+/** Tasks that depend on those that changed learn it. Returns how many changed. */
 async function commandTasks(
   kernel: RunKernel,
   caller: Caller,
   tasks: readonly { id: number; uuid: string }[],
   command: TaskCommand,
-): Promise<void> {
+): Promise<number> {
+  if (tasks.length === 0) return 0
   const items = tasks.map((task) => ({ taskId: task.id, uuid: task.uuid, command }))
   const reply = throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
-  if (!reply.ok) return
+  if (!reply.ok) return 0
   const changed = reply.replies.flatMap((one) => (one.ok && 'record' in one ? [one.record] : []))
   await unblockAfter(kernel, caller.workspaceId, changed, command.kind)
+  return changed.length
 }
 
 /** All that had failed is queued: now what was skipped because of it waits again, each task after those it depends on. */
