@@ -5,7 +5,7 @@ import type { Bed, Lot } from './setup.ts'
  * The bare limit: the same rows the kernel writes for a claim and for a result, one statement for each batch, with no rules,
  * no locks taken first and no caller to answer. No kernel on these tables can be faster.
  */
-const CLAIMS = `
+export const CLAIMS = `
   with counter as (
     update workspace_counters set last_seq = last_seq + $3::int, active_claims = active_claims + $3::int
      where workspace_id = $1 returning last_seq - $3::int as base),

@@ -87,3 +87,38 @@ export async function openLoop(
   const took = (performance.now() - start) / 1000
   return latencies.map((list, kind) => measured(list.subarray(0, sent[kind]), took, used))
 }
+
+/** The same while something else goes on, until it is done. */
+export async function openLoopDuring<T>(
+  act: () => Promise<T>,
+  perSecond: number,
+  ask: (index: number) => Promise<unknown>,
+): Promise<{ tookMs: number; latencies: number[] }> {
+  const latencies: number[] = []
+  const open: Promise<unknown>[] = []
+  let isDone = false
+  const start = performance.now()
+  const acting = act().finally(() => {
+    isDone = true
+  })
+  const sendDue = () => {
+    const due = Math.floor(((performance.now() - start) / 1000) * perSecond)
+    while (open.length < due) {
+      const index = open.length
+      const dueAt = start + (index / perSecond) * 1000
+      const answered = ask(index).then(() => {
+        latencies[index] = performance.now() - dueAt
+      })
+      open.push(answered)
+    }
+  }
+  while (!isDone) {
+    sendDue()
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await acting
+  const tookMs = performance.now() - start
+  sendDue()
+  await Promise.all(open)
+  return { tookMs, latencies }
+}

@@ -58,9 +58,9 @@ export const idleRows = ({ callers, seconds, shareOfCore, shareWithCallers }: Id
   [`${callers} waiting callers, ${seconds} s`, ranged(shareWithCallers, percent)],
 ]
 
-type Goal = [goal: string, reached: number, isMet: boolean]
+export type Goal = [goal: string, reached: number, isMet: boolean]
 
-const worded = (goals: readonly Goal[]) =>
+export const worded = (goals: readonly Goal[]) =>
   goals
     .map(([goal, reached, isMet]) => `${isMet ? 'met   ' : 'MISSED'}  ${goal}: ${reached.toFixed(2)}`)
     .join('\n')

@@ -12,6 +12,9 @@ import { type GrowthFigure, growth } from './growth.ts'
 import { claimsBesideEcho, type EchoFigure, makeHttpBed } from './http.ts'
 import { idleServer } from './idle.ts'
 import { kernelClaims, kernelOpenLoop, kernelSubmits } from './kernel.ts'
+import { migration } from './missions/migration.ts'
+import { missionFigures } from './missions/missions.ts'
+import { migrationVerdicts, missionVerdicts } from './missions/verdicts.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { TIMES } from './peers/compare.ts'
 import { compareQueues, nextAmong, wakeUps } from './queue.ts'
@@ -36,6 +39,8 @@ const PARTS = [
   'runs',
   'any-postgres',
   'graph',
+  'missions',
+  'migration',
 ] as const
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -156,6 +161,8 @@ if (anywhere) {
 }
 
 const graph = wants('graph') ? await graphFigures(quick ? [200, 2_000] : [500, 5_000], 10_000, say) : null
+const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times: quick ? 3 : 7 }, say) : null
+const migrated = wants('migration') ? await migration(MANY, say) : null
 
 const tables: Tables = {
   'one-at-a-time': figures.oneAtATime.length > 0 ? report.oneAtATimeRows(figures.oneAtATime) : null,
@@ -171,12 +178,14 @@ if (wants('queue')) console.log(report.queueVerdicts(results))
 if (wants('coordinator')) console.log(report.coordinatorVerdicts(results))
 if (runs) console.log(report.runVerdicts(runs))
 if (graph) console.log(report.graphVerdicts(graph))
+if (missions) console.log(missionVerdicts(missions))
+if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
 const how = `Median of ${TIMES} (least–most), measured in turn${quick ? ' with --quick' : ''}: ${machine()}.`
 if (options.docs) writeFigures(tables, how)
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
-const kept = { machine: machine(), quick, before, results, ...figures, runs, graph }
+const kept = { machine: machine(), quick, before, results, ...figures, runs, graph, missions, migrated }
 writeFileSync(file, JSON.stringify(kept, null, 2))
 console.log(`written to ${file}`)
 process.exit(0)

@@ -20,6 +20,8 @@ export interface Bed {
   store: PostgresStore
   admin: pg.Pool
   workspaceId: number
+  /** The Postgres server. */
+  pid: number
   /** Queued tasks, written straight into the tables: creating them is not what is measured. */
   fill(count: number): Promise<Lot>
   /** Vacuumed and checkpointed, so that one measurement does not pay for the one before. */
@@ -40,6 +42,7 @@ export async function makeBed(): Promise<Bed> {
     store,
     admin,
     workspaceId,
+    pid: postgres.pid(),
     fill: (count) => fill(admin, workspaceId, count),
     async calm() {
       await admin.query('vacuum (analyze) tasks, attempts, events')
@@ -53,7 +56,7 @@ export async function makeBed(): Promise<Bed> {
   }
 }
 
-async function fill(admin: pg.Pool, workspaceId: number, count: number): Promise<Lot> {
+export async function fill(admin: pg.Pool, workspaceId: number, count: number): Promise<Lot> {
   const madeAt = Date.now()
   const { rows } = await admin.query(
     `select setval('task_ids', nextval('task_ids') + $1)::float8 - $1 as "firstId"`,

@@ -1,0 +1,163 @@
+import { idCarriedBy } from '../../src/core/ids.ts'
+import { TaskCreate } from '../../src/core/shapes/tasks.ts'
+import { createTasks } from '../../src/flow/tasks.ts'
+import { Combiner } from '../../src/kernel/combiner.ts'
+import { granted } from '../../src/kernel/kernel.ts'
+import { closedLoop } from '../drive.ts'
+import { interleaved, type Spread, spreadOf } from '../rounds.ts'
+import { cpuMsOfProcessTree } from '../server-cpu.ts'
+import { loose, type MissionBed, makeMissionBed, newMission, type Task } from './bed.ts'
+
+/** What tasks of a mission cost, of what they cost outside; and claims a second, of those without the counters of missions. */
+export interface CostFigures {
+  callers: number
+  claims: Spread
+  claimsCounted: Spread
+  /** Claim and result: time that passed, and CPU of this process and of Postgres. */
+  completionWall: Spread
+  completionCpu: Spread
+}
+
+interface Round {
+  claimMs: number
+  wallMs: number
+  cpuMs: number
+}
+
+/** In turn, a mission, as many tasks outside, and a mission that is not counted in each round. */
+export async function costsOfMissions(
+  bed: MissionBed,
+  callers: number,
+  count: number,
+  times: number,
+): Promise<CostFigures> {
+  const inside: Task[][] = []
+  const outside: Task[][] = []
+  const uncounted: Task[][] = []
+  for (let round = 0; round <= times; round++) {
+    inside.push(await bed.tasksOf(await newMission(bed, loose(count), 'full_auto')))
+    uncounted.push(await bed.tasksOf(await newMission(bed, loose(count), 'full_auto')))
+    outside.push(await tasksOutside(bed, count))
+  }
+  await bed.calm()
+  const lines = [
+    () => completed(bed, inside.pop()!, callers),
+    () => completed(bed, outside.pop()!, callers),
+    () => claimedUncounted(bed, uncounted.pop()!, callers),
+  ]
+  // Warms caches and plans up.
+  for (const line of lines) await line()
+  const [within, without, unchecked] = await interleaved(times, lines)
+  const ratios = (of: (one: Round) => number) => spreadOf(within!.map((one, i) => of(one) / of(without![i]!)))
+  const rates = (others: readonly Round[]) =>
+    spreadOf(within!.map(({ claimMs }, i) => others[i]!.claimMs / claimMs))
+  return {
+    callers,
+    claims: rates(without!),
+    claimsCounted: rates(unchecked!),
+    completionWall: ratios(({ wallMs }) => wallMs),
+    completionCpu: ratios(({ cpuMs }) => cpuMs),
+  }
+}
+
+async function tasksOutside({ kernel, caller }: MissionBed, count: number): Promise<Task[]> {
+  const task = TaskCreate.parse({ title: 'Task', taskType: 'coding' })
+  const views = await createTasks(kernel, caller, Array(count).fill(task))
+  return views.map(({ id: uuid }) => ({ id: idCarriedBy(uuid)!, uuid }))
+}
+
+const CLAIM = { kind: 'claim', agent: 'a', session: 's', leaseMs: 600_000, capabilities: [] } as const
+const SUBMIT = {
+  kind: 'submit',
+  fence: { session: 's', generation: 1 },
+  submission: { data: '1', bytes: 1, hash: 'h', summary: null },
+} as const
+
+async function completed(
+  { kernel, caller, pid }: MissionBed,
+  tasks: readonly Task[],
+  callers: number,
+): Promise<Round> {
+  const each = (command: typeof CLAIM | typeof SUBMIT) =>
+    timeOf(callers, tasks, async ({ id: taskId, uuid }) => {
+      granted(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
+    })
+  const [node, server] = [process.cpuUsage(), cpuMsOfProcessTree(pid)]
+  const claimMs = await each(CLAIM)
+  const wallMs = claimMs + (await each(SUBMIT))
+  const { user, system } = process.cpuUsage(node)
+  return { claimMs, wallMs, cpuMs: (user + system) / 1000 + cpuMsOfProcessTree(pid) - server }
+}
+
+/** The same claims, except that nothing is added to the counters of their mission. */
+async function claimedUncounted(
+  { store, workspaceId, caller: { actor } }: MissionBed,
+  tasks: readonly Task[],
+  callers: number,
+): Promise<Round> {
+  const combiner = new Combiner({
+    transact: (workspaceId, readSet, decide) =>
+      store.transact(workspaceId, readSet, (view) => {
+        const { answer, changes } = decide(view)
+        return { answer, changes: { ...changes, missions: { ...changes.missions, deltas: new Map() } } }
+      }),
+  })
+  const claimMs = await timeOf(callers, tasks, async ({ id: taskId, uuid }) => {
+    const reply = await combiner.run(workspaceId, { on: 'task', taskId, uuid, command: CLAIM, actor })
+    if (!reply.ok) throw new Error(`claim was refused: ${reply.code}`)
+  })
+  return { claimMs, wallMs: Number.NaN, cpuMs: Number.NaN }
+}
+
+async function timeOf(callers: number, tasks: readonly Task[], act: (task: Task) => Promise<void>) {
+  const start = performance.now()
+  await closedLoop(callers, tasks.length, (i) => act(tasks[i]!))
+  return performance.now() - start
+}
+
+export interface PausedFigures {
+  missions: number
+  /** Claims of the next task a second, of those in a database without missions. */
+  claims: Spread
+}
+
+const TASKS_OF_A_PAUSED_MISSION = 10
+const CALLERS = 64
+const CLAIMS = 4_000
+
+/** Two databases with the upkeep of a server, one of them with paused missions. */
+export async function besidePaused(missions: number, times: number): Promise<PausedFigures> {
+  const beds = [await makeMissionBed(), await makeMissionBed()]
+  try {
+    for (let made = 0; made < missions; made += 20)
+      await Promise.all(Array.from({ length: 20 }, () => pausedMission(beds[1]!)))
+    for (const bed of beds) {
+      await bed.fill((times + 1) * CLAIMS)
+      await bed.calm()
+      await bed.admin.query('vacuum (analyze) missions, mission_counters')
+    }
+    const lines = beds.map((bed) => () => bed.coordinated(() => nextTasks(bed)))
+    for (const line of lines) await line()
+    const [alone, beside] = await interleaved(times, lines)
+    return { missions, claims: spreadOf(beside!.map((rate, i) => rate / alone![i]!)) }
+  } finally {
+    for (const bed of beds) await bed.close()
+  }
+}
+
+async function pausedMission(bed: MissionBed): Promise<void> {
+  const { kernel, caller } = bed
+  const uuid = await newMission(bed, loose(TASKS_OF_A_PAUSED_MISSION), 'full_auto')
+  const command = { kind: 'pause', reason: null } as const
+  granted(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
+}
+
+async function nextTasks({ kernel, caller }: MissionBed): Promise<number> {
+  const { perSecond } = await closedLoop(CALLERS, CLAIMS, async () => {
+    const pick = { agent: 'a', capabilities: [] }
+    const next = { on: 'next', pick, session: 's', leaseMs: 600_000, limit: 1 } as const
+    const { claims } = granted(await kernel.run(caller, next))
+    if (claims.length !== 1) throw new Error('next gave nothing')
+  })
+  return perSecond
+}
