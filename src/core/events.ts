@@ -143,6 +143,8 @@ export const EVENTS = {
     details: z.unknown().optional(),
   }),
   model_fallback: z.object({ ...held, from: text.nullable(), to: text, reason: text.nullable() }),
+  /** Somebody took on the verification of its result. */
+  task_verification_started: z.object({ verifier: text, verification: text, attempt: z.int() }),
   task_result_rejected: z.object({
     code: text,
     givenGeneration: z.int(),

@@ -62,6 +62,7 @@ const LEVELS = {
   task_progress: 'INFO',
   task_hang_suspected: 'WARN',
   model_fallback: 'WARN',
+  task_verification_started: 'INFO',
   task_logged: 'INFO',
   task_result_rejected: 'WARN',
   stall_detected: 'WARN',
@@ -255,6 +256,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_hang_suspected: ({ agent, doneBy }) =>
     `${agent} should have finished by ${moment(doneBy)}; it may hang.`,
   model_fallback: ({ agent, from, to }) => `${agent} uses ${to} instead of ${from ?? 'its own model'}.`,
+  task_verification_started: ({ verifier, attempt }) =>
+    `${verifier} verifies the result (attempt ${attempt}).`,
   task_logged: ({ message }) => message,
   task_result_rejected: ({ code, givenGeneration, givenSession, workLost }) =>
     `A result of ${givenSession} at generation ${givenGeneration} was rejected (${code})${workLost ? '; its work is lost' : ''}.`,

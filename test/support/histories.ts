@@ -334,6 +334,9 @@ const times: fc.Arbitrary<TaskWatch> = fc.record(
   { requiredKeys: ['estimateMs', 'hangGraceMs', 'hangAbortMs'] },
 )
 
+/** The result of another task, for a task that verifies it. */
+export const JUDGED = { taskId: 6, uuid: 'judged', generation: 1, notAgents: ['gamma'] }
+
 const START = 1_767_506_400_000
 export const history = fc.record({
   task: fc
@@ -346,8 +349,11 @@ export const history = fc.record({
       capabilities: seldom(fc.constant(['sql'])).map((needs) => needs ?? []),
       expiresAt: seldom(fc.integer({ min: START - 10_000, max: START + 400_000 })),
       watch: fc.option(times),
+      serves: seldom(fc.constant(JUDGED)),
     })
-    .map((overrides): NewTask => newTask(overrides)),
+    .map(
+      (overrides): NewTask => newTask({ ...overrides, purpose: overrides.serves ? 'verification' : 'work' }),
+    ),
   upstream: fc.oneof(
     { weight: 4, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(fc.constantFrom(...taskStates), { minLength: 1, maxLength: 2 }) },

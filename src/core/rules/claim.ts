@@ -13,6 +13,7 @@ import { failAtDeadline, isPastDeadline } from './deadlines.ts'
 import { isForOthersFirst } from './fallback.ts'
 import { leaseRanOut } from './fence.ts'
 import { giveUp } from './time.ts'
+import { noteVerifier } from './verifier.ts'
 import { assignMsOf, watchAnew } from './watch.ts'
 
 type Claim = Extract<TaskCommand, { kind: 'claim' }>
@@ -77,6 +78,7 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
     attempt: record.attempt,
     previousState,
   })
+  if (record.serves) noteVerifier(draft, record.serves)
   return { ok: true, reason: 'GRANTED', claim: claimView(record, context.now) }
 }
 
