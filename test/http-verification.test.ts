@@ -227,6 +227,13 @@ describe('a result that Baton checks itself', () => {
     ['that is not empty passes', { kind: 'auto' }, {}, 'done', 'completed'],
     ['that is empty fails', { kind: 'auto' }, {}, '  ', 'awaiting_retry'],
     ['of the right shape passes', { kind: 'auto' }, { outputSchema: schema }, { rows: 3 }, 'completed'],
+    [
+      'without a field that is required fails, described or not',
+      { kind: 'auto' },
+      { outputSchema: { type: 'object', required: ['rows'] } },
+      { lines: 3 },
+      'awaiting_retry',
+    ],
     ['of another shape fails', { kind: 'auto' }, { outputSchema: schema }, { rows: 0 }, 'awaiting_retry'],
   ])('%s', async (_what, rule, more, result, state) => {
     const w = await workspace()

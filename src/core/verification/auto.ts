@@ -25,7 +25,23 @@ function problemsOf(result: unknown, outputSchema: Record<string, unknown> | nul
 }
 
 const checkerOf = (schema: Record<string, unknown>) =>
-  z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+  z.fromJSONSchema(withRequiredFields(schema) as Parameters<typeof z.fromJSONSchema>[0])
+
+/** Parts of a schema that are values, not schemas. */
+const VALUES = new Set(['enum', 'const', 'default', 'examples'])
+
+/** zod demands only those fields that are described: each field that is required gets a description that allows anything. */
+function withRequiredFields(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withRequiredFields)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts: Record<string, unknown> = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [name, VALUES.has(name) ? part : withRequiredFields(part)]),
+  )
+  const { type, required, properties } = parts
+  if (![type].flat().includes('object') || !Array.isArray(required)) return parts
+  const demanded = Object.fromEntries(required.map((name) => [name, {}]))
+  return { ...parts, properties: { ...demanded, ...(properties as object | undefined) } }
+}
 
 /** Why results cannot be checked against this schema, as a sentence; null when they can. */
 export function whyUncheckable(schema: Record<string, unknown>): string | null {
