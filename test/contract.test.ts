@@ -36,7 +36,7 @@ function* broken(copy: unknown, now: unknown, path: string): Generator<string> {
       for (const [i, one] of copy.entries()) yield* broken(one, counterpart(one, now, i), `${path}[${i}]`)
   } else if (typeof copy === 'object' && copy !== null) {
     if (typeof now !== 'object' || now === null) return yield `${path} is gone`
-    if (isStillAccepted(copy, now as { anyOf?: unknown[] }, path)) return
+    if (isStillAccepted(copy, now, path)) return
     for (const [key, value] of Object.entries(copy)) {
       if (ANNOTATIONS.has(key) && typeof value === 'string') continue
       if (key === 'info' || key === 'tags') continue
@@ -46,10 +46,14 @@ function* broken(copy: unknown, now: unknown, path: string): Generator<string> {
 }
 
 /** A request may be what it was, or something else as well. */
-const isStillAccepted = (copy: object, { anyOf = [] }: { anyOf?: unknown[] }, path: string) =>
+const isStillAccepted = (
+  copy: object,
+  { anyOf, oneOf }: { anyOf?: unknown[]; oneOf?: unknown[] },
+  path: string,
+) =>
   path.includes('requestBody') &&
-  !('anyOf' in copy) &&
-  anyOf.some((one) => [...broken(copy, one, path)].length === 0)
+  !('anyOf' in copy || 'oneOf' in copy) &&
+  (anyOf ?? oneOf ?? []).some((one) => [...broken(copy, one, path)].length === 0)
 
 const isHigherLimit = (copy: unknown, now: unknown, path: string) =>
   path.includes('requestBody') &&

@@ -80,25 +80,40 @@ function wrongFor(schema: Schema, field: string, sample: unknown): Wrong[] {
   }
 }
 
+type Path = readonly (string | number)[]
+
+/** The body with this at that place. */
+function placed(root: unknown, path: Path, value: unknown): unknown {
+  const copy = structuredClone({ root })
+  let parent = copy as unknown as Record<string | number, unknown>
+  const way = ['root', ...path]
+  for (const part of way.slice(0, -1)) parent = parent[part] as typeof parent
+  parent[way.at(-1)!] = value
+  return copy.root
+}
+
 /** One body for each wrong value at each place the schema knows, everything else being right. */
-function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, field: string | RegExp]> {
-  function* at(schema: Schema, path: (string | number)[], value: unknown): Generator<Wrong> {
+function* wrongBodies(
+  schema: Schema,
+  root: unknown,
+  from: Path = [],
+  sample = root,
+): Generator<[json: string, field: string | RegExp]> {
+  function* at(schema: Schema, path: Path, value: unknown): Generator<Wrong> {
     const field = path
       .map((part, i) => (typeof part === 'number' ? `[${part}]` : i ? `.${part}` : part))
       .join('')
     if (schema.oneOf) {
-      for (const form of schema.oneOf) yield* wrongBodies(form, sampleOf(form, own))
+      for (const form of schema.oneOf) {
+        const formed = sampleOf(form, own)
+        yield* wrongBodies(form, placed(root, path, formed), path, formed)
+      }
       return
     }
     const nullable = schema.anyOf?.some(({ type }) => type === 'null')
     const inner = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
-    const place = (json: string, to = path) => {
-      const copy = structuredClone({ root })
-      let parent = copy as unknown as Record<string | number, unknown>
-      for (const part of ['root', ...to].slice(0, -1)) parent = parent[part] as typeof parent
-      parent[['root', ...to].at(-1)!] = json === '' ? undefined : '@here@'
-      return text(copy.root).replace('"@here@"', () => json)
-    }
+    const place = (json: string, to = path) =>
+      text(placed(root, to, json === '' ? undefined : '@here@')).replace('"@here@"', () => json)
     for (const [json, named] of wrongFor(inner, field || 'body', value))
       if (json !== 'null' || !nullable) yield [place(json), named]
     if (inner.type && !nullable && path.length > 0) yield [place('null'), field]
@@ -110,7 +125,7 @@ function* wrongBodies(schema: Schema, root: unknown): Generator<[json: string, f
     for (const [name, next] of Object.entries(inner.properties ?? {}))
       yield* at(next, [...path, name], (value as Record<string, unknown>)[name])
   }
-  yield* at(schema, [], root)
+  yield* at(schema, from, sample)
 }
 
 /** Acts on tasks without a holder; the one of the sample is held. */

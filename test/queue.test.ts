@@ -291,6 +291,20 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     expect([...fields]).toEqual(['tasks.1.title', 'tasks.1.priority'])
     expect(await queue.next('w-1')).toBeNull()
   })
+
+  test('refuses what it would not keep: budgets, and verdicts by anybody but people', async () => {
+    const queue = await open()
+    const fieldsOf = async (task: object) =>
+      (await refusalOf(queue.enqueueMany([{ title: 'fine' }, { title: 'a', ...task }]))).refusal.errors
+    const message = 'is kept by servers of Baton only'
+    expect(await fieldsOf({ budget: { limitTokens: 1 } })).toEqual([{ field: 'tasks[1].budget', message }])
+    for (const kind of ['agent', 'auto'])
+      expect(await fieldsOf({ verification: { kind } })).toEqual([
+        { field: 'tasks[1].verification', message },
+      ])
+    expect(await queue.next('w-1')).toBeNull()
+    await queue.enqueue({ title: 'b', verification: { kind: 'human' } })
+  })
 })
 
 describe('a queue that cannot be opened', () => {

@@ -12,6 +12,7 @@ import type { TaskWatch } from '../core/task-watch.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
 import type { StoredTask } from '../store/store.ts'
 import { missionJoined, type NamedMissions, NO_MISSIONS, planOf } from './missions/joining.ts'
+import { refuseCommands, reviewOf } from './missions/plan-tasks.ts'
 import { unblockAfter } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
@@ -33,6 +34,12 @@ export async function createTasks(
   tasks: readonly Create[],
   missions: NamedMissions = NO_MISSIONS,
 ): Promise<AnswerOf<typeof TaskView>[]> {
+  refuseCommands(
+    caller,
+    tasks.flatMap(({ verification }, i) =>
+      verification?.kind === 'command' ? [`tasks[${i}].verification.command`] : [],
+    ),
+  )
   const projects = await projectsOf(kernel, caller, tasks)
   const wanted = tasks.map((task, index) => newTask(task, index, { projects, missions }, caller))
   await findParents(kernel, caller, tasks, wanted)
@@ -165,7 +172,7 @@ function newTask(
     maxContinuations: task.maxContinuations,
     onlyAgent: task.agent ?? null,
     capabilities,
-    review: task.verification?.kind ?? 'none',
+    review: reviewOf(task.verification ?? null),
     runAt: task.runAt === undefined ? null : Date.parse(task.runAt),
     expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
     missionId: mission?.id ?? null,

@@ -84,6 +84,10 @@ export function recordView(record: TaskRecord): Brief {
   }
 }
 
+/** From its first start to its end; null: it has not ended, or was never started. */
+export const durationMs = ({ startedAt, completedAt }: Pick<TaskRecord, 'startedAt' | 'completedAt'>) =>
+  startedAt === null || completedAt === null ? null : completedAt - startedAt
+
 /** The timeouts set on the task itself; null when there are none. */
 function timeoutsView({
   assignMs,

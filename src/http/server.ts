@@ -130,7 +130,7 @@ async function routes(
   { kernel, coordinator, execution }: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution'>,
   streams: { feed: EventFeed; keys: KeyRing },
 ): Promise<void> {
-  taskRoutes(api, kernel)
+  taskRoutes(api, kernel, streams.keys)
   dependencyRoutes(api, kernel)
   claimRoutes(api, kernel, streams.keys)
   resultRoutes(api, kernel)

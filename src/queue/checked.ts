@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
+import type { TaskCreate } from '../core/shapes/tasks.ts'
 
 /** The value parsed by the shape, or a refusal that names every invalid field. */
 export function checked<S extends z.ZodType>(shape: S, value: unknown): z.output<S> {
@@ -13,4 +14,14 @@ export function checked<S extends z.ZodType>(shape: S, value: unknown): z.output
       errors,
     },
   )
+}
+
+/** A check or a limit that nobody keeps is worse than none: these are kept where Baton runs agents. */
+export function refuseOfServers(tasks: readonly z.output<typeof TaskCreate>[]): void {
+  for (const [place, { verification, budget }] of tasks.entries()) {
+    const needsServer = (field: string) =>
+      Refused.field('VALIDATION_FAILED', `tasks[${place}].${field}`, 'is kept by servers of Baton only')
+    if (budget !== undefined) throw needsServer('budget')
+    if (verification !== undefined && verification.kind !== 'human') throw needsServer('verification')
+  }
 }

@@ -23,7 +23,7 @@ import {
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/store.ts'
 import { startUpkeep } from '../upkeep/upkeep.ts'
-import { checked } from './checked.ts'
+import { checked, refuseOfServers } from './checked.ts'
 import { openStore } from './open-store.ts'
 import type {
   Claim,
@@ -104,7 +104,9 @@ export class Queue {
 
   /** All of them or none, up to 10,000. */
   async enqueueMany(tasks: readonly TaskInput[]): Promise<Task[]> {
-    return createTasks(this.#kernel, this.#caller, checked(TaskCreateBatch, { tasks: [...tasks] }).tasks)
+    const wanted = checked(TaskCreateBatch, { tasks: [...tasks] }).tasks
+    refuseOfServers(wanted)
+    return createTasks(this.#kernel, this.#caller, wanted)
   }
 
   /** Claims the next task for this worker. Waits up to `waitMs`; null: no task became ready. */

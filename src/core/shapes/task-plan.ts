@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Name, Text } from './common.ts'
+import { Name, ShortText, Slug, Text } from './common.ts'
 
 /** What a task says about how it is to be done and judged, beside what the claim path needs. */
 
@@ -16,6 +16,21 @@ export const planFields = {
 }
 
 export const ToolsRequested = z.array(Name).max(100)
+
+/** Who judges the result of a single task. */
+export const TaskVerification = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('human') }),
+  z.strictObject({
+    kind: z.literal('agent'),
+    agent: Slug.optional().describe('Without one, any other than the maker of the result'),
+    threshold: z.number().min(0).max(1).optional().describe('The least score that passes'),
+  }),
+  z.strictObject({
+    kind: z.literal('command'),
+    command: ShortText.min(1).describe('Only for keys that may configure agents'),
+  }),
+  z.strictObject({ kind: z.literal('auto') }),
+])
 
 const TaskBudgetView = z.object({ limitTokens: z.int().optional(), limitUsd: z.string().optional() })
 

@@ -6,7 +6,7 @@ import { TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
 import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 import { AwaitsView, QuestionView } from './people.ts'
-import { planFields, planFieldViews, TaskPlanView, ToolsRequested } from './task-plan.ts'
+import { planFields, planFieldViews, TaskPlanView, TaskVerification, ToolsRequested } from './task-plan.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
@@ -90,7 +90,7 @@ export const TaskCreate = z.strictObject({
   ),
   runAt: Instant.optional().describe('Scheduled: the task is not queued before this time'),
   expiresAt: Instant.optional().describe('If no agent has claimed it by then, it is cancelled'),
-  verification: z.strictObject({ kind: z.literal('human') }).optional(),
+  verification: TaskVerification.optional().describe('Who judges its result'),
   timeouts: Timeouts.optional().describe('Missing ones are those of the workspace'),
   estimatedDurationMinutes: z
     .number()
@@ -110,7 +110,8 @@ export const TaskCreate = z.strictObject({
         .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
         .optional(),
     })
-    .optional(),
+    .optional()
+    .describe('For all its runs together; when it is used up, a person is asked'),
 })
 export type TaskCreate = z.input<typeof TaskCreate>
 
@@ -250,6 +251,13 @@ export const TaskInGraph = TaskView.extend({
   ...VerifiedTask.shape,
   summary: z.string().nullable().describe('Of the result that is accepted, or awaits a verdict'),
   workProductRef: z.string().nullable(),
+  sequenceNumber: z.int().nullable().describe('Its place in the plan of its mission, from 1'),
+  triggerRule: z.enum(TRIGGER_RULES).nullable().describe('Null: it depends on nothing'),
+  lastAgent: z.string().nullable().describe('Who has it, or had it last'),
+  agentType: z.enum(['roster', 'contractor']).nullable().describe('Of that agent'),
+  tokensUsed: z.int().describe('By all its runs'),
+  cost: z.string().nullable().describe('Dollars of all its runs; null: none has a known cost'),
+  durationMs: z.int().nullable().describe('From its start to its end'),
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
   ...planFieldViews,

@@ -8,6 +8,7 @@ import { checkOutputSchema } from '../../core/plans/output-schema.ts'
 import { below } from '../../core/plans/path.ts'
 import { Problems } from '../../core/plans/problems.ts'
 import type { TaskCreate } from '../../core/shapes/tasks.ts'
+import { whyUncheckable } from '../../core/verification/auto.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { modelOf } from './plan-tasks.ts'
@@ -65,8 +66,6 @@ export function missionJoined(
   missions: NamedMissions,
   field: (name: string) => string,
 ): MissionRecord | null {
-  if (task.budget !== undefined)
-    throw Refused.field('VALIDATION_FAILED', field('budget'), 'is not available for single tasks yet')
   if (task.mission === undefined) return null
   const mission = missions.get(task.mission)
   if (!mission)
@@ -83,21 +82,32 @@ export function planOf(
   field: (name: string) => string,
 ): TaskPlan | null {
   const { complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt, toolsRequested } = task
-  const own = [task.model, complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt]
+  // That a person judges it is all there is to say about that, and the task itself says it.
+  const verification = task.verification?.kind === 'human' ? undefined : task.verification
+  const said = [task.model, complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt]
+  const own = [...said, verification, task.budget]
   if (mission === null && toolsRequested.length === 0 && own.every((one) => one === undefined)) return null
   if (outputSchema) refuseNoSchema(outputSchema, field)
+  const uncheckable = outputSchema && verification?.kind === 'auto' ? whyUncheckable(outputSchema) : null
+  if (uncheckable !== null)
+    throw Refused.field(
+      'VALIDATION_FAILED',
+      field('outputSchema'),
+      `cannot be checked without a judge: ${uncheckable}`,
+    )
   const { model: given = null, taskType } = task
   return {
     tempId: null,
     sequenceNumber: null,
     model: mission ? modelOf({ model: given, taskType }, mission.config) : given,
+    ...(mission?.config.models?.fallback && { fallbackModels: mission.config.models.fallback }),
     complexity: complexity ?? null,
     estimatedTokens: estimatedTokens ?? null,
     successCriteria: successCriteria ?? null,
     outputSchema: outputSchema ?? null,
     toolsRequested,
     systemPrompt: systemPrompt ?? null,
-    budget: null,
+    budget: task.budget ?? null,
     verification: task.verification ?? null,
   }
 }

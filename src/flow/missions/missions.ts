@@ -27,7 +27,7 @@ import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
 import { unblockDownstream } from '../unblock.ts'
 import { serveOthers } from './large-plans.ts'
-import { missionPlan, modelOf, refuseCancelling, tasksOf } from './plan-tasks.ts'
+import { missionPlan, modelOf, refuseCancelling, refuseCommands, tasksOf } from './plan-tasks.ts'
 import { type Replanning, replanningOf } from './replan.ts'
 import { missionView, planVersionView } from './views.ts'
 
@@ -54,7 +54,7 @@ export async function createMission(
   body: z.output<typeof MissionCreate>,
 ): Promise<Answer> {
   const plan = body.plan === undefined ? null : missionPlan(body.plan)
-  refuseCommands(caller, plan, body.config.commands)
+  refuseCommands(caller, commandsIn(plan, body.config.commands))
   if (plan) refuseCancelling(plan)
   const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
@@ -88,22 +88,13 @@ export async function createMission(
   return act(kernel, caller, uuid, command)
 }
 
-/** A command is code on the node, so naming one needs the right to say what agents run. */
-function refuseCommands({ rights }: Caller, plan: MissionPlan | null, allowed: readonly string[] = []): void {
-  if (rights.has('configure_agents')) return
-  const places =
-    plan?.tasks.flatMap(({ verification }, i) => (verification?.kind === 'command' ? [i] : [])) ?? []
-  const fields = [
-    ...places.map((place) => `plan.tasks[${place}].verification.command`),
-    ...(allowed.length > 0 ? ['config.commands'] : []),
-  ]
-  if (fields.length === 0) return
-  throw new Refused(
-    'FORBIDDEN',
-    'Naming commands to run needs the right "configure_agents", which this key lacks.',
-    { errors: fields.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
-  )
-}
+/** Where a plan, or the configuration of a mission, names commands. */
+const commandsIn = (plan: MissionPlan | null, allowed: readonly string[] = []): string[] => [
+  ...(plan?.tasks ?? []).flatMap(({ verification }, place) =>
+    verification?.kind === 'command' ? [`plan.tasks[${place}].verification.command`] : [],
+  ),
+  ...(allowed.length > 0 ? ['config.commands'] : []),
+]
 
 /** The mission that a new one waits for. */
 async function missionBefore(kernel: ServerKernel, { workspaceId }: Caller, uuid: string) {
@@ -249,7 +240,7 @@ export async function proposePlan(
   uuid: string,
   plan: MissionPlan,
 ): Promise<Answer> {
-  refuseCommands(caller, plan)
+  refuseCommands(caller, commandsIn(plan))
   const mission = await requireMission(kernel, caller, uuid)
   const given = proposed(plan, mission)
   if (mission.phase !== 'running') {

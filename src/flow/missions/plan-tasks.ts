@@ -1,4 +1,5 @@
 import type { NewTask } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import {
   type MissionEdge,
@@ -13,6 +14,7 @@ import { refusedPlan } from '../../core/plans/refusal.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { MissionConfig } from '../../core/shapes/missions.ts'
 import type { TaskWatch } from '../../core/task-watch.ts'
+import type { Caller } from '../../kernel/kernel.ts'
 
 /** The tasks that a mission's plan stands for. */
 
@@ -57,6 +59,16 @@ export function refuseCancelling({ tasks }: MissionPlan): void {
   const message = 'is only for newer plans of a mission that runs'
   const where = { path: `tasks[${place}].cancel`, at: `/tasks/${place}/cancel` }
   throw refusedPlan([{ line: 0, column: 0, ...where, message }])
+}
+
+/** A command is code on the node, so naming one needs the right to say what agents run. */
+export function refuseCommands({ rights }: Pick<Caller, 'rights'>, fields: readonly string[]): void {
+  if (fields.length === 0 || rights.has('configure_agents')) return
+  throw new Refused(
+    'FORBIDDEN',
+    'Naming commands to run needs the right "configure_agents", which this key lacks.',
+    { errors: fields.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
+  )
 }
 
 export function tasksOf(plan: MissionPlan, mission: MissionOfTasks): NewTask[] {
@@ -125,7 +137,7 @@ function newTask(
 }
 
 /** A person's verdict is awaited; any other one Baton gets itself. */
-const reviewOf = (rule: VerificationRule | null) =>
+export const reviewOf = (rule: VerificationRule | null) =>
   rule === null ? 'none' : rule.kind === 'human' ? 'human' : 'baton'
 
 /** The model of a task: its own, that of its type, that of the mission; null: its agent decides. */

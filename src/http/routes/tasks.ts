@@ -9,7 +9,6 @@ import {
   BriefTask,
   DependencyView,
   ListedTask,
-  NEIGHBOURS,
   OperatorAct,
   TaskCreate,
   TaskCreateBatch,
@@ -20,13 +19,14 @@ import {
 import { updateTask } from '../../flow/dependencies.ts'
 import { givePriorities, missionsNamed } from '../../flow/missions/joining.ts'
 import { namedProject } from '../../flow/projects.ts'
-import { standingResult } from '../../flow/results.ts'
-import { createTasks, operate, readStates, readTask, requireRecord } from '../../flow/tasks.ts'
-import { verificationsView } from '../../flow/verification/views.ts'
-import { claimRowView, planFieldsView, taskView } from '../../flow/views.ts'
+import { createTasks, operate, readStates, requireRecord } from '../../flow/tasks.ts'
+import { claimRowView } from '../../flow/views.ts'
+import { endedWithin, showTask } from '../../flow/whole-task.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { IdParams, route } from '../schema.ts'
+import type { KeyRing } from '../key-ring.ts'
+import { whileAdmitted } from '../live/waiting.ts'
+import { Digits, IdParams, numberOr, route } from '../schema.ts'
 import { searchOf, TaskFilterQuery, TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 
@@ -39,9 +39,12 @@ const ListQuery = z.strictObject({
   mission: Uuid.optional(),
 })
 
+const ReadQuery = z.strictObject({ waitMs: Digits.optional().describe('At most a minute') })
+const LONGEST_WAIT_MS = 60_000
+
 const TEN_THOUSAND_TASKS_BYTES = 32 * 1024 * 1024
 
-export function taskRoutes(app: FastifyInstance, kernel: ServerKernel): void {
+export function taskRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
   const tag = 'tasks'
   const preValidation = ({ caller, body }: FastifyRequest) => givePriorities(kernel, caller, body)
 
@@ -83,7 +86,7 @@ export function taskRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   )
 
   statesOfTasks(app, kernel)
-  taskLists(app, kernel)
+  taskLists(app, kernel, keys)
   taskReads(app, kernel)
   operatorRoutes(app, kernel)
 }
@@ -111,7 +114,7 @@ function statesOfTasks(app: FastifyInstance, kernel: ServerKernel): void {
   )
 }
 
-function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
+function taskLists(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
   const tag = 'tasks'
 
   app.get<{ Querystring: z.output<typeof ListQuery> }>(
@@ -135,18 +138,25 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel): void {
     },
   )
 
-  app.get<{ Params: { id: string } }>(
+  app.get<{ Params: { id: string }; Querystring: z.output<typeof ReadQuery> }>(
     '/tasks/:id',
-    route({ summary: 'Read a task', tag, needs: 'read', params: IdParams, answer: TaskInGraph }),
-    async ({ params, caller }, reply) => {
-      const task = await readTask(kernel, caller, params.id)
-      const [around, verified, result] = await Promise.all([
-        kernel.store.taskGraph.around(caller.workspaceId, task.record.id, NEIGHBOURS),
-        verificationsView(kernel, caller.workspaceId, task.record),
-        standingResult(kernel, caller, task.record),
-      ])
-      const shown = Object.assign(taskView(task), planFieldsView(task.details.plan), around, verified, result)
-      return reply.header('etag', etag(task.record.version)).send(shown)
+    route({
+      summary: 'Read a task; with waitMs, when it has ended or after that time',
+      tag,
+      needs: 'read',
+      params: IdParams,
+      query: ReadQuery,
+      answer: TaskInGraph,
+    }),
+    async (request, reply) => {
+      const { params, query, caller } = request
+      const waitMs = Math.min(numberOr(query.waitMs, 0), LONGEST_WAIT_MS)
+      if (waitMs > 0)
+        await whileAdmitted(keys, request, reply, waitMs, (waiter) =>
+          endedWithin(kernel, caller, params.id, waitMs, waiter),
+        )
+      const task = await showTask(kernel, caller, params.id)
+      return reply.header('etag', etag(task.version)).send(task)
     },
   )
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { TaskState } from '../../../core/states.ts'
+import type { TaskState, TriggerRule } from '../../../core/states.ts'
 import type { DependencyKind } from '../../../core/upstream.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 
@@ -14,10 +14,14 @@ interface Neighbour {
 interface Around {
   blockedBy: Neighbour[]
   blocks: Neighbour[]
+  /** When it may run after what it depends on; null: it depends on nothing. */
+  triggerRule: TriggerRule | null
 }
 
-const side = (name: keyof Around, own: string, other: string) => `
-  select '${name}' as side, t.uuid as "taskId", t.key, x.title, t.state, d.kind
+type Side = 'blockedBy' | 'blocks'
+
+const side = (name: Side, own: string, other: string) => `
+  select '${name}' as side, t.uuid as "taskId", t.key, x.title, t.state, d.kind, d.trigger_rule as rule
     from (select * from task_dependencies k where k.workspace_id = $1 and k.${own} = $2 order by k.${other} limit $3) d
     cross join lateral (select * from tasks k where k.workspace_id = $1 and k.id = d.${other} offset 0) t
     cross join lateral (select * from task_details k where k.workspace_id = $1 and k.task_id = d.${other} offset 0) x`
@@ -32,13 +36,16 @@ export async function tasksAround(
   taskId: number,
   limit: number,
 ): Promise<Around> {
-  const rows = await scopedQuery<Neighbour & { side: keyof Around }>(
+  const rows = await scopedQuery<Neighbour & { side: Side; rule: TriggerRule }>(
     pool,
     'baton.workspace_id',
     String(workspaceId),
     { name: 'tasks_around', text: AROUND, values: [workspaceId, taskId, limit] },
   )
-  const around: Around = { blockedBy: [], blocks: [] }
-  for (const { side, ...neighbour } of rows) around[side].push(neighbour)
+  const around: Around = { blockedBy: [], blocks: [], triggerRule: null }
+  for (const { side, rule, ...neighbour } of rows) {
+    around[side].push(neighbour)
+    if (side === 'blockedBy') around.triggerRule = rule
+  }
   return around
 }

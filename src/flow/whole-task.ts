@@ -1,0 +1,67 @@
+import type { AnswerOf } from '../core/shapes/common.ts'
+import { NEIGHBOURS, type TaskInGraph } from '../core/shapes/tasks.ts'
+import { isTerminal } from '../core/states.ts'
+import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { standingResult } from './results.ts'
+import { readTask, requireRecord } from './tasks.ts'
+import { verificationsView } from './verification/views.ts'
+import { durationMs, planFieldsView, taskView } from './views.ts'
+
+/** One task with all that is known of it. */
+
+export async function showTask(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+): Promise<AnswerOf<typeof TaskInGraph>> {
+  const task = await readTask(kernel, caller, uuid)
+  const { record, details } = task
+  const { workspaceId } = caller
+  const [around, verified, result, spent] = await Promise.all([
+    kernel.store.taskGraph.around(workspaceId, record.id, NEIGHBOURS),
+    verificationsView(kernel, workspaceId, record),
+    standingResult(kernel, caller, record),
+    kernel.store.runs.usageOfTask(workspaceId, record.id),
+  ])
+  const { inputTokens, cachedInputTokens, outputTokens, costUsd } = spent
+  return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
+    sequenceNumber: details.plan?.sequenceNumber ?? null,
+    lastAgent: record.agent,
+    agentType: record.agent === null ? null : ('roster' as const),
+    tokensUsed: (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0),
+    cost: costUsd,
+    durationMs: durationMs(record),
+  })
+}
+
+/** Returns when the task has ended, or after `waitMs`. */
+export async function endedWithin(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  waitMs: number,
+  waiter: Waiter,
+): Promise<void> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const left = until - performance.now()
+    if (left <= 0) return
+    const stop = new AbortController()
+    const gone = AbortSignal.any([stop.signal, waiter.gone])
+    // Subscribe before the query: an end that is committed between the query and the wait must not be missed.
+    const change = kernel.changes.next(caller.workspaceId, left, gone)
+    const isOver = await requireRecord(kernel, caller, uuid).then(
+      ({ state }) => isTerminal(state),
+      (error) => {
+        stop.abort()
+        throw error
+      },
+    )
+    if (isOver || kernel.changes.isClosed) return stop.abort()
+    await change
+    if (waiter.gone.aborted) return unanswered(waiter, undefined)
+    await waiter.confirm?.()
+  }
+}
