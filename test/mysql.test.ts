@@ -203,7 +203,7 @@ describe.skipIf(server === null)('a database', () => {
     const opening = MysqlStore.open(database.url)
     await expect(opening).rejects.toThrow(StartRefused)
     await expect(opening).rejects.toThrow(
-      'The database is newer than this Baton: it has 0999_later, which this version does not know.',
+      'The database is newer than this Baton: it has 0999_later, which this version does not know; start a newer Baton, or restore a backup from before the upgrade.',
     )
     await read(database.url, 'delete from baton_schema where version = 999')
   })

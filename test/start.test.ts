@@ -250,7 +250,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     )
     const before = [await listing(data), await contentOf(database.url)]
     expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toBe(
-      'The database is newer than this Baton: it has 9999_future.sql, which this version does not know.',
+      'The database is newer than this Baton: it has 9999_future.sql, which this version does not know; start a newer Baton, or restore a backup from before the upgrade.',
     )
     expect([await listing(data), await contentOf(database.url)]).toEqual(before)
 

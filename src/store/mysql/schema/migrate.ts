@@ -53,7 +53,7 @@ async function applyMissing(connection: Connection, migrations: readonly Migrati
     const ours = migrations.find((one) => one.version === version)
     if (!ours)
       throw new StartRefused(
-        `The database is newer than this Baton: it has ${name}, which this version does not know.`,
+        `The database is newer than this Baton: it has ${name}, which this version does not know; start a newer Baton, or restore a backup from before the upgrade.`,
       )
     if (ours.name !== String(name))
       throw new StartRefused(

@@ -94,7 +94,7 @@ async function findMissing(client: pg.Client, migrations: Migration[]): Promise<
     const ours = known.get(row.version)
     if (!ours)
       throw new StartRefused(
-        `The database is newer than this Baton: it has ${row.name}, which this version does not know.`,
+        `The database is newer than this Baton: it has ${row.name}, which this version does not know; start a newer Baton, or restore a backup from before the upgrade.`,
       )
     if (ours.name !== row.name)
       throw new StartRefused(
