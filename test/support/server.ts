@@ -35,8 +35,7 @@ type Pace = Parameters<typeof start>[1]
 /** A whole server in this process, on a free port and a database of its own. */
 export async function startServer(env: Settings = {}, pace: Pace = {}): Promise<ServerUnderTest> {
   const database = await freshDatabase()
-  const keyIn = (folder: string) => readFileSync(join(folder, 'owner-key'), 'utf8')
-  const server = await startOn(database.url, env, keyIn, pace)
+  const server = await startFirst(database.url, env, pace)
   return {
     ...server,
     async close() {
@@ -45,6 +44,10 @@ export async function startServer(env: Settings = {}, pace: Pace = {}): Promise<
     },
   }
 }
+
+/** The first node on this database, which gets the key of its owner. */
+export const startFirst = (databaseUrl: string, env: Settings = {}, pace: Pace = {}) =>
+  startOn(databaseUrl, env, (folder) => readFileSync(join(folder, 'owner-key'), 'utf8'), pace)
 
 /** Another node on the database of a server. Closed before it. */
 export const startAnother = (

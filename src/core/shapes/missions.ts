@@ -133,6 +133,7 @@ export const MissionView = z.object({
   totalTokens: z.int(),
   totalCost: z.string(),
   createdBy: z.string(),
+  resultSummary: z.string().nullable().describe('How it ended, in a sentence; null before its end'),
   errorMessage: z.string().nullable(),
   version: z.int(),
   createdAt: z.string(),

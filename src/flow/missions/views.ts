@@ -8,6 +8,17 @@ import { instant } from '../views.ts'
 
 /** Missions as API answers. */
 
+/** What became of the tasks of a mission that has ended. */
+function summaryOf(counts: MissionRecord['counts']): string {
+  const { completed = 0, failed = 0, cancelled = 0, skipped = 0 } = counts.byState
+  const others = Object.entries({ failed, cancelled, skipped }).filter(([, count]) => count > 0)
+  const how = [
+    `${completed} of ${taskCount(counts)} tasks completed`,
+    ...others.map(([name, n]) => `${n} ${name}`),
+  ]
+  return `${how.join(', ')}; ${counts.tokens} tokens, $${counts.usd}.`
+}
+
 export function missionView(record: MissionRecord): AnswerOf<typeof MissionView> {
   const { plan, counts, startedAt, completedAt } = record
   const state = stateOf(record)
@@ -36,6 +47,7 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     totalTokens: counts.tokens,
     totalCost: counts.usd,
     createdBy: record.createdBy,
+    resultSummary: completedAt === null ? null : summaryOf(counts),
     errorMessage: record.error,
     version: record.version,
     createdAt: instant(record.createdAt),
