@@ -4,7 +4,7 @@ import { hasProposal } from '../../core/kinds/mission/replan.ts'
 import { MISSION_STATES, stateOf } from '../../core/kinds/mission/states.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
-import { instant } from '../views.ts'
+import { durationMs, instant } from '../views.ts'
 
 /** Missions as API answers. */
 
@@ -56,7 +56,7 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     after: record.after,
     startedAt: instant(startedAt),
     completedAt: instant(completedAt),
-    durationMs: startedAt === null || completedAt === null ? null : completedAt - startedAt,
+    durationMs: durationMs(record),
   }
 }
 
