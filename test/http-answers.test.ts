@@ -109,6 +109,18 @@ describe('answers about work match their declared schemas', () => {
     await get(`/tasks/${taskIds[0]}/claims`, `/tasks/${taskIds[0]}/results`)
   })
 
+  test('tasks that holders add, and wait for', async () => {
+    const plan = { tasks: [{ tempId: 'a', priority: 10, agent: 'adder' }] }
+    await all(['POST', '/missions', { goal: 'Divide', plan, config: { autonomy: 'full_auto' } }])
+    const next = await w.post('/claims/next', { agent: 'adder', session: 's-alpha' })
+    const [{ task }] = next.body.claims
+    await on(task, 'children', { ...held, title: 'b', tempId: 'b' })
+    const child = (await w.post(`/tasks/${task.id}/children`, { ...held, title: 'c' })).body
+    await get(`/tasks/${child.id}`)
+    await on(task, 'continue', { ...held, after: [child.id] })
+    await get(`/tasks/${task.id}`, `/tasks/${task.id}/events`)
+  })
+
   test('rejected results and dead letters', async () => {
     const { task: id, ref } = await thingsIn(w)
     const task = { id }

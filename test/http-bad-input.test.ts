@@ -138,6 +138,9 @@ const REFUSED: Record<string, number> = {
   'POST /missions/{id}/approve': 409,
   'POST /missions/{id}/reject': 409,
   'POST /missions/{id}/resume': 409,
+  // The task belongs to no mission.
+  'POST /tasks/{id}/children': 409,
+  'POST /tasks/{id}/continue': 409,
   // Another version than that of the plan.
   'POST /inbox/{id}/answer': 409,
   'POST /missions/{id}/retry': 409,

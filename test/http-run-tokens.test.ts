@@ -116,7 +116,12 @@ describe('the token of a run', () => {
         expectRefusal(await on(act, { ...body, generation: other }), 403, 'FORBIDDEN')
       expectRefusal(await on(act, { ...body, session: `${session}x` }), 409, 'SESSION_MISMATCH')
     }
+    const more = { title: 'more' }
+    expectRefusal(await on('children', { ...more, generation: generation + 1 }), 403, 'FORBIDDEN')
+    // Allowed, but the task belongs to no mission.
+    expectRefusal(await on('children', more), 409, 'WRONG_STATE')
     const waiting = await w.make({ requiredCapabilities: ['magic'] })
+    expectRefusal(await post(`/tasks/${waiting.id}/children`, { ...held, ...more }), 403, 'FORBIDDEN')
     expectRefusal(await post(`/tasks/${waiting.id}/progress`, { ...held, percent: 1 }), 403, 'FORBIDDEN')
     const claiming = { result: 'mine', next: { agent: 'dev' } }
     expectRefusal(await on('submit', claiming), 403, 'FORBIDDEN')

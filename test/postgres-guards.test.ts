@@ -1033,6 +1033,12 @@ const GUARDS: Guard[] = [
     ({ workspace }) => update('mission_counters', 'failed_optional = 1', workspace),
   ],
   [
+    'agents add a hundred tasks to a mission at most',
+    'mission_counters',
+    'children <= 100',
+    ({ workspace }) => update('mission_counters', 'children = 101', workspace),
+  ],
+  [
     'a mission never uses fewer than no tokens',
     'mission_counters',
     'tokens >= 0',

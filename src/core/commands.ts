@@ -24,6 +24,13 @@ export interface Fence {
   generation: number
 }
 
+/** The task whose holder adds another one to their mission, and the claim under which it does. */
+export interface Adder {
+  readonly id: number
+  readonly uuid: string
+  readonly fence: Fence
+}
+
 export interface NewTask {
   key: string | null
   projectId: number
@@ -43,6 +50,8 @@ export interface NewTask {
   optional: boolean
   /** The result it judges, of a task that is under our lock. */
   serves?: Serves | null | undefined
+  /** The task whose holder adds it to their mission. */
+  addedBy?: Adder | undefined
   watch: TaskRecord['watch']
   dependsOn: readonly number[]
   /** Dependencies on tasks of the same request, by their index. */
@@ -103,6 +112,8 @@ export interface TaskPlan {
   systemPrompt: string | null
   budget: { limitTokens?: number | undefined; limitUsd?: string | undefined } | null
   verification: VerificationRule | null
+  /** Outside id of the task whose holder added it. */
+  childOf?: string | undefined
 }
 
 export interface Submission {
@@ -152,7 +163,13 @@ export type TaskCommand =
   | { kind: 'log'; fence: Fence; entries: readonly LogEntry[] }
   /** Another model stands in for that of the attempt before; null: the one that its agent takes by itself. */
   | { kind: 'useModel'; fence: Fence; from: string | null; to: string; reason: string | null }
-  | { kind: 'continue'; fence: Fence; spent?: SpentByRun | undefined }
+  | {
+      kind: 'continue'
+      fence: Fence
+      /** Not before these tasks have ended; until then nobody holds it. `cycle`: one that this would close, if one is known. */
+      after?: { tasks: readonly { id: number; uuid: string }[]; cycle: readonly string[] | null } | undefined
+      spent?: SpentByRun | undefined
+    }
   | { kind: 'release'; fence: Fence; reason: string }
   | { kind: 'submit'; fence: Fence; submission: Submission; spent?: SpentByRun | undefined }
   /** The holder asks a person. Without options, any answer is possible. */

@@ -23,6 +23,7 @@ const LEVELS = {
   task_assigned: 'INFO',
   task_started: 'INFO',
   task_continuing: 'INFO',
+  task_continues_later: 'INFO',
   task_resumed: 'INFO',
   task_released: 'INFO',
   task_requeued: 'WARN',
@@ -200,6 +201,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_started: ({ agent, attempt }) => `${agent} started the task (attempt ${attempt}).`,
   task_continuing: ({ agent, continuations }) =>
     `${agent} requested a continuation (number ${continuations}).`,
+  task_continues_later: ({ agent, after }) =>
+    `${agent} goes on with the task after ${count(after.length, 'other task')}.`,
   task_resumed: ({ agent, continuations }) => `${agent} resumed the task (continuation ${continuations}).`,
   task_released: ({ agent, reason }) => `${agent} released the task${why(reason)}.`,
   task_requeued: ({ because }) => `The task went back to the queue${why(because)}.`,

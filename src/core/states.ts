@@ -50,6 +50,8 @@ export const TASK_TRANSITIONS = {
   task_assigned: { from: ['queued', 'awaiting_retry'], to: 'assigned', by: 'holder' },
   task_started: { from: ['assigned'], to: 'running', by: 'holder' },
   task_continuing: { from: ['assigned', 'running'], to: 'continuing', by: 'holder' },
+  /** It goes on when other tasks have ended; nobody holds it until then. */
+  task_continues_later: { from: HELD, to: 'pending', by: 'holder' },
   task_resumed: { from: ['continuing'], to: 'running', by: 'holder' },
   task_released: { from: HELD, to: 'queued', by: 'holder' },
   task_requeued: { from: HELD, to: 'queued', by: 'flow' },
@@ -114,6 +116,7 @@ export const CLAIM_ENDS = {
   SUBMITTED: 'released',
   VOLUNTARY: 'released',
   NEEDS_HUMAN: 'released',
+  CONTINUES_LATER: 'released',
   OVER_BUDGET: 'released',
   EXPIRED: 'expired',
   WORKER_LOST: 'expired',

@@ -36,6 +36,8 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly pausedAt?: number | undefined
   /** How much was left of the time it waited for when the gate of its mission was closed. */
   readonly clockMs?: number | undefined
+  /** An agent added it: 1, or more if an agent added the task of that agent. */
+  readonly childDepth?: number | undefined
   /** Its expiry instead of its own: that gate was closed meanwhile. */
   readonly expiresAt?: number | undefined
 }

@@ -28,6 +28,8 @@ export interface WaitingWatch {
   readonly asks?: OpenQuestion | undefined
   /** This generation takes over the folder of an earlier one. */
   readonly goesOn?: { readonly generation: number; readonly folder: number } | undefined
+  /** It goes on when these tasks have ended, whatever else it once depended on. */
+  readonly goesOnAfter?: readonly number[] | undefined
   /** Until then it is reserved for the agent that knows it, and for nobody after. */
   readonly preferredUntil?: number | undefined
 }
@@ -111,6 +113,10 @@ const orNull = (watch: WaitingWatch): WaitingWatch | null => (Object.keys(watch)
 /** A task left a state: what held only there is over. */
 export function afterLeaving(record: Waiting, was: TaskState): void {
   if (was === 'queued') dropPreference(record)
+  if (record.watch?.goesOnAfter && record.state !== 'pending' && record.state !== 'paused') {
+    const { goesOnAfter: _ended, ...rest } = record.watch
+    record.watch = orNull(rest)
+  }
   if (was !== 'awaiting_human' || !record.watch?.asks) return
   const { asks: _asked, ...rest } = record.watch
   record.watch = orNull(rest)

@@ -104,10 +104,10 @@ async function dependencyCommand(
 }
 
 /** Walks both ways: a task without dependents, or upstream tasks without dependencies, settle the search at once. */
-async function findCycle(
+export async function findCycle(
   kernel: Kernel,
   workspaceId: number,
-  task: TaskRecord,
+  task: Pick<TaskRecord, 'id' | 'uuid'>,
   upstream: readonly number[],
 ): Promise<string[] | null> {
   for (const limit of SEARCHED_BY_A_REQUEST)

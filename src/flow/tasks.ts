@@ -33,6 +33,8 @@ export async function createTasks(
   caller: Caller,
   tasks: readonly Create[],
   missions: NamedMissions = NO_MISSIONS,
+  /** What else a task is, beside what its creator says. */
+  as: (task: NewTask) => NewTask = (task) => task,
 ): Promise<AnswerOf<typeof TaskView>[]> {
   refuseCommands(
     caller,
@@ -41,7 +43,7 @@ export async function createTasks(
     ),
   )
   const projects = await projectsOf(kernel, caller, tasks)
-  const wanted = tasks.map((task, index) => newTask(task, index, { projects, missions }, caller))
+  const wanted = tasks.map((task, index) => as(newTask(task, index, { projects, missions }, caller)))
   await findParents(kernel, caller, tasks, wanted)
   await refuseCycles(kernel, caller, wanted)
   const first = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))

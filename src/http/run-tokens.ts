@@ -18,7 +18,7 @@ export async function callerOfRun({ runs }: ServerStore, token: string): Promise
 }
 
 const WAKING = /\/agents\/:id\/(wakeup|heartbeat\/invoke)$/
-const HOLDER = /\/tasks\/:id\/(start|renew|release|progress|continue|submit|fail|ask|logs)$/
+const HOLDER = /\/tasks\/:id\/(start|renew|release|progress|continue|children|submit|fail|ask|logs)$/
 
 /** A run may change its own task under its own claim and its agent's health, and may wake other agents. */
 export function mustBeOfItsRun(request: FastifyRequest): void {

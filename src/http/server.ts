@@ -19,6 +19,7 @@ import { EventFeed } from './live/feed.ts'
 import { onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { childRoutes } from './routes/children.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { coordinatorRoutes } from './routes/coordinator.ts'
 import { deadLetterRoutes } from './routes/dead-letters.ts'
@@ -143,6 +144,7 @@ async function routes(
   projectRoutes(api, kernel)
   missionRoutes(api, kernel)
   peopleRoutes(api, kernel)
+  childRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)
   await api.register(async (plans) => planRoutes(plans, kernel))
   sessionRoutes(api, kernel)

@@ -6,6 +6,7 @@ import { closedMsBy, type SeenMission } from '../kinds/mission/gate.ts'
 import { isEnd, stateOf } from '../kinds/mission/states.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
+import { depthOf, whyNotAdded } from '../rules/children.ts'
 import { createTask } from '../rules/create.ts'
 import { isTerminal, type TriggerRule } from '../states.ts'
 import { countOf, outcomeOf } from '../upstream.ts'
@@ -23,6 +24,8 @@ interface CreationContext {
   emit: (event: Changes['events'][number]) => void
   /** The mission of this number, as it is now. */
   mission: (missionId: number) => SeenMission | undefined
+  /** How many tasks agents have added to it so far. */
+  children: (missionId: number) => number
   made: (record: TaskRecord) => void
   firstAnswer: (key: string) => StoredReply | undefined
   storeReply: (key: string, bodyHash: string, reply: Reply) => void
@@ -101,7 +104,7 @@ export class Creation {
     records: readonly TaskRecord[],
     actor: Actor,
   ): TaskRecord {
-    const task = asWhole(wanted[index]!, parts)
+    const task = this.#asChild(asWhole(wanted[index]!, parts))
     const { id, uuid } = identities[index]!
     const places = [...new Set([...task.dependsOnNew, ...parts])]
     const fresh = places.map((at) => this.#asItIs(records[at]!))
@@ -251,6 +254,8 @@ export class Creation {
         field(`dependsOn[${missing}]`),
         'names no task of this workspace',
       )
+    const unwanted = this.#whyNotAdded(task, field, wanted.slice(0, index))
+    if (unwanted) return unwanted
     const outside = this.#whyNotIn(task, field('mission'))
     if (outside) return outside
     const needless = this.#whyNotServing(task)
@@ -270,6 +275,22 @@ export class Creation {
     if (missionId === null) return null
     const mission = this.#in.mission(missionId)
     return details.mission == null ? whyEnded(mission, field) : whyNotJoined(mission, details.mission, field)
+  }
+
+  /** `before`: the tasks of the request that come before it. */
+  #whyNotAdded(task: NewTask, field: (name: string) => string, before: readonly NewTask[]): Refusal | null {
+    const { addedBy, missionId } = task
+    if (!addedBy) return null
+    const adder = this.#in.record(addedBy.id)
+    const others = before.filter((one) => one.addedBy && one.missionId === missionId).length
+    const children = missionId === null ? 0 : this.#in.children(missionId) + others
+    return whyNotAdded(task, addedBy, adder, children, this.#in.view.now, field)
+  }
+
+  #asChild(task: NewTask): NewTask {
+    if (!task.addedBy) return task
+    const childDepth = depthOf(this.#in.record(task.addedBy.id)!) + 1
+    return { ...task, watch: { ...task.watch, childDepth } }
   }
 
   /** The result it would judge must still wait for its verdict. */
@@ -306,6 +327,8 @@ export class Creation {
         field,
         `names a task that is ${record.state}, which cannot be divided`,
       )
+    if (record.watch?.goesOnAfter)
+      return refuseField('WRONG_STATE', field, 'names a task that has begun, and goes on after others')
     return null
   }
 }

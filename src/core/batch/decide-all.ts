@@ -115,6 +115,7 @@ class Batch {
       markAwaited: this.#markAwaited,
       emit: (event) => this.#effects.events.push(event),
       mission: this.#missions.progress,
+      children: this.#missions.children,
       made: (record) => this.#missions.count(null, record),
       firstAnswer: (key) => this.#firstAnswer(key),
       storeReply: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),

@@ -71,6 +71,12 @@ export class MissionBatch {
   progress = (missionId: number): SeenMission | undefined =>
     this.#locked(missionId) ?? this.#view.gates.get(missionId)
 
+  /** How many tasks agents have added to a mission that is locked. */
+  children = (missionId: number): number => {
+    const locked = this.#locked(missionId)
+    return locked ? this.#countsOf(locked).children : 0
+  }
+
   #locked(missionId: number): MissionRecord | undefined {
     for (const record of this.#records.changed.values()) if (record?.id === missionId) return record
     for (const { record } of this.#records.allSeen()) if (record.id === missionId) return record

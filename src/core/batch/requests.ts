@@ -298,6 +298,11 @@ class ReadSetBuilder {
     else if (command.kind === 'countUpstream')
       for (const { dependsOn } of command.edges) this.#dependencies.push({ taskId, dependsOn })
     else if (command.kind === 'replan') for (const { id } of command.edges?.on ?? []) this.#taskIds.add(id)
+    else if (command.kind === 'continue')
+      for (const { id: dependsOn } of command.after?.tasks ?? []) {
+        this.#taskIds.add(dependsOn)
+        this.#dependencies.push({ taskId, dependsOn })
+      }
     // Locked too: a dependency that completes meanwhile is either seen as completed or sees the task waiting.
     else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }
@@ -320,6 +325,7 @@ class ReadSetBuilder {
       for (const id of task.dependsOn) this.#taskIds.add(id)
       if (task.parent && 'id' in task.parent) this.#taskIds.add(task.parent.id)
       if (task.missionId !== null) this.#newIn.add(task.missionId)
+      if (task.addedBy) this.#taskIds.add(task.addedBy.id)
       if (task.serves) this.#taskIds.add(task.serves.taskId)
       if (task.key !== null)
         this.#newKeys.set(keyName(task.projectId, task.key), { projectId: task.projectId, key: task.key })

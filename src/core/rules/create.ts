@@ -79,7 +79,7 @@ export function createTask(
 }
 
 function createdEvent(
-  { details: { title, taskType }, priority, triggerRule }: NewTask,
+  { details: { title, taskType }, priority, triggerRule, addedBy }: NewTask,
   { id, missionId, state }: TaskRecord,
   dependsOn: readonly string[],
   actor: string,
@@ -96,6 +96,7 @@ function createdEvent(
     payload: {
       ...{ title, taskType, priority, dependsOn: [...dependsOn] },
       ...(dependsOn.length > 0 && { triggerRule }),
+      ...(addedBy && { childOf: addedBy.uuid }),
     },
     at: now,
   }

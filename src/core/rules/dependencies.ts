@@ -113,6 +113,12 @@ function addedBy(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, 
       countedVersion,
       outcome,
     })
+  const { watch } = draft.record
+  if (watch?.goesOnAfter)
+    draft.record.watch = {
+      ...watch,
+      goesOnAfter: [...watch.goesOnAfter, ...reports.map((on) => on.dependsOn)],
+    }
   const outcomes = reports.map(({ outcome }) => outcome)
   return { reports, counts: countOf(triggerRule, outcomes) }
 }

@@ -4,6 +4,7 @@ import type { TaskDraft } from '../records.ts'
 import type { HolderRequest, TaskReply } from '../replies.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
+import { continueAfter } from './continue-after.ts'
 import { switchModel } from './fallback.ts'
 import { judgeFence, leaseRanOut } from './fence.ts'
 import { ask } from './question.ts'
@@ -27,7 +28,9 @@ export function holderWrite(draft: TaskDraft, command: HolderCommand, context: R
     case 'progress':
       return progress(draft, command, context)
     case 'continue':
-      return continueLater(draft, command, context)
+      return command.after
+        ? continueAfter(draft, { ...command, after: command.after }, context)
+        : continueLater(draft, command, context)
     case 'release':
       return release(draft, command, context)
     case 'fail':

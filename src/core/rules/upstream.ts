@@ -12,6 +12,7 @@ import {
   type Upstream,
   type UpstreamReport,
 } from '../upstream.ts'
+import { preferLastAgent } from '../waiting.ts'
 import { fail } from './attempts.ts'
 
 type CountUpstream = Extract<TaskCommand, { kind: 'countUpstream' }>
@@ -41,6 +42,7 @@ function countEach(
   let counts = before
   const news: UpstreamReport[] = []
   for (const report of edges) {
+    if (!isCounted(draft, report)) continue
     const known = context.dependencyOf?.(id, report.dependsOn)
     if (!known || report.version <= known.countedVersion) continue
     record(draft, report, known)
@@ -58,21 +60,25 @@ function fromTheBeginning(
   { edges, version }: CountUpstream,
   context: RuleContext,
 ): Upstream | null {
-  const { id, merge, version: present } = draft.record
+  const { id, merge, watch, version: present } = draft.record
   if (version !== present) return null
   let counts: Upstream | null = null
   for (const report of edges) {
     const known = context.dependencyOf?.(id, report.dependsOn)
-    if (!known) continue
+    if (!known || !isCounted(draft, report)) continue
     const isNews = report.version > known.countedVersion
     if (isNews) record(draft, report, known)
     // A task with parts needs all of them, whatever rule it had before it was divided.
-    counts ??= countOf(merge === 'none' ? known.rule : 'all_success', [])
+    counts ??= countOf(watch?.goesOnAfter ? 'all_done' : merge === 'none' ? known.rule : 'all_success', [])
     counts = plus(counts, [isNews ? report.outcome : known.outcome])
   }
   if (counts) draft.count(counts)
   return counts
 }
+
+/** A task that goes on after others waits for them alone: it was ready before, whatever has become of what it depended on. */
+const isCounted = ({ record: { watch } }: TaskDraft, { dependsOn }: UpstreamReport) =>
+  watch?.goesOnAfter === undefined || watch.goesOnAfter.includes(dependsOn)
 
 function record(draft: TaskDraft, report: UpstreamReport, { rule }: CountedDependency): void {
   const { dependsOn, version: countedVersion, outcome } = report
@@ -132,4 +138,6 @@ function unblock(
   record.dueAt = null
   const unblockedBy = news.findLast(({ outcome }) => outcome !== null)?.uuid
   draft.move('task_queued', 'system', { because: 'dependencies_met', unblockedBy })
+  // It goes on where it stood, and the agent that stood there knows it best.
+  if (record.watch?.goesOn?.generation === record.generation + 1) preferLastAgent(record, context.now)
 }

@@ -36,6 +36,15 @@ export const RenewBatchBody = z.strictObject({
     .max(1000),
 })
 export const FenceBody = z.strictObject(fence)
+export const ContinueBody = z.strictObject({
+  ...fence,
+  after: z
+    .array(Uuid)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Tasks of the same mission: the claim ends, and the task goes on when they have ended'),
+})
 export const ReleaseBody = z.strictObject({ ...fence, reason: ShortText.default('VOLUNTARY') })
 export const ProgressBody = z.strictObject({
   ...fence,
@@ -109,7 +118,9 @@ export const AskAnswer = onTask('ASKED')
 export const FailAnswer = onTask('FAILED')
 /** The answer to progress and to lines in a task's log. */
 export const NotedAnswer = onTask('NOTED')
-export const ContinueAnswer = onTask('CONTINUING').extend({ resumeAfterMs: z.int() })
+export const ContinueAnswer = onTask('CONTINUING').extend({
+  resumeAfterMs: z.int().describe('0: the claim has ended, and the task waits for others'),
+})
 export const SubmitAnswer = onTask('ACCEPTED').extend({ workProductRef: z.string() })
 export const SubmitAndNextAnswer = SubmitAnswer.extend({
   next: ClaimedTask.nullable()

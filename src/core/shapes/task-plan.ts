@@ -35,7 +35,7 @@ export const TaskVerification = z.discriminatedUnion('kind', [
 const TaskBudgetView = z.object({ limitTokens: z.int().optional(), limitUsd: z.string().optional() })
 
 export const TaskPlanView = z.object({
-  tempId: z.string().nullable().describe('Null: it is not from a plan'),
+  tempId: z.string().nullable().describe('Null: it has none in a plan'),
   sequenceNumber: z.int().nullable(),
   model: z.string().nullable(),
   fallbackModels: z.array(z.string()).optional(),
@@ -47,6 +47,7 @@ export const TaskPlanView = z.object({
   systemPrompt: z.string().nullable(),
   budget: TaskBudgetView.nullable(),
   verification: z.unknown(),
+  childOf: z.string().optional().describe('The task whose holder added it'),
 })
 
 /** Where one task is read, under the names with which it is created. */
@@ -54,4 +55,5 @@ export const planFieldViews = TaskPlanView.omit({
   tempId: true,
   sequenceNumber: true,
   verification: true,
+  childOf: true,
 }).shape

@@ -12,6 +12,7 @@ import {
   reportProgress,
   startTask,
 } from '../../flow/claims.ts'
+import { continueAfter } from '../../flow/missions/children.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { failTask, submitAndNext, submitBatch, submitResult } from '../../flow/results.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
@@ -106,10 +107,13 @@ function holderRoutes(
     onTask('Start a claimed task', shapes.FenceBody, shapes.StartAnswer),
     async ({ params, body: fence, caller }) => startTask(kernel, caller, params.id, fence),
   )
-  app.post<OnTask<typeof shapes.FenceBody>>(
+  app.post<OnTask<typeof shapes.ContinueBody>>(
     '/tasks/:id/continue',
-    onTask('Continue a task in another turn', shapes.FenceBody, shapes.ContinueAnswer),
-    async ({ params, body: fence, caller }) => continueTask(kernel, caller, params.id, fence),
+    onTask('Continue a task in another turn', shapes.ContinueBody, shapes.ContinueAnswer),
+    async ({ params, body: { after, ...fence }, caller }) =>
+      after
+        ? continueAfter(kernel, caller, params.id, fence, after)
+        : continueTask(kernel, caller, params.id, fence),
   )
   app.post<OnTask<typeof shapes.ReleaseBody>>(
     '/tasks/:id/release',

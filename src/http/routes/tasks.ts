@@ -262,7 +262,7 @@ function operatorRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 }
 
 /** A request that creates one task has no "tasks[0]". */
-function forSingleTask(error: unknown): never {
+export function forSingleTask(error: unknown): never {
   if (!(error instanceof Refused)) throw error
   const { code, detail, ok: _ok, errors, ...extra } = error.refusal
   const own = (text: string) => text.replace('tasks[0].', '')

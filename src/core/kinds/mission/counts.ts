@@ -9,9 +9,10 @@ import type { MissionEnd } from './states.ts'
 export interface CountsDelta {
   readonly byState: Map<TaskState, number>
   failedOptional: number
+  children: number
 }
 
-type Counted = Pick<TaskRecord, 'state' | 'missionId' | 'purpose' | 'optional'>
+type Counted = Pick<TaskRecord, 'state' | 'missionId' | 'purpose' | 'optional' | 'watch'>
 
 /** Deltas of all missions of a batch. */
 export class MissionDeltas {
@@ -23,6 +24,7 @@ export class MissionDeltas {
     if (missionId === null || purpose !== 'work' || before?.state === after.state) return
     const delta = this.#of(missionId)
     if (before) this.#add(delta, before, -1)
+    else if (after.watch?.childDepth !== undefined) delta.children += 1
     this.#add(delta, after, 1)
   }
 
@@ -33,7 +35,7 @@ export class MissionDeltas {
   #of(missionId: number): CountsDelta {
     let delta = this.#byMission.get(missionId)
     if (!delta) {
-      delta = { byState: new Map(), failedOptional: 0 }
+      delta = { byState: new Map(), failedOptional: 0, children: 0 }
       this.#byMission.set(missionId, delta)
     }
     return delta
@@ -53,7 +55,8 @@ export function withDelta(counts: MissionCounts, delta: CountsDelta | undefined)
     if (count === 0) delete byState[state]
     else byState[state] = count
   }
-  return { ...counts, byState, failedOptional: counts.failedOptional + delta.failedOptional }
+  const failedOptional = counts.failedOptional + delta.failedOptional
+  return { ...counts, byState, failedOptional, children: counts.children + delta.children }
 }
 
 const sum = ({ byState }: Pick<MissionCounts, 'byState'>, isCounted: (state: TaskState) => boolean) =>

@@ -69,9 +69,11 @@ export interface MissionCounts {
   readonly byState: Readonly<Partial<Record<TaskState, number>>>
   /** Of the failed ones, those that the plan calls optional. */
   readonly failedOptional: number
+  /** All that agents added while they worked, whatever has become of them. */
+  readonly children: number
   readonly tokens: number
   /** Exact dollars. */
   readonly usd: string
 }
 
-export const NO_COUNTS: MissionCounts = { byState: {}, failedOptional: 0, tokens: 0, usd: '0' }
+export const NO_COUNTS: MissionCounts = { byState: {}, failedOptional: 0, children: 0, tokens: 0, usd: '0' }

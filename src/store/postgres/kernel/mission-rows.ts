@@ -50,7 +50,7 @@ export const MISSION_COLUMNS: Column[] = [
   { name: 'approved_version', type: 'int' },
 ]
 
-const COUNTERS = [...taskStates, 'failed_optional', 'tokens']
+const COUNTERS = [...taskStates, 'failed_optional', 'children', 'tokens']
 
 /** Of missions m, mission_counters c and mission_plans p (the newest) and a (the approved one). */
 export const missionColumns = `${selectList(OWN, 'm')}, ${COUNTERS.map((name) => `c.${name}`).join(', ')}, c.usd::text,
@@ -73,8 +73,9 @@ export function readMission(row: readonly unknown[]): MissionRecord {
   taskStates.forEach((state, i) => {
     if (counted[i] !== 0) byState[state] = counted[i] as number
   })
-  const [failedOptional, tokens, usd, ...rest] = counted.slice(taskStates.length)
-  const counts = { byState, failedOptional, tokens, usd: storedDollars(usd as string) } as MissionCounts
+  const [failedOptional, children, tokens, usd, ...rest] = counted.slice(taskStates.length)
+  const spent = { tokens, usd: storedDollars(usd as string) }
+  const counts = { byState, failedOptional, children, ...spent } as MissionCounts
   const [
     version,
     digest,

@@ -11,9 +11,12 @@ import { inScope } from './due.ts'
 const MISSIONS_AT_A_TIME = 100
 const TASKS_AT_A_TIME = 20_000
 
-const COUNTED = [...taskStates, 'failed_optional']
-const counted = (name: string) =>
-  name === 'failed_optional' ? `state = 'failed' and optional` : `state = '${name}'`
+const COUNTED = [...taskStates, 'failed_optional', 'children']
+const COUNTED_BY: Record<string, string> = {
+  failed_optional: `state = 'failed' and optional`,
+  children: `watch ->> 'childDepth' is not null`,
+}
+const counted = (name: string) => COUNTED_BY[name] ?? `state = '${name}'`
 const COUNTS = COUNTED.map((name) => `count(*) filter (where ${counted(name)})::int as ${name}`).join(', ')
 const TASKS = (
   mission: string,

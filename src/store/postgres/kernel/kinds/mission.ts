@@ -49,7 +49,7 @@ const newPlans = insertInto(
   }),
 )
 
-const COUNTED = [...taskStates, 'failed_optional']
+const COUNTED = [...taskStates, 'failed_optional', 'children']
 // What the tasks of this batch add to the counters of their missions, locked in one order. $1 workspace, $2 missions, then a list
 // for each counter.
 const addToCounters = statement(
@@ -133,6 +133,7 @@ function counterValues(deltas: ReadonlyMap<number, CountsDelta>): string[] {
     arrayLiteral([...deltas.keys()]),
     ...taskStates.map((state) => arrayLiteral(all.map(({ byState }) => byState.get(state) ?? 0))),
     arrayLiteral(all.map(({ failedOptional }) => failedOptional)),
+    arrayLiteral(all.map(({ children }) => children)),
   ]
 }
 

@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto'
+import type { z } from 'zod'
+import type { Fence, NewTask, SpentByRun } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
+import { idCarriedBy } from '../../core/ids.ts'
+import type { ChildFields } from '../../core/shapes/children.ts'
+import type { ContinueAnswer } from '../../core/shapes/claims.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import { TaskCreate, type TaskView } from '../../core/shapes/tasks.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { findCycle } from '../dependencies.ts'
+import { briefView, command, createTasks, requireRecord } from '../tasks.ts'
+
+/** What holders add to their missions, and what they wait for there. */
+
+type Child = z.output<typeof ChildFields>
+
+/** The holder of a task adds another one to their mission. */
+export async function addChild(
+  kernel: RunKernel,
+  caller: Caller,
+  uuid: string,
+  { tempId, ...said }: Child,
+  fence: Fence,
+): Promise<AnswerOf<typeof TaskView>> {
+  const { id, missionId, priority } = await requireRecord(kernel, caller, uuid)
+  const mission = missionId === null ? null : await kernel.store.missions.find(caller.workspaceId, missionId)
+  if (!mission)
+    throw new Refused('WRONG_STATE', 'The task belongs to no mission, so no task can be added to that.')
+  const { merge } = TaskCreate.pick({ merge: true }).parse({})
+  const wanted = { ...said, merge, mission: mission.uuid, priority: said.priority ?? priority }
+  const unique = tempId === undefined ? null : uniqueOf(uuid, tempId, said)
+  const asChild = (task: NewTask): NewTask => ({
+    ...task,
+    unique,
+    addedBy: { id, uuid, fence },
+    details: { ...task.details, plan: { ...task.details.plan!, tempId: tempId ?? null, childOf: uuid } },
+  })
+  const missions = new Map([[mission.uuid, mission]])
+  const [task] = await createTasks(kernel, caller, [wanted], missions, asChild).catch(asTempId)
+  return task!
+}
+
+/** No caller has this name: keys of other requests never collide with it. Any holder of the task repeats the same. */
+const uniqueOf = (uuid: string, tempId: string, said: object): NewTask['unique'] => ({
+  key: `child-of:${uuid} ${tempId}`,
+  bodyHash: hash('sha256', JSON.stringify(said)),
+})
+
+/** What a task is known by is its tempId here. */
+function asTempId(error: unknown): never {
+  if (!(error instanceof Refused) || error.code !== 'IDEMPOTENCY_KEY_REUSED') throw error
+  throw Refused.field('ALREADY_EXISTS', 'tempId', 'names another task that this one added')
+}
+
+/** The holder goes on when these tasks of its mission have ended. */
+export async function continueAfter(
+  kernel: RunKernel,
+  caller: Caller,
+  uuid: string,
+  fence: Fence,
+  after: readonly string[],
+  spent?: SpentByRun,
+): Promise<AnswerOf<typeof ContinueAnswer>> {
+  const tasks = after.map((named, place) => {
+    const refused = (message: string) => Refused.field('VALIDATION_FAILED', `after[${place}]`, message)
+    const id = idCarriedBy(named)
+    if (id === null) throw refused('names no task of the same mission')
+    if (after.indexOf(named) !== place) throw refused('is named twice')
+    return { id, uuid: named }
+  })
+  const record = await requireRecord(kernel, caller, uuid)
+  const ids = tasks.map(({ id }) => id)
+  const cycle = ids.includes(record.id) ? null : await findCycle(kernel, caller.workspaceId, record, ids)
+  const reply = await command(kernel, caller, uuid, {
+    ...{ kind: 'continue' as const, fence, spent },
+    after: { tasks, cycle },
+  })
+  const { reason, resumeAfterMs, record: now } = reply
+  return { reason, resumeAfterMs, task: briefView(now) }
+}
