@@ -4,7 +4,8 @@ import { LONGEST_PROMPT_BYTES, previewTemplate, renderTemplate } from '../src/co
 import { LONGEST_TEMPLATE_BYTES, parseTemplate, type Template } from '../src/core/prompts/template.ts'
 import { BATON_SKILL, DEFAULT_TEMPLATE } from '../src/core/prompts/texts.ts'
 import { PROMPT_VARIABLES, type PromptValues } from '../src/core/prompts/variables.ts'
-import { ProgressBody } from '../src/core/shapes/claims.ts'
+import { ChildBody } from '../src/core/shapes/children.ts'
+import { ContinueBody, ProgressBody } from '../src/core/shapes/claims.ts'
 import { AskBody } from '../src/core/shapes/people.ts'
 
 /** Prompt templates: how they are parsed, what is put into them, and what people see. */
@@ -358,13 +359,15 @@ describe('the built-in texts', () => {
     const bodies = [...BATON_SKILL.matchAll(/-d '(.*)'$/gm)].map(([, body]) =>
       JSON.parse(body!.replace(`'"$BATON_SESSION"'`, 's-1').replace(`'"$BATON_GENERATION"'`, '3')),
     )
-    expect(bodies).toHaveLength(2)
+    expect(bodies).toHaveLength(4)
     expect(ProgressBody.parse(bodies[0])).toMatchObject({ session: 's-1', generation: 3, percent: 40 })
     expect(AskBody.parse(bodies[1])).toMatchObject({
       session: 's-1',
       generation: 3,
       options: ['Frankfurt', 'Dublin'],
     })
+    expect(ChildBody.parse(bodies[2])).toMatchObject({ session: 's-1', generation: 3, tempId: 'measure' })
+    expect(ContinueBody.parse(bodies[3])).toMatchObject({ session: 's-1', after: [expect.any(String)] })
   })
 
   test('every variable has a description, an example and a unique name', () => {

@@ -3,6 +3,7 @@ import {
   colorIn,
   dollarsIn,
   type Json,
+  namesIn,
   objectIn,
   percentIn,
   questionIn,
@@ -45,6 +46,8 @@ interface Final {
   usage: TokenUsage | null
   costUsd: string | null
   wantsMore: boolean
+  /** Tasks that must have ended before it goes on; null: none. */
+  after: string[] | null
 }
 
 export const NO_FACTS: ProcessFacts = {
@@ -74,17 +77,21 @@ function takeFinal(facts: ProcessFacts, reported: Json) {
     reports.push(warning('summary is not a string'))
   if (reported.continue !== undefined && typeof reported.continue !== 'boolean')
     reports.push(warning('continue is neither true nor false'))
+  const after = namesIn(reported.after)
+  if (reported.after != null && !after) reports.push(warning(NO_AFTER))
   const final: Final = {
     summary: textIn(reported.summary) ?? null,
     usage,
     costUsd: dollarsIn(reported.costUsd),
     wantsMore: reported.continue === true,
+    after,
   }
   if ('result' in reported) final.result = reported.result
   return { facts: { ...facts, final }, reports }
 }
 
 const NO_QUESTION = 'ask needs a question of up to 4000 characters; options are up to 20 short texts'
+const NO_AFTER = 'after needs a list of 1 to 100 ids of tasks, or of tempIds of tasks that it added'
 const NO_USAGE = 'usage needs inputTokens or outputTokens, as integers from zero'
 const warning = (message: string): Report => ({ kind: 'warning', message })
 
@@ -111,6 +118,11 @@ function takeReport(facts: ProcessFacts, reported: Json): { facts: ProcessFacts;
       const signature = textIn(reported.signature)
       if (signature === undefined) return refused('call needs a signature')
       return only({ kind: 'event', type: 'call', payload: { signature, isError: reported.isError === true } })
+    }
+    case 'task': {
+      const { baton: _baton, ...payload } = reported
+      if (textIn(payload.title) === undefined) return refused('task needs a title')
+      return only({ kind: 'event', type: 'task', payload })
     }
     case 'activity':
       return only({ kind: 'event', type: 'activity', payload: {} })

@@ -127,6 +127,7 @@ function resultOf(facts: ProcessFacts, failure: ReturnType<typeof failureOf>): A
       usageBasis,
       summary,
       wantsMore: final?.wantsMore ?? false,
+      ...(final?.after && { after: final.after }),
       ...(facts.question && { question: facts.question }),
       ...made,
     }

@@ -57,6 +57,8 @@ export interface KnownEvents {
   call: { signature: string; isError?: boolean }
   /** It made progress: a turn, a message, a finished step. Retries and heartbeats do not count. */
   activity: Record<string, never>
+  /** A task for the mission of its task, as POST /tasks/:id/children takes it. */
+  task: Record<string, unknown>
   /** The model accepts no requests before `until` (ISO time), as reported by the program in a structured event. */
   rate_limit: { until: string | null }
 }
@@ -82,6 +84,8 @@ export interface AdapterInvokeResult {
   result?: unknown
   /** It succeeded and wants to continue: the task is continued. */
   wantsMore?: boolean
+  /** With `wantsMore`: not before these tasks have ended, by their ids, or by their tempIds if this run added them. */
+  after?: readonly string[] | null
   /** It succeeded and asks a person: the task waits for the answer, and then goes on. */
   question?: { question: string; options: readonly string[] } | null
   /** With `rate_limited`: when to retry (ISO time), if known. */

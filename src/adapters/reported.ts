@@ -82,3 +82,15 @@ export function questionIn({ question, options }: Json): { question: string; opt
 const LONGEST_TEXT = 10_000
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, LONGEST_TEXT).toWellFormed() : undefined
+
+const MOST_NAMES = 100
+const LONGEST_NAME = 100
+
+/** A list of ids or names; null when it is none. */
+export const namesIn = (value: unknown): string[] | null =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.length <= MOST_NAMES &&
+  value.every((name) => typeof name === 'string' && name !== '' && name.length <= LONGEST_NAME)
+    ? (value as string[])
+    : null

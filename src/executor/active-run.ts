@@ -9,6 +9,7 @@ import type { TokenUsage } from '../core/runs/usage.ts'
 import { elapsed, type Heard, heard, type WatchdogReport, type WatchdogState } from '../core/runs/watchdog.ts'
 import { renewTask, reportProgress } from '../flow/claims.ts'
 import type { ProcessIdentity } from '../store/run-store.ts'
+import { AddedTasks } from './added-tasks.ts'
 import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
 import type { RunOutput } from './output.ts'
@@ -22,6 +23,7 @@ export class ActiveRun {
   readonly runId: string
   readonly workspaceId: number
   readonly agent: string
+  readonly added: AddedTasks
   readonly #context: ExecutorContext
   readonly #aborting = new AbortController()
   #held: Held | null = null
@@ -41,6 +43,7 @@ export class ActiveRun {
     this.runId = run.runId
     this.workspaceId = run.workspaceId
     this.agent = run.agent
+    this.added = new AddedTasks(context, run)
   }
 
   get signal(): AbortSignal {
@@ -147,7 +150,8 @@ export class ActiveRun {
   async #isSubmitted({ innerId, generation }: Held): Promise<boolean> {
     const [task] = await this.#context.kernel.store.tasksById(this.workspaceId, [innerId])
     if (task?.record.generation !== generation) return false
-    return task.record.resultHash !== null || task.record.state === 'awaiting_human'
+    const { resultHash, state, watch } = task.record
+    return resultHash !== null || state === 'awaiting_human' || watch?.goesOn?.generation === generation + 1
   }
 
   /** Everything the adapter reports passes here; secrets are redacted. */
@@ -193,6 +197,8 @@ export class ActiveRun {
           percent: payload.percent as number | undefined,
           step: payload.step as string | undefined,
         })
+      case 'task':
+        return this.#addTask(payload, report)
       case 'checkpoint':
         return this.#progress({ checkpointData: payload.data })
       case 'call':
@@ -233,6 +239,13 @@ export class ActiveRun {
     })
     // This may answer a pending request; a renewal returns the requests that remain.
     if (this.#requests !== NO_REQUESTS) this.#renewSoon()
+  }
+
+  async #addTask(reported: Record<string, unknown>, report: RunReport): Promise<void> {
+    this.#observe({ kind: 'activity' })
+    const why = await this.added.add(this.#held, reported)
+    if (why !== null)
+      report.event({ type: 'error', level: 'warn', message: `the task was not added: ${why}` })
   }
 
   #observe(event: Heard): void {

@@ -1,11 +1,12 @@
 import type { Fence, SpentByRun } from '../core/commands.ts'
-import { Refused } from '../core/errors.ts'
+import { type ErrorCode, Refused } from '../core/errors.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
 import { fittedLeaseMs } from '../core/runs/lease.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { folderOf, needsFolder } from '../core/waiting.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
+import { continueAfter } from '../flow/missions/children.ts'
 import { failTask, submitResult } from '../flow/results.ts'
 import { command } from '../flow/tasks.ts'
 import type { Caller } from '../kernel/kernel.ts'
@@ -150,6 +151,16 @@ export async function goesOnThere(
   return record?.claimState !== 'active' && record !== undefined && needsFolder(record, held.folder)
 }
 
+const NOT_AFTER: readonly ErrorCode[] = ['VALIDATION_FAILED', 'WRONG_STATE', 'DEPENDENCY_CYCLE']
+
+/** The run wants to go on as it may not: that is a failure of its agent. Null: it was refused for another reason. */
+function whyNotContinued(step: TaskOutcome, { code, message }: Refused): string | null {
+  if (code === 'CONTINUATION_LIMIT')
+    return 'The task reached its limit of continuations and the agent still wants more.'
+  const isRefusedAfter = step.kind === 'continue' && step.after !== undefined && NOT_AFTER.includes(code)
+  return isRefusedAfter ? `The agent cannot go on after the tasks that it named: ${message}` : null
+}
+
 /** Applies the outcome of the run to its task. Returns the code of the refusal, if it was refused. */
 export async function applyOutcome(
   kernel: RunKernel,
@@ -175,7 +186,8 @@ export async function applyOutcome(
         )
         break
       case 'continue':
-        await command(kernel, caller, held.taskId, { kind: 'continue', fence, spent: work.spent })
+        if (step.after) await continueAfter(kernel, caller, held.taskId, fence, step.after, work.spent)
+        else await command(kernel, caller, held.taskId, { kind: 'continue', fence, spent: work.spent })
         break
       case 'ask': {
         const { question, options } = step
@@ -197,8 +209,8 @@ export async function applyOutcome(
     return null
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    if (error.code !== 'CONTINUATION_LIMIT') return error.code
-    const message = 'The task reached its limit of continuations and the agent still wants more.'
+    const message = whyNotContinued(step, error)
+    if (message === null) return error.code
     return applyOutcome(
       kernel,
       workspaceId,

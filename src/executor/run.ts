@@ -190,7 +190,7 @@ async function perform(
   const watch = watching(watchSettingsOf(agent.runtimeConfig), context.timers.now())
   const hooks = active.hooks(output, report, secrets, watch)
   context.secrets.set(runId, secrets)
-  const answer = await invoke(context, prepared, hooks, active)
+  const answer = active.added.withIds(await invoke(context, prepared, hooks, active))
   return { parts: { prepared, output, report }, answer }
 }
 

@@ -25,6 +25,16 @@ When only a person can decide how to continue, ask and end; "options" may be lef
       -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
       -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"question":"Which of the two databases is the right one?","options":["Frankfurt","Dublin"]}'
 
+When your task belongs to a mission and is too much for one, add tasks to the mission; the answer has the "id" of the new task. The same "tempId" never adds a second one. Then go on after them: send their ids and end. You are started again with their results:
+
+    curl -sS -X POST "$BATON_URL/api/v1/tasks/$BATON_TASK_ID/children" \\
+      -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
+      -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"tempId":"measure","title":"Measure checkout","description":"What to do, and what the result must say"}'
+
+    curl -sS -X POST "$BATON_URL/api/v1/tasks/$BATON_TASK_ID/continue" \\
+      -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
+      -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"after":["0198c0de-0000-7000-8000-000000000001"]}'
+
 An answer with status 409 means that you no longer hold the task: make no further changes, and end.`
 
 /** For agents without a template of their own; with a task and without. */

@@ -44,6 +44,13 @@ export function plainQuestion(asked: unknown): { question: string; options: stri
   return { question: plainText(question), options: texts.map(plainText) }
 }
 
+/** Null when it is no list of names. */
+export function plainNames(value: unknown): string[] | null {
+  if (!Array.isArray(value) || value.length === 0) return null
+  const texts = value.filter((one): one is string => typeof one === 'string' && one !== '')
+  return texts.length === value.length ? texts.map(plainText) : null
+}
+
 const MOST_DOLLARS = 1e12
 
 /** Decimal dollars as text; null when it is not an amount. */

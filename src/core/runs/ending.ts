@@ -10,6 +10,8 @@ export interface Answer {
   errorCode?: RunErrorCode | null | undefined
   errorMessage?: string | null | undefined
   wantsMore?: boolean | undefined
+  /** It goes on when these tasks have ended. */
+  after?: readonly string[] | null | undefined
   /** It succeeded, and a person has to answer before it goes on. */
   question?: { question: string; options: readonly string[] } | null | undefined
   retryAt?: string | null | undefined
@@ -62,7 +64,7 @@ const CODE_OF = { failed: 'nonzero_exit', cancelled: 'cancelled', timed_out: 'ti
 /** What happens to the task: done by the holder, under its fence. */
 export type TaskOutcome =
   | { kind: 'submit' }
-  | { kind: 'continue' }
+  | { kind: 'continue'; after?: readonly string[] }
   | { kind: 'ask'; question: string; options: readonly string[] }
   | { kind: 'fail'; failureClass: FailureClass; error: string; retryAt: number | undefined }
   | { kind: 'release'; reason: string }
@@ -75,7 +77,8 @@ export function taskOutcomeOf(ending: Ending, answer: Answer, stop: Stop | null)
   // Stopped by a person: it must not continue by itself.
   if (errorCode === null && stop?.byPerson)
     return { kind: 'fail', failureClass: 'human', error: stop.reason, retryAt: undefined }
-  if (errorCode === null) return { kind: 'continue' }
+  if (errorCode === null)
+    return answer.after ? { kind: 'continue', after: answer.after } : { kind: 'continue' }
   if (errorCode === 'claim_lost') return { kind: 'none' }
   const error = ending.errorMessage ?? RUN_ERRORS[errorCode].title
   if (stop?.byPerson) return { kind: 'fail', failureClass: 'human', error, retryAt: undefined }

@@ -125,7 +125,12 @@ export function dueTimers(workspaces: readonly Workspace[], limit: number, now: 
 }
 
 /** Ends of a claim that its own run brought about. */
-const ENDED_BY_RUN: readonly (ClaimEnd | null)[] = ['COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN']
+const ENDED_BY_RUN: readonly (ClaimEnd | null)[] = [
+  'COMPLETED',
+  'SUBMITTED',
+  'NEEDS_HUMAN',
+  'CONTINUES_LATER',
+]
 
 export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] {
   const own = [...workspace.runs.open.values()].filter((run) => run.nodeId === nodeId)

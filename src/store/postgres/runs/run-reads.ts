@@ -141,7 +141,7 @@ export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
     `select * from (
        select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState",
               r.task_id is null or r.generation is null or coalesce(t.claim_state = 'active', false)
-                or coalesce(c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN'), false)
+                or coalesce(c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN', 'CONTINUES_LATER'), false)
                 as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt"
          from runs r
          left join lateral (select a.state from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
