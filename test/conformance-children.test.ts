@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { NewTask } from '../src/core/commands.ts'
 import type { TaskRecord } from '../src/core/records.ts'
 import { continueAfter } from '../src/flow/missions/children.ts'
+import { settleDueTasks } from '../src/upkeep/steps.ts'
 import { kernelOf, settleAll, tellDependents } from './support/mission-upkeep.ts'
 import { createMission, missionIn, missionNow, missionTask } from './support/missions.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
@@ -249,7 +250,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(outcome(await late())).toBe('NO_CLAIM')
     })
 
-    test('a person may pause it, cancel it, or give its result, but not divide it', async () => {
+    test('a person may pause, cancel and reset it, but not divide it', async () => {
       const { work, parent } = await begin()
       const child = made(await addTo(work, parent))
       await goOnAfter(work, parent, [child])
@@ -304,11 +305,14 @@ describe.each(kinds)('on %s', (kind) => {
       await work.command(child, {
         ...{ kind: 'addDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
       })
+      const due = () => settleDueTasks({ kernel: kernelOf(work), only: work.workspace })
+      await due()
+      expect((await work.record(child)).dueAt).toBeNull()
       // As if the search had come before.
       const after = { tasks: [{ id, uuid }], cycle: null }
       const fence = { session: alpha.session, generation }
       await work.command(record, { kind: 'continue', fence, after })
-      await settleAll(work)
+      await due()
       expect((await work.record(record)).state).toBe('failed')
       expect((await work.record(child)).state).toBe('failed')
     })
