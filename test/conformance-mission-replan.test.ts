@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { OnTask } from '../src/core/commands.ts'
 import type { MissionRecord } from '../src/core/kinds/mission/record.ts'
 import type { TaskRecord } from '../src/core/records.ts'
+import type { RunStore } from '../src/store/run-store.ts'
 import { settleAll } from './support/mission-upkeep.ts'
 import {
   commandMission,
@@ -93,6 +94,21 @@ describe.each(kinds)('on %s, a newer plan', (kind) => {
     await work.submit(c!, { ...alpha, generation: 1 })
     await settleAll(work)
     expect(handedOut(await work.next(alpha, { capabilities: ['sql'] }))).toMatchObject([{ id: b!.record.id }])
+  })
+
+  test('is kept, also when another one follows in the same batch', async () => {
+    const work = await nodes.work()
+    const { id, uuid } = missionIn(await createMission(work, (own) => [missionTask(own)]))
+    const propose = (digest: string) =>
+      commandMission(work, uuid, { kind: 'propose', proposed: planOf([], { digest }) })
+    const replies = await Promise.all([propose('second'), propose('third')])
+    expect(replies.map((reply) => missionIn(reply).plan!.version)).toEqual([2, 3])
+    const { missions } = work.store as unknown as RunStore
+    for (const [version, digest] of [
+      [2, 'second'],
+      [3, 'third'],
+    ] as const)
+      expect(await missions.plan(work.workspace, id, version)).toMatchObject({ version, digest })
   })
 
   test('holds back a queued task, and lets one go that waits for nothing any more', async () => {

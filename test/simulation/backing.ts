@@ -30,7 +30,7 @@ const NOTHING: Changes = {
   kinds: { session: NO_CHANGES, agent: NO_CHANGES, mission: NO_CHANGES },
   handedOut: [],
   newReplies: [],
-  missions: { deltas: new Map(), claimedFrom: [] },
+  missions: { deltas: new Map(), claimedFrom: [], plans: [] },
   activeClaimsDelta: 0,
 }
 const seeing = (view: View<PortableKind>) => ({ answer: whole(view), changes: NOTHING })

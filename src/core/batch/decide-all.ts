@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../errors.ts'
 import { ProjectFairness } from '../fairness.ts'
 import type { Kind, KindShape, TaskWork } from '../kinds/kind.ts'
 import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
+import type { MissionRecord } from '../kinds/mission/record.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../records.ts'
 import type { Handed, NextGranted, Reply, TaskReply } from '../replies.ts'
 import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
@@ -349,6 +350,7 @@ class Batch {
     if (decision.refusal) return decision.refusal
     const apply = () => {
       records.set(key, decision.record)
+      if (on === 'mission') this.#missions.keepPlan(decision.record as MissionRecord)
       this.#effects.events.push(...decision.events)
     }
     const { tasks, changes } = decision.creates ?? NO_TASKS

@@ -17,6 +17,9 @@ export class MissionBatch {
   /** By mission and purpose. */
   readonly #claimedFrom = new Map<string, MissionChanges['claimedFrom'][number]>()
 
+  /** By mission and version. */
+  readonly #plans = new Map<string, MissionChanges['plans'][number]>()
+
   constructor(view: View, records: KindBatch<MissionTypes>, effects: Effects) {
     this.#view = view
     this.#records = records
@@ -30,6 +33,11 @@ export class MissionBatch {
     if (!before || after.generation === before.generation) return
     const { missionId, purpose } = after
     this.#claimedFrom.set(`${missionId}/${purpose}`, { missionId, purpose })
+  }
+
+  /** A mission was created or changed: perhaps it has a newer plan. */
+  keepPlan({ id: missionId, uuid, plan }: MissionRecord): void {
+    if (plan?.body != null) this.#plans.set(`${missionId}/${plan.version}`, { missionId, uuid, plan })
   }
 
   /** A locked or new mission, with the counts as they are by now. */
@@ -97,6 +105,10 @@ export class MissionBatch {
   }
 
   get changes(): MissionChanges {
-    return { deltas: this.#deltas.byMission, claimedFrom: [...this.#claimedFrom.values()] }
+    return {
+      deltas: this.#deltas.byMission,
+      claimedFrom: [...this.#claimedFrom.values()],
+      plans: [...this.#plans.values()],
+    }
   }
 }

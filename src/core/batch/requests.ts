@@ -13,6 +13,7 @@ import {
 } from '../kinds/kinds.ts'
 import type { CountsDelta } from '../kinds/mission/counts.ts'
 import type { SeenGate } from '../kinds/mission/gate.ts'
+import type { PlanVersion } from '../kinds/mission/record.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, Effects, Purpose, TaskRecord } from '../records.ts'
 import type { Handed, Reply } from '../replies.ts'
@@ -217,6 +218,8 @@ export interface MissionChanges {
   deltas: ReadonlyMap<number, CountsDelta>
   /** Missions that tasks were claimed from: their gates must be open when the batch commits. */
   claimedFrom: readonly { missionId: number; purpose: Purpose }[]
+  /** New versions of plans. A mission may get several in one batch: its record has only the last one. */
+  plans: readonly { missionId: number; uuid: string; plan: PlanVersion }[]
 }
 
 export const heldName = (taskId: number, generation: number) => `${taskId}/${generation}`

@@ -71,11 +71,10 @@ export function writeMissions(workspace: Workspace, changes: Changes): void {
     // Its counts change by deltas alone.
     const counts = workspace.missions.get(record.uuid)?.counts ?? NO_COUNTS
     const { plan } = record
-    const plans = workspace.missionPlans.get(record.uuid) ?? []
-    if (plan?.body != null && !plans.some(({ version }) => version === plan.version))
-      workspace.missionPlans.set(record.uuid, [...plans, plan])
     workspace.missions.set(record.uuid, { ...record, counts, plan: plan && { ...plan, body: null } })
   }
+  for (const { uuid, plan } of changes.missions.plans)
+    workspace.missionPlans.set(uuid, [...(workspace.missionPlans.get(uuid) ?? []), plan])
   for (const [id, delta] of changes.missions.deltas) {
     const mission = byId(workspace, id)
     if (mission)

@@ -103,12 +103,12 @@ function newMissionWrites(workspaceId: number, view: View, { kinds }: Changes): 
   ]
 }
 
-function missionWrites(workspaceId: number, view: View, { kinds, missions: { deltas } }: Changes): Bound[] {
+function missionWrites(workspaceId: number, view: View, { kinds, missions }: Changes): Bound[] {
   const { written } = kinds.mission
+  const { deltas, plans } = missions
   const known = written.filter((mission) => !isNew(view)(mission))
   const writes: Bound[] = []
   if (known.length > 0) writes.push(changedMissions(workspaceId, missionValues(known)))
-  const plans = written.flatMap(({ id, plan }) => (plan?.body == null ? [] : { missionId: id, plan }))
   if (plans.length > 0) writes.push(newPlans(workspaceId, planValues(plans)))
   if (deltas.size > 0) writes.push([addToCounters, [workspaceId, ...counterValues(deltas)]])
   return writes
