@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
 import type { Serves } from '../src/core/reviews.ts'
 import type { RunStore } from '../src/store/run-store.ts'
-import { commandMission, createMission, creation, freshMission, missionTask } from './support/missions.ts'
+import {
+  commandMission,
+  createMission,
+  creation,
+  freshMission,
+  missionIn,
+  missionNow,
+  missionTask,
+  planOf,
+} from './support/missions.ts'
 import { storeKinds, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
 import { later } from './support/times.ts'
@@ -112,6 +121,27 @@ describe.each(kinds)('on %s', (kind) => {
     expect(taskId).not.toBeNull()
     await commandMission(work, uuid, { kind: 'cancel', reason: null })
     expect((await reads.strays(100, work.workspace)).map((one) => one.id)).toEqual([taskId])
+  })
+
+  test('a plan comes once, however many nodes judge it, and never in place of a newer one', async () => {
+    const work = await nodes.work()
+    const { id, uuid } = freshMission()
+    const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
+    await commandMission(work, uuid, { ...creation(id, {}), proposed: null, planning })
+    const [task] = handedOut(await work.next(maker, { purposes: ['planning'] }))
+    const { id: taskId, uuid: taskUuid, generation } = task!
+    await work.submit(task!, { ...maker, generation })
+    const passed = { kind: 'verdict', verdict: 'passed', note: null, generation } as const
+    const judged = () =>
+      commandMission(work, uuid, {
+        ...{ kind: 'propose', proposed: planOf([], { digest: 'of the planner' }), proposedBy: 'agent:maker' },
+        changes: [{ taskId, uuid: taskUuid, command: passed, expects: 'awaits_verdict' }],
+      })
+    expect(missionIn(await judged())).toMatchObject({ phase: 'awaiting_approval', plan: { version: 1 } })
+    const byPerson = planOf([], { digest: 'of a person' })
+    await commandMission(work, uuid, { kind: 'propose', proposed: byPerson })
+    expect(outcome(await judged())).toBe('CHANGED_SINCE')
+    expect((await missionNow(work, { uuid })).plan).toMatchObject({ version: 2, digest: 'of a person' })
   })
 
   test('a mission whose planning ended without a plan is found, and so is planning that must pause with it', async () => {

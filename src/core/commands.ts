@@ -287,7 +287,7 @@ export interface OnTask<C extends TaskCommand = TaskCommand> {
   uuid: string
   command: C
   /** Together with others: if this does not hold, none of them is changed. */
-  expects?: 'open' | 'never_claimed' | undefined
+  expects?: 'open' | 'never_claimed' | 'awaits_verdict' | undefined
 }
 
 /** What is recorded with a verdict. The evidence stays with the verification. */

@@ -333,16 +333,22 @@ export class Creation {
   }
 }
 
+/** What a change that is one of several expects of its task. */
+const IS_AS: Record<NonNullable<OnTask['expects']>, (record: TaskRecord, command: TaskCommand) => boolean> = {
+  open: ({ state }) => !isTerminal(state),
+  never_claimed: ({ state, generation }) => !isTerminal(state) && generation === 0,
+  // Of the generation that the verdict names.
+  awaits_verdict: ({ state, generation }, command) =>
+    state === 'verifying' && command.kind === 'verdict' && command.generation === generation,
+}
+
 function whyNotChanged(
   { taskId, uuid, command, expects }: OnTask,
   recordOf: (id: number) => TaskRecord | undefined,
 ): Refusal | null {
   const record = recordOf(taskId)
   if (record?.uuid !== uuid) return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
-  const isChanged =
-    expects !== undefined &&
-    (isTerminal(record.state) || (expects === 'never_claimed' && record.generation > 0))
-  if (isChanged)
+  if (expects !== undefined && !IS_AS[expects](record, command))
     return refuse('CHANGED_SINCE', `The task ${uuid} is ${record.state} now.`, {
       ...{ taskId: uuid, taskState: record.state, currentGeneration: record.generation },
     })

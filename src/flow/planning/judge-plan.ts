@@ -33,13 +33,14 @@ export async function judgePlan(kernel: RunKernel, caller: Caller, record: TaskR
       kind: 'propose',
       proposed: proposed(plan, mission),
       proposedBy: `agent:${agent}`,
-      changes: [{ taskId, uuid, command: accepted }],
+      changes: [{ taskId, uuid, command: accepted, expects: 'awaits_verdict' }],
     } as const
     return throwIfNotLeader(
       await kernel.run(caller, { on: 'mission', key: mission.uuid, uuid: mission.uuid, command }),
     )
   })
-  if (!refusal) return
+  // Another node judged it meanwhile: the plan must not come twice, perhaps in place of a newer one by a person.
+  if (!refusal || refusal.code === 'CHANGED_SINCE') return
   // A person was faster: they cancelled the mission, or planned it themselves.
   if (refusal.code === 'WRONG_STATE') return cancelTasks(kernel, caller, [record])
   const note = problemText(refusal)
